@@ -16,7 +16,7 @@ import (
 )
 
 // Main runs the command line of this process with these kinds and exits: 0 ok, 1 failed,
-// 2 what the user gave cannot be done as it stands. Two kinds of one name panic.
+// 2 what the user gave cannot be done as it is. Two kinds with the same name panic.
 func Main(kinds ...step.Spec) { os.Exit(cli.Main(step.NewRegistry(kinds...))) }
 
 // Kinds are all kinds of the paper that redsi was made for.

@@ -10,7 +10,7 @@ import (
 )
 
 // Accepts reports a pipeline file that a workflow's input may not make this worker
-// read: HCL can name any program, so whoever may submit workflows could run
+// read: HCL can name any program, so anyone who may submit workflows could run
 // commands as the worker's user with any file of theirs. Stored plans, which
 // `redsi run` makes, need no such leave.
 func (a *Activities) Accepts(file string) error {

@@ -37,8 +37,8 @@ type Activities struct {
 	Leases   *lease.Keeper      // of the store
 	Cores    *cores.Cores       // of this process; nil: all for each step
 	Cards    *device.Pool       // of this machine; nil: each step has what it names
-	Models   *compute.Pool      // processes that compute what this one cannot; nil: there are none
-	Usage    *usage.Meter       // of this process; nil: what programs and the store tell only
+	Models   *compute.Pool      // processes that compute what this one cannot; nil: none
+	Usage    *usage.Meter       // of this process; nil: only what programs and the store report
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
 	Env      map[string]string  // recorded with every result: revision, libtorch, host

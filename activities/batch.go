@@ -14,7 +14,7 @@ import (
 
 // Batch does short steps one after the other, each as Execute does: with its lease, its
 // record, its cache. It ends when all that could begin is done, or after BatchTime;
-// when one takes long after all, it tells the run what came of the others.
+// when one takes long after all, it reports the others' outcomes to the run.
 func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
 	return attempt(ctx, a, func(ctx context.Context, p *pulse) ([]workflows.Batched, error) { return a.batch(ctx, req) })
 }
@@ -34,7 +34,7 @@ func (a *Activities) batch(ctx context.Context, req workflows.BatchRequest) ([]w
 	return b.answer(-1), nil
 }
 
-// batch is one at work. Only its own goroutine changes it.
+// batch is a running batch. Only its own goroutine changes it.
 type batch struct {
 	a    *Activities
 	req  workflows.BatchRequest
@@ -157,7 +157,7 @@ func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (w
 	return out, nil
 }
 
-// answer is what came of every step of the batch; one is at work still.
+// answer has the outcome of every step of the batch; one is still running.
 func (b *batch) answer(working int) []workflows.Batched {
 	all := make([]workflows.Batched, 0, len(b.walk.steps))
 	for _, x := range b.walk.steps {
@@ -181,7 +181,7 @@ func (b *batch) answer(working int) []workflows.Batched {
 	return all
 }
 
-// tell signals what came of the batch so far to its run.
+// tell signals the batch's outcomes so far to its run.
 func (b *batch) tell(ctx context.Context, working int) error {
 	if b.a.Client == nil || !activity.IsActivity(ctx) {
 		return nil

@@ -39,7 +39,7 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 	return done.Executed, err
 }
 
-// executed is what came of a task, with its result if it has one.
+// executed is the outcome of a task, with its result if it has one.
 type executed struct {
 	workflows.Executed
 	result *artifacts.Result
@@ -62,7 +62,7 @@ func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteReque
 	return done, err
 }
 
-// outcome is what telemetry is told of a step.
+// outcome is what telemetry gets of a step.
 func outcome(ctx context.Context, done executed, err error) string {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -77,8 +77,8 @@ func outcome(ctx context.Context, done executed, err error) string {
 	return telemetry.Ran
 }
 
-// executeAlone does the work under a lease: of those who have only the store in common,
-// one is at it and the others are told that somebody is.
+// executeAlone does the work under a lease: of those that share only the store,
+// one works on it and the others are told so.
 func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	if err := a.hasTime(req, task); err != nil {
 		return executed{}, err
@@ -96,7 +96,7 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 		return executed{}, err
 	}
 	if other != nil {
-		a.Log.Info("somebody else is at this step; it is waited for", "step", req.Address, "other", other.String())
+		a.Log.Info("another run is working on this step; waiting for it", "step", req.Address, "other", other.String())
 		return executed{Executed: workflows.Executed{Busy: true}}, nil
 	}
 	defer held.Release()
@@ -115,7 +115,7 @@ func (a *Activities) hasTime(req workflows.ExecuteRequest, task step.Task) error
 	if a.Fits(took) {
 		return nil
 	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s took %s last time, and this worker ends sooner: left to another worker",
+	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s took %s last time, which is longer than this worker has left; leaving it to another worker",
 		req.Address, took.Round(time.Second))), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 }
 
@@ -176,7 +176,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		return executed{}, err
 	}
 	if err := a.checkpoints(req.Key).Clear(ctx); err != nil {
-		a.Log.Warn("checkpoints of a finished step were not removed", "step", req.Address, "err", err)
+		a.Log.Warn("could not remove a finished step's checkpoints", "step", req.Address, "err", err)
 	}
 	return executed{workflows.Executed{Key: key, TookS: took.Seconds(), Pins: pins}, won}, nil
 }
@@ -242,7 +242,7 @@ func (d done) with(parts []artifacts.Result) time.Duration {
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
-// written to log. onward: it may go on from what others of its trajectory kept.
+// written to log. onward: it may continue from what others of its trajectory kept.
 func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, log *stepLog, onward bool) (d done, err error) {
 	began := time.Now()
 	tree, err := task.Tree()
@@ -373,7 +373,7 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
 	var bad *artifacts.IntegrityError
 	if errors.As(err, &bad) && bad.Other { // the store has none of it
-		a.Log.Warn("a blob of others is corrupt and is not used; its producer will run here", "blob", bad.Want, "where", bad.Where)
+		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
 		return err
 	}
 	if errors.As(err, &bad) {
@@ -397,7 +397,7 @@ func (a *Activities) sourceChanged(err error) bool {
 	}
 	if a.Forget != nil {
 		if err := a.Forget(changed.Path); err != nil {
-			a.Log.Warn("the checksum of a changed file was not forgotten", "path", changed.Path, "err", err)
+			a.Log.Warn("could not forget the checksum of a changed file", "path", changed.Path, "err", err)
 		}
 	}
 	return true

@@ -24,7 +24,7 @@ func TestDied(t *testing.T) {
 		says string
 	}{
 		{bad, workflows.TransientError, "in a new process"},
-		{&deadly{bad, deadliest}, workflows.PermanentError, "it has cost 3 processes"},
+		{&deadly{bad, deadliest}, workflows.PermanentError, "3 processes died of it"},
 	} {
 		var app *temporal.ApplicationError
 		if got := new(Activities).failure(t.Context(), c.err); !errors.As(got, &app) || app.Type() != c.kind || !strings.Contains(app.Message(), "the card is gone") || !strings.Contains(app.Message(), c.says) {
@@ -58,7 +58,7 @@ func TestWithoutSecond(t *testing.T) {
 		step.Define(step.Kind[struct{}]{Name: "reads", Version: 1, Doc: "D.", Outputs: outputs, Run: run}))}
 	computes := step.Task{Kind: "computes", Config: []byte("{}")}
 	var app *temporal.ApplicationError
-	if err := a.canCompute(workflows.ExecuteRequest{Address: "step.computes.x"}, computes); !errors.As(err, &app) || app.Type() != workflows.TransientError || !strings.Contains(app.Message(), "left to another worker") {
+	if err := a.canCompute(workflows.ExecuteRequest{Address: "step.computes.x"}, computes); !errors.As(err, &app) || app.Type() != workflows.TransientError || !strings.Contains(app.Message(), "leaving it to another worker") {
 		t.Error(err)
 	}
 	if err := a.canCompute(workflows.ExecuteRequest{}, step.Task{Kind: "reads", Config: []byte("{}")}); err != nil {

@@ -1,5 +1,5 @@
 // Package activities is the half of a run that touches the world: loading a plan,
-// looking results up, running steps in batches or alone, waiting for who else does, and
+// looking results up, running steps in batches or alone, waiting for others that do, and
 // keeping the run's record. cached.go is the only place with cache logic. It runs the kinds
 // that its registry has and must not know any of them.
 package activities

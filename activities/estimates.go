@@ -23,7 +23,7 @@ func (a *Activities) took(ctx context.Context, project, pipeline string) map[str
 	seconds := map[string]float64{}
 	names, err := artifacts.RecordNames(ctx, a.Store.Records, runPrefix)
 	if err != nil {
-		a.Log.Debug("how long steps took is not known", "err", err)
+		a.Log.Debug("could not read how long steps took", "err", err)
 		return seconds
 	}
 	slices.Sort(names)

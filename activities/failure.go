@@ -27,7 +27,7 @@ const (
 	maxNote  = 300
 )
 
-// errorTries is how often an activity may end in an error that a retry might mend:
+// errorTries is how often an activity may end in an error that a retry might fix:
 // with the pauses between them that is about a minute and a half. A worker that is
 // lost counts as a try, but more of those are allowed: see workflows.
 const errorTries = 10
@@ -42,8 +42,8 @@ func pause(attempt int32) time.Duration {
 }
 
 // failure gives an error the type that decides about its retry, and a text that
-// the server takes. Once the context has ended, what a step says is no verdict:
-// it was cancelled, or its worker lost the server for a while, which a retry mends.
+// the server takes. Once the context has ended, what a step says is not a verdict:
+// it was cancelled, or its worker lost the server for a while, which a retry fixes.
 func (a *Activities) failure(ctx context.Context, err error) error {
 	var plan *planLostError
 	ended := ctx.Err() != nil
@@ -91,9 +91,9 @@ func (d *deadly) Unwrap() error { return d.error }
 func died(ctx context.Context, err error) error {
 	var last *deadly
 	if errors.As(err, &last) {
-		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\nit has cost %d processes, so it is not tried again", err, last.n)), workflows.PermanentError, nil)
+		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\n%d processes died of it, so it is not tried again", err, last.n)), workflows.PermanentError, nil)
 	}
-	return again(ctx, fmt.Errorf("%w\nit goes on in a new process, from its checkpoint if it has one", err))
+	return again(ctx, fmt.Errorf("%w\nit continues in a new process, from its checkpoint if it has one", err))
 }
 
 // misread reports whether err is about a blob that has its right bytes when it is
@@ -129,8 +129,8 @@ func attemptOf(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
-// permanent reports whether an error of a step is of the step: no retry can mend it, or so
-// many did not. What says that an input has other bytes than it should is of that.
+// permanent reports whether an error is the step's own: a retry cannot fix it, or this many
+// did not. Errors about an input's bytes belong to the input, not to the step.
 func permanent(err error, attempt int32) bool {
 	var changed *step.SourceChangedError
 	switch {
@@ -145,7 +145,7 @@ func permanent(err error, attempt int32) bool {
 	return step.IsPermanent(err) || hopeless(err) != "" || attempt >= errorTries
 }
 
-// sealed reports an error that another key than this worker's would mend.
+// sealed reports an error that another key than this worker's would fix.
 func sealed(err error) bool {
 	var e *payload.Error
 	return errors.As(err, &e)
@@ -173,23 +173,23 @@ func hopeless(err error) string {
 	var exit *command.ExitError
 	switch {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
-		return "no retry can mend this: free space or raise the quota there"
+		return "a retry cannot fix this: free space or raise the quota there"
 	case is(syscall.EFBIG):
-		return "no retry can mend this: the file is larger than the file system or `ulimit -f` allows; raise that"
+		return "a retry cannot fix this: the file is larger than the file system or `ulimit -f` allows; raise that"
 	case is(syscall.EROFS):
-		return "no retry can mend this: the file system there is read-only; make it writable or use another folder"
+		return "a retry cannot fix this: the file system there is read-only; make it writable or use another folder"
 	case is(fs.ErrPermission):
-		return "no retry can mend this: give this user the right to do that"
+		return "a retry cannot fix this: give this user the right to do that"
 	case is(syscall.E2BIG):
-		return "no retry can mend this: arguments and environment are longer than the system takes; pass long values by files"
+		return "a retry cannot fix this: arguments and environment are longer than the system allows; pass long values in files"
 	case is(syscall.EINVAL):
-		return "no retry can mend this: the system does not take such an argument, which may be a NUL byte in argv, env or a file name"
+		return "a retry cannot fix this: the system rejects an argument, perhaps for a NUL byte in argv, env or a file name"
 	case is(syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP):
-		return "no retry can mend this: use another file name or folder"
+		return "a retry cannot fix this: use another file name or folder"
 	case errors.As(err, &refused):
-		return "no retry can mend this"
+		return "a retry cannot fix this"
 	case errors.As(err, &exit) && !exit.Passing():
-		return "a program that ends so will do so again"
+		return "a program that ends like this would do so again"
 	}
 	return ""
 }
@@ -197,7 +197,7 @@ func hopeless(err error) string {
 // errorText is what an error says, as the server takes it.
 func errorText(err error) string { return bounded(err.Error(), maxError) }
 
-// bounded makes valid UTF-8 of a text, of at most so many bytes; of a longer one
+// bounded makes valid UTF-8 of a text, of at most that many bytes; of a longer one
 // it keeps more of the beginning than of the end.
 func bounded(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")

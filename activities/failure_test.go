@@ -24,7 +24,7 @@ import (
 )
 
 // TestFailure says which errors are worth a retry. A program does not run again
-// for one that no retry can mend, and its text says what to do.
+// for one that a retry cannot fix, and its text says what to do.
 func TestFailure(t *testing.T) {
 	path := func(err error) error {
 		return fmt.Errorf("store a blob: %w", &fs.PathError{Op: "write", Path: "/x", Err: err})
@@ -42,9 +42,9 @@ func TestFailure(t *testing.T) {
 		{"read-only", path(syscall.EROFS), workflows.PermanentError, "read-only"},
 		{"not allowed", path(syscall.EACCES), workflows.PermanentError, "the right"},
 		{"NUL in argv", fmt.Errorf("start echo: %w", nul), workflows.PermanentError, "NUL"},
-		{"long argv", fmt.Errorf("start echo: %w", syscall.E2BIG), workflows.PermanentError, "by files"},
-		{"large record", artifacts.CheckRecord("runs/1", make([]byte, artifacts.MaxRecord+1)), workflows.PermanentError, "no retry can mend"},
-		{"crash", &command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGSEGV}, workflows.PermanentError, "will do so again"},
+		{"long argv", fmt.Errorf("start echo: %w", syscall.E2BIG), workflows.PermanentError, "in files"},
+		{"large record", artifacts.CheckRecord("runs/1", make([]byte, artifacts.MaxRecord+1)), workflows.PermanentError, "a retry cannot fix"},
+		{"crash", &command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGSEGV}, workflows.PermanentError, "would do so again"},
 		{"killed", &command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGKILL}, workflows.TransientError, ""},
 		{"marked", step.Permanent(errors.New("line 7")), workflows.PermanentError, "line 7"},
 		{"lost", fmt.Errorf("input: %w", artifacts.ErrNotExist), workflows.InputLostError, ""},

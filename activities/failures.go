@@ -40,7 +40,7 @@ type Failure struct {
 	TookS   float64          `json:"took_s"`
 	Log     *artifacts.Log   `json:"log,omitempty"`
 
-	// Permanent says that no retry within its run could mend it, or that none did.
+	// Permanent says that no retry within its run could fix it, or that none did.
 	Permanent bool   `json:"permanent,omitempty"`
 	Revision  string `json:"revision,omitempty"` // of redsi
 
@@ -49,7 +49,7 @@ type Failure struct {
 	Part artifacts.Digest `json:"part,omitzero"`
 }
 
-// failureTime bounds the storing of a failure, which must not hold up its telling.
+// failureTime bounds the storing of a failure, which must not delay reporting it.
 const failureTime = 10 * time.Second
 
 // keepFailure records how a step failed. That may fail too, for the same reason: it is
@@ -76,7 +76,7 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		err = errors.Join(err, a.putFailure(ctx, f))
 	}
 	if err != nil {
-		a.Log.Warn("how a step failed could not be recorded", "step", req.Address, "err", err)
+		a.Log.Warn("could not record the step's failure", "step", req.Address, "err", err)
 	}
 }
 

@@ -83,7 +83,7 @@ func (a *Activities) canCompute(req workflows.ExecuteRequest, task step.Task) er
 	if elsewhere, err := spec.Elsewhere(tree); err != nil || !elsewhere {
 		return nil
 	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s: %w; left to another worker", req.Address, a.Lacks)),
+	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s: %w; leaving it to another worker", req.Address, a.Lacks)),
 		workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 }
 

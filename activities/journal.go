@@ -38,7 +38,7 @@ func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) 
 	}
 	// The path comes with the run, from the worker that loaded it.
 	if err := a.Accepts(req.Lock); err != nil || filepath.Base(req.Lock) != lockfile.Name {
-		a.Log.Warn("the sources of a run were not pinned: this worker accepts no pipelines of that folder", "file", req.Lock)
+		a.Log.Warn("the sources of a run were not pinned: this worker does not accept pipelines from that folder", "file", req.Lock)
 		return nil
 	}
 	if _, err := os.Stat(filepath.Dir(req.Lock)); errors.Is(err, fs.ErrNotExist) {

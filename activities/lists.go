@@ -75,7 +75,7 @@ func rowsOf[T any](ctx context.Context, a *Activities, p workflows.Pages[T]) ([]
 	return all, nil
 }
 
-// inlineBytes is how much of a list stands in a payload as it is, for people who
+// inlineBytes is how much of a list is in a payload as it is, for people who
 // read histories.
 const inlineBytes = 64 << 10
 

@@ -147,7 +147,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 // its sources: another run, or this one before a worker of another version took over, may
 // not have written it there.
 func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
-	var storeErr error // not the plan's: a retry may mend it
+	var storeErr error // not the plan's: a retry may fix it
 	preview, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
 		found, storeErr = a.lookup(ctx, keys)
 		return found, storeErr
@@ -171,7 +171,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 	return HitsOf(preview), pins, nil
 }
 
-// known is what who made the plan has found done; it may be anything.
+// known is what the maker of the plan found done; it may be anything.
 func (a *Activities) known(ctx context.Context, p *plan.Plan, pages workflows.Pages[workflows.DoneStep]) ([]workflows.DoneStep, error) {
 	hits, err := rowsOf(ctx, a, pages)
 	for _, h := range hits {

@@ -214,7 +214,7 @@ func (f *forgetful) Get(ctx context.Context, name string) ([]byte, error) {
 }
 
 // TestAnswerLost: a step whose result is written by an attempt that nobody hears of has
-// run in this run and is no hit of it; for the next run it is one.
+// run in this run and is not a hit of it; for the next run it is one.
 func TestAnswerLost(t *testing.T) {
 	const leaves = 5
 	l := newLargeRun(t)

@@ -77,7 +77,7 @@ func TestEveryActivityBeats(t *testing.T) {
 			})
 			f, in := call(a)
 			env.RegisterActivity(f)
-			_, _ = env.ExecuteActivity(f, in) // what comes of it is no matter: it ended
+			_, _ = env.ExecuteActivity(f, in) // what comes of it does not matter: it ended
 			if !seen {
 				t.Error("it sent no heartbeat")
 			}

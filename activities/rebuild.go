@@ -175,7 +175,7 @@ func (a *Activities) evaluateBoth(ctx context.Context, output string, rule step.
 	for _, r := range readers {
 		old, err := a.evaluated(ctx, r, r.Task)
 		if err != nil {
-			return f, fmt.Errorf("evaluate the one that stands: %w", err)
+			return f, fmt.Errorf("evaluate the stored one: %w", err)
 		}
 		other, err := withInput(a.Registry, r.Task, stands.Digest, made)
 		if err != nil {
@@ -183,7 +183,7 @@ func (a *Activities) evaluateBoth(ctx context.Context, output string, rule step.
 		}
 		now, err := a.evaluated(ctx, r, other)
 		if err != nil {
-			return f, fmt.Errorf("evaluate the one that was made: %w", err)
+			return f, fmt.Errorf("evaluate the new one: %w", err)
 		}
 		g, err := alike.CompareEvaluated(ctx, a.Store.Blobs, r.Address, rule, old.Outputs[rule.Output], now.Outputs[rule.Output])
 		if err != nil {

@@ -137,7 +137,7 @@ type openRun struct {
 // openFormat names the form of the records of open runs.
 const openFormat = "redsi-open-run/1"
 
-// beginRun says in the store that a run is at work.
+// beginRun says in the store that a run is in progress.
 func beginRun(ctx context.Context, store artifacts.Store, id, pipeline string, plan artifacts.Digest) error {
 	b, err := json.Marshal(openRun{openFormat, id, pipeline, plan, time.Now().UTC()})
 	if err != nil {

@@ -51,10 +51,10 @@ func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Di
 type stager struct {
 	x      *step.IO
 	dir    string
-	copies bool // inputs are copied to where they stand in the configuration
+	copies bool // inputs are copied to where they are in the configuration
 }
 
-// shownInput stands in a configuration that people read.
+// shownInput is in a configuration that people read.
 type shownInput struct {
 	Type   string           `json:"type"`
 	Digest artifacts.Digest `json:"digest"`

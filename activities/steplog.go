@@ -70,7 +70,7 @@ func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *arti
 	}
 	d, n, err := a.Store.Blobs.Put(ctx, l.read())
 	if err != nil {
-		a.Log.Warn("what a step said could not be kept", "step", address, "err", err)
+		a.Log.Warn("could not store the step's log", "step", address, "err", err)
 		return nil
 	}
 	return &artifacts.Log{Digest: d, Size: n, Cut: l.cut}

@@ -11,12 +11,12 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// AwaitTurn waits until nobody else is at work on a key: somebody on another Temporal
-// server, or on none, for whom only the store is common.
+// AwaitTurn waits until nobody else is working on a key: a run on another Temporal
+// server, or on none, that shares only the store.
 func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
 		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req), func(l lease.Lease) {
-			p.report(step.Progress{Note: fmt.Sprintf("waits for %s", l)})
+			p.report(step.Progress{Note: fmt.Sprintf("waiting for %s", l)})
 		})
 	})
 	return err

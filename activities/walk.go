@@ -63,7 +63,7 @@ func (w *walk) inputs(ctx context.Context) error {
 	for _, x := range w.steps {
 		deps := w.p.Steps[x.Index].Deps
 		if len(x.Deps) != len(deps) {
-			x.seen, x.wrong = true, "the run asked for this step without the keys of its inputs: it was begun by another version of redsi; run again"
+			x.seen, x.wrong = true, "the run asked for this step without the keys of its inputs: another version of redsi started the run; run again"
 			continue
 		}
 		for n, k := range x.Deps {

@@ -68,7 +68,7 @@ type Withdrawal struct {
 func ParseAcceptance(text string) (*Acceptance, error) {
 	a := &Acceptance{text: text}
 	if len(text) > maxAccepted {
-		return nil, fmt.Errorf("an acceptance of %d bytes", len(text))
+		return nil, fmt.Errorf("an acceptance has %d bytes, too many", len(text))
 	}
 	if err := json.Unmarshal([]byte(text), a); err != nil {
 		return nil, fmt.Errorf("an acceptance is not JSON: %w", err)
@@ -139,7 +139,7 @@ func (r *Result) Acceptance() (*Acceptance, error) {
 	case a.Key != r.Key:
 		return nil, fmt.Errorf("it was accepted for the key %s", a.Key)
 	case a.Outputs != r.OutputsDigest():
-		return nil, errors.New("other outputs than these were accepted")
+		return nil, errors.New("the acceptance is for other outputs than these")
 	}
 	return a, nil
 }
@@ -255,7 +255,7 @@ type AcceptedNow struct {
 	Ended *Withdrawal `json:"withdrawn,omitempty"` // nil if it stands
 }
 
-// Acceptances reads what was accepted in s itself, oldest first. Records that are no
+// Acceptances reads what was accepted in s itself, oldest first. Records that are not
 // acceptances are passed over.
 func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
 	s = s.Own()

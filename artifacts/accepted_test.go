@@ -164,7 +164,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 }
 
 // TestPlantedAcceptance: a text that is about another key, other outputs, or was changed
-// after it was signed is no acceptance.
+// after it was signed is not an acceptance.
 func TestPlantedAcceptance(t *testing.T) {
 	ctx := context.Background()
 	_, _, _, a := accepted(t, key(t, "alice"))

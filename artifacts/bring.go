@@ -10,7 +10,7 @@ import (
 
 // Bring copies a result that another store has, as its From says, into s itself: its blobs
 // and its log, then its record, byte by byte, then what is said about it. It does nothing
-// for a result of s itself. read, which may be nil, is told of bytes as they come, from
+// for a result of s itself. read, which may be nil, is called with bytes as they come, from
 // several goroutines.
 func Bring(ctx context.Context, s Store, r *Result, read func(n int64)) error {
 	if r.From == "" || s.layers == nil {
@@ -18,7 +18,7 @@ func Bring(ctx context.Context, s Store, r *Result, read func(n int64)) error {
 	}
 	i := slices.IndexFunc(s.layers.sources, func(o *source) bool { return o.name == r.From })
 	if i < 0 {
-		return fmt.Errorf("bring the result of %s: nobody is called %q", r.Key, r.From)
+		return fmt.Errorf("bring the result of %s: there is no store named %q", r.Key, r.From)
 	}
 	if err := s.layers.bring(ctx, s.layers.sources[i], r, read); err != nil {
 		return fmt.Errorf("bring the result of %s: %w", r.Key, err)
@@ -128,7 +128,7 @@ func putAbout(ctx context.Context, to Records, key Digest, record []byte, name s
 	return err == nil, err
 }
 
-// Have copies blobs into s itself that it lacks and others behind it have, for who reads s
+// Have copies blobs into s itself that it lacks and others behind it have, for readers of s
 // alone.
 func Have(ctx context.Context, s Store, ds []Digest) error {
 	if s.layers == nil || s.layers.none() {

@@ -31,7 +31,7 @@ func ParseDigest(s string) (Digest, error) {
 	return d, nil
 }
 
-// ParseHex reads 64 lower-case hex digits, as they stand in record names.
+// ParseHex reads 64 lower-case hex digits, as in record names.
 func ParseHex(s string) (Digest, error) {
 	var d Digest
 	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {

@@ -13,7 +13,7 @@
 //   - Store: a Blobs and a Records side by side. Package dir keeps them in a
 //     directory, s3 in a bucket, mem in memory; package open picks one by URL
 //     and package storetest holds the suite that all three pass.
-//   - Other: a store of somebody else, in any of these places or on a static
+//   - Other: somebody else's store, in any of these places or on a static
 //     host (package web), behind a store's own (With). It is read by name and
 //     never written to. Which results count, by whose signatures, is a Policy's.
 //
@@ -22,5 +22,5 @@
 // IntegrityError. See docs/formats.md for the layout on disk.
 //
 // It must not know steps, kinds, pipelines, Temporal or models. Of this module it imports
-// packages about readers, files and signatures alone.
+// only packages about readers, files and signatures.
 package artifacts

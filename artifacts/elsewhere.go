@@ -12,7 +12,7 @@ import (
 )
 
 // Elsewhere is the record "elsewhere/<hex digest>": a blob that is left out of a store,
-// because it lies under an address of its own.
+// because it has a URL of its own.
 type Elsewhere struct {
 	Format string `json:"format"` // ElsewhereFormat
 	Digest Digest `json:"digest"`
@@ -21,15 +21,15 @@ type Elsewhere struct {
 	From   string `json:"-"`   // the address of the store that says so, unless it is the own one
 }
 
-// ElsewhereFormat is the form of the records of blobs that lie elsewhere.
+// ElsewhereFormat is the form of the records of blobs that are elsewhere.
 const ElsewhereFormat = "redsi-elsewhere/1"
 
 const elsewherePrefix = "elsewhere/"
 
-// ElsewhereName is the name of the record that says where a blob lies.
+// ElsewhereName is the name of the record that says where a blob is.
 func ElsewhereName(d Digest) string { return elsewherePrefix + d.Hex() }
 
-// PutElsewhere says in s that a blob which it may lack lies under an address.
+// PutElsewhere records in s the URL of a blob that s may lack.
 func PutElsewhere(ctx context.Context, s Store, e Elsewhere) error {
 	e.Format = ElsewhereFormat
 	if err := e.validate(e.Digest); err != nil {
@@ -50,12 +50,12 @@ func (e Elsewhere) validate(d Digest) error {
 	case e.Digest != d || e.Digest.IsZero() || e.Size < 0:
 		return fmt.Errorf("%s is about blob %s with %d bytes", ElsewhereName(d), e.Digest, e.Size)
 	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http":
-		return fmt.Errorf("%s: %.200q is no address of a file", ElsewhereName(d), e.URL)
+		return fmt.Errorf("%s: %.200q is not the URL of a file", ElsewhereName(d), e.URL)
 	}
 	return nil
 }
 
-// elsewhere reads where records say that d lies; a record that cannot be read says nothing.
+// elsewhere reads where records say that d is; a record that cannot be read says nothing.
 func elsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
 	b, err := records.Get(ctx, ElsewhereName(d))
 	if errors.Is(err, ErrNotExist) {
@@ -74,7 +74,7 @@ func ownElsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewh
 	return e, ok && strings.HasPrefix(e.URL, "https://"), err
 }
 
-// elsewhereOf reads where records say that d lies: of own, or of o if it is not nil.
+// elsewhereOf reads where records say that d is: of own, or of o if it is not nil.
 func elsewhereOf(ctx context.Context, o *source, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
 	if o == nil {
 		return ownElsewhere(ctx, records, d)
@@ -84,7 +84,7 @@ func elsewhereOf(ctx context.Context, o *source, records recordReader, d Digest)
 	return e, ok, err
 }
 
-// linked is s itself, where a blob counts as there if a record says where it lies. Nothing
+// linked is s itself, where a blob counts as there if a record says where it is. Nothing
 // is fetched.
 func (s Store) linked() Store {
 	return With(s, nil, Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
@@ -93,7 +93,7 @@ func (s Store) linked() Store {
 }
 
 // Away parts those of ds that s itself lacks into those of which it has a record that says
-// where they lie, and those that are gone. Both are sorted by digest. Nobody else is asked.
+// where they are, and those that are gone. Both are sorted by digest. Nobody else is asked.
 func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []Digest, err error) {
 	s = s.bare()
 	missing, err := s.Blobs.Missing(ctx, ds)
@@ -131,20 +131,20 @@ func lostForGood(ctx context.Context, records Records, lost []Lost, away map[Dig
 	return gone, nil
 }
 
-// AwayError says that a blob is not where a record says that it lies. It is ErrNotExist.
+// AwayError says that a blob is not where a record says it is. It is ErrNotExist.
 type AwayError struct {
 	Digest Digest
 	URL    string
 }
 
 func (e *AwayError) Error() string {
-	return fmt.Sprintf("blob %s is not at %s, where a record says that it lies", e.Digest, e.URL)
+	return fmt.Sprintf("blob %s is not at %s, where a record says it is", e.Digest, e.URL)
 }
 
 // Is reports that e is ErrNotExist.
 func (e *AwayError) Is(target error) bool { return target == ErrNotExist }
 
-// follow copies a blob into own from where a record says that it lies; ErrNotExist if none does.
+// follow copies a blob into own from where a record says it is; ErrNotExist if none does.
 func (l *layers) follow(ctx context.Context, o *source, records recordReader, d Digest, read func(n int64)) error {
 	if l.policy.Elsewhere == nil {
 		return ErrNotExist
@@ -193,7 +193,7 @@ func (l *layers) isWrong(e Elsewhere) bool {
 	return l.wrong[e]
 }
 
-// setWrong notes that what lies under an address is not what the record says: another
+// setWrong notes that what is at a URL is not what the record says: another
 // record may be right about it.
 func (l *layers) setWrong(e Elsewhere) {
 	e.From = ""

@@ -52,7 +52,7 @@ func isHit(t *testing.T, s artifacts.Store, key artifacts.Digest) bool {
 	return found[key].Hit()
 }
 
-// TestOwnElsewhere: a store follows its own records of where blobs lie, and says which
+// TestOwnElsewhere: a store follows its own records of where blobs are, and says which
 // address failed it.
 func TestOwnElsewhere(t *testing.T) {
 	ctx := t.Context()

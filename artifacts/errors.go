@@ -14,7 +14,7 @@ var (
 	ErrExist = errors.New("already in the store")
 
 	// ErrNoList says that a store can be read by name only.
-	ErrNoList = errors.New("it can be read by name and not listed")
+	ErrNoList = errors.New("the store cannot be listed, only read by name")
 )
 
 // RefusedError is a store's answer that will be the same however often it is asked:
@@ -70,7 +70,7 @@ var errTooLong = fmt.Errorf("it is larger than any that redsi writes, %d bytes",
 // buckets do for what is not there. It is ErrNotExist.
 type DeniedError struct{ What string }
 
-func (e *DeniedError) Error() string { return e.What + ": the host does not show it (403)" }
+func (e *DeniedError) Error() string { return e.What + ": the host denies access to it (403)" }
 
 // Is makes it a miss.
 func (e *DeniedError) Is(target error) bool { return target == ErrNotExist }

@@ -89,7 +89,7 @@ func (c Cache) fetch(ctx context.Context, blobs Blobs, d Digest) (path string, e
 		case !errors.As(err, &bad) && !errors.Is(err, fs.ErrNotExist):
 			return "", err
 		}
-		// Only the copy is bad, or another process has just dropped it: fetch it anew.
+		// Only the copy is bad, or another process has just dropped it: fetch it again.
 	}
 	if err := c.download(ctx, blobs, d, path); err != nil {
 		return "", err
@@ -110,7 +110,7 @@ func (c Cache) download(ctx context.Context, blobs Blobs, d Digest, path string)
 	}); err != nil {
 		return fmt.Errorf("fetch blob %s: %w", d, err)
 	}
-	// Its stamp is of this moment and proves nothing yet: who asks again reads the
+	// Its stamp is of this moment and proves nothing yet: asking again reads the
 	// copy once more.
 	st, err := StampOf(path)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c Cache) note(d Digest, seen Seen) error {
 	return c.trimNotes(d)
 }
 
-// noteAge is how long a note stays that is not used, of a file that is no copy of the cache.
+// noteAge is how long a note stays that is not used, of a file that is not a copy of the cache.
 const noteAge = 30 * 24 * time.Hour
 
 // trimNotes drops such notes, of those whose names begin as d's: a 256th with each note.

@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/signature"
 )
 
-// maxForeignBody bounds the body of a result of others, which is read into memory: a tree
+// maxForeignBody bounds the body of a foreign result, which is read into memory: a tree
 // of a million files has a shorter one.
 const maxForeignBody = 512 << 20
 
@@ -193,7 +193,7 @@ func (p Policy) foreign() Untrusted {
 	return p.Foreign
 }
 
-// readFrom reads the result of key in one of the others, and its record as it lies there.
+// readFrom reads the result of key in one of the others, and its record as it is there.
 // One that is damaged however often it is read is a *DamageError.
 func (l *layers) readFrom(ctx context.Context, o *source, key Digest) (record []byte, r *Result, err error) {
 	o.count(&o.asked)
@@ -246,7 +246,7 @@ func (l *layers) bodyFrom(ctx context.Context, o *source, d Digest) (b []byte, e
 // judgeOf says who signed a record of one of the others, or why it is not believed.
 func (l *layers) judgeOf(ctx context.Context, o *source, key Digest, record []byte) (signature.Public, Reason, error) {
 	if l.policy.foreign() == UseUntrusted && len(l.policy.Ring.Trusted) == 0 && l.policy.Signer == nil {
-		return signature.Public{}, Unsigned, nil // it is believed whoever signed it
+		return signature.Public{}, Unsigned, nil // trusted without a check of the signer
 	}
 	get := func(name string) ([]byte, error) { return o.Get(ctx, name) }
 	var names func() []string

@@ -23,7 +23,7 @@ type GCOptions struct {
 	KeepRuns int           // only that many newest runs keep their results; 0 is all
 	Free     int64         // stop when that many bytes are freed; 0 is never
 	DryRun   bool          // delete nothing
-	Forget   []string      // ids of runs without a record that are no reason to keep anything any more
+	Forget   []string      // ids of runs without a record that are not a reason to keep anything any more
 	Now      time.Time     // zero is time.Now()
 }
 
@@ -36,12 +36,12 @@ type Garbage struct {
 	Bytes   int64 // of Blobs
 	Kept    int64 // bytes of blobs that stay
 
-	// Open are runs without a record, at work or killed: what is younger than the
+	// Open are runs without a record, in progress or killed: what is younger than the
 	// oldest of them stays.
 	Open []OpenRun
 }
 
-// OpenRun is a run that has begun and not written its record.
+// OpenRun is a run that has started and not written its record.
 type OpenRun struct {
 	RunID string
 	Since time.Time
@@ -75,7 +75,7 @@ const (
 	// cancelled: "failures/<run id>/<hex key>".
 	FailedPrefix = "failures/"
 
-	// OpenRunPrefix begins the names of the records of runs that are at work, or were
+	// OpenRunPrefix begins the names of the records of runs that are in progress, or were
 	// killed: "runs-open/<run id>".
 	OpenRunPrefix = "runs-open/"
 )
@@ -89,7 +89,7 @@ const (
 // and the key has no result, what is known of a step's failure as long as its run, what
 // is said about a key as long as its result, or, without one, as a root names the key.
 //
-// A run that has begun and not written its record, "runs-open/<id>", keeps all that
+// A run that has started and not written its record, "runs-open/<id>", keeps all that
 // was put since, until it writes it, for OpenRunAge at most.
 //
 // Records go first and blobs last, so that a kill in between leaves garbage and
@@ -214,7 +214,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			kept[d] = true
 		}
 	}
-	for _, r := range c.records { // where blobs lie that nothing names any more
+	for _, r := range c.records { // where blobs are that nothing names any more
 		if d, ok := keyOf(r.Name, elsewherePrefix); ok && o.Free == 0 && !kept[d] && !young(r.ModTime) {
 			g.Records = append(g.Records, r)
 		}

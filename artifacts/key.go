@@ -7,7 +7,7 @@ import (
 )
 
 // KeyFormat names the form of a key's preimage. It changes only together with
-// every key; docs/formats.md tells how.
+// every key; docs/formats.md says how.
 const KeyFormat = keyFormats + "1"
 
 // keyFormats begins the names of all formats of keys.
@@ -18,7 +18,7 @@ func keyFormatOf(preimage []byte) string {
 	var p struct {
 		Format string `json:"format"`
 	}
-	_ = json.Unmarshal(preimage, &p) // of what is no preimage Validate tells
+	_ = json.Unmarshal(preimage, &p) // of what is not a preimage Validate tells
 	return p.Format
 }
 

@@ -81,7 +81,7 @@ func (l *layers) missingIn(ctx context.Context, o *source, ds []Digest) ([]Diges
 	return append(gone, spoilt...), nil
 }
 
-// unlinked returns those of ds of which no record says that they lie elsewhere.
+// unlinked returns those of ds of which no record says that they are elsewhere.
 func (l *layers) unlinked(ctx context.Context, o *source, records recordReader, ds []Digest) ([]Digest, error) {
 	if l.policy.Elsewhere == nil {
 		return ds, nil
@@ -94,7 +94,7 @@ func (l *layers) unlinked(ctx context.Context, o *source, records recordReader, 
 
 // fetch copies a blob into own, verified, from the first of the others that has it with
 // its right bytes. Of several calls for one blob one works and the others wait. read,
-// which may be nil, is told of bytes as they come.
+// which may be nil, is called with bytes as they come.
 func (l *layers) fetch(ctx context.Context, d Digest, read func(n int64)) error {
 	for {
 		l.mu.Lock()
@@ -177,7 +177,7 @@ func failed(err error, down **DownError, bad **IntegrityError, gone **AwayError,
 	return true
 }
 
-// copyFrom copies a blob from one of the others, or from where that says that it lies. Bytes
+// copyFrom copies a blob from one of the others, or from where that says that it is. Bytes
 // that are wrong once may have been changed on the way.
 func (l *layers) copyFrom(ctx context.Context, o *source, d Digest, read func(n int64)) error {
 	err := l.copyOnce(ctx, o, d, read)
@@ -243,7 +243,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sized bounds what is read of a blob of others by the size that the result says, if one
+// sized bounds what is read of a foreign blob by the size that the result says, if one
 // does: nobody fills a disk with what is known to be wrong.
 func (l *layers) sized(rc io.ReadCloser, d Digest, where string) io.ReadCloser {
 	l.mu.Lock()

@@ -18,8 +18,8 @@ type layers struct {
 
 	mu     sync.Mutex
 	coming map[Digest]chan struct{} // blobs that are being copied into own
-	sizes  map[Digest]int64         // of blobs that results of others name
-	wrong  map[Elsewhere]bool       // records that say where a blob lies, and it does not
+	sizes  map[Digest]int64         // of blobs that foreign results name
+	wrong  map[Elsewhere]bool       // records that say where a blob is, and it is not there
 	known  memo
 }
 

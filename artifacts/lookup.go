@@ -244,7 +244,7 @@ func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result
 	return hits, nil
 }
 
-// EachResult gives each every usable result of s itself, not of others, in the order of keys, until it returns false.
+// EachResult gives each every usable result of s itself, not of its others, in the order of keys, until it returns false.
 func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
 	s = s.Own()
 	keys, err := ResultKeys(ctx, s)

@@ -6,7 +6,7 @@ import (
 )
 
 // memo remembers for a while what others know of keys, so that a run does not ask for
-// each of them at every level of its graph. What they do not have yet is asked for again.
+// each of them at every level of its graph. Misses are remembered for a minute as well.
 type memo struct {
 	now func() time.Time
 

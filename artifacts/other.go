@@ -28,11 +28,11 @@ const (
 // all of the own store and nothing of others.
 type Policy struct {
 	Ring    signature.Ring
-	Foreign Untrusted          // results of others; "" is RunUntrusted
+	Foreign Untrusted          // foreign results; "" is RunUntrusted
 	Own     Untrusted          // results of the store itself; "" is UseUntrusted
 	Signer  *signature.Private // signs what Publish files, and is trusted; nil: nothing is signed
 
-	// Elsewhere fetches what a record says lies under an address; nil: such records
+	// Elsewhere fetches what a record says is at a URL; nil: such records
 	// count for nothing. package open has one.
 	Elsewhere func(ctx context.Context, e Elsewhere) (io.ReadCloser, error)
 }
@@ -57,13 +57,13 @@ func (p Policy) Validate() error {
 
 func (p Policy) checksOwn() bool { return p.Own == RunUntrusted || p.Own == VerifyUntrusted }
 
-// With is own with the results of others behind it. What own has no usable result for is
+// With is own with others' results behind it. What own has no usable result for is
 // looked up in others by name, in their order; the first that the policy believes is a
 // hit if each of its blobs is there. A blob that own lacks is copied into it, verified,
 // before its first byte is given out. Everything that is written, listed or deleted is
 // own's: others are never written to.
 //
-// Others that do not answer are no error and no miss: Others names them.
+// Others that do not answer are neither errors nor misses: Others names them.
 func With(own Store, others []Other, p Policy) Store {
 	own = own.bare()
 	l := newLayers(own, others, p)
@@ -82,7 +82,7 @@ func (s Store) Own() Store {
 	return With(s.layers.own, nil, s.layers.policy)
 }
 
-// strict is Own, where blobs that lie elsewhere are not there.
+// strict is Own, where blobs that are elsewhere are not there.
 func (s Store) strict() Store {
 	if s.layers == nil {
 		return s
@@ -112,9 +112,9 @@ type OtherState struct {
 	Name   string
 	URL    string
 	Err    error // why it did not answer the last time; nil: it did, or was not asked
-	Asked  int   // records of results that it was asked for
-	Found  int   // that it had
-	Denied int   // that it would not say whether it has them (403): they count as misses
+	Asked  int   // records of results that were requested
+	Found  int   // records that were found
+	Denied int   // refused (403); they count as misses
 }
 
 // Others says what is known of each of the others of s, in their order.

@@ -25,7 +25,7 @@ func memory(t *testing.T) storetest.Theirs {
 		}}
 }
 
-// TestElsewhereOfOwn: own may say where a blob lies that it lacks, too.
+// TestElsewhereOfOwn: own may say where a blob is that it lacks, too.
 func TestElsewhereOfOwn(t *testing.T) {
 	own := mem.New()
 	r := storetest.NewResult(t, own, "k", map[string]string{"out": "one"})

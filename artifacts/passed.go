@@ -36,9 +36,9 @@ func (p Passed) String() string {
 	}
 	switch p.Reason {
 	case Unsigned:
-		return where + " has a result signed by nobody that this project trusts"
+		return where + " has a result, but no key this project trusts has signed it"
 	case UnknownKey:
-		return where + " has a result signed by " + p.Signer.String() + ", whom this project does not trust"
+		return where + " has a result signed by " + p.Signer.String() + ", whose key this project does not trust"
 	case RevokedKey:
 		return where + " has a result signed by " + p.Signer.Name + ", whose key is revoked"
 	case NotSigned:

@@ -107,7 +107,7 @@ func fileRecord(ctx context.Context, s Store, r Result, b []byte) (won *Result, 
 			return nil, false, err
 		}
 	}
-	return nil, false, fmt.Errorf("publish %s: the record comes and goes", r.Key)
+	return nil, false, fmt.Errorf("publish %s: the record keeps appearing and disappearing", r.Key)
 }
 
 const publishRounds = 50

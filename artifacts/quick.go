@@ -92,7 +92,7 @@ func (c *cursor) expect(text string) {
 	}
 }
 
-// pairs reads an object whose names are not known; one that stands in it twice fails.
+// pairs reads an object whose names are not known; one that is in it twice fails.
 func pairs[V any](c *cursor, value func(*cursor) V) map[string]V {
 	m := map[string]V{}
 	c.expect(`{`)

@@ -9,7 +9,7 @@ import (
 
 // ReadOnly is s without a way to write to it: every write is a *RefusedError.
 func ReadOnly(s Store) Store {
-	refused := &RefusedError{fmt.Errorf("%s is opened to be read: %w", s.URL, errors.ErrUnsupported)}
+	refused := &RefusedError{fmt.Errorf("%s is open for reading only: %w", s.URL, errors.ErrUnsupported)}
 	return Store{Blobs: readOnlyBlobs{s.Blobs, refused}, Records: readOnlyRecords{s.Records, refused},
 		Leases: readOnlyRecords{s.Leases, refused}, URL: s.URL}
 }

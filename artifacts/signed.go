@@ -45,7 +45,7 @@ func sign(key Digest, record []byte, by *signature.Private) ([]byte, error) {
 }
 
 // errOfAnother says that a signature is right and is not that of the record.
-var errOfAnother = errors.New("what was signed is another record than the one that is there: that was changed or replaced since, or the signature is from elsewhere")
+var errOfAnother = errors.New("the signature is for a different version of this record: the record was changed, or the signature was copied from elsewhere")
 
 // signerOf returns who signed a record of a result by the document under name. by is
 // known with an errOfAnother, too.
@@ -268,5 +268,5 @@ func (p Policy) judge(key Digest, record []byte, get func(name string) ([]byte, 
 	return by, why, nil
 }
 
-// rank says which of several reasons is told: the one that a reader can do most about.
+// rank says which of several reasons is reported: the one that a reader can do most about.
 var rank = map[Reason]int{Unsigned: 0, UnknownKey: 1, RevokedKey: 2, NotSigned: 3}

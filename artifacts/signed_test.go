@@ -191,7 +191,7 @@ func TestCheckSignatures(t *testing.T) {
 			t.Fatalf("%v, %v", rep.Problems, err)
 		}
 		all := rep.Problems[0].String() + "\n" + rep.Problems[1].String()
-		if !strings.Contains(all, "signed by alice: what was signed is another record") || !strings.Contains(all, "it is not signed") ||
+		if !strings.Contains(all, "signed by alice: the signature is for a different version of this record") || !strings.Contains(all, "it is not signed") ||
 			rep.Problems[0].Repaired != repair {
 			t.Errorf("repair %v: %s", repair, all)
 		}

@@ -85,7 +85,7 @@ const hashTries = 3
 
 // HashFile returns the digest of the file at path with the stamp that it had then,
 // its size in it. A file that is being written to is an error. progress, which may
-// be nil, is told of every piece that is read.
+// be nil, is called with every piece that is read.
 func HashFile(ctx context.Context, path string, progress func(done, total int64)) (Digest, Seen, error) {
 	for range hashTries {
 		d, seen, err := hashOnce(ctx, path, progress)
@@ -100,7 +100,7 @@ func HashFile(ctx context.Context, path string, progress func(done, total int64)
 			return d, seen, nil
 		}
 	}
-	return Digest{}, Seen{}, fmt.Errorf("%s changes while it is read: wait until whoever writes it is done", path)
+	return Digest{}, Seen{}, fmt.Errorf("%s changed while it was read: wait until it is no longer being written", path)
 }
 
 func hashOnce(ctx context.Context, path string, progress func(done, total int64)) (d Digest, seen Seen, err error) {

@@ -23,7 +23,7 @@ func (s Stray) String() string {
 	return fmt.Sprintf("%s is %s, neither blob nor record", s.Path, s.What)
 }
 
-// Tidier is a Blobs or a Records that lies where others can put things, too: in
+// Tidier is a Blobs or a Records that is where others can put things, too: in
 // folders, in a bucket.
 type Tidier interface {
 	// Strays yields what is there besides blobs or records. The first error ends it.

@@ -140,7 +140,7 @@ func namedBy(ctx context.Context, blobs Blobs, name string, text []byte) (map[Di
 	}
 	body, err := ReadBlob(ctx, blobs, *long.Body, AnySize)
 	if err != nil {
-		return nil, fmt.Errorf("what %s names is not known, so nothing can be deleted: %w; remove that record if the run does not matter", name, err)
+		return nil, fmt.Errorf("cannot tell what %s refers to, so nothing was deleted: %w; remove that record if the run does not matter", name, err)
 	}
 	maps.Copy(found, digestsIn(body))
 	return found, nil

@@ -27,7 +27,7 @@ const transfers = 8
 // *NotEmptyError. They are copies of their own, verified to their last byte, that may be
 // written to. Folder and files appear at once: after an error or a kill dir is as it was.
 // With into, dir may have files: those of the same names are replaced one by one, once
-// all have been verified, and the others stay. wrote, which may be nil, is told of each
+// all have been verified, and the others stay. wrote, which may be nil, is called with each
 // piece from several goroutines.
 func WriteFiles(ctx context.Context, blobs Blobs, files []File, dir string, into bool, wrote func(n int64)) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {

@@ -15,8 +15,8 @@ import (
 
 // Transfer copies results and records from a store to another one, of any sort. Blobs go
 // before the record that names them, so the other store never has a record whose blobs it
-// lacks; of a blob that lies elsewhere goes the record that says where. What is there is
-// not sent again, so a transfer that was ended goes on where it was. What arrives is
+// lacks; of a blob that is elsewhere goes the record that says where. What is there is
+// not sent again, so a transfer that was ended continues where it was. What arrives is
 // verified: blobs by their digests, results by their seals and keys.
 type Transfer struct {
 	From, To Store
@@ -37,7 +37,7 @@ type Transferred struct {
 	Bytes   int64 `json:"bytes"`   // of those
 	Records int   `json:"records"` // of runs, failures and pins, and about results, that were sent
 
-	// Elsewhere are blobs that stay where they lie, of which the other store was told that.
+	// Elsewhere are blobs that stay where they are, of which the other store was told that.
 	Elsewhere int `json:"elsewhere"`
 
 	// Differs are keys under which the other store has other outputs. Those stay: the

@@ -95,7 +95,7 @@ func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Diges
 	return nil
 }
 
-// link says in the other store where a blob lies that this one lacks; gone is the error if
+// link says in the other store where a blob is that this one lacks; gone is the error if
 // nothing says so here. What is said there stays, if it can be read. size is what results,
 // which have seals, say of it, and 0 if none does.
 func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) error {

@@ -21,7 +21,7 @@ type CheckOptions struct {
 	Repair bool
 	// Workers is how many blobs are read at a time; 0 is 4.
 	Workers int
-	// Progress, if set, is told how much has been read, from several goroutines.
+	// Progress, if set, is called with how much has been read, from several goroutines.
 	Progress func(blobs int, bytes int64)
 }
 
@@ -36,7 +36,7 @@ type Report struct {
 	// they lie, by digest. Nobody was asked there.
 	Elsewhere []Elsewhere
 
-	// Strays are what is among blobs and records and in nobody's way; what lies in the
+	// Strays are what is among blobs and records and in nobody's way; what is in the
 	// place of a blob or a record is a problem.
 	Strays []FoundStray
 }
@@ -83,7 +83,7 @@ func (p Problem) String() string {
 }
 
 // Check reads every blob against its digest and every result against its seal
-// and its blobs; every other record is read, and what lies in the store's folders
+// and its blobs; every other record is read, and what is in the store's folders
 // besides is named. What cannot be read is a problem like any other and does not
 // end the check; only a store that cannot be listed does. A result in an unknown
 // format, and a blob or record that the store fails to read, are reported and never
@@ -231,7 +231,7 @@ func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corr
 	return nil
 }
 
-// checkOthers reads every record that is no result. Checkpoints that are damaged or
+// checkOthers reads every record that is not a result. Checkpoints that are damaged or
 // name a corrupt blob can go: with those gone, a step resumes from the one before.
 func checkOthers(ctx context.Context, s Store, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
 	var names []string // first: a store is not changed while it is listed
@@ -310,7 +310,7 @@ func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
 	return nil
 }
 
-// strays files what lies in a store's half besides blobs or records.
+// strays files what is in a store's half besides blobs or records.
 func (r *Report) strays(ctx context.Context, half any, repair bool) error {
 	t, ok := half.(Tidier)
 	if !ok {
@@ -338,14 +338,14 @@ func (r *Report) strays(ctx context.Context, half any, repair bool) error {
 	return nil
 }
 
-// nameless files a record under results/ whose name is no key. Nothing ever looks it
+// nameless files a record under results/ whose name is not a key. Nothing ever looks it
 // up, so it can go, unless a newer redsi may know what it is.
 func (r *Report) nameless(ctx context.Context, records Records, name string, problem error, repair bool) {
 	text, err := records.Get(ctx, name)
 	if errors.Is(err, ErrNotExist) {
 		return
 	}
-	problem = errors.Join(fmt.Errorf("the name is no key, so no look-up finds it: %w", problem), err)
+	problem = errors.Join(fmt.Errorf("the name is not a key, so no look-up finds it: %w", problem), err)
 	_, damage := decodeResult(Digest{}, text)
 	var unknown *FormatError
 	r.record(ctx, records, name, problem, repair && err == nil && !errors.As(damage, &unknown))

@@ -85,11 +85,11 @@ func aCard(e *env) error {
 	switch {
 	case slices.Contains([]string{"cpu", "emulated"}, e.card):
 		if !e.quick {
-			return fmt.Errorf("-card %s computes on the processor, where the whole line would take days: add -quick", e.card)
+			return fmt.Errorf("-card %s computes on the CPU, where the whole line would take days: add -quick", e.card)
 		}
 		return nil
 	case tensor.CUDADevices() == 0:
-		return errors.New("libtorch sees no card here, and this line is measured on one; redsi doctor says what is missing, docs/card.md what to install")
+		return errors.New("libtorch finds no GPU here, and this line is measured on one; redsi doctor says what is missing, docs/card.md what to install")
 	}
 	_, err := tensor.ParseDevice(e.card)
 	return err

@@ -232,7 +232,7 @@ func TestPer(t *testing.T) {
 // TestRefused: what a line of a card needs is said, with 2, before anything is measured.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ card, want string }{
-		{"", "libtorch sees no card here"}, {"cpu", "add -quick"}, {"emulated", "add -quick"},
+		{"", "libtorch finds no GPU here"}, {"cpu", "add -quick"}, {"emulated", "add -quick"},
 	} {
 		args := []string{"-only", "cuda/..."}
 		if c.card != "" {

@@ -74,7 +74,7 @@ func runDAG(args []string) (sample, error) {
 			s.Written = float64(info.Size())
 		}
 	default:
-		err = fmt.Errorf("there is nothing called %q to do", what)
+		err = fmt.Errorf("there is nothing named %q to do", what)
 	}
 	s.Work = float64(n)
 	s.Check = fmt.Sprintf("%s %d %s", shape, n, what)

@@ -54,7 +54,7 @@ type side struct {
 }
 
 // line is one comparison; without a target it has no floor. unlike says that the two sides do different work on
-// purpose, so that Check need not agree; once, that what is measured is no time,
+// purpose, so that Check need not agree; once, that what is measured is not a time,
 // so that one pair says enough; asked, that it takes long and is measured only
 // by its name; sliced, that both sides are workloads, which start once and
 // alternate in slices; whole, that a slice of ours is a work from its beginning to

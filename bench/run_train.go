@@ -86,5 +86,5 @@ func runTraining(args []string) (sample, error) {
 	return s, err
 }
 
-// newSeed makes a training one that is no hit.
+// newSeed makes a training one that is not a hit.
 func newSeed() string { return fmt.Sprintf("seed=%d", time.Now().UnixNano()%1e9) }

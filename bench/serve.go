@@ -55,7 +55,7 @@ const (
 )
 
 // driveServer starts a server and asks it from many connections at once. Seconds is
-// the 99th percentile of the answers; who is told to come later comes later.
+// the 99th percentile of the answers; those told to come later do.
 func driveServer(args []string) (s sample, err error) {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	clients := set.Int("clients", 200, "")
@@ -74,7 +74,7 @@ func driveServer(args []string) (s sample, err error) {
 	defer func() { err = errors.Join(err, c.Process.Signal(os.Interrupt), c.Wait()) }()
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return s, fmt.Errorf("the server said no address: %w", err)
+		return s, fmt.Errorf("the server gave no address: %w", err)
 	}
 	d := driver{address: strings.TrimSpace(address), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: *clients}}}
 	if err := d.run(*clients, warmQuestions); err != nil {

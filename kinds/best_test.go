@@ -68,7 +68,7 @@ func TestBest(t *testing.T) {
 		change map[string]any
 		want   string
 	}{
-		"a report that is no JSON":  {map[string]any{"order": "min"}, "report of candidate d: input is not the JSON"},
+		"a report that is no JSON":  {map[string]any{"order": "min"}, "report of candidate d: input is not the expected JSON"},
 		"a field that is not there": {map[string]any{"field": "metrics.nDCG@10"}, "candidate a: "},
 		"a field that is a text":    {map[string]any{"field": "note"}, `candidate a: field "note" is not a number`},
 	} {
@@ -77,8 +77,8 @@ func TestBest(t *testing.T) {
 		}
 	}
 	for want, tree := range map[string]map[string]any{
-		"candidates: there is none to choose from; field: names no number to choose by": {"candidates": map[string]any{}, "field": ""},
-		`order: "most" is not one of "max", "min"`:                                      {"candidates": candidates, "field": "x", "order": "most"},
+		"candidates: there are no candidates; field: names no number to choose by": {"candidates": map[string]any{}, "field": ""},
+		`order: "most" is not one of "max", "min"`:                                 {"candidates": candidates, "field": "x", "order": "most"},
 	} {
 		if _, err := l.Registry.Lookup("best").Complete(tree); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

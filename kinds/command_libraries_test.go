@@ -81,7 +81,7 @@ func TestCommandLibraries(t *testing.T) {
 	spec := l.Registry.Lookup("command")
 	for want, tree := range map[string]map[string]any{
 		"libraries[0]: is not 64 hex": {"argv": []any{"sh"}, "outputs": []any{"o"}, "libraries": []any{"x"}},
-		"libraries: is there with":    {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_libraries": false, "libraries": []any{strings.Repeat("a", 64)}},
+		"libraries: is given with":    {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_libraries": false, "libraries": []any{strings.Repeat("a", 64)}},
 	} {
 		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -238,8 +238,8 @@ step "command" "by_awk" {
 // A full disk is said at once: another run of the program would meet it again.
 func TestCommandFullDisk(t *testing.T) {
 	for name, want := range map[string]string{
-		"echo > out/o":            "make room on this worker's disk",
-		"echo > out/o; echo long": "the store has no room",
+		"echo > out/o":            "free space on this worker's disk",
+		"echo > out/o; echo long": "the store has no space",
 	} {
 		l := newLocal(t)
 		pl := l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nargv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }\noutputs = [\"o\"]\n}", name)), nil)
@@ -320,28 +320,28 @@ func TestCommandMistakes(t *testing.T) {
 	l := newLocal(t)
 	spec := l.Registry.Lookup("command")
 	for want, tree := range map[string]map[string]any{
-		"needs a program":            {"argv": []any{}, "outputs": []any{"o"}},
-		`"x.sh" is not one of files`: {"argv": []any{"./x.sh"}, "outputs": []any{"o"}},
-		`such as "plots/", into`:     {"argv": []any{"sh"}, "outputs": []any{"plots/*.png"}},
-		`"a" would be both a name`:   {"argv": []any{"sh"}, "files": map[string]any{"a": "", "a/b": ""}},
-		`"../o" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"../o"}},
-		"HOME is set by the step":    {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"HOME": "/"}},
-		`would be in the folder in`:  {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"in/x": "1"}},
-		`"soon" is not a positive`:   {"argv": []any{"sh"}, "outputs": []any{"o"}, "timeout": "soon"},
-		"is not 64 hex digits":       {"argv": []any{"sh"}, "outputs": []any{"o"}, "program": "12"},
-		`needs at least one`:         {"argv": []any{"sh"}, "outputs": []any{"o"}, "exit_codes": []any{}},
-		`"a=b" is not the name of`:   {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"a=b": "/"}},
-		`isolation_reads[0]: "x"`:    {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation": "warn", "isolation_reads": []any{"x"}},
-		`only with isolation`:        {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation_reads": []any{"/x"}},
-		`argv[1]: has a NUL byte`:    {"argv": []any{"sh", "a\x00b"}, "outputs": []any{"o"}},
-		`env.A: has a NUL byte`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"A": "a\x00b"}},
-		`script: is there beside`:    {"argv": []any{"sh"}, "script": "true", "outputs": []any{"o"}},
-		`script: line 2: `:           {"script": "true\nif x; then", "outputs": []any{"o"}},
-		`script: the first line`:     {"script": "#!\n", "outputs": []any{"o"}},
-		`"script" is the name that`:  {"script": "true", "outputs": []any{"o"}, "files": map[string]any{"script": "1"}},
-		`programs[1]: "a" is there`:  {"argv": []any{"sh"}, "outputs": []any{"o"}, "programs": []any{"a", "a"}},
-		`["b"]: is not one of`:       {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_digests": map[string]any{"b": "1"}},
-		`"/abs" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
+		"needs a program":                     {"argv": []any{}, "outputs": []any{"o"}},
+		`"x.sh" is not one of files`:          {"argv": []any{"./x.sh"}, "outputs": []any{"o"}},
+		`such as "plots/", into`:              {"argv": []any{"sh"}, "outputs": []any{"plots/*.png"}},
+		`"a" would be both a name`:            {"argv": []any{"sh"}, "files": map[string]any{"a": "", "a/b": ""}},
+		`"../o" is not a clean`:               {"argv": []any{"sh"}, "outputs": []any{"../o"}},
+		"HOME is set by the step":             {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"HOME": "/"}},
+		`would be in the folder in`:           {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"in/x": "1"}},
+		`"soon" is not a positive`:            {"argv": []any{"sh"}, "outputs": []any{"o"}, "timeout": "soon"},
+		"is not 64 hex digits":                {"argv": []any{"sh"}, "outputs": []any{"o"}, "program": "12"},
+		`needs at least one`:                  {"argv": []any{"sh"}, "outputs": []any{"o"}, "exit_codes": []any{}},
+		`"a=b" is not the name of`:            {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"a=b": "/"}},
+		`isolation_reads[0]: "x"`:             {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation": "warn", "isolation_reads": []any{"x"}},
+		`only with isolation`:                 {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation_reads": []any{"/x"}},
+		`argv[1]: has a NUL byte`:             {"argv": []any{"sh", "a\x00b"}, "outputs": []any{"o"}},
+		`env.A: has a NUL byte`:               {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"A": "a\x00b"}},
+		`script: is given together with argv`: {"argv": []any{"sh"}, "script": "true", "outputs": []any{"o"}},
+		`script: line 2: `:                    {"script": "true\nif x; then", "outputs": []any{"o"}},
+		`script: the first line`:              {"script": "#!\n", "outputs": []any{"o"}},
+		`"script" is the name that`:           {"script": "true", "outputs": []any{"o"}, "files": map[string]any{"script": "1"}},
+		`programs[1]: "a" is given`:           {"argv": []any{"sh"}, "outputs": []any{"o"}, "programs": []any{"a", "a"}},
+		`["b"]: is not one of`:                {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_digests": map[string]any{"b": "1"}},
+		`"/abs" is not a clean`:               {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
 	} {
 		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -360,11 +360,11 @@ func TestCommandMistakes(t *testing.T) {
 		return step.Problems(spec.Lint(task)).Error()
 	}
 	for want, tree := range map[string]map[string]any{
-		"it calls x.sh from PATH, and files has":     {"script": "x.sh", "files": map[string]any{"x.sh": ""}},
-		"argv: the pipe in line 1 ends well":         {"argv": []any{"sh", "-c", "sort in/x | cat > out/o"}},
-		"script: the pipe in line 2 ends well":       {"script": "#!/bin/sh\nsort in/x | cat > out/o"},
-		`name it: programs = ["bwa"]`:                {"script": "bwa in/x | sort > out/o"},
-		`argv: it calls bwa, and another version of`: {"argv": []any{"bash", "-ec", "bwa in/x > out/o"}},
+		"it calls x.sh from PATH, and files has":          {"script": "x.sh", "files": map[string]any{"x.sh": ""}},
+		"argv: the pipe in line 1 succeeds":               {"argv": []any{"sh", "-c", "sort in/x | cat > out/o"}},
+		"script: the pipe in line 2 succeeds":             {"script": "#!/bin/sh\nsort in/x | cat > out/o"},
+		`name it: programs = ["bwa"]`:                     {"script": "bwa in/x | sort > out/o"},
+		`argv: it calls bwa, and a change of its version`: {"argv": []any{"bash", "-ec", "bwa in/x > out/o"}},
 		"": {"script": "bwa in/x | sort > out/o\n./x", "programs": []any{"bwa"}, "files": map[string]any{"x": ""}},
 	} {
 		if got := lint(tree); !strings.Contains(got, want) || want == "" && got != "" {

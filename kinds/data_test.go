@@ -258,7 +258,7 @@ func TestBadRecords(t *testing.T) {
 	if res.Counts["skipped"] != 4 || res.Counts["skipped_json"] != 1 || res.Counts["skipped_offset"] != 1 {
 		t.Errorf("counts %v", res.Counts)
 	}
-	// A file that ends early is no bad record: nobody knows what it had.
+	// A file that ends early is not a bad record: nobody knows what it had.
 	_, err = l.try(l.plan(file, map[string]string{"files": list(bad, broken), "policy": "skip"}))
 	if err == nil || !strings.Contains(err.Error(), "nq-train-08.jsonl.gz:") || !strings.Contains(err.Error(), "damaged or ends early") || !strings.Contains(err.Error(), "records") {
 		t.Errorf("a file that ends early: %v", err)

@@ -97,10 +97,10 @@ func TestEmbeddedTitles(t *testing.T) {
 			t.Errorf("%s: the vectors are not those of titles and texts", kind)
 		}
 		for message, c := range map[string]struct{ corpus, documents any }{
-			"corpus: document 2 where 1 was due":                 {l.numbered(texts, 0, 2, 3), nil},
-			"corpus: document 1 where 0 was due":                 {l.numbered(texts, 1, 2, 3), titles},
-			"corpus has 2 documents, documents 3":                {l.numbered(texts, 0, 1), titles},
-			"document 3 of corpus is none of the 3 of documents": {l.numbered(texts, 0, 1, 2, 3), titles},
+			"corpus: document 2 where 1 was expected":               {l.numbered(texts, 0, 2, 3), nil},
+			"corpus: document 1 where 0 was expected":               {l.numbered(texts, 1, 2, 3), titles},
+			"corpus has 2 documents, documents 3":                   {l.numbered(texts, 0, 1), titles},
+			"document 3 of corpus is not one of the 3 in documents": {l.numbered(texts, 0, 1, 2, 3), titles},
 		} {
 			if _, err := embed(c.corpus, c.documents); err == nil || !strings.Contains(err.Error(), message) {
 				t.Errorf("%s: error %v, want %q", kind, err, message)

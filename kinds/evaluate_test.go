@@ -342,7 +342,7 @@ func TestEvaluateErrors(t *testing.T) {
 		{map[string]any{"model": step.In(bare)}, "the model has no redsi.json"},
 		{map[string]any{"queries": e.lines(nil)}, "there are no dev queries to evaluate"},
 		{map[string]any{"queries": e.lines([]dedup.Query{query, query})}, "dev example 7 occurs twice"},
-		{map[string]any{"queries": e.lines([]dedup.Query{beyond})}, "queries: line 1: dev example 7: document 30 of queries is none of the 30 documents of ids"},
+		{map[string]any{"queries": e.lines([]dedup.Query{beyond})}, "queries: line 1: dev example 7: document 30 of queries is not one of the 30 documents of ids"},
 		{map[string]any{"ids": e.set(large), "model": e.trainedOn(large), "decoding": "constrained"}, "token 40000 of an identifier is outside the model's vocabulary of 32128"},
 		{map[string]any{"device": "cuda:77"}, `device "cuda:77"`},
 		{map[string]any{"model": step.In(ruined)}, "the model's scores are not numbers"},

@@ -41,17 +41,17 @@ func TestExpectMistakes(t *testing.T) {
 		"expect {\ncell = table.t[\"r.a\"]\norder = [table.t[\"r.a\"], table.t[\"r.b\"]]\n}":         "is for value, text, sign, above and below",
 		"expect {\ncell = table.t[\"r.aa\"]\nsign = \"positive\"\n}":                                 `table.t has no cell "r.aa". Did you mean "r.a"?`,
 		"expect {\ncell = table.u[\"r.a\"]\nsign = \"positive\"\n}":                                  `There is no table.u`,
-		"expect {\ncell = \"r.a\"\nsign = \"positive\"\n}":                                           `"r.a" is no cell. One is written table.NAME`,
+		"expect {\ncell = \"r.a\"\nsign = \"positive\"\n}":                                           `"r.a" is not a cell. Write table.NAME`,
 		"expect {\ncell = \"${table.t[\"r.a\"]}x\"\nsign = \"positive\"\n}":                          `table.t has no such cell`,
 		"expect {\nminus = [table.t[\"r.a\"]]\nvalue = 1\n}":                                         "minus needs two cells",
 		"expect {\nratio = [table.t[\"r.a\"], table.t[\"r.b\"]]\n}":                                  "ratio needs the value",
 		"severity = \"deadly\"\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}":           `"deadly" is not one of`,
-		"resources {\nqueue = \"gpu\"\n}\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}": "A claim is no work",
+		"resources {\nqueue = \"gpu\"\n}\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}": "A claim does no work",
 	} {
 		refused(t, "table \"t\" {\n"+table+"}\nclaim \"a claim\" {\ntext = \"It is so.\"\n"+claim+"\n}\n", want)
 	}
 	const claim = "{\ntext = \"x\"\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}\n}\n"
-	for label, want := range map[string]string{``: "is written claim", `""`: "called by a few words", `"a" "b"`: "is written claim", "\"x\" " + claim + "claim \"x\"": "Declared twice"} {
+	for label, want := range map[string]string{``: "is written claim", `""`: "a few words on one line", `"a" "b"`: "is written claim", "\"x\" " + claim + "claim \"x\"": "Declared twice"} {
 		refused(t, "table \"t\" {\n"+table+"}\nclaim "+label+" "+claim, want)
 	}
 }

@@ -15,7 +15,7 @@ func simple(id int64, url, text string) string {
 
 const foxURL = "https://en.wikipedia.org//w/index.php?title=Fox&amp;oldid=17"
 
-// TestRepeatedExamples: an example that stands in two files is a bad record of the
+// TestRepeatedExamples: an example that is in two files is a bad record of the
 // later one, and both streams lose it.
 func TestRepeatedExamples(t *testing.T) {
 	dir := t.TempDir()

@@ -213,9 +213,9 @@ func TestBroughtQueries(t *testing.T) {
 		file   string
 		want   string
 	}{
-		{nil, "D99\ta\n", `queries-0, line 1: "D99" is none of the 20 documents`},
+		{nil, "D99\ta\n", `queries-0, line 1: "D99" is not one of the 20 documents`},
 		{nil, "{\"document\":\"D1\"}\n", `queries-0, line 1: document "D1" has no query there`},
-		{nil, "{\"document\":\"D1\",\"queries\":\"a\"}\n", "field queries is not such a list"},
+		{nil, "{\"document\":\"D1\",\"queries\":\"a\"}\n", "field queries is not the expected list"},
 		{nil, "D1\n", "queries-0, line 1: want a document's name, a tab"},
 		{nil, "D1\t?\n", "none of the 1 generated queries can be kept"},
 		{map[string]any{"model": f.config["model"]}, "D1\ta\n", "set either model, which generates queries, or files"},

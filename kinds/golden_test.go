@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the golden files")
 type local struct {
 	t *testing.T
 	*activities.Activities
-	ran []string // kinds and labels of the parts that were no hits
+	ran []string // kinds and labels of the parts that were not hits
 }
 
 func newLocal(t *testing.T) *local {

@@ -120,13 +120,13 @@ func TestKeywordIDs(t *testing.T) {
 	}
 	for _, texts := range [][]string{make([]string, 3), make([]string, 5)} {
 		config["corpus"] = l.corpusOf(texts)
-		if _, err := l.readIDs("keyword_ids", config); err == nil || !strings.Contains(err.Error(), "corpus has not the 4 documents") {
+		if _, err := l.readIDs("keyword_ids", config); err == nil || !strings.Contains(err.Error(), "corpus lacks some of the 4 documents") {
 			t.Errorf("%d texts: error %v", len(texts), err)
 		}
 	}
 }
 
-// TestImportIDs: identifiers of others come in as JSON lines or columns, and errors name
+// TestImportIDs: identifiers are imported from JSON lines or columns, and errors name
 // the file and the line.
 func TestImportIDs(t *testing.T) {
 	l := newLocal(t)
@@ -187,11 +187,11 @@ func TestImportIDs(t *testing.T) {
 		{nil, []string{"D0\ta\t5 x\n"}, `ids-a, line 1: token "x" is not a token id`},
 		{nil, []string{"{\"text\":\"a\"}\n"}, "ids-a, line 1: names no document"},
 		{nil, []string{"{\"id\":[1]}\n"}, "field id is neither a text nor a number"},
-		{nil, []string{"{\"id\":\"D0\",\"text\":5}\n"}, "ids-a, line 1: field text is no text"},
-		{nil, []string{"{\"id\":\"D0\",\"tokens\":[\"a\"]}\n"}, "ids-a, line 1: field tokens is not such a list"},
-		{nil, []string{"{\"id\":\n"}, "ids-a, line 1: is no JSON object"},
+		{nil, []string{"{\"id\":\"D0\",\"text\":5}\n"}, "ids-a, line 1: field text is not a text"},
+		{nil, []string{"{\"id\":\"D0\",\"tokens\":[\"a\"]}\n"}, "ids-a, line 1: field tokens is not the expected list"},
+		{nil, []string{"{\"id\":\n"}, "ids-a, line 1: is not a JSON object"},
 		{nil, []string{"D0\ta\n", "D1\tb\nD0\tc\n"}, `ids-b, line 2: document "D0" has an identifier at ids-a, line 1 already`},
-		{nil, []string{"D0\ta\n", "D7\tb\n"}, `ids-b, line 1: "D7" is none of the 3 documents`},
+		{nil, []string{"D0\ta\n", "D7\tb\n"}, `ids-b, line 1: "D7" is not one of the 3 documents`},
 		{nil, []string{"D0\ta\t40000\n"}, "token 40000 is outside of the vocabulary of 32100"},
 		{nil, []string{"D0\t\n"}, `document "D0": it has neither text nor tokens`},
 		{nil, []string{"D0\t東京\n"}, "has no tokens for all of"},

@@ -192,17 +192,17 @@ step "import_corpus" "mine" {
 		documents + `split = { dev = 2 }`:     "dev is 2, want a share from 0 to 1",
 		documents + `split = { dev = 0.6, test = 0.6 }`: "the shares add up to more than 1",
 		documents + `split_from = "train"`:              "applies only together with split",
-		documents + `fields = { body = "text" }`:        `"body" is none of [id title text url oldid page_id]`,
-		documents + `qrels_columns = ["qid"]`:           `"qid" is none of [query document grade]`,
-		documents + `pick = { docs = ["x"] }`:           `"docs" is none of [dev_qrels dev_queries documents qrels queries test_qrels test_queries train_qrels train_queries]`,
-		documents + `pick = { documents = ["["] }`:      `"[" is no pattern of names`,
+		documents + `fields = { body = "text" }`:        `"body" is not one of [id title text url oldid page_id]`,
+		documents + `qrels_columns = ["qid"]`:           `"qid" is not one of [query document grade]`,
+		documents + `pick = { docs = ["x"] }`:           `"docs" is not one of [dev_qrels dev_queries documents qrels queries test_qrels test_queries train_qrels train_queries]`,
+		documents + `pick = { documents = ["["] }`:      `"[" is not a pattern of names`,
 	} {
 		refused(t, pipeline(attributes), want)
 	}
 	for attributes, want := range map[string]string{
 		`documents = step.download.f["bad.jsonl"].files`:                                               "bad.jsonl:2: not one JSON object",
 		`files = step.download.f["notes.md"].files`:                                                    `none of the 1 files looks like documents: "notes.md"`,
-		documents + `queries = step.download.two.files` + "\n" + `pick = { queries = ["topics.tsv"] }`: "queries: no file is among what it was given; name it by pick",
+		documents + `queries = step.download.two.files` + "\n" + `pick = { queries = ["topics.tsv"] }`: "queries: none of the files given is one; name it with pick",
 		documents + `queries = step.download.f["docs.jsonl"].files`:                                    "none of the 1 queries has a relevant document",
 	} {
 		l := newLocal(t)

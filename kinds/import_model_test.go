@@ -138,7 +138,7 @@ func TestImportModelMistakes(t *testing.T) {
 		}
 	}
 	twice := []any{l.tree("files", good), l.tree("files", map[string][]byte{"config.json": []byte("{}")})}
-	if _, err := l.do("import_model", map[string]any{"files": twice}); err == nil || !strings.Contains(err.Error(), "config.json is there twice") {
+	if _, err := l.do("import_model", map[string]any{"files": twice}); err == nil || !strings.Contains(err.Error(), "config.json is given twice") {
 		t.Errorf("two configurations: %v", err)
 	}
 	if _, err := l.Registry.Lookup("import_model").Complete(map[string]any{"files": twice, "folder": "../x"}); err == nil || !strings.Contains(err.Error(), "folder: must be a relative path") {

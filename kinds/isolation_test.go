@@ -50,7 +50,7 @@ func TestIsolatedStudy(t *testing.T) {
 	outputs := func(l *local, file string) (digests []string, notes []string) {
 		for _, r := range l.run(l.plan(file, seeds, "step.command")) {
 			digests = append(digests, r.Outputs["out"].Digest.Hex())
-			notes = append(notes, fmt.Sprint(r.Env[step.NotePrefix+"isolation"], r.Counts["outside"], r.Env[step.NotePrefix+"isolation, outside of its folder and the system it used"]))
+			notes = append(notes, fmt.Sprint(r.Env[step.NotePrefix+"isolation"], r.Counts["outside"], r.Env[step.NotePrefix+"isolation, outside its folder and the system it used"]))
 		}
 		return digests, notes
 	}
@@ -91,7 +91,7 @@ func TestIsolatedStudy(t *testing.T) {
 	}
 	l := newLocal(t)
 	r := l.run(l.plan(isolatedStudy(t, isolation.Warn, func(s string) string { return many.String() + s }), seeds, "step.command.points"))[0]
-	told := r.Env[step.NotePrefix+"isolation, outside of its folder and the system it used"]
+	told := r.Env[step.NotePrefix+"isolation, outside its folder and the system it used"]
 	log, err := artifacts.ReadBlob(t.Context(), l.Store.Blobs, r.Log.Digest, artifacts.AnySize)
 	if err != nil || !strings.Contains(told, "read 9 files in ") || strings.Contains(told, undeclared+".8") || !strings.Contains(string(log), "  read "+undeclared+".8\n") {
 		t.Errorf("told %q, logged %s, %v", told, log, err)

@@ -33,7 +33,7 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"import_model", "import_trained"} {
-		kinds[name] = true // their outputs are files of others: TestImportModel, TestImportTrained
+		kinds[name] = true // their outputs are foreign files: TestImportModel, TestImportTrained
 	}
 	slices.Sort(lines)
 	for _, k := range l.Registry.Kinds() {
@@ -70,7 +70,7 @@ func compareOutputs(t *testing.T, want, got string) {
 			t.Errorf("%s is not in outputs.golden; run with -update", line[:at])
 		case old != line[at:]:
 			kind, _, _ := strings.Cut(line, " ")
-			t.Errorf("%s has other bytes than before under %s: bump Version, then -update (an input that changed may be the cause: look at the first in the plan)", line[:at], kind)
+			t.Errorf("%s has different bytes than before under %s: bump Version, then -update (an input that changed may be the cause: look at the first in the plan)", line[:at], kind)
 		}
 	}
 }

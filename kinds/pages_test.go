@@ -149,7 +149,7 @@ func TestPageTable(t *testing.T) {
 	}
 
 	// Of a table that differs, the first line is missing, the second is of another page, the
-	// third stands there twice, and the last is of a revision that nobody asked for.
+	// third is there twice, and the last is of a revision that nobody asked for.
 	var second struct{ OldID, PageID uint64 }
 	if err := json.Unmarshal([]byte(lines[1]), &second); err != nil {
 		t.Fatal(err)

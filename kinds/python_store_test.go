@@ -203,7 +203,7 @@ func (l *local) blobOf(typ string, b []byte) artifacts.Artifact {
 	return artifacts.Artifact{Type: typ, Digest: d, Size: n}
 }
 
-// pythonRanking is a run with ties, what is no document, and names with blanks.
+// pythonRanking is a run with ties, what is not a document, and names with blanks.
 func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 	t.Helper()
 	untied, _ := metrics.Untie([]metrics.Ranking{

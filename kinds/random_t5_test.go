@@ -43,7 +43,7 @@ func TestRandomFamilies(t *testing.T) {
 			t.Errorf("%s, %s: %v", c.family, c.feedForward, config)
 		}
 	}
-	if _, err := l.Registry.Lookup("random_t5").Complete(sizes("mt5", "relu")); err == nil || !strings.Contains(err.Error(), "feed_forward: of a multilingual T5") {
+	if _, err := l.Registry.Lookup("random_t5").Complete(sizes("mt5", "relu")); err == nil || !strings.Contains(err.Error(), "feed_forward: must be a gated one for a multilingual T5") {
 		t.Errorf("an mT5 without a gate: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ func TestTableChecks(t *testing.T) {
 		"minus of nothing": {map[string]any{"id": "c", "title": "C", "format": "fixed", "minus": []any{"c", "d"}}, nil, `columns[0].minus: there is no column "d"`},
 		"prefix alone":     {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"prefix": "n ="}, "rows[0].prefix: is for rows with format"},
 		"two in one":       {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"rule": true}, "rows[0]: is exactly one of"},
-		"a prefix of TeX":  {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"format": "fixed", "prefix": `}\input{x}`}, `rows[0].format: prefix "}\\input{x}" has more than`},
+		"a prefix of TeX":  {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"format": "fixed", "prefix": `}\input{x}`}, `rows[0].format: prefix "}\\input{x}" may have only`},
 	} {
 		r := map[string]any{}
 		for _, m := range []map[string]any{row, c.row} {
@@ -40,7 +40,7 @@ func TestTableChecks(t *testing.T) {
 	}
 }
 
-// TestLabelChecks: what is no label of LaTeX is told before anything runs; formulas
+// TestLabelChecks: what is not a label of LaTeX is told before anything runs; formulas
 // are quoted on request, and nothing else can be requested.
 func TestLabelChecks(t *testing.T) {
 	table := map[string]any{"stubs": []any{"S"}, "columns": []any{}, "rows": []any{}}

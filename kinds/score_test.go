@@ -44,7 +44,7 @@ step "score" "g" {
 }
 `
 
-// TestScoreImported: a run of others comes in and is worth what trec_eval says of the file.
+// TestScoreImported: an imported run is worth what trec_eval says of the file.
 func TestScoreImported(t *testing.T) {
 	golden := testdata(t, "metrics", "testdata")
 	l := newLocal(t)
@@ -151,21 +151,21 @@ step "import_qrels" "mixed" { files = step.download.mixed.files }
 	}
 }
 
-// TestImportErrors: what is wrong with files of others is said with file and line.
+// TestImportErrors: errors about imported files name file and line.
 func TestImportErrors(t *testing.T) {
 	for _, c := range []struct{ kind, name, text, more, want string }{
 		{"import_run", "a.run", "q Q0 d 1 1 t\nq Q0 d 2 0 t\n", "", `query "q" has document "d" on lines 1 and 2; duplicates = "first"`},
 		{"import_run", "a.run", "q Q0 d 1 1 t\nq Q0 e 2\n", "", "a.run: line 2: 4 fields, want 6"},
-		{"import_run", "a.run", "q Q0 d 1 high t\n", "", `a.run: line 1: score "high" is no number`},
-		{"import_run", "a.run", "q\td\t0\n", "", `a.run: line 1: rank "0" is no whole number from 1 on`},
-		{"import_run", "a.run", "one two\n", "", `a.run: line 1: "one two" is of no format that redsi knows: [trec msmarco json]`},
-		{"import_run", "a.run", "{\"q\":\n{\"d\": \"x\"}}", "", `a.run: line 2: query "q", document "d": x is no number`},
+		{"import_run", "a.run", "q Q0 d 1 high t\n", "", `a.run: line 1: score "high" is not a number`},
+		{"import_run", "a.run", "q\td\t0\n", "", `a.run: line 1: rank "0" is not a whole number from 1 on`},
+		{"import_run", "a.run", "one two\n", "", `a.run: line 1: "one two" is not in a format that redsi knows: [trec msmarco json]`},
+		{"import_run", "a.run", "{\"q\":\n{\"d\": \"x\"}}", "", `a.run: line 2: query "q", document "d": x is not a number`},
 		{"import_run", "a.run", "{\"q\":\n{\"d\": 1}", "", "a.run: line 2: unexpected EOF"},
 		{"import_run", "a.run", "{\"q\": 3}", "", `query "q" does not have {document: number}`},
-		{"import_run", "a.run", "\n\n", "", "no line was taken of 1 files"},
+		{"import_run", "a.run", "\n\n", "", "no line of 1 files was used"},
 		{"import_run", "a.run", "q Q0 d 1 1 t\n", `file = "b.run"`, `no file is named "b.run"; there are ["a.run"]`},
 		{"import_qrels", "a.qrels", "q 0 d 1\nq 0 d 2\n", "", "a.qrels: line 2: query \"q\" and document \"d\" are judged twice"},
-		{"import_qrels", "a.qrels", "q 0 d 1.5\n", "", `a.qrels: line 1: grade "1.5" is no whole number`},
+		{"import_qrels", "a.qrels", "q 0 d 1.5\n", "", `a.qrels: line 1: grade "1.5" is not a whole number`},
 		{"import_qrels", "a.qrels", "query-id\tcorpus-id\tscore\nq\td\n", "", "a.qrels: line 2: 2 fields, want 3: query, document and grade"},
 	} {
 		dir := t.TempDir()

@@ -36,8 +36,8 @@ func TestTrainChecks(t *testing.T) {
 		{"train", map[string]any{"ratio": "32:1", "select": "Recall@100", "dropout": 0.0, "precision": "fp16", "init": "random", "device": "cuda:1", "checkpoint_every": int64(7)}, ""},
 		{"train", map[string]any{"max_input": int64(0), "max_query": int64(0)}, "max_input: must be at least 1; max_query: must be at least 1"},
 		{"train", map[string]any{"index_prefix": "", "query_prefix": "", "scale_parameter": false, "repeats": "by_queries", "ratio": "1:1"}, ""},
-		{"train", map[string]any{"repeats": "by_queries"}, `repeats: by_queries is a way to have ratio = "1:1"; with ratio = "natural" take uniform`},
-		{"train", map[string]any{"repeats": "by_queries", "ratio": "32:1"}, `repeats: by_queries is a way to have ratio = "1:1"; with ratio = "32:1" take uniform`},
+		{"train", map[string]any{"repeats": "by_queries"}, `repeats: by_queries applies only to ratio = "1:1"; with ratio = "natural" use uniform`},
+		{"train", map[string]any{"repeats": "by_queries", "ratio": "32:1"}, `repeats: by_queries applies only to ratio = "1:1"; with ratio = "32:1" use uniform`},
 		{"train", map[string]any{"repeats": "twice"}, `repeats: "twice" is not one of "uniform", "by_queries"`},
 		{"train", map[string]any{"optimizer": "adamw", "weight_decay": 0.01, "beta1": 0.8, "beta2": 0.98, "epsilon": 1e-6, "schedule": "cosine", "accumulate": int64(4), "clip_norm": 1.0, "label_smoothing": 0.1, "patience": int64(3), "keep_state": true, "checkpoint_activations": true}, ""},
 		{"train", map[string]any{"weight_decay": 0.01, "beta1": 0.8}, `weight_decay: applies only to optimizer = "adamw"; here optimizer is "adafactor"; beta1: applies only to optimizer = "adamw"; here optimizer is "adafactor"`},
@@ -62,7 +62,7 @@ func TestTrainChecks(t *testing.T) {
 		{"train", map[string]any{"select": "loss"}, `select: metric "loss" is unknown; there are Hits@k, MRR, MRR@k, nDCG, nDCG@k, AP, AP@k, P@k, Recall@k, Rprec, Bpref, Judged, Judged@k, Invalid@k`},
 		{"train", map[string]any{"select": "Invalid@40"}, "select: lower values of Invalid@40 are better; choose another, such as MRR@10 or Hits@1"},
 		{"train", map[string]any{"device": "gpu"}, "device: must be auto, cpu, cuda or cuda:N"},
-		{"train", map[string]any{"device": "cpu", "precision": "fp16"}, "precision: fp16 trains on a CUDA device only; take fp32 or bf16, or another device"},
+		{"train", map[string]any{"device": "cpu", "precision": "fp16"}, "precision: fp16 trains on a CUDA device only; use fp32 or bf16, or another device"},
 		{"train", map[string]any{"precision": "int8"}, `precision: "int8" is not one of "fp32", "bf16", "fp16"`},
 		{"train", map[string]any{"init": "zeros"}, `init: "zeros" is not one of "weights", "random"`},
 		{"atomic_ids", map[string]any{"eos_token": int64(-1)}, "eos_token: must be a token id below first_token"},
@@ -76,12 +76,12 @@ func TestTrainChecks(t *testing.T) {
 		{"embed_hashing", map[string]any{"words": int64(0)}, "words: must be at least 1"},
 		{"format_example", map[string]any{"characters": int64(0)}, "characters: must be at least 1"},
 		{"compare", nil, `systems: "a.b" cannot be named in a path of the report: give a name without . and :; systems: "c.d" cannot be named in a path of the report: give a name without . and :; systems: "e:f" cannot be named in a path of the report: give a name without . and :`},
-		{"export_run", nil, `runs: "a b" is no name of a file and one word; runs: "x y" is no name of a file and one word`},
+		{"export_run", nil, `runs: "a b" is not a file name of one word; runs: "x y" is not a file name of one word`},
 		{"random_t5", nil, ""},
 		{"random_t5", map[string]any{"decoder_layers": int64(3), "feed_forward": "gated-gelu", "dropout": 0.0}, ""},
 		{"random_t5", map[string]any{"layers": int64(0), "heads": int64(1001)}, "layers: must be 1 to 1000; heads: must be 1 to 1000"},
 		{"random_t5", map[string]any{"family": "bart", "vocabulary": int64(50265)}, ""},
-		{"random_t5", map[string]any{"family": "bart", "d_kv": int64(3), "feed_forward": "gated-gelu"}, "d_kv: of a BART, heads x d_kv must be d_model; feed_forward: a BART has its own"},
+		{"random_t5", map[string]any{"family": "bart", "d_kv": int64(3), "feed_forward": "gated-gelu"}, "d_kv: for BART, heads x d_kv must be d_model; feed_forward: a BART has its own"},
 		{"random_t5", map[string]any{"family": "bert"}, `family: "bert" is not one of "t5", "mt5", "umt5", "bart"`},
 		{"random_t5", map[string]any{"vocabulary": int64(1)}, "vocabulary: must be 2 to 16777216"},
 		{"random_t5", map[string]any{"dropout": 1.0}, "dropout: must be at least 0 and below 1"},
@@ -95,7 +95,7 @@ func TestTrainChecks(t *testing.T) {
 	}
 }
 
-// TestTrainKey: how a training is computed is no part of its key where its result is the
+// TestTrainKey: how a training is computed is not part of its key where its result is the
 // same: nor is where, nor with how little memory.
 func TestTrainKey(t *testing.T) {
 	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})

@@ -41,7 +41,7 @@ func (f *training) longer(want onward, changes ...map[string]any) *artifacts.Res
 	return res
 }
 
-// TestTrainMoreSteps: training with more steps goes on from what a shorter one kept, with
+// TestTrainMoreSteps: training with more steps continues from what a shorter one kept, with
 // every option, to the model that it would have left by itself; keeping has no part in a key.
 func TestTrainMoreSteps(t *testing.T) {
 	steps := func(n int64) map[string]any { return map[string]any{"steps": n} }
@@ -139,7 +139,7 @@ func TestTwoStages(t *testing.T) {
 	}
 	f.checkEvaluation(f.ids(docid.KindAtomic), is, second)
 	_, _, err = stage(1, map[string]any{"model": model, "ids": f.set(f.atomic(f.rows + 1))})
-	if want := "model: its atomic identifiers are rows of its vocabulary, and others would be taken for them: the model was trained on another assignment of atomic identifiers to 20 documents: give the ids that its train step was given, or begin with the model that its train step began with"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "model: its atomic identifiers are rows of its vocabulary, and others would be taken for them: the model was trained on another assignment of atomic identifiers to 20 documents: give the ids that its train step was given, or start from the model that its train step started from"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("other rows: %v", err)
 	}
 	if _, _, err = stage(1, map[string]any{"model": model, "ids": f.set(f.ids(docid.KindNaive))}); err == nil || !strings.Contains(err.Error(), "ids are naive identifiers of 20") {

@@ -71,7 +71,7 @@ func (f *training) checkpointBlobs() int {
 const storeOfKilled = "REDSI_TEST_TRAIN_STORE"
 
 // TestTrainKilled: a training whose process is killed before its checkpoint of step
-// 30 is recorded goes on in another process at step 20, to the same parameters as
+// 30 is recorded continues in another process at step 20, to the same parameters as
 // one that was left alone. The killed process is this test, started again.
 func TestTrainKilled(t *testing.T) {
 	if folder := os.Getenv(storeOfKilled); folder != "" {

@@ -31,7 +31,7 @@ func Kinds() []step.Spec {
 func Main(kinds ...step.Spec) {
 	in, out := os.NewFile(3, "from redsi"), os.NewFile(4, "to redsi")
 	if _, err := in.Stat(); err != nil {
-		fmt.Fprintln(os.Stderr, "redsi-models: redsi starts this program where it has something to compute; there is nothing else to do with it")
+		fmt.Fprintln(os.Stderr, "redsi-models: redsi starts this program when there is something to compute; it has no other use")
 		os.Exit(2)
 	}
 	err := compute.Serve(compute.Serving{

@@ -12,7 +12,7 @@ import (
 
 // Alike says how two results of one key are compared in an output, where their bytes are
 // not the same: what may differ between two machines that both did the work right. It is
-// in no key, and nothing but people goes by it. It is one of Bytes, Numbers, Texts, Runs,
+// in no key, and only people use it. It is one of Bytes, Numbers, Texts, Runs,
 // Vectors, Cells, Evaluated, Follows, Files and OfTheRun.
 type Alike interface {
 	// String is the rule in words, such as "numbers within 1e-06 of the greater".
@@ -23,12 +23,12 @@ type Alike interface {
 // Bytes takes no other bytes. It is what holds where nothing is declared.
 type Bytes struct{}
 
-// OfTheRun is for an output that tells of the run itself, such as its seconds: it is not
+// OfTheRun is for an output that describes the run itself, such as its seconds: it is not
 // compared.
 type OfTheRun struct{}
 
 // Margin is by how much two numbers may differ: by Abs, or by Rel times the greater one,
-// whichever is more. With Skip they are not compared, as what tells of the run itself.
+// whichever is more. With Skip they are not compared, as what describes the run itself.
 type Margin struct {
 	Abs, Rel float64
 	Skip     bool
@@ -76,7 +76,7 @@ type Cells struct{ Units int }
 
 // Evaluated is for a model: the steps of kind By that read it are run on both, and in
 // their Output, a JSON document, the numbers that Fields names, percentages of queries,
-// differ by no more than their margin, or than Chance * 100/√n, n being what stands at the
+// differ by no more than their margin, or than Chance * 100/√n, n being what is at the
 // path Of, whichever is more. What Fields does not name is not compared.
 type Evaluated struct {
 	By, Output string
@@ -94,7 +94,7 @@ type Follows struct{ Output string }
 type Files map[string]Alike
 
 func (Bytes) String() string    { return "bytes" }
-func (OfTheRun) String() string { return "nothing: it tells of the run itself" }
+func (OfTheRun) String() string { return "nothing: it describes the run itself" }
 
 func (m Margin) String() string {
 	switch {
@@ -222,7 +222,7 @@ func (r Runs) check() error {
 
 func (v Vectors) check() error {
 	if !(v.Cosine >= -1 && v.Cosine <= 1) {
-		return fmt.Errorf("%v is no cosine", v.Cosine)
+		return fmt.Errorf("%v is not a cosine", v.Cosine)
 	}
 	return v.Margin.check()
 }
@@ -251,7 +251,7 @@ func (f Follows) check() error {
 func (f Files) check() error {
 	for pattern, r := range f {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return fmt.Errorf("%q is no pattern of files: use * and ? for parts of names", pattern)
+			return fmt.Errorf("%q is not a pattern of file names: use * and ? for parts of names", pattern)
 		}
 		switch r.(type) {
 		case nil, Files, Follows, Evaluated:
@@ -265,7 +265,7 @@ func (f Files) check() error {
 }
 
 // rounding is how far floats of Go code are apart between processors: those that multiply
-// and add at once round the last bit of a sum otherwise.
+// and add at once round the last bit of a sum differently.
 const rounding = 1e-9
 
 // Rule is how two of the output are compared: what it declares, of JSON with numbers that
@@ -306,7 +306,7 @@ func checkAlike(kind string, outputs []Output) {
 		}
 		_, files := o.Rule().(Files)
 		if err == nil && files && !o.Tree {
-			err = errors.New("it is no tree")
+			err = errors.New("it is not a tree")
 		}
 		if err != nil {
 			panic(fmt.Sprintf("kind %q: how %s is compared: %v", kind, o.Name, err))

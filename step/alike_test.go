@@ -10,10 +10,10 @@ import (
 // not whole.
 func TestRule(t *testing.T) {
 	for want, o := range map[string]Output{
-		"bytes":                               {Fields: FieldsOf[struct{ N int }]()},
-		"numbers within 1e-09 of the greater": {Fields: FieldsOf[struct{ Of []map[string]float64 }]()},
-		"nothing: it tells of the run itself": {Fields: FieldsOf[struct{ X float64 }](), Alike: OfTheRun{}},
-		"svg, of which it is made":            {Alike: Follows{Output: "svg"}},
+		"bytes":                                {Fields: FieldsOf[struct{ N int }]()},
+		"numbers within 1e-09 of the greater":  {Fields: FieldsOf[struct{ Of []map[string]float64 }]()},
+		"nothing: it describes the run itself": {Fields: FieldsOf[struct{ X float64 }](), Alike: OfTheRun{}},
+		"svg, of which it is made":             {Alike: Follows{Output: "svg"}},
 		"numbers within 0.1; a, b not compared; c within 2, or 0.5 of the greater; d equal": {Alike: Numbers{Margin: Margin{Abs: 0.1},
 			Fields: map[string]Margin{"b": {Skip: true}, "a": {Skip: true}, "c": {Abs: 2, Rel: 0.5}, "d": {}}}},
 		"rankings: 0.9 of the first 10 on average in both, and MRR@10 within 0.01": {Alike: Runs{Depth: 10, Overlap: 0.9, Qrels: "q", Metric: "MRR@10", Abs: 0.01}},
@@ -45,11 +45,11 @@ func TestDefineAlike(t *testing.T) {
 		"below 1":            {Alike: Numbers{Margin: Margin{Rel: 1}}},
 		"at least 0":         {Alike: Numbers{Margin: Margin{Abs: -1}}},
 		"field \"x\"":        {Alike: Numbers{Fields: map[string]Margin{"x": {Abs: -1}}}},
-		"no cosine":          {Alike: Vectors{Cosine: 2}},
+		"not a cosine":       {Alike: Vectors{Cosine: 2}},
 		"below 0":            {Alike: Cells{Units: -1}},
 		"by a kind":          {Alike: Evaluated{By: "x"}},
-		"is no tree":         {Alike: Files{"*": Texts{}}},
-		"no pattern":         {Tree: true, Alike: Files{"[": Texts{}}},
+		"is not a tree":      {Alike: Files{"*": Texts{}}},
+		"not a pattern":      {Tree: true, Alike: Files{"[": Texts{}}},
 		"one file is":        {Tree: true, Alike: Files{"*": Follows{Output: "x"}}},
 	} {
 		func() {

@@ -18,7 +18,7 @@ import (
 
 // Check is something that must be true of a result before anything reads it: of a number
 // that the step counted, or of one in a JSON output. It is in no key: a result that fails
-// a check is kept, and is judged anew when the check is another.
+// a check is kept, and is judged again when the check changes.
 type Check struct {
 	Name    string `json:"name"`             // for people
 	Counts  string `json:"counts,omitempty"` // what was counted
@@ -29,8 +29,8 @@ type Check struct {
 	Warning bool   `json:"warning,omitempty"` // it stops nothing
 	At      string `json:"at,omitempty"`      // FILE:LINE
 
-	// Of are the addresses of the steps that limits by name are of, each one that this
-	// step reads: their sum counts. None: this step itself.
+	// Of has the addresses of the steps whose numbers limits by name are, all read by this
+	// step: their sum counts. None: this step itself.
 	Of []string `json:"of,omitempty"`
 }
 
@@ -135,7 +135,7 @@ func quotedList(names []string) string {
 
 func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, error) {
 	if a.Size > mostChecked {
-		return nil, fmt.Errorf("the output has %d bytes, and %d is the most that a check reads", a.Size, mostChecked)
+		return nil, fmt.Errorf("the output has %d bytes; a check reads at most %d", a.Size, mostChecked)
 	}
 	rc, err := open(ctx, a.Digest)
 	if err != nil {
@@ -150,7 +150,7 @@ func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, e
 	}
 	var doc any
 	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&doc); err != nil {
-		return nil, Permanent(fmt.Errorf("the output is no JSON: %w", err))
+		return nil, Permanent(fmt.Errorf("the output is not JSON: %w", err))
 	}
 	return doc, nil
 }
@@ -178,7 +178,7 @@ func numberAt(doc any, path string) (float64, string) {
 	}
 	v, ok := at.(float64)
 	if !ok {
-		return 0, fmt.Sprintf("%v is no number", at)
+		return 0, fmt.Sprintf("%v is not a number", at)
 	}
 	return v, ""
 }

@@ -2,13 +2,13 @@ package step
 
 import "errors"
 
-// permanent marks an error that no retry can mend.
+// permanent marks an error that a retry cannot fix.
 type permanent struct{ err error }
 
 func (p *permanent) Error() string { return p.err.Error() }
 func (p *permanent) Unwrap() error { return p.err }
 
-// Permanent marks err as one that no retry can mend: bad input, bad
+// Permanent marks err as one that a retry cannot fix: bad input, bad
 // configuration, our own bug. nil stays nil.
 func Permanent(err error) error {
 	if err == nil {
@@ -23,7 +23,7 @@ type poisoned struct{ err error }
 func (p *poisoned) Error() string { return p.err.Error() }
 func (p *poisoned) Unwrap() error { return p.err }
 
-// Poisoned marks err as one after which its process can compute no more, though another
+// Poisoned marks err as one after which its process can no longer compute, though another
 // may do the same work: a card has failed, or was asked what it must not be. It is stronger
 // than Permanent. nil stays nil.
 func Poisoned(err error) error {
@@ -40,7 +40,7 @@ func IsPoisoned(err error) bool {
 }
 
 // SourceChangedError says that a source or program on this machine has other bytes
-// than the plan: only planning again can mend it.
+// than the plan: only planning again can fix it.
 type SourceChangedError struct {
 	Path string // absolute
 	Err  error
@@ -61,8 +61,8 @@ type unfit struct{ err error }
 func (u *unfit) Error() string { return u.err.Error() }
 func (u *unfit) Unwrap() error { return u.err }
 
-// Unfit marks err as one that says that a checkpoint, though its bytes are whole, is
-// none that the step can go on from: the one before it may be. nil stays nil.
+// Unfit marks err as saying that the step cannot continue from a checkpoint, though its
+// bytes are whole: the one before it may be. nil stays nil.
 func Unfit(err error) error {
 	if err == nil {
 		return nil
@@ -82,7 +82,7 @@ type beyond struct{ err error }
 func (b *beyond) Error() string { return b.err.Error() }
 func (b *beyond) Unwrap() error { return b.err }
 
-// Beyond marks err as one that says that a kept state, though nothing is wrong with it, is
+// Beyond marks err as saying that a kept state, though nothing is wrong with it, is
 // further than the step goes. nil stays nil.
 func Beyond(err error) error {
 	if err == nil {

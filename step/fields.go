@@ -14,8 +14,8 @@ import (
 // Any is the shape of JSON that nothing is declared of.
 const Any TypeKind = "any"
 
-// Fields declares the shape of JSON: of a document, or of what stands within one. It is
-// no part of keys: it tells beforehand what a field of an output will be.
+// Fields declares the shape of JSON: of a document, or of what is within one. It is
+// not part of keys: it says beforehand what a field of an output will be.
 type Fields struct {
 	Type   TypeKind // Object, List, Map, Int, Float, String, Bool or Any
 	Unit   string   // of a number, such as "percent"; "" for counts and plain numbers
@@ -109,7 +109,7 @@ type NoFieldError struct {
 	Path   string   // as it was asked for
 	Name   string   // the part of it that leads nowhere
 	Within string   // the path of what lacks it, "" for the document
-	Is     TypeKind // what stands there, if it is no object
+	Is     TypeKind // what is there, if it is not an object
 	Names  []string // the fields that are there, if it is one
 }
 
@@ -188,8 +188,8 @@ func (f *Fields) each(at string, yield func(string, *Fields) bool) bool {
 	return yield(at, f)
 }
 
-// PathWalk goes along a path in JSON, part by part: of what is declared and of what is
-// there alike.
+// PathWalk follows a path in JSON, part by part: in what is declared and in what is there
+// alike.
 type PathWalk struct {
 	Name string // the present part
 

@@ -97,7 +97,7 @@ func TestFieldsAt(t *testing.T) {
 	}
 }
 
-// Fields are no part of keys.
+// Fields are not part of keys.
 func TestFieldsAreNoKey(t *testing.T) {
 	plain, declared := everythingKind(), everythingKind()
 	declared.Outputs = append([]Output(nil), declared.Outputs...)

@@ -31,7 +31,7 @@ func TestHalf(t *testing.T) {
 		elsewhere bool
 		says      string
 	}{
-		{[]Spec{declared}, "fit", 1, true, "kind fit needs libtorch, which this program has not"},
+		{[]Spec{declared}, "fit", 1, true, "kind fit needs libtorch, which this program does not have"},
 		{[]Spec{declared}, "part", 1, true, "kind part needs tokenizers"},
 		{[]Spec{declared}, "part", 0, false, "by itself"},
 		{whole, "fit", 1, false, "by its half"},

@@ -51,8 +51,8 @@ func (in Input) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. An artifact that no step could have
-// left, such as a tree with names that lead out of a folder, is an error: who can put
-// a task into a queue does not choose what a worker opens or writes.
+// left, such as a tree with names that lead out of a folder, is an error: those who
+// can put a task into a queue do not choose what a worker opens or writes.
 func (in *Input) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Ref      *Ref                `json:"$ref"`

@@ -49,7 +49,7 @@ type Checkpoints interface {
 	// Save files the checkpoint, and removes those that are of no use any more.
 	Save(ctx context.Context, n int64, files map[string]artifacts.File) error
 	// Latest gives use the newest complete checkpoint and, as long as its error is an
-	// Unfit one, the one before. What is passed over is told and counted, and makes
+	// Unfit one, the one before. What is passed over is reported and counted, and makes
 	// room when the next one is saved; of a Beyond one nothing is said, and it stays.
 	// ok is false if none was of use.
 	Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error)
@@ -153,7 +153,7 @@ func (x *IO) Parts() []artifacts.Result { return x.parts }
 // Checkpoints returns the store of this step's intermediate state.
 func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints(x.Count) }
 
-// Trajectory returns the store of states that steps keep for others which go on from there:
+// Trajectory returns the store of states that steps keep for others which continue from there:
 // those that differ from this one in what its kind's Trajectory names. Latest gives none
 // further than most, and Save keeps the two that are furthest. They stay when the step has
 // its result, until garbage collection. nil: the step goes a way of its own, or must make
@@ -182,7 +182,7 @@ func (x *IO) Kept() []artifacts.File {
 	return x.kept
 }
 
-// Report tells how far the step is.
+// Report says how far the step is.
 func (x *IO) Report(p Progress) { x.host.Report(p) }
 
 // Count adds to a number that is kept with the result and shown: records read,
@@ -239,7 +239,7 @@ func (x *IO) moved(read, written int64) {
 }
 
 // Used adds what the step itself knows that it has used to what was measured of its
-// process, which may be nil. Of a step that ran a program the program is told.
+// process, which may be nil. For a step that ran a program, the program's counts.
 func (x *IO) Used(process *artifacts.Used) *artifacts.Used {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -270,7 +270,7 @@ func (x *IO) Scratch() (string, error) {
 // folder of Scratch; Ended, that it has ended, and ends what it left running.
 func (x *IO) Runs(dir string, pid int) error { return x.host.Scratch().Runs(dir, pid) }
 
-// Ended is told of in Runs.
+// Ended: see Runs.
 func (x *IO) Ended(dir string) error { return x.host.Scratch().Ended(dir) }
 
 // Create opens a single-blob output for writing. Close publishes nothing by

@@ -14,7 +14,7 @@ import (
 )
 
 // KeyFormat names the form of a key's preimage. It changes only together with
-// every key; docs/formats.md tells how.
+// every key; docs/formats.md says how.
 const KeyFormat = artifacts.KeyFormat
 
 // Task is one piece of work: a kind and its configuration tree as JSON, with
@@ -180,7 +180,7 @@ func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, err
 	return out, err
 }
 
-// mayRefer is false only of tasks without a Ref: its field stands there by its name, or
+// mayRefer is false only of tasks without a Ref: its field is there by its name, or
 // with one of the four characters as an escape.
 func (t Task) mayRefer() bool {
 	for _, s := range []string{refField, `\u0024`, `\u0072`, `\u0065`, `\u0066`} {

@@ -21,8 +21,8 @@ type Output struct {
 	// field of it, such as a table, is checked before anything runs.
 	Fields *Fields
 
-	// Alike says how two results are compared here where their bytes differ; nil is as
-	// Rule has it. Why is its reason, for people.
+	// Alike decides whether two results whose bytes differ count as equal; nil: see Rule.
+	// Why is its reason, for people.
 	Alike Alike
 	Why   string
 }
@@ -63,7 +63,7 @@ type Kind[C any] struct {
 	// of them elsewhere.
 	Cells func(C) []string
 
-	// Names, if set, lists the cells of others that a configuration names.
+	// Names, if set, lists the cells of other blocks that a configuration names.
 	Names func(C) []CellName
 
 	// Declares, if set, gives the Fields of outputs by name where a configuration says which
@@ -80,8 +80,8 @@ type Kind[C any] struct {
 	// Resolve will make with them.
 	Pins func(c C, outputs map[string]artifacts.Artifact) []Pin
 
-	// Class, if set, is an attribute by whose value runs take unlike times; all of a kind
-	// are thought alike otherwise.
+	// Class, if set, is an attribute whose value decides how long runs take; without it, all
+	// of a kind are expected to take equally long.
 	Class string
 
 	// Split, if set, cuts the work into tasks of Parts, each cached by its own key and
@@ -92,7 +92,7 @@ type Kind[C any] struct {
 
 	// Run does the work. It reads and writes through io only, is deterministic
 	// in its configuration and inputs, and returns Permanent errors for what a
-	// retry cannot mend. Of a kind with Needs it is given by Compute.
+	// retry cannot fix. Of a kind with Needs it is given by Compute.
 	Run func(ctx context.Context, io *IO, c C) error
 
 	// Stage, if set, fills a folder as Run does for the program that it runs, for people
@@ -115,7 +115,7 @@ type Kind[C any] struct {
 	// Work, if set, says what a card computes for a configuration, for `plan --hours`.
 	Work func(C) Work
 
-	Resumes bool  // it saves how far it is, and goes on from there: half of it is worth the time
+	Resumes bool  // it saves how far it is, and continues from there: half of it is worth the time
 	Inline  bool  // short work that is not worth a workflow of its own
 	Block   bool  // written as a table, figure or claim block, not as a step
 	Claim   bool  // no work: it says something of cells, and has neither outputs nor Run
@@ -133,7 +133,7 @@ type Kind[C any] struct {
 	Device func(C) string
 }
 
-// What the second program has and redsi has not.
+// What the second program has and redsi lacks.
 const (
 	Libtorch   = "libtorch"
 	Tokenizers = "tokenizers"
@@ -284,7 +284,7 @@ func (s *Spec) Output(name string) (Output, bool) {
 	return Output{}, false
 }
 
-// ClassOf names those tasks that are thought to take alike, if nothing better is known.
+// ClassOf names the tasks that are expected to take equally long, if nothing better is known.
 func (s *Spec) ClassOf(t Task) string {
 	var attrs map[string]json.RawMessage
 	if s.class == "" || json.Unmarshal(t.Config, &attrs) != nil {
@@ -420,7 +420,7 @@ func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
 		return Permanent(err)
 	}
 	if s.elsewhere(c) {
-		return Permanent(fmt.Errorf("kind %s needs %s, which this program has not", s.Name, s.Needs))
+		return Permanent(fmt.Errorf("kind %s needs %s, which this program does not have", s.Name, s.Needs))
 	}
 	return s.run(ctx, io, c)
 }

@@ -21,7 +21,7 @@ type Limit struct {
 	Terms []Term `json:"terms,omitempty"`
 }
 
-// Term is a number that a step left, or where it stands, or why there is none.
+// Term is a number that a step left, or where it is, or why there is none.
 type Term struct {
 	Step   string              `json:"step,omitempty"`
 	Number float64             `json:"number,omitempty"`

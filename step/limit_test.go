@@ -43,7 +43,7 @@ func TestCheckLimits(t *testing.T) {
 			"records is 7, and 2000005, the records of step.extract.dev and step.extract.train, is what it must be"},
 		{Check{Counts: "records", Min: name("nothing"), Of: []string{"step.extract.train"}}, `step.extract.train: it counted no "nothing", but "records"`},
 		{Check{Counts: "records", Min: name("report:records"), Of: []string{"step.extract.dev"}}, "step.extract.dev: it has no output \"report\" that is one file, but nothing"},
-		{Check{Counts: "records", Min: name("report:name")}, "name: x is no number"},
+		{Check{Counts: "records", Min: name("report:name")}, "name: x is not a number"},
 	} {
 		task, err := Task{Checks: []Check{c.check}}.BindChecks(func(address string) *artifacts.Result { return results[address] })
 		if err != nil {

@@ -8,7 +8,7 @@ type Registry struct {
 	byName map[string]*Spec
 }
 
-// NewRegistry lists the given kinds, each followed by its parts. Two kinds of one name are
+// NewRegistry lists the given kinds, each followed by its parts. Two kinds with the same name are
 // a programming error and panic.
 func NewRegistry(kinds ...Spec) *Registry {
 	r := &Registry{byName: map[string]*Spec{}}

@@ -178,7 +178,7 @@ step "short" "reader" {
 	}
 }
 
-// TestSomebodyElse: who has only the store in common and is at the same step is waited
+// TestSomebodyElse: who shares only the store and is at the same step is waited
 // for, and not in a slot of those who work.
 func TestSomebodyElse(t *testing.T) {
 	b := newBenchOf(t, 1)

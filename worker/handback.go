@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// errEnding is why an activity of a worker that stops is interrupted. It is no
+// errEnding is why an activity of a worker that stops is interrupted. It is not a
 // cancellation, so the activity is given to another worker at once.
 var errEnding = errors.New("the worker is ending")
 
@@ -33,7 +33,7 @@ type handBackActivity struct {
 }
 
 func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
-	if name := activity.GetInfo(ctx).ActivityType.Name; name != workflows.AwaitActivity && name != workflows.TurnActivity { // who waits does nothing
+	if name := activity.GetInfo(ctx).ActivityType.Name; name != workflows.AwaitActivity && name != workflows.TurnActivity { // waiting is not work
 		defer i.w.shift.working()()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// TestLongHistory: a run whose history grows long goes on in another execution,
+// TestLongHistory: a run whose history grows long continues in another execution,
 // although one of its steps is at work for longer than all others; that one is
 // waited for where it runs, and counts as this run's.
 func TestLongHistory(t *testing.T) {

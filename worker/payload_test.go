@@ -76,7 +76,7 @@ func historiesOf(t *testing.T, c client.Client, id string) []byte {
 	return all
 }
 
-// TestHistoriesSayNothing runs the same with and without a key: what stands in the
+// TestHistoriesSayNothing runs the same with and without a key: what is in the
 // histories without one is in none with one.
 func TestHistoriesSayNothing(t *testing.T) {
 	planted := []string{"planted-summary", "planted-details", "planted-error", "planted-pipeline", "planted-value"}
@@ -168,7 +168,7 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 	}
 }
 
-// TestRunsThatBeganInPlainText gives the worker a key while a run is at work.
+// TestRunsThatBeganInPlainText gives the worker a key while a run is in progress.
 func TestRunsThatBeganInPlainText(t *testing.T) {
 	b := newBenchOf(t, 4)
 	w := b.start(`step "text" "held" {

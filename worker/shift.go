@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Shift is how long a worker works, for machines that are lent by the hour. Zero is no
+// Shift is how long a worker works, for machines that are lent by the hour. Zero is not a
 // bound.
 type Shift struct {
 	IdleExit time.Duration // end when there was nothing to do for so long
@@ -34,7 +34,7 @@ func (s *shift) start() {
 	defer s.mu.Unlock()
 	s.began = time.Now()
 	if s.Until > 0 {
-		time.AfterFunc(s.Until, func() { s.end(fmt.Sprintf("its %s are over", s.Until)) })
+		time.AfterFunc(s.Until, func() { s.end(fmt.Sprintf("its %s are up", s.Until)) })
 	}
 	s.rest()
 }

@@ -31,7 +31,7 @@ step "text" "long" { text = "too long for a shift" }
 	w := b.start(src, "1")
 	select {
 	case why := <-short.Ended():
-		if !strings.Contains(why, "does not fit") {
+		if !strings.Contains(why, "no remaining step fits") {
 			t.Errorf("it ended since %s", why)
 		}
 	case <-time.After(time.Minute):

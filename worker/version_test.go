@@ -57,9 +57,9 @@ func (b *bench) otherVersion() (end func()) {
 }
 
 // TestOtherVersion: a run that another version of redsi began, and that this one
-// cannot go on with, is begun again by itself and finds what is finished. One without
+// cannot continue with, is started again by itself and finds what is finished. One without
 // RunAgain, as versions before this one started them, ends in words that say what to do.
-// A step that such a run left at work is begun again by who wants it.
+// A step that such a run left at work is started again by the next run that wants it.
 func TestOtherVersion(t *testing.T) {
 	b := idleBench(t, 8, payload.Codec{})
 	src := `
@@ -108,7 +108,7 @@ step "short" "c" {
 	if !errors.As(err, &app) || app.Type() != workflows.OtherVersionError {
 		t.Fatalf("a run of before: %v", err)
 	}
-	for _, word := range []string{t.Name() + "/old", "another version of redsi", "a new run goes on from there"} {
+	for _, word := range []string{t.Name() + "/old", "another version of redsi", "a new run continues from them"} {
 		if !strings.Contains(app.Message(), word) {
 			t.Errorf("it does not say %q: %s", word, app.Message())
 		}

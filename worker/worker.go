@@ -88,7 +88,7 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 func poolOf(o Options, a *activities.Activities) device.PoolOptions {
 	cards := max(1, len(o.Cards))
 	return device.PoolOptions{Cards: o.Cards, Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, Alone: func(why string) {
-		a.Log.Info("there is no card: what may compute on one computes on the processors", "why", why)
+		a.Log.Info("no GPU found; GPU-capable steps run on the CPU", "why", why)
 	}}
 }
 
@@ -107,10 +107,10 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 	return tw
 }
 
-// A workflow that this code cannot go on with, most likely one that another version
+// A workflow that this code cannot continue with, most likely one that another version
 // of redsi began, fails and says so (FailWorkflow) instead of being tried for ever in
-// silence; workflows.RunAgain begins it again, and it goes on from what it finished. A
-// machine that is too busy for the SDK's one second is no reason for that, so what it
+// silence; workflows.RunAgain begins it again, and it continues from what it finished. A
+// machine that is too busy for the SDK's one second is not a reason for that, so what it
 // takes for a deadlock is long.
 
 // controlSlots bounds the work of workflows.ControlQueue, nearly all of which
@@ -174,7 +174,7 @@ func (w *Worker) takeNoMore() {
 			all.Go(tw.Stop)
 		}
 		all.Wait()
-		w.shift.end("what there is to do does not fit into the time that is left")
+		w.shift.end("no remaining step fits into the time left")
 	}()
 }
 

@@ -11,7 +11,7 @@ import (
 const parentAbandon = enums.PARENT_CLOSE_POLICY_ABANDON
 
 // AwaitCancelled is the type of Await's error when the workflow waited for was
-// cancelled or terminated, or another version of redsi had begun it: its work is nobody's verdict on this run's.
+// cancelled or terminated, or another version of redsi had started it: its work says nothing about this run's.
 const AwaitCancelled = "await-cancelled"
 
 // Search attributes by which runs and steps are found in the UI.

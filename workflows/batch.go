@@ -13,10 +13,10 @@ const (
 	batchFollows = 256
 )
 
-// batchWork is a batch at work.
+// batchWork is a running batch.
 type batchWork struct {
 	steps  []int
-	left   map[int]bool // those of which nobody has said what came of them
+	left   map[int]bool // those whose outcome is not known yet
 	first  map[int]bool // those that could begin
 	told   bool         // it has said what it has: the rest takes long
 	cancel func()
@@ -81,7 +81,7 @@ func (r *run) launch(ctx workflow.Context, chunk, follow []int) error {
 	return nil
 }
 
-// settlements takes what batches tell before they end.
+// settlements takes what batches report before they end.
 func (r *run) settlements(ctx workflow.Context) {
 	for {
 		var s Settled
@@ -96,7 +96,7 @@ func (r *run) settlements(ctx workflow.Context) {
 	}
 }
 
-// settleBatch notes what came of steps of a batch, each once.
+// settleBatch notes the outcomes of steps of a batch, each once.
 func (r *run) settleBatch(b *batchWork, out []Batched) {
 	for _, x := range out {
 		i := x.Index
@@ -135,8 +135,8 @@ func (r *run) settleBatch(b *batchWork, out []Batched) {
 	r.changed = true
 }
 
-// abandon gives back what a batch that has ended has said nothing of. By an error of
-// the batch itself those fail that could begin. Over says that the run was cancelled.
+// abandon gives back the steps whose outcome an ended batch did not report. An error of
+// the batch itself fails those that could start. Over says that the run was cancelled.
 func (r *run) abandon(ctx workflow.Context, b *batchWork, err error, over bool) {
 	for _, i := range b.steps {
 		if !b.left[i] {
@@ -160,7 +160,7 @@ func (r *run) abandon(ctx workflow.Context, b *batchWork, err error, over bool) 
 	}
 }
 
-// quit ends batches that are at work on something long, for another execution: it asks
+// quit ends batches that are working on something long, for another execution: it asks
 // for their steps again.
 func (r *run) quit(ctx workflow.Context) {
 	_, _ = workflow.AwaitWithTimeout(ctx, handOver, func() bool { return r.inline == 0 })

@@ -32,7 +32,7 @@ const TaskTimeout = 45 * time.Second
 // ControlQueue is where the short work of runs on a queue is done: looking up,
 // recording, and waiting for steps of other runs. It has slots of its own: on the
 // queue of the steps, runs that wait for each other's steps could take every slot
-// that those steps need, and a look-up would stand behind hours of training.
+// that those steps need, and a look-up would wait behind hours of training.
 func ControlQueue(queue string) string { return queue + controlSuffix }
 
 // Names of activities.
@@ -62,8 +62,8 @@ const (
 // steps takes long, and the others need not wait for it.
 const SettledSignal = "settled"
 
-// A step is short if it is done in ShortStep; a batch begins nothing more after
-// BatchTime, and one whose step has been at work for LongStep tells what it has.
+// A step is short if it is done in ShortStep; a batch starts nothing more after
+// BatchTime, and one whose step has been running for LongStep reports what it has.
 const (
 	ShortStep = time.Second
 	BatchTime = 2 * time.Second
@@ -74,7 +74,7 @@ const (
 const AtWork = "at work"
 
 // leaving says which run no longer wants a step, and where it wants to be told
-// that the step goes on without it.
+// that the step continues without it.
 type leaving struct {
 	Run      string `json:"run"`
 	Workflow string `json:"workflow"`
@@ -82,10 +82,10 @@ type leaving struct {
 
 // Types of application errors, which decide about retries.
 const (
-	PermanentError     = "permanent"      // no retry can mend it
-	TransientError     = "transient"      // a retry may mend it
+	PermanentError     = "permanent"      // a retry cannot fix it
+	TransientError     = "transient"      // a retry may fix it
 	InputLostError     = "input-lost"     // an input's bytes are gone or corrupt: run its producer again
-	SourceChangedError = "source-changed" // a source or program has other bytes than the plan: plan again
+	SourceChangedError = "source-changed" // a source or program changed after planning: plan again
 
 	PlanLostError = "plan-lost" // the worker's store has no such plan; its detail is a PlanLost
 
@@ -106,7 +106,7 @@ type ReproduceInput struct {
 	Project  string            `json:"project,omitempty"` // whose run it is: the id in redsi.lock
 	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
 
-	Hits *Pages[DoneStep] `json:"hits,omitempty"` // what whoever made the plan found done, a moment ago
+	Hits *Pages[DoneStep] `json:"hits,omitempty"` // what was done when the plan was made, a moment ago
 }
 
 // UnmarshalJSON refuses fields that there are not: an input is written by hand,
@@ -128,8 +128,8 @@ type Carried struct {
 	Lock  string             `json:"lock,omitempty"`
 }
 
-// CarriedStep is what has become of a step. One that is Running goes on in its Step
-// workflow and is waited for there.
+// CarriedStep is what has become of a step. One that is Running continues in its Step
+// workflow, and this run waits for it there.
 type CarriedStep struct {
 	Index  int              `json:"i"`
 	Status Status           `json:"status"`
@@ -176,7 +176,7 @@ const (
 	Failed  Status = "failed"
 	Skipped Status = "skipped" // an input failed
 
-	Cancelled  Status = "cancelled"   // it was at work when it was cancelled, most often with its run
+	Cancelled  Status = "cancelled"   // it was running when it was cancelled, most often with its run
 	NotStarted Status = "not started" // the run ended before: cancelled, or with FailFast
 
 	// Queued is a Running step that no worker has begun. A run does not know: who
@@ -184,18 +184,18 @@ const (
 	Queued Status = "queued"
 )
 
-// State is the answer to StateQuery: counts, and steps at work or failed. What
+// State is the answer to StateQuery: counts, and running or failed steps. What
 // follows a run has all steps in Steps, put together from Changes.
 type State struct {
 	RunID  string           `json:"run_id"`
 	Plan   artifacts.Digest `json:"plan"`
-	Again  string           `json:"again,omitempty"` // why the server has begun the run again
+	Again  string           `json:"again,omitempty"` // why the server has started the run again
 	Counts map[Status]int   `json:"counts,omitempty"`
 	Steps  []StepState      `json:"steps"`
 }
 
 // Changes is the answer to ChangesQuery, whose argument is the Next of the answer
-// before, 0 at first: the steps that are other than then, as many as fit.
+// before, 0 at first: the steps that have changed since, as many as fit.
 type Changes struct {
 	RunID     string           `json:"run_id"`
 	Plan      artifacts.Digest `json:"plan"`
@@ -217,7 +217,7 @@ type StepState struct {
 	Error    string           `json:"error,omitempty"`
 	Workflow string           `json:"workflow,omitempty"` // the Step workflow to look at for progress
 	Shared   bool             `json:"shared,omitempty"`   // another run started it
-	Changed  bool             `json:"changed,omitempty"`  // it failed since a source has other bytes than the plan
+	Changed  bool             `json:"changed,omitempty"`  // it failed because a source changed after planning
 }
 
 // LoadRequest asks for a plan.
@@ -329,7 +329,7 @@ type BatchRequest struct {
 	Steps  []Ready          `json:"steps"`
 	Keys   Pages[DoneStep]  `json:"keys"`
 
-	FailFast bool `json:"fail_fast,omitempty"` // begin nothing after a failure
+	FailFast bool `json:"fail_fast,omitempty"` // start nothing after a failure
 }
 
 // Batched is what came of a step of a batch: Hit, Ran or Failed; Running if it is at

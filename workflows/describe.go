@@ -17,11 +17,11 @@ import (
 const (
 	stepsShown  = 15 // of each outcome
 	blocksShown = 40
-	describeGap = 5 * time.Second // details are made anew at most so often
+	describeGap = 5 * time.Second // details are renewed at most this often
 )
 
-// describe sets what the UI shows of a run: counts, each block of steps, the steps at
-// work and failed, what took longest, and the hits with the runs that made them. Details
+// describe sets what the UI shows of a run: counts, each block of steps, the running
+// and failed steps, what took longest, and the hits with the runs that made them. Details
 // are answers to a query: none of it is in the history.
 func (r *run) describe(ctx workflow.Context) {
 	r.described = workflow.Now(ctx)

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// GrownEvents: a run goes on in another execution when the server says that the history is long
+// GrownEvents: a run continues in another execution when the server says that the history is long
 // and this much of it was added since the plan was loaded: a large plan alone must
 // not be a reason.
 var GrownEvents = 2000 // tests make it less
@@ -20,13 +20,13 @@ const (
 	handOver = 20 * time.Second // for steps that are about to end
 )
 
-// What the error of a run tells of its failures; its record has all.
+// What the error of a run says about its failures; its record has all.
 const (
 	failuresTold = 20
 	stepsTold    = 5 // by name, of those with one cause
 	changedTold  = 1000
 
-	furtherLine = "    " // begins those of an error; who has shown it leaves them out
+	furtherLine = "    " // begins those of an error; those who show it leave them out
 )
 
 func (r *run) grown(ctx workflow.Context) bool {
@@ -35,7 +35,7 @@ func (r *run) grown(ctx workflow.Context) bool {
 		(info.GetCurrentHistoryLength()-r.events >= GrownEvents || info.GetCurrentHistorySize()-r.bytes >= grownBytes)
 }
 
-// continuation is the error by which the next execution goes on with all that this
+// continuation is the error by which the next execution continues with all that this
 // one knows: failures, what they skip, and pins too.
 func (r *run) continuation(ctx workflow.Context) error {
 	next := r.in
@@ -55,7 +55,7 @@ func (r *run) continuation(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx = workflow.WithWorkflowTaskTimeout(ctx, TaskTimeout) // who starts a run by hand may not have asked for it
+	ctx = workflow.WithWorkflowTaskTimeout(ctx, TaskTimeout) // a run started by hand may not have asked for it
 	return workflow.NewContinueAsNewError(ctx, ReproduceWorkflow, next)
 }
 
@@ -120,7 +120,7 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 // What is said of the steps of a cancelled run.
 const (
 	runCancelled = "the run was cancelled"
-	goesOn       = "the run was cancelled; another one goes on with it"
+	goesOn       = "the run was cancelled; another one continues it"
 )
 
 // interrupted notes that a step's work ended because the run was cancelled; begun says
@@ -136,14 +136,14 @@ func (r *run) interrupted(i int, begun bool) {
 
 // conclude says of every step that neither ended nor was skipped why it is so.
 func (r *run) conclude(ctx workflow.Context, err error) {
-	why, working, is := "", "the run ended while it was at work", NotStarted
+	why, working, is := "", "the run ended while it was running", NotStarted
 	switch {
 	case ctx.Err() != nil:
 		why, working, is = runCancelled, runCancelled, Cancelled
 	case err != nil:
-		why = "the run could not go on: " + reason(err)
+		why = "the run could not continue: " + reason(err)
 	case r.in.FailFast:
-		why = "a step failed, and the run was to start nothing then"
+		why = "a step failed, and the run starts nothing after a failure"
 	}
 	for i, s := range r.steps {
 		switch s.Status {
@@ -161,7 +161,7 @@ func (r *run) conclude(ctx workflow.Context, err error) {
 }
 
 // failures is the text of a run's error: the sum, and its first failures. Steps that
-// failed by the same error are told together.
+// failed by the same error are reported together.
 func (r *run) failures(out *ReproduceResult) string {
 	var b strings.Builder
 	var sum []string

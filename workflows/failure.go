@@ -9,10 +9,10 @@ import (
 )
 
 // Errors cross Temporal as application errors: the type is the kind of error, the detail
-// has its fields, and the message is for people alone. ErrorOf is the one place that
-// makes errors of Go of them again.
+// has its fields, and the message is only for people. ErrorOf is the one place that
+// turns them back into Go errors.
 
-// PlanLost is the detail of a PlanLostError: which plan a worker's store has not.
+// PlanLost is the detail of a PlanLostError: which plan a worker's store lacks.
 type PlanLost struct {
 	Plan  artifacts.Digest `json:"plan"`
 	Store string           `json:"store"` // the worker's
@@ -78,7 +78,7 @@ func errorType(err error) string {
 	return ""
 }
 
-// begun reports whether an activity that was cancelled says that it was at work: one that
+// begun reports whether an activity that was cancelled says that it was running: one that
 // was only queued says nothing.
 func begun(err error) bool {
 	var c *temporal.CanceledError

@@ -12,7 +12,7 @@ type progress struct {
 	ready  order   // waiting steps whose inputs all have results, and some that were
 	queue  []bool  // in ready, or parked
 	parked []int   // taken from ready, no room for them yet
-	held   []bool  // given to somebody who will say what came of it
+	held   []bool  // handed out; its outcome will be reported
 
 	changes int // made so far
 	at      []int
@@ -35,7 +35,7 @@ func newProgress(heads []Head) *progress {
 	return p
 }
 
-// touch notes that a step's state is another than was shown.
+// touch notes that a step's state has changed since it was shown.
 func (p *progress) touch(i int) {
 	p.changes++
 	p.at[i] = p.changes
@@ -86,7 +86,7 @@ func (p *progress) set(i int, to Status) {
 }
 
 // skip marks all that waits for a step that will have no result, directly or not. The
-// reason is the same for all of them, so that it can be told once.
+// reason is the same for all of them, so that it can be reported once.
 func (p *progress) skip(lost int, why string) {
 	why = "needs " + p.steps[lost].Address + ", " + why
 	next := []int{lost}
@@ -144,7 +144,7 @@ func (p *progress) take(short, others int, isShort func(int) bool) (ready []int)
 }
 
 // following returns the steps that follow from some alone: all their other inputs have
-// results. They are at most so many, each after its inputs.
+// results. They are at most that many, each after its inputs.
 func (p *progress) following(from []int, most int, want func(int) bool) []int {
 	in := make(map[int]bool, len(from))
 	open := map[int]int{} // inputs that are neither there nor in

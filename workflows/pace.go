@@ -14,7 +14,7 @@ type pace struct {
 	last    [samples]float64 // seconds
 	n       int
 	late    bool  // nothing came back in time
-	probing int   // at work to try the class out
+	probing int   // running to try the class out
 	waiting []int // steps that are held until more is known
 }
 
@@ -87,7 +87,7 @@ func (r *run) free(p *pace) {
 	r.changed = true
 }
 
-// probe reports whether a step of an unknown class is to be begun to try it out. If
+// probe reports whether a step of an unknown class is started to try it out. If
 // not, it is held.
 func (r *run) probe(ctx workflow.Context, i int) bool {
 	p := r.paceOf(r.heads[i].Class)

@@ -14,7 +14,7 @@ import (
 )
 
 // Pages is a list that grows with a run's steps, inputs or parts, as payloads have
-// it: what fits one page stands in the payload, deflated JSON; what does not is in
+// it: what fits one page is in the payload, deflated JSON; what does not is in
 // blobs of the store, a page each, which activities read by themselves and workflow
 // code by PageActivity. So nothing that Temporal limits grows with a pipeline.
 type Pages[T any] struct {
@@ -23,7 +23,7 @@ type Pages[T any] struct {
 }
 
 // Bounds of one page, in bytes of JSON before it is deflated: what cannot be
-// deflated at all is still below Temporal's 2 MB, and a blob that is no page of ours
+// deflated at all is still below Temporal's 2 MB, and a blob that is not a page of ours
 // takes no memory to speak of.
 const (
 	pageBytes    = 1 << 20

@@ -13,7 +13,7 @@ type RunRecord struct {
 	RunID    string            `json:"run_id"`
 	Workflow string            `json:"workflow,omitempty"`
 	Pipeline string            `json:"pipeline"`
-	Project  string            `json:"project,omitempty"` // "": of a release that did not tell
+	Project  string            `json:"project,omitempty"` // "": of an older release
 	Plan     artifacts.Digest  `json:"plan"`
 	Targets  []string          `json:"targets,omitempty"`
 	Counts   map[Status]int    `json:"counts,omitempty"`

@@ -16,7 +16,7 @@ import (
 
 // TestReplay runs today's workflow code over saved histories, those of releases before
 // this one among them. If it fails, runs that are in flight would fail the same way, and
-// be begun again: keep the old path behind workflow.GetVersion, or say so in the change
+// be started again: keep the old path behind workflow.GetVersion, or say so in the change
 // and remove the history. `go test ./worker -update` writes those that are not there.
 func TestReplay(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json*"))

@@ -62,16 +62,16 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 type run struct {
 	in     ReproduceInput
 	id     string
-	again  string // why it was begun again
+	again  string // why it was started again
 	loaded Loaded
 	*progress
 	tries   map[int]int
 	mine    map[int]bool // steps that an execution of this run before has started
 	pins    []step.Pin
 	paces   map[string]*pace
-	alone   map[int]bool // steps that are no part of a batch any more
+	alone   map[int]bool // steps that are not part of a batch any more
 	work    []*batchWork // by number
-	flying  int          // workflows and batches at work
+	flying  int          // running workflows and batches
 	inline  int          // batches
 	hits    bool         // the last look-up found some
 	changed bool         // something finished since the dispatcher last looked
@@ -135,7 +135,7 @@ func (r *run) load(ctx workflow.Context) error {
 }
 
 // walk dispatches until nothing is left to start and nothing is running, or until
-// the history is so long that another execution has to go on.
+// the history is so long that another execution must continue.
 func (r *run) walk(ctx workflow.Context) error {
 	for {
 		if r.changed && workflow.Now(ctx).Sub(r.described) >= describeGap {
@@ -335,7 +335,7 @@ func (r *run) settle(i int, done Executed, err error) {
 		r.pins = append(r.pins, done.Pins...)
 	case errorType(err) == InputLostError:
 		r.runAgain(i, r.heads[i].Deps)
-	case temporal.IsCanceledError(err): // from outside: the run goes on without it
+	case temporal.IsCanceledError(err): // from outside: the run continues without it
 		s.Error = "its workflow was cancelled"
 		r.set(i, Cancelled)
 		r.skip(i, "which was cancelled")

@@ -23,7 +23,7 @@ func (r *run) queries(ctx workflow.Context) error {
 	return workflow.SetQueryHandler(ctx, StateQuery, func() (State, error) { return r.state(), nil })
 }
 
-// state is for people: counts, and the steps at work or failed, not all of many.
+// state is for people: counts, and the running or failed steps, not all of many.
 func (r *run) state() State {
 	s := State{RunID: r.id, Again: r.again}
 	if r.progress == nil {

@@ -69,11 +69,11 @@ func controlQueue(ctx workflow.Context) string {
 
 // execute runs one task as an activity. There is no bound on how long work may
 // take, only on how long a worker may be silent.
-// Where a run that has only the store in common is at the same work, it is waited for,
+// Where a run that shares only the store does the same work, this one waits for it,
 // in a slot that takes none from work.
 func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Executed, error) {
 	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, queue), label, unbounded))
-	tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · another run is at it", unbounded))
+	tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · another run is working on it", unbounded))
 	for {
 		var out Executed
 		err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
@@ -178,7 +178,7 @@ func stepWork(ctx workflow.Context, in StepInput) (Executed, error) {
 	return execute(ctx, in.Address, in.Queue, req)
 }
 
-// errLong says that a step has so many parts that another execution has to go on:
+// errLong says that a step has so many parts that another execution must continue:
 // it cuts the step again and finds what is done.
 var errLong = errors.New("the history is long")
 
@@ -236,7 +236,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 		if errors.Is(err, errLong) {
 			continue
 		}
-		if failed == nil || temporal.IsCanceledError(failed) && begun(err) { // of cancelled parts, one that was at work
+		if failed == nil || temporal.IsCanceledError(failed) && begun(err) { // of cancelled parts, one that was running
 			failed = err
 		}
 	}

@@ -12,18 +12,18 @@ import (
 )
 
 // OtherVersionError is the type of the failure of a workflow that this code cannot go on
-// with, since another version of redsi began it: it is to be begun again.
+// with, since another version of redsi began it: it must be started again.
 const OtherVersionError = "other-version"
 
 // RunAgain is with which policy a run is started: one that another version of redsi
-// began is begun again by the server, with the same input, and finds in the store what
+// began is started again by the server, with the same input, and finds in the store what
 // is finished. All other ends of a run are for good, see final.
 func RunAgain() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second, MaximumAttempts: 5}
 }
 
 // final makes an error of a run one that the server does not retry. A cancellation and
-// continue-as-new are no failures.
+// continue-as-new are not failures.
 func final(err error) error {
 	var next *workflow.ContinueAsNewError
 	var app *temporal.ApplicationError
@@ -84,11 +84,11 @@ func (f failures) told(err error) error {
 	}
 	switch why := cause.Error(); {
 	case strings.Contains(why, sdkMismatch):
-		return temporal.NewApplicationErrorWithCause(who+" was begun by another version of redsi, and this one cannot go on with it; "+
-			"what is finished is in the store, and a new run goes on from there", OtherVersionError, cause)
+		return temporal.NewApplicationErrorWithCause(who+" was started by another version of redsi, and this one cannot continue it; "+
+			"finished steps are in the store, and a new run continues from them", OtherVersionError, cause)
 	case strings.Contains(why, sdkTooSlow):
 		return temporal.NewApplicationErrorWithCause(who+" was given up: the worker's machine is too busy; "+
-			"what is finished is in the store, and a new run goes on from there", TransientError, cause)
+			"finished steps are in the store, and a new run continues from them", TransientError, cause)
 	default:
 		return temporal.NewNonRetryableApplicationError(who+" was given up: a bug in redsi: "+why, PermanentError, cause)
 	}

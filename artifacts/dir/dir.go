@@ -187,9 +187,9 @@ func explain(what string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		hint = ": the disk is full; free space, as by the verb gc with this store, or use another --store"
+		hint = ": the disk is full; free space, for example with `redsi gc`, or use another --store"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		hint = ": this user may not write there; change its owner or use another --store"
+		hint = ": this user cannot write there; change its owner or use another --store"
 	case errors.Is(err, syscall.ENOTDIR):
 		hint = ": a part of that path is a file, not a directory"
 	case errors.Is(err, syscall.EMFILE):

@@ -3,7 +3,7 @@
 //
 //	blobs/ab/cdef…          one read-only file per blob, by digest
 //	records/results/….json  one file per record, name escaped (names.go)
-//	leases/….json           records that are not synced: who is at work on what
+//	leases/….json           records that are not synced: who is working on what
 //	tmp/                    files being written, never read
 //	aside/                  what lay in the place of a blob or record, or beside them
 //

@@ -19,8 +19,8 @@ func TestExplain(t *testing.T) {
 	}{
 		{syscall.ENOSPC, "the disk is full"},
 		{syscall.EDQUOT, "the disk is full"},
-		{syscall.EACCES, "may not write there"},
-		{syscall.EROFS, "may not write there"},
+		{syscall.EACCES, "cannot write there"},
+		{syscall.EROFS, "cannot write there"},
 		{syscall.ENOTDIR, "is a file"},
 		{syscall.EMFILE, "ulimit"},
 		{syscall.EIO, "input/output error"},

@@ -20,7 +20,7 @@ import (
 // asideDir keeps what was found in the place of a blob or a record, or beside them.
 const asideDir = "aside"
 
-// errNotOurs says that what lies at a path is no regular file. The store writes
+// errNotOurs says that what is at a path is not a regular file. The store writes
 // nothing else, so there is no such blob or record.
 var errNotOurs = errors.New("not a regular file")
 
@@ -91,7 +91,7 @@ func folder(path string, info fs.FileInfo) bool {
 	return info.IsDir()
 }
 
-// setAside moves what lies at path, in a folder of the store at root, to
+// setAside moves what is at path, in a folder of the store at root, to
 // root/aside, whatever it is.
 func setAside(root, path string) (string, error) {
 	rel, err := filepath.Rel(root, path)

@@ -56,7 +56,7 @@ func Store(ctx context.Context, rawURL string, o Options) (artifacts.Store, erro
 		}
 		return dir.Open(path)
 	case hasScheme && (scheme == "https" || scheme == "http"):
-		return artifacts.Store{}, fmt.Errorf("%s is a static host, where nothing can be stored: give it as one whose results are read (--from)", Shown(rawURL))
+		return artifacts.Store{}, fmt.Errorf("%s is a static host, which can only be read: pass it to --from", Shown(rawURL))
 	case strings.Contains(rawURL, "://"):
 		return artifacts.Store{}, fmt.Errorf("no store has the scheme %q; there are s3://, file:// and plain directories", scheme)
 	}

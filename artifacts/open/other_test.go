@@ -69,7 +69,7 @@ func TestOtherErrors(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                           "is empty",
 		"ftp://a.example/x":          `the scheme "ftp"`,
-		"http://a.example/x":         "anybody on the way",
+		"http://a.example/x":         "anybody on the network",
 		"https://u:geheim@a.example": "password",
 		"s3://u:geheim@bucket":       "credentials",
 		"s3://bucket?anonymous=x":    "not true or false",

@@ -126,7 +126,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 // errUnconditional refuses a server on which two writers could both be the first.
 var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server ignores If-None-Match on writes, so two writers of a result could both be the first; " +
-	"AWS S3, MinIO, Cloudflare R2 and Ceph heed it: use a recent release of one of those, or a directory")}
+	"AWS S3, MinIO, Cloudflare R2 and Ceph support it: use a recent release of one of those, or a directory")}
 
 // conditional fails unless the server is known to heed If-None-Match: it puts one fixed
 // object, and if it may, puts it again, which must be refused. Some servers ignore the

@@ -62,7 +62,7 @@ func TestOpenAsksForConditions(t *testing.T) {
 		"heeds, probed before": {answer(http.StatusPreconditionFailed), "", "already"},
 		"ignores":              {func(http.ResponseWriter, bool) bool { return false }, "ignores If-None-Match", ""},
 		"refuses the header":   {answer(http.StatusNotImplemented), "AWS S3, MinIO, Cloudflare R2 and Ceph", ""},
-		"denies all writes":    {answer(http.StatusForbidden), "", "may not do that"},
+		"denies all writes":    {answer(http.StatusForbidden), "", "do not allow that"},
 	} {
 		s, err := fakeServer(t, c.onCondition, nil)
 		told := func(what string, err error, want string) {

@@ -4,7 +4,7 @@
 //
 //	PREFIX/blobs/ab/cdef…          one object per blob, by digest
 //	PREFIX/records/results/….json  one object per record
-//	PREFIX/leases/….json           who is at work on what
+//	PREFIX/leases/….json           who is working on what
 //	PREFIX/probe/if-none-match     what the server was tried with, see create.go
 //
 // Blobs are hashed before they are sent: what fits in smallBlob stays in

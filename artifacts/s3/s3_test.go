@@ -167,7 +167,7 @@ func (c *cut) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// brokenConnections cuts every download after 300 kB: reads go on where they
+// brokenConnections cuts every download after 300 kB: reads continue where they
 // were, and give up where nothing comes at all.
 func brokenConnections(t *testing.T, server *storetest.Server) {
 	var limit, gets atomic.Int64

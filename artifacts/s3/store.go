@@ -26,7 +26,7 @@ import (
 // a server that is away. Longer outages are for the caller's retry.
 const retries = 6
 
-// openTimeout bounds the first request, so that a wrong address is told soon.
+// openTimeout bounds the first request, so that a wrong address is reported soon.
 const openTimeout = 15 * time.Second
 
 // bucket is what blobs and records share.
@@ -97,7 +97,7 @@ func connect(c Config) (*bucket, error) {
 	return &bucket{core: *core, cfg: c, pace: readers.Usual(), lookup: readers.LookUp}, nil
 }
 
-// forLookup bounds a look-up in somebody else's store: a run goes on without it. Of the own
+// forLookup bounds a look-up in somebody else's store: a run continues without it. Of the own
 // one the caller decides how long it waits.
 func (b *bucket) forLookup(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !b.cfg.ReadOnly {
@@ -223,20 +223,20 @@ func (b *bucket) explain(what string, err error) error {
 	case "NoSuchBucket":
 		hint, refused = fmt.Sprintf("the bucket does not exist; make it with `aws s3 mb s3://%s --endpoint-url %s`", b.cfg.Bucket, b.core.EndpointURL()), true
 	case "AccessDenied", "AccountProblem", "AllAccessDisabled":
-		hint, refused = "these credentials may not do that; look at AWS_ACCESS_KEY_ID, AWS_PROFILE and the bucket's policy", true
+		hint, refused = "these credentials do not allow that; check AWS_ACCESS_KEY_ID, AWS_PROFILE and the bucket's policy", true
 		if v, cerr := b.core.GetCreds(); cerr == nil && v.AccessKeyID == "" {
-			hint = "nobody may do that without credentials, and none were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+			hint = "this needs credentials, and none were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 		}
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidTokenId", "ExpiredToken", "InvalidToken":
-		hint = "the server does not accept these credentials; look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_PROFILE"
+		hint = "the server does not accept these credentials; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_PROFILE"
 	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
 		hint = "the bucket is in another region; add region=… to the URL"
 	case "RequestTimeTooSkewed":
 		hint = "this machine's clock is wrong"
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
-		hint, refused = "the server's disk or quota is full; free space there, as by the verb gc with this store", true
+		hint, refused = "the server's disk or quota is full; free space there, for example with `redsi gc`", true
 	case "EntityTooLarge":
-		hint, refused = "the server takes no object of that size", true
+		hint, refused = "the server does not accept objects of that size", true
 	default:
 		var cert *tls.CertificateVerificationError
 		if errors.As(err, &urlErr) { // its own text has the whole request
@@ -245,9 +245,9 @@ func (b *bucket) explain(what string, err error) error {
 		switch {
 		case errors.Is(err, http.ErrSchemeMismatch):
 		case errors.As(err, &cert):
-			hint = "this machine does not trust the server's certificate; SSL_CERT_FILE names a file of authorities that it shall trust"
+			hint = "this machine does not trust the server's certificate; set SSL_CERT_FILE to a file of the authorities to trust"
 		case urlErr != nil || errors.As(err, &netErr):
-			hint = "the endpoint cannot be reached; look at endpoint=… in the URL, and at the network"
+			hint = "the endpoint cannot be reached; check endpoint=… in the URL, and the network"
 		case strings.Contains(err.Error(), "must be made to API port"):
 			hint = "this is the port of the server's console; give that of S3 as endpoint=…, often 9000"
 		}

@@ -89,7 +89,7 @@ func recordCreateRace(t *testing.T, s artifacts.Store) {
 	recordRace(t, s, func(name string, data []byte) error { return s.Records.Create(t.Context(), name, data) }, "")
 }
 
-// recordRace has many write under one name, of whom one may succeed, five times. old, if it
+// recordRace has many write under one name, one of which may succeed, five times. old, if it
 // is not empty, is there before.
 func recordRace(t *testing.T, s artifacts.Store, write func(name string, data []byte) error, old string) {
 	for round := range 5 {

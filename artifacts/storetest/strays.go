@@ -10,7 +10,7 @@ import (
 )
 
 // Strays checks that what others have put among the blobs and records of an empty
-// store is named, is no problem, hinders nobody and goes aside with its bytes. put
+// store is named, is not a problem, hinders nobody and goes aside with its bytes. put
 // stores bytes at a path below the store, read has those at a path that Check told.
 func Strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), read func(path string) []byte) {
 	ctx := t.Context()

@@ -16,7 +16,7 @@ import (
 const resumes = 5
 
 // body reads a file from start to end. Where the connection breaks it asks for the rest of
-// the same file, if the host says how to tell it from another; else it begins anew and
+// the same file, if the host says how to tell it from another; else it starts over and
 // goes over what was read.
 type body struct {
 	limits

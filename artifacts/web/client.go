@@ -44,12 +44,12 @@ var client = &http.Client{
 	},
 	CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > mostRedirect {
-			return final(fmt.Errorf("it sends us on more than %d times", mostRedirect))
+			return final(fmt.Errorf("it redirects more than %d times", mostRedirect))
 		}
 		from := via[len(via)-1].URL
 		near := from.Hostname() == req.URL.Hostname() || isLoopback(from) && isLoopback(req.URL)
 		if req.URL.Scheme != "https" && (from.Scheme == "https" || !near) {
-			return final(fmt.Errorf("it sends us from %s to %s, where anybody on the way can read and change what is sent", from.Scheme+"://"+from.Host, req.URL.Scheme+"://"+req.URL.Host))
+			return final(fmt.Errorf("it redirects from %s to %s, where anybody on the network can read and change the data", from.Scheme+"://"+from.Host, req.URL.Scheme+"://"+req.URL.Host))
 		}
 		return nil
 	},

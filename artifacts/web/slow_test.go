@@ -73,7 +73,7 @@ func TestSlowLookups(t *testing.T) {
 	}
 }
 
-// TestSlowBlobs: a blob of which too little comes is given up, and not begun again; one that
+// TestSlowBlobs: a blob of which too little comes is given up, and not started again; one that
 // comes slowly but surely is read.
 func TestSlowBlobs(t *testing.T) {
 	var asked atomic.Int64

@@ -48,7 +48,7 @@ func Parse(address string) (*url.URL, error) {
 		insecure = true
 	}
 	if u.Scheme == "http" && !insecure && !isLoopback(u) {
-		return nil, fmt.Errorf("store %s: over http anybody on the way can change what is read; give https://, or add ?insecure=true", u.Host)
+		return nil, fmt.Errorf("store %s: over http anybody on the network can change the data; give https://, or add ?insecure=true", u.Host)
 	}
 	if u.Scheme == "https" {
 		u.RawQuery = ""
@@ -85,7 +85,7 @@ func (b *blobs) blobAddress(d artifacts.Digest) string {
 	return b.address("blobs/" + artifacts.BlobPath(d))
 }
 
-// Open asks for the whole file and goes on where a connection breaks.
+// Open asks for the whole file and continues where a connection breaks.
 func (b *blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (r *records) List(context.Context, string) iter.Seq2[artifacts.RecordInfo, 
 
 func (r *records) Delete(context.Context, string) error { return errReadOnly }
 
-// Elsewhere fetches what a record says lies under an address. It is artifacts.Policy's. The
+// Elsewhere fetches what a record says is at a URL. It is artifacts.Policy's. The
 // caller verifies the bytes. Only https is taken, so that no store makes us ask programs of
 // this machine; but one that is served by this machine may.
 func Elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
@@ -181,7 +181,7 @@ func Elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error
 	from, ferr := url.Parse(e.From)
 	local := err == nil && ferr == nil && isLoopback(u) && from.Scheme == "http" && isLoopback(from)
 	if err != nil || u.Scheme != "https" && !local {
-		return nil, fmt.Errorf("%q is no https address: %w", e.URL, artifacts.ErrNotExist)
+		return nil, fmt.Errorf("%q is not an https address: %w", e.URL, artifacts.ErrNotExist)
 	}
 	return usual().openBody(ctx, e.URL)
 }

@@ -98,13 +98,13 @@ func TestParse(t *testing.T) {
 		"https://example.org/paper/":              "https://example.org/paper",
 		"http://localhost:8000/x":                 "http://localhost:8000/x",
 		"http://[::1]:80":                         "http://[::1]:80",
-		"http://example.org/x":                    "!anybody on the way",
+		"http://example.org/x":                    "!anybody on the network",
 		"http://example.org/x?insecure=true":      "http://example.org/x?insecure=true",
 		"https://u:geheim@example.org":            "!password",
 		"https://example.org/?token=geheim":       `!no option "token"`,
 		"https://":                                "!want https://host/path",
 		"https://example.org/#x":                  "!want https://host/path",
-		"http://localhost.example.org/":           "!anybody on the way",
+		"http://localhost.example.org/":           "!anybody on the network",
 		"ftp://example.org/":                      "!want https://host/path",
 		"https://example.org/%zz":                 "!cannot be parsed",
 		"https://example.org/paper?insecure=true": "https://example.org/paper",
@@ -161,7 +161,7 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// TestResume: a blob whose connection breaks goes on where it was, or, where the host
+// TestResume: a blob whose connection breaks continues where it was, or, where the host
 // knows no ranges, is read once more from its start.
 func TestResume(t *testing.T) {
 	for _, plain := range []bool{false, true} {
@@ -237,7 +237,7 @@ func TestDiesHalfWay(t *testing.T) {
 	}
 }
 
-// TestDown: a host that is down is no miss: it is named, once, and not asked again.
+// TestDown: a host that is down is not a miss: it is named, once, and not asked again.
 func TestDown(t *testing.T) {
 	var asked atomic.Int64
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -278,7 +278,7 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestOddHosts: 403 is a miss with a word, a page for every address is no result, a record
+// TestOddHosts: 403 is a miss with a word, a page for every address is not a result, a record
 // without end is not read to it, HEAD may be unknown, and https is never left.
 func TestOddHosts(t *testing.T) {
 	inspect := func(address string, policy artifacts.Policy, key artifacts.Digest) (artifacts.Entry, artifacts.OtherState) {

@@ -144,9 +144,9 @@ func (c *comparer) output(name string) (Found, error) {
 	}
 	switch {
 	case !there:
-		m.unlike("", "", "", "the result that stands does not have it")
+		m.unlike("", "", "", "the stored result does not have it")
 	case !here:
-		m.unlike("", "", "", "it was not made again")
+		m.unlike("", "", "", "the rebuild did not make it")
 	case x.Type != y.Type:
 		m.unlike("", x.Type, y.Type, "it is of another type")
 	case (x.Files == nil) != (y.Files == nil):
@@ -171,7 +171,7 @@ func (c *comparer) output(name string) (Found, error) {
 func (c *comparer) follow(f Found, r step.Follows) (Found, error) {
 	if reflect.DeepEqual(c.stands[r.Output], c.made[r.Output]) {
 		f.Verdict = Differs
-		f.Worst = &Difference{Output: f.Output, What: "its bytes are others, and those of " + r.Output + ", of which it is made, are not", of: math.Inf(1)}
+		f.Worst = &Difference{Output: f.Output, What: "its bytes differ, and those of " + r.Output + ", of which it is made, do not", of: math.Inf(1)}
 		return f, nil
 	}
 	g, err := c.output(r.Output)
@@ -193,7 +193,7 @@ func (c *comparer) files(m *meter, name string, rule step.Alike, x, y artifacts.
 		delete(in, f.Name)
 		m.file = f.Name
 		if !ok {
-			m.unlike("", "", "", "the file was not made again")
+			m.unlike("", "", "", "the rebuild did not make the file")
 			continue
 		}
 		if f.Digest == g.Digest {
@@ -209,7 +209,7 @@ func (c *comparer) files(m *meter, name string, rule step.Alike, x, y artifacts.
 	}
 	for _, f := range slices.Sorted(maps.Keys(in)) {
 		m.file = f
-		m.unlike("", "", "", "the result that stands does not have the file")
+		m.unlike("", "", "", "the stored result does not have the file")
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 	case step.Cells:
 		compare = cells{m, r}.compare
 	default:
-		m.unlike("", short(x), short(y), "its bytes are others")
+		m.unlike("", short(x), short(y), "its bytes differ")
 		return nil
 	}
 	m.notes, m.ofTheRun = 0, false
@@ -250,7 +250,7 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 		m.unlike("", "", "", unread.Error())
 	}
 	if m.notes == 0 && !m.ofTheRun {
-		m.note(&Difference{What: "the same, written otherwise"})
+		m.note(&Difference{What: "the same, written differently"})
 	}
 	return nil
 }

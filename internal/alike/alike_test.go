@@ -359,7 +359,7 @@ func TestEvaluated(t *testing.T) {
 	}
 }
 
-// TestDamage: bytes that are not what their digest says are no verdict.
+// TestDamage: bytes that are not what their digest says are not a verdict.
 func TestDamage(t *testing.T) {
 	s := newStore(t)
 	x, y := s.blob(`{"a": 1, "b": 2}`), s.blob(`{"a": 2.5}`)

@@ -15,7 +15,7 @@ import (
 // allowance gathers what a rule of a command's compare would have to allow.
 type allowance struct {
 	abs, rel float64            // of numbers that are not whole
-	fields   map[string]float64 // whole numbers, by path; below 0: what is no number
+	fields   map[string]float64 // whole numbers, by path; below 0: what is not a number
 	other    bool               // something that only skip allows
 }
 

@@ -24,14 +24,14 @@ const mostRendered = 64 << 20
 func (c cells) compare(a, b io.Reader) error {
 	x, frame, err := readCells(a)
 	if err != nil {
-		return fmt.Errorf("the result that stands: %w", err)
+		return fmt.Errorf("the stored result: %w", err)
 	}
 	y, other, err := readCells(b)
 	if err != nil {
-		return fmt.Errorf("what was made: %w", err)
+		return fmt.Errorf("the new result: %w", err)
 	}
 	if !reflect.DeepEqual(frame, other) || len(x) != len(y) {
-		c.unlike("", "", "", "beside its numbers, the layout is another one")
+		c.unlike("", "", "", "apart from its numbers, its layout differs")
 		return nil
 	}
 	for i := range x {
@@ -64,7 +64,7 @@ func readCells(r io.Reader) (list []cell, frame any, err error) {
 		return nil, nil, err
 	}
 	if len(b) > mostRendered {
-		return nil, nil, errors.New("it is no table or figure that could be shown")
+		return nil, nil, errors.New("it is not a table or figure")
 	}
 	var parts map[string]any
 	if err := json.Unmarshal(b, &parts); err != nil {

@@ -203,7 +203,7 @@ func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 			i++
 		}
 		if i == len(p) && i == len(q) { // what is held
-			d.add(fmt.Sprintf("line %d: its end is another", n))
+			d.add(fmt.Sprintf("line %d: its line end differs", n))
 		} else {
 			d.add(fmt.Sprintf("line %d: %s → %s", n, cut(string(p[:len(p)-1]), i), cut(string(q[:len(q)-1]), i)))
 		}

@@ -40,11 +40,11 @@ func TestDetails(t *testing.T) {
 		"numbers in text":  {"k,v\na,0.5\n", "k,v\na,0.5000001\n", []string{"line 2: a,0.5 → a,0.5000001"}, 0, `{ as = "texts", rel = 1e-06 }`},
 		"words":            {"a\nb\n", "a\nc\n", []string{"line 2: b → c"}, 0, `{ as = "skip" }`},
 		"a line more":      {"a\n", "a\nb\n", []string{"line 2: one has more lines than the other"}, 0, `{ as = "skip" }`},
-		"the last newline": {"a\nb\n", "a\nb", []string{"line 2: its end is another"}, 0, `{ as = "texts" }`},
+		"the last newline": {"a\nb\n", "a\nb", []string{"line 2: its line end differs"}, 0, `{ as = "texts" }`},
 		"far in a line":    {long + "a" + long, long + "b" + long, []string{"line 1: …" + long[:20] + "a" + long[:58] + "… → …" + long[:20] + "b" + long[:58] + "…"}, 0, `{ as = "skip" }`},
 		"many":             {numbered(0), numbered(1), []string{"line 1: line 0 → line 1", "line 2: line 1 → line 2", "line 3: line 2 → line 3", "line 4: line 3 → line 4"}, 6, `{ as = "skip" }`},
 		"bytes":            {"a\x00bcd", "a\x00bce", []string{"from byte 4 on, of 5 and 5 bytes"}, 0, `{ as = "skip" }`},
-		"a long line":      {strings.Repeat(long, 1000) + "a", strings.Repeat(long, 1000) + "b", []string{"line 1: its end is another"}, 0, `{ as = "skip" }`},
+		"a long line":      {strings.Repeat(long, 1000) + "a", strings.Repeat(long, 1000) + "b", []string{"line 1: its line end differs"}, 0, `{ as = "skip" }`},
 	} {
 		list := s.details(step.Output{}, s.blob(c.was), s.blob(c.is))
 		if len(list) != 1 || !slices.Equal(list[0].Places, c.places) || list[0].More != c.more || list[0].Allow != c.allow {

@@ -26,7 +26,7 @@ func CompareEvaluated(ctx context.Context, blobs artifacts.Blobs, address string
 			return f, err
 		}
 		if err := json.Unmarshal(b, &docs[i]); err != nil {
-			m.unlike(address, "", "", rule.Output+" is no JSON: "+err.Error())
+			m.unlike(address, "", "", rule.Output+" is not JSON: "+err.Error())
 		}
 	}
 	n := 0.0
@@ -106,6 +106,6 @@ func (f *Found) Unjudged(is bool, output string, rule step.Evaluated) {
 	if is {
 		f.Verdict = Differs
 		f.Worst = &Difference{Output: output, of: math.Inf(1),
-			What: fmt.Sprintf("its bytes are others, and no %s step of this pipeline reads it, by which two would be compared", rule.By)}
+			What: fmt.Sprintf("its bytes differ, and no %s step of this pipeline reads it, by which two would be compared", rule.By)}
 	}
 }

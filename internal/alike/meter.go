@@ -13,7 +13,7 @@ import (
 type meter struct {
 	file  string // that is compared
 	worst *Difference
-	each  func(*Difference) // if set, is told each
+	each  func(*Difference) // if set, is called with each
 
 	// Of the present blob.
 	at       place // in JSON

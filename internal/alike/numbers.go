@@ -26,22 +26,22 @@ type numbers struct {
 func (n numbers) compare(a, b io.Reader) error {
 	x, err := documents(a)
 	if err != nil {
-		return fmt.Errorf("the result that stands: %w", err)
+		return fmt.Errorf("the stored result: %w", err)
 	}
 	defer x.close()
 	y, err := documents(b)
 	if err != nil {
-		return fmt.Errorf("what was made: %w", err)
+		return fmt.Errorf("the new result: %w", err)
 	}
 	defer y.close()
 	for line := 1; ; line++ {
 		v, more, err := x.next()
 		if err != nil {
-			return fmt.Errorf("the result that stands is no JSON: %w", err)
+			return fmt.Errorf("the stored result is not JSON: %w", err)
 		}
 		w, too, err := y.next()
 		if err != nil {
-			return fmt.Errorf("what was made is no JSON: %w", err)
+			return fmt.Errorf("the new result is not JSON: %w", err)
 		}
 		if !more && !too {
 			return nil
@@ -130,7 +130,7 @@ func matches(pattern string, names []string) bool {
 	return slices.EqualFunc(parts, names, func(part, name string) bool { return part == name || part == "*" && name != "[]" })
 }
 
-// value compares what stands at a place, declared by f or nil.
+// value compares what is at a place, declared by f or nil.
 func (n numbers) value(p place, v, w any, f *step.Fields) {
 	own, owns := margin(n.rule.Fields, p)
 	if reflect.DeepEqual(v, w) {

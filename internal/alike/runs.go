@@ -36,11 +36,11 @@ func (r runs) queries(x, y func() (ranking, error)) error {
 	for {
 		p, err := x()
 		if err != nil {
-			return fmt.Errorf("the run that stands: %w", err)
+			return fmt.Errorf("the stored run: %w", err)
 		}
 		q, err := y()
 		if err != nil {
-			return fmt.Errorf("the run that was made: %w", err)
+			return fmt.Errorf("the new run: %w", err)
 		}
 		if p.query != q.query {
 			r.unlike("", p.query, q.query, "another query")
@@ -121,7 +121,7 @@ func (r *rankings) next() (ranking, error) {
 	}
 }
 
-// nameOf drops the position from the name of a hypothesis that is no document, or one that
+// nameOf drops the position from the name of a hypothesis that is not a document, or one that
 // is named again.
 func nameOf(s string) string {
 	if marked, ok := strings.CutPrefix(s, "!"); ok {

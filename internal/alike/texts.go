@@ -27,12 +27,12 @@ var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9
 func (t texts) compare(a, b io.Reader) error {
 	x, err := unpack.Open(a)
 	if err != nil {
-		return fmt.Errorf("the result that stands: %w", err)
+		return fmt.Errorf("the stored result: %w", err)
 	}
 	defer x.Close()
 	y, err := unpack.Open(b)
 	if err != nil {
-		return fmt.Errorf("what was made: %w", err)
+		return fmt.Errorf("the new result: %w", err)
 	}
 	defer y.Close()
 	v, w := newWords(x), newWords(y)

@@ -21,11 +21,11 @@ const mostColumns = 1 << 24
 func (v vectors) compare(a, b io.Reader) error {
 	x, err := docid.OpenVectors(a)
 	if err != nil {
-		return fmt.Errorf("the result that stands: %w", err)
+		return fmt.Errorf("the stored result: %w", err)
 	}
 	y, err := docid.OpenVectors(b)
 	if err != nil {
-		return fmt.Errorf("what was made: %w", err)
+		return fmt.Errorf("the new result: %w", err)
 	}
 	if x.Rows != y.Rows || x.Cols != y.Cols || x.Cols > mostColumns {
 		v.unlike("shape", fmt.Sprintf("%d by %d", x.Rows, x.Cols), fmt.Sprintf("%d by %d", y.Rows, y.Cols), "")

@@ -34,7 +34,7 @@ var boxes = []box{
 	{"ground", []string{"internal/system", "internal/nvidia", "internal/process", "internal/loopback", "internal/script", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/questions", "internal/readers", "internal/splitmix", "internal/heapfloor", "internal/signature", "internal/git", "internal/roofline", "internal/revision"}},
 }
 
-// apart are packages that are no part of the program.
+// apart are packages that are not part of the program.
 var apart = []string{"bench", "tools", "internal/archtest", "internal/golden", "internal/drawn", "internal/roofline/counted", "internal/cardtest", "assets", "examples"}
 
 const picture = "```imports\n"

@@ -122,11 +122,11 @@ func (c Config) Validate() error {
 	case c.EncoderHeads != c.DecoderHeads:
 		return fmt.Errorf("BART config: encoder_attention_heads is %d and decoder_attention_heads %d; equal ones are known", c.EncoderHeads, c.DecoderHeads)
 	case c.DModel%c.EncoderHeads != 0:
-		return fmt.Errorf("BART config: d_model %d is no multiple of %d heads", c.DModel, c.EncoderHeads)
+		return fmt.Errorf("BART config: d_model %d is not a multiple of %d heads", c.DModel, c.EncoderHeads)
 	case c.Activation != "gelu":
 		return fmt.Errorf("BART config: activation_function is %q; gelu is known", c.Activation)
 	case c.EncoderLayerDrop != 0 || c.DecoderLayerDrop != 0:
-		return errors.New("BART config: encoder_layerdrop and decoder_layerdrop are not known: take 0")
+		return errors.New("BART config: encoder_layerdrop and decoder_layerdrop are not supported: use 0")
 	case !c.TieEmbeddings:
 		return errors.New("BART config: tie_word_embeddings is false; the output matrix must be the embedding")
 	}

@@ -292,7 +292,7 @@ func TestMistakes(t *testing.T) {
 	for want, change := range map[string][2]string{
 		`model_type is "marian"`:        {`"bart"`, `"marian"`},
 		"d_model is -1":                 {`"d_model": 24`, `"d_model": -1`},
-		"no multiple of 3 heads":        {`"d_model": 24`, `"d_model": 25`},
+		"not a multiple of 3 heads":     {`"d_model": 24`, `"d_model": 25`},
 		"decoder_attention_heads 4":     {`"decoder_attention_heads": 3`, `"decoder_attention_heads": 4`},
 		"encoder_layerdrop":             {`"encoder_layerdrop": 0.0`, `"encoder_layerdrop": 0.1`},
 		`activation_function is "relu"`: {`"gelu"`, `"relu"`},

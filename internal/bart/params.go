@@ -19,7 +19,7 @@ const offset = 2
 func (c Config) Specs() []seq2seq.Spec {
 	d := c.DModel
 	random := seq2seq.Draw{Deviation: c.InitStd}
-	// NOTE final_logits_bias is no parameter: transformers never trains it.
+	// NOTE final_logits_bias is not a parameter: transformers never trains it.
 	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true, Product: "final_logits_bias"}}
 	add := func(name string, init seq2seq.Draw, shape ...int64) {
 		all = append(all, seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init})

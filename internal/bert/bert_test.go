@@ -40,7 +40,7 @@ func TestEmbeddingsAreTransformers(t *testing.T) {
 	}
 }
 
-// The other encoders' are too, with the pad token in a text, where positions begin anew for
+// The other encoders' are too, with the pad token in a text, where positions start over for
 // none.
 func TestOtherEncodersAreTransformers(t *testing.T) {
 	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra"} {
@@ -107,7 +107,7 @@ func TestMistakes(t *testing.T) {
 		`pooling "sum"`:                         func() error { _, err := m.Embed(nil, "sum", 9); return err },
 		"config.json":                           func() error { return config("{") },
 		`model_type is "t5"`:                    func() error { return config(`{"model_type":"t5"}`) },
-		"no multiple":                           func() error { return config(`{"hidden_size":10,"num_attention_heads":3}`) },
+		"not a multiple":                        func() error { return config(`{"hidden_size":10,"num_attention_heads":3}`) },
 		`the activation is "mish"`:              func() error { return config(`{"hidden_act":"mish"}`) },
 		"dim is 0, want 1 to":                   func() error { return config(`{"model_type":"distilbert","dim":0}`) },
 		"relative_attention_num_buckets is 8":   func() error { return config(`{"model_type":"mpnet","relative_attention_num_buckets":8}`) },

@@ -152,7 +152,7 @@ func (c Config) validate() error {
 	case !known:
 		return fmt.Errorf("config.json: the activation is %q; %s are known", c.Activation, tensor.KnownActivations)
 	case c.Hidden%c.Heads != 0:
-		return fmt.Errorf("config.json: %s %d is no multiple of %d heads", size[0], c.Hidden, c.Heads)
+		return fmt.Errorf("config.json: %s %d is not a multiple of %d heads", size[0], c.Hidden, c.Heads)
 	case !(c.Epsilon > 0):
 		return fmt.Errorf("config.json: layer_norm_eps is %g", c.Epsilon)
 	case c.family.afterPad && (c.Pad < 0 || c.MaxTokens() < 1):

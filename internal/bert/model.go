@@ -171,7 +171,7 @@ func (m *Model) place(ids, places []int64, text []int32) (all, rows []int64) {
 	for _, id := range text {
 		row := next
 		if pad := m.Config.Pad; m.Config.family.afterPad {
-			// NOTE of fairseq's counting a pad token, which may be written in a text, is no part.
+			// NOTE fairseq's counting of a pad token, which may be written in a text, is left out.
 			if row = pad; int64(id) != pad {
 				next++
 				row = pad + next

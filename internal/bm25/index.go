@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// posting lists keep frequencies in a byte; greater ones stand in a map.
+// posting lists keep frequencies in a byte; greater ones are in a map.
 const manyTimes = 255
 
 // chunk is how many postings are taken together before they are sorted by term.

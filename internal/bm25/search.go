@@ -16,7 +16,7 @@ import (
 // window is how many documents are scored together.
 const window = 1 << 13
 
-// Searcher is a search at work on an index, one query after another.
+// Searcher is a search working on an index, one query after another.
 type Searcher struct {
 	ix     *Index
 	sums   [window]float64

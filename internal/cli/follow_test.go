@@ -273,7 +273,7 @@ func TestBegunAgain(t *testing.T) {
   outputs = ["out.txt"]
 }
 `)
-	const why = "followed was begun by another version of redsi"
+	const why = "followed was started by another version of redsi"
 	failed := make(chan struct{}, 1)
 	w := sdk.New(f.conn.Client, workflows.TaskQueue, sdk.Options{LocalActivityWorkerOnly: true})
 	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.ReproduceInput) (*workflows.ReproduceResult, error) {

@@ -154,7 +154,7 @@ func TestSplitsDisagree(t *testing.T) {
 	}
 }
 
-// TestWriteFails: what takes documents may fail, which is no fault of the file.
+// TestWriteFails: what takes documents may fail, which is not a fault of the file.
 func TestWriteFails(t *testing.T) {
 	q := NewQuestions(Options{Policy: Policy{Skip: true}, Relevant: 1})
 	full := errors.New("the disk is full")

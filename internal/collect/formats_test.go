@@ -214,7 +214,7 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	export := []string{"README.md", "beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/dev.tsv", "jsonl/documents.jsonl.gz", "jsonl/queries.dev.jsonl.gz", "trec/topics.dev.tsv"}
-	if _, err := Arrange(export, ""); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; say by folder`) {
+	if _, err := Arrange(export, ""); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; choose one with folder`) {
 		t.Errorf("%v", err)
 	}
 	for folder, want := range map[string]int{"beir": 3, "jsonl/": 2} {

@@ -179,7 +179,7 @@ func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
 var errNeither = errors.New("neither a text nor a number")
 
 // valueOf reads a text, a number as it is written, a list of them, or an object of numbers by
-// text. null is no value.
+// text. null is not a value.
 func valueOf(raw jsontext.Value) (value, error) {
 	switch raw.Kind() {
 	case 'n':

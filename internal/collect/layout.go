@@ -100,9 +100,9 @@ func Arrange(names []string, folder string) (parts map[string]Part, err error) {
 	}
 	switch {
 	case len(tops) == 0:
-		return nil, fmt.Errorf("none of the %d files looks like documents: %s; name them by documents, or by pick", len(names), some(names))
+		return nil, fmt.Errorf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(names), some(names))
 	case len(tops) > 1:
-		return nil, fmt.Errorf("documents are in several folders: %s; say by folder which of them is meant", some(slices.Sorted(maps.Keys(tops))))
+		return nil, fmt.Errorf("documents are in several folders: %s; choose one with folder", some(slices.Sorted(maps.Keys(tops))))
 	}
 	for dir := range tops {
 		if dir != "." {

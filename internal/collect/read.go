@@ -44,7 +44,7 @@ type Policy struct {
 }
 
 // stream gives the records of a file. Its errors are a *fault of one record, after which it
-// goes on; errBlank and errHeader, which are no records; io.EOF; or of the whole file.
+// goes on; errBlank and errHeader, which are not records; io.EOF; or of the whole file.
 type stream interface {
 	next() (*record, error) // valid until the next call
 	at() int64              // line or row of the last record, from one
@@ -140,7 +140,7 @@ type Unwritten struct{ Err error }
 func (e *Unwritten) Error() string { return e.Err.Error() }
 func (e *Unwritten) Unwrap() error { return e.Err }
 
-// unreadable is what stands in a line and makes the rest of the file senseless.
+// unreadable is what is in a line and makes the rest of the file senseless.
 type unreadable struct{ detail string }
 
 func (e *unreadable) Error() string { return e.detail }

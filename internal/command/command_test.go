@@ -191,7 +191,7 @@ func TestStarts(t *testing.T) {
 		text    string
 		passing bool
 	}{
-		"ulimit -f 1; exec head -c 100000 /dev/zero > out": {"larger than this worker may: ulimit -f", false},
+		"ulimit -f 1; exec head -c 100000 /dev/zero > out": {"larger than this worker allows: ulimit -f", false},
 		"kill -KILL $$": {"out of memory, perhaps", true},
 	} {
 		var out bytes.Buffer

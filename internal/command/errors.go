@@ -63,9 +63,9 @@ const outOfMemory = "out of memory, perhaps"
 func (e *ExitError) cause() string {
 	switch e.Signal {
 	case system.SIGXFSZ:
-		return "it wrote a file larger than this worker may: ulimit -f"
+		return "it wrote a file larger than this worker allows: ulimit -f"
 	case system.SIGXCPU:
-		return "it used more processor time than this worker may: ulimit -t"
+		return "it used more processor time than this worker allows: ulimit -t"
 	case syscall.SIGSEGV, syscall.SIGILL, syscall.SIGFPE, syscall.SIGBUS, syscall.SIGABRT, system.SIGSYS, syscall.SIGTRAP:
 		return "it crashed"
 	}

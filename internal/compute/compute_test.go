@@ -230,7 +230,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestDeaths: who dies says how, fails its step alone, and the next one goes on from the
+// TestDeaths: who dies says how, fails its step alone, and the next one continues from the
 // checkpoint. Nothing is left in its folders.
 func TestDeaths(t *testing.T) {
 	for how, says := range map[string]string{
@@ -276,11 +276,11 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// TestEnds: a process that is silent, says what is no message or does not end what is
+// TestEnds: a process that is silent, says what is not a message or does not end what is
 // cancelled is ended; one that ends it in time is kept.
 func TestEnds(t *testing.T) {
 	p := newTester(t, Options{})
-	for do, says := range map[string]string{"stops": "it was silent for 1.5s", "garbage": `no message of redsi's: it begins with "a library pr"`} {
+	for do, says := range map[string]string{"stops": "it was silent for 1.5s", "garbage": `not a message from redsi: it begins with "a library pr"`} {
 		_, err := p.run(t.Context(), device.Processors, do)
 		if !step.IsPoisoned(err) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), memoryAdvice) {
 			t.Errorf("%s: %v", do, err)
@@ -365,8 +365,8 @@ func TestPrograms(t *testing.T) {
 		{file, "", []string{file, "chmod +x"}, fs.ErrPermission},
 		{"", role + "=without libraries", []string{"does not start: it exited with code 127", "libtorch_cpu.so", "make build, or the archive"}, nil},
 		{"", role + "=another", []string{"is another program", `"usage: anoth"`}, errGarbage},
-		{"", build + "=b2", []string{"is of build b2, and this redsi of build b1", "install both of one build"}, errBuild},
-		{"", version + "=2", []string{"knows other versions of fake than this redsi, both of build b1", "install both of one build"}, errBuild},
+		{"", build + "=b2", []string{"is build b2, but this redsi is build b1", "install both from one build"}, errBuild},
+		{"", version + "=2", []string{"knows other versions of fake than this redsi, both of build b1", "install both from one build"}, errBuild},
 	} {
 		p := newTester(t, Options{Program: c.program}, c.env)
 		_, err := p.run(t.Context(), device.Processors, "x")
@@ -430,7 +430,7 @@ func TestOrphan(t *testing.T) {
 	}
 }
 
-// TestFrames: what is no whole frame is told from an end, and from what was sent.
+// TestFrames: what is not a whole frame is told from an end, and from what was sent.
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
 	w := &writer{w: &b}

@@ -36,7 +36,7 @@ func (c *process) death() string {
 	if words != "" {
 		return how + "; its last words:\n" + words
 	}
-	return how + "; it said nothing"
+	return how + "; it wrote nothing"
 }
 
 // starved reports a process whose last words say that it got no memory, as those of C++, Go
@@ -50,8 +50,8 @@ var noMemory = regexp.MustCompile(`std::bad_alloc|[Cc]annot allocate memory|out 
 
 // memoryAdvice is for what got no memory, and for what the system has killed: nothing else on
 // a machine does that.
-const memoryAdvice = ". The system kills for memory what takes too much of it: give the machine or its container more, or have fewer steps at a time (--gpu-slots, --slots); " +
-	"for a training checkpoint_activations = true (the result stays), accumulate = 2 or more (the result stays, but for rounding) or a smaller batch, for a search or an embedding a smaller batch"
+const memoryAdvice = ". The system kills processes that take too much memory: give the machine or its container more, or have fewer steps at a time (--gpu-slots, --slots); " +
+	"for training, checkpoint_activations = true (the result stays), accumulate = 2 or more (the result stays, but for rounding) or a smaller batch, for a search or an embedding a smaller batch"
 
 // DiedError says how a process of the second program ended in the middle of a step.
 type DiedError struct {
@@ -79,9 +79,9 @@ func (e *ProgramError) Unwrap() error { return e.err }
 func advice(err error) string {
 	switch {
 	case errors.Is(err, errBuild):
-		return "install both of one build: an archive has both, make build makes both"
+		return "install both from one build: an archive has both, make build makes both"
 	case errors.Is(err, os.ErrNotExist):
-		return "install it beside redsi (make build, or the archive of a release), or name it by " + Variable
+		return "install it beside redsi (make build, or the archive of a release), or name it with " + Variable
 	case errors.Is(err, os.ErrPermission):
 		return "make it executable: chmod +x"
 	}
@@ -89,7 +89,7 @@ func advice(err error) string {
 }
 
 var (
-	errBuild     = errors.New("they are of different builds")
+	errBuild     = errors.New("they come from different builds")
 	errEnding    = errors.New("this program is ending")
 	errNoProgram = &ProgramError{fmt.Errorf("%s is not there: %w", Name, os.ErrNotExist)}
 )

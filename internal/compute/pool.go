@@ -37,7 +37,7 @@ type Options struct {
 // DefaultIdle is how long a process is kept that nobody asks.
 const DefaultIdle = 3 * time.Minute
 
-// Pool keeps processes of the second program: one for each step at work, reused by the next
+// Pool keeps processes of the second program: one for each running step, reused by the next
 // one. With cards each process sees one of them alone. Nothing is started before it is
 // needed. A nil Pool has no program.
 type Pool struct {
@@ -87,7 +87,7 @@ func (p *Pool) Share(n int) {
 // tell tells all processes of their threads; it is called locked.
 func (p *Pool) tell() {
 	for c := range p.all {
-		_ = c.w.send(message{Threads: p.threadsOf(c)}) // one that has ended is noticed by who asks it
+		_ = c.w.send(message{Threads: p.threadsOf(c)}) // one that has ended is noticed when it is asked
 	}
 }
 

@@ -113,7 +113,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 		}
 	case <-patience.Done():
 		if err = ctx.Err(); err == nil {
-			err = &ProgramError{fmt.Errorf("%s says nothing for %s", o.Program, startTime)}
+			err = &ProgramError{fmt.Errorf("%s has written nothing for %s", o.Program, startTime)}
 		}
 	}
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *process) check(h *hello) error {
 	}
 	switch {
 	case other:
-		return &ProgramError{fmt.Errorf("%s is of build %s, and this redsi of build %s: %w", c.o.Program, h.Build, c.o.Build, errBuild)}
+		return &ProgramError{fmt.Errorf("%s is build %s, but this redsi is build %s: %w", c.o.Program, h.Build, c.o.Build, errBuild)}
 	case len(kinds) > 0:
 		return &ProgramError{fmt.Errorf("%s knows other versions of %s than this redsi, both of build %s: %w", c.o.Program, strings.Join(kinds, ", "), c.o.Build, errBuild)}
 	}
@@ -224,7 +224,7 @@ func (c *process) watch() {
 			heard, silent = now, 0
 		}
 		if silent > int(silentFor/aliveEvery) {
-			c.fault(fmt.Errorf("it was silent for %s, and was ended", silentFor))
+			c.fault(fmt.Errorf("it was silent for %s and was killed", silentFor))
 			c.kill()
 			return
 		}
@@ -268,7 +268,7 @@ func (c *process) call(ctx context.Context, what call, to *Client) (*reply, erro
 			done, late = nil, time.After(cancelTime)
 			_ = c.w.send(message{ID: id, Cancel: true}) // one that has ended closes answers
 		case <-late:
-			c.fault(errors.New("it did not end what was cancelled, and was ended"))
+			c.fault(errors.New("it did not stop what was cancelled and was killed"))
 			c.kill()
 		}
 	}
@@ -311,12 +311,12 @@ func (c *process) end() {
 	}
 }
 
-// lost is the error of who asked a process that has ended.
+// lost is the error of asking a process that has ended.
 func (c *process) lost() error {
 	select {
 	case <-c.ended:
 	case <-time.After(cancelTime):
-		c.fault(errors.New("it closed its pipe, and was ended"))
+		c.fault(errors.New("it closed its pipe and was killed"))
 		c.kill()
 		<-c.ended
 	}

@@ -113,7 +113,7 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 	}
 }
 
-// server is a process at work.
+// server is a running process.
 type server struct {
 	Serving
 	w     *writer
@@ -341,7 +341,7 @@ func (r *reporter) send() {
 	r.new = false
 	r.mu.Unlock()
 	if is {
-		_ = r.w.send(message{ID: r.id, Progress: &p}) // whoever asked is gone: the pipe ends, too
+		_ = r.w.send(message{ID: r.id, Progress: &p}) // the one who asked is gone: the pipe ends, too
 	}
 }
 

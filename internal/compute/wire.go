@@ -80,7 +80,7 @@ const (
 )
 
 var (
-	errGarbage = errors.New("what came through the pipe is no message of redsi's")
+	errGarbage = errors.New("what came through the pipe is not a message from redsi")
 	errLong    = errors.New("which is longer than any that is sent")
 )
 
@@ -123,7 +123,7 @@ func receive(r io.Reader) (m message, err error) {
 		return m, err
 	}
 	if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(head[8:]) {
-		return m, fmt.Errorf("%w: its checksum is another one", errGarbage)
+		return m, fmt.Errorf("%w: its checksum differs", errGarbage)
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
 		return m, fmt.Errorf("%w: %w", errGarbage, err)

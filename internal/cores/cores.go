@@ -2,7 +2,7 @@ package cores
 
 import "sync"
 
-// Cores counts the steps at work. The zero value sets nothing.
+// Cores counts the running steps. The zero value sets nothing.
 type Cores struct {
 	total, fixed int
 	set          func(threads int)
@@ -14,7 +14,7 @@ type Cores struct {
 }
 
 // New divides so many cores, and calls set with the threads of an operation whenever
-// their number is another one. A fixed number above 0 is set once, for good: for who wants it,
+// their number is another one. A fixed number above 0 is set once, for good: for those who want it,
 // and for processors on which results depend on it.
 func New(total, fixed int, set func(threads int)) *Cores {
 	c := &Cores{total: max(1, total), fixed: fixed, set: set}

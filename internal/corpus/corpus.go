@@ -163,7 +163,7 @@ func Zip(a, b *Reader, visit func(a, b Document) error) error {
 		case errB != nil && !endB:
 			return errB
 		case endA || endB || da.Doc != db.Doc:
-			return fmt.Errorf("the two corpora are of different collections: they differ at documents %d and %d", da.Doc, db.Doc)
+			return fmt.Errorf("the two corpora belong to different collections: they differ at documents %d and %d", da.Doc, db.Doc)
 		}
 		if err := visit(da, db); err != nil {
 			return err

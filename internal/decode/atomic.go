@@ -26,7 +26,7 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Ranker, error) {
 	return &Ranker{o}, nil
 }
 
-// Warn is told, in a sentence, when a card has no room for a batch.
+// Warn is called with a sentence when a card has no room for a batch.
 func (x *Ranker) Warn(say func(string)) { x.output.say = say }
 
 // Close frees what is kept on a card; no ranking may be under way.

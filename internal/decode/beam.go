@@ -65,7 +65,7 @@ type Hypothesis struct {
 type Stepper interface {
 	// Step appends tokens[i] to row i and returns the scores of what may follow.
 	// queries are the ones still searched, in their order, one of them several times where
-	// its rows are groups of their own; len(tokens) is a multiple of their number. Row i goes on from row parents[i] of the last Step, which is a
+	// its rows are groups of their own; len(tokens) is a multiple of their number. Row i continues from row parents[i] of the last Step, which is a
 	// row of the same query; at the first Step parents is nil. The result is valid
 	// until the next Step.
 	Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error)

@@ -76,7 +76,7 @@ func blockSize(count, n int64) int64 {
 	return size
 }
 
-// candidates reads what was found, in one transfer. place says what stands at a position
+// candidates reads what was found, in one transfer. place says what is at a position
 // in a query's scores.
 func (f *cardFound) candidates(n int, place func(query int, at int64) (row, token int64)) ([][]Candidate, error) {
 	bits := f.s.ToDType(f.s.Bits(f.values, tensor.I32), tensor.I64)

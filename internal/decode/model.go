@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// session is a model's decoder at work on a batch of queries: a Stepper.
+// session is a model's decoder working on a batch of queries: a Stepper.
 type session struct {
 	output *output
 	memory *kernel.Logits
@@ -58,7 +58,7 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 	return &logits{output: c.output, states: c.states, queries: len(queries), memory: c.memory}, nil
 }
 
-// reorder tells the cache where its rows go on from.
+// reorder tells the cache where its rows continue from.
 func (c *session) reorder(parents []int32) {
 	if parents == nil || identity(parents, c.cache.Rows()) {
 		return
@@ -107,7 +107,7 @@ func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
 	return &Searcher{o}, nil
 }
 
-// Warn is told, in a sentence, when a card has no room for a batch.
+// Warn is called with a sentence when a card has no room for a batch.
 func (x *Searcher) Warn(say func(string)) { x.output.say = say }
 
 // Close frees what is kept on a card; no search may be under way.

@@ -2,7 +2,7 @@ package decode
 
 // Ranked is an entry of a ranking.
 type Ranked struct {
-	Document int     // index of the document; -1 if the hypothesis is no identifier
+	Document int     // index of the document; -1 if the hypothesis is not an identifier
 	Score    float64 // larger is better
 	Tokens   []int32 // what was generated; nil for a document found without a search
 }
@@ -11,10 +11,10 @@ type Ranked struct {
 // ones among them, no document twice.
 type Result struct {
 	Ranking []Ranked
-	Invalid int // hypotheses that are no document's identifier
+	Invalid int // hypotheses that are not a document's identifier
 }
 
-// Valid returns the ranking without the hypotheses that are no identifier: the
+// Valid returns the ranking without the hypotheses that are not an identifier: the
 // scores and the order of the rest are unchanged (paper, "Post-filtered decoding").
 func (r *Result) Valid() []Ranked {
 	out := make([]Ranked, 0, len(r.Ranking))

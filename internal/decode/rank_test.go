@@ -6,7 +6,7 @@ import (
 )
 
 // TestRank: of hypotheses for one document the first counts, before ranks are given;
-// those that are no identifier keep their place, each of them.
+// those that are not an identifier keep their place, each of them.
 func TestRank(t *testing.T) {
 	documents := map[int32]int{5: 0, 6: 1, 7: 0, 8: 2} // two spellings of document 0
 	find := func(tokens []int32) (int, bool) {

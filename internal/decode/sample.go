@@ -32,9 +32,9 @@ func (o *Sampling) Check() error {
 	case o.TopK < 0:
 		return fmt.Errorf("sampling: top_k %d; it is 0, for all tokens, or more", o.TopK)
 	case !(o.TopP > 0 && o.TopP <= 1):
-		return fmt.Errorf("sampling: top_p %v; it is above 0 and at most 1", o.TopP)
+		return fmt.Errorf("sampling: top_p %v; it must be above 0 and at most 1", o.TopP)
 	case !(o.Temperature > 0) || math.IsInf(o.Temperature, 0):
-		return fmt.Errorf("sampling: temperature %v; it is above 0", o.Temperature)
+		return fmt.Errorf("sampling: temperature %v; it must be above 0", o.Temperature)
 	}
 	return nil
 }

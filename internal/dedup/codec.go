@@ -93,7 +93,7 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 			return err
 		}
 		if d.Doc != next {
-			return fmt.Errorf("document %d where %d was due", d.Doc, next)
+			return fmt.Errorf("document %d where %d was expected", d.Doc, next)
 		}
 		if d.Train < 0 || d.Dev < 0 || d.Test < 0 {
 			return fmt.Errorf("document %d has %d train, %d dev and %d test records", d.Doc, d.Train, d.Dev, d.Test)

@@ -106,7 +106,7 @@ func TestReadersRefuse(t *testing.T) {
 	own := `{"doc":0,"key":"k","example_id":0,"split":"","url":"","title":"t","train":0,"dev":0}` + "\n"
 	ok := `{"doc":0,"key":"k","example_id":1,"split":"train","url":"u","title":"t","train":1,"dev":0}` + "\n"
 	for _, c := range []struct{ name, in, want string }{
-		{"gap", ok + strings.Replace(ok, `"doc":0`, `"doc":2`, 1), "line 2: document 2 where 1 was due"},
+		{"gap", ok + strings.Replace(ok, `"doc":0`, `"doc":2`, 1), "line 2: document 2 where 1 was expected"},
 		{"fewer than no queries", strings.Replace(ok, `"train":1`, `"train":-1`, 1), "line 1: document 0 has -1"},
 		{"a record twice after its own", own + strings.Replace(own, `"doc":0`, `"doc":1`, 1), "line 2:  example 0 represents document 0 and document 1"},
 		{"a record twice before its own", strings.Replace(own, `"example_id":0`, `"example_id":1`, 1) + strings.NewReplacer(`"doc":0`, `"doc":1`, `"example_id":0`, `"example_id":1`).Replace(own), "line 2:  example 1 represents document 0 and document 1"},
@@ -135,7 +135,7 @@ func TestReadersRefuse(t *testing.T) {
 // Hostile input gives an error or checked values, never a panic.
 //
 // Fuzz compressed input with -fuzzminimizetime=10x: by default Go tries for a minute
-// to shorten each input that is new, and any byte less is no zstd.
+// to shorten each input that is new, and any byte less is not zstd.
 func FuzzReaders(f *testing.F) {
 	g := pageGrouping(f)
 	var docs, queries bytes.Buffer

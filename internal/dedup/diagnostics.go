@@ -30,7 +30,7 @@ type Diagnostics struct {
 // gives at most limit examples of each kind.
 func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
 	if title.Records != page.Records {
-		return Diagnostics{}, errors.New("the groupings to compare are of different passes")
+		return Diagnostics{}, errors.New("the groupings to compare come from different passes")
 	}
 	t, err := DiagnoseTitles(title)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/nq"
 )
 
-// Snapshot names one record of a table about texts; who has the corpus turns it
+// Snapshot names one record of a table about texts; callers with the corpus turn it
 // into words with Contrast.
 type Snapshot struct {
 	ExampleID int64    `json:"example_id"`

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Pool gives the cards of a worker to the steps at work in it. A nil Pool gives each step
+// Pool gives the cards of a worker to the running steps in it. A nil Pool gives each step
 // what it names, and the first card to those that name none.
 type Pool struct {
 	cards []int // for steps that name none, by the numbers that this process sees

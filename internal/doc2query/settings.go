@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/retrieve"
 )
 
-// SettingsFile lies beside config.json in the folder of a model that was trained here to
+// SettingsFile is beside config.json in the folder of a model that was trained here to
 // write queries.
 const SettingsFile = "doc2query.json"
 

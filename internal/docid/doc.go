@@ -1,9 +1,9 @@
 // Package docid assigns identifiers to documents (paper, "Document identifiers"
 // and the appendices on semantic and naive identifiers) and keeps them: atomic,
 // one token per document; naive, a random number below a budget; semantic, a path
-// through recursive k-means; and, not of the paper, residual, codes of residual
+// through recursive k-means; and, not in the paper, residual, codes of residual
 // quantization, title and keyword, the
-// documents' titles and words, and those that others made. It turns them
+// documents' titles and words, and those made elsewhere. It turns them
 // into the token ids that a decoder generates, proves that they are unique, stores them, and builds the trie that
 // constrained decoding walks.
 //

@@ -15,7 +15,7 @@ type Foreign struct {
 	Tokens   []int32
 }
 
-// Foreigners turns identifiers of others into a set. What a file leaves out, text or
+// Foreigners turns imported identifiers into a set. What a file leaves out, text or
 // tokens, the tokenizer adds, and the special tokens around the tokens.
 type Foreigners struct {
 	kind       Kind
@@ -33,7 +33,7 @@ type Foreigners struct {
 // vocabulary, unless the kind has its own, which are above.
 func NewForeigners(kind Kind, documents, names []string, with Speller, vocabulary int) (*Foreigners, error) {
 	if len(names) != len(documents) || kind.OneToken() {
-		return nil, fmt.Errorf("%s identifiers of %d documents with %d names cannot be brought", kind, len(documents), len(names))
+		return nil, fmt.Errorf("%s identifiers of %d documents with %d names cannot be imported", kind, len(documents), len(names))
 	}
 	around := with.Whole(nil)
 	f := &Foreigners{kind: kind, set: &Set{Kind: kind, Identifiers: make([]Identifier, len(documents))},
@@ -41,7 +41,7 @@ func NewForeigners(kind Kind, documents, names []string, with Speller, vocabular
 		spell: newSpeller(with), vocabulary: vocabulary, before: around[:len(around)-1], end: around[len(around)-1]}
 	for i, name := range names {
 		if j, ok := f.place[name]; ok {
-			return nil, fmt.Errorf("documents %s and %s are both called %q, so an identifier's document cannot be told: name documents by number", documents[j], documents[i], name)
+			return nil, fmt.Errorf("documents %s and %s are both called %q, so it is unclear which one an identifier is for: name documents by number", documents[j], documents[i], name)
 		}
 		f.place[name] = i
 		f.set.Identifiers[i].Document = documents[i]
@@ -53,7 +53,7 @@ func NewForeigners(kind Kind, documents, names []string, with Speller, vocabular
 func (f *Foreigners) Add(id Foreign) error {
 	place, ok := f.place[id.Document]
 	if !ok {
-		return fmt.Errorf("%s: %q is none of the %d documents", id.Place, id.Document, len(f.place))
+		return fmt.Errorf("%s: %q is not one of the %d documents", id.Place, id.Document, len(f.place))
 	}
 	if other, ok := f.given[id.Document]; ok {
 		return fmt.Errorf("%s: document %q has an identifier at %s already", id.Place, id.Document, other)
@@ -102,7 +102,7 @@ func (f *Foreigners) spelling(id Foreign) (string, []int32, error) {
 		case t < 0 || !f.kind.GrowsVocabulary() && int(t) >= f.vocabulary:
 			return "", nil, fmt.Errorf("token %d is outside of the vocabulary of %d", t, f.vocabulary)
 		case t == f.end:
-			return "", nil, fmt.Errorf("token %d, which ends an identifier, stands within it", t)
+			return "", nil, fmt.Errorf("token %d, which ends an identifier, occurs within it", t)
 		}
 	}
 	tokens := f.spell.Whole(inner)

@@ -57,7 +57,7 @@ func TestForeignErrors(t *testing.T) {
 		ids  []Foreign
 		want string
 	}{
-		{KindOther, []Foreign{{"f.tsv, line 1", "x", "a", nil}}, `f.tsv, line 1: "x" is none of the 2 documents`},
+		{KindOther, []Foreign{{"f.tsv, line 1", "x", "a", nil}}, `f.tsv, line 1: "x" is not one of the 2 documents`},
 		{KindOther, []Foreign{{"f:1", "a", "deep", nil}, {"g:4", "a", "sea", nil}}, `g:4: document "a" has an identifier at f:1 already`},
 		{KindOther, []Foreign{{"f:1", "a", "deep", nil}, {"g:4", "b", " deep ", nil}}, `g:4: document "b" has the identifier "deep", as the one at f:1`},
 		{KindOther, []Foreign{{"f:1", "a", "deep", nil}}, `1 of 2 documents have no identifier, the first is "b"`},

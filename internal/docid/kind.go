@@ -62,6 +62,6 @@ func (k Kind) OneToken() bool { return k.facets().oneToken }
 // the model. The lowest token that begins an identifier is the first of them.
 func (k Kind) GrowsVocabulary() bool { return k.facets().growsVocabulary }
 
-// CanBeInvalid: a search over the whole vocabulary may find sequences that are no
+// CanBeInvalid: a search over the whole vocabulary may find sequences that are not a
 // document's identifier.
 func (k Kind) CanBeInvalid() bool { return k.facets().canBeInvalid }

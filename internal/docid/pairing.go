@@ -29,7 +29,7 @@ func (s *Set) PairWith(input string) *Pairing {
 func (p *Pairing) Find(document int) (int, error) {
 	i, ok := p.place[strconv.Itoa(document)]
 	if !ok {
-		return 0, fmt.Errorf("document %d of %s is none of the %d documents of ids: give both of the same collection", document, p.input, len(p.met))
+		return 0, fmt.Errorf("document %d of %s is not one of the %d documents of ids: take both from the same collection", document, p.input, len(p.met))
 	}
 	p.met[i] = true
 	return i, nil
@@ -40,7 +40,7 @@ func (p *Pairing) Find(document int) (int, error) {
 func (p *Pairing) Complete() error {
 	for i, met := range p.met {
 		if !met {
-			return fmt.Errorf("document %s of ids is not in %s: give both of the same collection", p.set.Identifiers[i].Document, p.input)
+			return fmt.Errorf("document %s of ids is not in %s: take both from the same collection", p.set.Identifiers[i].Document, p.input)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func TestPairing(t *testing.T) {
 			t.Errorf("document %d: place %d, %v; want %q", document, i, err, want)
 		}
 	}
-	if want := "document 3 of ids is not in corpus: give both of the same collection"; p.Complete() == nil || p.Complete().Error() != want {
+	if want := "document 3 of ids is not in corpus: take both from the same collection"; p.Complete() == nil || p.Complete().Error() != want {
 		t.Errorf("incomplete: %v, want %q", p.Complete(), want)
 	}
 	if _, err := p.Find(3); err != nil || p.Complete() != nil {
@@ -31,7 +31,7 @@ func TestPairing(t *testing.T) {
 		}
 	}
 	_, err := p.Find(4)
-	if want := "document 4 of corpus is none of the 4 documents of ids: give both of the same collection"; err.Error() != want {
+	if want := "document 4 of corpus is not one of the 4 documents of ids: take both from the same collection"; err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}
 }

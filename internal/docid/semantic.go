@@ -19,7 +19,7 @@ import (
 // paper's.
 type SemanticOptions struct {
 	Clusters      int                   // per node, 2 to 10: one decimal digit; 10
-	LeafSize      int                   // nodes of at most so many documents are not split; 100
+	LeafSize      int                   // nodes of at most that many documents are not split; 100
 	Seed          uint32                // random_state of the root's k-means
 	SameSeed      bool                  // every node has the root's; false: see childSeed
 	Single        bool                  // k-means in float32; false: float64
@@ -55,7 +55,7 @@ func (t *Tree) Depth() int {
 // Semantic gives every document the digits of its path through recursive k-means
 // over vectors (row i is document i), followed by its index within the leaf, from
 // zero in document order, without padding (appendix "Semantic Identifiers").
-// Prefixes of leaves are no prefixes of each other, so the texts are unique. A
+// Prefixes of leaves are not prefixes of each other, so the texts are unique. A
 // collection of at most LeafSize documents has an empty prefix. A node whose
 // vectors k-means puts into one cluster, because all are equal, deals its documents to
 // the clusters in turn.

@@ -118,5 +118,5 @@ func (t *titling) numbered(title []int32, n int) ([]int32, error) {
 			return pieces, nil
 		}
 	}
-	return nil, fmt.Errorf("the number %s after a title that others have does not fit into %d tokens, or the tokenizer cannot spell it: raise max_tokens", number, t.most)
+	return nil, fmt.Errorf("the number %s after a title that is used before does not fit into %d tokens, or the tokenizer cannot spell it: raise max_tokens", number, t.most)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // TestTitle: equal titles are numbered in document order, whatever made them equal; an
-// identifier has at most so many tokens, and its text is what they spell.
+// identifier has at most that many tokens, and its text is what they spell.
 func TestTitle(t *testing.T) {
 	for _, c := range []struct {
 		name         string

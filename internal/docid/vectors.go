@@ -72,7 +72,7 @@ type Vectors struct {
 // OpenVectors reads the header of a two-dimensional float32 .npy.
 func OpenVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f4") }
 
-// OpenAnyVectors reads that of others' two-dimensional .npy, of float16, float32 or float64,
+// OpenAnyVectors reads that of foreign two-dimensional .npy, of float16, float32 or float64,
 // whose numbers are read as float32.
 func OpenAnyVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f2", "<f4", "<f8") }
 

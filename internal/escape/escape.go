@@ -42,7 +42,7 @@ func blank(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 // Unsafe reports whether a character may not reach a terminal as it is: control
 // characters, and format characters such as those that turn the direction of
 // writing. Those that scripts and emoji are written with may: joiners, and the
-// signs that stand before Arabic numbers.
+// signs that are before Arabic numbers.
 func Unsafe(r rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f:
@@ -84,7 +84,7 @@ func visible(r rune) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// octet is how a byte is written that is no text.
+// octet is how a byte is written that is not text.
 func octet(b byte) string {
 	const hex = "0123456789abcdef"
 	return `\x` + string([]byte{hex[b>>4], hex[b&15]})

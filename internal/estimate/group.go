@@ -19,16 +19,16 @@ type Group struct {
 	Hit    int
 	Saved  time.Duration // what the hits took
 
-	Unknown  int // steps that are no hits, without history: in none of what follows
+	Unknown  int // steps that are not hits, without history: in none of what follows
 	P50, P90 time.Duration
 	GPU      time.Duration // of P50
 	Bytes    int64         // of outputs
 
-	Shared    int           // of its steps that are no hits, those that other tables need too
+	Shared    int           // of its steps that are not hits, those that other tables need too
 	SharedP50 time.Duration // of P50
 }
 
-// Todo is how many of its steps are no hits.
+// Todo is how many of its steps are not hits.
 func (g *Group) Todo() int { return g.Run + g.Resume + g.Maybe }
 
 func (e *Estimate) count(g *Group, v *plan.Preview, i int) {

@@ -1,4 +1,4 @@
-// Package expect judges results by what a pipeline expects of them: what is said of a cell
+// Package expect judges results by what a pipeline expects of them: expectations of a cell
 // in the block of its table or figure, and the claims, which are about cells of any. It owns
 // the verdicts on the whole, and how they are written for other programs: JUnit's XML and
 // Markdown.

@@ -124,7 +124,7 @@ func judgeItem(ctx context.Context, v *plan.Preview, i int, read Reader) (*Item,
 }
 
 // Result compares one result of a table or figure with what a configuration expects, which
-// need not be the one that it was made by: what is said of cells that it does not have is
+// need not be the one that it was made by: what is expected of cells that it does not have is
 // left out.
 func Result(ctx context.Context, address string, config []byte, r *artifacts.Result, read Reader) (checks []render.Check, err error) {
 	it := &Item{Address: address}
@@ -160,7 +160,7 @@ func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) erro
 	case err != nil:
 		return err
 	case len(b) > mostRead:
-		return fmt.Errorf("its output %q has more than %d bytes, which is what is read of one", "json", mostRead)
+		return fmt.Errorf("its output %q has more than the %d bytes that are read", "json", mostRead)
 	}
 	if pipeline.BlockType(it.Address) == "table" {
 		it.table = &render.Table{PaperScale: it.asked.PaperScale}

@@ -60,7 +60,7 @@ func (j *Judged) Markdown(w io.Writer) error {
 	return err
 }
 
-// lesser is a severity that fails nothing, as it stands after a verdict.
+// lesser is a severity that fails nothing, as it is after a verdict.
 func lesser(s render.Severity) string {
 	if s == "" || s == render.Error {
 		return ""

@@ -111,8 +111,8 @@ func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
 	}
 	sum := sha256.Sum256([]byte(s.URL))
 	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
-	// Of this transfer, among all processes: others wait, and then go on with what one that
-	// failed or was killed has left, or begin anew.
+	// Of this transfer, among all processes: others wait, and then continue with what one that
+	// failed or was killed has left, or start over.
 	lock := flock.New(part + ".lock")
 	free, err := lock.TryLock()
 	if err == nil && !free {
@@ -151,7 +151,7 @@ func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, e
 		if try == attempts {
 			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", attempts, err)
 		}
-		r.Log("transfer interrupted; going on", "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
+		r.Log("transfer interrupted; continuing", "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
 		if err := pause(ctx, wait); err != nil {
 			return nil, err
 		}

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// hidden stands in the place of a secret.
+// hidden replaces a secret.
 const hidden = "…"
 
 var (
 	userInfo = regexp.MustCompile(`(://)[^/?#"]*@`)
 	queryArg = regexp.MustCompile(`([?&;])([^?&;=\s"']+)=([^&;\s"'#]+)`)
 
-	// secretArg is in the names of query arguments that let whoever has them in:
+	// secretArg is in the names of query arguments that grant access to those who have them:
 	// signed URLs of S3, Google, Azure and CDNs, tokens, keys. A name too many hides
 	// nothing that matters.
 	secretArg = regexp.MustCompile(`token|sig|secret|key|passw|pwd|auth|credential|session|jwt|^x-(amz|goog|ms)-|^(code|policy)$`)

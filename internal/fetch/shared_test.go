@@ -59,7 +59,7 @@ func TestTransfersOfOneURL(t *testing.T) {
 }
 
 // TestTransferOfAKilledProcess waits for a transfer of another process, which is killed
-// half way, and goes on from there.
+// half way, and continues from there.
 func TestTransferOfAKilledProcess(t *testing.T) {
 	body, sum := content(10_000)
 	const half = 5_000

@@ -30,7 +30,7 @@ const mostRedirects = 10
 // stayEncrypted refuses what would let anybody on the way choose the bytes.
 func stayEncrypted(req *http.Request, via []*http.Request) error {
 	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
-		return &Permanent{fmt.Errorf("%s sends us from https to %s, where anybody on the way could change the bytes: give a source that stays on https", via[len(via)-1].URL.Host, req.URL.Scheme)}
+		return &Permanent{fmt.Errorf("%s redirects from https to %s, where anybody on the network could change the bytes: give a source that stays on https", via[len(via)-1].URL.Host, req.URL.Scheme)}
 	}
 	if len(via) >= mostRedirects {
 		return &Permanent{fmt.Errorf("stopped after %d redirects", mostRedirects)}
@@ -86,7 +86,7 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 		have = 0
 		known = partial{URL: Redact(s.URL), Validator: validator(res), Size: res.ContentLength}
 	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		return errors.Join(errors.New("the partial file does not fit the source any more; starting over"), removeIfThere(metaPath(part)))
+		return errors.Join(errors.New("the partial file no longer matches the source; starting over"), removeIfThere(metaPath(part)))
 	case permanentStatus(res.StatusCode):
 		return &Permanent{errors.New(res.Status)}
 	default:

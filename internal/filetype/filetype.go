@@ -1,4 +1,4 @@
-// Package filetype names what lies at a path, for people.
+// Package filetype names what is at a path, for people.
 package filetype
 
 import "io/fs"

@@ -42,7 +42,7 @@ type Fit struct {
 	roofline.Fit
 }
 
-// Hours is what the steps of a plan that are no hits come to. Steps on the queue gpu are
+// Hours is what the steps of a plan that are not hits come to. Steps on the queue gpu are
 // done by the cards, others are estimated by their history.
 type Hours struct {
 	Options

@@ -200,7 +200,7 @@ func TestUnknownModel(t *testing.T) {
 	list[0].n = 1
 	v := preview(t, registry(), list...)
 	h := of(t, v, Facts{}, options(t, "h100", 1))
-	if h.GPUUnknown != 3 || h.Why[3] != "the sizes of the model of step.weights.base are not known before it is there" {
+	if h.GPUUnknown != 3 || h.Why[3] != "the sizes of the model of step.weights.base are not known until it exists" {
 		t.Errorf("%d, %v", h.GPUUnknown, h.Why)
 	}
 	v.Items[0].Outcome = plan.Hit
@@ -234,7 +234,7 @@ func TestPaperSizes(t *testing.T) {
 }
 
 // TestMeasured: what a step took on such a card counts before what is computed, what others
-// of its kind took scales it, and other cards are no history.
+// of its kind took scales it, and other cards do not count as history.
 func TestMeasured(t *testing.T) {
 	list := append(steps(1000), made{address: "step.train.b", kind: "train", from: "step.weights.base", ids: "step.atomic.ids", n: 5000, hit: true})
 	v := preview(t, registry(), list...)

@@ -115,7 +115,7 @@ func (r *resolver) model(in step.Input) (m roofline.Model, why string, err error
 		}
 	}
 	w := r.work(i)
-	unknown := fmt.Sprintf("the sizes of the model of %s are not known before it is there", in.Ref.Step)
+	unknown := fmt.Sprintf("the sizes of the model of %s are not known until it exists", in.Ref.Step)
 	switch f := w.Model; {
 	case f == nil:
 		return m, unknown, nil
@@ -175,7 +175,7 @@ func (r *resolver) identifiers(in step.Input) (at int, f *step.FutureIdentifiers
 	}
 	text, err := r.facts.File(at, "report", "")
 	if err != nil || text == nil {
-		r.assumed["identifiers that are not there yet have as many tokens as their kind says: 1 if atomic, 4 if naive or semantic"] = true
+		r.assumed["identifiers that do not exist yet have as many tokens as their kind says: 1 if atomic, 4 if naive or semantic"] = true
 		return at, f, err
 	}
 	var report struct {
@@ -204,7 +204,7 @@ func (r *resolver) documents(i int) int64 {
 	if c := r.collection(i); c != nil {
 		return c.Documents
 	}
-	r.assumed[fmt.Sprintf("a collection that is not there yet has %d documents, as NQ320K-Title", paperDocuments)] = true
+	r.assumed[fmt.Sprintf("a collection that does not exist yet has %d documents, as NQ320K-Title", paperDocuments)] = true
 	return paperDocuments
 }
 
@@ -215,7 +215,7 @@ func (r *resolver) queries(i int, split string) int64 {
 	}
 	c := r.collection(i)
 	if c == nil {
-		r.assumed[fmt.Sprintf("a collection that is not there yet has %d training and %d development queries, as NQ320K-Title", paperTrain, paperDev)] = true
+		r.assumed[fmt.Sprintf("a collection that does not exist yet has %d training and %d development queries, as NQ320K-Title", paperTrain, paperDev)] = true
 		c = &step.FutureCollection{TrainQueries: paperTrain, DevQueries: paperDev}
 	}
 	if split == "train" {
@@ -251,8 +251,8 @@ func (r *resolver) assumptions(computed bool) []string {
 		fmt.Sprintf("products reach %.0f %% of the data sheet in half precision and %.0f %% in float32, memory %.0f %%", 100*a.HalfEfficiency, 100*a.FloatEfficiency, 100*a.Bandwidth),
 		fmt.Sprintf("an operation takes %.0f µs of the host and %.0f µs of the card besides; in a graph %.1f and %.0f, and a replay %.0f µs of the host", 1e6*roofline.Cards()[0].Launch, 1e6*a.Gap,
 			1e6*a.NodeLaunch, 1e6*a.NodeGap, 1e6*a.Replay),
-		fmt.Sprintf("trainings replay CUDA graphs in %.0f %% of their updates, but those with checkpoint_activations; batches are padded to buckets of shapes, by about a thirty-second", 100*a.Replayed),
-		"operations, bytes and memory are those counted with the CPU taken for a card (internal/roofline/counts.json); no card was measured",
+		fmt.Sprintf("trainings replay CUDA graphs in %.0f %% of their updates, except those with checkpoint_activations; batches are padded to buckets of shapes, by about a thirty-second", 100*a.Replayed),
+		"operations, bytes and memory are those counted with the CPU standing in for a card (internal/roofline/counts.json); no card was measured",
 		fmt.Sprintf("a query has %d tokens with its prefix and end, a document as many as are read and %d more; a text is read whole where it is embedded", queryTokens, aroundDocument),
 		fmt.Sprintf("a step, and each part of an evaluation, begins %d s after it could", startSeconds),
 		"training makes all its updates and evaluations",

@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// versions finds the steps of Was that are no hits only because their kinds, or those of
+// versions finds the steps of Was that are not hits only because their kinds, or those of
 // what they read, have other versions than when their newest results were made, and
 // returns of each step of Was the causes of that.
 func (c *comparison) versions(ctx context.Context) ([]set, error) {

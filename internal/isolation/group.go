@@ -21,19 +21,19 @@ const (
 	ofLibrary
 )
 
-// Of a folder so many findings are told each by itself; of one with more, so many names.
+// Of a folder so many findings are reported each; of one with more, so many names.
 const (
 	toldAlone = 3
 	toldNames = 5
 )
 
-// libraries are folders that are told as one, whatever was read in them.
+// libraries are folders that are reported as one, whatever was read in them.
 var libraries = []string{"site-packages", "dist-packages", "site-library", "node_modules"}
 
 // systems have settings and state of a machine.
 var systems = []string{"/etc", "/sys", "/run", "/var"}
 
-// place is the folder by which a finding is told, and how near that is.
+// place is the folder by which a finding is reported, and how near that is.
 func (f Finding) place() (folder string, rank int) {
 	if !filepath.IsAbs(f.Where) {
 		return f.Where, near // an address

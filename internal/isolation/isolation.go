@@ -73,7 +73,7 @@ type SetupError struct {
 }
 
 func (e *SetupError) Error() string {
-	return fmt.Sprintf("isolation = %q is not to be had on this worker, so the program did not run: %v", e.Mode, e.Err)
+	return fmt.Sprintf("isolation = %q is not available on this worker, so the program did not run: %v", e.Mode, e.Err)
 }
 
 func (e *SetupError) Unwrap() error { return e.Err }

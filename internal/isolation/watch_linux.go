@@ -94,7 +94,7 @@ func (w *watch) see(c *call) {
 	defer memory.Close()
 	switch a.kind {
 	case "uring":
-		w.log.gap("it uses io_uring, by which it may do what was not seen")
+		w.log.gap("it uses io_uring, through which it may do what was not seen")
 	case "connect", "listen":
 		w.address(a.kind, c, memory, c.args[a.path], c.args[a.path+1])
 	case "message":

@@ -1,4 +1,4 @@
-// Package lease says who is at work on a key, in the store itself, so that two runs
+// Package lease says who is working on a key, in the store itself, so that two runs
 // with nothing in common but the store never do the same work.
 //
 // A lease is a small record that its holder renews. Whoever finds one waits until it

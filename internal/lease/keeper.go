@@ -37,7 +37,7 @@ type sighted struct {
 func New(records artifacts.Records, log *slog.Logger) *Keeper {
 	self, err := process.Self()
 	if err != nil {
-		log.Warn("this process cannot be told from others; should it be killed, others wait a minute for what it was at", "err", err)
+		log.Warn("this process cannot be told from others; if it is killed, others will wait a minute before taking over its steps", "err", err)
 	}
 	return &Keeper{records: records, self: self, log: log, now: time.Now, held: map[string]*Held{}, seen: map[string]sighted{}}
 }
@@ -85,7 +85,7 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (*Held
 	return nil, &other, nil
 }
 
-// stale reports whether a lease counts no more for who claims its key.
+// stale reports whether a lease no longer counts for a claim of its key.
 func (k *Keeper) stale(l Lease, c Claim) bool {
 	if c.Attempt != "" && l.Attempt == c.Attempt && l.Run == c.Run {
 		return true
@@ -167,7 +167,7 @@ func (h *Held) renew() {
 	defer cancel()
 	h.lease.Renewed++
 	if err := h.k.write(ctx, h.lease, h.k.records.Put); err != nil {
-		h.k.log.Warn("a lease was not renewed; after a minute others may do the same work", "lease", h.lease.String(), "err", err)
+		h.k.log.Warn("a lease was not renewed; in a minute others may do the same work", "lease", h.lease.String(), "err", err)
 	}
 }
 
@@ -192,7 +192,7 @@ func (h *Held) Release() {
 	}
 	for g := 1; g <= h.lease.generation; g++ { // its own last: until then it stands
 		if err := h.k.records.Delete(ctx, name(h.lease.Key, g)); err != nil {
-			h.k.log.Warn("a lease was not given back; it is stale in a minute", "lease", h.lease.String(), "err", err)
+			h.k.log.Warn("a lease was not released; it becomes stale in a minute", "lease", h.lease.String(), "err", err)
 			return
 		}
 	}

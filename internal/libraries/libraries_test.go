@@ -346,7 +346,7 @@ func TestUnreadable(t *testing.T) {
 			if err := os.Remove(p); err != nil {
 				return "", err
 			}
-			return "", os.Mkdir(p, 0o755) // it is no record: its files are of no distribution
+			return "", os.Mkdir(p, 0o755) // it is not a record: its files are of no distribution
 		},
 		"a pointer that is too long": func(site string) (string, error) {
 			p := filepath.Join(site, "long.pth")

@@ -199,7 +199,7 @@ func sitesOf(python string, prefixes ...string) (sites []string) {
 	return sites
 }
 
-// readBounded reads a regular file of at most so many bytes.
+// readBounded reads a regular file of at most that many bytes.
 func readBounded(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe waits otherwise
 	if err != nil {

@@ -17,7 +17,7 @@ const Format = "redsi-libraries/1"
 // MaxText bounds a manifest's text, in bytes.
 const MaxText = 4 << 20
 
-// Manifest is what is installed for an interpreter. Distributions stand in the order of the
+// Manifest is what is installed for an interpreter. Distributions are in the order of the
 // folders that are searched, and by name in each.
 type Manifest struct {
 	Format        string           `json:"format"`

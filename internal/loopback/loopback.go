@@ -25,9 +25,9 @@ func Stranger(r *http.Request, hosts []string) (status int, why string) {
 		return http.StatusMisdirectedRequest, fmt.Sprintf("this server does not answer to the name %q, only to %s and its own address",
 			name(r.Host), strings.Join(append([]string{"localhost"}, hosts...), ", "))
 	case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-		return http.StatusForbidden, "pages of other sites may link to this server, not ask it"
+		return http.StatusForbidden, "pages of other sites may link to this server, but not query it"
 	case r.ContentLength != 0:
-		return http.StatusRequestEntityTooLarge, "a request has no body here"
+		return http.StatusRequestEntityTooLarge, "requests to this server have no body"
 	}
 	return 0, ""
 }

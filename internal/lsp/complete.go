@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// completions collects what may stand at a place.
+// completions collects what may be at a place.
 type completions struct {
 	s     *server
 	d     *document
@@ -72,7 +72,7 @@ func plainSnippet(s string) string {
 	return strings.ReplaceAll(s, `\$`, "$")
 }
 
-// verbatim is a text that is no snippet.
+// verbatim is a text that is not a snippet.
 func (c *completions) verbatim(i completionItem, newText string) {
 	c.add(i, "")
 	last := &c.list[len(c.list)-1]

@@ -18,7 +18,7 @@ type place struct {
 	label  int      // of a header's labels, which one
 	path   []string // in a value: the attribute, and names and "[]" of what is within it
 	quote  bool     // within quotation marks
-	word   string   // what of a name or text stands before the position
+	word   string   // what of a name or text is before the position
 	before []string // the reference that the word goes on: step, train; indexes are "[…]"
 	index  bool     // the word is an index of the reference, which is whole
 }
@@ -256,7 +256,7 @@ func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	}
 	if n = len(toks); n > 0 && toks[n-1].Type == hclsyntax.TokenDot {
 		if p.before = chain(toks[:n-1]); p.before == nil {
-			p.where = inComment // after something that is no reference
+			p.where = inComment // after something that is not a reference
 		}
 	} else if g.index && n > 0 && toks[n-1].Type == hclsyntax.TokenOBrack {
 		p.before, p.index = chain(toks[:n-1]), true

@@ -76,7 +76,7 @@ func (w *work) module(d *document, name string) (decl, bool) {
 	return all[i], true
 }
 
-// moduleAttrsOf lists what may stand in a module block: its own attributes, and the
+// moduleAttrsOf lists what may be in a module block: its own attributes, and the
 // variables of the module.
 func (s *server) moduleAttrsOf(d *document, b header) []step.Attr {
 	attrs := slices.Concat(moduleAttrs, commonAttrs[:1])

@@ -12,20 +12,20 @@ import (
 
 // blockDocs are the types of blocks at the top of a pipeline file.
 var blockDocs = []struct{ typ, form, help string }{
-	{"step", `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}", "A piece of work: its kind does it, and its key is made of what it is given."},
+	{"step", `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}", "A piece of work: its kind does it, and its key is made from its inputs."},
 	{"table", `table "${1:NAME}" {` + "\n  $0\n}", "A table of numbers that steps left, with the paper's beside them."},
 	{"figure", `figure "${1:NAME}" {` + "\n  $0\n}", "A figure of numbers that steps left."},
-	{"claim", `claim "${1:NAME}" {` + "\n  text = \"$2\"\n  expect {\n    $0\n  }\n}", "A sentence of the paper, and what holds of cells where it is true. It is no part of any key."},
+	{"claim", `claim "${1:NAME}" {` + "\n  text = \"$2\"\n  expect {\n    $0\n  }\n}", "A sentence of the paper, and what holds for cells where it is true. It is not part of any key."},
 	{"locals", "locals {\n  $0\n}", "Named values, that expressions refer to as local.NAME."},
 	{"variable", `variable "${1:NAME}" {` + "\n  $0\n}", "A value that is given from outside, and that expressions refer to as var.NAME."},
 	{"module", `module "${1:NAME}" {` + "\n  source = \"$0\"\n}", "Another pipeline, with values for its variables. Expressions refer to its outputs as module.NAME.OUTPUT."},
 	{"output", `output "${1:NAME}" {` + "\n  value = $0\n}", "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
-	{"checklist", "checklist {\n  $0\n}", "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is no part of any key."},
-	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is no part of any key."},
-	{"results", "results {\n  from = [\"$1\"]$0\n}", "Where results of others are, and whose are believed. It is no part of any key."},
+	{"checklist", "checklist {\n  $0\n}", "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is not part of any key."},
+	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is not part of any key."},
+	{"results", "results {\n  from = [\"$1\"]$0\n}", "Where others' results are, and whose are trusted. It is not part of any key."},
 }
 
-// Attributes that are no kind's.
+// Attributes outside kinds.
 var (
 	text1    = step.Type{Kind: step.String}
 	anything = step.Type{Kind: "any"}
@@ -34,10 +34,10 @@ var (
 		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},
 		{Name: "default", Type: anything, Optional: true, Help: "Its value if none is given. A variable without a default must be given one."},
 		{Name: "description", Type: text1, Optional: true, Help: "What it is, for people."},
-		{Name: "sensitive", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "Whether its value is a secret, which no configuration, key or message has."},
+		{Name: "sensitive", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "Whether its value is a secret, kept out of configurations, keys and messages."},
 		{Name: "validation", Optional: true, Block: true, Help: "A condition that its value must meet.", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
 			{Name: "condition", Type: step.Type{Kind: step.Bool}, Help: "True if the value is allowed. It may refer to variables."},
-			{Name: "error_message", Type: text1, Help: "What is said otherwise."},
+			{Name: "error_message", Type: text1, Help: "The message if it does not hold."},
 		}}},
 	}
 	moduleAttrs = []step.Attr{
@@ -52,8 +52,8 @@ var (
 		{Name: "authors", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Its authors."},
 		{Name: "url", Type: text1, Optional: true, Help: "Where it can be read."},
 		{Name: "abstract", Type: text1, Optional: true, Help: "What it is about, for deposits."},
-		{Name: "license", Type: text1, Optional: true, Help: "Licence of the pipeline and of what is exported: an id of SPDX, or the https:// address of its text."},
-		{Name: "keywords", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "What those who search a deposit may ask for."},
+		{Name: "license", Type: text1, Optional: true, Help: "Licence of the pipeline and of what is exported: an SPDX id, or the https:// address of its text."},
+		{Name: "keywords", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Words under which a deposit is found."},
 		{Name: "doi", Type: text1, Optional: true, Help: "The paper's DOI, such as 10.5281/zenodo.1234."},
 		{Name: "version", Type: text1, Optional: true, Help: "Version of what is exported, for citations."},
 		{Name: "orcid", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The ORCID of each author who has one, by name."},
@@ -61,16 +61,16 @@ var (
 	}
 	textsType    = step.Type{Kind: step.List, Elem: &text1}
 	resultsAttrs = []step.Attr{
-		{Name: "from", Type: textsType, Optional: true, Help: "Stores of others, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."},
-		{Name: "trust", Type: textsType, Optional: true, Help: "Public keys whose results are believed, as redsi key show prints them."},
+		{Name: "from", Type: textsType, Optional: true, Help: "Other stores, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."},
+		{Name: "trust", Type: textsType, Optional: true, Help: "Public keys whose results are trusted, as redsi key show prints them."},
 		{Name: "revoked", Type: textsType, Optional: true, Help: "Public keys whose signatures count for nothing, whenever they were made."},
-		{Name: "untrusted", Type: text1, Optional: true, Default: "run", Enum: pipeline.Beliefs, Help: "What becomes of others' results that no trusted key signed: the step runs here, it runs and is compared, or the result is used."},
-		{Name: "shared", Type: text1, Optional: true, Default: "use", Enum: pipeline.Beliefs, Help: "The same of results in the project's own store."},
+		{Name: "untrusted", Type: text1, Optional: true, Default: "run", Enum: pipeline.Beliefs, Help: "What happens to others' results that no trusted key signed: the step runs here, it runs and is compared, or the result is used."},
+		{Name: "shared", Type: text1, Optional: true, Default: "use", Enum: pipeline.Beliefs, Help: "The same for results in the project's own store."},
 	}
 	texts          = step.Type{Kind: step.Map, Elem: &text1}
 	checklistAttrs = []step.Attr{
 		{Name: "selection", Type: text1, Optional: true, Help: "How what is reported was chosen."},
-		{Name: "search", Type: texts, Optional: true, Help: "What was tried of each hyperparameter: its name to the bounds."},
+		{Name: "search", Type: texts, Optional: true, Help: "What was tried for each hyperparameter: its name to the bounds."},
 		{Name: "acl", Type: texts, Optional: true, Help: "Answers to ACL's list: A1 to E1."},
 		{Name: "neurips", Type: texts, Optional: true, Help: "Answers to NeurIPS's list: \"1\" to \"16\"."},
 		{Name: "acm", Type: texts, Optional: true, Help: "Answers to ACM's badges and artifact appendix."},
@@ -79,7 +79,7 @@ var (
 	}
 	asset = step.Type{Kind: step.Map, Elem: &step.Type{Kind: step.Object, Attrs: []step.Attr{
 		{Name: "license", Type: text1, Optional: true, Help: "Its licence or terms."},
-		{Name: "url", Type: text1, Optional: true, Help: "Where it can be had."},
+		{Name: "url", Type: text1, Optional: true, Help: "Where to get it."},
 		{Name: "languages", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "The languages of its texts."},
 		{Name: "about", Type: text1, Optional: true, Help: "Domains, splits, terms: what a reader should know."},
 	}}}
@@ -91,7 +91,7 @@ var (
 	}
 )
 
-// attrsOf lists what may stand in the innermost of some blocks of a document.
+// attrsOf lists what may be in the innermost of some blocks of a document.
 func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 	if len(blocks) == 0 {
 		return nil
@@ -176,7 +176,7 @@ func accepts(a *step.Attr, typ string) bool {
 	return a == nil || a.Accepts == "" || slices.Contains(strings.Split(a.Accepts, ","), typ)
 }
 
-// takesArtifact reports whether a value that is one artifact may stand there.
+// takesArtifact reports whether a value that is one artifact may be there.
 func takesArtifact(a *step.Attr) bool {
 	return a != nil && (a.Type.Kind == step.InputOne || a.Type.Kind == step.InputMany)
 }

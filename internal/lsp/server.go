@@ -80,7 +80,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			case s.shutdown:
 				return nil
 			case errors.Is(err, io.EOF):
-				return errors.New("the client closed its end without saying goodbye")
+				return errors.New("the client closed the connection without saying goodbye")
 			default:
 				return err
 			}
@@ -256,7 +256,7 @@ func (s *server) watch(ctx context.Context, pid int) {
 	parent, err := process.Of(pid)
 	if err != nil {
 		if errors.Is(err, process.ErrGone) {
-			s.cancel(fmt.Errorf("the client, process %d, is not there", pid))
+			s.cancel(fmt.Errorf("the client, process %d, does not exist", pid))
 		}
 		return
 	}

@@ -47,7 +47,7 @@ func common(a, b []string) int {
 	return n
 }
 
-// commonTau is Kendall's tau of the documents that stand in both.
+// commonTau is Kendall's tau of the documents that are in both.
 func commonTau(a, b []string) float64 {
 	place := make(map[string]int, len(b))
 	for i, d := range b {

@@ -39,7 +39,7 @@ func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, qrels *Qrels) (*R
 			return nil, fmt.Errorf("query %q has two rankings", q)
 		}
 		if len(qrels.Relevant(q)) == 0 {
-			return nil, fmt.Errorf("query %q is ranked but has no relevant document; are rankings and judgments of the same queries?", q)
+			return nil, fmt.Errorf("query %q is ranked but has no relevant document; do rankings and judgments belong to the same queries?", q)
 		}
 		byQuery[q] = &rankings[i]
 	}

@@ -29,7 +29,7 @@ func ParseJudgment(line string) (j Judgment, err error) {
 // parseJudgment takes the four fields of a line.
 func parseJudgment(f []string) (j Judgment, err error) {
 	if j.Grade, err = strconv.Atoi(f[3]); err != nil {
-		return j, fmt.Errorf("relevance %.20q is no whole number", f[3])
+		return j, fmt.Errorf("relevance %.20q is not a whole number", f[3])
 	}
 	if j.Query, err = decodeName(f[0]); err != nil {
 		return j, err

@@ -62,7 +62,7 @@ func ReadQueryTable(r io.Reader) (*QueryTable, error) {
 		}
 	}
 	if len(t.Rows) == 0 {
-		return nil, fmt.Errorf("scores: there is no query in them")
+		return nil, fmt.Errorf("scores: they have no query")
 	}
 	return t, nil
 }
@@ -77,7 +77,7 @@ func (t *QueryTable) head(fields [][]byte) error {
 			return err
 		}
 		if slices.Contains(t.Metrics, m) {
-			return fmt.Errorf("%s stands there twice", m)
+			return fmt.Errorf("%s occurs twice", m)
 		}
 		t.Metrics = append(t.Metrics, m)
 	}
@@ -93,14 +93,14 @@ func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
 		return err
 	}
 	if at, ok := seen[query]; ok {
-		return fmt.Errorf("query %.80q stands on line %d already", query, at)
+		return fmt.Errorf("query %.80q is on line %d already", query, at)
 	}
 	seen[query] = n
 	row := QueryScore{Query: query}
 	for _, f := range fields[1:] {
 		v, err := strconv.ParseFloat(string(f), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("value %.20q is no number", f)
+			return fmt.Errorf("value %.20q is not a number", f)
 		}
 		row.Scores = append(row.Scores, v)
 	}

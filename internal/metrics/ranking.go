@@ -3,7 +3,7 @@ package metrics
 // Hypothesis is one entry of a ranking.
 type Hypothesis struct {
 	Document string  // "" if what was generated is no document's identifier
-	Text     string  // what was generated, if its tokens are no identifier's
+	Text     string  // what was generated, if its tokens are not an identifier's
 	Score    float64 // larger is better; a beam's length-normalized log-probability
 }
 
@@ -13,7 +13,7 @@ type Ranking struct {
 	Hypotheses []Hypothesis
 }
 
-// Mode is what becomes of hypotheses that are no document's identifier.
+// Mode is what becomes of hypotheses that are not a document's identifier.
 type Mode string
 
 const (

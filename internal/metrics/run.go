@@ -73,7 +73,7 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 		}
 		if len(out) == 0 || out[len(out)-1].Query != query {
 			if at, ok := seen[query]; ok {
-				return fmt.Errorf("query %q began on line %d; its lines must stand together", query, at)
+				return fmt.Errorf("query %q began on line %d; its lines must be together", query, at)
 			}
 			seen[query] = n
 			out = append(out, Ranking{Query: query})
@@ -96,10 +96,10 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 		if h.Document != "" {
 			at, named := documents[h.Document]
 			if named && !again {
-				return fmt.Errorf("document %q stands on line %d already", h.Document, at)
+				return fmt.Errorf("document %q is on line %d already", h.Document, at)
 			}
 			if again && !named {
-				return fmt.Errorf("document %q does not stand above, where it should be named first", h.Document)
+				return fmt.Errorf("document %q does not appear above, where it should be named first", h.Document)
 			}
 			documents[h.Document] = n
 		}
@@ -115,7 +115,7 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 // parseHypothesis also says whether the line names a document again.
 func parseHypothesis(f []string) (h Hypothesis, again bool, err error) {
 	if h.Score, err = strconv.ParseFloat(f[4], 64); err != nil || math.IsNaN(h.Score) {
-		return h, false, fmt.Errorf("score %.20q is no number", f[4])
+		return h, false, fmt.Errorf("score %.20q is not a number", f[4])
 	}
 	name := f[2]
 	if marked, ok := strings.CutPrefix(name, mark); ok {

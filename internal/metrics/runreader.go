@@ -34,7 +34,7 @@ type rawRanking struct {
 }
 
 // rawRow is a document as the file names it. document is what it names: nil for a
-// hypothesis that is no document, or one that names a document again.
+// hypothesis that is not a document, or one that names a document again.
 type rawRow struct {
 	name, document []byte
 	score          float64
@@ -60,7 +60,7 @@ func (x *runReader) next(r *rawRanking) error {
 		return x.fail(err)
 	}
 	if at, ok := x.seen[query]; ok {
-		return x.fail(fmt.Errorf("query %q began on line %d; its lines must stand together", query, at))
+		return x.fail(fmt.Errorf("query %q began on line %d; its lines must be together", query, at))
 	}
 	x.seen[query] = x.lines.Number()
 	r.query = query
@@ -100,7 +100,7 @@ func (x *runReader) row() (row rawRow, err error) {
 			return row, err
 		}
 		if at := x.names.find([]byte(h.Document)); at == 0 {
-			return row, fmt.Errorf("document %q does not stand above, where it should be named first", h.Document)
+			return row, fmt.Errorf("document %q does not appear above, where it should be named first", h.Document)
 		}
 		return row, nil
 	}
@@ -113,7 +113,7 @@ func (x *runReader) row() (row rawRow, err error) {
 		row.document = []byte(name)
 	}
 	if at := x.names.add(row.document, x.lines.Number()); at != 0 {
-		return row, fmt.Errorf("document %q stands on line %d already", row.document, at)
+		return row, fmt.Errorf("document %q is on line %d already", row.document, at)
 	}
 	return row, nil
 }
@@ -143,7 +143,7 @@ func (x *runReader) readLine() error {
 			return x.fail(fmt.Errorf("rank %.20q; ranks of a query must rise", f[3]))
 		}
 		if x.line.score, err = strconv.ParseFloat(string(f[4]), 64); err != nil || math.IsNaN(x.line.score) {
-			return x.fail(fmt.Errorf("score %.20q is no number", f[4]))
+			return x.fail(fmt.Errorf("score %.20q is not a number", f[4]))
 		}
 		return nil
 	}

@@ -107,7 +107,7 @@ func noneJudged(qrels *Qrels, ranked string) error {
 	case ranked == "":
 		return errors.New("the run has no line: it ranks nothing")
 	}
-	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; are both named alike? Kinds import_run and import_qrels map names", ranked, qrels.order[0])
+	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, qrels.order[0])
 }
 
 // collect brings the queries in order and averages over them.
@@ -191,5 +191,5 @@ func (v *view) fill(rows []rawRow, j *judged, mode Mode) {
 	}
 }
 
-// again reports whether a marked name is of a document that stands above.
+// again reports whether a marked name is of a document that is above.
 func again(name []byte) bool { return name[bytes.IndexAny(name, ":=")] == '=' }

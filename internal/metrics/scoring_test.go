@@ -138,7 +138,7 @@ func TestMissingQueries(t *testing.T) {
 	}
 }
 
-// TestScoreIsEvaluate: what is streamed scores as what is held, hypotheses that are no
+// TestScoreIsEvaluate: what is streamed scores as what is held, hypotheses that are not
 // documents included.
 func TestScoreIsEvaluate(t *testing.T) {
 	f, err := os.Open("testdata/random.run")
@@ -258,12 +258,12 @@ func TestQueryTable(t *testing.T) {
 		t.Errorf("read %+v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"":                          "there is no query",
-		"query\tAP\n":               "there is no query",
+		"":                          "they have no query",
+		"query\tAP\n":               "they have no query",
 		"q\tAP\n":                   "line 1: want \"query\"",
 		"query\tERR\nq\t1\n":        `line 1: metric "ERR" is unknown`,
-		"query\tAP\tmap\nq\t1\t1\n": "line 1: AP stands there twice",
-		"query\tAP\nq\t1\nq\t1\n":   `line 3: query "q" stands on line 2 already`,
+		"query\tAP\tmap\nq\t1\t1\n": "line 1: AP occurs twice",
+		"query\tAP\nq\t1\nq\t1\n":   `line 3: query "q" is on line 2 already`,
 		"query\tAP\nq\thigh\n":      `line 2: value "high"`,
 		"query\tAP\nq\t1\t2\n":      "line 2: 3 fields, want 2",
 		"query\tAP\n%zz\t1\n":       `line 2: name "%zz"`,

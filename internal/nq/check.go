@@ -106,7 +106,7 @@ func checkUsable(r *Record) error {
 	return nil
 }
 
-// hasWords reports whether a text has a piece that is no tag.
+// hasWords reports whether a text has a piece that is not a tag.
 func hasWords(text string) bool {
 	for piece := range strings.FieldsSeq(text) {
 		if !strings.HasPrefix(piece, "<") || !strings.HasSuffix(piece, ">") {

@@ -66,7 +66,7 @@ const (
 //	uvarint(gap<<2 | html<<1 | literal) uvarint(length)
 //
 // where gap is the distance from the previous token's end; its text is the span
-// of HTML, unless literal: then it stands in the run of literals behind all
+// of HTML, unless literal: then it is in the run of literals behind all
 // tokens.
 type recordCodec struct {
 	literals []byte

@@ -62,7 +62,7 @@ func (c *FieldCounts) Add(o FieldCounts) {
 	}
 }
 
-// Count adds the fields of one NQ line. A nested field counts if it stands in any
+// Count adds the fields of one NQ line. A nested field counts if it is in any
 // element: a record without a short answer has no short-answer offsets. The line
 // is decoded in full, so callers sample (a few hundred lines say all).
 func (c *FieldCounts) Count(line []byte) error {

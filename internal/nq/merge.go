@@ -21,7 +21,7 @@ func Merge(full, simplified *Record) (Comparison, error) {
 	if full.ExampleID != simplified.ExampleID {
 		return Comparison{}, &RecordError{
 			ExampleID: full.ExampleID, HasID: true, Reason: WrongPair,
-			Detail: fmt.Sprintf("the simplified record is of example_id %d", simplified.ExampleID),
+			Detail: fmt.Sprintf("the simplified record has example_id %d", simplified.ExampleID),
 		}
 	}
 	if !full.Full() || simplified.Text == "" {

@@ -192,7 +192,7 @@ func TestBadStreams(t *testing.T) {
 			if !errors.As(err, &e) || e.Reason != BadStream || !strings.Contains(err.Error(), c.want) {
 				t.Fatal(err)
 			}
-			// Damage is no bad record: the error says how far the file was read.
+			// Damage is not a bad record: the error says how far the file was read.
 			skipped, counts, err := readString(c.text, Options{OnError: Skip})
 			if !errors.As(err, &e) || e.Reason != BadStream || !strings.Contains(err.Error(), fmt.Sprintf("after %d records", len(skipped))) || counts.SkippedTotal() != 0 {
 				t.Errorf("skip: %v, %+v", err, counts)

@@ -27,7 +27,7 @@ var styles = []struct{ form, style, why string }{
 	{"htmlnorm", "htmlnorm", "surface text of the HTML"},
 }
 
-// keys are the layout's names for our keys. Its none, a document for each record, is no
+// keys are the layout's names for our keys. Its none, a document for each record, is not a
 // key of ours.
 var keys = []struct{ ours, theirs string }{
 	{"page_id", "pageid"}, {"title", "ncititle"}, {"url", "url"}, {"text4k", "text4k"},

@@ -119,7 +119,7 @@ func (r *reader) queries(name string, split nq.Split) (int, error) {
 			return err
 		}
 		if doc >= r.due {
-			return fmt.Errorf("docid %q is no document: %s says that there are %d", row.DocID, MetadataFile, r.due)
+			return fmt.Errorf("docid %q is not a document: %s says that there are %d", row.DocID, MetadataFile, r.due)
 		}
 		if len(row.SourceIDs) != 1 {
 			return fmt.Errorf("a query has one source id, this one %d", len(row.SourceIDs))
@@ -158,9 +158,9 @@ func (r *reader) documents() (int, error) {
 		case err != nil:
 			return err
 		case doc < next:
-			return fmt.Errorf("docid %q stands twice", row.DocID)
+			return fmt.Errorf("docid %q occurs twice", row.DocID)
 		case doc > next:
-			return fmt.Errorf("docid %q where %d is due: documents are numbered in order", row.DocID, next)
+			return fmt.Errorf("docid %q where %d is expected: documents are numbered in order", row.DocID, next)
 		case doc >= r.due:
 			return fmt.Errorf("docid %q: %s says that there are %d documents", row.DocID, MetadataFile, r.due)
 		}

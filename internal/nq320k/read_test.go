@@ -109,15 +109,15 @@ func TestReadOtherSources(t *testing.T) {
 // TestReadRefuses: what is wrong is named with file and line.
 func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ name, file, old, new, want string }{
-		{"missing docid", ValidationQueries, `"docid": "0"`, `"docid": "3"`, `validation_queries.jsonl.gz:2: docid "3" is no document: metadata.json says that there are 3`},
+		{"missing docid", ValidationQueries, `"docid": "0"`, `"docid": "3"`, `validation_queries.jsonl.gz:2: docid "3" is not a document: metadata.json says that there are 3`},
 		{"no number", TrainQueries, `"docid": "2"`, `"docid": "02"`, `train_queries.jsonl.gz:3: docid "02" is not a number`},
 		{"docid is a number", TrainQueries, `"docid": "2"`, `"docid": 2`, "train_queries.jsonl.gz:3: json"},
 		{"no docid", TrainQueries, `"docid": "2", `, ``, "train_queries.jsonl.gz:3: there is no docid"},
 		{"no sources", Documents, `, "source_ids": ["14"]`, ``, "documents.jsonl.gz:3: there is no source_ids"},
 		{"bad source", TrainQueries, `["14"]`, `["a"]`, `train_queries.jsonl.gz:3: source id "a" is not an example id`},
 		{"other kind", Documents, `"kind": "document", "text": ""`, `"kind": "query", "text": ""`, `documents.jsonl.gz:2: kind "query", want "document"`},
-		{"twice", Documents, `"docid": "1"`, `"docid": "0"`, `documents.jsonl.gz:2: docid "0" stands twice`},
-		{"out of order", Documents, `"docid": "1"`, `"docid": "2"`, `documents.jsonl.gz:2: docid "2" where 1 is due`},
+		{"twice", Documents, `"docid": "1"`, `"docid": "0"`, `documents.jsonl.gz:2: docid "0" occurs twice`},
+		{"out of order", Documents, `"docid": "1"`, `"docid": "2"`, `documents.jsonl.gz:2: docid "2" where 1 is expected`},
 		{"query twice", TrainQueries, `["11"]`, `["-1"]`, "train_queries.jsonl.gz:2: source id -1 occurs twice"},
 		{"two sources", TrainQueries, `["11"]`, `["11", "15"]`, "train_queries.jsonl.gz:2: a query has one source id, this one 2"},
 		{"no query", TrainQueries, `"docid": "2"`, `"docid": "1"`, "documents.jsonl.gz:3: no query asks for document 2"},

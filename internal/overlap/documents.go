@@ -32,7 +32,7 @@ type Documents struct {
 	asked    map[uint64][]int32 // normal forms of queries, by their first words
 	sequence map[int32][]uint64 // the words of such a form
 	members  func(form int32) []int32
-	standing []Standing // of Queries.List; Documents 0 if a query stands in none
+	standing []Standing // of Queries.List; Documents 0 if a query is in none
 
 	docs        []int32 // by place
 	raw, normal map[[16]byte]int32
@@ -96,7 +96,7 @@ func digest(s string) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// look finds the queries that stand in a document's words.
+// look finds the queries that are in a document's words.
 func (d *Documents) look(doc int32, words []uint64) {
 	var found []int32
 	for i := 0; len(d.asked) > 0 && i+d.words <= len(words); i++ {
@@ -153,7 +153,7 @@ func (d *Documents) Pairs() []DocumentPair {
 	return all
 }
 
-// Standing are the queries that stand in documents, in order.
+// Standing are the queries that are in documents, in order.
 func (d *Documents) Standing() []Standing {
 	return slices.DeleteFunc(slices.Clone(d.standing), func(s Standing) bool { return s.Documents == 0 })
 }

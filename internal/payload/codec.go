@@ -90,7 +90,7 @@ func (c Codec) Decode(payloads []*common.Payload) ([]*common.Payload, error) {
 		}
 		out[i] = &common.Payload{}
 		if err := proto.Unmarshal(plain, out[i]); err != nil {
-			return nil, &Error{"what is in an encrypted payload is no payload: " + err.Error()}
+			return nil, &Error{"an encrypted payload does not contain a payload: " + err.Error()}
 		}
 	}
 	return out, nil
@@ -108,12 +108,12 @@ func (c Codec) open(p *common.Payload) ([]byte, error) {
 			has = "it has " + strings.Join(c.IDs(), ", ")
 		}
 		return nil, &Error{fmt.Sprintf("a payload at Temporal is encrypted with key %.16q, which this process lacks (%s): "+
-			"give it the key file of the other redsi processes by --payload-key or REDSI_PAYLOAD_KEY", id, has)}
+			"give it the key file of the other redsi processes with --payload-key or REDSI_PAYLOAD_KEY", id, has)}
 	}
 	plain, err := c.keys[i].aead.Open(nil, nil, p.Data, canonical(p.Metadata))
 	if err != nil {
-		return nil, &Error{fmt.Sprintf("a payload at Temporal is not as it was when it was encrypted with key %s: "+
-			"its bytes or its metadata were changed there or on the way", id)}
+		return nil, &Error{fmt.Sprintf("a payload at Temporal does not match what was encrypted with key %s: "+
+			"its bytes or its metadata were changed there or in transit", id)}
 	}
 	return plain, nil
 }

@@ -28,10 +28,10 @@ func Load(file string) (Codec, error) {
 		return Codec{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return Codec{}, fmt.Errorf("%s is no regular file", file)
+		return Codec{}, fmt.Errorf("%s is not a regular file", file)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return Codec{}, fmt.Errorf("%s can be read or written by others than its owner (mode %04o): run `chmod 600` on it; if others had access, make a new key", file, mode)
+		return Codec{}, fmt.Errorf("%s can be read or written by users other than its owner (mode %04o): run `chmod 600` on it; if others had access, make a new key", file, mode)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -43,7 +43,7 @@ func Load(file string) (Codec, error) {
 		return Codec{}, err
 	}
 	if len(b) > maxFile {
-		return Codec{}, fmt.Errorf("%s has more than %d bytes, which is no key file", file, maxFile)
+		return Codec{}, fmt.Errorf("%s has more than %d bytes, so it is not a key file", file, maxFile)
 	}
 	c := Codec{}
 	for i, line := range strings.Split(string(b), "\n") {
@@ -59,7 +59,7 @@ func Load(file string) (Codec, error) {
 			return Codec{}, fmt.Errorf("%s:%d: %w", file, i+1, err)
 		}
 		if slices.Contains(c.IDs(), k.id) {
-			return Codec{}, fmt.Errorf("%s:%d: key %s stands there twice", file, i+1, k.id)
+			return Codec{}, fmt.Errorf("%s:%d: key %s occurs twice", file, i+1, k.id)
 		}
 		c.keys = append(c.keys, k)
 	}

@@ -16,7 +16,7 @@ var attrsOfCheck = []string{"counts", "field", "equals", "min", "max", "of", "se
 // shapeCheck checks the names in a check block.
 func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 	if b.typ != "step" {
-		l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check is of a step. What is expected of a %s stands in expect and claim blocks.", b.typ))
+		l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
 		return
 	}
 	if len(inner.Labels) != 1 || inner.Labels[0] == "" {

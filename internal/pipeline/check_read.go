@@ -65,7 +65,7 @@ func (r *checkReader) check(inner *hclsyntax.Block) (c step.Check, given bool) {
 		case a.Name == "field":
 			c.Field = plain(v.AsString())
 			if c.Field != "" && !strings.Contains(c.Field, ":") {
-				r.wrong(a.Expr.Range(), "%q is no field: one is written OUTPUT:PATH.", c.Field)
+				r.wrong(a.Expr.Range(), "%q is not a field: write OUTPUT:PATH.", c.Field)
 				break
 			}
 			r.field(a, c.Field, "The step", r.b.spec)
@@ -84,11 +84,11 @@ func (r *checkReader) check(inner *hclsyntax.Block) (c step.Check, given bool) {
 	case limits == 0:
 		r.wrong(header(inner), "It needs equals, min or max: a number, or the name of another one.")
 	case c.Equals != nil && (c.Min != nil || c.Max != nil):
-		r.wrong(header(inner), "It has equals, and min or max. One of them says nothing.")
+		r.wrong(header(inner), "It has both equals and min or max. Leave out one of them.")
 	case c.Min != nil && c.Max != nil && !named(c.Min) && !named(c.Max) && c.Min.Number > c.Max.Number:
 		r.wrong(header(inner), "Its min is above its max.")
 	case given && len(c.Of) > 0 && !named(c.Min) && !named(c.Max) && !named(c.Equals):
-		r.wrong(header(inner), `of says whose number equals, min or max is, and they are none by name, such as "records".`)
+		r.wrong(header(inner), `of says whose number equals, min or max names, so one of them must be a name, such as "records".`)
 	}
 	if r.ok {
 		r.compared(inner, "equals", c.Equals, c.Of)
@@ -154,7 +154,7 @@ func (r *checkReader) of(a *hclsyntax.Attribute, v cty.Value) (addresses []strin
 		case found == 0 && r.failed(): // reported
 			r.ok = false
 		case found == 0:
-			r.wrong(a.Expr.Range(), "Attribute %q takes no output of a step.", name)
+			r.wrong(a.Expr.Range(), "Attribute %q does not take a step's output.", name)
 		}
 	}
 	slices.Sort(addresses)

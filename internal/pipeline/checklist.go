@@ -13,7 +13,7 @@ import (
 )
 
 // Checklist is what a pipeline says for conferences' checklists that no record knows, each
-// with its place. It is no part of any key.
+// with its place. It is not part of any key.
 type Checklist struct {
 	Selection Said                       // how what is reported was chosen
 	Search    []Bound                    // by name
@@ -33,7 +33,7 @@ type Bound struct {
 	Said
 }
 
-// Asset is a dataset or model of others that the pipeline uses, or one that it makes.
+// Asset is a dataset or model that the pipeline uses or makes.
 type Asset struct {
 	Type, Name string // "dataset" or "model", and what it is called
 	License    string
@@ -140,7 +140,7 @@ func (l *loader) asset(b *hclsyntax.Block) Asset {
 
 // said is the constant value of an attribute, without nulls; what is wrong with it is reported.
 func (l *loader) said(a *hclsyntax.Attribute, want cty.Type, wrong string) (cty.Value, bool) {
-	if !l.constant(a.Expr, "What is said for a checklist") {
+	if !l.constant(a.Expr, "A value of a checklist") {
 		return cty.NilVal, false
 	}
 	v := l.value(a.Expr, nil, nil)

@@ -14,7 +14,7 @@ import (
 )
 
 // Claim is a claim block, or one instance of such a block with for_each: a sentence of the
-// paper and what holds in its tables and figures where it is true. It is no step.
+// paper and what holds in its tables and figures where it is true. It is not a step.
 type Claim struct {
 	Name    string          // the label, with for_each and the key: NAME["KEY"]
 	Config  json.RawMessage // completed, as the kind has it
@@ -61,7 +61,7 @@ func (l *loader) claimName(b *hclsyntax.Block) bool {
 	}
 	name := b.Labels[0]
 	if strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		l.diags.error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim is called by a few words, in one line of at most %d bytes.", maxName))
+		l.diags.error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
 		return false
 	}
 	return true
@@ -127,7 +127,7 @@ func (c *config) cells(tree map[string]any) {
 			continue
 		}
 		at := parsePath(n.Attr)
-		detail := fmt.Sprintf(`%q is no cell. One is written table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
+		detail := fmt.Sprintf(`%q is not a cell. Write table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
 		if known != nil {
 			detail = fmt.Sprintf("%s has no such cell. %s", address, suggest(n.Cell, sortedKeys(known), "cell"))
 		}

@@ -99,7 +99,7 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 	}
 	for i, name := range b.Labels {
 		if len(name) > maxName {
-			l.diags.error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes, and %d is the most.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+			l.diags.error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
 			return false
 		}
 		if !hclsyntax.ValidIdentifier(name) {

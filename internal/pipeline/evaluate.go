@@ -80,7 +80,7 @@ func (l *loader) countSteps(b *block, n int) bool {
 	}
 	switch l.meter.steps += n; {
 	case n > maxInstances:
-		l.diags.error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys, and %d is the most. Let one step do the work of several.", n, maxInstances))
+		l.diags.error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
 	case l.meter.steps > maxSteps && l.meter.steps-n <= maxSteps:
 		l.diags.error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
 	}

@@ -125,14 +125,14 @@ func length64(v cty.Value) int64 {
 
 func bytesOf(name string, n float64) *limit {
 	if n > maxText {
-		return over("Text too long", "%s() would make a text of about %.0f bytes, and %d is the most that one may have.", name, n, maxText)
+		return over("Text too long", "%s() would make a text of about %.0f bytes; at most %d are allowed.", name, n, maxText)
 	}
 	return nil
 }
 
 func elementsOf(name string, n float64) *limit {
 	if n > maxElements {
-		return over("Value too large", "%s() would make about %.0f elements, and %d is the most that a value may have.", name, n, maxElements)
+		return over("Value too large", "%s() would make about %.0f elements; at most %d are allowed.", name, n, maxElements)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func formatted(name string, a []cty.Value) *limit {
 		return err
 	}
 	if total := n + float64(len(found))*float64(largest); total > maxMade {
-		return over("Text too long", "%s() could make a text of %.0f bytes, and %d is the most that one may have.", name, total, maxText)
+		return over("Text too long", "%s() could make a text of %.0f bytes; at most %d are allowed.", name, total, maxText)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ var distinct = function.New(&function.Spec{
 // longNumber refuses a number that takes long to read or to write.
 func longNumber(text string) *limit {
 	if len(text) > maxDigits {
-		return over("Number too long", "This number has %d digits, and %d is the most.", len(text), maxDigits)
+		return over("Number too long", "This number has %d digits; at most %d are allowed.", len(text), maxDigits)
 	}
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	if e, err := strconv.Atoi(exponent); errors.Is(err, strconv.ErrRange) || e > maxExponent/4 || e < -maxExponent/4 {

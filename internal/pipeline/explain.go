@@ -158,7 +158,7 @@ func isStep(t cty.Type) bool {
 	return len(t.AttributeTypes()) > 0
 }
 
-// source writes a reference as it stands in a pipeline.
+// source writes a reference as in a pipeline.
 func source(tr hcl.Traversal) string {
 	var b strings.Builder
 	for _, t := range tr {

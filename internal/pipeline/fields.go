@@ -70,7 +70,7 @@ func (c *config) noField(r step.Read, err error) {
 	c.fail(at, c.written(c.locate(at), path, name), "No such field", detail)
 }
 
-// written narrows a place down to where a text stands in it: as it is, or, with values in
+// written narrows a place down to where a text is in it: as it is, or, with values in
 // between, at least a name of it.
 func (c *config) written(within hcl.Range, text, name string) hcl.Range {
 	found, whole := within, false

@@ -17,7 +17,7 @@ func sortInstances(list []instance) []instance {
 	return list
 }
 
-// checkKeys refuses keys that cannot stand in an address.
+// checkKeys refuses keys that cannot be in an address.
 func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]instance, bool) {
 	for i, inst := range list {
 		switch {
@@ -25,7 +25,7 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 			l.diags.error(forEach.Range(), "Wrong for_each", "It has an empty key.")
 			return nil, false
 		case len(inst.key) > maxName:
-			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %.40q… has %d bytes, and %d is the most. Let a map have a short name as key and the text as value.", inst.key, len(inst.key), maxName))
+			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.key, len(inst.key), maxName))
 			return nil, false
 		case strings.ContainsFunc(inst.key, unicode.IsControl):
 			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %q has a control character.", inst.key))

@@ -83,14 +83,14 @@ func (s *size) add(v cty.Value, nested int) *limit {
 	s.elements++
 	switch t := v.Type(); {
 	case s.elements > maxElements:
-		return over("Value too large", "This has more than %d elements. What is so large belongs into a file that a step reads.", maxElements)
+		return over("Value too large", "This has more than %d elements. Put something this large in a file that a step reads.", maxElements)
 	case nested > maxNested:
 		return over("Value too deep", "Lists or objects are nested more than %d deep here. Make the value flatter.", maxNested)
 	case !v.IsKnown() || v.IsNull():
 	case t == cty.String:
 		n := int64(len(v.AsString()))
 		if s.bytes += n; n > maxText {
-			return over("Text too long", "This text has %d bytes, and %d is the most that one may have. Let a command step make large texts, and pass them on as artifacts.", n, maxText)
+			return over("Text too long", "This text has %d bytes; at most %d are allowed. Let a command step make large texts, and pass them on as artifacts.", n, maxText)
 		}
 	case t == cty.Number:
 		return checkNumber(v.AsBigFloat())
@@ -135,7 +135,7 @@ func meterCall(e hclsyntax.Expression) hclsyntax.Expression {
 	return &hclsyntax.FunctionCallExpr{Name: meterFunction, Args: []hclsyntax.Expression{e}, NameRange: start, OpenParenRange: start, CloseParenRange: e.Range()}
 }
 
-// meterValues stands around what is no mere reference: the values that those
+// meterValues wraps what is not a mere reference: the values that those
 // reach have been measured.
 func meterValues(e hclsyntax.Expression) hclsyntax.Expression {
 	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {

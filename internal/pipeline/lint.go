@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// lint warns of what is no mistake but hardly meant. What it says has to be so of
+// lint warns of what is not a mistake but hardly meant. What it says has to be so of
 // every pipeline: a warning that is often wrong is read by nobody.
 func (l *loader) lint() {
 	for _, n := range l.nodes {

@@ -76,7 +76,7 @@ func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[stri
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
 			if files[name] == nil && !slices.Contains([]string{"in", "out", "tmp", ".", ".."}, top) && l.standsBeside(n.dir, name) {
-				l.diags.warn(rng, "File that the step does not have", fmt.Sprintf("%s stands beside the pipeline, but the program starts in a folder of its own. "+
+				l.diags.warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
 					"To have it there, write files = { %[2]q = file(%[2]q) }.", name, name))
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // LocalFile is the file of a pipeline's folder with what one person has set there, on one
-// machine. It is no part of the pipeline, and nobody else's.
+// machine. It is not part of the pipeline, and nobody else's.
 const LocalFile = "redsi.local.hcl"
 
 // Local is what a LocalFile sets; what it does not is empty.
@@ -19,7 +19,7 @@ type Local struct {
 	Variables   []File // as Options.Local takes them
 	Store       string
 	State       string
-	From        []string // addresses of results of others
+	From        []string // addresses of other stores
 	Untrusted   string   // as in Results
 	RequireFrom bool
 	Temporal    struct{ Address, Namespace, Profile string }
@@ -33,7 +33,7 @@ var (
 	temporalSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "address"}, {Name: "namespace"}, {Name: "profile"}}}
 )
 
-// ParseLocal reads a LocalFile: what stands in no profile and, stronger, what the named
+// ParseLocal reads a LocalFile: what is in no profile and, stronger, what the named
 // one has, unless the name is "". There must be no errors for Local to be of use. They
 // quote no line of the file: which values are sensitive, only the pipeline says.
 func ParseLocal(name string, source []byte, profile string) (Local, Diagnostics) {
@@ -106,7 +106,7 @@ func (p *localParser) settings(c *hcl.BodyContent) {
 	}
 }
 
-// others takes over what a body sets of results of others.
+// others takes over what a body sets for others' results.
 func (p *localParser) others(attrs hcl.Attributes) {
 	if a := attrs["from"]; a != nil {
 		v, ds := a.Expr.Value(nil)

@@ -104,7 +104,7 @@ func TestLocalStrength(t *testing.T) {
 	}
 }
 
-// TestLocalOthers: the settings name stores of others; what is none is told with its place.
+// TestLocalOthers: the settings name other stores; what is not one is reported with its place.
 func TestLocalOthers(t *testing.T) {
 	l, ds := pipeline.ParseLocal("redsi.local.hcl", []byte(`from = ["https://example.org/x", "../y"]
 require_from = true

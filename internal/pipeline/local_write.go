@@ -15,7 +15,7 @@ func LocalVariables(values map[string]json.RawMessage) ([]byte, error) {
 	b.WriteString("variables {\n")
 	for _, name := range sortedKeys(values) {
 		if !hclsyntax.ValidIdentifier(name) {
-			return nil, fmt.Errorf("%.100q is no name of a variable", name)
+			return nil, fmt.Errorf("%.100q is not a variable name", name)
 		}
 		typ, err := ctyjson.ImpliedType(values[name])
 		if err != nil {

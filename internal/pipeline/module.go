@@ -175,7 +175,7 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	c.declare()
 	c.setArguments(m, arguments)
 	if c.resultsBlock != nil && l.Lint {
-		l.diags.warn(header(c.resultsBlock), "Results of a module", "Of a module this block says nothing: whose results are believed is said by the pipeline that is run.")
+		l.diags.warn(header(c.resultsBlock), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
 	}
 	c.evaluateAll()
 	l.modules = append(l.modules, c)
@@ -221,7 +221,7 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 	if _, whole := l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
 		l.diags.error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not stand in a file.", v.name), related{v.rng, "declared here"})
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), related{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {

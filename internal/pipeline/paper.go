@@ -55,7 +55,7 @@ func (l *loader) declarePaper(b *hclsyntax.Block) {
 				fmt.Sprintf("A paper has no attribute %q. %s", a.Name, suggest(a.Name, sortedKeys(paperType.AttributeTypes()), "attribute")))
 			continue
 		}
-		if !l.constant(a.Expr, "What is said of the paper") {
+		if !l.constant(a.Expr, "A value of the paper block") {
 			continue
 		}
 		v := l.value(a.Expr, nil, nil)
@@ -66,7 +66,7 @@ func (l *loader) declarePaper(b *hclsyntax.Block) {
 			values[a.Name] = v
 			continue
 		}
-		l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("What a paper has as %s is %s.", a.Name, typeInWords(want)))
+		l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("A paper's %s must be %s.", a.Name, typeInWords(want)))
 	}
 	v, err := convert.Convert(cty.ObjectVal(values), paperType)
 	if err != nil {

@@ -42,7 +42,7 @@ func (l *loader) checkPaper(b *hclsyntax.Block) {
 		bad("doi", "Not a DOI", "A DOI is written 10.5281/zenodo.1234, without https://doi.org/.")
 	}
 	if u, err := url.Parse(p.License); p.License != "" && !licenseForm.MatchString(p.License) && (err != nil || u.Scheme != "https" || u.Host == "") {
-		bad("license", "Not a licence", "A license is an id of SPDX, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text.")
+		bad("license", "Not a licence", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text.")
 	}
 	for _, name := range sortedKeys(p.ORCID) {
 		switch id := p.ORCID[name]; {

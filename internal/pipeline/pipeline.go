@@ -33,7 +33,7 @@ type Step struct {
 
 // Pipeline is a loaded pipeline.
 type Pipeline struct {
-	// Steps stand in the order of the sources (pipelines.hcl, then files by name), the instances of a
+	// Steps are in the order of the sources (pipelines.hcl, then files by name), the instances of a
 	// block in the order of their keys. Those of modules follow, module by module.
 	Steps []Step
 
@@ -139,7 +139,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 }
 
 // loader is the state of one Load, or of one module within it, which shares what
-// stands in session.
+// is in session.
 type loader struct {
 	*session
 	files  map[string][]byte // its pipeline files
@@ -182,7 +182,7 @@ type session struct {
 	diags   *collector
 	meter   *meter
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
-	parsed  map[string]*body                // by name; nil of a file that is no HCL
+	parsed  map[string]*body                // by name; nil of a file that is not HCL
 
 	hasSecrets bool             // a variable is sensitive
 	funcs      map[string]funcs // by folder, for file()

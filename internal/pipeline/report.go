@@ -119,7 +119,7 @@ func (r *reporter) excerpt(rng hcl.Range, note string) {
 	}
 }
 
-// window is what is shown of a long line: what is marked, and some of what stands before.
+// window is what is shown of a long line: what is marked, and some of what is before.
 func window(line string, from, to int) (string, int, int) {
 	const most, before = 600, 100
 	if len(line) <= most {

@@ -14,7 +14,7 @@ import (
 )
 
 // Results is what a pipeline says of results that others made: where they are, and whose
-// are believed. It is no part of any key.
+// are believed. It is not part of any key.
 type Results struct {
 	From      []string // addresses of stores that are only read; folders as the loader's files are named
 	Trust     []signature.Public
@@ -81,7 +81,7 @@ func (l *loader) setResults() {
 func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string) (texts []string, at []hcl.Range) {
 	for _, tr := range a.Expr.Variables() {
 		if tr.RootName() != "var" {
-			l.diags.error(tr.SourceRange(), "Not a constant", "What is said of results can refer to variables only.")
+			l.diags.error(tr.SourceRange(), "Not a constant", "A results block can refer to variables only.")
 			return nil, nil
 		}
 	}
@@ -119,7 +119,7 @@ func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string
 func (l *loader) addresses(a *hclsyntax.Attribute) (from []string) {
 	texts, at := l.resultsTexts(a, cty.List(cty.String), "a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders")
 	if len(texts) > maxFrom {
-		l.diags.error(a.Expr.Range(), "Too many addresses", fmt.Sprintf("There are %d addresses, and %d is the most: each costs a question for every step without a result.", len(texts), maxFrom))
+		l.diags.error(a.Expr.Range(), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
@@ -127,7 +127,7 @@ func (l *loader) addresses(a *hclsyntax.Attribute) (from []string) {
 		case text == "":
 			l.diags.error(at[i], "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
-			l.diags.error(at[i], "Named twice", fmt.Sprintf("%s stands in this list before.", text))
+			l.diags.error(at[i], "Named twice", fmt.Sprintf("%s is already in this list.", text))
 		default:
 			from = append(from, address)
 		}
@@ -146,7 +146,7 @@ func (l *loader) besideFile(a *hclsyntax.Attribute, address string) string {
 func (l *loader) publicKeys(a *hclsyntax.Attribute, seen map[string]hcl.Range) (keys []signature.Public) {
 	texts, at := l.resultsTexts(a, cty.List(cty.String), `a list of public keys: "NAME:BASE64", as redsi key show prints them`)
 	if len(texts) > maxKeys {
-		l.diags.error(a.Expr.Range(), "Too many keys", fmt.Sprintf("There are %d keys, and %d is the most.", len(texts), maxKeys))
+		l.diags.error(a.Expr.Range(), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
@@ -156,7 +156,7 @@ func (l *loader) publicKeys(a *hclsyntax.Attribute, seen map[string]hcl.Range) (
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s stands here before. One that is revoked is not trusted: leave it in revoked alone.", k.Name), related{first, "named here first"})
+			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), related{first, "named here first"})
 			continue
 		}
 		seen[k.ID()] = at[i]

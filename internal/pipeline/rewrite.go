@@ -7,7 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// instancesFunction cannot be written in a pipeline: it is no identifier.
+// instancesFunction cannot be written in a pipeline: it is not an identifier.
 const instancesFunction = "[*]"
 
 // rewrite gives two expressions a meaning that the language alone does not:
@@ -18,7 +18,7 @@ const instancesFunction = "[*]"
 //     are written, though objects have no order;
 //
 // and puts the meter where values are made, and operators that refuse artifacts where values
-// are compared. The types of variables are no values.
+// are compared. The types of variables are not values.
 func (l *loader) rewrite(b *hclsyntax.Body) {
 	for _, a := range b.Attributes {
 		l.rewriteNode(a.Expr)

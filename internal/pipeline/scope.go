@@ -56,7 +56,7 @@ func (s *Scope) Named(name string) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
-// Expression is a part of a source, and values that stand in it instead of the pipeline's
+// Expression is a part of a source, and values that are in it instead of the pipeline's
 // own, by the name that a reference to them starts with.
 type Expression struct {
 	Source []byte

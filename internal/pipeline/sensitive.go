@@ -29,7 +29,7 @@ func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
 			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.name))
 	}
 	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
-		l.diags.error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it is a string, number or bool.", v.name))
+		l.diags.error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
 	}
 }
 

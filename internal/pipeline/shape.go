@@ -35,7 +35,7 @@ func (l *loader) shape(b *block) {
 			continue
 		}
 		if b.typ == "claim" {
-			l.diags.error(inner.TypeRange, "Unknown block", "A claim is no work, so it needs no resources.")
+			l.diags.error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources.")
 			continue
 		}
 		if b.resources != nil {
@@ -162,5 +162,5 @@ func labelOf(t step.Type) string {
 }
 
 // typo files that within the block at rng a name was written that was most
-// likely meant to be the given attribute: that it is missing is no news then.
+// likely meant to be the given attribute: that it is missing is not news then.
 func typo(rng hcl.Range, attr string) string { return rng.String() + " " + attr }

@@ -17,7 +17,7 @@ import (
 // DefaultFile is the pipeline that is read when none is named.
 const DefaultFile = "pipelines.hcl"
 
-// TestSuffix ends the names of files that test the pipeline beside them and are no part of it.
+// TestSuffix ends the names of files that test the pipeline beside them and are not part of it.
 const TestSuffix = ".test.hcl"
 
 // Limits on one source. The parser and the evaluator recurse, so that depth has
@@ -120,7 +120,7 @@ func isPipelineFile(name string) bool {
 	return isHCLFile(name) && !IsBeside(name)
 }
 
-// IsBeside reports whether a file is one of those that stand beside pipelines: tests and
+// IsBeside reports whether a file is one of those that are beside pipelines: tests and
 // settings.
 func IsBeside(name string) bool {
 	return strings.HasSuffix(name, TestSuffix) || filepath.Base(name) == LocalFile

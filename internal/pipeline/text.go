@@ -20,7 +20,7 @@ import (
 // The spelling replaces characters that NFC could change or join to others, all
 // of which are in the planes 0 to 2, by those of the planes 11 to 13 at the same
 // place. Unicode has assigned nothing there. Where a text has such a character
-// already, and it could be mistaken, literalMark stands before it. A text that
+// already, and it could be mistaken, literalMark is before it. A text that
 // is in NFC is its own spelling.
 const (
 	carriedFrom = 0xB0000
@@ -109,7 +109,7 @@ func plain(s string) string {
 }
 
 // plainEscapes undoes carried in a text that quotes values, as HCL and Go do: what
-// is not printable stands there as \UXXXXXXXX.
+// is not printable is there as \UXXXXXXXX.
 func plainEscapes(s string) string {
 	if !strings.Contains(s, `\U000`) {
 		return plain(s)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Texts of every kind that NFC changes, or joins to what stands before.
+// Texts of every kind that NFC changes, or joins to what is before.
 var texts = []string{
 	"", "plain", "né", "e\u0301", "\u212b", "a\u0327\u0301", "a\u0301\u0327", "\u0301starts with a mark", "\u1100\u1161\u11a8", "\u0344",
 	"\uf900 \U0002f800", "x\u0302", "é\u0323", "e" + strings.Repeat("\u0301", 70), "\U000b0301", "\U000b0000", "\U000b0000\U000b0301e\u0301",
@@ -30,7 +30,7 @@ func checkCarried(t *testing.T, s string) {
 func TestCarried(t *testing.T) {
 	for _, s := range texts {
 		checkCarried(t, s)
-		for _, u := range texts { // what stands beside a text joins nothing to it
+		for _, u := range texts { // what is beside a text joins nothing to it
 			both := norm.NFC.String(carried(s) + carried(u))
 			if got := plain(both); got != s+u {
 				t.Errorf("%+q beside %+q becomes %+q", s, u, got)

@@ -188,7 +188,7 @@ func (l *loader) validateAll() {
 			refused = append(refused, v)
 		}
 	}
-	// What follows from a refused value is no news.
+	// What follows from a refused value is not news.
 	for _, v := range refused {
 		v.value = cty.DynamicVal
 	}
@@ -219,7 +219,7 @@ func (l *loader) validate(v *variable) bool {
 		switch {
 		case v.sensitive || sensitiveIn(v.value) != "":
 		case holdsArtifact(v.value.Type()):
-			detail = fmt.Sprintf("The value of var.%s has an artifact.", v.name)
+			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.name)
 		default:
 			value := v.argument()
 			if n := len(value); n > longText {

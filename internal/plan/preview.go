@@ -42,7 +42,7 @@ type Item struct {
 	Bytes  int64  // of its outputs
 	Memory int64  // the most at a time; 0 if not known
 	Run    string // that left it
-	From   string // the store of others that has it; "" if the own one does
+	From   string // the other store that has it; "" if the own one does
 
 	// Accepted is by which a hit stands for its key; nil if it was made under it.
 	Accepted *artifacts.Acceptance

@@ -71,7 +71,7 @@ func (i Identity) Running() bool {
 	return err == nil && now.Start == i.Start && now.Boot == i.Boot && now.Numbers == i.Numbers
 }
 
-// EndGroup kills the process group that i leads, and is no error if i has ended.
+// EndGroup kills the process group that i leads, and is not an error if i has ended.
 func (i Identity) EndGroup() error {
 	if i.PID <= 1 || !i.Running() {
 		return nil
@@ -79,7 +79,7 @@ func (i Identity) EndGroup() error {
 	return system.KillGroup(i.PID)
 }
 
-// End kills the process, and is no error if it has ended.
+// End kills the process, and is not an error if it has ended.
 func (i Identity) End() error {
 	p, err := os.FindProcess(i.PID) // on Linux a handle of the process, whatever becomes of its number
 	if err != nil || i.PID <= 1 {

@@ -64,7 +64,7 @@ func TestEnd(t *testing.T) {
 	if err := id.End(); err != nil {
 		t.Fatal(err)
 	}
-	if !id.AwaitEnd(time.Minute) { // it is not collected yet: what is left is no process
+	if !id.AwaitEnd(time.Minute) { // it is not collected yet: what is left is not a process
 		t.Error("it runs on")
 	}
 	_ = cmd.Wait()

@@ -8,7 +8,7 @@ import (
 )
 
 // Progress is how many bytes between two breaks of a connection count as getting on: whoever
-// goes on after breaks gives up after some with fewer.
+// continues after breaks gives up after some with fewer.
 const Progress = 64 << 10
 
 // LookUp is how long somebody's store has for a small answer as a whole.

@@ -12,7 +12,7 @@ type csvWriter struct {
 }
 
 // text is a text as a cell: a spreadsheet takes one that begins as a formula for a
-// formula, whoever wrote it, unless an apostrophe stands before it. Numbers are not
+// formula, whoever wrote it, unless an apostrophe is before it. Numbers are not
 // texts.
 func (c csvWriter) text(s string) string {
 	if c.quote && s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {

@@ -53,7 +53,7 @@ func TestForms(t *testing.T) {
 		{Expectation{Above: cells("r.a")}, Broken},
 		{Expectation{Above: cells("r.d")}, NotRun},
 		{Expectation{Above: cells("r.n")}, NotHere},
-		{Expectation{Above: cells("r.t")}, Broken}, // a text is no number
+		{Expectation{Above: cells("r.t")}, Broken}, // a text is not a number
 		{Expectation{Below: cells("r.b")}, Broken},
 		{Expectation{Cell: "r.c", Below: cells("r.a r.b")}, Holds},
 		{Expectation{Cell: "they fall", Order: cells("r.a r.b r.c")}, Holds},

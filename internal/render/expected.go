@@ -7,7 +7,7 @@ import (
 )
 
 // Expected is what an Expectation says of a cell that is as this one is: the number as it
-// is printed, or the text, of which at most so many characters and … for the rest. Both
+// is printed, or the text, of which at most that many characters and … for the rest. Both
 // are "" where no expectation would say that, as of a text that looks like markup.
 func (c Cell) Expected(column Format, most int) (value, text string) {
 	f := c.format(column)

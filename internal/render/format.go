@@ -28,7 +28,7 @@ func (f Format) Check() error {
 	if strings.ContainsFunc(f.Prefix, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == ' ' || c == '=')
 	}) {
-		return fmt.Errorf("prefix %q has more than letters, digits, spaces and =", f.Prefix)
+		return fmt.Errorf("prefix %q may have only letters, digits, spaces and =", f.Prefix)
 	}
 	if f.Decimals < 0 || f.Decimals > 12 {
 		return fmt.Errorf("%d decimals cannot be printed", f.Decimals)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Inline is a cell as it stands in a sentence.
+// Inline is a cell as in a sentence.
 type Inline struct {
 	TeX      string // as the table prints it, in text and in mathematics; texts in \redsitext
 	Value    string // decimal, in the unit that is printed; "" of a text

@@ -84,7 +84,7 @@ func (t *Table) CellAt(name string) (Cell, Format, error) {
 	return cell, cell.format(col.Format), err
 }
 
-// Across compares what is said of cells of several tables and figures, which find knows by
+// Across compares what is expected of cells of several tables and figures, which find knows by
 // their addresses and names, at the scale of a run.
 func Across(find func(name string) (Cell, Format, error), scale, paperScale string, es ...Expectation) (checks []Check, err error) {
 	err = judge{scale: scale, paperScale: paperScale, find: find}.expect(es, &checks)
@@ -220,7 +220,7 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 }
 
 // std compares the standard deviation of a cell, which no tolerance of its number
-// concerns. One of 0 is no deviation where the paper has one.
+// concerns. One of 0 is not a deviation where the paper has one.
 func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
 	f.Style = f.unsigned()
 	paper, factor := *e.Std, math.Max(e.StdFactor, 1)

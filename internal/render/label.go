@@ -5,13 +5,13 @@ import (
 	"regexp"
 )
 
-// label is what may stand in \label and \ref without being read as LaTeX.
+// label is what may be in \label and \ref without being read as LaTeX.
 var label = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/+-]*$`)
 
 // CheckLabel reports a label of the paper that LaTeX would not take; "" is none.
 func CheckLabel(s string) error {
 	if s != "" && !label.MatchString(s) {
-		return fmt.Errorf("%q is no label: it has letters, digits and : . _ / + - only, such as tab:dedup-counts", s)
+		return fmt.Errorf("%q is not a label: it may have only letters, digits and : . _ / + -, such as tab:dedup-counts", s)
 	}
 	return nil
 }

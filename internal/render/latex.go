@@ -176,7 +176,7 @@ func (t *Table) latexCells(row int) (cells []string) {
 	return cells
 }
 
-// latexTitle joins a title that stands in neighbouring rows into one multirow,
+// latexTitle joins a title that is in neighbouring rows into one multirow,
 // in all but the last stub column.
 func (t *Table) latexTitle(row, stub int, title string) string {
 	if stub == len(t.Stubs)-1 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLaTeXRows: what a table's parts are in LaTeX, and what may not stand there.
+// TestLaTeXRows: what a table's parts are in LaTeX, and what may not be there.
 func TestLaTeXRows(t *testing.T) {
 	text := func(s string) Cell { return Cell{Text: s, Data: true} }
 	number := Number(804434627)

@@ -133,7 +133,7 @@ func (t *Table) Finish() error {
 			continue
 		}
 		if r.Under && (i == 0 || t.Rows[i-1].Titles == nil) {
-			return fmt.Errorf("row %d is to stand under a row, and there is none above it", i+1)
+			return fmt.Errorf("row %d must be set under a row, and there is none above it", i+1)
 		}
 		if len(r.Titles) != len(t.Stubs) {
 			return fmt.Errorf("row %d has %d titles for %d stub columns", i+1, len(r.Titles), len(t.Stubs))

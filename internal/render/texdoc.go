@@ -12,7 +12,7 @@ func TeX(s string) string { return latex(s) }
 // TeXData is data, with no markup in it, as LaTeX.
 func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 
-// widestColumn is the widest figure, in cm, that stands in one of two columns.
+// widestColumn is the widest figure, in cm, that is in one of two columns.
 const widestColumn = 10
 
 // LaTeX writes the figure as a float that includes a PDF of it. It needs package

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 )
 
-// SettingsFile lies beside config.json in the folder of a trained model.
+// SettingsFile is beside config.json in the folder of a trained model.
 const SettingsFile = "redsi.json"
 
 // Settings are what a model was trained with and must be asked with.
@@ -88,7 +88,7 @@ func ReadSettings(folder string) (Settings, error) {
 // the model has none.
 func ParseSettings(text []byte) (s Settings, err error) {
 	if len(text) == 0 {
-		return s, fmt.Errorf("the model has no %s, so it is not one that was trained here: train it by a train step first", SettingsFile)
+		return s, fmt.Errorf("the model has no %s, so it was not trained here: train it with a train step first", SettingsFile)
 	}
 	s.Search = formerSearch()
 	if err := json.Unmarshal(text, &s); err != nil {

@@ -68,7 +68,7 @@ func TestSettingsErrors(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadSettings(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train it by a train step") {
+	if _, err := ReadSettings(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train it with a train step") {
 		t.Errorf("a model without settings: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")

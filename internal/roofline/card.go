@@ -75,7 +75,7 @@ func CardNamed(name string) (Card, error) {
 		}
 		known = append(known, c.Name)
 	}
-	return Card{}, fmt.Errorf("the figures of a card %q are not known; those of %s are", name, strings.Join(known, ", "))
+	return Card{}, fmt.Errorf("there are no figures for card %q, only for %s", name, strings.Join(known, ", "))
 }
 
 // CardOf finds a card by the name that its driver has for it, such as "NVIDIA H100 80GB HBM3".

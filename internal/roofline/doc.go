@@ -4,6 +4,6 @@
 // these figures, the counts (counts.json) and the formulas. It must not know libtorch, nor
 // steps and plans: internal/hours asks it for those, internal/roofline/counted counts.
 //
-// A computed time is no measured one. It is what a card takes that reaches the Efficiency
+// A computed time is not a measured one. It is what a card takes that reaches the Efficiency
 // that Assumptions names, and it is marked as computed wherever it is shown.
 package roofline

@@ -52,5 +52,5 @@ func PaperFitsText(memory int64) string {
 	if len(not) == 0 {
 		return "every training of the paper fits, by computation"
 	}
-	return "trainings of the paper fit, by computation, but for " + strings.Join(not, "; ")
+	return "trainings of the paper fit, by computation, except " + strings.Join(not, "; ")
 }

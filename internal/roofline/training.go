@@ -63,7 +63,7 @@ func (t Training) part() Batch {
 	return b
 }
 
-// Per element of what it is about, what operations that are no products read and write, in
+// Per element of what it is about, what operations that are not products read and write, in
 // bytes of the compute type where it is half and in float32 where not: fitted to the counts
 // of counts.json, which a test holds them to.
 const (

@@ -170,7 +170,7 @@ func openRoot(root string) (string, error) {
 		return "", err
 	}
 	if err := system.Private(info); err != nil {
-		return "", fmt.Errorf("%s %w: remove it, or name another folder by TMPDIR", root, err)
+		return "", fmt.Errorf("%s %w: remove it, or name another folder with TMPDIR", root, err)
 	}
 	return filepath.EvalSymlinks(root)
 }
@@ -198,5 +198,5 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// isFolder tells the folders of steps from what lies beside them.
+// isFolder tells the folders of steps from what is beside them.
 func isFolder(e fs.DirEntry) bool { return e.IsDir() && strings.HasPrefix(e.Name(), "step-") }

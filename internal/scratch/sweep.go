@@ -163,12 +163,12 @@ func endProgram(dir string, leader process.Identity) (int, error) {
 		}
 		for _, id := range left {
 			if !id.AwaitEnd(lastWord) {
-				return len(ended), fmt.Errorf("process %d, which works in %s, was killed and does not end", id.PID, dir)
+				return len(ended), fmt.Errorf("process %d, which works in %s, was killed but does not end", id.PID, dir)
 			}
 		}
 	}
 	if leader.PID > 0 && !leader.AwaitEnd(lastWord) {
-		return len(ended), fmt.Errorf("process %d, which works in %s, was killed and does not end", leader.PID, dir)
+		return len(ended), fmt.Errorf("process %d, which works in %s, was killed but does not end", leader.PID, dir)
 	}
 	return len(ended), nil
 }

@@ -48,7 +48,7 @@ type Shell struct {
 }
 
 // Parse reads the text that a command line runs, whether that names a file after its
-// options or has the text itself by -c. It returns nil if the program is no shell that it
+// options or has the text itself by -c. It returns nil if the program is not a shell that it
 // knows. Errors tell the line.
 func Parse(argv []string, text string) (*Shell, error) {
 	languages := map[string][]syntax.LangVariant{

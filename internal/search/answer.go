@@ -19,7 +19,7 @@ type Hit struct {
 	Text        string  `json:"text"`       // first words
 }
 
-// headingText bounds what stands in place of a title, in characters.
+// headingText bounds what replaces a title, in characters.
 const headingText = 60
 
 // Heading is what a document is called for people: its title, or else its first words, or
@@ -53,7 +53,7 @@ type About struct {
 // The ways to find identifiers.
 const (
 	Constrained   = "constrained"   // only identifiers of the collection are generated
-	Unconstrained = "unconstrained" // anything is generated; what is no identifier is left out
+	Unconstrained = "unconstrained" // anything is generated; what is not an identifier is left out
 	Exhaustive    = "exhaustive"    // every document is scored
 )
 
@@ -65,7 +65,7 @@ func (a About) Explain() string {
 	case Constrained:
 		return fmt.Sprintf("%d beams, constrained: only identifiers of the collection are generated", a.Beams)
 	}
-	return fmt.Sprintf("%d beams over the whole vocabulary: what is no document's identifier is left out", a.Beams)
+	return fmt.Sprintf("%d beams over the whole vocabulary: hypotheses that are not an identifier are left out", a.Beams)
 }
 
 // MaxQuery bounds a query, in characters. A model reads far less of it.

@@ -39,7 +39,7 @@ func ReadCards(texts, documents io.Reader) ([]Card, error) {
 		return nil
 	})
 	if err == nil && titled != len(cards) {
-		err = fmt.Errorf("the titles are of %d documents, the texts of %d", titled, len(cards))
+		err = fmt.Errorf("there are titles of %d documents and texts of %d", titled, len(cards))
 	}
 	return cards, err
 }
@@ -79,7 +79,7 @@ func eachDocument(texts io.Reader, card func(corpus.Document) Card) ([]Card, err
 			return nil, err
 		}
 		if int(d.Doc) != len(cards) {
-			return nil, fmt.Errorf("corpus: document %d where %d was due", d.Doc, len(cards))
+			return nil, fmt.Errorf("corpus: document %d where %d was expected", d.Doc, len(cards))
 		}
 		cards = append(cards, card(d))
 	}

@@ -131,11 +131,11 @@ func TestReadCardsOfAnotherCollection(t *testing.T) {
 		texts, documents []byte
 		want             string
 	}{
-		"too few titles":  {whole, lines(t, documents("a", "b")...), "the titles are of 2 documents, the texts of 5"},
-		"too many titles": {whole, lines(t, documents("a", "b", "c", "d", "e", "f")...), "the titles are of 6 documents"},
+		"too few titles":  {whole, lines(t, documents("a", "b")...), "there are titles of 2 documents and texts of 5"},
+		"too many titles": {whole, lines(t, documents("a", "b", "c", "d", "e", "f")...), "there are titles of 6 documents"},
 		"no titles":       {whole, whole, "unknown field"},
 		"cut texts":       {whole[:len(whole)/2], nil, "corpus"},
-		"a document less": {gap, nil, "document 1 where 0 was due"},
+		"a document less": {gap, nil, "document 1 where 0 was expected"},
 	} {
 		var titles io.Reader
 		if c.documents != nil {

@@ -69,7 +69,7 @@ type Spec struct {
 	Shape []int64
 	Init  Draw // random initialisation, as transformers' _init_weights
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token
-	// Fixed marks what is no parameter: it is not trained, and zeros where a file has none.
+	// Fixed marks what is not a parameter: it is not trained, and zeros where a file has none.
 	Fixed bool
 	// Product names the product that a matrix is for, by Pass.Linear, Affine, Products or
 	// Affines: a card has a copy of it in the compute type, those of one name in one matrix,

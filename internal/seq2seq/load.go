@@ -102,7 +102,7 @@ func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
 		return nil, err
 	}
 	if !bytes.Equal(have.Bytes(), want) {
-		return nil, fmt.Errorf("%s: it is of another model", ConfigFile)
+		return nil, fmt.Errorf("%s: it belongs to another model", ConfigFile)
 	}
 	return withWeights(folder, c, device)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Prepared is a batch as the arrays that a forward pass indexes by. It holds no tensors:
-// any goroutine can make one while a model is at work on another.
+// any goroutine can make one while a model is working on another.
 type Prepared struct {
 	inputs Sequences
 	labels Sequences

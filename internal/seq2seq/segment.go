@@ -109,7 +109,7 @@ type backward struct {
 	leaves []*tensor.Tensor                  // what is asked for
 	ends   []*tensor.Tensor                  // of segments whose turn has not come
 	have   map[*tensor.Tensor]*tensor.Tensor // gradients so far
-	roots  []*tensor.Tensor                  // computed between segments, whose gradients go on from them
+	roots  []*tensor.Tensor                  // computed between segments, whose gradients continue from them
 }
 
 // flush goes back through what was computed between segments.

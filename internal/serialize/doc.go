@@ -2,8 +2,8 @@
 // the four forms of the paper: simplified, SimpleNorm, NciNorm and HtmlNorm
 // (sections "Document Serialization" and appendix "HtmlNorm Reconstruction and
 // Serialization"); and simplified_tags, the simplified format as it is. Where the
-// paper is silent, the defaults are what its released code does; where it speaks and
-// that code does otherwise, that is an option.
+// paper is silent, the defaults are what its released code does; where that code
+// differs from the paper, that is an option.
 //
 // HtmlNorm runs in five passes over one record, each linear in its input:
 //

@@ -234,7 +234,7 @@ func (g *grid) header() (first, end int) {
 }
 
 // headers notes, for each column, the header cells above it. A cell that spans
-// rows stands there once.
+// rows is there once.
 func (g *grid) headers(first, end int) {
 	for i := range g.headerOf {
 		g.headerOf[i] = g.headerOf[i][:0]

@@ -43,7 +43,7 @@ func (w *writer) list(id int32, depth int) {
 	}
 }
 
-// loose writes text that stands in a list outside its items.
+// loose writes text that is in a list outside its items.
 func (w *writer) loose(id int32, depth int) {
 	if n := &w.s.nodes[id]; n.kind == textNode {
 		w.one.reset()

@@ -50,7 +50,7 @@ func noText(r *nq.Record) error {
 // content.
 //
 // NOTE: without <P> the notebook reuses the offset of the record before. Here there
-// is no abstract; SimpleNorm's content starts with the text, NciNorm is the title.
+// is not an abstract; SimpleNorm's content starts with the text, NciNorm is the title.
 func (s *Serializer) nci(r *nq.Record) (Text, error) {
 	if !r.Full() && r.Text == "" {
 		return Text{}, noText(r)

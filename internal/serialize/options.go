@@ -41,7 +41,7 @@ type Options struct {
 	LineBreak  string `hcl:"line_break,optional" json:"line_break" enum:"newline,space,none" help:"what <br> stands for between two paragraphs' lines"`
 
 	// Layout (paper, figure "List of woods").
-	Lead          string `hcl:"lead,optional" json:"lead" enum:"paragraphs_first,document_order" help:"what stands before the first section heading; paragraphs_first: paragraphs, then lists; no tables, and no text outside of both, as hatnotes, captions and coordinates are"`
+	Lead          string `hcl:"lead,optional" json:"lead" enum:"paragraphs_first,document_order" help:"what comes before the first section heading; paragraphs_first: paragraphs, then lists; no tables, and no text outside of both, as hatnotes, captions and coordinates are"`
 	EmptySections string `hcl:"empty_sections,optional" json:"empty_sections" enum:"drop,keep" help:"headings h2 and h3 with no text before the next one"`
 	BlockGap      string `hcl:"block_gap,optional" json:"block_gap" enum:"structure,line,blank_line" help:"structure: blank lines around lists and tables and above headings; line: around headings only; blank_line: between all blocks"`
 
@@ -53,8 +53,8 @@ type Options struct {
 	// Tables (paper, "Table Formatting").
 	Tables        string `hcl:"tables,optional" json:"tables" enum:"forms,matrix,drop" help:"forms: by detected layout; matrix: joined cells for every table; drop: no tables"`
 	TableFirst    string `hcl:"table_first,optional" json:"table_first" enum:"header,key_value" help:"which layout is looked for first; header: rows of th; key_value: rows of a key and its values, as half of the rows of most tables with row heads"`
-	RepeatRowspan bool   `hcl:"repeat_rowspan,optional" json:"repeat_rowspan" help:"a cell that spans rows stands in each of them"`
-	RepeatColspan bool   `hcl:"repeat_colspan,optional" json:"repeat_colspan" help:"a cell that spans columns stands in each of them"`
+	RepeatRowspan bool   `hcl:"repeat_rowspan,optional" json:"repeat_rowspan" help:"a cell that spans rows is repeated in each of them"`
+	RepeatColspan bool   `hcl:"repeat_colspan,optional" json:"repeat_colspan" help:"a cell that spans columns is repeated in each of them"`
 	CellSeparator string `hcl:"cell_separator,optional" json:"cell_separator" help:"between the cells of a row"`
 	KeySeparator  string `hcl:"key_separator,optional" json:"key_separator" help:"between attribute and value, header and cell, term and definition"`
 

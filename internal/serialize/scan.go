@@ -74,7 +74,7 @@ func (s *scanner) once(r *nq.Record, titleSeen bool) {
 		from := pos
 		pos += len(z.Raw())
 		switch kind {
-		case html.ErrorToken: // io.EOF; an unfinished tag at the end is no text
+		case html.ErrorToken: // io.EOF; an unfinished tag at the end is not text
 			s.finish(dropInvisible)
 			return
 		case html.TextToken:
@@ -83,7 +83,7 @@ func (s *scanner) once(r *nq.Record, titleSeen bool) {
 			name, more := z.TagName()
 			a := atom.Lookup(name)
 			if a == atom.Noscript {
-				z.NextIsNotRawText() // its content is markup, and NQ's tokens may stand in it
+				z.NextIsNotRawText() // its content is markup, and NQ's tokens may be in it
 			}
 			el := elementOf(a)
 			switch el {
@@ -113,7 +113,7 @@ func (s *scanner) once(r *nq.Record, titleSeen bool) {
 func (s *scanner) finish(why dropRule) {
 	s.endSpan()
 	stopped := s.stopped
-	s.stopped = true // a heading that the end of input closes is no footer: nothing follows it
+	s.stopped = true // a heading that the end of input closes is not a footer: nothing follows it
 	s.pop(0)
 	s.stopped = stopped
 	s.consume(len(s.html), why)

@@ -2,7 +2,7 @@ package serialize
 
 // table writes a table in the form that its layout asks for (paper, "Table
 // Formatting"): header and cell pairs, attribute and value pairs, one line per
-// row, or joined cells. Its caption stands before it.
+// row, or joined cells. Its caption is before it.
 func (w *writer) table(id int32, depth int) {
 	if w.s.o.Tables == "drop" {
 		w.s.removed.DroppedTable += w.s.tokensIn(id)

@@ -59,7 +59,7 @@ func parserOutline(n *html.Node, b *strings.Builder) {
 
 func outlines(t *testing.T, source string) (got, want string) {
 	t.Helper()
-	source = "<!DOCTYPE html>" + source // without it a table may stand in a p
+	source = "<!DOCTYPE html>" + source // without it a table may be in a p
 	o := Defaults()
 	o.TextSource, o.Normalize, o.Control, o.Infobox = "html", "none", "keep", "keep"
 	o.RemoveIDs, o.RemoveClasses, o.FooterHeadings = nil, nil, nil

@@ -2,7 +2,7 @@
 // by more than chance: paired tests, corrections for many of them, effect sizes. Random
 // numbers come from a seed, so that results are the same on every machine.
 //
-// What is measured it must not know: it sees lists of numbers.
+// It must not know what is measured: it sees lists of numbers.
 //
 // Reading order: paired.go, resample.go, wilcoxon.go; correct.go, tukey.go, srange.go;
 // compare.go.

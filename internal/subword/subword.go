@@ -208,7 +208,7 @@ func (t *Subword) EncodeBatch(texts []string) [][]int32 {
 }
 
 // encode calls the library. NUL cannot pass its C strings; U+E000 stands in for
-// it, which like NUL is no part of the vocabulary and joins its neighbours' word.
+// it, which like NUL is not part of the vocabulary and joins its neighbours' word.
 func (t *Subword) encode(text string, special bool) []int32 {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = strings.ReplaceAll(text, "\x00", "\ue000")

@@ -32,7 +32,7 @@ func TestT5Vocabulary(t *testing.T) {
 }
 
 // Figures "semantic" and "naive identifier tokenization", and string prefixes that
-// are no token prefixes.
+// are not token prefixes.
 func TestT5Identifiers(t *testing.T) {
 	tok := testT5(t)
 	for _, c := range []struct {

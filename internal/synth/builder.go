@@ -74,10 +74,10 @@ func (b *builder) raw(parts ...string) {
 	}
 }
 
-// minCandidate is the number of tokens below which an element is no candidate.
+// minCandidate is the number of tokens below which an element is not a candidate.
 const minCandidate = 5
 
-// open starts an element with attributes as they stand in the HTML; NQ keeps
+// open starts an element with attributes as in the HTML; NQ keeps
 // colspan and rowspan only.
 func (b *builder) open(el *element, attrs ...string) {
 	start := len(b.html)

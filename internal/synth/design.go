@@ -59,7 +59,7 @@ var needs = [designCount]struct{ train, dev, revisions int }{
 	quoted:       {1, 1, 1},
 }
 
-// place is where a page stands in the pattern.
+// place is where a page is in the pattern.
 type place struct {
 	design design
 	first  int // index of the first page of its group

@@ -169,7 +169,7 @@ const (
 	pronunciation       // characters that T5 does not know
 )
 
-// notice is a box above the introduction that is no part of the article.
+// notice is a box above the introduction that is not part of the article.
 type notice uint8
 
 const (

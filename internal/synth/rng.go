@@ -7,7 +7,7 @@ import (
 )
 
 // rng is splitmix64: its sequence is fixed by its definition, and it is seeded
-// with any number. Integers only, so that no machine rounds otherwise.
+// with any number. Integers only, so that no machine rounds differently.
 type rng struct{ state uint64 }
 
 func (r *rng) next() uint64 {

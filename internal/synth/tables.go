@@ -29,7 +29,7 @@ func (w *writer) row(cells ...func()) {
 	w.raw("\n")
 }
 
-// th and td make cells; attrs stand in the HTML as they are.
+// th and td make cells; attrs are in the HTML as they are.
 func (w *writer) th(text string, attrs ...string) func() {
 	return func() { w.leaf(elTh, text, attrs...) }
 }

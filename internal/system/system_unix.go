@@ -27,7 +27,7 @@ const (
 // terminal that it could stop at to ask.
 func Session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// KillGroup kills a process group; one that is empty is no error.
+// KillGroup kills a process group; one that is empty is not an error.
 func KillGroup(leader int) error {
 	err := syscall.Kill(-leader, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) { // EPERM: macOS, of a group of zombies

@@ -245,7 +245,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for change, want := range map[string]string{
 		`"d_kv": 9`: `model.safetensors: tensor "encoder.block.0.layer.0.SelfAttention.q.weight" has shape [24 16], the configuration asks for [27 16]: ` +
-			"the file is of another model; take config.json and the weights from one place",
+			"the file belongs to another model; take config.json and the weights from one place",
 		`"d_kv": -8`: "config: d_kv is -8",
 	} {
 		folder := t.TempDir()

@@ -82,10 +82,10 @@ func TestShardMistakes(t *testing.T) {
 		`tensor "` + inFirst + `" in ` + first + " is not in weight_map":                            moved(inFirst, ""),
 		`weight_map has "../other" for tensor "` + inFirst + `"`:                                    moved(inFirst, "../other"),
 		`tensor "none" is not in ` + first + ", where weight_map says":                              moved("none", first),
-		second + ": safetensors":    write(second, "far too short"),
-		"it is no index of weights": write(index, "<html>"),
-		"it has no weight_map":      write(index, "{}"),
-		`in model-0000`:             write("config.json", `{"model_type":"t5","vocab_size":160,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
+		second + ": safetensors":        write(second, "far too short"),
+		"it is not an index of weights": write(index, "<html>"),
+		"it has no weight_map":          write(index, "{}"),
+		`in model-0000`:                 write("config.json", `{"model_type":"t5","vocab_size":160,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
 	} {
 		folder := t.TempDir()
 		if err := os.CopyFS(folder, os.DirFS("testdata/sharded")); err != nil {

@@ -19,7 +19,7 @@ func withGraphs(s cudalib.State) cudalib.State {
 		return s
 	}
 	if err := cudagraph.Open(s.Graphs); err != nil {
-		s.Graphs, s.GraphsReason = "", fmt.Sprintf("the library that records what a card is asked for does not load: %v", err)
+		s.Graphs, s.GraphsReason = "", fmt.Sprintf("the library that records a card's work does not load: %v", err)
 	}
 	return s
 }

@@ -47,7 +47,7 @@ func (t *Tensor) downloaded() {
 
 // Count is what f's operations ask of a card, on this thread; inside Run or Try. It counts
 // operators as libtorch's dispatcher calls them, the backward pass's too: on an emulated card
-// those of the composed path. One that calls others, that is a view or an allocation is no
+// those of the composed path. One that calls others, that is a view or an allocation is not a
 // kernel; one for many tensors (_foreach_mul_) is as many as CUDA makes of it.
 func Count(f func()) (c Counts) {
 	before := [4]int64{transfers.uploads.Load(), transfers.uploadBytes.Load(), transfers.downloads.Load(), transfers.downloadBytes.Load()}

@@ -115,7 +115,7 @@ func TestEfficientCalls(t *testing.T) {
 	}
 }
 
-// sameTensors compares shapes, types and strides of dimensions that are no single one.
+// sameTensors compares shapes, types and strides of dimensions that are not single.
 func sameTensors(a, b []any) bool {
 	if len(a) != len(b) {
 		return false

@@ -58,7 +58,7 @@ var (
 )
 
 // FaultOf reads libtorch's words. An error of CUDA or its libraries that it does not know
-// is taken for the worst: to begin anew elsewhere is safe.
+// is taken for the worst: to start over elsewhere is safe.
 func FaultOf(message string) Fault {
 	has := func(list []string) bool {
 		return slices.ContainsFunc(list, func(words string) bool { return strings.Contains(message, words) })

@@ -183,10 +183,10 @@ func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
 	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, 0, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, 0, all[1]))
 }
 
-// onCard reports whether t lies on a card, or where one is emulated.
+// onCard reports whether t is on a card, or where one is emulated.
 func (t *Tensor) onCard() bool { return emulated.Load() || t.Device().IsCUDA() }
 
-// onCardOf is the card on which t lies.
+// onCardOf is the card on which t is.
 func onCardOf(t *Tensor) Device {
 	if emulated.Load() {
 		return CUDA(0)

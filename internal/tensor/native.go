@@ -18,7 +18,7 @@ func (s *Scope) ownNative(op string, c native.Tensor, msg string, operands ...*T
 
 // SetNumThreads sets how many threads one operation may use, for the process: in
 // this Run, and in every one that begins later, on whichever OS thread.
-// It may be called at any time: what runs goes on with the number that it began with. Where not
+// It may be called at any time: what runs continues with the number that it began with. Where not
 // SameForAnyThreads, results of matrix products may differ in the last bit between numbers.
 func SetNumThreads(n int) { native.SetNumThreads(n) }
 

@@ -13,7 +13,7 @@ type Hit struct {
 	Score float64
 }
 
-// Best are the hits that are kept: at most so many, by score, equal scores by number.
+// Best are the hits that are kept: at most that many, by score, equal scores by number.
 type Best struct {
 	keep int
 	heap []Hit // the worst first

@@ -9,7 +9,7 @@ type made struct {
 }
 
 // ahead makes the batches of the steps that are left, in their order, in another goroutine: one
-// lies ready and the next one is being made while a step is at work. The channel closes after
+// lies ready and the next one is being made while a step is running. The channel closes after
 // the last one, or when ctx ends. stop must be called.
 func (r *run) ahead(ctx context.Context) (batches <-chan made, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

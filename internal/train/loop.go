@@ -48,7 +48,7 @@ func (c *Config) Check() error {
 // Learner is a model in training with its optimizer.
 type Learner interface {
 	// Prepare does what of a Step needs no model, and may be called while another batch's
-	// Step is at work.
+	// Step is running.
 	Prepare(b *Batch) error
 	// Step makes one update. step counts from 0 and stands for the random numbers that
 	// the update draws.
@@ -81,7 +81,7 @@ type Loss struct {
 
 // Evaluate measures the learner's present model on the development queries. It is
 // called between steps and must leave the learner's state alone. It fails with a
-// *NotFiniteError if the model's scores are no numbers.
+// *NotFiniteError if the model's scores are not numbers.
 type Evaluate func(ctx context.Context, step int64) (map[string]float64, error)
 
 // Progress is how far training is.
@@ -100,7 +100,7 @@ type Task struct {
 	Learner     Learner
 	Evaluate    Evaluate
 	Checkpoints Checkpoints
-	Onward      Checkpoints    // of runs that differ in Steps and Patience: where this one goes on from; nil: there are none
+	Onward      Checkpoints    // of runs that differ in Steps and Patience: where this one continues from; nil: there are none
 	Keep        bool           // the state at the end in Onward
 	Report      func(Progress) // may be nil
 	Folder      string         // an empty one, for this run's files

@@ -28,7 +28,7 @@ func modelOf(t *testing.T, out *Outcome) string {
 	return string(data)
 }
 
-// TestLongerRunGoesOn: a run of more steps goes on from the longest kept one that is not
+// TestLongerRunGoesOn: a run of more steps continues from the longest kept one that is not
 // longer, whether its last step is evaluated in a longer run or not, to what it would be
 // by itself. The metric is best at step 25, so the evaluation at the end of 24 steps would
 // be a best one if a longer run took it over.

@@ -30,7 +30,7 @@ func newPermutation(n int, key ...uint64) permutation {
 	return p
 }
 
-// at returns the element at position i < n; each element stands at one position.
+// at returns the element at position i < n; each element is at one position.
 func (p *permutation) at(i int) int {
 	x := uint64(i)
 	for {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Ratio is how many indexing examples stand beside how many retrieval examples
+// Ratio is how many indexing examples come with how many retrieval examples
 // (paper, "Indexing-to-retrieval ratio"). The zero value is the natural ratio.
 type Ratio struct {
 	Indexing, Retrieval int

@@ -24,7 +24,7 @@ type Checkpoints interface {
 }
 
 // UnfitError says that a checkpoint's files, though they are whole, are none that the
-// run can go on from.
+// run can continue from.
 type UnfitError struct{ Err error }
 
 // Error implements error.
@@ -38,7 +38,7 @@ type BeyondError struct{ Step, Stops int64 }
 
 // Error implements error.
 func (e *BeyondError) Error() string {
-	return fmt.Sprintf("it is of step %d, and with this patience training ends at step %d", e.Step, e.Stops)
+	return fmt.Sprintf("it is from step %d, and with this patience training ends at step %d", e.Step, e.Stops)
 }
 
 // Unfit makes an error of reading a checkpoint's files an *UnfitError, unless it was
@@ -101,13 +101,13 @@ func (s *state) point(rate float64, metrics map[string]float64) error {
 func (r *run) resume(ctx context.Context) error {
 	found, err := r.latest(ctx, r.Checkpoints)
 	if err != nil {
-		return fmt.Errorf("going on from a checkpoint: %w", err)
+		return fmt.Errorf("continuing from a checkpoint: %w", err)
 	}
 	if found || r.Onward == nil {
 		return nil
 	}
 	if found, err = r.latest(ctx, r.Onward); err != nil {
-		return fmt.Errorf("going on from another run's state: %w", err)
+		return fmt.Errorf("continuing from another run's state: %w", err)
 	}
 	if found {
 		r.state.Onto = r.state.Step
@@ -137,7 +137,7 @@ func (r *run) restore(folder string, step int64) error {
 		return Unfit(fmt.Errorf("%s: %w", stateFile, err))
 	}
 	if s.Step != step {
-		return Unfit(fmt.Errorf("%s is of step %d", stateFile, s.Step))
+		return Unfit(fmt.Errorf("%s is from step %d", stateFile, s.Step))
 	}
 	if err := r.check(&s); err != nil {
 		return Unfit(fmt.Errorf("%s: %w", stateFile, err))
@@ -166,7 +166,7 @@ func (r *run) restore(folder string, step int64) error {
 func (r *run) check(s *state) error {
 	want := r.state
 	if s.Seed != want.Seed || s.Batch != want.Batch || s.Pass != want.Pass || s.Indexing != want.Indexing || s.Curve.Select != want.Curve.Select {
-		return fmt.Errorf("it is of another run: its seed is %d, batch %d, pass %d, %d of it indexing, metric %s; here they are %d, %d, %d, %d, %s",
+		return fmt.Errorf("it is from another run: its seed is %d, batch %d, pass %d, %d of it indexing, metric %s; here they are %d, %d, %d, %d, %s",
 			s.Seed, s.Batch, s.Pass, s.Indexing, s.Curve.Select, want.Seed, want.Batch, want.Pass, want.Indexing, want.Curve.Select)
 	}
 	if s.Step < 1 || s.Step > r.Steps || s.LossN < 0 || s.LossN > s.Step || s.Seconds < 0 {

@@ -32,7 +32,7 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// peek is the first byte that is no white space; 0 for none. Nothing is read by it.
+// peek is the first byte that is not white space; 0 for none. Nothing is read by it.
 func (c *lineCounter) peek() (byte, error) {
 	c.buf = bufio.NewReader(c.r)
 	for n := 1; n <= c.buf.Size(); n++ {
@@ -88,7 +88,7 @@ func readJSON(in *lineCounter, parse parser, yield func(Row) error) error {
 			}
 			number, ok := value.(json.Number)
 			if !ok {
-				return fail(fmt.Errorf("query %.80q, document %.80q: %v is no number", query, document, value))
+				return fail(fmt.Errorf("query %.80q, document %.80q: %v is not a number", query, document, value))
 			}
 			row, err := parse([]string{query.(string), document.(string), number.String()}, JSON)
 			if err == nil {
@@ -107,7 +107,7 @@ func readJSON(in *lineCounter, parse parser, yield func(Row) error) error {
 		return fail(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fail(errors.New("something follows the JSON"))
+		return fail(errors.New("there is text after the JSON"))
 	}
 	return nil
 }

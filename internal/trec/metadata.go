@@ -32,7 +32,7 @@ func ParseMetadata(text string) (Metadata, error) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		n := m[name]
 		if !slices.Contains(Components, name) {
-			return nil, fmt.Errorf("metadata: %q is no component of ir_metadata; there are %q", name, Components)
+			return nil, fmt.Errorf("metadata: %q is not a component of ir_metadata; there are %q", name, Components)
 		}
 		if n.Kind != yaml.MappingNode {
 			return nil, fmt.Errorf("metadata: component %q has no fields", name)

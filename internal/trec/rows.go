@@ -89,7 +89,7 @@ func read(r io.Reader, format Format, parse parser, byFields map[int]Format, for
 				n = 3
 			}
 			if format = byFields[n]; format == Auto {
-				return format, fmt.Errorf("line %d: %q is of no format that redsi knows: %v", lines.Number(), clip(string(line)), formats)
+				return format, fmt.Errorf("line %d: %q is not in a format that redsi knows: %v", lines.Number(), clip(string(line)), formats)
 			}
 		}
 		f := fieldsOf(string(line), format)
@@ -121,7 +121,7 @@ func fieldsOf(line string, format Format) []string {
 	return strings.Fields(line)
 }
 
-// isHeader reports whether a line names columns: its last field is no number.
+// isHeader reports whether a line names columns: its last field is not a number.
 func isHeader(f []string) bool {
 	_, err := strconv.ParseFloat(f[len(f)-1], 64)
 	return err != nil && len(f) == 3 && strings.Contains(strings.ToLower(f[0]), "query")
@@ -134,7 +134,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 	case format == TREC && len(f) == 6:
 		row.Query, row.Document = f[0], f[2]
 		if row.Rank, err = strconv.Atoi(f[3]); err != nil {
-			return row, fmt.Errorf("rank %.20q is no whole number", f[3])
+			return row, fmt.Errorf("rank %.20q is not a whole number", f[3])
 		}
 		row.Score, err = parseScore(f[4])
 		return row, err
@@ -143,7 +143,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 	case format == MSMarco && len(f) == 3:
 		row.Query, row.Document = f[0], f[1]
 		if row.Rank, err = strconv.Atoi(f[2]); err != nil || row.Rank < 1 {
-			return row, fmt.Errorf("rank %.20q is no whole number from 1 on", f[2])
+			return row, fmt.Errorf("rank %.20q is not a whole number from 1 on", f[2])
 		}
 		row.Score = -float64(row.Rank)
 		return row, nil
@@ -160,7 +160,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 func parseScore(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) {
-		return 0, fmt.Errorf("score %.20q is no number", s)
+		return 0, fmt.Errorf("score %.20q is not a number", s)
 	}
 	return v, nil
 }
@@ -182,7 +182,7 @@ func judgment(f []string, format Format) (row Row, err error) {
 	if row.Grade, err = strconv.Atoi(grade); err != nil {
 		v, notNumber := strconv.ParseFloat(grade, 64)
 		if notNumber != nil || v != math.Trunc(v) || math.Abs(v) > 1<<30 {
-			return row, fmt.Errorf("grade %.20q is no whole number", grade)
+			return row, fmt.Errorf("grade %.20q is not a whole number", grade)
 		}
 		row.Grade, err = int(v), nil
 	}

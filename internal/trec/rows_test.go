@@ -16,7 +16,7 @@ func collect(t *testing.T, read func(func(Row) error) (Format, error)) ([]Row, F
 	return rows, format
 }
 
-// TestFormats: what a file is is told by its first line; names are as they stand there.
+// TestFormats: what a file is is told by its first line; names are as they are there.
 func TestFormats(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -72,7 +72,7 @@ func check(t *testing.T, r Row) error {
 
 func TestMetadataErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"colour: red": `"colour" is no component of ir_metadata; there are ["platform" "research goal"`,
+		"colour: red": `"colour" is not a component of ir_metadata; there are ["platform" "research goal"`,
 		"actor: Jane": `component "actor" has no fields`,
 		"actor: [":    "metadata: yaml:",
 		"- a":         "metadata: yaml:",

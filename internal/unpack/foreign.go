@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// ForeignError says that an input is no text, compressed or not, that a reader of
+// ForeignError says that an input is not text, compressed or not, that a reader of
 // records could take.
 type ForeignError struct {
 	Format string // "a 7z archive"
@@ -33,7 +33,7 @@ var bzMarks = [2][]byte{[]byte("1AY&SY"), {0x17, 0x72, 0x45, 0x38, 0x50, 0x90}}
 
 const (
 	unpackFirst = "unpack it and give the file that is in it, plain or compressed with gzip, bzip2 or zstd"
-	fetchAgain  = "it is what a server says in place of a file; look at it, and download the file again"
+	fetchAgain  = "a server sent it instead of the file; look at it, and download the file again"
 )
 
 // marks are the formats that people put in place of a file of records.

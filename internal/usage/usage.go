@@ -31,7 +31,7 @@ type Card struct {
 // Counter is a counter of energy, which wraps: it is to be read more often than that.
 type Counter struct {
 	Of    string  // "processors", "cards"
-	Wrap  float64 // joules after which it begins again; 0: never
+	Wrap  float64 // joules after which it starts again; 0: never
 	Joule func() (float64, bool)
 }
 
@@ -49,8 +49,8 @@ type Meter struct {
 	watch bool // read from time to time while steps run
 
 	mu     sync.Mutex
-	at     map[*Span]bool // steps at work
-	timer  *time.Timer    // of the next reading; nil while no step is at work
+	at     map[*Span]bool // running steps
+	timer  *time.Timer    // of the next reading; nil while no step is running
 	read   time.Time      // when energy was read last
 	energy []tally
 }
@@ -150,7 +150,7 @@ func (s *Span) OnCard(c Card) {
 	s.cardMemory.begin(c.Memory)
 }
 
-// look reads what steps at work have now, and will again as long as there are any.
+// look reads what running steps have now, and will again as long as there are any.
 func (m *Meter) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

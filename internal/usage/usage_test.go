@@ -89,7 +89,7 @@ func TestUnknown(t *testing.T) {
 	s := m.Begin()
 	f.dead = true
 	m.look()
-	f.dead, f.joules = false, 90 // begins anew: what it missed is not known
+	f.dead, f.joules = false, 90 // starts over: what it missed is not known
 	m.look()
 	if got := s.End(); got.Energy != 0 || got.EnergyOf != "" {
 		t.Errorf("energy %v of %q, over a gap", got.Energy, got.EnergyOf)

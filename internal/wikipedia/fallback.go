@@ -71,7 +71,7 @@ func (s *stub) eof(err error) error {
 	return err
 }
 
-// root reads what stands before the first page or header.
+// root reads what is before the first page or header.
 func (s *stub) root() error {
 	if _, err := s.at("\xef\xbb\xbf"); err != nil {
 		return err
@@ -156,13 +156,13 @@ func (s *stub) oddChild() (ended bool, err error) {
 	case "id":
 		id, err := parseID(text)
 		if err != nil || p.id != 0 {
-			return false, wrong("is no id, or a second one")
+			return false, wrong("is not an id, or a second one")
 		}
 		p.id = id
 	case "ns":
 		ns, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || p.hasNS {
-			return false, wrong("is no namespace, or a second one")
+			return false, wrong("is not a namespace, or a second one")
 		}
 		p.ns, p.hasNS = int32(ns), true
 	case "title":

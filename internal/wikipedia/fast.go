@@ -38,7 +38,7 @@ func leaf(b []byte, closeTag string) (text []byte, n int, st status) {
 	return b[:i], i + len(closeTag), done
 }
 
-// number reads a decimal id without sign; 0 is no id.
+// number reads a decimal id without sign; 0 is not an id.
 func number(b []byte) (v uint64, ok bool) {
 	if len(b) == 0 || len(b) > 19 {
 		return 0, false

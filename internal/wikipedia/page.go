@@ -100,7 +100,7 @@ func (s *stub) need() error {
 	return nil
 }
 
-// skipBlanks moves to the next byte that is no white space and returns the text
+// skipBlanks moves to the next byte that is not white space and returns the text
 // from there: io.EOF at the end.
 func (s *stub) skipBlanks() ([]byte, error) {
 	for {
@@ -115,7 +115,7 @@ func (s *stub) skipBlanks() ([]byte, error) {
 	}
 }
 
-// at reports whether the text goes on with want, and consumes it if so.
+// at reports whether the text continues with want, and consumes it if so.
 func (s *stub) at(want string) (bool, error) {
 	for {
 		switch literal(s.w.rest(), want) {

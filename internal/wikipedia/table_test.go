@@ -122,7 +122,7 @@ func TestReadTable(t *testing.T) {
 		{"a,b\n1,2\n", "t:1: the first line must name the columns oldid and page_id"},
 		{"oldid,page_id\n1,x\n", "t:2: page_id"},
 		{"oldid,page_id\n1,2\n3\n", "wrong number of fields"},
-		{"oldid,page_id\n0,2\n", "t:2: oldid: 0 is no id"},
+		{"oldid,page_id\n0,2\n", "t:2: oldid: 0 is not an id"},
 		{"oldid,page_id,redirect\n1,2,maybe\n", "t:2: redirect"},
 		{"oldid,page_id,ns\n1,2,x\n", "t:2: ns"},
 		{"oldid,page_id\n1,2\n1,3\n", "t:3: revision 1 belongs to page 3, in line 2 to page 2"},

@@ -192,7 +192,7 @@ func readCSV(r *bufio.Reader, to *rows) error {
 func parseID(s string) (uint64, error) {
 	id, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
 	if err == nil && id == 0 {
-		err = errors.New("0 is no id")
+		err = errors.New("0 is not an id")
 	}
 	return id, err
 }

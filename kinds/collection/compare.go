@@ -18,7 +18,7 @@ type compareConfig struct {
 var Compare = step.Define(step.Kind[compareConfig]{
 	Name:    "compare_formats",
 	Version: 1,
-	Doc: `Check that the full and the simplified format say the same of each example.
+	Doc: `Check that the full and the simplified format agree on each example.
 Where a step reads both, the full record is what counts: this recomputes the
 simplified one from it (document_text is document_tokens joined by blanks) and
 compares. Cost: reading both once; memory is 50 bytes a record.`,

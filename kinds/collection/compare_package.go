@@ -12,10 +12,10 @@ import (
 
 // comparePackageConfig compares a published collection with ours.
 type comparePackageConfig struct {
-	Documents        step.Input `hcl:"documents" accepts:"nq/documents" help:"collection of ours"`
+	Documents        step.Input `hcl:"documents" accepts:"nq/documents" help:"our collection"`
 	Queries          step.Input `hcl:"queries" accepts:"nq/queries" help:"its queries"`
 	Corpus           step.Input `hcl:"corpus" accepts:"nq/corpus" help:"its texts"`
-	PackageDocuments step.Input `hcl:"package_documents" accepts:"nq/documents" help:"collection of the package"`
+	PackageDocuments step.Input `hcl:"package_documents" accepts:"nq/documents" help:"the package's collection"`
 	PackageQueries   step.Input `hcl:"package_queries" accepts:"nq/queries" help:"its queries"`
 	PackageCorpus    step.Input `hcl:"package_corpus" accepts:"nq/corpus" help:"its texts"`
 	Examples         int        `hcl:"examples,optional" help:"differences of each kind that are shown"`

@@ -10,8 +10,8 @@ import (
 
 // comparePagesConfig checks two tables of revisions against each other.
 type comparePagesConfig struct {
-	A        step.Input `hcl:"a" accepts:"wikipedia/pages" help:"one table, as of a pages step"`
-	B        step.Input `hcl:"b" accepts:"wikipedia/pages" help:"another one, as of a page_table step"`
+	A        step.Input `hcl:"a" accepts:"wikipedia/pages" help:"one table, such as a pages step's"`
+	B        step.Input `hcl:"b" accepts:"wikipedia/pages" help:"another table, such as a page_table step's"`
 	Examples int        `hcl:"examples,optional" help:"how many revisions of each kind to show"`
 }
 

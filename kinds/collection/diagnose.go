@@ -29,7 +29,7 @@ var Diagnose = step.Define(step.Kind[diagnoseConfig]{
 Fragmented pages, titles that several pages share, affected queries, supervision
 coverage, and examples for tab:title-grouping-examples and
 tab:shared-title-revision-variation. An example asked for that the records do not
-have is counted and said to be absent; the numbers do not depend on it.`,
+have is counted and reported as absent; the numbers do not depend on it.`,
 	Example: `step "dedup_diagnostics" "nq" {
   train     = step.extract.train.headers
   dev       = step.extract.dev.headers

@@ -24,7 +24,7 @@ type ExcerptsConfig struct {
 	Characters int               `hcl:"characters,optional" help:"code points after which a text is cut"`
 	T5         step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm"`
 	BERT       step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm with nci_normalize_title"`
-	Options    serialize.Options `hcl:"options,optional" help:"rules, as of a serialize step"`
+	Options    serialize.Options `hcl:"options,optional" help:"rules, as in a serialize step"`
 }
 
 var Excerpts = step.Define(step.Kind[ExcerptsConfig]{
@@ -32,7 +32,7 @@ var Excerpts = step.Define(step.Kind[ExcerptsConfig]{
 	Version: 2,
 	Doc: `Show pages in several serializations side by side (fig:nq-text-representation-example).
 Finds the first record of each title in the headers and reads only the block of
-records that it is in. A title that no record has is counted and said to be absent.`,
+records that it is in. A title that no record has is counted and reported as absent.`,
 	Example: `step "text_examples" "woods" {
   headers      = step.extract.train.headers
   records      = step.extract.train.records
@@ -150,7 +150,7 @@ func recordTitled(x *step.IO, c ExcerptsConfig, title string) (*nq.Record, error
 				return nil, err
 			}
 			if i >= len(c.Records) || j >= len(x.Files(c.Records[i], "records")) {
-				return nil, step.Permanent(fmt.Errorf("records: no file beside %s: give headers and records of the same extract steps", file.Name))
+				return nil, step.Permanent(fmt.Errorf("records: no file for %s: give headers and records of the same extract steps", file.Name))
 			}
 			r, err := recordAt(x, x.Files(c.Records[i], "records")[j], at)
 			if err == nil && r.Key() != key {

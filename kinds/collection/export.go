@@ -28,16 +28,16 @@ type exportConfig struct {
 	Corpus      step.Input            `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents; default: none"`
 	Report      step.Input            `hcl:"report,optional" accepts:"report" help:"report of the serialize step that wrote the texts; the card lists its options"`
 	Identifiers map[string]step.Input `hcl:"identifiers,optional" accepts:"docid/ids" help:"identifiers of the documents by type, such as naive"`
-	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, of documents that are not relevant too, as import_corpus leaves them; default: those that the queries are"`
+	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, including documents that are not relevant, as import_corpus writes them; default: those of the queries"`
 	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
 	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
 	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
-	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents are named, and queries: by number, or by the names that they have outside of redsi"`
+	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi"`
 	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
 	Form        string                `hcl:"form,optional" help:"serialization of the texts"`
-	Settings    map[string]string     `hcl:"settings,optional" help:"what else the card says of how it was made, by name"`
-	Command     string                `hcl:"command,optional" help:"what rebuilds it; the card says so"`
+	Settings    map[string]string     `hcl:"settings,optional" help:"what else the card says about how it was made, by name"`
+	Command     string                `hcl:"command,optional" help:"command that rebuilds it, for the card"`
 	Origin      string                `hcl:"origin,optional" enum:"natural_questions,generated,other" help:"where questions and texts come from; the card states the licence accordingly"`
 }
 
@@ -46,8 +46,8 @@ var Export = step.Define(step.Kind[exportConfig]{
 	Version: 3,
 	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
 The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
-package reads. With identifiers, every document's are there too. A split without queries
-has no files, but in redsi, which has no test split. With croissant, croissant.json
+package reads. With identifiers, every document's are written too. A split without queries
+has no files, except in redsi, which has no test split. With croissant, croissant.json
 describes files, documents, queries and judgements (those of beir) in that vocabulary, version 1.0.
 The card is one of a repository of data sets: each of its
 configurations can be loaded by name. Reads each input once, for redsi the queries twice;
@@ -275,7 +275,7 @@ func (c exportConfig) options(x *step.IO) ([]export.Setting, error) {
 		return nil, err
 	}
 	if r.Form == "" || r.Form != c.Form {
-		return nil, step.Permanent(fmt.Errorf("the report is of a serialize step with form %q, the export says %q", r.Form, c.Form))
+		return nil, step.Permanent(fmt.Errorf("the report comes from a serialize step with form %q, the export says %q", r.Form, c.Form))
 	}
 	list := []export.Setting{{Name: "form", Value: r.Form}}
 	for _, name := range slices.Sorted(maps.Keys(r.Options)) {

@@ -17,7 +17,7 @@ import (
 // extractConfig reads NQ files into compact records.
 type extractConfig struct {
 	Files      step.Inputs `hcl:"files" accepts:"files" help:"NQ .jsonl.gz files, full or simplified"`
-	Split      string      `hcl:"split" enum:"train,dev" help:"which side of the data set the files are"`
+	Split      string      `hcl:"split" enum:"train,dev" help:"which split the files belong to"`
 	Format     string      `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
 	OnBadInput string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	Require    []string    `hcl:"require,optional" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
@@ -29,7 +29,7 @@ var Extract = step.Define(step.Kind[extractConfig]{
 	Version: 3,
 	Doc: `Read Natural Questions files into compact records.
 Keeps the fields that retrieval needs (paper, appendix "NQ Formats"). One part
-per file, so a file that is added or lost costs itself alone. Headers are the
+per file, so adding or losing one recomputes that one alone. Headers are the
 light half, about 300 bytes a record, that grouping reads. What no later step can
 use is a bad record here, where it can be skipped: no words in question or text, no
 URL, a dev record without title, an example_id that was there before, in any of the
@@ -73,7 +73,7 @@ type extractFileConfig struct {
 	Format     string     `hcl:"format" help:"auto, full or simplified"`
 	OnBadInput string     `hcl:"on_bad_record" help:"fail or skip"`
 	Require    []string   `hcl:"require,optional" help:"what URLs must name"`
-	Text4K     string     `hcl:"text4k,added" help:"what text keys are of"`
+	Text4K     string     `hcl:"text4k,added" help:"what text keys are made of"`
 }
 
 // The tokens that text keys may be of.

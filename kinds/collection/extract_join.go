@@ -29,7 +29,7 @@ type repeated struct {
 }
 
 // mergeExtracted lists the files' streams. Parts cannot see each other, so an example
-// that stands in two files is found here: the later file is written again without it.
+// that is in two files is found here: the later file is written again without it.
 func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
 	files, err := extractedFiles(x, c)
 	if err != nil {

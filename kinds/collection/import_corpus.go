@@ -16,9 +16,9 @@ import (
 // importCorpusConfig makes a collection of anybody's files.
 type importCorpusConfig struct {
 	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
-	Folder       string              `hcl:"folder,optional" help:"of files: only what is below it, such as beir in what export left"`
+	Folder       string              `hcl:"folder,optional" help:"with files: only what is below this folder, such as beir of an export"`
 	Documents    step.Inputs         `hcl:"documents,optional" accepts:"files,file,hub/dataset" help:"documents, plain or compressed; of a tree, the files whose names say so, or else all that say nothing"`
-	Queries      step.Inputs         `hcl:"queries,optional" accepts:"files,file,hub/dataset" help:"queries of every split: which is each one's is said by a field split, or by the file that judges it, or drawn; their documents may be in a field document"`
+	Queries      step.Inputs         `hcl:"queries,optional" accepts:"files,file,hub/dataset" help:"queries of every split: a field split, the file that judges a query, or a draw says which split it is in; their documents may be in a field document"`
 	TrainQueries step.Inputs         `hcl:"train_queries,optional" accepts:"files,file,hub/dataset" help:"queries of the train split"`
 	DevQueries   step.Inputs         `hcl:"dev_queries,optional" accepts:"files,file,hub/dataset" help:"queries of the dev split"`
 	TestQueries  step.Inputs         `hcl:"test_queries,optional" accepts:"files,file,hub/dataset" help:"queries of the test split"`
@@ -28,9 +28,9 @@ type importCorpusConfig struct {
 	TestQrels    step.Inputs         `hcl:"test_qrels,optional" accepts:"files,file,hub/dataset" help:"judgments of test queries"`
 	Pick         map[string][]string `hcl:"pick,optional" help:"which files of a tree are what, where names do not say it: patterns of their names by attribute, such as { documents = [\"part-*.jsonl\"], test_qrels = [\"gold.tsv\"] }"`
 
-	Format       string            `hcl:"format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"of documents: one JSON object a line; columns with tabs, nothing quoted; with commas or tabs, and quotes; <DOC> elements; a Parquet table. auto: each file by its contents and name"`
-	QueryFormat  string            `hcl:"query_format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"the same of queries; trec is <top> elements"`
-	QrelsFormat  string            `hcl:"qrels_format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"the same of judgments; trec is query, 0, document and grade with blanks between them"`
+	Format       string            `hcl:"format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"for documents: one JSON object a line; columns with tabs, nothing quoted; with commas or tabs, and quotes; <DOC> elements; a Parquet table. auto: each file by its contents and name"`
+	QueryFormat  string            `hcl:"query_format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"the same for queries; trec is <top> elements"`
+	QrelsFormat  string            `hcl:"qrels_format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"the same for judgments; trec is query, 0, document and grade with blanks between them"`
 	Fields       map[string]string `hcl:"fields,optional" help:"names in the files of documents, where they are not the usual ones, of id, title, text, url, oldid and page_id"`
 	QueryFields  map[string]string `hcl:"query_fields,optional" help:"the same for queries, of id, text, split, document and grade"`
 	QrelsFields  map[string]string `hcl:"qrels_fields,optional" help:"the same for judgments, of query, document and grade"`
@@ -42,7 +42,7 @@ type importCorpusConfig struct {
 	Relevant   int                `hcl:"relevant,optional" help:"the least grade of a relevant document; others are in the qrels only"`
 	Split      map[string]float64 `hcl:"split,optional" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
 	SplitFrom  string             `hcl:"split_from,optional" enum:"unsplit,train" help:"which queries they are drawn from: those whose split nothing says, or train's"`
-	Seed       int                `hcl:"seed,optional" help:"of what is drawn"`
+	Seed       int                `hcl:"seed,optional" help:"for what is drawn"`
 	Keep       string             `hcl:"keep,optional" enum:"all,judged" help:"which documents are taken: all, or those that a judgment names, relevant or not"`
 	Empty      string             `hcl:"empty,optional" enum:"keep,drop" help:"what becomes of a document whose text has no words"`
 	OnBadInput string             `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read, a second one of a document or query, and a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
@@ -52,8 +52,9 @@ type importCorpusConfig struct {
 var ImportCorpus = step.Define(step.Kind[importCorpusConfig]{
 	Name:    "import_corpus",
 	Version: 1,
-	Doc: `Make a collection of any files of documents, queries and judgments, which ids, train, evaluate, bm25, export and
-search take as they take one of Natural Questions. JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,
+	Doc: `Make a collection from any files of documents, queries and judgments.
+The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions.
+JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,
 CSV and Parquet; each plain or compressed with gzip, bzip2 or zstd, and told by its contents. Documents are numbered in
 the order of their files; those that no query asks for are kept. A query with several relevant documents is a training
 example with each, and is evaluated once. The report says what each file was read as, and counts what was left out.
@@ -72,9 +73,9 @@ the documents' names, not of their texts: 0.3 GB for those with 107,000 queries.
 		{Name: "queries", Type: "nq/queries", Help: "queries.jsonl.zst: every query and a relevant document; with several documents it has a line for each. name is that in its file, example_id its place among all that were read"},
 		{Name: "corpus", Type: "nq/corpus", Help: "corpus.jsonl.zst: doc, title and text, by document number"},
 		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, that is lines of queries, documents and coverage, by split and union", Fields: step.FieldsOf[dedupCounts]()},
-		{Name: "train_qrels", Type: "trec/qrels", Help: "TREC qrels of the train queries by number: all judgments, of documents that are not relevant too; empty if there are none"},
-		{Name: "dev_qrels", Type: "trec/qrels", Help: "the same of the dev queries"},
-		{Name: "test_qrels", Type: "trec/qrels", Help: "the same of the test queries"},
+		{Name: "train_qrels", Type: "trec/qrels", Help: "TREC qrels of the train queries by number: all judgments, including documents that are not relevant; empty if there are none"},
+		{Name: "dev_qrels", Type: "trec/qrels", Help: "the same for the dev queries"},
+		{Name: "test_qrels", Type: "trec/qrels", Help: "the same for the test queries"},
 		{Name: "report", Type: "report", Help: "what was read as what, what was left out and why, as JSON", Fields: step.FieldsOf[importCorpusReport]()},
 	},
 	Defaults: importCorpusConfig{Format: string(collect.Auto), QueryFormat: string(collect.Auto), QrelsFormat: string(collect.Auto), Form: string(collect.Content),
@@ -107,11 +108,11 @@ func checkImportCorpus(c importCorpusConfig) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Pick)) {
 		if !attributes[name] {
-			bad("pick", "%q is none of %v", name, slices.Sorted(maps.Keys(attributes)))
+			bad("pick", "%q is not one of %v", name, slices.Sorted(maps.Keys(attributes)))
 		}
 		for _, pattern := range c.Pick[name] {
 			if _, err := path.Match(pattern, ""); err != nil {
-				bad("pick", "%q is no pattern of names", pattern)
+				bad("pick", "%q is not a pattern of names", pattern)
 			}
 		}
 	}
@@ -119,12 +120,12 @@ func checkImportCorpus(c importCorpusConfig) error {
 		known := collect.FieldNames(r.role)
 		for _, name := range slices.Sorted(maps.Keys(r.how.Fields)) {
 			if !slices.Contains(known, name) {
-				bad(r.fields, "%q is none of %v", name, known)
+				bad(r.fields, "%q is not one of %v", name, known)
 			}
 		}
 		for _, name := range r.how.Columns {
 			if name != "" && !slices.Contains(known, name) {
-				bad(r.columns, "%q is none of %v", name, known)
+				bad(r.columns, "%q is not one of %v", name, known)
 			}
 		}
 	}

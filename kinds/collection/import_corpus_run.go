@@ -41,7 +41,7 @@ func (c importCorpusConfig) files(x *step.IO) ([]importFile, error) {
 			}
 		}
 		if len(s.inputs) > 0 && !slices.ContainsFunc(all, func(f importFile) bool { return f.Role == s.role }) {
-			return nil, fmt.Errorf("%s: no file is among what it was given; name it by pick", s.attribute)
+			return nil, fmt.Errorf("%s: none of the files given is one; name it with pick", s.attribute)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b importFile) int { return a.Compare(b.Part) })

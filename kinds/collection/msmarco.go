@@ -19,16 +19,16 @@ type msmarcoConfig struct {
 	Files        step.Inputs `hcl:"files" accepts:"files" help:"msmarco-docs.tsv, plain or compressed: docid, url, title and body with tabs between them; several files are read one after another"`
 	TrainQueries step.Inputs `hcl:"train_queries" accepts:"files" help:"msmarco-doctrain-queries.tsv: number, tab, query"`
 	TrainQrels   step.Inputs `hcl:"train_qrels" accepts:"files" help:"msmarco-doctrain-qrels.tsv: query, 0, docid, relevance, as TREC has it; above 0 is relevant"`
-	DevQueries   step.Inputs `hcl:"dev_queries,optional" accepts:"files" help:"the same of the development queries"`
-	DevQrels     step.Inputs `hcl:"dev_qrels,optional" accepts:"files" help:"and of their judgments"`
+	DevQueries   step.Inputs `hcl:"dev_queries,optional" accepts:"files" help:"the same for the development queries"`
+	DevQrels     step.Inputs `hcl:"dev_qrels,optional" accepts:"files" help:"and for their judgments"`
 	Form         string      `hcl:"form,optional" enum:"content,title_content" help:"text of a document: its body, or title and body with a blank between them"`
 	Key          string      `hcl:"key,optional" enum:"exact,normalized_title" help:"when two documents are one: never, or if their titles are equal once BERT has tokenized and decoded them; the first stands for all. Titles without letters and digits are equal to none"`
 	Tokenizer    step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or compressed; needed by normalized_title"`
 	Documents    string      `hcl:"documents,optional" enum:"judged,all" help:"which documents are taken: those that are relevant to a query, or others too"`
-	Limit        int         `hcl:"limit,optional" help:"of documents all: others that are taken at most, drawn by seed; 0: all of them"`
+	Limit        int         `hcl:"limit,optional" help:"for documents all: how many others are taken at most, drawn by seed; 0: all of them"`
 	TrainLimit   int         `hcl:"train_limit,optional" help:"train queries that are taken at most, drawn by seed from those that have a relevant document; 0: all"`
-	DevLimit     int         `hcl:"dev_limit,optional" help:"the same of development queries"`
-	Seed         int         `hcl:"seed,optional" help:"of what is drawn"`
+	DevLimit     int         `hcl:"dev_limit,optional" help:"the same for development queries"`
+	Seed         int         `hcl:"seed,optional" help:"for what is drawn"`
 	EmptyBody    string      `hcl:"empty_body,optional" enum:"drop,keep" help:"what becomes of a document whose body has no words"`
 	OnBadInput   string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a line that cannot be read, a second one of a document or query, and a file without lines: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	OnMissing    string      `hcl:"on_missing,optional" enum:"skip,fail" help:"what to do with a judgment whose query or document is in none of the files: leave it out, counted, or fail and name it"`
@@ -37,8 +37,9 @@ type msmarcoConfig struct {
 var MSMarco = step.Define(step.Kind[msmarcoConfig]{
 	Name:    "msmarco",
 	Version: 1,
-	Doc: `Make a collection of MS MARCO's document ranking data, which ids, train, evaluate, export and search take as they
-take one of Natural Questions. Documents are numbered in the order of their files; example_id of a document is the
+	Doc: `Make a collection from MS MARCO's document ranking data.
+The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions.
+Documents are numbered in the order of their files; example_id of a document is the
 number in its docid (D301595: 301595), of a query its own. A query with several relevant documents is a training example
 with each, and is evaluated once. The paper has no MS MARCO; defaults are what its released code does.
 One part per file of documents keeps the lines that are taken; another form or key reads only those. Cost: near
@@ -107,10 +108,10 @@ type msmarcoFileConfig struct {
 	DevQueries   step.Inputs `hcl:"dev_queries,optional" help:"queries"`
 	DevQrels     step.Inputs `hcl:"dev_qrels,optional" help:"judgments"`
 	Documents    string      `hcl:"documents" help:"judged or all"`
-	Limit        int         `hcl:"limit" help:"of documents that nobody asks for"`
+	Limit        int         `hcl:"limit" help:"of documents that no query asks for"`
 	TrainLimit   int         `hcl:"train_limit" help:"of queries"`
 	DevLimit     int         `hcl:"dev_limit" help:"of queries"`
-	Seed         int         `hcl:"seed" help:"of what is drawn"`
+	Seed         int         `hcl:"seed" help:"for what is drawn"`
 	EmptyBody    string      `hcl:"empty_body" help:"drop or keep"`
 	OnBadInput   string      `hcl:"on_bad_record" help:"fail or skip"`
 	OnMissing    string      `hcl:"on_missing" help:"skip or fail"`

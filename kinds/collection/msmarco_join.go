@@ -150,7 +150,7 @@ func (j *joinedMSMarco) draw() error {
 	})
 }
 
-// number makes the collection. Parts cannot see each other, so a document that stands in
+// number makes the collection. Parts cannot see each other, so a document that is in
 // two files is found here.
 func (j *joinedMSMarco) number(c msmarcoConfig, report *msmarcoReport) (*msmarco.Collection, error) {
 	var normalize func(string) string

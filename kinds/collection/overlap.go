@@ -22,11 +22,11 @@ type overlapConfig struct {
 	Corpus            step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents, which are compared with each other and with the queries; default: only queries are compared"`
 	Threshold         float64    `hcl:"threshold,optional" help:"two queries are near if the Jaccard index of their shingles is at least this"`
 	Shingle           int        `hcl:"shingle,optional" help:"words in a shingle of a query; a query of fewer words is one shingle"`
-	DocumentThreshold float64    `hcl:"document_threshold,optional" help:"the same of two documents"`
+	DocumentThreshold float64    `hcl:"document_threshold,optional" help:"the same for two documents"`
 	DocumentShingle   int        `hcl:"document_shingle,optional" help:"words in a shingle of a document"`
 	Verbatim          int        `hcl:"verbatim,optional" help:"words of the shortest query that is looked for in documents; 0: none is"`
 	Examples          int        `hcl:"examples,optional" help:"pairs of each kind that the report shows"`
-	Seed              int        `hcl:"seed,optional" help:"of the hash functions that propose near pairs"`
+	Seed              int        `hcl:"seed,optional" help:"for the hash functions that propose near pairs"`
 }
 
 var Overlap = step.Define(step.Kind[overlapConfig]{
@@ -51,8 +51,8 @@ A check of the step with field = "report:between.test_train.any" and max = 0 mak
 	Outputs: []step.Output{
 		{Name: "report", Type: "report", Help: "counts and examples, as JSON", Fields: step.FieldsOf[overlapReport]()},
 		{Name: "query_pairs", Type: "overlap/queries", Help: "TSV: each query that has one as near, by split, and that one"},
-		{Name: "document_pairs", Type: "overlap/documents", Help: "TSV: each document that an earlier one is like, and that one; without corpus only the header"},
-		{Name: "verbatim", Type: "overlap/verbatim", Help: "TSV: each query that stands in documents, and the first of these, a relevant one if it stands in one; without corpus only the header"},
+		{Name: "document_pairs", Type: "overlap/documents", Help: "TSV: each document that is like an earlier one, and that one; without corpus only the header"},
+		{Name: "verbatim", Type: "overlap/verbatim", Help: "TSV: each query that occurs in documents, and the first of these, a relevant one if there is one; without corpus only the header"},
 	},
 	Defaults: overlapConfig{Threshold: 0.8, Shingle: 1, DocumentThreshold: 0.8, DocumentShingle: 5, Verbatim: 5, Examples: 5, Seed: 42},
 	Check:    checkOverlap,

@@ -172,9 +172,9 @@ var PageTable = step.Define(step.Kind[pageTableConfig]{
 	Inline:  true,
 	Doc: `Read a table of revisions and PageIDs, for use without the 60 GB dump.
 Takes the place of a pages step. Reads the table that the paper's released code has,
-JSON lines of oldid and pageid. A line that says again what another said is counted;
+JSON lines of oldid and pageid. A repeated line is counted;
 one that names another page for a revision is refused. Revisions that the table does
-not have fall back on their titles, as those that a dump does not have.`,
+not have fall back on their titles, as those missing from a dump do.`,
 	Example: `step "page_table" "nq" {
   table = step.download.revisions.files
 }`,

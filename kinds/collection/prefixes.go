@@ -22,7 +22,7 @@ var Prefixes = step.Define(step.Kind[PrefixesConfig]{
 	Doc: `Compare two serializations of each document within their first T5 tokens.
 Counts documents that differ and documents with <unk> (section "Qualitative
 Analysis of NQ320K"), and shows examples (tab:ipa-tokenization-example); one that the
-collection does not have is counted and said to be absent.`,
+collection does not have is counted and reported as absent.`,
 	Example: `step "first_tokens" "forms" {
   a            = step.serialize.nci_norm.corpus
   b            = step.serialize.html_norm.corpus

@@ -24,8 +24,8 @@ var Variation = step.Define(step.Kind[variationConfig]{
 Reports distinct revisions and distinct flattened texts, and shows where the
 texts of the most varied revisions, and those of two revisions under one title,
 first differ. Reads the records twice: once for digests, once for the texts that
-are shown. A revision asked for that the records do not have is counted and said to
-be absent; the numbers do not depend on it.`,
+are shown. A revision asked for that the records do not have is counted and reported
+as absent; the numbers do not depend on it.`,
 	Example: `step "revision_variation" "nq" {
   records = [step.extract.train.records, step.extract.dev.records]
   oldids  = [815185445, 787133819]

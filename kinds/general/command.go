@@ -38,7 +38,7 @@ type commandConfig struct {
 	Program           string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
 	ProgramLibraries  bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
 	Libraries         []string               `hcl:"libraries,optional,added" help:"digests of what is installed for the programs that are interpreters, in hex; default: of what is installed when planned"`
-	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
+	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
 	Reads             []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
 	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are looked up where the program starts and are stored nowhere: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
 	SecretFingerprint bool                   `hcl:"secret_fingerprint,optional,added" help:"another value of a secret is another step: the key has a fingerprint of the values, with a salt that stays in this state folder"`
@@ -60,8 +60,8 @@ SHA-256 of the program's file and of each of programs, so that another version o
 another step; and, of programs that Python runs, what is installed for it: names,
 versions and files of packages. Not in the key: what else the program loads or starts,
 such as shared libraries and Python's own modules, the clock.
-Other files of this machine and the network are kept out by isolation = "enforce",
-told by "warn". Cost: a copy of the inputs, and the program. docs/commands.md tells
+isolation = "enforce" keeps out other files of this machine and the network, "warn"
+reports their use. Cost: a copy of the inputs, and the program. docs/commands.md has
 the rules.`,
 	Example: `step "command" "fit" {
   argv    = ["awk", "-f", "fit.awk", "-v", "k=8", "in/points.csv"]
@@ -114,7 +114,7 @@ func checkCommand(c commandConfig) error {
 	checkFolders(bad, "inputs", append(inputs, lists...))
 	for i, arg := range c.Argv {
 		if strings.ContainsRune(arg, 0) {
-			bad(fmt.Sprintf("argv[%d]", i), "has a NUL byte, which no program can be given; put it into one of files")
+			bad(fmt.Sprintf("argv[%d]", i), "has a NUL byte, which cannot be passed to a program; put it in one of files")
 		}
 	}
 	ps = append(ps, c.compareProblems()...)
@@ -129,7 +129,7 @@ func checkCommand(c commandConfig) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		value := c.Env[name]
 		if strings.ContainsRune(value, 0) {
-			bad("env."+name, "has a NUL byte, which no program can be given; put it into one of files")
+			bad("env."+name, "has a NUL byte, which cannot be passed to a program; put it in one of files")
 		}
 		if slices.Contains(ownVariables, name) {
 			bad("env", "%s is set by the step", name)
@@ -260,10 +260,10 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	if _, err := sameLibraries(ctx, x, c, librariesHere); err != nil {
 		return err
 	}
-	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir, secrets)), "the store has no room for what it left: make some")
+	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir, secrets)), "the store has no space for its outputs: free some")
 }
 
-const noRoomHere = "make room on this worker's disk for a copy of the inputs and what the program writes, or start the worker with TMPDIR on another"
+const noRoomHere = "free space on this worker's disk for a copy of the inputs and what the program writes, or start the worker with TMPDIR on another"
 
 // commandError decides about the retry: a program that says it failed, or cannot
 // start, will do so again; one that the system ended may fare better.
@@ -279,7 +279,7 @@ func commandError(err error) error {
 		errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
 		return step.Permanent(err)
 	}
-	return noRoom(err, "the store has no room for what it prints: make some")
+	return noRoom(err, "the store has no space for its standard output: free some")
 }
 
 // noRoom marks the error of a full disk, a quota or a limit of file sizes: a retry

@@ -12,19 +12,19 @@ import (
 
 // compareRule is a step.Alike of a file, as an author writes it.
 type compareRule struct {
-	As      string                   `hcl:"as,optional" enum:",numbers,texts,run,vectors,skip" help:"numbers, the default: JSON, or lines of it; texts: words with numbers among them, such as CSV; run: rankings in TREC's format; vectors: .npy; skip: not at all, for what tells of the run itself"`
-	Abs     float64                  `hcl:"abs,optional" help:"how far two numbers that are not whole may be apart; of vectors their lengths"`
+	As      string                   `hcl:"as,optional" enum:",numbers,texts,run,vectors,skip" help:"numbers, the default: JSON, or lines of it; texts: words with numbers among them, such as CSV; run: rankings in TREC's format; vectors: .npy; skip: not at all, for what describes the run itself"`
+	Abs     float64                  `hcl:"abs,optional" help:"how far two numbers that are not whole may be apart; for vectors, their lengths"`
 	Rel     float64                  `hcl:"rel,optional" help:"the same as a fraction of the greater one"`
-	Fields  map[string]compareMargin `hcl:"fields,optional" help:"of numbers: margins of fields, whole numbers too, by path: points[].loss, metrics.*"`
-	Depth   int                      `hcl:"depth,optional" help:"of a run: how many documents of each ranking are looked at; default 10"`
-	Overlap float64                  `hcl:"overlap,optional" help:"of a run: how great a part of them is in both, on average, at least"`
-	Cosine  float64                  `hcl:"cosine,optional" help:"of vectors: least cosine of two rows"`
+	Fields  map[string]compareMargin `hcl:"fields,optional" help:"for numbers: margins of fields, whole numbers too, by path: points[].loss, metrics.*"`
+	Depth   int                      `hcl:"depth,optional" help:"for a run: how many documents of each ranking are compared; default 10"`
+	Overlap float64                  `hcl:"overlap,optional" help:"for a run: least share of them that is in both, on average"`
+	Cosine  float64                  `hcl:"cosine,optional" help:"for vectors: least cosine of two rows"`
 }
 
 type compareMargin struct {
 	Abs  float64 `hcl:"abs,optional" help:"how far two numbers may be apart"`
 	Rel  float64 `hcl:"rel,optional" help:"the same as a fraction of the greater one"`
-	Skip bool    `hcl:"skip,optional" help:"it is not compared, as seconds"`
+	Skip bool    `hcl:"skip,optional" help:"it is not compared, such as seconds"`
 }
 
 // rule is what the step is compared by.
@@ -102,7 +102,7 @@ func (c commandConfig) compareProblems() (ps step.Problems) {
 			continue
 		}
 		if _, err := path.Match(name, ""); err != nil || name == "" {
-			bad("is no pattern of files: * and ? stand for parts of names")
+			bad("is not a pattern of file names: * and ? stand for parts of names")
 			continue
 		}
 		of := func(output string) bool {

@@ -22,8 +22,8 @@ type outside struct {
 
 // What was done outside, as it is called, and how much of it is told.
 var outsideOf = map[isolation.Mode]string{
-	isolation.Warn:    "outside of its folder and the system it used",
-	isolation.Enforce: "outside of its folder and the system it was refused",
+	isolation.Warn:    "outside its folder and the system it used",
+	isolation.Enforce: "outside its folder and the system it was refused",
 }
 
 // outsideShown bounds the folders of which a result and an error tell.
@@ -72,7 +72,7 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 	case err != nil:
 		return fmt.Errorf("%w\n%s: %s", err, outsideOf[o.mode], text)
 	case o.mode == isolation.Enforce && len(o.found.List) > 0:
-		return step.Permanent(fmt.Errorf("%s ended well, but %s: %s. Give it what it needs by files or inputs, or allow it by isolation_reads", c.line()[0], outsideOf[o.mode], text))
+		return step.Permanent(fmt.Errorf("%s succeeded, but %s: %s. Pass what it needs in files or inputs, or allow it with isolation_reads", c.line()[0], outsideOf[o.mode], text))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func checkLibraries(bad func(path, format string, args ...any), c commandConfig)
 		}
 	}
 	if len(c.Libraries) > 0 && !c.ProgramLibraries {
-		bad("libraries", "is there with program_libraries = false, which leaves them out")
+		bad("libraries", "is given with program_libraries = false, which leaves them out")
 	}
 }
 

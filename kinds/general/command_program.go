@@ -43,7 +43,7 @@ func checkProgram(bad func(path, format string, args ...any), c commandConfig) {
 		case strings.HasPrefix(name, "./"):
 			bad(path, "%q would be one of files, whose text is in the key already", name)
 		case slices.Index(c.Programs, name) < i:
-			bad(path, "%q is there twice", name)
+			bad(path, "%q is given twice", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.ProgramDigests)) {
@@ -185,7 +185,7 @@ func (p program) unchanged(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		err = errors.New("it has other bytes now")
+		err = errors.New("its bytes differ now")
 	}
 	return &step.SourceChangedError{Path: p.path, Err: fmt.Errorf("the program changed while it ran: %s: %w; run again", p.path, err)}
 }

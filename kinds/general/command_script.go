@@ -42,7 +42,7 @@ func checkScript(bad func(path, format string, args ...any), c commandConfig) {
 		bad("script", "%v", err)
 	}
 	if len(c.Argv) > 0 {
-		bad("script", "is there beside argv: give one of them")
+		bad("script", "is given together with argv: give one of them")
 	}
 	if c.has(scriptFile) {
 		bad("files", "%q is the name that the text of script has in the folder", scriptFile)
@@ -95,13 +95,13 @@ func (c commandConfig) lint() (ps []step.Problem) {
 		if at == "script" {
 			way = "leave out the first line"
 		}
-		ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("the pipe in line %d ends well if its last command does, whatever becomes of those before it; %s, which bash -euo pipefail then runs", n, way)})
+		ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("the pipe in line %d succeeds if its last command does, even if those before it fail; %s, which bash -euo pipefail then runs", n, way)})
 	}
 	for _, name := range shell.Calls() {
 		if c.has(name) {
 			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s from PATH, and files has that name: write ./%s", name, name)})
 		} else if name != line[0] && !slices.Contains(c.Programs, name) {
-			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s, and another version of that is not seen; name it: programs = [%q]", name, name)})
+			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s, and a change of its version goes unnoticed; name it: programs = [%q]", name, name)})
 		}
 	}
 	return ps

@@ -30,10 +30,10 @@ func checkSecrets(bad func(path, format string, args ...any), c commandConfig) {
 		}
 	}
 	if c.SecretFingerprint && len(c.SecretEnv) == 0 {
-		bad("secret_fingerprint", "is for steps with secret_env")
+		bad("secret_fingerprint", "applies only to steps with secret_env")
 	}
 	if c.Fingerprint != "" && !c.SecretFingerprint {
-		bad("fingerprint", "is for steps with secret_fingerprint = true, which fills it in")
+		bad("fingerprint", "applies only to steps with secret_fingerprint = true, which fills it in")
 	}
 }
 
@@ -73,7 +73,7 @@ func withoutSecrets(err error, s secret.Set) error {
 	}
 	var leak *secret.LeakError
 	if errors.As(err, &leak) {
-		return step.Permanent(fmt.Errorf("%w; nothing of it was kept. Results are for everybody who reads the store: let the program leave its secrets out", err))
+		return step.Permanent(fmt.Errorf("%w; nothing of it was kept. Everybody who reads the store can read results: let the program leave its secrets out", err))
 	}
 	return err
 }

@@ -31,7 +31,7 @@ var Download = step.Define(step.Kind[downloadConfig]{
 	Name:    "download",
 	Version: 1,
 	Doc: `Bring files from where they are published, or from this machine.
-A source is an address or the path of a local file, which steps read as they do others. An interrupted transfer goes on where it stopped, also in a later run. Every
+A source is a URL or the path of a local file. An interrupted transfer continues where it stopped, also in a later run. Every
 file is checked against its checksum; a source without one is pinned by its
 first download in redsi.lock beside the pipeline. Each file is a part of its
 own: adding one downloads one. Cost: the bytes, once over the network and twice
@@ -129,7 +129,7 @@ func downloadNames(c downloadConfig) ([]string, error) {
 	return names, nil
 }
 
-// placeholder stands in the key for bytes that nobody has seen yet.
+// placeholder is in the key for bytes that nobody has seen yet.
 const placeholder = "unpinned:"
 
 func isPlaceholder(sum string) bool { return strings.HasPrefix(sum, placeholder) }
@@ -185,7 +185,7 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 	return raw, placeholder + raw, nil
 }
 
-// localHint says of a local source that is no file how files are named.
+// localHint says of a local source that is not a file how files are named.
 func localHint(path string, err error) error {
 	absent := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -265,7 +265,7 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != f.SHA256 { // a local file, written to between two readings
-		return &step.SourceChangedError{Path: f.Path, Err: fmt.Errorf("%s changed while it was read: wait until whoever writes it is done, and run again", f.Path)}
+		return &step.SourceChangedError{Path: f.Path, Err: fmt.Errorf("%s changed while it was read: wait until it is no longer being written, and run again", f.Path)}
 	}
 	return out.Close()
 }

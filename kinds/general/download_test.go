@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 )
 
-// TestLocalSources: what is no file is refused with the way to name files.
+// TestLocalSources: what is not a file is refused with the way to name files.
 func TestLocalSources(t *testing.T) {
 	dir := t.TempDir()
 	s, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")

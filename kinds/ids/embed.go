@@ -9,11 +9,11 @@ import (
 // EmbedConfig embeds texts by an encoder.
 type EmbedConfig struct {
 	Corpus      step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries     step.Input  `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, a row for each of the split in their order"`
+	Queries     step.Input  `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
 	Split       string      `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
-	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles; its own where there are no URLs"`
+	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
 	Title       bool        `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
-	Prefix      string      `hcl:"prefix,added" help:"stands before every text, and before its title: \"query: \" and \"passage: \" of E5"`
+	Prefix      string      `hcl:"prefix,added" help:"put before every text and its title: \"query: \" and \"passage: \" of E5"`
 	Model       step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a BERT encoder: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or compressed"`
 	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean,max" help:"vector of a text: the last hidden state of its first token, [CLS], as NCI takes it; or the mean or the largest of all tokens' with [CLS] and [SEP]; the paper does not say"`
@@ -42,7 +42,7 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
   tokenizer = step.download.bert_tokenizer.files
 }`,
 	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
-		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round otherwise on another processor; the order of neighbours stays"}},
+		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round differently on another processor; the order of neighbours stays"}},
 	Defaults: EmbedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
 	Queue:    step.GPU,
 	Needs:    step.Libtorch,

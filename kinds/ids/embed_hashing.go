@@ -18,9 +18,9 @@ import (
 // embedHashingConfig embeds texts without a model.
 type embedHashingConfig struct {
 	Corpus     step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries    step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, a row for each of the split in their order"`
+	Queries    step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
 	Split      string     `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
-	Documents  step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles; its own where there are no URLs"`
+	Documents  step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
 	Title      bool       `hcl:"title,optional" help:"a document's title and a blank come before the text"`
 	Dimensions int        `hcl:"dimensions,optional" help:"length of the vectors"`
 	Words      int        `hcl:"words,optional" help:"words of each text that are read, from its start"`
@@ -38,7 +38,7 @@ texts; memory is 4 bytes x documents x dimensions.`,
   documents = step.dedup.nq["title"].documents
 }`,
 	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
-		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-6}, Cosine: 1 - 1e-9}, Why: "a processor that multiplies and adds at once rounds a sum otherwise"}},
+		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-6}, Cosine: 1 - 1e-9}, Why: "a processor that multiplies and adds at once rounds a sum differently"}},
 	Defaults: embedHashingConfig{Split: "dev", Title: true, Dimensions: 512, Words: 512},
 	Check: func(c embedHashingConfig) error {
 		ps := c.texts().Check()

@@ -19,7 +19,7 @@ var idOutputs = []step.Output{
 // atomicIDsConfig gives each document a token of its own.
 type atomicIDsConfig struct {
 	Documents  step.Input `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: from the tokenizer's length, 32100 for T5, to the rows of the model's embedding, 32128; those that there are begin as they are"`
+	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: from the tokenizer's length, 32100 for T5, to the rows of the model's embedding, 32128; rows that exist keep their weights at first"`
 	EOS        bool       `hcl:"eos,optional" help:"the target to train on is the token and an end of sequence; false: the token alone, as the paper has it. Documents are ranked in the same way"`
 	EOSToken   int        `hcl:"eos_token,optional" help:"token id of the end of sequence, for eos: 1 for T5, 2 for BART"`
 }
@@ -65,7 +65,7 @@ type NaiveIDsConfig struct {
 	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Budget    int         `hcl:"budget,optional" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
 	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, rounded up, instead of budget"`
-	Seed      int         `hcl:"seed,optional" help:"of the permutation"`
+	Seed      int         `hcl:"seed,optional" help:"for the permutation"`
 	Generator string      `hcl:"generator,optional" enum:"python,pcg" help:"how the seed permutes the numbers: as Python's random.Random(seed).shuffle, or by a PCG generator, whose memory does not grow with the budget"`
 }
 
@@ -99,9 +99,9 @@ type SemanticIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
 	Tokenizer  step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	Clusters   int         `hcl:"clusters,optional" help:"of each node, 2 to 10"`
-	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most so many documents are not split"`
-	Seed       int         `hcl:"seed,optional" help:"of the root's k-means"`
+	Clusters   int         `hcl:"clusters,optional" help:"clusters of each node, 2 to 10"`
+	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most this many documents are not split"`
+	Seed       int         `hcl:"seed,optional" help:"for the root's k-means"`
 	NodeSeeds  string      `hcl:"node_seeds,optional" enum:"derived,same" help:"seeds of the other nodes: child c of a node with seed s has (s x 1,000,003 + c + 97) mod 2^32, or all have the root's"`
 	Precision  string      `hcl:"precision,optional" enum:"float64,float32" help:"what k-means computes in"`
 	Starts     int         `hcl:"n_init,optional" help:"starts of a k-means, the best of which counts: KMeans's default is 1 since scikit-learn 1.4, 10 before"`

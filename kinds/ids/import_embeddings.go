@@ -21,19 +21,19 @@ import (
 // importEmbeddingsConfig takes vectors that another program computed.
 type importEmbeddingsConfig struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"two-dimensional .npy of float16, float32 or float64 in C order, as numpy.save writes them, plain or compressed; the rows of several follow one another"`
-	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the files that are meant; default: all whose names have .npy"`
+	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the files to read; default: all whose names have .npy"`
 	Documents step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"collection: a row is one of its documents"`
 	Queries   step.Input  `hcl:"queries,optional" accepts:"nq/queries" help:"queries of the collection instead: a row is one of the split's"`
-	Split     string      `hcl:"split,optional" enum:"train,dev,test" help:"of queries"`
+	Split     string      `hcl:"split,optional" enum:"train,dev,test" help:"split of the queries"`
 	Names     step.Inputs `hcl:"names,optional" accepts:"files,file" help:"a name a line for each row: a document's key, a query's name; default: rows are in the order of the documents, or of the split's queries"`
-	NamesFile string      `hcl:"names_file,optional" help:"name of the file of names that is meant, if there are several"`
+	NamesFile string      `hcl:"names_file,optional" help:"which file has the names, if there are several"`
 	Extra     string      `hcl:"extra,optional" enum:"fail,leave_out" help:"what to do with a row whose name the collection does not have"`
 }
 
 var ImportEmbeddings = step.Define(step.Kind[importEmbeddingsConfig]{
 	Name:    "import_embeddings",
 	Version: 1,
-	Doc: `Take vectors that another program computed, one of each document or query.
+	Doc: `Import vectors that another program computed, one of each document or query.
 Rows are in the order of the collection, or a file of names says which is whose: then
 they are put in that order, and each document or query must have one. Numbers become
 float32. A shape that does not fit, a number that is not finite, and a name that is
@@ -53,11 +53,11 @@ Cost: a copy; memory is 4 bytes x rows x columns.`,
 		}
 		for _, p := range []struct{ attribute, pattern string }{{"file", c.File}, {"names_file", c.NamesFile}} {
 			if _, err := path.Match(p.pattern, ""); err != nil {
-				ps = append(ps, step.Problem{Path: p.attribute, Detail: fmt.Sprintf("%q is no pattern of names", p.pattern)})
+				ps = append(ps, step.Problem{Path: p.attribute, Detail: fmt.Sprintf("%q is not a pattern of names", p.pattern)})
 			}
 		}
 		if len(c.Names) == 0 && (c.NamesFile != "" || c.Extra != "fail") {
-			ps = append(ps, step.Problem{Path: "names", Detail: "is needed: names_file and extra are of it"})
+			ps = append(ps, step.Problem{Path: "names", Detail: "is needed by names_file and extra"})
 		}
 		return ps.Err()
 	},
@@ -116,7 +116,7 @@ func (c importEmbeddingsConfig) owners(x *step.IO) (names []string, err error) {
 }
 
 // chosenFiles are an attribute's files whose names a pattern, or else the usual one, fits. A
-// file that is no part of a tree has no name that says anything.
+// file that is not part of a tree has no name that says anything.
 func chosenFiles(x *step.IO, ins step.Inputs, attribute, pattern, usual string) (chosen []artifacts.File, err error) {
 	var all []string
 	for _, in := range ins {
@@ -164,7 +164,7 @@ func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error 
 	places := make(map[string]int, len(v.owners))
 	for i, name := range v.owners {
 		if _, twice := places[name]; twice {
-			return step.Permanent(fmt.Errorf("two of the collection are named %q: give the rows in its order, without names", name))
+			return step.Permanent(fmt.Errorf("two in the collection are named %q: give the rows in its order, without names", name))
 		}
 		places[name] = i
 	}
@@ -173,7 +173,7 @@ func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error 
 		return err
 	}
 	if len(files) > 1 {
-		return step.Permanent(fmt.Errorf("names has %d files, say by names_file which is meant", len(files)))
+		return step.Permanent(fmt.Errorf("names has %d files; choose one with names_file", len(files)))
 	}
 	rows := map[int]int{} // of owners, from one
 	v.rows = []int{}
@@ -184,9 +184,9 @@ func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error 
 		case !known && c.Extra == "leave_out":
 			at = nobodys
 		case !known:
-			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is no name of the collection; extra = \"leave_out\" leaves its row out", files[0].Name, n, name))
+			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is not a name in the collection; extra = \"leave_out\" leaves its row out", files[0].Name, n, name))
 		case rows[at] > 0:
-			return false, step.Permanent(fmt.Errorf("%s, line %d: %q stands on line %d already", files[0].Name, n, name, rows[at]))
+			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is on line %d already", files[0].Name, n, name, rows[at]))
 		default:
 			rows[at] = n
 		}
@@ -251,7 +251,7 @@ func (v *importedVectors) ownerOf(row int) (int, error) {
 	case v.rows == nil && row < len(v.owners):
 		return row, nil
 	case v.rows == nil:
-		return 0, fmt.Errorf("there are %d to have a vector; give names if there are more rows", len(v.owners))
+		return 0, fmt.Errorf("there are %d that need a vector; give names if there are more rows", len(v.owners))
 	case row < len(v.rows):
 		return v.rows[row], nil
 	}

@@ -12,9 +12,9 @@ type KeywordIDsConfig struct {
 	Corpus    step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Tokenizer step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Words     int         `hcl:"words,optional" help:"words of an identifier"`
-	K1        float64     `hcl:"k1,optional" help:"of BM25: how soon a word that occurs more often counts no more"`
-	B         float64     `hcl:"b,optional" help:"of BM25: how much the length of a document counts"`
-	MaxTokens int         `hcl:"max_tokens,optional" help:"first tokens of the words that are taken, special ones not counted"`
+	K1        float64     `hcl:"k1,optional" help:"BM25's k1: how soon further occurrences of a word count no more"`
+	B         float64     `hcl:"b,optional" help:"BM25's b: how much the length of a document counts"`
+	MaxTokens int         `hcl:"max_tokens,optional" help:"first tokens of the words that are used, special ones not counted"`
 }
 
 // KeywordsReport says how words became identifiers.
@@ -27,7 +27,7 @@ type KeywordsReport struct {
 var KeywordIDs = step.Define(step.Kind[KeywordIDsConfig]{
 	Name:    "keyword_ids",
 	Version: 1,
-	Doc: `Give every document the words of its text that tell it from others (no type of the paper).
+	Doc: `Give every document the words of its text that tell it from others (not a type of the paper).
 The words with the greatest weight by BM25, in Lucene's form, the greatest first; of equal ones the one that comes
 first in the text. Words are runs of letters and digits, in lower case. Identifiers of words are those of
 Zhang et al., 2023 (term sets), who learn which words and let the model write them in any order; here the order is one.

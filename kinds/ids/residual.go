@@ -13,14 +13,14 @@ type ResidualIDsConfig struct {
 	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"the model's tokenizer.json, for its end token, </s> of T5"`
 	Levels     int         `hcl:"levels,optional" help:"codes of a document"`
 	Codes      int         `hcl:"codes,optional" help:"clusters of a level, at most as many as there are documents"`
-	Seed       int         `hcl:"seed,optional" help:"of every k-means"`
+	Seed       int         `hcl:"seed,optional" help:"for every k-means"`
 	FirstToken int         `hcl:"first_token,optional" help:"token id of code 0 of the first level: from the tokenizer's length to the rows of the model's embedding, 32128 for T5"`
 }
 
 var ResidualIDs = step.Define(step.Kind[ResidualIDsConfig]{
 	Name:    "residual_ids",
 	Version: 1,
-	Doc: `Give every document the codes of residual quantization, in tokens of their own (no type of the paper).
+	Doc: `Give every document the codes of residual quantization, in tokens of their own (not a type of the paper).
 As in TIGER (Rajput et al., 2023), with k-means in place of an RQ-VAE: the first level
 clusters the embeddings, each further one what the centres before it leave of them, by
 scikit-learn's KMeans with its defaults. Code c of level l is token first_token +

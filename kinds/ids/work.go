@@ -46,7 +46,7 @@ func (c KeywordIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: math.Min(1.5*float64(c.Words), float64(c.MaxTokens)) + 1}}
 }
 
-// Of identifiers of others no more is known than what they are called.
+// Of imported identifiers no more is known than their type.
 func (c ImportIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: pathTokens}}
 }

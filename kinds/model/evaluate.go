@@ -42,7 +42,7 @@ var Evaluate = step.Define(step.Kind[evaluateConfig]{
 Atomic identifiers are ranked by one decoder step, the others by beam search. Two
 scores: raw, where a hypothesis that is not an identifier keeps its rank, and
 post_filtered, the paper's, where it is left out (appendix "Decoding Procedures").
-Both are there by_tokens and by_text, of one search: validity says which of them is
+Both are reported by_tokens and by_text, from one search: validity says which of them is
 also the report's raw, post_filtered and invalid_40, and what run and queries have.
 With fewer than 40 beams invalid_40 is null, and invalid_beam is the share of all of
 them, Invalid@width. Hits and MRR find nothing beyond the beam, as in trec_eval.

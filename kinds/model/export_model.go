@@ -26,7 +26,7 @@ type ExportModelConfig struct {
 var ExportModel = step.Define(step.Kind[ExportModelConfig]{
 	Name:    "export_model",
 	Version: 1,
-	Doc: `Make a trained model's folder whole: whoever has it alone can ask the model.
+	Doc: `Complete a trained model's folder: it is all one needs to query the model.
 Beside config.json and model.safetensors there are the tokenizer, the beams'
 generation_config.json, identifiers.jsonl (identifier, tokens and title of every
 document) and README.md, a card with the results, how it was trained, what from, and

@@ -20,19 +20,19 @@ type generateConfig struct {
 	Documents     step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Queries       step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries: those of dev and test are never generated"`
 	Corpus        step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents, which the model reads"`
-	Model         step.Input  `hcl:"model,optional" accepts:"files,hf/model" help:"Hugging Face folder of a model that writes a query for a text, of others or of kind train_queries: config.json and model.safetensors or pytorch_model.bin"`
+	Model         step.Input  `hcl:"model,optional" accepts:"files,hf/model" help:"Hugging Face folder of a model that writes a query for a text, from elsewhere or from kind train_queries: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer     step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"the model's tokenizer.json"`
-	Files         step.Inputs `hcl:"files,optional" accepts:"files,file" help:"instead of a model: generated queries of others, plain or compressed: JSON lines with the fields document and query, or queries, a list; or columns with tabs between them: document, query"`
-	Names         string      `hcl:"names,optional" enum:"key,number" help:"what files call a document: its key, which is its name outside, or its number in the collection, from 0"`
+	Files         step.Inputs `hcl:"files,optional" accepts:"files,file" help:"instead of a model: queries generated elsewhere, plain or compressed: JSON lines with the fields document and query, or queries, a list; or columns with tabs between them: document, query"`
+	Names         string      `hcl:"names,optional" enum:"key,number" help:"what files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
 	PerDocument   int         `hcl:"per_document,optional" help:"queries that are generated for a document, before any is left out"`
 	Method        string      `hcl:"method,optional" enum:"sample,beam" help:"sample: tokens are drawn, as doc2query does; beam: the best of a beam search"`
-	TopK          int         `hcl:"top_k,optional" help:"of samples: tokens that may be drawn, the most probable ones; 0: all"`
-	TopP          float64     `hcl:"top_p,optional" help:"of samples: of these tokens the fewest that have so much of their probability; 1: all"`
-	Temperature   float64     `hcl:"temperature,optional" help:"of samples: divides the scores"`
-	Seed          int         `hcl:"seed,optional" help:"of samples"`
-	Beams         int         `hcl:"beams,optional" help:"of a beam search; 0: as many as per_document"`
-	LengthPenalty float64     `hcl:"length_penalty,optional" help:"of a beam search: a hypothesis scores its log-probability / length^length_penalty"`
-	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"of a beam search: when it ends, as transformers' True, False and never"`
+	TopK          int         `hcl:"top_k,optional" help:"for samples: tokens that may be drawn, the most probable ones; 0: all"`
+	TopP          float64     `hcl:"top_p,optional" help:"for samples: the fewest of these tokens that have this share of their probability; 1: all"`
+	Temperature   float64     `hcl:"temperature,optional" help:"for samples: divides the scores"`
+	Seed          int         `hcl:"seed,optional" help:"for samples"`
+	Beams         int         `hcl:"beams,optional" help:"for beam search; 0: as many as per_document"`
+	LengthPenalty float64     `hcl:"length_penalty,optional" help:"for beam search: a hypothesis scores its log-probability / length^length_penalty"`
+	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"for beam search: when it ends, as transformers' True, False and never"`
 	MaxTokens     int         `hcl:"max_tokens,optional" help:"tokens of a query at most, the end of sequence among them"`
 	MaxInput      *int        `hcl:"max_input,optional" help:"first tokens of a document that the model reads, prefix and special tokens not counted; default: as in the model's training here, else 512"`
 	Prefix        *string     `hcl:"prefix,optional" help:"text whose tokens stand before each document; default: as in the model's training here, else none"`
@@ -55,8 +55,8 @@ var generateDefaults = generateConfig{Names: "key", PerDocument: 5, Method: bySa
 var GenerateQueries = step.Define(step.Kind[generateConfig]{
 	Name:    "generate_queries",
 	Version: 1,
-	Doc: `Generate the queries that documents might be asked for, as training queries (DSI-QG, doc2query; not of the paper).
-A sequence-to-sequence model reads a document's text and writes queries: one of others, such as castorini's
+	Doc: `Generate the queries that documents might be asked for, as training queries (DSI-QG, doc2query; not in the paper).
+A sequence-to-sequence model reads a document's text and writes queries: a published one, such as castorini's
 doc2query, or one that kind train_queries trained on the collection's own. Or files bring queries that were
 generated elsewhere. Samples are drawn by the probabilities of transformers' temperature, top_k and top_p; a draw
 depends on seed, document and number of the sample, and on nothing else but the rounding of scores.
@@ -75,10 +75,10 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
   tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs: []step.Output{
-		{Name: "queries", Type: "nq/queries", Help: "the collection's queries, and after them the generated ones, of train, named generated-DOCUMENT-NUMBER",
-			Alike: step.Follows{Output: "report"}, Why: "a draw that a rounding tips is another query"},
+		{Name: "queries", Type: "nq/queries", Help: "the collection's queries, and after them the generated ones, in train, named generated-DOCUMENT-NUMBER",
+			Alike: step.Follows{Output: "report"}, Why: "rounding can turn a draw into another query"},
 		{Name: "report", Type: "report", Help: "how many were generated, kept and left out, and examples, as JSON", Fields: step.FieldsOf[doc2query.Report](),
-			Alike: sameGenerated, Why: "a draw that a rounding tips is another query"},
+			Alike: sameGenerated, Why: "rounding can turn a draw into another query"},
 	},
 	Defaults: generateDefaults,
 	Queue:    step.GPU,
@@ -136,13 +136,13 @@ type GenerateShardConfig struct {
 	Tokenizer     step.Inputs `hcl:"tokenizer" help:"its tokenizer"`
 	PerDocument   int         `hcl:"per_document" help:"queries of a document"`
 	Method        string      `hcl:"method" help:"sample or beam"`
-	TopK          int         `hcl:"top_k" help:"of samples"`
-	TopP          float64     `hcl:"top_p" help:"of samples"`
-	Temperature   float64     `hcl:"temperature" help:"of samples"`
-	Seed          int         `hcl:"seed" help:"of samples"`
-	Beams         int         `hcl:"beams" help:"of a search"`
-	LengthPenalty float64     `hcl:"length_penalty" help:"of a search"`
-	EarlyStopping string      `hcl:"early_stopping" help:"of a search"`
+	TopK          int         `hcl:"top_k" help:"for samples"`
+	TopP          float64     `hcl:"top_p" help:"for samples"`
+	Temperature   float64     `hcl:"temperature" help:"for samples"`
+	Seed          int         `hcl:"seed" help:"for samples"`
+	Beams         int         `hcl:"beams" help:"for beam search"`
+	LengthPenalty float64     `hcl:"length_penalty" help:"for beam search"`
+	EarlyStopping string      `hcl:"early_stopping" help:"for beam search"`
 	MaxTokens     int         `hcl:"max_tokens" help:"of a query"`
 	MaxInput      int         `hcl:"max_input" help:"of a document"`
 	Prefix        string      `hcl:"prefix" help:"before a document"`
@@ -295,7 +295,7 @@ func eachGenerated(x *step.IO, in step.Input, yield func(doc2query.Generated) er
 	})
 }
 
-// broughtQueries reads generated queries of others, those of a document in the order of the files.
+// broughtQueries reads queries generated elsewhere, those of a document in the order of the files.
 func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []string) (func(func(doc2query.Generated) error) error, error) {
 	places := make(map[string]int32, len(keys))
 	for i, key := range keys {
@@ -303,7 +303,7 @@ func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []s
 			key = fmt.Sprint(i)
 		}
 		if j, ok := places[key]; ok {
-			return nil, step.Permanent(fmt.Errorf("documents %d and %d are both called %q, so a query's document cannot be told: name documents by number", j, i, key))
+			return nil, step.Permanent(fmt.Errorf("documents %d and %d are both called %q, so it is unclear which one a query is for: name documents by number", j, i, key))
 		}
 		places[key] = int32(i)
 	}
@@ -314,7 +314,7 @@ func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []s
 		}
 		place, ok := places[r.Document]
 		if !ok {
-			return fmt.Errorf("%s: %q is none of the %d documents", r.Place, r.Document, len(keys))
+			return fmt.Errorf("%s: %q is not one of the %d documents", r.Place, r.Document, len(keys))
 		}
 		var list []string
 		if err := r.List(&list, "queries", "predicted_queries"); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// ImportModelConfig takes a model of others.
+// ImportModelConfig imports a model.
 type ImportModelConfig struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,hf/model,hub/model" help:"config.json, the weights in one file or several, tokenizer.json; in one tree or several"`
 	Folder    string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`
@@ -17,12 +17,12 @@ type ImportModelConfig struct {
 var ImportModel = step.Define(step.Kind[ImportModelConfig]{
 	Name:    "import_model",
 	Version: 1,
-	Doc: `Take a model of others, checked before anything is computed with it.
+	Doc: `Import a model, and check it before anything is computed with it.
 The files are those of a Hugging Face folder: an encoder-decoder to be trained (T5, FLAN-T5,
 mT5, umT5, BART) or an encoder for embed (BERT, RoBERTa, XLM-R, DistilBERT, MPNet, ELECTRA).
-config.json must be of a model that redsi computes, the weights (safetensors or PyTorch's, in
+config.json must be of a model that redsi supports, the weights (safetensors or PyTorch's, in
 one file or in several that an index lists) must have every tensor in its shape, and
-the tokenizer's tokens must have rows in the embedding. No number of the weights is looked at.
+the tokenizer's tokens must have rows in the embedding. The weights' values are not checked.
 Weights in formats that are not read are left out. Cost: the files are hashed once.`,
 	Example: `step "import_model" "flan" {
   files = [step.download.flan.files]

@@ -13,9 +13,9 @@ type ImportTrainedConfig struct {
 var ImportTrained = step.Define(step.Kind[ImportTrainedConfig]{
 	Name:    "import_trained",
 	Version: 1,
-	Doc: `Take a trained model of others with its identifiers and tokenizer: what export_model wrote.
-redsi.json says how the model is asked. It is checked as import_model does it, and that the
-identifiers are those that it was trained on. Evaluate it with queries whose documents have the
+	Doc: `Import a trained model with its identifiers and tokenizer, as export_model wrote it.
+redsi.json says how the model is queried. It is checked as by import_model, and the
+identifiers must be those that it was trained on. Evaluate it with queries whose documents have the
 same numbers. Cost: the files are hashed once.`,
 	Example: `step "import_trained" "published" {
   files = [step.download.published.files]

@@ -9,7 +9,7 @@ import (
 
 // RandomT5Config sizes a T5 or BART model.
 type RandomT5Config struct {
-	Family        string  `hcl:"family,added" enum:"t5,mt5,umt5,bart" help:"what the model is; sizes are called as T5's for each"`
+	Family        string  `hcl:"family,added" enum:"t5,mt5,umt5,bart" help:"what the model is; sizes are named as T5's for each"`
 	Layers        int     `hcl:"layers" help:"encoder layers"`
 	DecoderLayers int     `hcl:"decoder_layers,optional" help:"default: as many as layers"`
 	DModel        int     `hcl:"d_model" help:"width of the model"`
@@ -18,8 +18,8 @@ type RandomT5Config struct {
 	Heads         int     `hcl:"heads" help:"attention heads"`
 	Dropout       float64 `hcl:"dropout,optional" help:"dropout_rate of config.json (BART: dropout)"`
 	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries; mT5's 250112, BART's 50265"`
-	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gelu,gated-relu,gated-gelu,gated-silu" help:"not of BART. relu: T5 1.0, whose output matrix is the embedding, as gelu's is; gated-gelu: T5 1.1, FLAN-T5, mT5 and umT5, which have a separate one, as the other gated ones do"`
-	Seed          int     `hcl:"seed,optional" help:"of the weights"`
+	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gelu,gated-relu,gated-gelu,gated-silu" help:"not for BART. relu: T5 1.0, whose output matrix is the embedding, as gelu's is; gated-gelu: T5 1.1, FLAN-T5, mT5 and umT5, which have a separate one, as the other gated ones do"`
+	Seed          int     `hcl:"seed,optional" help:"for the weights"`
 }
 
 var RandomT5 = step.Define(step.Kind[RandomT5Config]{
@@ -54,13 +54,13 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 			}
 		}
 		if c.Family == "bart" && c.Heads*c.DKV != c.DModel {
-			ps = append(ps, step.Problem{Path: "d_kv", Detail: "of a BART, heads x d_kv must be d_model"})
+			ps = append(ps, step.Problem{Path: "d_kv", Detail: "for BART, heads x d_kv must be d_model"})
 		}
 		if c.Family == "bart" && c.FeedForward != "relu" {
 			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "a BART has its own"})
 		}
 		if strings.HasSuffix(c.Family, "mt5") && !strings.HasPrefix(c.FeedForward, "gated-") {
-			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "of a multilingual T5 must be a gated one: gated-gelu is the published ones'"})
+			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "must be a gated one for a multilingual T5: published ones have gated-gelu"})
 		}
 		if c.Dropout < 0 || c.Dropout >= 1 {
 			ps = append(ps, step.Problem{Path: "dropout", Detail: "must be at least 0 and below 1"})

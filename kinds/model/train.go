@@ -14,7 +14,7 @@ import (
 
 // TrainConfig fits a model to a collection.
 type TrainConfig struct {
-	Model           step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, which is trained on"`
+	Model           step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, to train it further"`
 	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
 	IDs             step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
 	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
@@ -30,29 +30,29 @@ type TrainConfig struct {
 	Steps           int         `hcl:"steps,optional" help:"updates"`
 	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
 	Optimizer       string      `hcl:"optimizer,added" enum:"adafactor,adamw" help:"adafactor: transformers', without a first moment; adamw: torch's, with beta1, beta2, epsilon and weight_decay"`
-	LearningRate    float64     `hcl:"learning_rate,optional" help:"of the optimizer, after the warmup (paper, with Adafactor: 5e-4 for atomic identifiers, else 1e-3)"`
-	Schedule        string      `hcl:"schedule,added" enum:"constant,linear,cosine,inverse_sqrt" help:"of the rate after the warmup: linear and cosine fall to 0 at the last update, inverse_sqrt with the root of the updates made"`
+	LearningRate    float64     `hcl:"learning_rate,optional" help:"the optimizer's rate after the warmup (paper, with Adafactor: 5e-4 for atomic identifiers, else 1e-3)"`
+	Schedule        string      `hcl:"schedule,added" enum:"constant,linear,cosine,inverse_sqrt" help:"how the rate changes after the warmup: linear and cosine fall to 0 at the last update, inverse_sqrt with the root of the updates made"`
 	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
 	Accumulate      int         `hcl:"accumulate,added" help:"parts that the batch of an update is cut into, one after another: less memory, and the update of the whole batch but for rounding and the masks of dropout"`
 	ClipNorm        float64     `hcl:"clip_norm,added" help:"the largest norm of all gradients together, as torch's clip_grad_norm_; 0: any"`
 	LabelSmoothing  float64     `hcl:"label_smoothing,added" help:"how much of each label's weight is spread over the vocabulary, as torch's CrossEntropyLoss"`
-	WeightDecay     float64     `hcl:"weight_decay,added" help:"of adamw; biases and layer norms have none, as transformers' Trainer has it"`
-	Beta1           float64     `hcl:"beta1,added" help:"of adamw: how much of the running mean of gradients stays"`
-	Beta2           float64     `hcl:"beta2,added" help:"of adamw: how much of the running mean of their squares stays"`
-	Epsilon         float64     `hcl:"epsilon,added" help:"of adamw: added to the root of that mean"`
+	WeightDecay     float64     `hcl:"weight_decay,added" help:"for adamw; biases and layer norms have none, as transformers' Trainer has it"`
+	Beta1           float64     `hcl:"beta1,added" help:"for adamw: how much of the running mean of gradients stays"`
+	Beta2           float64     `hcl:"beta2,added" help:"for adamw: how much of the running mean of their squares stays"`
+	Epsilon         float64     `hcl:"epsilon,added" help:"for adamw: added to the root of that mean"`
 	ScaleParameter  bool        `hcl:"scale_parameter,optional" help:"adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
 	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
-	Seed            int         `hcl:"seed,optional" help:"of random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
-	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"of matrix products; parameters are fp32. fp16 needs a CUDA device"`
+	Seed            int         `hcl:"seed,optional" help:"for random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
+	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"precision of matrix products; parameters are fp32. fp16 needs a CUDA device"`
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
 	Select          string      `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
-	Patience        int         `hcl:"patience,added" help:"end training after so many evaluations in a row whose metric of select is no better than one before; 0: make all steps. Not early_stopping, which is of a search"`
-	Beams           int         `hcl:"beams,optional" help:"of an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
+	Patience        int         `hcl:"patience,added" help:"end training after this many evaluations in a row without a better value of select's metric; 0: make all steps. Not early_stopping, which is for a search"`
+	Beams           int         `hcl:"beams,optional" help:"for an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
 	EarlyStopping   string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it. Training ends early by patience"`
 	Validity        string      `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
-	KeepState       bool        `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps goes on from there; garbage collection takes it"`
-	Recompute       bool        `hcl:"checkpoint_activations,added,nokey" help:"keep of a batch only what each layer begins with, and compute the layer again for its gradients: less memory, the time of one more forward pass, the same update"`
+	KeepState       bool        `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps continues from there; garbage collection removes it"`
+	Recompute       bool        `hcl:"checkpoint_activations,added,nokey" help:"keep only each layer's input of a batch, and recompute the layer for its gradients: less memory, one more forward pass, the same update"`
 	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
@@ -71,17 +71,17 @@ vocabulary grows by the tokens that identifiers have of their own: one per docum
 for atomic ones, the codes of residual ones. Each evaluation
 retrieves for all development queries, post-filtered; the checkpoint with the best
 metric is kept. Defaults are the paper's for naive and semantic identifiers.
-A model that a train step left is trained on, as in two stages: with other queries,
+The model of a train step can be trained further, in a second stage: with other queries,
 ratio or prefixes, but with its own identifiers where those are rows of its vocabulary,
-as atomic ones are. The optimizer begins anew.
+as atomic ones are. The optimizer starts afresh.
 With keep_state, a step that differs from this one only in more steps, or in patience,
-goes on where it ended, to the same bytes as if it had made all steps itself; its report
+continues where it ended, to the same bytes as if it had made all steps itself; its report
 and log say from where. Not with a linear or cosine schedule, whose rate depends on steps.
 Resumes, on any worker, at its newest checkpoint with the bits that it would have
 had without the interruption. The model is the same bytes for the same
 configuration and inputs on one kind of CPU: with any number of threads on Intel's with
-AVX2 and AMD's with AVX-512, else with the number that the result names. Another kind of CPU or a CUDA device gives other
-rounding. Curve, events and report have wall-clock times. Cost: steps x batch
+AVX2 and AMD's with AVX-512, else with the number that the result names. Another kind of CPU or a CUDA device rounds
+differently. Curve, events and report have wall-clock times. Cost: steps x batch
 sequences forward and backward, and an evaluation of all development queries every
 evaluate_every steps; memory is the parameters and their gradients, 8 bytes each (16
 with AdamW, 4 more with accumulate), the activations of a batch, or of a part of it, or, with
@@ -98,13 +98,13 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 }`,
 	Outputs: []step.Output{
 		{Name: "model", Type: "dsi/model", Tree: true, Help: "the selected checkpoint: config.json and model.safetensors, which transformers opens, and redsi.json, what a query must know",
-			Alike: sameModel, Why: "roundings of another processor grow from update to update, as those of another seed do"},
+			Alike: sameModel, Why: "differences of rounding on another processor grow from update to update, as those of another seed do"},
 		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and development metrics at each evaluation, as JSON", Fields: step.FieldsOf[train.Curve](),
-			Alike: sameCurve, Why: "losses and metrics on the way to a model that is compared by itself"},
+			Alike: sameCurve, Why: "losses and metrics on the way to a model, which is compared itself"},
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING",
-			Alike: step.OfTheRun{}, Why: "it has the times at which the curve was drawn"},
+			Alike: step.OfTheRun{}, Why: "it has wall-clock times"},
 		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[TrainReport](),
-			Alike: sameReport, Why: "the best of several evaluations may be another one where two are nearly as good"},
+			Alike: sameReport, Why: "another evaluation may be the best where two are nearly equal"},
 	},
 	Declares: TrainConfig.declares,
 	Trajectory: func(c TrainConfig) []string {
@@ -150,7 +150,7 @@ func checkTrain(c TrainConfig) error {
 		bad("ratio", "%v", err)
 	}
 	if c.Repeats == ByQueries && c.Ratio != "1:1" {
-		bad("repeats", "by_queries is a way to have ratio = \"1:1\"; with ratio = %q take uniform", c.Ratio)
+		bad("repeats", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
 	}
 	if c.Accumulate > c.Batch && c.Batch > 0 {
 		bad("accumulate", "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
@@ -209,7 +209,7 @@ func checkFit(on, precision string, rate float64, dropout *float64, numbers ...a
 		bad("dropout", "must be at least 0 and below 1")
 	}
 	if precision == "fp16" && on == "cpu" {
-		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
+		bad("precision", "fp16 trains on a CUDA device only; use fp32 or bf16, or another device")
 	}
 	return ps
 }

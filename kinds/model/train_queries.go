@@ -17,12 +17,12 @@ type TrainQueriesConfig struct {
 	Lowercase       bool        `hcl:"lowercase,optional" help:"lower-case documents and queries first"`
 	Steps           int         `hcl:"steps,optional" help:"updates"`
 	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
-	LearningRate    float64     `hcl:"learning_rate,optional" help:"of Adafactor, constant after the warmup"`
+	LearningRate    float64     `hcl:"learning_rate,optional" help:"Adafactor's rate, constant after the warmup"`
 	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0"`
 	ScaleParameter  bool        `hcl:"scale_parameter,optional" help:"Adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
 	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
-	Seed            int         `hcl:"seed,optional" help:"of random weights, the order of examples and dropout"`
-	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"of matrix products; parameters are fp32. fp16 needs a CUDA device"`
+	Seed            int         `hcl:"seed,optional" help:"for random weights, the order of examples and dropout"`
+	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"precision of matrix products; parameters are fp32. fp16 needs a CUDA device"`
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations; the last update is always evaluated"`
 	DevQueries      int         `hcl:"dev_queries,optional" help:"development queries of an evaluation, the first ones; 0: all"`
 	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
@@ -48,7 +48,7 @@ var TrainQueries = step.Define(step.Kind[TrainQueriesConfig]{
 	Name:    "train_queries",
 	Resumes: true, Counts: "step", CountsTo: "steps",
 	Version: 1,
-	Doc: `Train a model to write the queries that a document is asked for (doc2query; not of the paper).
+	Doc: `Train a model to write the queries that a document is asked for (doc2query; not in the paper).
 An example leads from a document's text to one of its training queries; Adafactor, constant rate after a linear
 warmup. Each evaluation measures the mean loss of development queries, token by token; the checkpoint with the lowest
 is kept, which is the one with the highest likelihood, e to minus that loss. Kind generate_queries takes the model, and
@@ -64,13 +64,13 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 }`,
 	Outputs: []step.Output{
 		{Name: "model", Type: "hf/model", Tree: true, Help: "the selected checkpoint: config.json and model.safetensors, which transformers opens, and doc2query.json, how it reads documents",
-			Alike: step.OfTheRun{}, Why: "roundings of another processor grow from update to update; the report says how good it is"},
+			Alike: step.OfTheRun{}, Why: "differences of rounding on another processor grow from update to update; the report says how good it is"},
 		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and the likelihood of development queries at each evaluation, as JSON", Fields: curveFields(Likelihood),
-			Alike: sameCurve, Why: "losses and metrics on the way to a model that is compared by itself"},
+			Alike: sameCurve, Why: "losses and metrics on the way to a model, which is compared itself"},
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING",
-			Alike: step.OfTheRun{}, Why: "it has the times at which the curve was drawn"},
+			Alike: step.OfTheRun{}, Why: "it has wall-clock times"},
 		{Name: "report", Type: "train/queries_report", Help: "parameters, examples, and loss and perplexity of development queries, as JSON", Fields: step.FieldsOf[TrainQueriesReport](),
-			Alike: sameQueriesReport, Why: "the best of several evaluations may be another one where two are nearly as good"},
+			Alike: sameQueriesReport, Why: "another evaluation may be the best where two are nearly equal"},
 	},
 	Defaults: TrainQueriesConfig{Init: "weights", MaxInput: 512, MaxQuery: 64, Lowercase: true, Steps: 100_000, Batch: 128,
 		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, DevQueries: 1000, Device: "auto"},

@@ -47,7 +47,7 @@ func (c TrainQueriesConfig) work() step.Work {
 	}
 }
 
-// work is what the model writes; files of others cost a card nothing.
+// work is what the model writes; imported files cost a card nothing.
 func (c generateConfig) work() step.Work {
 	if !c.Model.Set() {
 		return step.Work{}

@@ -16,9 +16,9 @@ import (
 // agreeConfig compares two runs of one system, or of two.
 type agreeConfig struct {
 	A       step.Input `hcl:"a,optional" accepts:"trec/run" help:"a run"`
-	B       step.Input `hcl:"b,optional" accepts:"trec/run" help:"another of the same queries"`
+	B       step.Input `hcl:"b,optional" accepts:"trec/run" help:"another run of the same queries"`
 	ScoresA step.Input `hcl:"scores_a,optional" accepts:"score/queries" help:"queries output of a's score step, for rmse"`
-	ScoresB step.Input `hcl:"scores_b,optional" accepts:"score/queries" help:"of b's"`
+	ScoresB step.Input `hcl:"scores_b,optional" accepts:"score/queries" help:"queries output of b's score step"`
 	Depth   int        `hcl:"depth,optional" help:"documents of a ranking that tau and RBO look at"`
 	P       float64    `hcl:"p,optional" help:"persistence of RBO: 0.9 gives 86% of the weight to the first 10 ranks"`
 	Overlap []int      `hcl:"overlap,optional" help:"depths of overlap"`
@@ -44,7 +44,7 @@ type agreeReport struct {
 var Agree = step.Define(step.Kind[agreeConfig]{
 	Name:    "agree",
 	Version: 1,
-	Doc: `Say how alike two runs are: the same system twice, or a reproduction and its original.
+	Doc: `Measure how similar two runs are: the same system twice, or a reproduction and its original.
 tau is Kendall's of the documents that both rankings have, tau_union that of repro_eval,
 which depends on the documents' names; rbo is rank-biased overlap down to the end of the
 shorter ranking, rbo_ext extrapolated beyond it, rbo_normalized over the most that it

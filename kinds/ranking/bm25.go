@@ -25,14 +25,14 @@ type bm25Config struct {
 	Depth     int         `hcl:"depth,optional" help:"documents of a ranking, at most"`
 	Formula   string      `hcl:"formula,optional" enum:"lucene,robertson,atire,bm25+,bm25l,bm25l_tf,okapi" help:"what a document scores"`
 	K1        float64     `hcl:"k1,optional" help:"how soon a repeated word counts no more"`
-	B         float64     `hcl:"b,optional" help:"how much a long document is held against it, from 0 to 1"`
-	Delta     *float64    `hcl:"delta,optional" help:"of bm25+, default 1, and of bm25l and bm25l_tf, default 0.5"`
-	Epsilon   *float64    `hcl:"epsilon,optional" help:"of okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
+	B         float64     `hcl:"b,optional" help:"how much long documents are penalized, from 0 to 1"`
+	Delta     *float64    `hcl:"delta,optional" help:"for bm25+, default 1, and for bm25l and bm25l_tf, default 0.5"`
+	Epsilon   *float64    `hcl:"epsilon,optional" help:"for okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
 	Lengths   *string     `hcl:"lengths,optional" enum:"lucene,exact" help:"documents' lengths in a byte, as Lucene keeps them, with its float32 arithmetic, or as they are; default lucene for that formula, exact for the others, which know nothing else"`
-	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is no lower bound"`
+	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is not a lower bound"`
 	Tokenizer string      `hcl:"tokenizer,optional" enum:"lucene_english,words,whitespace" help:"what the terms of a text are"`
-	Stopwords *string     `hcl:"stopwords,optional" enum:"english,none" help:"words that are no terms, of tokenizer words: Lucene's 33, bm25s' default, or none; default english"`
-	Stemmer   *string     `hcl:"stemmer,optional" help:"Snowball stemmer of tokenizer words, such as english; default none"`
+	Stopwords *string     `hcl:"stopwords,optional" enum:"english,none" help:"for tokenizer words: words that are not terms, Lucene's 33, bm25s' default, or none; default english"`
+	Stemmer   *string     `hcl:"stemmer,optional" help:"for tokenizer words: Snowball stemmer, such as english; default none"`
 }
 
 var BM25 = step.Define(step.Kind[bm25Config]{
@@ -84,7 +84,7 @@ the queries that are appended, and the queries; a million passages of 60 words t
 			ps = append(ps, step.Problem{Path: "depth", Detail: "must be at least 1"})
 		}
 		if c.Delta != nil && c.Formula != string(bm25.Plus) && c.Formula != string(bm25.Long) && c.Formula != string(bm25.LongTF) {
-			ps = append(ps, step.Problem{Path: "delta", Detail: "is of formulas bm25+, bm25l and bm25l_tf; leave it out"})
+			ps = append(ps, step.Problem{Path: "delta", Detail: "applies only to formulas bm25+, bm25l and bm25l_tf; remove it"})
 		}
 		if c.Epsilon != nil && c.Formula != string(bm25.Okapi) {
 			ps = append(ps, step.Problem{Path: "epsilon", Detail: "applies only to formula okapi; remove it"})
@@ -204,7 +204,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 func inCollection(documents int32) func(*dedup.Query) error {
 	return func(q *dedup.Query) error {
 		if q.Doc < 0 || q.Doc >= documents {
-			return fmt.Errorf("document %d is none of the %d that are ranked: give all of the same collection", q.Doc, documents)
+			return fmt.Errorf("document %d is not one of the %d that are ranked: take all from the same collection", q.Doc, documents)
 		}
 		return nil
 	}
@@ -238,7 +238,7 @@ func indexCorpus(ctx context.Context, x *step.IO, c bm25Config, analyzer bm25.An
 	n := int32(0)
 	err := inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
 		if d.Doc != n {
-			return step.Permanent(fmt.Errorf("corpus: document %d where %d was due: all documents are ranked", d.Doc, n))
+			return step.Permanent(fmt.Errorf("corpus: document %d where %d was expected: all documents are ranked", d.Doc, n))
 		}
 		texts := []string{d.Text}
 		if c.Title {

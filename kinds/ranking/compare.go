@@ -18,13 +18,13 @@ import (
 type compareConfig struct {
 	Systems    map[string]step.Input `hcl:"systems" accepts:"score/queries" help:"queries output of a score step, by the system's name"`
 	Baselines  []string              `hcl:"baselines" help:"systems that all others, and each other, are compared with"`
-	Measures   []string              `hcl:"measures,optional" help:"of those that all systems were scored by"`
+	Measures   []string              `hcl:"measures,optional" help:"measures to compare, of those that all systems were scored by"`
 	Test       string                `hcl:"test,optional" enum:"t,permutation,bootstrap,wilcoxon" help:"paired and two-sided: Student's t, randomization of signs, shifted bootstrap, signed ranks"`
 	Correction string                `hcl:"correction,optional" enum:"none,bonferroni,holm,tukey_hsd" help:"for the number of comparisons; tukey_hsd takes all pairs of systems together: with t by the studentized range, queries being blocks, with permutation by random assignments"`
 	Family     string                `hcl:"family,optional" enum:"measure,all" help:"comparisons that are corrected together: those of each measure, or all; tukey_hsd is always of a measure"`
 	Alpha      float64               `hcl:"alpha,optional" help:"corrected p below which a difference is significant; intervals have confidence 1 - alpha"`
-	Samples    int                   `hcl:"samples,optional" help:"of permutation, where more than 20 queries differ, and of bootstrap"`
-	Seed       int                   `hcl:"seed,optional" help:"of the samples"`
+	Samples    int                   `hcl:"samples,optional" help:"for permutation, where more than 20 queries differ, and for bootstrap"`
+	Seed       int                   `hcl:"seed,optional" help:"for the samples"`
 }
 
 // compareReport is what tables read.
@@ -64,7 +64,7 @@ type comparison struct {
 var Compare = step.Define(step.Kind[compareConfig]{
 	Name:    "compare",
 	Version: 1,
-	Doc: `Say which systems differ by more than chance, query by query.
+	Doc: `Test which systems differ by more than chance, query by query.
 Every system is compared with each baseline, in every measure, by a paired two-sided
 test; p is corrected for the number of comparisons. All systems must have been scored on
 the same queries. A table takes the report as significance, and marks its cells. The
@@ -110,7 +110,7 @@ func checkCompare(c compareConfig) error {
 	}
 	for i, b := range c.Baselines {
 		if _, ok := c.Systems[b]; !ok {
-			bad(fmt.Sprintf("baselines[%d]", i), "%q is none of the systems %v", b, slices.Sorted(maps.Keys(c.Systems)))
+			bad(fmt.Sprintf("baselines[%d]", i), "%q is not one of the systems %v", b, slices.Sorted(maps.Keys(c.Systems)))
 		}
 		if slices.Contains(c.Baselines[:i], b) {
 			bad(fmt.Sprintf("baselines[%d]", i), "%q is named twice", b)
@@ -126,7 +126,7 @@ func checkCompare(c compareConfig) error {
 		bad("seed", "must not be negative")
 	}
 	if c.Correction == string(significance.TukeyRange) && c.Test != string(significance.T) && c.Test != string(significance.Permutation) {
-		bad("correction", "tukey_hsd is made of the t or the permutation test, not of %s", c.Test)
+		bad("correction", "tukey_hsd uses the t or the permutation test, not %s", c.Test)
 	}
 	return ps.Err()
 }

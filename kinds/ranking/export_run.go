@@ -26,16 +26,16 @@ type exportRunConfig struct {
 	Qrels     step.Input            `hcl:"qrels,optional" accepts:"trec/qrels" help:"judgments, written as qrels.txt"`
 	Documents step.Input            `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents are written by their names; default: by number"`
 	Queries   step.Input            `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries are written by their names; default: by number"`
-	Split     string                `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits have one number"`
-	Metadata  bool                  `hcl:"metadata,optional" help:"begin each run with ir_metadata's header, which trec_eval itself does not read over"`
+	Split     string                `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits share a number"`
+	Metadata  bool                  `hcl:"metadata,optional" help:"begin each run with ir_metadata's header, which trec_eval itself does not skip"`
 	PRIMAD    string                `hcl:"primad,optional" help:"what the header says of all runs: YAML, or jsonencode() of an object, with platform, research goal, implementation, method, actor, data"`
-	PRIMADOf  map[string]string     `hcl:"primad_of,optional" help:"the same of a run by its name, in place of what primad says of a component"`
+	PRIMADOf  map[string]string     `hcl:"primad_of,optional" help:"the same for a run by its name, in place of what primad says of a component"`
 }
 
 var ExportRun = step.Define(step.Kind[exportRunConfig]{
 	Name:    "export_run",
 	Version: 1,
-	Doc: `Write rankings and judgments as files for other programs, under the names of outside.
+	Doc: `Write rankings and judgments as files for other programs, under their original names.
 trec_eval, ir_measures and ranx score the files as redsi does, ties included: where two
 scores of a ranking are one as float32, the lower one is written as the next float32
 below. A name with white space, % or a control character is written percent-encoded, in
@@ -61,7 +61,7 @@ a run, 150 bytes a row.`,
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
 			if err := artifacts.CheckFileName(name); err != nil || strings.Contains(name, "/") || metrics.EncodeName(name) != name {
-				ps = append(ps, step.Problem{Path: "runs", Detail: fmt.Sprintf("%q is no name of a file and one word", name)})
+				ps = append(ps, step.Problem{Path: "runs", Detail: fmt.Sprintf("%q is not a file name of one word", name)})
 			}
 		}
 		if (c.PRIMAD != "" || len(c.PRIMADOf) > 0) && !c.Metadata {
@@ -72,7 +72,7 @@ a run, 150 bytes a row.`,
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.PRIMADOf)) {
 			if _, ok := c.Runs[name]; !ok {
-				ps = append(ps, step.Problem{Path: "primad_of", Detail: fmt.Sprintf("%q is none of the runs", name)})
+				ps = append(ps, step.Problem{Path: "primad_of", Detail: fmt.Sprintf("%q is not one of the runs", name)})
 			}
 			if _, err := trec.ParseMetadata(c.PRIMADOf[name]); err != nil {
 				ps = append(ps, step.Problem{Path: fmt.Sprintf("primad_of[%q]", name), Detail: err.Error()})
@@ -131,7 +131,7 @@ func (n outsideNames) of(what string, names map[string]string, inside string) (s
 	if name, ok := names[inside]; ok {
 		return name, nil
 	}
-	return "", step.Permanent(fmt.Errorf("the collection has no %s %.40q; are run and collection of one study?", what, inside))
+	return "", step.Permanent(fmt.Errorf("the collection has no %s %.40q; do run and collection belong together?", what, inside))
 }
 
 func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {

@@ -19,7 +19,7 @@ const (
 	unknownLeaveOut = "leave_out"
 )
 
-// importSource is what files of others are read from.
+// importSource says which imported files are read.
 type importSource struct {
 	files              step.Inputs
 	file, format       string
@@ -87,7 +87,7 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 	}
 	r.Format = strings.Join(formats, ", ")
 	if r.Rows == 0 {
-		return step.Permanent(fmt.Errorf("no line was taken of %d files; %d name unknown queries, %d unknown documents", len(files), r.UnknownQueries, r.UnknownDocuments))
+		return step.Permanent(fmt.Errorf("no line of %d files was used; %d name unknown queries, %d unknown documents", len(files), r.UnknownQueries, r.UnknownDocuments))
 	}
 	x.Count("rows", int64(r.Rows))
 	x.Count("unknown_documents", int64(r.UnknownDocuments))
@@ -105,7 +105,7 @@ func (s importSource) chosen(x *step.IO) (list []artifacts.File, err error) {
 			if !ok {
 				ok, err = path.Match(s.file, f.Name)
 				if err != nil {
-					return nil, step.Permanent(fmt.Errorf("file %q is no pattern of names: %w", s.file, err))
+					return nil, step.Permanent(fmt.Errorf("file %q is not a pattern of names: %w", s.file, err))
 				}
 			}
 			if ok {

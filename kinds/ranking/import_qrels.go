@@ -11,15 +11,15 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importQrelsConfig reads judgments of others.
+// importQrelsConfig imports judgments.
 type importQrelsConfig struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"judgments, plain or compressed"`
-	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the file that is meant; default: all"`
+	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the file to read; default: all"`
 	Format    string      `hcl:"format,optional" enum:",trec,beir,json" help:"query 0 document grade; query, document, grade with tabs, after a header or not; {query: {document: grade}}; default: told by the first line"`
 	Documents step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents the judgments name; default: names stay"`
 	Queries   step.Input  `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries they name; default: names stay"`
-	Split     string      `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits have one name"`
-	Unknown   string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what becomes of lines with a name that the collection lacks"`
+	Split     string      `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits share a name"`
+	Unknown   string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what to do with lines with a name that the collection lacks"`
 }
 
 type importQrelsReport struct {
@@ -30,7 +30,7 @@ type importQrelsReport struct {
 var ImportQrels = step.Define(step.Kind[importQrelsConfig]{
 	Name:    "import_qrels",
 	Version: 1,
-	Doc: `Take judgments of others: TREC qrels, BEIR's TSV, JSON of ranx and pytrec_eval.
+	Doc: `Import judgments: TREC qrels, BEIR's TSV, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
 (Document.Key, Query.Name). Grades stay, 0 and negative ones too. A document that is
 judged twice for a query fails the step, with file and line. Cost: memory grows with

@@ -13,17 +13,17 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importRunConfig reads a run of others.
+// importRunConfig imports a run.
 type importRunConfig struct {
 	Files      step.Inputs `hcl:"files" accepts:"files,file" help:"the run, plain or compressed; of several files one after another"`
-	File       string      `hcl:"file,optional" help:"name, or pattern with *, of the file that is meant; default: all"`
+	File       string      `hcl:"file,optional" help:"name, or pattern with *, of the file to read; default: all"`
 	Format     string      `hcl:"format,optional" enum:",trec,msmarco,json" help:"query Q0 document rank score tag; query document rank; {query: {document: score}}; default: told by the first line"`
 	Documents  step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents the run names; default: names stay"`
 	Queries    step.Input  `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries it names; default: names stay"`
-	Split      string      `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits have one name"`
+	Split      string      `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits share a name"`
 	Order      string      `hcl:"order,optional" enum:"trec_eval,rank" help:"what orders the documents of a query: score as float32, then name, both descending, as in trec_eval; or the rank"`
 	Duplicates string      `hcl:"duplicates,optional" enum:"fail,first" help:"of a document that a query's ranking names again: fails the step, or only its best place counts"`
-	Unknown    string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what becomes of lines with a name that the collection lacks; ranks below them close up"`
+	Unknown    string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what to do with lines with a name that the collection lacks; ranks below them close up"`
 }
 
 type importRunReport struct {
@@ -35,9 +35,9 @@ type importRunReport struct {
 var ImportRun = step.Define(step.Kind[importRunConfig]{
 	Name:    "import_run",
 	Version: 1,
-	Doc: `Take a run of others: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
+	Doc: `Import a run: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
-(Document.Key, Query.Name). Lines may stand in any order. With order = "trec_eval", the
+(Document.Key, Query.Name). Lines may be in any order. With order = "trec_eval", the
 default, the rankings are those that trec_eval makes of the file, so that its numbers
 stay; of MS MARCO's files the rank is the order. Scores that contradict the order, and
 equal ones, are set below the one before. Cost: memory grows with the lines, 150 bytes

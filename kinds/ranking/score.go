@@ -18,8 +18,8 @@ type scoreConfig struct {
 	Run      step.Input `hcl:"run" accepts:"trec/run" help:"rankings, of any step"`
 	Qrels    step.Input `hcl:"qrels" accepts:"trec/qrels" help:"judgments of the same queries, with grades if there are any"`
 	Measures []string   `hcl:"measures,optional" help:"as redsi writes them, ir_measures or trec_eval: nDCG@10, AP(rel=2)@100, ndcg_cut_10"`
-	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"hypotheses that are no identifier keep their ranks, or are left out; of other rankings, which have none, no matter"`
-	Ties     string     `hcl:"ties,optional" enum:"rank,trec_eval" help:"documents of equal score stand as the run ranks them, or as trec_eval orders them: by score as float32, then by name, both descending"`
+	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"hypotheses that are not an identifier keep their ranks, or are left out; no effect on other rankings"`
+	Ties     string     `hcl:"ties,optional" enum:"rank,trec_eval" help:"documents of equal score are ordered as the run ranks them, or as trec_eval orders them: by score as float32, then by name, both descending"`
 	Missing  string     `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval; or fail the step"`
 }
 
@@ -46,7 +46,7 @@ var defaultMeasures = []string{"nDCG@10", "MRR@10", "Hits@1", "Hits@10", "R@100"
 var Score = step.Define(step.Kind[scoreConfig]{
 	Name:    "score",
 	Version: 1,
-	Doc: `Score rankings by judgments, whoever made either.
+	Doc: `Score any rankings by any judgments.
 Measures, each at any depth k: Hits@k (Success), MRR (RR), nDCG, AP (MAP), P@k,
 Recall@k (R), Rprec, Bpref, Judged, Invalid@k. A document is relevant from grade 1 on;
 AP(rel=2)@100 asks for grade 2. nDCG gains the grade, as in trec_eval;

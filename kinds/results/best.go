@@ -19,7 +19,7 @@ type bestConfig struct {
 }
 
 type bestRanking struct {
-	Dev    step.Input `hcl:"dev" help:"JSON artifact with the number that chooses, on development queries: the report of a train step, or of a ranking of split = \"dev\""`
+	Dev    step.Input `hcl:"dev" help:"JSON artifact with the number that chooses, on development queries: the report of a train step, or of a ranking with split = \"dev\""`
 	Report step.Input `hcl:"report" help:"JSON artifact that is passed on, such as the report of a ranking of the test queries; nothing is chosen by it"`
 	Run    step.Input `hcl:"run" accepts:"trec/run" help:"ranking that is passed on"`
 }
@@ -97,8 +97,8 @@ var BestModel = step.Define(step.Kind[bestModelConfig]{
 	Version: 1,
 	Inline:  true,
 	Doc: `Choose a trained model by development scores.
-What is chosen goes on as any trained model does: to evaluate, export_model, or a train step
-that trains it on. So of a grid only one model is ever evaluated on the test queries. A
+The chosen model is used as any trained model is: by evaluate, export_model, or a train step
+that trains it further. So of a grid only one model is ever evaluated on the test queries. A
 model's files are named, not copied.
 ` + bestDoc,
 	Example: `step "best_model" "rate" {
@@ -143,7 +143,7 @@ func (c bestModel) choosesBy() step.Input   { return c.Dev }
 func checkBest(candidates int, field string) error {
 	var ps step.Problems
 	if candidates == 0 {
-		ps = append(ps, step.Problem{Path: "candidates", Detail: "there is none to choose from"})
+		ps = append(ps, step.Problem{Path: "candidates", Detail: "there are no candidates"})
 	}
 	if field == "" {
 		ps = append(ps, step.Problem{Path: "field", Detail: "names no number to choose by"})

@@ -11,13 +11,13 @@ import (
 type claimConfig struct {
 	Text     string          `hcl:"text" help:"the sentence, in the paper's own words"`
 	Paper    string          `hcl:"paper,optional" help:"where the paper says so, such as sec:results"`
-	Severity render.Severity `hcl:"severity,optional" enum:",error,warning,info" help:"what it means that it does not hold: only an error, the default, fails a check"`
+	Severity render.Severity `hcl:"severity,optional" enum:",error,warning,info" help:"how serious it is if it does not hold: only an error, the default, fails a check"`
 	Expect   []claimExpect   `hcl:"expect,block" help:"what holds where the sentence is true: all of them. Cells are written table.NAME[\"ROW.COLUMN\"] and figure.NAME[\"SERIES.POINT.y\"]"`
 }
 
 // claimExpect is an expectation of cells of any tables and figures, in exactly one form.
 type claimExpect struct {
-	Name      string             `hcl:"name,optional" help:"what it is called where there are several; default: its cells"`
+	Name      string             `hcl:"name,optional" help:"its name where there are several; default: its cells"`
 	Cell      string             `hcl:"cell,optional" help:"the cell that value, text, sign, above and below are about"`
 	Value     *float64           `hcl:"value,optional" help:"the number as the paper prints it"`
 	At        map[string]float64 `hcl:"at,optional" help:"the number by scale of the run"`
@@ -45,7 +45,7 @@ var Claim = step.Define(step.Kind[claimConfig]{
 	Block:   true,
 	Claim:   true,
 	Doc: `A sentence of the paper, and what holds in its tables and figures where it is true.
-It is no step and runs nothing: ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a run
+It is not a step and runs nothing: ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a run
 judge it by the results that are there.`,
 	Example: `claim "factor_of_two" {
   text  = "The number of documents varies by a factor of more than two."

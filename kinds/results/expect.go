@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// tableExpect is what is expected of one cell; what is said of several is a claim's.
+// tableExpect is what is expected of one cell; what is expected of several is a claim's.
 type tableExpect struct {
 	Cell      string   `hcl:"cell,label" help:"a cell by its name"`
 	Value     *float64 `hcl:"value,added" help:"the number as the paper prints it"`
@@ -15,15 +15,15 @@ type tableExpect struct {
 	Relative  float64  `hcl:"relative,optional" help:"the same as a fraction of value"`
 	Stds      float64  `hcl:"stds,optional" help:"the same in standard deviations of the rebuilt cell"`
 	Source    string   `hcl:"source,optional" help:"where the paper says so; default: its label"`
-	Std       *float64 `hcl:"std,added" help:"the standard deviation that the paper prints after ±; a rebuilt one of 0 is none"`
+	Std       *float64 `hcl:"std,added" help:"the standard deviation that the paper prints after ±; a rebuilt one of 0 does not count"`
 	StdFactor float64  `hcl:"std_factor,added" help:"how many times greater or smaller than std the rebuilt deviation may be; default 1"`
 	Text      string   `hcl:"text,added" help:"instead of value: the text of the cell, compared without markup and with any white space as one blank; an … stands for what the paper leaves out"`
 	Shown     bool     `hcl:"shown,added" help:"value is shown beside the cell and not compared, such as hours on another device"`
 
 	At       map[string]float64 `hcl:"at,optional" help:"the number by scale of the run: what is expected at each, compared with the same tolerances; value is the paper's"`
-	Scale    string             `hcl:"scale,optional" help:"the scale that all of this is about, such as toy, in any form; default: the paper's"`
+	Scale    string             `hcl:"scale,optional" help:"the scale that this is about, such as toy, in any form; default: the paper's"`
 	Near     *float64           `hcl:"near,optional" help:"absolute difference up to which a number that does not match is near, which fails nothing; default: half a unit of the last printed digit more than what matches"`
-	Severity render.Severity    `hcl:"severity,optional" enum:",error,warning,info" help:"what it means that it does not hold: only an error, the default, fails a check"`
+	Severity render.Severity    `hcl:"severity,optional" enum:",error,warning,info" help:"how serious it is if it does not hold: only an error, the default, fails a check"`
 }
 
 func expectations(expect []tableExpect) []render.Expectation {

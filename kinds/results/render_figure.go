@@ -30,7 +30,7 @@ type figureConfig struct {
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
 	Curves  *figureCurves  `hcl:"curves,added" help:"curves of several runs, such as of a grid of trainings: after series, one for each name, in a color and line of its own and in the legend"`
 	AtScale string         `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
-	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
+	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe is put before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Expect  []tableExpect  `hcl:"expect,block,nokey" help:"what is expected of a number or text, by the paper or at another scale, in exactly one form; the label is SERIES.POINT.x or SERIES.POINT.y, or for the text of panels and stages panels.N or flow.N, counted from 0. Claims are about several"`
 }
 
@@ -54,7 +54,7 @@ type figureSeries struct {
 	Title  string        `hcl:"title,optional" help:"in the legend"`
 	Color  string        `hcl:"color,optional" help:"atomic, naive, semantic, naive_light, naive_mid, naive_dark, black, gray, or #rrggbb"`
 	Line   string        `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default solid"`
-	Marker string        `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"of points that have none of their own"`
+	Marker string        `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"for points without one of their own"`
 	Hollow bool          `hcl:"hollow,optional" help:"markers of the series are not filled"`
 	Axis   string        `hcl:"axis,optional" enum:",y,y2" help:"which axis it is measured on; default y"`
 	Points []figurePoint `hcl:"points,optional" help:"points, in the order in which the line joins them"`
@@ -91,7 +91,7 @@ type figureCurves struct {
 
 type figureKey struct {
 	Title  string `hcl:"title" help:"text"`
-	Color  string `hcl:"color,optional" help:"as of a series; default gray"`
+	Color  string `hcl:"color,optional" help:"as for a series; default gray"`
 	Line   string `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default none"`
 	Marker string `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"default none"`
 	Hollow bool   `hcl:"hollow,optional" help:"not filled"`
@@ -145,7 +145,7 @@ reruns only this, editing an expectation nothing.`,
 		{Name: "pdf", Type: "figure/pdf", Help: "for LaTeX; fonts are embedded", Alike: step.Follows{Output: "json"}},
 		{Name: "png", Type: "figure/png", Help: "220 dots per inch", Alike: step.Follows{Output: "json"}},
 		{Name: "csv", Type: "figure/csv", Help: "values that are not rounded", Alike: step.Follows{Output: "json"}},
-		{Name: "json", Type: "figure/json", Help: "the data, and the inputs of each point", Alike: step.Cells{Units: 1}, Why: "a mean may round otherwise on another processor"},
+		{Name: "json", Type: "figure/json", Help: "the data, and the inputs of each point", Alike: step.Cells{Units: 1}, Why: "a mean may round differently on another processor"},
 	},
 	Defaults: figureConfig{Width: 8.5, AtScale: fullScale},
 	Check:    checkFigure,

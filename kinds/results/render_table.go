@@ -24,7 +24,7 @@ type tableConfig struct {
 	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
 	Scale   string        `hcl:"scale,optional" help:"scale of the run; what is expected at no scale by name is compared only at paper_scale, or if there is none"`
 	AtScale string        `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
-	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
+	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe is put before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Marks   *significance `hcl:"significance,added" help:"superscripts for cells that differ significantly from baselines; the caption then ends with the test"`
 	Expect  []tableExpect `hcl:"expect,block,nokey" help:"what is expected of a cell, by the paper or at another scale, in exactly one form: a number, or a text; the label is ROW.COLUMN by their ids. Claims are about several"`
 }
@@ -47,7 +47,7 @@ type tableColumn struct {
 type tableRow struct {
 	ID      string                 `hcl:"id,optional" help:"name, for expect and traces"`
 	Section string                 `hcl:"section,optional" help:"a heading over all columns, instead of a row"`
-	Center  bool                   `hcl:"center,optional" help:"whether the section stands in the middle"`
+	Center  bool                   `hcl:"center,optional" help:"whether the section is centered"`
 	Rule    bool                   `hcl:"rule,optional" help:"a line between rows, instead of a row"`
 	Space   bool                   `hcl:"space,optional" help:"a small space between rows, instead of a row"`
 	Titles  []string               `hcl:"titles,optional" help:"one title per stub; none in a table without stubs"`
@@ -59,7 +59,7 @@ type tableRow struct {
 	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
 	Scale   float64                `hcl:"scale,optional" help:"factor before printing, with format"`
 	Prefix  string                 `hcl:"prefix,added" help:"text before the row's numbers, with format: letters, digits, spaces and ="`
-	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts stand below those of the row above, in its line"`
+	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts are set below those of the row above, in its line"`
 	At      string                 `hcl:"at,optional" help:"object in the JSON that the fields are in; FILE: or FILE:PATH of a tree"`
 	Fields  map[string]string      `hcl:"fields,optional" help:"paths that this row reads instead of the columns' fields, by column id"`
 	Texts   map[string]string      `hcl:"texts,optional" help:"cells that are text, by column id"`
@@ -81,7 +81,7 @@ var Table = step.Define(step.Kind[tableConfig]{
 Cells are numbers in JSON artifacts of other steps; a list of artifacts, one per
 seed, becomes mean and standard deviation. Editing a caption or a bold rule
 reruns only this. What is expected of the cells is in no key: editing it reruns
-nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a run judge it anew.`,
+nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a run judge it again.`,
 	Example: `table "dedup_counts" {
   paper   = "tab:dedup-counts"
   stubs   = ["Grouping key"]
@@ -93,7 +93,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 		{Name: "markdown", Type: "table/markdown", Help: "for reading", Alike: step.Follows{Output: "json"}},
 		{Name: "latex", Type: "table/latex", Help: "booktabs, as in the paper", Alike: step.Follows{Output: "json"}},
 		{Name: "csv", Type: "table/csv", Help: "values that are not rounded", Alike: step.Follows{Output: "json"}},
-		{Name: "json", Type: "table/json", Help: "values, and the inputs of each cell", Alike: step.Cells{Units: 1}, Why: "a mean may round otherwise on another processor"},
+		{Name: "json", Type: "table/json", Help: "values, and the inputs of each cell", Alike: step.Cells{Units: 1}, Why: "a mean may round differently on another processor"},
 	},
 	Defaults: tableConfig{AtScale: fullScale},
 	Check:    checkTable,
@@ -271,7 +271,7 @@ func (r tableRow) reads(k tableColumn) (path string, ok bool) {
 	return cmp.Or(k.Field, k.ID), true
 }
 
-// cell reads what stands at a row and a column.
+// cell reads what is at a row and a column.
 func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if s, ok := r.Texts[k.ID]; ok {
 		return render.Cell{Text: s}, render.CheckMarkup(s)

@@ -58,7 +58,7 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 		letter := s.Letters[b]
 		switch {
 		case letter == "" || strings.ContainsAny(letter, "<> \t\n"):
-			bad("letters", "%q is no superscript for %s: give a letter or a sign", letter, b)
+			bad("letters", "%q cannot be a superscript for %s: give a letter or a sign", letter, b)
 		case taken[letter] != "":
 			bad("letters", "%s and %s have the same superscript %q", taken[letter], b, letter)
 		}

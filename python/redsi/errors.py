@@ -12,7 +12,7 @@ class NotFound(Error, LookupError):
 
 
 class Damaged(Error):
-    """Bytes are not those that their digest or seal says. Nothing of them is given out."""
+    """Bytes do not match their digest or seal. None of them are given out."""
 
 
 class UnknownFormat(Error):

@@ -11,7 +11,7 @@ from .records import Input, Record
 @dataclass
 class Read:
     """An input of a step, and the outputs of which it has the bytes: more than one if steps
-    left the same, none if the step that made it is not known here."""
+    made the same, none if the step that made it is unknown here."""
 
     input: Input
     made_by: List["Made"] = field(default_factory=list)

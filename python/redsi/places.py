@@ -1,4 +1,4 @@
-"""Where records and blobs lie: a folder, or a web server with the same layout."""
+"""Where records and blobs are: a folder, or a web server with the same layout."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Place:
         raise NotImplementedError
 
     def _local(self, digest: str, size: int) -> Optional[Path]:
-        """Where a blob lies on this machine, not verified; None if the place has it not."""
+        """Where a blob is on this machine, not verified; None if the place lacks it."""
         raise NotImplementedError
 
     def path(self, digest: str, size: int) -> Path:
@@ -70,7 +70,7 @@ class Place:
         return self.cache / "blobs" / hexes[:2] / hexes[2:]
 
     def _elsewhere(self, digest: str, size: int) -> Path:
-        """Fetches a blob that lies where a record says, into the cache."""
+        """Fetches a blob from where a record says it is, into the cache."""
         path = self.cached(digest)
         if path.exists():
             return path
@@ -80,7 +80,7 @@ class Place:
         try:
             url = json.loads(record)["url"]
         except (ValueError, KeyError, TypeError):
-            raise Damaged(f"the record of where {digest} lies is damaged") from None
+            raise Damaged(f"the record of where {digest} is is damaged") from None
         if not _may_ask(url, self.on_this_machine()):
             raise NotFound(f"the blob {digest} lies at {url}, which is not https")
         body = _get(url, size)
@@ -133,10 +133,10 @@ class Host(Place):
         super().__init__(cache)
         parts = urllib.parse.urlsplit(url)
         if parts.username or parts.password:
-            raise Error(f"{parts.hostname}: an address with a password is not taken")
+            raise Error(f"{parts.hostname}: an address with a password is not accepted")
         insecure = urllib.parse.parse_qs(parts.query).get("insecure") == ["true"]
         if parts.scheme != "https" and not (parts.scheme == "http" and (insecure or parts.hostname in _LOOPBACK)):
-            raise Error(f"{url}: https, or http of this machine; ?insecure=true takes plain http of others")
+            raise Error(f"{url}: https, or http of this machine; ?insecure=true allows plain http of other hosts")
         self.url = urllib.parse.urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
 
     def on_this_machine(self) -> bool:
@@ -206,7 +206,7 @@ _opener = urllib.request.build_opener(_NoDowngrade)
 
 
 class _Limited:
-    """A response of no more than so many bytes, which must come whole."""
+    """A response of at most that many bytes, which must be complete."""
 
     def __init__(self, response: BinaryIO, url: str, most: int, length: Optional[int]) -> None:
         self.response, self.url, self.left, self.length, self.had = response, url, most, length, 0

@@ -31,9 +31,9 @@ def sha256(data: bytes) -> str:
 
 
 def check_digest(text: object, what: str) -> str:
-    """text, if it is written as a digest is."""
+    """text, if it is a digest."""
     if not isinstance(text, str) or not _DIGEST.match(text):
-        raise Damaged(f"{what}: {text!r} is no digest")
+        raise Damaged(f"{what}: {text!r} is not a digest")
     return text
 
 
@@ -78,10 +78,10 @@ def parse_artifact(value: Any, what: str) -> Artifact:
         listed = tuple(File(f["name"], check_digest(f["digest"], what), int(f["size"])) for f in files)
         artifact = Artifact(value["type"], digest, int(value["size"]), listed)
     except (KeyError, TypeError, ValueError) as err:
-        raise Damaged(f"{what}: no artifact: {err}") from None
+        raise Damaged(f"{what}: not an artifact: {err}") from None
     for f in listed:
         if not _clean(f.name):
-            raise Damaged(f"{what}: {f.name!r} is no name of a file in a tree")
+            raise Damaged(f"{what}: {f.name!r} is not the name of a file in a tree")
     if tree_digest(listed) != digest:
         raise Damaged(f"{what}: the digest of the tree is not that of its files")
     return artifact
@@ -113,7 +113,7 @@ def body_of(record: bytes, what: str) -> Dict[str, Any]:
     try:
         value = json.loads(record)
         if not isinstance(value, dict):
-            raise ValueError("no object")
+            raise ValueError("not an object")
     except ValueError as err:
         raise Damaged(f"{what} is not JSON: {err}") from None
     if at < 0 or value.get("seal") != sha256(record[:at]):
@@ -133,7 +133,7 @@ def key_of(record: bytes) -> str:
 
 @dataclass(frozen=True)
 class Record:
-    """A result: what a step of a key left."""
+    """A result: the outputs of a step, by its key."""
 
     key: str
     kind: str

@@ -1,4 +1,4 @@
-"""What a step left, and how its bytes are read."""
+"""The outputs of a step, and how to read their bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def unescaped(text: str) -> str:
 
 
 class Result:
-    """What a step left."""
+    """The outputs of a step."""
 
     def __init__(self, store: Store, address: str, record: Record) -> None:
         self.store, self.address, self.record = store, address, record
@@ -54,7 +54,7 @@ class Result:
         return self.outputs[name]
 
     def output_of_type(self, types: Tuple[str, ...], name: Optional[str]) -> str:
-        """The one output of these types, or that of the name, which must be of them."""
+        """The one output of these types, or the named one, which must have one of them."""
         if name is not None:
             if self.output(name).type not in types:
                 raise Error(f"output {name} of {self.address} is of type {self.output(name).type}, not {' or '.join(types)}")
@@ -114,7 +114,7 @@ class Result:
         head = next(lines, [])
         rows = list(lines)
         if any(len(row) != len(head) for row in rows) or len(set(head)) != len(head):
-            raise Error(f"output {name} of {self.address} is no table: its lines have not the fields of its first one")
+            raise Error(f"output {name} of {self.address} is not a table: its lines lack the fields of its first one")
         return frames.frame({n: frames.numbers([unescaped(row[i]) for row in rows]) for i, n in enumerate(head)})
 
     def save(self, name: str, folder: Union[str, "os.PathLike[str]", None] = None) -> Path:
@@ -127,7 +127,7 @@ class Result:
         if target.exists():
             if folder is None:
                 return target
-            raise Error(f"{target} is there already")
+            raise Error(f"{target} already exists")
         target.parent.mkdir(parents=True, exist_ok=True)
         building = tempfile.mkdtemp(dir=target.parent)
         try:
@@ -160,7 +160,7 @@ class Result:
 
 
 class Objects(Iterable[Dict[str, Any]]):
-    """JSON lines: an iterable of dicts that can be gone through again."""
+    """JSON lines: an iterable of dicts that can be iterated again."""
 
     def __init__(self, result: Result, output: str) -> None:
         self._result, self._output = result, output

@@ -41,12 +41,12 @@ def open(place: Union[str, "os.PathLike[str]"], *, run: Optional[str] = None, ca
         raise Error(f"{text}: only folders and web servers can be read; `redsi pull` copies a bucket's results into a folder")
     folder, project = Path(text), None
     if not folder.is_dir():
-        raise NotFound(f"{folder} is no folder")
+        raise NotFound(f"{folder} is not a folder")
     if (folder / ".redsi" / "store").is_dir():
         project = _project(folder / "redsi.lock")
         folder = folder / ".redsi" / "store"
     if not (folder / "records").is_dir():
-        raise NotFound(f"{folder} is no store: it has no folder records")
+        raise NotFound(f"{folder} is not a store: it has no folder records")
     return Store(Folder(folder, at), run=run, project=project)
 
 
@@ -134,13 +134,13 @@ class Store:
         return frames.figure(self.result(_address("figure", name)).json("json"))
 
     def run(self, address: str, output: Optional[str] = None) -> trec.Run:
-        """The ranking that a step left."""
+        """The ranking of a step."""
         result = self.result(address)
         name = result.output_of_type(("trec/run",), output)
         return trec.Run(lambda: result.lines(name))
 
     def qrels(self, address: str, output: Optional[str] = None) -> trec.Qrels:
-        """The judgments that a step left; those of an import are ``train_qrels`` and so on."""
+        """The judgments of a step; those of an import are ``train_qrels`` and so on."""
         result = self.result(address)
         name = result.output_of_type(("trec/qrels",), output)
         return trec.Qrels(lambda: result.lines(name))

@@ -29,7 +29,7 @@ class Qrel(NamedTuple):
 
 
 class Names:
-    """What documents and queries are called outside of redsi, by their numbers."""
+    """The names of documents and queries outside redsi, by their numbers."""
 
     def __init__(self, documents: Iterable[Mapping[str, Any]] = (), queries: Iterable[Mapping[str, Any]] = ()) -> None:
         self.documents: Dict[str, str] = {str(d["doc"]): d["key"] for d in documents}
@@ -39,7 +39,7 @@ class Names:
 class Run:
     """A TREC run: an iterable of ScoredDoc, best first for each query.
 
-    What no identifier names stands as ``!POSITION:TEXT`` in runs of models. Scores are such
+    A hypothesis that is not an identifier is ``!POSITION:TEXT`` in runs of models. Scores are such
     that equal ones do not exist within a query, so trec_eval ranks as the run does."""
 
     def __init__(self, lines: Lines, names: "Names | None" = None) -> None:

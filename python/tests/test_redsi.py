@@ -147,7 +147,7 @@ class TestGolden(Case):
     def test_frame(self):
         got = rows(self.open().result(EVALUATE).frame("queries"))
         self.assertEqual(got, [{"query": "1", "MRR@10": 0.5, "hits": 1}, {"query": "a\tb", "MRR@10": None, "hits": 0}])
-        with self.assertRaisesRegex(redsi.Error, "is no table"):
+        with self.assertRaisesRegex(redsi.Error, "is not a table"):
             self.open().result("step.atomic_ids.toy").frame("ids")
         for texts, want in ((["1", "2"], [1, 2]), (["1", ""], [1, None]), (["1", "0.5"], [1.0, 0.5]), (["1", "x"], ["1", "x"]), (["", ""], ["", ""]), ([], []), (["nan"], ["nan"]), (["007"], ["007"]), (["1e3", "-2"], [1000.0, -2.0])):
             self.assertEqual(frames.numbers(texts), want)
@@ -159,7 +159,7 @@ class TestGolden(Case):
         self.assertEqual(s.model("step.random_t5.toy"), folder)
         own = s.model("step.random_t5.toy", self.dir / "own")
         self.assertEqual((own / "model.safetensors").read_bytes(), b"weights")
-        with self.assertRaisesRegex(redsi.Error, "is there already"):
+        with self.assertRaisesRegex(redsi.Error, "already exists"):
             s.model("step.random_t5.toy", self.dir / "own")
         with self.assertRaisesRegex(redsi.NotFound, r"has no output of type dsi/model .*; it has csv"):
             s.model("table.counts")
@@ -189,8 +189,8 @@ class TestGolden(Case):
             (lambda: s.result(COLLECTION).read("counts", "x"), "is one file, not a tree"),
             (lambda: s.result_of_key("sha256:" + 64 * "0"), "there is no result of sha256:0000"),
             (lambda: self.open(run="2025"), "there is no run 2025; there are 20260102T030405Z-00000001"),
-            (lambda: self.open(self.dir), "is no store: it has no folder records"),
-            (lambda: self.open(self.dir / "none"), "is no folder"),
+            (lambda: self.open(self.dir), "is not a store: it has no folder records"),
+            (lambda: self.open(self.dir / "none"), "is not a folder"),
         ):
             with self.assertRaisesRegex(redsi.NotFound, said):
                 call()

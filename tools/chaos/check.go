@@ -153,13 +153,13 @@ func (r *round) checkTraining() {
 	case err != nil:
 		r.violate("%v", err)
 	case r.resumes && report.From == 0:
-		r.violate("the training had a checkpoint and began anew")
+		r.violate("the training had a checkpoint and started over")
 	default:
 		r.note("the training's last part began at update %d", report.From)
 	}
 	for mark, n := range marks(r.path("marks")) {
 		if n > 1 && len(r.runs) == 1 && !mortal(mark) {
-			r.violate("%s ran %d times, though the second program alone was hurt", mark, n)
+			r.violate("%s ran %d times, though only the second program was hurt", mark, n)
 		}
 	}
 	if at := r.trained(); at > 0 {
@@ -168,7 +168,7 @@ func (r *round) checkTraining() {
 	ctx := context.Background()
 	store, _ := r.store(ctx)
 	for l, err := range store.Leases.List(ctx, "") {
-		r.note("left until garbage collection: lease %s, %v", l.Name, err) // of who was killed between result and release
+		r.note("left until garbage collection: lease %s, %v", l.Name, err) // its holder was killed between result and release
 	}
 }
 
@@ -196,11 +196,11 @@ func (r *round) compare() {
 		r.violate("%v", err)
 	} else {
 		if got.outputs != want.outputs {
-			r.violate("outputs are not those of an undisturbed run: %s", difference(want.outputs, got.outputs))
+			r.violate("outputs differ from those of an undisturbed run: %s", difference(want.outputs, got.outputs))
 		}
 		for name, text := range want.results {
 			if got.results[name] != text {
-				r.violate("%s is not that of an undisturbed run", name)
+				r.violate("%s differs from that of an undisturbed run", name)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func (r *round) checkLost() {
 			if now, ok := after.results[name]; !ok {
 				r.violate("%s was there and is not", name)
 			} else if now != text {
-				r.violate("%s has other bytes than before", name)
+				r.violate("%s has different bytes than before", name)
 			}
 		}
 		for mark, n := range b.ran {

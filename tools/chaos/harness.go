@@ -88,7 +88,7 @@ func (h *harness) undisturbed(s shape) (o outcome, err error) {
 	}
 	if !p.wait(10*recovery) || p.code != 0 {
 		r.violate("undisturbed")
-		return o, fmt.Errorf("an undisturbed run of the pipeline %q does not end well: %s", s.Name, p.out)
+		return o, fmt.Errorf("an undisturbed run of the pipeline %q does not succeed: %s", s.Name, p.out)
 	}
 	if o, err = r.outcome(); err != nil {
 		return o, err
@@ -102,7 +102,7 @@ func (h *harness) undisturbed(s shape) (o outcome, err error) {
 	return o, nil
 }
 
-// cycle is the order of the faults in the n-th cycle of a seed; each stands in it
+// cycle is the order of the faults in the n-th cycle of a seed; each is in it
 // once, the rare ones not in each.
 func (h *harness) cycle(seed uint64, n int) []*fault {
 	var order []*fault

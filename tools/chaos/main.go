@@ -30,11 +30,11 @@ func main() {
 	flag.StringVar(&o.work, "work", "", "folder for the rounds' folders; default: a temporary one")
 	flag.StringVar(&o.out, "out", "", "result file, a line of JSON for each round; rounds that are in it are not done again")
 	flag.StringVar(&o.only, "only", "", "only faults whose name this regular expression matches")
-	flag.Uint64Var(&o.seed, "seed", 1, "what everything is drawn from")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of everything that is drawn")
 	flag.IntVar(&o.rounds, "rounds", 52, "how many rounds")
 	flag.IntVar(&o.one, "round", -1, "only the round of this number, to repeat it")
 	flag.IntVar(&o.parallel, "parallel", 2, "rounds at a time")
-	flag.Float64Var(&o.minutes, "minutes", 0, "begin no round after so many minutes; 0: no bound")
+	flag.Float64Var(&o.minutes, "minutes", 0, "start no round after this many minutes; 0: no bound")
 	flag.BoolVar(&o.keep, "keep", false, "keep the folders of rounds that went well, too")
 	flag.BoolVar(&o.list, "list", false, "list the faults and end")
 	flag.BoolVar(&o.tables, "table", false, "print the table of the result file and end")
@@ -90,7 +90,7 @@ func (o *options) do(ctx context.Context, mounts bool) error {
 	h.keep = o.keep
 	h.version()
 	if !mounts {
-		fmt.Println("no disk can be mounted here: the faults of disks are left out")
+		fmt.Println("no disk can be mounted here: disk faults are left out")
 	}
 	only, err := regexp.Compile(o.only)
 	if err != nil {

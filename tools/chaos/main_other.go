@@ -8,6 +8,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "chaos: it looks at processes by /proc, and so needs Linux")
+	fmt.Fprintln(os.Stderr, "chaos: needs Linux, for /proc")
 	os.Exit(1)
 }

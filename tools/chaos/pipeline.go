@@ -210,7 +210,7 @@ func (s shape) write(dir string) error {
 	return nil
 }
 
-// markOf is the mark that the step of an address leaves; "" for one that is no
+// markOf is the mark that the step of an address leaves; "" for one that is not a
 // command of ours.
 func markOf(address string) string {
 	name, ok := strings.CutPrefix(address, "step.command.")

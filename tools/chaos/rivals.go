@@ -28,7 +28,7 @@ func rivals(r *round) {
 		return
 	}
 	if !first.wait(r.slack(recovery)) || first.code != 0 {
-		r.violate("a run that nobody hurts does not end well: %s", first.out.tail(6))
+		r.violate("a run that nobody hurts does not succeed: %s", first.out.tail(6))
 		return
 	}
 	store, ok := r.store(ctx)

@@ -26,7 +26,7 @@ const (
 	slowest    = 4
 )
 
-// longest is how much of a violation is told; the round's folder has the rest.
+// longest is how much of a violation is reported; the round's folder has the rest.
 const longest = 600
 
 // result is what a round tells, one line of the result file.

@@ -53,7 +53,7 @@ func (s *server) down() {
 func temporalServer(dir string, env []string) (*server, error) {
 	program := os.Getenv("REDSI_TEMPORAL")
 	if program == "" {
-		return nil, errors.New("REDSI_TEMPORAL does not name a temporal program: run by `make chaos`, which sets it")
+		return nil, errors.New("REDSI_TEMPORAL does not name a temporal program: run with `make chaos`, which sets it")
 	}
 	address, err := loopback.FreeAddress()
 	if err != nil {
@@ -75,7 +75,7 @@ func temporalServer(dir string, env []string) (*server, error) {
 func minioServer(dir string, env []string) (*server, error) {
 	program := os.Getenv("REDSI_MINIO")
 	if program == "" {
-		return nil, errors.New("REDSI_MINIO does not name a minio program: run by `make chaos`, which sets it")
+		return nil, errors.New("REDSI_MINIO does not name a minio program: run with `make chaos`, which sets it")
 	}
 	address, err := loopback.FreeAddress()
 	if err != nil {
@@ -97,7 +97,7 @@ func minioServer(dir string, env []string) (*server, error) {
 		answers: func() error { return ready("http://" + address + "/minio/health/ready") }}, nil
 }
 
-// The keys of the rounds' own servers, which are no secret.
+// The keys of the rounds' own servers, which are not secret.
 const accessKey, secretKey = "redsi-chaos", "redsi-chaos-secret"
 
 func listens(address string) error {

@@ -67,7 +67,7 @@ func crowd(r *round) {
 		return
 	}
 	if !r.cli.wait(limit) || r.cli.code != 0 {
-		r.violate("the next run does not end well: %s", r.cli.out.tail(6))
+		r.violate("the next run does not succeed: %s", r.cli.out.tail(6))
 		return
 	}
 	last := r.gone

@@ -33,7 +33,7 @@ func run(args []string, errs io.Writer) int {
 	names := strings.Split(*of, ",")
 	for _, name := range names {
 		if !slices.Contains(counted.Models, name) {
-			fmt.Fprintf(errs, "counts: %q is none of %s\n", name, strings.Join(counted.Models, ", "))
+			fmt.Fprintf(errs, "counts: %q is not one of %s\n", name, strings.Join(counted.Models, ", "))
 			return 2
 		}
 	}

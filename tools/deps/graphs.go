@@ -29,7 +29,7 @@ var cudaHeaders = []rule{
 
 func (g graphs) build(ctx context.Context, p partPlace, show *progress) error {
 	if g.libtorch == "" {
-		return errors.New("it is compiled against libtorch: name libtorch=DIR too")
+		return errors.New("it is compiled against libtorch: give libtorch=DIR too")
 	}
 	values, err := readVersions(g.versions)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestGraphs(t *testing.T) {
 	deps := t.TempDir()
 	dir := filepath.Join(deps, "cuda-graphs", "2.11.0-0123-linux-amd64")
 	args := []string{"-graphs", source, "cuda-graphs=" + dir}
-	if out, err := x.run(t, args...); !errorHas(err, "cuda-graphs: it is compiled against libtorch: name libtorch=DIR too") {
+	if out, err := x.run(t, args...); !errorHas(err, "cuda-graphs: it is compiled against libtorch: give libtorch=DIR too") {
 		t.Errorf("error %v\n%s", err, out)
 	}
 	args = append(args, "libtorch="+filepath.Join(deps, "libtorch", "2.11.0-linux-amd64"))

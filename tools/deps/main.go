@@ -15,7 +15,7 @@ import (
 )
 
 const usage = `usage: deps [options] PART=DIR...     install parts, several at once; those that are complete are left alone
-       deps show NAME COMMAND...      run a command that takes long and say how far it is
+       deps show NAME COMMAND...      run a slow command and report its progress
 
   libtorch=DIR          libtorch's headers and CPU libraries, from the wheels listed in -versions
   cuda=DIR              libtorch's CUDA half and NVIDIA's libraries for it
@@ -26,7 +26,7 @@ const usage = `usage: deps [options] PART=DIR...     install parts, several at o
   temporal-server=DIR, temporal=DIR, minio=DIR   a program, from the module in tools/
 
 With -first, a command runs on the terminal while the parts are installed beside it: they have the processor time that
-it leaves, and what is said of them waits until it has ended.
+it leaves, and messages about them wait until it has ended.
 
 options:
 `

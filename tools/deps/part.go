@@ -91,7 +91,7 @@ func complete(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// lock takes the lock file's lock, waiting for who holds it; closing the file frees it. The file itself stays: removing it would let two
+// lock takes the lock file's lock, waiting for its holder; closing the file frees it. The file itself stays: removing it would let two
 // processes lock two files of one name.
 func lock(ctx context.Context, path string, show *progress) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)

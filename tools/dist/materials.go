@@ -97,7 +97,7 @@ func (d *dist) addModules(program, root string, components map[string]cdx.Compon
 		components[purl] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl}
 		folder, ok := folders[m.Path]
 		if !ok {
-			return fmt.Errorf("%s has module %s, which %s/go.mod has not: build it again", program, m.Path, root)
+			return fmt.Errorf("%s has module %s, which %s/go.mod lacks: build it again", program, m.Path, root)
 		}
 		if err := d.addLicences(m.Path+"@"+m.Version, folder); err != nil {
 			return err

@@ -47,7 +47,7 @@ func (b *Block) marks(comment string) error {
 		case word == "until" && rest != "":
 			b.Until = rest
 		default:
-			err = fmt.Errorf("%q is no mark of a block", mark)
+			err = fmt.Errorf("%q is not a mark of a block", mark)
 		}
 		if err != nil {
 			return err

@@ -31,15 +31,15 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%+v, not %+v", got, want)
 	}
 	for name, text := range map[string]string{
-		"does not end":         "```sh\nls\n",
-		"is ```console":        "```\n$ ls\n```\n",
-		"no mark of a block":   "<!-- docs: sometimes -->\n```sh\nls\n```\n",
-		"no block follows":     "<!-- docs: long -->\ntext\n",
-		"has no commands":      "<!-- docs: long -->\n```hcl\na = 1\n```\n",
-		"without a command":    "```console\nout\n$ ls\n```\n",
-		"missing closing ]":    "<!-- docs: varies [ -->\n```sh\nls\n```\n",
-		"invalid syntax":       "<!-- docs: exit x -->\n```sh\nls\n```\n",
-		"p.md:1: no block fol": "<!-- docs: long -->",
+		"does not end":          "```sh\nls\n",
+		"is ```console":         "```\n$ ls\n```\n",
+		"not a mark of a block": "<!-- docs: sometimes -->\n```sh\nls\n```\n",
+		"no block follows":      "<!-- docs: long -->\ntext\n",
+		"has no commands":       "<!-- docs: long -->\n```hcl\na = 1\n```\n",
+		"without a command":     "```console\nout\n$ ls\n```\n",
+		"missing closing ]":     "<!-- docs: varies [ -->\n```sh\nls\n```\n",
+		"invalid syntax":        "<!-- docs: exit x -->\n```sh\nls\n```\n",
+		"p.md:1: no block fol":  "<!-- docs: long -->",
 	} {
 		if _, err := Blocks("p.md", text); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q: %v", text, err)

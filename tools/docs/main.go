@@ -89,7 +89,7 @@ func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []
 	}
 	fmt.Fprintf(w, "%d commands run, %d not run, %d failed\n", t.ran, t.left, t.failed)
 	if t.failed > 0 {
-		return fmt.Errorf("%d of %d commands are not as the documentation says", t.failed, t.ran)
+		return fmt.Errorf("%d of %d commands do not match the documentation", t.failed, t.ran)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (t *trial) command(ctx context.Context, b Block, c Command) error {
 			if at < len(c.Shown) {
 				want = c.Shown[at]
 			}
-			wrong = fmt.Sprintf("line %d of its output is not as shown\n  shown:   %s\n  printed: %s", at+1, want, got)
+			wrong = fmt.Sprintf("line %d of its output differs from what is shown\n  shown:   %s\n  printed: %s", at+1, want, got)
 		}
 	}
 	if wrong == "" {

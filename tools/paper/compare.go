@@ -61,7 +61,7 @@ func (s *source) compare(blocks []block) []result {
 	for _, t := range s.tables {
 		i := slices.IndexFunc(blocks, func(b block) bool { return !b.Figure && b.Paper == t.Label && b.is(t.Label) })
 		if i < 0 {
-			out = append(out, result{name: t.Label, problems: []string{"the pipeline has no table of this label and name"}})
+			out = append(out, result{name: t.Label, problems: []string{"the pipeline has no table with this label and name"}})
 			continue
 		}
 		done = append(done, blocks[i].address())
@@ -260,7 +260,7 @@ func (r *result) title(ours row, c latex.Cell) {
 	}
 }
 
-// heads compares headers that have words and are no citations.
+// heads compares headers that have words and are not citations.
 func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) {
 	var groups []string
 	for _, level := range ours.HeadRows() {
@@ -291,14 +291,14 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 		}
 		i := slices.IndexFunc(titles[at:], func(title string) bool { return markupWords(title) == texWords(h) })
 		if i < 0 {
-			r.problem("header: the paper has %q, which the pipeline has not, or in another order", h)
+			r.problem("header: the paper has %q, which the pipeline lacks or has in another order", h)
 			return
 		}
 		at += i + 1
 	}
 }
 
-// compareText looks for numbers that stand in sentences, or in a table that the
+// compareText looks for numbers that are in sentences, or in a table that the
 // pipeline has a part of.
 func (s *source) compareText(b block) result {
 	r := result{name: b.address(), note: " of the text (" + b.Paper + ")"}

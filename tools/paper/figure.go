@@ -16,7 +16,7 @@ func (s *source) compareFigure(b block) result {
 	r := result{name: b.address()}
 	body, ok := s.figure(b.Paper)
 	if !ok {
-		r.problem("the paper has no figure of the label %s", b.Paper)
+		r.problem("the paper has no figure with the label %s", b.Paper)
 		return r
 	}
 	r.drawnTexts(body, b)

@@ -74,7 +74,7 @@ type listed struct {
 	sentence string   // with … where words are left out
 }
 
-// kindsOfSentences are what holds a sentence: a claim is that of a block of its name, a number by those of cells; a setting stands in a block's attributes, a
+// kindsOfSentences are what holds a sentence: a claim is that of a block of its name, a number by those of cells; a setting is in a block's attributes, a
 // definition in what a kind does. Nothing here can hold context: others' results, reasons.
 var kindsOfSentences = []string{"claim", "number", "setting", "definition", "context"}
 
@@ -140,9 +140,9 @@ func (s *source) compareSentences(list []listed, claims []claim, steps []string)
 		}
 		switch {
 		case !slices.Contains(kindsOfSentences, l.kind):
-			r.problem("%q is none of %s: %s", l.kind, strings.Join(kindsOfSentences, ", "), l.sentence)
+			r.problem("%q is not one of %s: %s", l.kind, strings.Join(kindsOfSentences, ", "), l.sentence)
 		case (l.kind == "claim") != (l.id != ""):
-			r.problem("a claim has an id, nothing else has one: %s", l.sentence)
+			r.problem("only a claim has an id: %s", l.sentence)
 		case l.kind == "claim" && claimed[l.id].text != l.sentence:
 			r.problem("the pipeline's claim %q is not: %s", l.id, l.sentence)
 		}

@@ -24,7 +24,7 @@ func texText(s string) string {
 	return strings.Join(strings.Fields(unmark.Replace(texCommand.ReplaceAllString(texMarks.Replace(s), ""))), " ")
 }
 
-// says reports whether a sentence, with an … where it leaves something out, stands in the
+// says reports whether a sentence, with an … where it leaves something out, is in the
 // paper, by its words.
 func (s *source) says(sentence string) bool {
 	return inOrder(s.words, pieces(sentence), words)

@@ -43,7 +43,7 @@ var unitClasses = []string{
 	"part", "reference", "preface", "chapter", "appendix", "sect1", "sect2", "sect3", "sect4", "sect5", "refentry",
 }
 
-// outside are pages that are no text of the book's, and the release notes: hundreds of
+// outside are pages that are not text of the book's, and the release notes: hundreds of
 // sections named "Changes" that its index never points to.
 var outside = regexp.MustCompile(`^(bookindex|index|biblio|release.*)\.html$`)
 

@@ -15,7 +15,7 @@ type reference struct {
 	to   []*section
 }
 
-// readReferences reads every page, those that are no documents too.
+// readReferences reads every page, those that are not documents too.
 func (b *book) readReferences() []reference {
 	var out []reference
 	for _, name := range b.names {

@@ -67,7 +67,7 @@ func (s *section) said(few int) []string {
 	return out
 }
 
-// fine is how a sentence looks that is no code and no cell of a table.
+// fine is how a sentence looks that is neither code nor a cell of a table.
 var fine = regexp.MustCompile(`^[A-Z][a-z]* .*[a-z]{3,}.*[.]$`)
 
 func split(paragraph string) []string {

@@ -149,7 +149,7 @@ func setAside(path string, why error) (note string, err error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("Temporal's database could not be used (%v). It is kept as %s, and a new one was begun: results are in the store, only the history of runs was there.", why, kept), nil
+	return fmt.Sprintf("Temporal's database could not be used (%v). It is kept as %s, and a new one was started: results are in the store, only the history of runs was there.", why, kept), nil
 }
 
 // databaseConfig is how the server opens its database. A write-ahead log without

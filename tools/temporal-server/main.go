@@ -64,7 +64,7 @@ func run(o options) error {
 		return createDatabase(o.create, o.attributes)
 	}
 	if o.dir == "" || flag.NArg() > 0 {
-		return errors.New("it is started by redsi, with --dir FOLDER; see --help")
+		return errors.New("redsi starts it, with --dir FOLDER; see --help")
 	}
 	// A terminal's Ctrl-C and hang-up are for its processes, not for this one.
 	signal.Ignore(syscall.SIGINT, syscall.SIGHUP)

@@ -89,14 +89,14 @@ func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.EscapedPath(); {
 		case !local(r.Host):
-			http.Error(w, "this UI is reached as 127.0.0.1 or localhost only", http.StatusForbidden)
+			http.Error(w, "this UI is reached only as 127.0.0.1 or localhost", http.StatusForbidden)
 		case !sameOrigin(r):
-			http.Error(w, "this UI answers its own pages only", http.StatusForbidden)
+			http.Error(w, "this UI answers only its own pages", http.StatusForbidden)
 		case r.Method == http.MethodGet, r.Method == http.MethodHead,
 			r.Method == http.MethodPost && isQuery(path):
 			next.ServeHTTP(w, r)
 		default:
-			http.Error(w, "this UI reads only; use redsi, or the temporal program with the profile in temporal.toml", http.StatusMethodNotAllowed)
+			http.Error(w, "this UI is read-only; use redsi, or the temporal program with the profile in temporal.toml", http.StatusMethodNotAllowed)
 		}
 	})
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Explain marks the error of a step by what it means for the card: one that was full or
-// is too old is no matter for a retry, and says what to change; after one that the process
-// cannot go on from, others may do the step. Other errors are left alone.
+// is too old does not matter for a retry, and says what to change; after one that the process
+// cannot continue from, others may do the step. Other errors are left alone.
 func Explain(err error) error {
 	var e *tensor.Error
 	if !errors.As(err, &e) {
@@ -23,7 +23,7 @@ func Explain(err error) error {
 	case tensor.OutOfMemory:
 		return step.Permanent(fmt.Errorf("%w\n%s", err, advice(e.Room())))
 	case tensor.NoKernel:
-		return step.Permanent(fmt.Errorf("%w\nthis libtorch has no code for this card: `redsi doctor` says for which it has; compute on another one, or with device = \"cpu\"", err))
+		return step.Permanent(fmt.Errorf("%w\nthis libtorch has no code for this card: `redsi doctor` lists those that it supports; use another one, or device = \"cpu\"", err))
 	case tensor.Poisoned:
 		return step.Poisoned(err)
 	}
@@ -38,11 +38,11 @@ func advice(r tensor.Room) string {
 			facts = append(facts, fmt.Sprintf(format, humanize.IBytes(uint64(n))))
 		}
 	}
-	fact(r.Asked, "%s more were asked for")
+	fact(r.Asked, "%s more were requested")
 	fact(r.Total, "the card has %s")
 	fact(r.Free, "%s were free")
 	fact(r.Own, "this process had %s")
-	fact(r.Others(), "other programs had %s, which nvidia-smi names")
+	fact(r.Others(), "other programs had %s (see nvidia-smi)")
 	text := "the card's memory is full"
 	if len(facts) > 0 {
 		text += ": " + strings.Join(facts, ", ")

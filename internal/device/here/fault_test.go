@@ -21,7 +21,7 @@ func TestExplain(t *testing.T) {
 	if !step.IsPermanent(full) || step.IsPoisoned(full) {
 		t.Error(full)
 	}
-	for _, says := range []string{"update 7: tensor: Linear(F16[8 4])", "2.0 GiB more were asked for", "the card has 16 GiB", "1.0 GiB were free",
+	for _, says := range []string{"update 7: tensor: Linear(F16[8 4])", "2.0 GiB more were requested", "the card has 16 GiB", "1.0 GiB were free",
 		"this process had 10 GiB", "other programs had 5.0 GiB", "accumulate = 2", "checkpoint_activations = true", "precision = ", "smaller batch", "A retry would fail the same way"} {
 		if !strings.Contains(full.Error(), says) {
 			t.Errorf("%q is not in: %v", says, full)

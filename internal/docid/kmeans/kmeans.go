@@ -101,7 +101,7 @@ type fitter[T float] struct {
 	upTo    []float64 // [rows] of k-means++
 }
 
-// fit is the best of o.Starts fits, which go on with the random numbers of those before
+// fit is the best of o.Starts fits, which continue with the random numbers of those before
 // them. Of equal ones the first counts (scikit-learn: KMeans.fit).
 func (w *fitter[T]) fit(ctx context.Context, m Matrix, index []int32, n int, o Options) (best *Result, err error) {
 	w.load(m, index, n, o.Threads)

@@ -4,6 +4,6 @@ package driver
 
 import "sync"
 
-// Here is Look of this machine, once; cards that come later are not seen. How much of a card
-// is free is that of this moment: Look asks anew.
+// Here is Look of this machine, taken once: cards that come later are not seen. Look asks anew,
+// for example how much of a card is free.
 var Here = sync.OnceValue(Look)

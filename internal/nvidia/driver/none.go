@@ -5,7 +5,7 @@ package driver
 import "github.com/redsi/redsi/internal/nvidia"
 
 // Look finds no cards: this build cannot ask for them.
-func Look() nvidia.Machine { return nvidia.Machine{Why: "this build does not ask for cards"} }
+func Look() nvidia.Machine { return nvidia.Machine{Why: "this build does not look for GPUs"} }
 
 // Visible finds none, either.
-func Visible() nvidia.Process { return nvidia.Process{Why: "this build does not ask for cards"} }
+func Visible() nvidia.Process { return nvidia.Process{Why: "this build does not look for GPUs"} }

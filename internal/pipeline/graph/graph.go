@@ -12,7 +12,7 @@ import (
 )
 
 // Step is a step to draw. Deps are indexes into the list of steps; each is of a
-// step that stands before this one.
+// step that is before this one.
 type Step struct {
 	Address string // step.train.dsi["tiny/42"]
 	Block   string // step, table or figure

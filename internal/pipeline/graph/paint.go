@@ -83,7 +83,7 @@ type look struct {
 var looks = []look{
 	{"hit", "#eef5f0", "#2e8b57", 1.2, "", "hit: has its result"},
 	{"run", "#fde3c8", "#c2570c", 2.5, "", "run: some must run"},
-	{"resume", "#fdf3cf", "#8a6d00", 2.5, "9 3", "resume: goes on from a checkpoint"},
+	{"resume", "#fdf3cf", "#8a6d00", 2.5, "9 3", "resume: continues from a checkpoint"},
 	{"maybe", "#f3f4f6", "#6b7280", 1.2, "3 3", "maybe: known after others have run"},
 }
 

@@ -23,7 +23,7 @@ A pipeline file has blocks of eight types:
 | ` + "`table \"NAME\" {}`" + ` | a table of the paper |
 | ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
 | ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [pipelines.md](pipelines.md#modules) |
-| ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` that pipelines see that have this one as a module |
+| ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` for pipelines that have this one as a module |
 | ` + "`paper {}`" + ` | what the pipeline rebuilds: ` + "`title`, `authors`, `url`" + `, with which the report begins; for deposits and citations ` + "`abstract`, `license`, `keywords`, `doi`, `version`, and by author `orcid` and `affiliations`" + ` |
 
 A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`, else of `redsi.local.hcl`" + `, else its default.
@@ -36,15 +36,15 @@ Steps, tables and figures take, besides the attributes below:
 - ` + "`resources { queue = \"gpu\" }`" + `: which workers run it; never part of a cache key.
 
 A step reads what its attributes refer to and follows the steps that make it; there is no other
-order. Everything but the contents of artifacts is known before anything runs, and of JSON that a
-step leaves its fields are: a table, figure or effects step that names another one is refused at its line.
+order. Everything but the contents of artifacts is known before anything runs, and so are the fields of JSON that a
+step writes: a table, figure or effects step that names another one is refused at its line.
 A field is named by a path with dots, an element of a list by its number from zero: in the lists below ` + "`[]`" + `
 stands for such a number, ` + "`*`" + ` for any name. What has neither type nor unit there is an integer.
 
-Each output says how two results of it are compared where their bytes differ, as two machines leave them:
-` + "`redsi verify --rebuild`" + ` goes by it, and no key has it ([reliability.md](reliability.md#another-machine)).
+Each output says how two results of it are compared where their bytes differ, as on two machines:
+` + "`redsi verify --rebuild`" + ` uses it, and it is in no key ([reliability.md](reliability.md#another-machine)).
 By bytes where there are texts and whole numbers, which every machine computes alike; numbers within 1e-09 are sums,
-of which a processor that multiplies and adds at once rounds the last bits otherwise.
+whose last bits a processor that multiplies and adds at once rounds differently.
 `
 
 // Markdown writes the whole of docs/kinds.md. Equal kinds give equal bytes.
@@ -74,7 +74,7 @@ func kind(b *bufio.Writer, k Kind) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n\n", k.longName, k.Doc)
 	fmt.Fprintf(b, "Version %d, queue `%s`", k.Version, k.Queue)
 	if k.Needs != "" {
-		fmt.Fprintf(b, ", what of it needs %s is computed by redsi-models", k.Needs)
+		fmt.Fprintf(b, ", work that needs %s is done by redsi-models", k.Needs)
 	}
 	if len(k.Parts) > 0 {
 		fmt.Fprintf(b, ", cut into parts that are cached one by one")

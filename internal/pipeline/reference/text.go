@@ -32,7 +32,7 @@ func Text(w io.Writer, k Kind, width int) error {
 	fmt.Fprintf(b, "%s (version %d, queue %s)\n\n", k.longName, k.Version, k.Queue)
 	fmt.Fprintf(b, "%s\n", wrap(k.Doc, width))
 	if k.Needs != "" {
-		fmt.Fprintf(b, "\nWhat of it needs %s is computed by redsi-models.\n", k.Needs)
+		fmt.Fprintf(b, "\nWork that needs %s is done by redsi-models.\n", k.Needs)
 	}
 	fmt.Fprintf(b, "\nAttributes\n")
 	for _, r := range rows(k.Attrs, "") {

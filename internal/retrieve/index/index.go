@@ -102,7 +102,7 @@ func (x *Index) Close() {
 	}
 }
 
-// Warn is told, in a sentence, when a card has no room for a batch.
+// Warn is called with a sentence when a card has no room for a batch.
 func (x *Index) Warn(say func(string)) {
 	if x.ranker != nil {
 		x.ranker.Warn(say)

@@ -36,7 +36,7 @@ func Calls() map[string]func(context.Context, json.RawMessage) (any, error) {
 				return nil, err
 			}
 			if open == nil {
-				return nil, errors.New("nothing is opened to be searched")
+				return nil, errors.New("nothing is open to search")
 			}
 			return open.Search(ctx, a.Queries, a.K)
 		},

@@ -126,7 +126,7 @@ func (e *Engine) About() search.About {
 // fewer.
 func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]search.Answer, error) {
 	if k < 1 || k > e.options.Width {
-		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be had", k, e.options.Width, e.options.Width)
+		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be returned", k, e.options.Width, e.options.Width)
 	}
 	answers, inputs := make([]search.Answer, len(queries)), make([][]int32, len(queries))
 	for i, q := range queries {

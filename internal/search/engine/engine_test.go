@@ -241,7 +241,7 @@ func TestOpenErrors(t *testing.T) {
 		want    string
 	}{
 		"other identifiers": {with(atomic, func(f *search.Files) { f.IDs = naive.IDs }), options, "trained on atomic identifiers of 5 documents, ids are naive"},
-		"no settings":       {with(atomic, func(f *search.Files) { f.Model = t.TempDir() }), options, "train it by a train step"},
+		"no settings":       {with(atomic, func(f *search.Files) { f.Model = t.TempDir() }), options, "train it with a train step"},
 		"no weights":        {with(atomic, func(f *search.Files) { f.Model = onlySettings(t, f.IDs) }), options, "config.json"},
 		"no tokenizer":      {with(atomic, func(f *search.Files) { f.Tokenizer = f.IDs }), options, ""},
 		"no identifiers":    {with(atomic, func(f *search.Files) { f.IDs = f.Tokenizer }), options, "identifiers: line 1"},

@@ -46,7 +46,7 @@ type Batcher struct {
 	waiting []*request
 	closed  bool
 	cost    time.Duration // of a query, as the last batches had it; 0 before the first
-	busy    int           // queries of the batch at work
+	busy    int           // queries of the running batch
 	since   time.Time     // its beginning
 	wake    chan struct{} // holds one token: there may be something to do
 	ended   chan struct{}
@@ -119,7 +119,7 @@ func (b *Batcher) signal() {
 }
 
 // Close refuses new queries, answers those that wait with ErrClosed, and returns
-// when the batch at work is done.
+// when the running batch is done.
 func (b *Batcher) Close() {
 	b.mu.Lock()
 	b.closed = true
@@ -196,7 +196,7 @@ func (b *Batcher) done(n int, err error) {
 }
 
 // answer searches a batch; the search ends early when nobody waits for it any more.
-// Nothing is at work any more when the first caller has its answer.
+// Nothing is running any more when the first caller has its answer.
 func (b *Batcher) answer(batch []*request) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

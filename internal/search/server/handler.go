@@ -64,7 +64,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		h.mux.ServeHTTP(w, r)
 	default:
-		h.fail(w, &problem{Status: http.StatusNotFound, Message: "there is nothing here; / is a page, /search?q=… answers in JSON, /healthz says that the server is up"})
+		h.fail(w, &problem{Status: http.StatusNotFound, Message: "nothing is here; / is a page, /search?q=… answers in JSON, /healthz says that the server is up"})
 	}
 }
 

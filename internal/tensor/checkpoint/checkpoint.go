@@ -13,7 +13,7 @@ import (
 )
 
 // ErrOther is wrapped by errors about a tensor that is missing or has another shape.
-var ErrOther = errors.New("the file is of another model")
+var ErrOther = errors.New("the file belongs to another model")
 
 // File is an open checkpoint of either format, of one file or several.
 type File struct {

@@ -73,7 +73,7 @@ func readShards(folder string, index *os.File, size int64, read func(*File) erro
 		WeightMap map[string]string `json:"weight_map"`
 	}
 	if err := json.NewDecoder(index).Decode(&of); err != nil {
-		return fmt.Errorf("it is no index of weights: %w", err)
+		return fmt.Errorf("it is not an index of weights: %w", err)
 	}
 	if len(of.WeightMap) == 0 {
 		return errors.New("it has no weight_map, which says for each tensor in which file it is")

@@ -48,7 +48,7 @@ func (g *Graph) End() error { return failed(C.redsi_graph_end(g.at)) }
 // Replay has the card do all that was recorded, and does not wait for it.
 func (g *Graph) Replay() error { return failed(C.redsi_graph_replay(g.at)) }
 
-// Free frees the graph. The card must not be at work on it.
+// Free frees the graph. The card must not be working on it.
 func (g *Graph) Free() {
 	if g.at != nil {
 		C.redsi_graph_free(g.at)

@@ -53,7 +53,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestOpenFails: what is no library, and one of something else, is an error that names the file.
+// TestOpenFails: what is not a library, and one of something else, is an error that names the file.
 func TestOpenFails(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.so")
 	if err := os.WriteFile(other, []byte("not a library"), 0o644); err != nil {

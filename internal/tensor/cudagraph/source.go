@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// File is the library's name wherever it lies.
+// File is the library's name wherever it is.
 const File = "libredsi_graphs.so"
 
 //go:embed library/graph.cc

@@ -95,12 +95,12 @@ func (m machine) take(version string) State {
 	}
 	s.Folder = asked
 	if asked != "" && !has(asked) {
-		s.Reason = fmt.Sprintf("REDSI_CUDA=%s has no %s: name a folder that has, or off", named, half)
+		s.Reason = fmt.Sprintf("REDSI_CUDA=%s has no %s: name a folder that has it, or off", named, half)
 		return s
 	}
 	can, status, err := m.system.number(m.driver, "cuDriverGetVersion")
 	if err != nil {
-		s.Reason = fmt.Sprintf("there is no driver of an NVIDIA card (%s)", m.driver)
+		s.Reason = fmt.Sprintf("no NVIDIA driver found (%s)", m.driver)
 		return s
 	}
 	if status != 0 {
@@ -123,7 +123,7 @@ func (m machine) take(version string) State {
 		return s
 	}
 	if got := strings.TrimPrefix(s.Versions[0], "torch "); got != version {
-		s.Reason = fmt.Sprintf("%s is of torch %s, and this program of torch %s: make cuda, or another REDSI_CUDA", s.Folder, got, version)
+		s.Reason = fmt.Sprintf("%s is for torch %s, and this program for torch %s: make cuda, or another REDSI_CUDA", s.Folder, got, version)
 		return s
 	}
 	if s = m.count(s); !s.Loaded {
@@ -221,7 +221,7 @@ func versionsOf(folder string) ([]string, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%s does not say of which torch it is: neither its file versions nor torch/version.py does; make cuda, or another REDSI_CUDA", folder)
+	return nil, fmt.Errorf("%s does not say which torch it is for: neither its file versions nor torch/version.py does; make cuda, or another REDSI_CUDA", folder)
 }
 
 // cudaVersion is 13000 as people write it.

@@ -32,5 +32,5 @@ func (m machine) graphs(version, half string) (path, reason string) {
 			return path, ""
 		}
 	}
-	return "", fmt.Sprintf("there is no %s in %s: make cuda, or name another folder by REDSI_CUDA_GRAPHS", cudagraph.File, place)
+	return "", fmt.Sprintf("there is no %s in %s: make cuda, or name another folder with REDSI_CUDA_GRAPHS", cudagraph.File, place)
 }

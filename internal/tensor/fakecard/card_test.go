@@ -118,7 +118,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestFresh: memory is no zeros.
+// TestFresh: memory is not zeros.
 func TestFresh(t *testing.T) {
 	run(t, func(s *tensor.Scope) {
 		for _, v := range s.Empty(tensor.F32, tensor.CUDA(0), 100).Float32s() {

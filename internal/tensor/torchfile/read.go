@@ -141,7 +141,7 @@ func (f *File) openLegacy(size int64) (any, error) {
 	for _, k := range keys.items {
 		key, ok := k.(string)
 		if !ok {
-			return nil, errors.New("a storage whose key is no string")
+			return nil, errors.New("a storage whose key is not a string")
 		}
 		var length [8]byte
 		if _, err := f.r.ReadAt(length[:], at); err != nil {

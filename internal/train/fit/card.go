@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/train"
 )
 
-// unread is how many updates are made on a card before it is waited for, to learn what they
+// unread is how many updates are made on a card before the host waits for it, to learn what they
 // came to.
 const unread = 50
 

@@ -58,7 +58,7 @@ type Seq2Seq struct {
 }
 
 // mostInRow is how many updates may be left out one after another because fp16
-// overflowed in the forward pass. More are no accident of a batch: training diverged.
+// overflowed in the forward pass. More are not an accident of a batch: training diverged.
 const mostInRow = 50
 
 // ErrFP16 says where fp16 does not train.
@@ -325,7 +325,7 @@ func readScaler(path string) (s scalerState, err error) {
 		return s, fmt.Errorf("%s: %w", scalerFile, err)
 	}
 	if !(s.Scaler.Scale > 0) || s.Scaler.Good < 0 || s.Skipped < 0 || s.InRow < 0 || s.InRow > mostInRow {
-		return s, fmt.Errorf("%s: %+v is no state of it", scalerFile, s)
+		return s, fmt.Errorf("%s: %+v is not a state of it", scalerFile, s)
 	}
 	return s, nil
 }

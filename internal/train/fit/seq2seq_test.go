@@ -229,7 +229,7 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// TestSeq2SeqMistakes: what is no state of a learner is an *UnfitError, and changes nothing.
+// TestSeq2SeqMistakes: what is not a state of a learner is an *UnfitError, and changes nothing.
 func TestSeq2SeqMistakes(t *testing.T) {
 	folder, l := t.TempDir(), learner(t)
 	b := train.NewBatch(examples(30, 50), []train.Ref{{Index: 1}, {Indexing: true}})

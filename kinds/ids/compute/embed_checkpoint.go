@@ -16,7 +16,7 @@ import (
 )
 
 // embedPiece is how many texts' vectors a checkpoint adds, in a file of its own:
-// the loss of a worker costs at most so many forward passes.
+// the loss of a worker costs at most that many forward passes.
 const embedPiece = 2048
 
 // vectorPieces are the vectors of an unfinished embed step, a .npy for each piece, so

@@ -54,7 +54,7 @@ func asPublished(c ids.EmbedConfig, folder string) (differences []string, err er
 				return nil, err
 			}
 			if !ok {
-				differences = append(differences, fmt.Sprintf("pooling is %q; the model was published with one that its files do not tell, since %s is not among them", c.Pooling, name))
+				differences = append(differences, fmt.Sprintf("pooling is %q; the pooling that the model was published with is unknown, since %s is not among its files", c.Pooling, name))
 				continue
 			}
 			var modes []string
@@ -70,7 +70,7 @@ func asPublished(c ids.EmbedConfig, folder string) (differences []string, err er
 				differences = append(differences, fmt.Sprintf("pooling is %q, the model was published with %q", c.Pooling, published))
 			}
 		default:
-			differences = append(differences, fmt.Sprintf("the model was published with a module %s, which is not computed", name))
+			differences = append(differences, fmt.Sprintf("the model was published with a module %s, which redsi does not compute", name))
 		}
 	}
 	if normalized && !c.Normalize {

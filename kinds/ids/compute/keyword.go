@@ -50,7 +50,7 @@ func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) erro
 func eachWords(ctx context.Context, x *step.IO, in step.Input, n int, yield func(doc int, words []string)) error {
 	due := 0
 	other := func() error {
-		return step.Permanent(fmt.Errorf("corpus has not the %d documents of documents, from document %d on: give both of the same collection", n, due))
+		return step.Permanent(fmt.Errorf("corpus lacks some of the %d documents, from document %d on: take both from the same collection", n, due))
 	}
 	err := inout.EachDocument(ctx, x, in, func(d *corpus.Document) error {
 		if int(d.Doc) != due || due == n {

@@ -77,7 +77,7 @@ func untitled(ctx context.Context, x *step.IO, c ids.TitleIDsConfig, tok *subwor
 	}
 	err = inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
 		if int(d.Doc) >= len(titles) {
-			return step.Permanent(fmt.Errorf("document %d of corpus is none of the %d of documents: give both of the same collection", d.Doc, len(titles)))
+			return step.Permanent(fmt.Errorf("document %d of corpus is not one of the %d in documents: take both from the same collection", d.Doc, len(titles)))
 		}
 		if titles[d.Doc] != "" {
 			return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Absent stands in a report in place of an example that was asked for and is not in
+// Absent replaces in a report an example that was asked for and is not in
 // the data: the paper's examples are not in everybody's files, and what else the step
 // counts does not depend on them. Cells that read it show "not in these files".
 type Absent struct {

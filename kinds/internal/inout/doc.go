@@ -3,7 +3,7 @@
 //
 // Values are read of JSON, YAML, CSV and single numbers alike; "." is the whole document.
 // A field of JSON is named by a path of names, and numbers of elements from zero, with
-// dots between them; in a tree FILE: stands before it. What a path does not find is missing
+// dots between them; in a tree FILE: is before it. What a path does not find is missing
 // in one of five ways, the same for all readers:
 //
 //   - An example that was asked for and is not in the data (Absent) is known to be missing:
@@ -12,7 +12,7 @@
 //   - An element beyond the end of a list is the same: there are fewer.
 //   - NaN and infinite numbers (NotFinite) are missing too: nothing is shown, which is
 //     counted, and a mean with one is missing.
-//   - A name that an object does not have, or a path that goes on below a number or a
+//   - A name that an object does not have, or a path that continues below a number or a
 //     text, is a mistake: an error, before anything runs where the output declares its
 //     Fields. Only points of a curve may lack a field, as those without an evaluation do;
 //     it is a mistake if all of them lack it.

@@ -129,7 +129,7 @@ func WriteIDs(x *step.IO, set *docid.Set) error {
 }
 
 // DataError marks what a reader says about the data itself as permanent. A
-// failure of the store underneath is told by IO in its place.
+// failure of the store underneath is reported by IO in its place.
 func DataError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

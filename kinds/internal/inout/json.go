@@ -35,7 +35,7 @@ func ReadJSON(x *step.IO, in step.Input, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return step.Permanent(fmt.Errorf("input is not the JSON it should be: %w", err))
+		return step.Permanent(fmt.Errorf("input is not the expected JSON: %w", err))
 	}
 	return nil
 }

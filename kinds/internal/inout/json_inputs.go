@@ -58,7 +58,7 @@ func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
 }
 
 // Summary is the mean of n values with their sample standard deviation, if that
-// is what stands at a path; without a value if the mean is not finite.
+// is what is at a path; without a value if the mean is not finite.
 func Summary(at any) (render.Cell, bool) {
 	m, _ := at.(map[string]any)
 	mean, isMean := m["mean"].(float64)
@@ -119,7 +119,7 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 	return v, err
 }
 
-// Find follows a path in an input, as Follow does. A value that is NaN or infinite is told.
+// Find follows a path in an input, as Follow does. A value that is NaN or infinite is reported.
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	file, field, err := fileOfTree(in, path)
 	if err != nil {

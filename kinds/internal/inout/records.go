@@ -70,12 +70,12 @@ func (r *Record) parse(line []byte, asJSON bool) error {
 		r.columns = strings.Split(string(line), "\t")
 		r.Document, r.columns = r.columns[0], r.columns[1:]
 		if r.Document == "" || len(r.columns) == 0 {
-			return errors.New("want a document's name, a tab and what is said of it; or JSON lines")
+			return errors.New("want a document's name, a tab and its value; or JSON lines")
 		}
 		return nil
 	}
 	if err := json.Unmarshal(line, &r.fields); err != nil {
-		return fmt.Errorf("is no JSON object: %w", err)
+		return fmt.Errorf("is not a JSON object: %w", err)
 	}
 	raw, name := r.field(documentNames)
 	if raw == nil {
@@ -117,7 +117,7 @@ func (r *Record) Text(column int, names ...string) (string, error) {
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return "", fmt.Errorf("%s: field %s is no text", r.Place, name)
+		return "", fmt.Errorf("%s: field %s is not a text", r.Place, name)
 	}
 	return text, nil
 }
@@ -129,7 +129,7 @@ func (r *Record) List(of any, names ...string) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, of); err != nil {
-		return fmt.Errorf("%s: field %s is not such a list as it should be: %w", r.Place, name, err)
+		return fmt.Errorf("%s: field %s is not the expected list: %w", r.Place, name, err)
 	}
 	return nil
 }

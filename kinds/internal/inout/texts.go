@@ -28,11 +28,11 @@ func (t Texts) Check() step.Problems {
 	case !t.Queries.Set() && !t.Corpus.Set():
 		add("corpus", "set either corpus or queries; exactly one of them is embedded")
 	case !t.Queries.Set() && t.Title && !t.Documents.Set():
-		add("documents", "is needed: the titles are theirs; or give title = false")
+		add("documents", "is needed for titles; or give title = false")
 	case t.Queries.Set() && t.Corpus.Set():
-		add("queries", "and corpus are given: a step embeds one of both, so take another step for the other")
+		add("queries", "and corpus are both given: a step embeds one of them, so use another step for the other")
 	case t.Queries.Set() && t.Documents.Set():
-		add("documents", "is of a corpus: queries have no titles")
+		add("documents", "applies only to a corpus: queries have no titles")
 	}
 	return ps
 }
@@ -126,20 +126,20 @@ func (t *documentTexts) Next() (string, error) {
 	switch {
 	case errors.Is(err, io.EOF):
 		if t.titles != nil && t.read != len(t.titles) {
-			return "", step.Permanent(fmt.Errorf("corpus has %d documents, documents %d: give both of the same collection", t.read, len(t.titles)))
+			return "", step.Permanent(fmt.Errorf("corpus has %d documents, documents %d: take both from the same collection", t.read, len(t.titles)))
 		}
 		return "", err
 	case err != nil:
 		return "", DataError(err)
 	case int(d.Doc) != t.read:
-		return "", step.Permanent(fmt.Errorf("corpus: document %d where %d was due: vectors are of all documents, in their order", d.Doc, t.read))
+		return "", step.Permanent(fmt.Errorf("corpus: document %d where %d was expected: all documents need a vector, in order", d.Doc, t.read))
 	}
 	t.read++
 	if t.titles == nil {
 		return d.Text, nil
 	}
 	if t.read > len(t.titles) {
-		return "", step.Permanent(fmt.Errorf("document %d of corpus is none of the %d of documents: give both of the same collection", d.Doc, len(t.titles)))
+		return "", step.Permanent(fmt.Errorf("document %d of corpus is not one of the %d in documents: take both from the same collection", d.Doc, len(t.titles)))
 	}
 	return t.titles[d.Doc] + " " + d.Text, nil
 }

@@ -112,7 +112,7 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, t
 	return found, inout.DataError(err)
 }
 
-// ranking names the documents of a result, and spells what is no identifier.
+// ranking names the documents of a result, and spells what is not an identifier.
 func ranking(query string, found decode.Result, ids *docid.Set, tok *subword.Subword) metrics.Ranking {
 	r := metrics.Ranking{Query: query, Hypotheses: make([]metrics.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {

@@ -114,7 +114,7 @@ func documents(ctx context.Context, x *step.IO, c model.GenerateShardConfig, rea
 		switch due := c.From + len(inputs); {
 		case int(d.Doc) < c.From:
 		case int(d.Doc) != due:
-			return nil, nil, step.Permanent(fmt.Errorf("corpus has document %d where %d was due: give documents and corpus of the same collection", d.Doc, due))
+			return nil, nil, step.Permanent(fmt.Errorf("corpus has document %d where %d was expected: give documents and corpus of the same collection", d.Doc, due))
 		default:
 			inputs, keys = append(inputs, read.Document(d.Text)), append(keys, uint64(d.Doc))
 		}

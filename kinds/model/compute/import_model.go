@@ -75,7 +75,7 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 				continue
 			}
 			if slices.ContainsFunc(m.files, func(other artifacts.File) bool { return other.Name == name }) {
-				return nil, step.Permanent(fmt.Errorf("files: %s is there twice", name))
+				return nil, step.Permanent(fmt.Errorf("files: %s is given twice", name))
 			}
 			f.Name = name
 			m.files = append(m.files, f)

@@ -28,7 +28,7 @@ func runImportTrained(_ context.Context, x *step.IO, c model.ImportTrainedConfig
 		return err
 	}
 	if checked.Encoder {
-		return step.Permanent(fmt.Errorf("files: the model is an encoder (%s), which answers no query: import_model takes it", checked.Type))
+		return step.Permanent(fmt.Errorf("files: the model is an encoder (%s), which cannot answer queries: use import_model", checked.Type))
 	}
 	text, err := m.read(retrieve.SettingsFile)
 	if err != nil {

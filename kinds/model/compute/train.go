@@ -154,12 +154,12 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	return inout.WriteJSON(x, "report", r)
 }
 
-// onward is where this run goes on from what shorter ones kept, and keeps its own.
+// onward is where this run continues from what shorter ones kept, and keeps its own.
 func (c training) onward(x *step.IO) train.Checkpoints {
 	kept := x.Trajectory(int64(c.Steps))
 	if kept == nil {
 		if c.KeepState && c.Rates().DependsOnSteps() {
-			x.Log.Warn("no state is kept, and none gone on from: the rate of each update depends on steps", "schedule", c.Schedule)
+			x.Log.Warn("no state is kept or continued from: the rate of each update depends on steps", "schedule", c.Schedule)
 		}
 		return nil
 	}
@@ -200,11 +200,11 @@ func (c training) continues(x *step.IO, ids *docid.Set) error {
 	}
 	other := settings.Match(ids)
 	if other != nil && settings.Identifiers.GrowsVocabulary() {
-		return step.Permanent(fmt.Errorf("model: its %s identifiers are rows of its vocabulary, and others would be taken for them: %w, or begin with the model that its train step began with",
+		return step.Permanent(fmt.Errorf("model: its %s identifiers are rows of its vocabulary, and others would be taken for them: %w, or start from the model that its train step started from",
 			settings.Identifiers, other))
 	}
 	if other != nil {
-		x.Log.Info("the model is trained on with other identifiers than before", "were", string(settings.Identifiers), "are", string(ids.Kind))
+		x.Log.Info("training continues with other identifiers than before", "were", string(settings.Identifiers), "are", string(ids.Kind))
 	}
 	return nil
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// logRecorded says how a card was asked for a training's updates; of processors nothing.
+// logRecorded logs how a GPU made the updates of a training; it logs nothing for CPUs.
 func logRecorded(x *step.IO, r fit.Recorded) {
 	switch {
 	case r.Failed != nil:
-		x.Log.Warn("the card was asked for one operation at a time: an update could not be recorded", "why", r.Failed, "recorded", r.Graphs, "replayed", r.Replays)
+		x.Log.Warn("an update could not be recorded: the GPU runs one operation at a time", "why", r.Failed, "recorded", r.Graphs, "replayed", r.Replays)
 	case r.Graphs > 0:
 		x.Log.Info("updates were recorded and replayed", "recorded", r.Graphs, "replayed", r.Replays, "one operation at a time", r.Single)
 	case r.Single > 0 && !r.Possible:
-		x.Log.Info("the card was asked for one operation at a time", "why", tensor.Card().GraphsReason)
+		x.Log.Info("the GPU runs one operation at a time", "why", tensor.Card().GraphsReason)
 	}
 }

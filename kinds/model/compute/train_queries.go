@@ -153,7 +153,7 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 	for i, list := range pairs {
 		for _, p := range list {
 			if texts[p.doc] == nil {
-				return nil, nil, step.Permanent(fmt.Errorf("queries: document %d is not in corpus: give both of the same collection", p.doc))
+				return nil, nil, step.Permanent(fmt.Errorf("queries: document %d is not in corpus: take both from the same collection", p.doc))
 			}
 			out[i] = append(out[i], train.Example{Input: texts[p.doc], Target: p.tokens})
 		}

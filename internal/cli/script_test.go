@@ -32,28 +32,6 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, scripts(t, testscript.Params{Dir: filepath.Join("testdata", "script")}))
 }
 
-// TestUpgrade runs testdata/upgrade/upgrade.txtar on what each release left there.
-func TestUpgrade(t *testing.T) {
-	t.Parallel() // it waits a minute for a lease whose holder was killed
-	folder := filepath.Join("testdata", "upgrade")
-	releases, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
-	if err != nil || len(releases) < 3 {
-		t.Fatal(releases, err)
-	}
-	for _, r := range releases {
-		name := strings.TrimSuffix(filepath.Base(r), ".tar.gz")
-		t.Run(name, func(t *testing.T) {
-			p := scripts(t, testscript.Params{Files: []string{filepath.Join(folder, "upgrade.txtar")}})
-			setup := p.Setup
-			p.Setup = func(e *testscript.Env) error {
-				e.Setenv("RELEASE", name)
-				return setup(e)
-			}
-			testscript.Run(t, p)
-		})
-	}
-}
-
 // scripts adds to p what all scripts have.
 func scripts(t *testing.T, p testscript.Params) testscript.Params {
 	data, err := filepath.Abs(filepath.Join("..", "..", "internal"))
@@ -93,7 +71,6 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"asked":   askedCommand,
 		"until":   untilPlan,
 		"fetch":   fetchCommand,
-		"upgrade": upgradeCommand(t),
 		"nowhere": nowhere,
 		"static":  staticCommand,
 		"secure":  secureCommand,

@@ -9,16 +9,14 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 import zstandard
 
 from . import frames
 from .errors import Error, NotFound
+from .places import Place
 from .records import Artifact, File, Record
-
-if TYPE_CHECKING:
-    from .store import Store
 
 _UNESCAPE = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
 
@@ -31,8 +29,8 @@ def unescaped(text: str) -> str:
 class Result:
     """The outputs of a step."""
 
-    def __init__(self, store: Store, address: str, record: Record) -> None:
-        self.store, self.address, self.record = store, address, record
+    def __init__(self, place: Place, address: str, record: Record) -> None:
+        self.place, self.address, self.record = place, address, record
 
     def __repr__(self) -> str:
         return f"<redsi.Result {self.address} {self.key}>"
@@ -75,12 +73,12 @@ class Result:
         """A local file with an output's verified bytes, or with those of a file of a tree.
         It is the store's own: not to be written to."""
         digest, size = self._blob(name, file)
-        return self.store.place.path(digest, size)
+        return self.place.path(digest, size)
 
     def open(self, name: str, file: Optional[str] = None) -> BinaryIO:
         """The same as a stream."""
         digest, size = self._blob(name, file)
-        return self.store.place.open(digest, size)
+        return self.place.open(digest, size)
 
     def read(self, name: str, file: Optional[str] = None) -> bytes:
         """The same as bytes."""
@@ -122,7 +120,7 @@ class Result:
         artifact = self.output(name)
         if artifact.files is None:
             raise Error(f"output {name} of {self.address} is one file: use path")
-        cached = self.store.place.cache / "trees" / artifact.digest[len("sha256:") :]
+        cached = self.place.cache / "trees" / artifact.digest[len("sha256:") :]
         target = cached if folder is None else Path(folder)
         if target.exists():
             if folder is None:
@@ -134,7 +132,7 @@ class Result:
             for f in artifact.files:
                 to = Path(building, f.name)
                 to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(self.store.place.path(f.digest, f.size), to)
+                shutil.copyfile(self.place.path(f.digest, f.size), to)
             os.chmod(building, 0o755)
             try:
                 os.rename(building, target)

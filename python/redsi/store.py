@@ -115,14 +115,14 @@ class Store:
         key, _ = self._find(address)
         record = self._record(key)
         assert record is not None
-        return Result(self, address, record)
+        return Result(self.place, address, record)
 
     def result_of_key(self, key: str) -> Result:
         """The result of a key, ``sha256:…``."""
         record = self._record(check_digest(key, "the key"))
         if record is None:
             raise NotFound(f"there is no result of {key}")
-        return Result(self, record.origin.get("step", ""), record)
+        return Result(self.place, record.origin.get("step", ""), record)
 
     def table(self, name: str) -> Any:
         """A table by its name or address: a pandas DataFrame if pandas is installed, else a

@@ -65,8 +65,8 @@ func TestEmbedQueries(t *testing.T) {
 		spec := l.Registry.Lookup(kind)
 		for want, tree := range map[string]map[string]any{
 			"corpus: set either corpus or queries": {},
-			"queries: and corpus are given":        {"queries": queries, "corpus": l.corpusOf(nil)},
-			"documents: is of a corpus":            {"queries": queries, "documents": l.collectionOf("a")},
+			"queries: and corpus are both given":   {"queries": queries, "corpus": l.corpusOf(nil)},
+			"documents: applies only to a corpus":  {"queries": queries, "documents": l.collectionOf("a")},
 			`"train", "dev", "test"`:               {"queries": queries, "split": "eval"},
 		} {
 			maps.Copy(tree, config)

@@ -31,11 +31,11 @@ locals {
   # Chosen by development queries alone, on shorter runs: docs/studies.md says what was tried.
   training = {
     full  = { layers = 2, d_model = 128, heads = 4, d_ff = 512, steps = 3000, batch = 64, rate = 0.01, warmup = 200, every = 250, beams = 10 }
-    quick = { layers = 1, d_model = 32, heads = 2, d_ff = 64, steps = 60, batch = 64, rate = 0.01, warmup = 10, every = 20, beams = 4 }
+    quick = { layers = 1, d_model = 32, heads = 2, d_ff = 64, steps = 20, batch = 64, rate = 0.01, warmup = 10, every = 20, beams = 4 }
   }[var.scale]
   writing = {
     full  = { steps = 1500, batch = 32, every = 250, each = 5 }
-    quick = { steps = 20, batch = 16, every = 10, each = 1 }
+    quick = { steps = 10, batch = 16, every = 10, each = 1 }
   }[var.scale]
 }
 

@@ -21,8 +21,8 @@ func TestTrainsOn(t *testing.T) {
 		level, note, do string
 	}{
 		{2 * needs, "ok", "every training of the paper fits, by computation", ""},
-		{needs, "warn", "but for T5-Base, atomic identifiers, which needs ", "a card with "},
-		{1_000_000_000, "warn", "but for ", "a card with "},
+		{needs, "warn", "except T5-Base, atomic identifiers, which needs ", "a card with "},
+		{1_000_000_000, "warn", "except ", "a card with "},
 	} {
 		if f := trainsOn(c.memory); f.level() != c.level || !strings.Contains(f.Note, c.note) || !strings.Contains(f.Do, c.do) || (f.Do == "") != f.OK {
 			t.Errorf("%d bytes: %+v", c.memory, f)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/redsi/redsi/internal/isolation"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
@@ -90,3 +92,34 @@ func TestUnderstood(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+// TestExamplesOfHelp: what --help shows is understood. `make try-docs` runs it.
+func TestExamplesOfHelp(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var each func(*cobra.Command)
+	each = func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Example) {
+			line, _, _ = strings.Cut(strings.TrimSpace(line), "  #")
+			for _, part := range shellOperator.Split(line, -1) {
+				if part = strings.TrimSpace(part); !strings.HasPrefix(part, "redsi ") {
+					continue
+				}
+				n++
+				if err := understood(part); err != nil {
+					t.Errorf("%s --help: %s: %v", cmd.CommandPath(), part, err)
+				}
+			}
+		}
+		for _, c := range cmd.Commands() {
+			each(c)
+		}
+	}
+	each(newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard}))
+	if n < 140 {
+		t.Errorf("%d examples", n)
+	}
+}
+
+// shellOperator is what separates commands of one line.
+var shellOperator = regexp.MustCompile(` [|>] | && `)

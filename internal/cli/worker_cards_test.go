@@ -29,8 +29,8 @@ func TestGPUs(t *testing.T) {
 		{"0,7", 1, nil, "this process sees 1 card, numbered 0 to 0"},
 		{"0", 4, nil, "--gpus 0: that is not a card"},
 		{"-1", 4, nil, "that is not a card"},
-		{"two", 4, nil, `"two" is no card`},
-		{"0,", 4, nil, `"" is no card`},
+		{"two", 4, nil, `"two" is not a card`},
+		{"0,", 4, nil, `"" is not a card`},
 		{"1,1", 4, nil, "card 1 is listed twice"},
 	} {
 		asked, err := parseCards(c.text)

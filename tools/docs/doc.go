@@ -1,5 +1,5 @@
-// Program docs does what the documentation says: every command of README.md, docs/*.md
-// and the examples of --help, in the order of reading, in one copy of the tree. It fails
+// Program docs does what the documentation says: every command of README.md and docs/*.md,
+// and with -long the examples of --help, in the order of reading, in one copy of the tree. It fails
 // on an exit code or an output that is not the one shown.
 //
 // Fenced blocks of the languages sh and console are run. A line of sh is a command; \ at

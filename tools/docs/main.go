@@ -71,7 +71,7 @@ func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []
 			return err
 		}
 	}
-	if all {
+	if all && long { // that the others are understood is a test of internal/cli
 		if err := s.To(""); err != nil {
 			return err
 		}

@@ -14,6 +14,10 @@ PKGS     ?= ./...
 # The paper's pipeline on a generated corpus, with models of a few thousand parameters; its tables that need no models.
 TOY := --var scale=toy
 FIRST := -t table.dedup_counts -t table.nq_document_collections_splits
+# The tests. What takes longest comes first, and more runs at once than there are cores, since much of it waits. Vet has
+# been by then. libtorch has one thread where a test does not say how many, and garbage is collected later.
+TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off -p 4 -parallel 4 -timeout $(TIMEOUT)
+LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/train/fit
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
 # Packages with tests that need a card (build tag cuda).
@@ -159,8 +163,8 @@ bin/redsi-models: deps-models ## the program that computes models, which redsi s
 	@$(SHOW) bin/redsi-models $(GO) build -v $(LDFLAGS) -o bin/redsi-models ./cmd/redsi-models
 
 test: deps check bin/redsi-models ## install what is missing, then gofmt, vet and all tests
-	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(GO) test -timeout $(TIMEOUT) $(PKGS)
-	$(GO) -C tools/temporal-server test -vet=off ./...
+	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(TESTS) $(if $(filter ./...,$(PKGS)),$(LONGEST)) $(PKGS)
+	cd tools/temporal-server && $(TESTS) ./...
 
 ci: test cross ## what .ci/run does: make test, other platforms, and what is concurrent under the race detector
 	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"

@@ -82,7 +82,7 @@ func place(args []string) (p *placed, err error) {
 	}
 	if *device == "emulated" {
 		*device = "cuda:0"
-		p.later(tensor.Emulate())
+		p.later(tensor.EmulateShapes())
 	}
 	if p.device, err = tensor.ParseDevice(*device); err != nil {
 		p.close()

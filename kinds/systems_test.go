@@ -14,7 +14,7 @@ import (
 func TestSystemsExample(t *testing.T) {
 	l := newLocal(t)
 	tensor.SetNumThreads(1)
-	pl := l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "60", "steps": "10"})
+	pl := l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "60", "steps": "2"})
 	results := l.run(pl)
 	rows := 0
 	for i, s := range pl.Steps {
@@ -38,7 +38,7 @@ func TestSystemsExample(t *testing.T) {
 			var r trained
 			l.json(results[i].Outputs["report"], &r)
 			own := !strings.Contains(s.Address, "dsi_qg")
-			if r.Steps != 10 || (r.Indexing == 0) || own == strings.Contains(string(s.Task.Config), "generate_queries") {
+			if r.Steps != 2 || (r.Indexing == 0) || own == strings.Contains(string(s.Task.Config), "generate_queries") {
 				t.Errorf("%s: %+v, %s", s.Address, r, s.Task.Config)
 			}
 		case s.Address == "table.systems":

@@ -25,8 +25,8 @@ func TestLongHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer long.Stop()
-	defer func(all *devservertest.Alone, grown int) { server, workflows.GrownEvents = all, grown }(server, workflows.GrownEvents)
-	server, workflows.GrownEvents = long, 150
+	defer func(all *devservertest.Alone) { server = all }(server)
+	server = long
 	b := newBench(t)
 	w := b.start(`
 step "text" "long" {

@@ -9,16 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// GrownEvents: a run continues in another execution when the server says that the history is long
-// and this much of it was added since the plan was loaded: a large plan alone must
-// not be a reason.
-var GrownEvents = 2000 // tests make it less
-
-const (
-	grownBytes = 2 << 20
-
-	handOver = 20 * time.Second // for steps that are about to end
-)
+const handOver = 20 * time.Second // for steps that are about to end
 
 // What the error of a run says about its failures; its record has all.
 const (
@@ -29,10 +20,11 @@ const (
 	furtherLine = "    " // begins those of an error; those who show it leave them out
 )
 
+// grown: a run continues in another execution when the server says that the history is long and
+// it has doubled since the plan was loaded, since a large plan alone must not be a reason.
 func (r *run) grown(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
-	return info.GetContinueAsNewSuggested() &&
-		(info.GetCurrentHistoryLength()-r.events >= GrownEvents || info.GetCurrentHistorySize()-r.bytes >= grownBytes)
+	return info.GetContinueAsNewSuggested() && (info.GetCurrentHistoryLength() >= 2*r.events || info.GetCurrentHistorySize() >= 2*r.bytes)
 }
 
 // continuation is the error by which the next execution continues with all that this

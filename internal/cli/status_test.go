@@ -42,7 +42,6 @@ func largeRun(ctx workflow.Context, in workflows.ReproduceInput) error {
 // TestStatusOfMany: runs that do not answer are told as such, beside those that do; what
 // is printed of each is bounded, and one is found by the beginning of its id.
 func TestStatusOfMany(t *testing.T) {
-	t.Parallel()
 	program, err := devserver.Find()
 	if err != nil {
 		t.Fatal(err)

@@ -91,6 +91,7 @@ step "text" "wide" {
 // TestSlowStepOfABatch: steps that were given out with one that takes long go on
 // without it, and what reads them too.
 func TestSlowStepOfABatch(t *testing.T) {
+	t.Parallel()
 	b := newBenchOf(t, 2)
 	w := b.start(`
 step "short" "a_slow" {
@@ -123,6 +124,7 @@ step "text" "reader" {
 
 // TestCancelledBatch: a run that is cancelled ends its batches, and the next one goes on.
 func TestCancelledBatch(t *testing.T) {
+	t.Parallel()
 	b := newBenchOf(t, 2)
 	src := `
 step "short" "held" {

@@ -40,6 +40,7 @@ func TestParseDeployment(t *testing.T) {
 // with all of its steps; new runs go to the other build, and wait for a step that is at
 // work in the first.
 func TestDeployment(t *testing.T) {
+	t.Parallel()
 	b := idleBench(t, 8, payload.Codec{})
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()

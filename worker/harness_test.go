@@ -106,6 +106,16 @@ func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
 // watchedBench is one that tells what it does.
 func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
 	t.Helper()
+	opts, err := clientOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return benchAt(t, opts, slots, codec, shown)
+}
+
+// benchAt is one on a server that clients of these options reach.
+func benchAt(t *testing.T, opts client.Options, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
+	t.Helper()
 	b := &bench{t: t, slots: slots, codec: codec, shown: shown, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
 	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
 	part := step.DefinePart(step.Kind[textConfig]{Name: "part", Version: 1, Doc: "A part.", Outputs: outputs, Run: b.write})
@@ -132,14 +142,10 @@ func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry
 		}}
 	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split))
 
-	opts, err := clientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
 	opts.Identity, opts.Logger = "test", discard{}
 	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), workflows.Failures(codec.FailureConverter())
-	b.c, err = client.Dial(shown.Client(opts))
-	if err != nil {
+	var err error
+	if b.c, err = client.Dial(shown.Client(opts)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.c.Close)

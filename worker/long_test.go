@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/devserver/devservertest"
+	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -16,6 +17,7 @@ import (
 // although one of its steps is at work for longer than all others; that one is
 // waited for where it runs, and counts as this run's.
 func TestLongHistory(t *testing.T) {
+	t.Parallel()
 	program, err := devserver.Find()
 	if err != nil {
 		t.Fatal(err)
@@ -24,10 +26,13 @@ func TestLongHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer long.Stop()
-	defer func(all *devservertest.Alone) { server = all }(server)
-	server = long
-	b := newBench(t)
+	t.Cleanup(long.Stop)
+	opts, err := long.ClientOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := benchAt(t, opts, 8, payload.Codec{}, nil)
+	b.startWorker()
 	w := b.start(`
 step "text" "long" {
   text = "long history"

@@ -61,6 +61,7 @@ func (b *bench) otherVersion() (end func()) {
 // RunAgain, as versions before this one started them, ends in words that say what to do.
 // A step that such a run left at work is started again by the next run that wants it.
 func TestOtherVersion(t *testing.T) {
+	t.Parallel()
 	b := idleBench(t, 8, payload.Codec{})
 	src := `
 step "text" "a" { text = "version a" }

@@ -20,8 +20,8 @@ TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off -p 4 -parallel 4 -t
 LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/train/fit
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
-# Packages with tests that need a card (build tag cuda).
-CARD       ?= ./internal/... ./kinds/...
+# Packages with tests that need a card.
+CARD        = $(shell grep -rl --include='*.go' '^//go:build.*cuda' internal kinds | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 CARD_TAGS   = cuda$(TAGS:%=,%)
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1

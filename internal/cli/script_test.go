@@ -39,7 +39,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		t.Fatal(err)
 	}
 	p.Setup = func(e *testscript.Env) error {
-		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS", compute.Variable} {
+		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS", "GOGC", compute.Variable} {
 			if v := os.Getenv(k); v != "" {
 				e.Setenv(k, v)
 			}

@@ -16,7 +16,7 @@ TOY := --var scale=toy
 FIRST := -t table.dedup_counts -t table.nq_document_collections_splits
 # The tests. What takes longest comes first, and more runs at once than there are cores, since much of it waits. Vet has
 # been by then. libtorch has one thread where a test does not say how many, and garbage is collected later.
-TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off -p 4 -parallel 4 -timeout $(TIMEOUT)
+TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off $(if $(DEBUG),,-ldflags=-w) -p 4 -parallel 4 -timeout $(TIMEOUT)
 LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/train/fit
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
@@ -74,7 +74,6 @@ TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
 # The program is ours, so its folder's name has a sum of its sources but tests: no clone uses another's.
 SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go' -o -name go.mod | LC_ALL=C sort | xargs cat | cksum | cut -d " " -f 1)
 TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
-TEMPORAL   := $(REDSI_DEPS)/temporal/$(TEMPORAL_VERSION)-$(PLATFORM)
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
 # bin/redsi-models looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
 CUDA       := $(REDSI_DEPS)/cuda/$(LIBTORCH_VERSION)-$(PLATFORM)
@@ -83,18 +82,17 @@ KERNELS    := $(REDSI_DEPS)/cuda-kernels/$(LIBTORCH_VERSION)-$(PLATFORM)
 # looks for the one of its own source.
 GRAPHS_SUM := $(if $(filter linux,$(OS)),$(shell cat internal/tensor/cudagraph/library/graph.cc internal/tensor/cudagraph/table.h | sha256sum | cut -c 1-12))
 GRAPHS     := $(REDSI_DEPS)/cuda-graphs/$(LIBTORCH_VERSION)-$(GRAPHS_SUM)-$(PLATFORM)
-# What redsi-models is built with, what redsi runs with, and what tests start besides: other programs of Temporal, and MinIO.
+# What redsi-models is built with, what redsi runs with, and what tests start besides: MinIO.
 TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
 MODEL_PARTS := $(TORCH_PARTS) tokenizers=$(TOKENIZERS)
 RUN_PARTS   := $(MODEL_PARTS) temporal-server=$(TEMPORAL_SERVER)
-TEST_PARTS  := temporal=$(TEMPORAL) minio=$(MINIO)
+TEST_PARTS  := minio=$(MINIO)
 KERNEL_PART := $(if $(filter linux,$(OS)),cuda-kernels=$(KERNELS))
 GRAPHS_PART := $(if $(filter linux,$(OS)),cuda-graphs=$(GRAPHS))
 CUDA_PARTS  := libtorch=$(LIBTORCH) cuda=$(CUDA) $(GRAPHS_PART)
 
 export REDSI_DEPS
 export REDSI_TEMPORAL_SERVER := $(TEMPORAL_SERVER)/temporal-server
-export REDSI_TEMPORAL := $(TEMPORAL)/temporal
 export REDSI_MINIO    := $(MINIO)/minio
 export REDSI_CUDA_KERNELS := $(KERNELS)
 export REDSI_CUDA_GRAPHS  := $(GRAPHS)
@@ -108,7 +106,7 @@ export GOFLAGS        := $(strip $(filter-out $(BUILD_FLAGS),$(shell $(GO) env G
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXGCC)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
-ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO REDSI_CUDA_KERNELS REDSI_CUDA_GRAPHS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_MINIO REDSI_CUDA_KERNELS REDSI_CUDA_GRAPHS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 
 # Tools are named before anything starts, only those that what is still missing needs.
 CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
@@ -125,7 +123,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos fuzz race check fmt bench try-docs docs dist \
+.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos fuzz race check check-code check-whole fmt bench try-docs docs dist \
 	doctor env clean python-test
 
 help: ## list the targets
@@ -162,11 +160,11 @@ bin/redsi: tools ## redsi itself, for which Go is enough: it plans everything, a
 bin/redsi-models: deps-models ## the program that computes models, which redsi starts
 	@$(SHOW) bin/redsi-models $(GO) build -v $(LDFLAGS) -o bin/redsi-models ./cmd/redsi-models
 
-test: deps check bin/redsi-models ## install what is missing, then gofmt, vet and all tests
+test: deps check-code bin/redsi-models ## install what is missing, then gofmt, vet, staticcheck and all tests
 	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(TESTS) $(if $(filter ./...,$(PKGS)),$(LONGEST)) $(PKGS)
 	cd tools/temporal-server && $(TESTS) ./...
 
-ci: test cross ## what .ci/run does: make test, other platforms, and what is concurrent under the race detector
+ci: test check-whole cross ## what .ci/run does: make test, all checks, other platforms, and what is concurrent under the race detector
 	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"
 
 # Its tests are taken away by the overlay: some need cgo or Unix, and go vet has no flag for that.
@@ -189,13 +187,18 @@ race: deps-run deps-servers ## tests that link no libtorch under the race detect
 
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.
-check: deps-models ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities
+check: check-code check-whole ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities
+
+check-code: deps-models
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet -cgocall=false $(PKGS)
 	$(GO) -C tools/temporal-server vet ./...
 	$(CHECKER) staticcheck $(PKGS)
 	$(GO) vet -cgocall=false -tags $(CARD_TAGS) $(CARD)
 	$(CHECKER) staticcheck -tags $(CARD_TAGS) $(CARD)
+
+# What reads the whole program each time, or asks others.
+check-whole: deps-models
 	$(CHECKER) workflowcheck -config tools/check/workflowcheck.yaml ./workflows
 	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; \
 		test -z "$$dead" || { echo "what no program uses:"; echo "$$dead"; exit 1; }
@@ -266,7 +269,7 @@ deps-tokenizers: tools ## libtokenizers.a
 	$(call install,tokenizers=$(TOKENIZERS))
 deps-embedded: tools ## the embedded Temporal server
 	$(call install,temporal-server=$(TEMPORAL_SERVER))
-deps-servers: tools ## what tests start besides: the programs of Temporal and MinIO
+deps-servers: tools ## what tests start besides: MinIO
 	$(call install,$(TEST_PARTS))
 deps-torch: tools ## libtorch and what gotch needs to compile against it
 	$(call install,$(TORCH_PARTS))
@@ -284,7 +287,7 @@ cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if 
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
 dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
-deps-run deps-models build bin/redsi-models quickstart toy-paper chaos race check: NEED := $(NEED)
+deps-run deps-models build bin/redsi-models quickstart toy-paper chaos race check check-code check-whole: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

@@ -27,6 +27,8 @@ locals {
         stds       = can(e.std) ? 2 : 0
         tolerance  = try(e.tolerance, "") == "" ? 0 : tonumber(e.tolerance)
         shown      = try(e.shown == "true", false)
+        scale      = ""
+        severity   = "error"
       }
     ]
   }
@@ -50,6 +52,6 @@ locals {
   }
   expected = {
     for block in distinct(concat(keys(local.toy), [for table in keys(local.printed) : "table.${table}"], [for figure in keys(local.printed) : "figure.${figure}"])) :
-    block => concat([for e in try(local.printed[split(".", block)[1]], []) : merge(e, { scale = "", severity = "error" })], try(local.toy[block], []))
+    block => concat(try(local.printed[split(".", block)[1]], []), try(local.toy[block], []))
   }
 }

@@ -79,15 +79,15 @@ func TestRows(t *testing.T) {
 		{name: "whole", value: perUnit, sliced: true, whole: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
 	}
 	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
-	if err := measureAll(e, all); err != nil {
+	if err := measureAll(e, all[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(resultsFile); err == nil {
 		t.Fatalf("a quick run left %s", data)
 	}
 	e.quick = false
-	for range 2 { // the second replaces the first one's rows
-		if err := measureAll(e, all); err != nil {
+	for _, lines := range [][]line{all, all[1:]} { // the second replaces the first one's row, and leaves the other
+		if err := measureAll(e, lines); err != nil {
 			t.Fatal(err)
 		}
 	}

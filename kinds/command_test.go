@@ -177,7 +177,7 @@ func TestCommandFails(t *testing.T) {
 		"beside out": {`argv = ["sh", "-c", "echo > o"]`, "out/o: it left o beside out/; let it write to out/o"},
 		"elsewhere":  {`argv = ["sh", "scripts/x.sh"]`, "argv[1] is scripts/x.sh, and there is no such file"},
 		"undeclared": {`argv = ["sh", "-c", "echo > out/o; echo > out/p"]`, "out/p, which outputs does not declare"},
-		"too long":   {`argv = ["sh", "-c", "true", join("", [for i in range(150): "${join("", [for j in range(1000): "0123456789"])}"])]`, "longer than this system takes"},
+		"too long":   {`argv = ["sh", "-c", "true", join("", [for i in range(150): "` + strings.Repeat("0123456789", 1000) + `"])]`, "longer than this system takes"},
 		"no program": {`argv = ["./x"]` + "\n" + `files = { x = "not a script" }`, "name its interpreter first"},
 		"file limit": {`argv = ["sh", "-c", "ulimit -f 1; exec head -c 100000 /dev/zero > out/o"]`, "ulimit -f"},
 		"timeout":    {"argv = [\"sh\", \"-c\", \"sleep 3600\"]\n timeout = \"20ms\"", "ran past its timeout"},

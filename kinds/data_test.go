@@ -15,13 +15,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
 )
 
 // outputs runs a pipeline file and returns the artifacts of its steps by
 // "address.output".
 func (l *local) outputs(file string, vars map[string]string, targets ...string) map[string]artifacts.Artifact {
 	l.t.Helper()
-	pl := l.plan(file, vars, targets...)
+	return l.outputsOf(l.plan(file, vars, targets...))
+}
+
+func (l *local) outputsOf(pl *plan.Plan) map[string]artifacts.Artifact {
+	l.t.Helper()
 	all := map[string]artifacts.Artifact{}
 	for i, r := range l.run(pl) {
 		for name, a := range r.Outputs {
@@ -112,7 +117,7 @@ func TestRealPages(t *testing.T) {
 		"stub_dump":     list(stub),
 	}
 	l := newLocal(t)
-	out := l.outputs(filepath.Join("..", "pipelines.hcl"), vars, "step.dedup.nq", "step.compare_formats.train")
+	out := l.outputsOf(l.part(vars, "step.dedup.nq", "step.compare_formats.train"))
 	for key, want := range map[string]split{
 		"text4k": {10, 6, 11}, "url": {10, 8, 13}, "url_title_cased": {5, 4, 6}, "url_title": {5, 4, 6},
 		"h1_cased": {5, 4, 6}, "h1": {5, 4, 6}, "nci_h1": {5, 4, 6}, "title": {5, 4, 6}, "page_id": {5, 5, 6},
@@ -144,7 +149,7 @@ func TestLocalTable(t *testing.T) {
 		"stub_dump": list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz")),
 	}
 	l := newLocal(t)
-	dump := l.outputs(filepath.Join("..", "pipelines.hcl"), full, `step.dedup.nq["page_id"]`)
+	dump := l.outputsOf(l.part(full, `step.dedup.nq["page_id"]`))
 	csv := "page_id,oldid\n"
 	for line := range bytes.Lines(l.bytes(dump[`step.pages.nq["dump"].table`])) {
 		var e struct {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,10 +43,12 @@ func (l *local) plan(file string, vars map[string]string, targets ...string) *pl
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, ReadFile: os.ReadFile})
-	if ds.HasErrors() {
-		l.t.Fatal(ds.Err())
-	}
+	return l.planOf(file, l.load(src, vars), targets...)
+}
+
+// planOf is plan of what a file loads as.
+func (l *local) planOf(file string, p *pipeline.Pipeline, targets ...string) *plan.Plan {
+	l.t.Helper()
 	pl, err := plan.Build(filepath.Base(file), p, l.Registry, targets)
 	if err != nil {
 		l.t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // its numbers beside its name.
 func TestGrid(t *testing.T) {
 	l := newLocal(t)
-	pl := l.plan(filepath.Join("..", "examples", "grid.hcl"), map[string]string{"steps": "3"})
+	pl := l.plan(filepath.Join("..", "examples", "grid.hcl"), map[string]string{"steps": "2"})
 	var best chosen
 	models := map[string]artifacts.Digest{}
 	dev := map[string]float64{}

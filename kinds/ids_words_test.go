@@ -131,7 +131,7 @@ func TestKeywordIDs(t *testing.T) {
 func TestImportIDs(t *testing.T) {
 	l := newLocal(t)
 	documents, _ := l.titled([]string{"a", "b", "c"}, make([]string, 3))
-	tokenizer := l.blob("files", readFile(t, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")))
+	tokenizer := l.blob("files", readFile(t, fewerTokens(t, 10_000)))
 	brought := func(change map[string]any, files ...string) (*docid.Set, error) {
 		named := map[string][]byte{}
 		for i, f := range files {
@@ -192,10 +192,10 @@ func TestImportIDs(t *testing.T) {
 		{nil, []string{"{\"id\":\n"}, "ids-a, line 1: is not a JSON object"},
 		{nil, []string{"D0\ta\n", "D1\tb\nD0\tc\n"}, `ids-b, line 2: document "D0" has an identifier at ids-a, line 1 already`},
 		{nil, []string{"D0\ta\n", "D7\tb\n"}, `ids-b, line 1: "D7" is not one of the 3 documents`},
-		{nil, []string{"D0\ta\t40000\n"}, "token 40000 is outside of the vocabulary of 32100"},
+		{nil, []string{"D0\ta\t40000\n"}, "token 40000 is outside of the vocabulary of 10000"},
 		{nil, []string{"D0\t\n"}, `document "D0": it has neither text nor tokens`},
 		{nil, []string{"D0\t東京\n"}, "has no tokens for all of"},
-		{map[string]any{"vocabulary": int64(32_128)}, []string{"D0\t\t32110\n"}, "its tokens spell nothing"},
+		{map[string]any{"vocabulary": int64(10_028)}, []string{"D0\t\t10010\n"}, "its tokens spell nothing"},
 		{nil, []string{""}, `3 of 3 documents have no identifier, the first is "D0"`},
 	} {
 		if _, err := brought(c.change, c.files...); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -35,8 +35,8 @@ func TestOwnCorpus(t *testing.T) {
 	splits := func(pattern string) string {
 		return fmt.Sprintf("{train=%q, dev=%q, test=%q}", file(fmt.Sprintf(pattern, "train")), file(fmt.Sprintf(pattern, "dev")), file(fmt.Sprintf(pattern, "test")))
 	}
-	beir := run("beir/corpus.jsonl", "beir/queries.jsonl", splits("beir/qrels/%s.tsv"), 4)
-	tables := run("csv/documents.csv", "csv/queries.csv", splits("csv/qrels-%s.csv"), 4)
+	beir := run("beir/corpus.jsonl", "beir/queries.jsonl", splits("beir/qrels/%s.tsv"), 2)
+	tables := run("csv/documents.csv", "csv/queries.csv", splits("csv/qrels-%s.csv"), 2)
 	for name, digest := range beir {
 		if name == "step.import_corpus.own.report" || name == "step.export.own.files" || len(name) > 13 && name[:13] == "step.download" {
 			continue

@@ -14,13 +14,18 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/wikipedia"
 )
 
 // results runs a pipeline file and returns the results of its steps by address.
 func (l *local) results(file string, vars map[string]string, targets ...string) map[string]*artifacts.Result {
 	l.t.Helper()
-	pl := l.plan(file, vars, targets...)
+	return l.resultsOf(l.plan(file, vars, targets...))
+}
+
+func (l *local) resultsOf(pl *plan.Plan) map[string]*artifacts.Result {
+	l.t.Helper()
 	all := map[string]*artifacts.Result{}
 	for i, r := range l.run(pl) {
 		all[pl.Steps[i].Address] = r
@@ -46,11 +51,10 @@ func realData(t *testing.T) map[string]string {
 func TestDumpPartWithoutWanted(t *testing.T) {
 	l := newLocal(t)
 	vars := realData(t)
-	pipelines := filepath.Join("..", "pipelines.hcl")
-	alone := l.results(pipelines, vars, `step.dedup.nq["page_id"]`)
+	alone := l.resultsOf(l.part(vars, `step.dedup.nq["page_id"]`))
 	other := testdata(t, "wikipedia", "testdata", "stub-history-sample.xml.gz")
 	vars["stub_dump"] = list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz"), other)
-	both := l.results(pipelines, vars, `step.dedup.nq["page_id"]`)
+	both := l.resultsOf(l.part(vars, `step.dedup.nq["page_id"]`))
 	if a, b := alone[`step.pages.nq["dump"]`].Outputs["table"], both[`step.pages.nq["dump"]`].Outputs["table"]; a.Digest != b.Digest {
 		t.Error("a part without wanted revisions changed the table")
 	}
@@ -61,7 +65,7 @@ func TestDumpPartWithoutWanted(t *testing.T) {
 		}
 	}
 	vars["stub_dump"] = list(other)
-	none := l.results(pipelines, vars, `step.dedup.nq["page_id"]`)
+	none := l.resultsOf(l.part(vars, `step.dedup.nq["page_id"]`))
 	if n := none[`step.dedup.nq["page_id"]`].Counts["unresolved_records"]; n != 50 {
 		t.Errorf("%d records are unresolved, want all 50", n)
 	}
@@ -93,7 +97,7 @@ func TestForeignFiles(t *testing.T) {
 			l := newLocal(t)
 			vars := realData(t)
 			vars["stub_dump"] = list(c.path)
-			_, err := l.try(l.plan(filepath.Join("..", "pipelines.hcl"), vars, "step.pages.nq"))
+			_, err := l.try(l.part(vars, "step.pages.nq"))
 			if err == nil || !strings.Contains(err.Error(), c.want) || !utf8.ValidString(err.Error()) {
 				t.Errorf("%q, want %q", err, c.want)
 			}
@@ -131,13 +135,12 @@ func (l *local) released(table artifacts.Artifact) (lines []string) {
 func TestPageTable(t *testing.T) {
 	l := newLocal(t)
 	vars := map[string]string{"scale": "toy"}
-	pipelines := filepath.Join("..", "pipelines.hcl")
 	targets := []string{`step.dedup.nq["page_id"]`, "step.dedup_diagnostics.nq"}
-	dump := l.outputs(pipelines, vars, targets...)
+	dump := l.outputsOf(l.part(vars, targets...))
 	lines := l.released(dump[`step.pages.nq["dump"].table`])
 
 	vars["page_table"] = list(write(t, t.TempDir(), "oldid_pageid.jsonl.gz", strings.Join(lines, "")))
-	table := l.outputs(pipelines, vars, targets...)
+	table := l.outputsOf(l.part(vars, targets...))
 	for _, name := range []string{`step.dedup.nq["page_id"].documents`, `step.dedup.nq["page_id"].queries`, `step.dedup.nq["page_id"].counts`,
 		`step.dedup.nq["page_id"].unresolved`, "step.dedup_diagnostics.nq.report"} {
 		if a, b := dump[name], table[name]; a.Size == 0 || a.Digest != b.Digest {
@@ -157,7 +160,7 @@ func TestPageTable(t *testing.T) {
 	changed := fmt.Sprintf(`{"oldid":%d,"pageid":%d}`+"\n", second.OldID, second.PageID+1_000_000)
 	other := changed + lines[2] + strings.Join(lines[2:], "") + `{"oldid":999999999999,"pageid":1}`
 	vars["page_table"], vars["compare_pages"] = list(write(t, t.TempDir(), "other.jsonl", other)), "true"
-	both := l.results(pipelines, vars, append(targets, "step.compare_pages.nq")...)
+	both := l.resultsOf(l.part(vars, append(targets, "step.compare_pages.nq")...))
 	compared := both[`step.compare_pages.nq["table"]`]
 	for name, n := range map[string]int64{"same": int64(len(lines)) - 2, "different": 1, "only_a": 1, "only_b": 1} {
 		if compared.Counts[name] != n {
@@ -180,7 +183,7 @@ func TestPageTable(t *testing.T) {
 	}
 	// Two files that disagree are refused.
 	vars["page_table"] = list(write(t, t.TempDir(), "a.jsonl", lines[1]), write(t, t.TempDir(), "b.jsonl", changed))
-	if _, err := l.try(l.plan(pipelines, vars, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "the files of table disagree: revision") {
+	if _, err := l.try(l.part(vars, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "the files of table disagree: revision") {
 		t.Errorf("tables that disagree: %v", err)
 	}
 }

@@ -40,14 +40,11 @@ func (r reports) set(step, path string, v float64) {
 // stands and match, or, if it is hours, be shown, and what is claimed of them must hold. REDSI_FIGURES names a folder for the pictures.
 func TestPaperFigures(t *testing.T) {
 	l := newLocal(t)
-	src, err := pipeline.Read(filepath.Join("..", "pipelines.hcl"))
+	src, err := pipeline.Read(paper)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, ReadFile: os.ReadFile})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	p := l.load(src, nil)
 	for name, want := range map[string]struct{ numbers, claims int }{
 		"model_scaling": {18, 0}, "model_scaling_and_training": {12, 7}, "identifier_validity": {12, 6}, "budget_decoding": {28, 2},
 	} {

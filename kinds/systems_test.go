@@ -14,7 +14,7 @@ import (
 func TestSystemsExample(t *testing.T) {
 	l := newLocal(t)
 	tensor.SetNumThreads(1)
-	pl := l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "60", "steps": "2"})
+	pl := l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "20", "steps": "2"})
 	results := l.run(pl)
 	rows := 0
 	for i, s := range pl.Steps {

@@ -1,7 +1,6 @@
 package kinds_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
@@ -49,21 +49,10 @@ func newTraining(t *testing.T, l *local) *training {
 	return newTrainingOf(t, l, fewerTokens(t, 3000), map[string]any{"vocabulary": int64(3072)})
 }
 
-// fewerTokens is T5's tokenizer with its first n pieces, which have every letter.
+// fewerTokens is a file of T5's tokenizer with its first n pieces, which have every letter.
 func fewerTokens(t *testing.T, n int) string {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(readFile(t, t5Tokenizer)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all map[string]any
-	if err := json.NewDecoder(z).Decode(&all); err != nil {
-		t.Fatal(err)
-	}
-	model := all["model"].(map[string]any)
-	model["vocab"] = model["vocab"].([]any)[:n]
-	all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
-	text, err := json.Marshal(all)
+	text, err := firstPieces(n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +61,41 @@ func fewerTokens(t *testing.T, n int) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+var (
+	piecesMu sync.Mutex
+	pieces   = map[int][]byte{} // by number
+)
+
+// firstPieces is read once for a number.
+func firstPieces(n int) ([]byte, error) {
+	piecesMu.Lock()
+	defer piecesMu.Unlock()
+	if text, ok := pieces[n]; ok {
+		return text, nil
+	}
+	f, err := os.Open(t5Tokenizer)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]any
+	if err := json.NewDecoder(z).Decode(&all); err != nil {
+		return nil, err
+	}
+	model := all["model"].(map[string]any)
+	model["vocab"] = model["vocab"].([]any)[:n]
+	all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
+	text, err := json.Marshal(all)
+	if err == nil {
+		pieces[n] = text
+	}
+	return text, err
 }
 
 // newBARTTraining is with a small BART, whose tokens are those of a small byte-level BPE:

@@ -48,7 +48,7 @@ func TestTrain(t *testing.T) {
 		testTrain(t, newTraining(t, newLocal(t)), kinds, 80, 3)
 	})
 	t.Run("by text", func(t *testing.T) {
-		f := newTrainingOf(t, newLocal(t), t5Tokenizer, nil)
+		f := newTraining(t, newLocal(t))
 		f.config["validity"] = "text"
 		testTrain(t, f, []docid.Kind{docid.KindNaive}, 80, 3)
 	})

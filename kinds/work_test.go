@@ -1,7 +1,6 @@
 package kinds_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -12,16 +11,12 @@ import (
 // TestPaperWork: every step of the paper that is done on a card says what is computed, of
 // which model and for which identifiers; its sources say what they will be.
 func TestPaperWork(t *testing.T) {
-	t.Chdir("..")
-	src, err := pipeline.Read(pipeline.DefaultFile)
+	src, err := pipeline.Read(paper)
 	if err != nil {
 		t.Fatal(err)
 	}
 	reg := kinds.Registry()
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: reg, ReadFile: os.ReadFile})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	p := newLocal(t).load(src, nil)
 	works := map[string]step.Work{}
 	for _, s := range p.Steps {
 		works[s.Address] = reg.Lookup(s.Kind).Work(s.Task)

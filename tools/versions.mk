@@ -2,7 +2,7 @@
 # tools/deps reads it, so it holds only NAME = VALUE lines; a backslash at the end of a line continues the value.
 #
 # Checksums of everything else: the sources of gotch, tokenizers, Temporal and MinIO are Go modules (go.sum here and
-# in tools/temporal-server, tools/temporal and tools/minio); the crates that tokenizers needs are pinned by its own Cargo.lock.
+# in tools/temporal-server and tools/minio); the crates that tokenizers needs are pinned by its own Cargo.lock.
 
 LIBTORCH_VERSION   = 2.11.0
 GOTCH_VERSION      = 0.9.1
@@ -10,10 +10,8 @@ GOTCH_VERSION      = 0.9.1
 GOTCH_SHIM         = 2
 # From 1.23 on, tokenizers takes a crate from a git repository, which no registry serves.
 TOKENIZERS_VERSION = 1.22.2
-# The versions in tools/temporal-server/go.mod, tools/temporal/go.mod and tools/minio/go.mod; a test compares them. The
-# server and the temporal program name the same version of Temporal's server.
+# The versions in tools/temporal-server/go.mod and tools/minio/go.mod; a test compares them.
 TEMPORAL_SERVER_VERSION = 1.29.1
-TEMPORAL_VERSION   = 1.5.1
 MINIO_VERSION      = 0.0.0-20260212201848-7aac2a2c5b7c
 
 # The oldest tools that work.

@@ -22,7 +22,7 @@ func TestLongHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes(), Long: 300})
+	long, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes(), Long: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ step "text" "long" {
   text = "long history"
   hold = true
 }
-step "split" "many" { # each in a workflow of its own: three events at least, of the 300 after which this server speaks up
-  for_each = toset([for i in range(120) : tostring(i)])
+step "split" "many" { # each in a workflow of its own: three events at least, of the 100 after which this server speaks up
+  for_each = toset([for i in range(40) : tostring(i)])
   text     = "many ${each.key}"
 }
 step "short" "last" {
@@ -63,7 +63,7 @@ step "short" "last" {
 	}
 	close(b.hold)
 	var r workflows.ReproduceResult
-	if err := w.Get(ctx, &r); err != nil || r.Ran != 122 || r.Hit != 0 {
+	if err := w.Get(ctx, &r); err != nil || r.Ran != 42 || r.Hit != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	b.keep("long-1", w.GetID(), first)

@@ -1,7 +1,7 @@
 # PostgreSQL's manual as a retrieval collection: BM25, a dense encoder and generative retrieval, on the same judgments,
 # with significance. README.md says what the collection is, docs/studies.md what came out.
 #
-#   redsi run -f examples/postgresql/pipelines.hcl                       # scale quick: minutes on two cores, no network
+#   redsi run -f examples/postgresql/pipelines.hcl                       # scale quick: half a minute on two cores, no network
 #   redsi run -f examples/postgresql/pipelines.hcl --var scale=full      # hours; MiniLM comes from its hub
 #
 # 1. The collection   2. Baselines   3. Identifiers and models   4. Queries that nobody asked   5. Scores, table, figure
@@ -31,11 +31,11 @@ locals {
   # Chosen by development queries alone, on shorter runs: docs/studies.md says what was tried.
   training = {
     full  = { layers = 2, d_model = 128, heads = 4, d_ff = 512, steps = 3000, batch = 64, rate = 0.01, warmup = 200, every = 250, beams = 10 }
-    quick = { layers = 1, d_model = 32, heads = 2, d_ff = 64, steps = 20, batch = 64, rate = 0.01, warmup = 10, every = 20, beams = 4 }
+    quick = { layers = 1, d_model = 16, heads = 2, d_ff = 32, steps = 4, batch = 16, rate = 0.01, warmup = 2, every = 4, beams = 2 }
   }[var.scale]
   writing = {
-    full  = { steps = 1500, batch = 32, every = 250, each = 5 }
-    quick = { steps = 10, batch = 16, every = 10, each = 1 }
+    full  = { steps = 1500, batch = 32, every = 250, each = 5, tokens = 24 }
+    quick = { steps = 4, batch = 8, every = 4, each = 1, tokens = 4 }
   }[var.scale]
 }
 
@@ -225,7 +225,7 @@ step "evaluate" "manual" {
   tokenizer = [step.download.t5_tokenizer.files]
   split     = "test"
   decoding  = "constrained" # so that a ranking has as many documents as beams
-  beams     = local.full ? 100 : 10
+  beams     = local.full ? 100 : 4
   resources { queue = "cpu" }
 }
 
@@ -255,7 +255,7 @@ step "generate_queries" "manual" {
   model        = step.train_queries.manual.model
   tokenizer    = [step.download.t5_tokenizer.files]
   per_document = local.writing.each
-  max_tokens   = 24
+  max_tokens   = local.writing.tokens
   keep_train   = true
   resources { queue = "cpu" }
 }

@@ -11,7 +11,7 @@ import (
 
 // TestFilled: a batch that is filled up for a training step has the loss and the gradients of the batch.
 func TestFilled(t *testing.T) {
-	for name, config := range families() {
+	for name, config := range families(2) {
 		for _, single := range []bool{false, true} {
 			m, err := seq2seq.Init(config, 5, card)
 			if err != nil {

@@ -21,6 +21,8 @@ type paper struct {
 	t    *testing.T
 	args []string
 	out  string
+	got  map[string]string // folder of the outputs of a step that was asked for
+	keys map[string]string // of its result
 }
 
 // newPaper lays the paper's pipeline and other files side by side: a folder is
@@ -69,15 +71,44 @@ func (p *paper) json(v any, verb ...string) {
 	}
 }
 
+// output reads STEP.OUTPUT of what has run. The pipeline is loaded once for all steps: to load the paper takes longer than
+// to read most of its results.
+func (p *paper) output(name string) []byte {
+	p.t.Helper()
+	if p.keys == nil {
+		p.keys, p.got = map[string]string{}, map[string]string{}
+		var plan struct {
+			Steps []struct{ Address, Key string }
+		}
+		p.json(&plan, "plan", "--all", "--json")
+		for _, s := range plan.Steps {
+			p.keys[s.Address] = s.Key
+		}
+	}
+	dot := strings.LastIndexByte(name, '.')
+	address, output := name[:dot], name[dot+1:]
+	if p.got[address] == "" {
+		p.got[address] = filepath.Join(p.t.TempDir(), "outputs")
+		p.run("artifacts", "get", p.keys[address], p.got[address])
+	}
+	b, err := os.ReadFile(filepath.Join(p.got[address], output))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b
+}
+
 func (p *paper) artifact(v any, name string) {
 	p.t.Helper()
-	p.json(v, "artifacts", "cat", name)
+	if err := json.Unmarshal(p.output(name), v); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // eachLine decodes a .jsonl.zst artifact.
 func (p *paper) eachLine(name string, line func(*json.Decoder) error) {
 	p.t.Helper()
-	z, err := zstd.NewReader(bytes.NewReader(p.run("artifacts", "cat", name)))
+	z, err := zstd.NewReader(bytes.NewReader(p.output(name)))
 	if err != nil {
 		p.t.Fatal(err)
 	}

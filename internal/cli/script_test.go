@@ -3,6 +3,8 @@ package cli
 import (
 	"archive/zip"
 	"bytes"
+	"context"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,11 +14,15 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
 
 	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/compute"
 	"github.com/redsi/redsi/internal/compute/computetest"
+	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/workflows"
 )
 
 // TestMain lets the scripts call this test program as redsi, and holds what it prints to it.
@@ -39,7 +45,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		t.Fatal(err)
 	}
 	p.Setup = func(e *testscript.Env) error {
-		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS", "GOGC", compute.Variable} {
+		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_MINIO", "REDSI_DEPS", "GOGC", compute.Variable} {
 			if v := os.Getenv(k); v != "" {
 				e.Setenv(k, v)
 			}
@@ -77,6 +83,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"private": private,
 		"sign-as": signAs,
 		"unpack":  unpackCommand,
+		"start":   startCommand,
 	}
 	p.UpdateScripts = os.Getenv("REDSI_UPDATE") != ""
 	return p
@@ -138,6 +145,31 @@ func untilPlan(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("the plan never showed %s", args[0])
+}
+
+// startCommand starts the workflow of a run as people do who use Temporal's own tools, with the profile of the state
+// folder, and writes its result, or why it failed: start ID INPUT FILE.
+func startCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: start ID INPUT FILE")
+	}
+	o, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFilePath: ts.MkAbs(".redsi/temporal/temporal.toml"), ConfigFileProfile: devserver.ProfileName})
+	ts.Check(err)
+	c, err := client.Dial(o)
+	ts.Check(err)
+	defer c.Close()
+	ctx := context.Background()
+	w, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: args[0], TaskQueue: workflows.TaskQueue}, workflows.ReproduceWorkflow, json.RawMessage(args[1]))
+	ts.Check(err)
+	var result json.RawMessage
+	err = w.Get(ctx, &result)
+	if err != nil {
+		result = []byte(err.Error())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), result, 0o644))
+	if neg == (err == nil) {
+		ts.Fatalf("%s", result)
+	}
 }
 
 // unpackCommand writes a file of a ZIP: unpack ARCHIVE NAME FILE.

@@ -104,7 +104,7 @@ type testResult struct {
 	Error      string             `json:"error,omitempty"`
 }
 
-// serverEnds is how long to wait for the tests' server, which ends when it is no longer used.
+// serverEnds is how long the end of the tests' server may take.
 const serverEnds = 30 * time.Second
 
 // tester runs tests, one after the other.
@@ -138,7 +138,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 		b.close()
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)
 		defer cancel()
-		if err := devserver.AwaitEnd(patient, filepath.Join(b.StateDir, "temporal")); err != nil {
+		if err := devserver.End(patient, filepath.Join(b.StateDir, "temporal")); err != nil {
 			t.a.Log.Warn("the server of the tests", "err", err)
 		}
 		if err := os.RemoveAll(t.dir); err != nil {

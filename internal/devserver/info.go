@@ -72,6 +72,20 @@ func AwaitEnd(ctx context.Context, dir string) error {
 	}
 }
 
+// End ends the server of a folder at once if no process uses it, and waits until it has ended.
+func End(ctx context.Context, dir string) error {
+	clients := lockOf(dir, clientsLock)
+	defer clients.Close()
+	if i, ok := Running(dir); ok {
+		if unused, err := take(clients, whole); err != nil {
+			return err
+		} else if unused {
+			_ = i.signal(syscall.SIGTERM) // it may have ended by itself
+		}
+	}
+	return AwaitEnd(ctx, dir)
+}
+
 // alive reports whether the process that wrote the file is running.
 func (i Info) alive() bool {
 	if i.Start == "" { // not known on this system

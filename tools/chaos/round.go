@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/devserver"
 )
 
 // Bounds of the promises. On a machine that has more to do than cores they are
@@ -111,12 +113,16 @@ func loadFactor() float64 {
 // env is the environment of the round's processes. All of it is in the round's
 // folder, so that they are known by it.
 func (r *round) env() []string {
-	return []string{
+	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:" + r.path("marks"), "HOME=" + r.path("home"), "TMPDIR=" + r.path("tmp"),
-		"REDSI_TEMPORAL=" + os.Getenv("REDSI_TEMPORAL"), "REDSI_TEMPORAL_SERVER=" + os.Getenv("REDSI_TEMPORAL_SERVER"),
+		"REDSI_TEMPORAL_SERVER=" + os.Getenv("REDSI_TEMPORAL_SERVER"),
 		"REDSI_DEPS=" + os.Getenv("REDSI_DEPS"), "REDSI_CHAOS=" + r.dir + "/",
 		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1",
 	}
+	if r.lord != nil {
+		env = append(env, "TEMPORAL_CONFIG_FILE="+clusterProfile(r.dir))
+	}
+	return env
 }
 
 // storeArgs are the flags that name the round's store, by way of the proxy or not.
@@ -140,7 +146,7 @@ func (r *round) redsi(name string, args ...string) (*process, error) {
 func (r *round) run(more ...string) (*process, error) {
 	args := append([]string{"run"}, r.storeArgs(false)...)
 	if r.lord != nil {
-		args = append(args, "--temporal-address", r.lord.address)
+		args = append(args, "--temporal-profile", devserver.ProfileName)
 	}
 	if r.shape.Updates > 0 {
 		args = append(args, "--threads", "1") // two that wait for each other are slow where much else is at work

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/loopback"
 )
 
@@ -49,27 +50,33 @@ func (s *server) down() {
 	}
 }
 
-// temporalServer is a cluster of one node that keeps its history in a file.
+// temporalServer is a cluster of one node that keeps its history in a file: the server of a state folder that no redsi
+// has as its own. clusterProfile is how it is reached.
 func temporalServer(dir string, env []string) (*server, error) {
-	program := os.Getenv("REDSI_TEMPORAL")
+	program := os.Getenv("REDSI_TEMPORAL_SERVER")
 	if program == "" {
-		return nil, errors.New("REDSI_TEMPORAL does not name a temporal program: run with `make chaos`, which sets it")
+		return nil, errors.New("REDSI_TEMPORAL_SERVER does not name a program: run with `make chaos`, which sets it")
 	}
 	address, err := loopback.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	_, port, _ := net.SplitHostPort(address)
-	args := []string{"server", "start-dev", "--ip", "127.0.0.1", "--port", port, "--headless", "--log-level", "error",
-		"--db-filename", filepath.Join(dir, "cluster.db"), "--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal"}
-	for _, v := range []string{"history.transferProcessorMaxPollRPS=2000", "history.transferProcessorMaxPollHostRPS=5000",
-		"history.timerProcessorMaxPollRPS=2000", "limit.maxIDLength=1000"} {
-		args = append(args, "--dynamic-config-value", v)
+	state := filepath.Join(dir, "cluster")
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		return nil, err
 	}
+	_, port, _ := net.SplitHostPort(address)
 	return &server{name: "temporal", address: address,
-		start:   func() (*process, error) { return start("temporal", dir, env, program, args...) },
-		answers: func() error { return listens(address) }}, nil
+		start: func() (*process, error) {
+			return start("temporal", dir, env, program, "--dir", state, "--port", port, "--idle", "24h")
+		},
+		answers: func() error {
+			_, err := os.Stat(clusterProfile(dir))
+			return errors.Join(err, listens(address))
+		}}, nil
 }
+
+func clusterProfile(dir string) string { return filepath.Join(dir, "cluster", devserver.ProfileFile) }
 
 // minioServer is an object store with the bucket "redsi".
 func minioServer(dir string, env []string) (*server, error) {

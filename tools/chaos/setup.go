@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/devserver"
 )
 
 // place is what a round's runs are part of.
@@ -77,7 +79,7 @@ func (r *round) setupCluster() error {
 
 // hire starts a worker.
 func (r *round) hire() error {
-	args := append([]string{"worker", "--queue", "redsi", "--temporal-address", r.lord.address, "--slots", "4",
+	args := append([]string{"worker", "--queue", "redsi", "--temporal-profile", devserver.ProfileName, "--slots", "4",
 		"--state", fmt.Sprintf("worker-%d", len(r.work))}, r.storeArgs(false)...)
 	p, err := r.redsi(fmt.Sprintf("worker %d", len(r.work)), args...)
 	if err == nil {
@@ -106,7 +108,7 @@ func (r *round) employ() error {
 		if p.running() {
 			continue
 		}
-		args := append([]string{"worker", "--queue", "redsi", "--temporal-address", r.lord.address, "--slots", "4",
+		args := append([]string{"worker", "--queue", "redsi", "--temporal-profile", devserver.ProfileName, "--slots", "4",
 			"--state", fmt.Sprintf("worker-%d", i)}, r.storeArgs(false)...)
 		n, err := r.redsi(fmt.Sprintf("worker %d again", i), args...)
 		if err != nil {

@@ -87,7 +87,7 @@ func TestFlagsNameNoClone(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, key := range []string{"CGO_CFLAGS=-O2", "CGO_CXXFLAGS=-include /parts/", "CGO_LDFLAGS=-L/parts/", "REDSI_TEMPORAL=/parts/", "REDSI_MINIO=/parts/"} {
+	for _, key := range []string{"CGO_CFLAGS=-O2", "CGO_CXXFLAGS=-include /parts/", "CGO_LDFLAGS=-L/parts/", "REDSI_TEMPORAL_SERVER=/parts/", "REDSI_MINIO=/parts/"} {
 		if !strings.Contains(string(out), "\n"+key) {
 			t.Errorf("no line %s… in:\n%s", key, out)
 		}

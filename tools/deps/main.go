@@ -23,7 +23,7 @@ const usage = `usage: deps [options] PART=DIR...     install parts, several at o
   cuda-graphs=DIR       the library that records and replays what a card is asked for; it needs libtorch=DIR
   gotch=DIR             gotch's header and stub archives; its C++ is compiled when libtorch is there
   tokenizers=DIR        libtokenizers.a, from the module in go.mod
-  temporal-server=DIR, temporal=DIR, minio=DIR   a program, from the module in tools/
+  temporal-server=DIR, minio=DIR   a program, from the module in tools/
 
 With -first, a command runs on the terminal while the parts are installed beside it: they have the processor time that
 it leaves, and messages about them wait until it has ended.
@@ -100,7 +100,6 @@ func builders(o options) map[string]builder {
 		"gotch":           gotch{header: o.header}.build,
 		"tokenizers":      tokenizers,
 		"temporal-server": server{"tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"}.build,
-		"temporal":        server{"tools/temporal", "github.com/temporalio/cli/cmd/temporal"}.build,
 		"minio":           server{"tools/minio", "github.com/minio/minio"}.build,
 	}
 }

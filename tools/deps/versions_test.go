@@ -86,8 +86,6 @@ func TestPinnedVersions(t *testing.T) {
 		{"../../go.mod", "github.com/sugarme/gotch", "GOTCH_VERSION"},
 		{"../../go.mod", tokenizersModule, "TOKENIZERS_VERSION"},
 		{"../temporal-server/go.mod", "go.temporal.io/server", "TEMPORAL_SERVER_VERSION"},
-		{"../temporal/go.mod", "go.temporal.io/server", "TEMPORAL_SERVER_VERSION"},
-		{"../temporal/go.mod", "github.com/temporalio/cli", "TEMPORAL_VERSION"},
 		{"../minio/go.mod", "github.com/minio/minio", "MINIO_VERSION"},
 	} {
 		text, err := os.ReadFile(pin.mod)

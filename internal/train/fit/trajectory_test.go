@@ -190,7 +190,7 @@ func TestOptionsResume(t *testing.T) {
 	}
 	for _, form := range []string{train.Linear, train.Cosine, train.InverseSqrt} {
 		begin := func() *Seq2Seq {
-			l := learner(t)
+			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
 			a, err := adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1})
 			if err != nil {
@@ -224,7 +224,7 @@ func TestOptionsResume(t *testing.T) {
 				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer or curve differ", form, kill, got.From)
 			}
 		}
-		plain := learner(t)
+		plain := learnerOf(t, 1)
 		if _, err := train.Train(context.Background(), options(plain, form)); err != nil || bytes.Equal(weights(t, plain), weights(t, whole)) {
 			t.Errorf("%s: without the options the training is the same: %v", form, err)
 		}

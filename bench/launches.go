@@ -32,7 +32,7 @@ func countLaunches(args []string) (sample, error) {
 	if len(args) != 2 {
 		return sample{}, fmt.Errorf("%d arguments, want a file and a size", len(args))
 	}
-	path := filepath.Join("internal", "train", "testdata", args[0])
+	path := filepath.Join("internal", "train", "fit", "testdata", args[0])
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return sample{}, err

@@ -71,9 +71,20 @@ func (p *paper) json(v any, verb ...string) {
 	}
 }
 
-// output reads STEP.OUTPUT of what has run. The pipeline is loaded once for all steps: to load the paper takes longer than
-// to read most of its results.
+// output reads STEP.OUTPUT of what has run.
 func (p *paper) output(name string) []byte {
+	p.t.Helper()
+	dot := strings.LastIndexByte(name, '.')
+	b, err := os.ReadFile(filepath.Join(p.outputs(name[:dot]), name[dot+1:]))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b
+}
+
+// outputs is a folder with the outputs of a step that has run. The pipeline is loaded once for all steps: to load the paper
+// takes longer than to read most of its results.
+func (p *paper) outputs(address string) string {
 	p.t.Helper()
 	if p.keys == nil {
 		p.keys, p.got = map[string]string{}, map[string]string{}
@@ -85,17 +96,11 @@ func (p *paper) output(name string) []byte {
 			p.keys[s.Address] = s.Key
 		}
 	}
-	dot := strings.LastIndexByte(name, '.')
-	address, output := name[:dot], name[dot+1:]
 	if p.got[address] == "" {
 		p.got[address] = filepath.Join(p.t.TempDir(), "outputs")
 		p.run("artifacts", "get", p.keys[address], p.got[address])
 	}
-	b, err := os.ReadFile(filepath.Join(p.got[address], output))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return b
+	return p.got[address]
 }
 
 func (p *paper) artifact(v any, name string) {

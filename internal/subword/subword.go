@@ -1,6 +1,7 @@
 package subword
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/daulet/tokenizers"
 	"github.com/goccy/go-json"
@@ -94,12 +96,16 @@ func piecesOf(c *tokenize.File) ([]string, error) {
 	of := map[int32]string{}
 	switch c.Model.Type {
 	case "Unigram":
-		var vocab []unigramEntry
+		var vocab [][2]json.RawMessage
 		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
 			return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
 		}
 		for i, e := range vocab {
-			of[int32(i)] = string(e)
+			piece, err := pieceOf(e[0])
+			if err != nil {
+				return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
+			}
+			of[int32(i)] = piece
 		}
 	case "BPE", "WordPiece":
 		var vocab map[string]int32
@@ -128,15 +134,13 @@ func piecesOf(c *tokenize.File) ([]string, error) {
 	return pieces, nil
 }
 
-// unigramEntry is the piece of one [piece, score] pair.
-type unigramEntry string
-
-func (e *unigramEntry) UnmarshalJSON(data []byte) error {
-	var pair [2]json.RawMessage
-	if err := json.Unmarshal(data, &pair); err != nil {
-		return err
+// pieceOf reads a JSON string; one without escapes as it stands, since a vocabulary has tens of thousands.
+func pieceOf(raw json.RawMessage) (piece string, err error) {
+	if n := len(raw); n >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : n-1]), nil
 	}
-	return json.Unmarshal(pair[0], (*string)(e))
+	err = json.Unmarshal(raw, &piece)
+	return piece, err
 }
 
 // Encoder is a tokenizer of texts that an encoder model reads.

@@ -3,7 +3,6 @@ package kinds_test
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ func TestIdentifierOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	documents, embeddings := l.collectionOf(titles...), l.blob("docid/embeddings", npy.Bytes())
-	tokenizer := l.blob("files", readFile(t, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")))
+	tokenizer := l.blob("files", readFile(t, fewerTokens(t, 3000)))
 	made := func(kind string, config map[string]any) (*docid.Set, error) {
 		config["documents"] = documents
 		if kind != "atomic_ids" {

@@ -3,9 +3,11 @@ package kinds_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -14,7 +16,28 @@ import (
 func TestSystemsExample(t *testing.T) {
 	l := newLocal(t)
 	tensor.SetNumThreads(1)
-	pl := l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "20", "steps": "2"})
+	file := filepath.Join("..", "examples", "systems.hcl")
+	vars := map[string]string{"documents": "20", "steps": "2"}
+	// As it is, the one whose identifiers must begin where the tokens end; all with fewer tokens.
+	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`))
+	src, err := pipeline.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(src[file])
+	for was, is := range map[string]string{
+		`"../assets/tokenizers/t5-tokenizer.json.gz"`: strconv.Quote(fewerTokens(t, 3000)),
+		"step \"random_t5\" \"model\" {\n":            "$0vocabulary = 3072\n",
+		"step \"atomic_ids\" \"documents\" {\n":       "$0first_token = 3000\n",
+		"step \"residual_ids\" \"documents\" {\n":     "$0first_token = 3072\n",
+	} {
+		if strings.Count(text, was) != 1 {
+			t.Fatalf("the example has not one %q", was)
+		}
+		text = strings.Replace(text, was, strings.Replace(is, "$0", was, 1), 1)
+	}
+	src[file] = []byte(text)
+	pl := l.planOf(file, l.load(src, vars))
 	results := l.run(pl)
 	rows := 0
 	for i, s := range pl.Steps {

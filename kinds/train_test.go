@@ -251,12 +251,12 @@ func TestTrainRepeats(t *testing.T) {
 // TestTrainRefuses: what does not belong together, or diverges, is told at once and
 // not tried again, and leaves no tensor.
 func TestTrainRefuses(t *testing.T) {
-	f := newTrainingOf(t, newLocal(t), t5Tokenizer, nil)
+	f := newTraining(t, newLocal(t))
 	live := tensor.Live()
 	atomic, naive := f.ids(docid.KindAtomic), f.ids(docid.KindNaive)
 	shifted := &docid.Set{Kind: docid.KindAtomic, Identifiers: slices.Clone(atomic.Identifiers)}
 	for i := range shifted.Identifiers {
-		shifted.Identifiers[i].Tokens = []int32{int32(32129 + i)}
+		shifted.Identifiers[i].Tokens = []int32{int32(3073 + i)}
 	}
 	fewer := &docid.Set{Kind: naive.Kind, Identifiers: naive.Identifiers[:19]}
 	large := &docid.Set{Kind: naive.Kind, Identifiers: slices.Clone(naive.Identifiers)}
@@ -280,12 +280,12 @@ func TestTrainRefuses(t *testing.T) {
 		want   string
 	}{
 		{map[string]any{"device": "auto", "precision": "fp16", "queries": of(nq.Train)}, half},
-		{map[string]any{"ids": f.set(shifted)}, "ids: the identifiers begin at token 32129; the tokenizer has 32100 tokens and the model 32128 rows for them: make them by atomic_ids with a first_token from 32100 to 32128"},
-		{map[string]any{"ids": f.set(f.atomic(32099))}, "ids: the identifiers begin at token 32099; the tokenizer has 32100 tokens"},
-		{map[string]any{"ids": f.set(f.atomic(32128, 2))}, "identifier <doc_00> of document 0 ends with token 2, the model's sequences with eos_token_id 1"},
+		{map[string]any{"ids": f.set(shifted)}, "ids: the identifiers begin at token 3073; the tokenizer has 3000 tokens and the model 3072 rows for them: make them by atomic_ids with a first_token from 3000 to 3072"},
+		{map[string]any{"ids": f.set(f.atomic(2999))}, "ids: the identifiers begin at token 2999; the tokenizer has 3000 tokens"},
+		{map[string]any{"ids": f.set(f.atomic(3072, 2))}, "identifier <doc_00> of document 0 ends with token 2, the model's sequences with eos_token_id 1"},
 		{map[string]any{"ids": f.set(fewer)}, "document 19 of corpus is not one of the 19 documents of ids: take both from the same collection"},
 		{map[string]any{"corpus": f.corpusOf([]string{"one"})}, "document 1 of ids is not in corpus: take both from the same collection"},
-		{map[string]any{"ids": f.set(large)}, "of document 3 has token 40000, the model's vocabulary has 32128"},
+		{map[string]any{"ids": f.set(large)}, "of document 3 has token 40000, the model's vocabulary has 3072"},
 		{map[string]any{"ids": f.set(open)}, "of document 3 ends with token 6, the model's sequences with eos_token_id 1: make them with the model's tokenizer"},
 		{map[string]any{"queries": f.lines([]dedup.Query{{ExampleID: 1, Split: nq.Dev, Question: "who", Doc: 20}})}, "queries: line 1: dev example 1: document 20 of queries is not one of the 20 documents of ids"},
 		{map[string]any{"queries": of(nq.Train)}, "there is no development query"},

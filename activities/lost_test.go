@@ -49,7 +49,7 @@ func (l *largeRun) lose(i int, r *artifacts.Result) {
 // TestLostInBulk: inputs of a step that are lost after the run has found them, more of
 // them than are told one by one, are made again, those alone, once each.
 func TestLostInBulk(t *testing.T) {
-	const leaves = 2000
+	const leaves = 1000
 	l := newLargeRun(t)
 	d := l.wide(leaves)
 	if res, _, err := l.run("1", d); err != nil || res.Ran != leaves+2 {

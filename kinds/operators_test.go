@@ -18,7 +18,8 @@ import (
 // asks whether CUDA has kernels. A new one changes the golden.
 func TestOperators(t *testing.T) {
 	l := newLocal(t)
-	t5, bart := newTraining(t, l), newBARTTraining(t, l)
+	t5 := newTrainingOf(t, l, fewerTokens(t, 1000), map[string]any{"vocabulary": int64(1024)})
+	bart := newBARTTraining(t, l)
 	bert := l.tree("files", tinyBERT(t))
 	texts, tokenizer := l.corpusOf([]string{"a text", "another one . longer than it", ""}), l.bertTokenizer()
 	defer tensor.Emulate()()
@@ -31,7 +32,7 @@ func TestOperators(t *testing.T) {
 			}
 			return step.In(res.Outputs["model"])
 		}
-		few := map[string]any{"device": "cuda", "steps": int64(2), "evaluate_every": int64(2), "dropout": 0.1}
+		few := map[string]any{"device": "cuda", "steps": int64(2), "evaluate_every": int64(2), "dropout": 0.1, "beams": int64(4)}
 		for _, family := range []*training{t5, bart} {
 			for i, change := range []map[string]any{
 				{"clip_norm": 1.0, "label_smoothing": 0.1, "accumulate": int64(2)},

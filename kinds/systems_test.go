@@ -18,8 +18,8 @@ func TestSystemsExample(t *testing.T) {
 	tensor.SetNumThreads(1)
 	file := filepath.Join("..", "examples", "systems.hcl")
 	vars := map[string]string{"documents": "20", "steps": "2"}
-	// As it is, the one whose identifiers must begin where the tokens end; all with fewer tokens.
-	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`))
+	// As they are those whose identifiers begin where T5's tokens end, and all with fewer tokens.
+	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`, `step.evaluate.systems["residual"]`))
 	src, err := pipeline.Read(file)
 	if err != nil {
 		t.Fatal(err)

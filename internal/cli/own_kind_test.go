@@ -20,7 +20,7 @@ func TestOwnKind(t *testing.T) {
 	}
 	program := filepath.Join(dir, "own-redsi")
 	for path, pkg := range map[string]string{program: ".", filepath.Join(dir, compute.Name): "./models"} {
-		build := exec.Command("go", "build", "-o", path, pkg)
+		build := exec.Command("go", "build", "-ldflags=-w", "-o", path, pkg)
 		build.Dir = example("own-kind")
 		if path == program {
 			build.Env = append(os.Environ(), "CGO_ENABLED=0")

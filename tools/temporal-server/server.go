@@ -27,6 +27,9 @@ var tuning = map[string]any{
 	"history.transferProcessorMaxPollRPS":     2000,
 	"history.transferProcessorMaxPollHostRPS": 5000,
 	"history.timerProcessorMaxPollRPS":        2000,
+	// Nor task queues in four parts: a task in one that nobody polls is forwarded, now and then after a second or two.
+	"matching.numTaskqueueReadPartitions":  1,
+	"matching.numTaskqueueWritePartitions": 1,
 	// A worker that ends gets its polls back, so that no task is given to it and lost.
 	"frontend.enableCancelWorkerPollsOnShutdown": true,
 	// As Temporal's own development server has them.

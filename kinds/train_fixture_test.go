@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -49,53 +50,35 @@ func newTraining(t *testing.T, l *local) *training {
 	return newTrainingOf(t, l, fewerTokens(t, 3000), map[string]any{"vocabulary": int64(3072)})
 }
 
+// pieces are the texts that fewerTokens has made, by number.
+var pieces sync.Map
+
 // fewerTokens is a file of T5's tokenizer with its first n pieces, which have every letter.
 func fewerTokens(t *testing.T, n int) string {
 	t.Helper()
-	text, err := firstPieces(n)
-	if err != nil {
-		t.Fatal(err)
+	text, ok := pieces.Load(n)
+	if !ok {
+		z, err := gzip.NewReader(bytes.NewReader(readFile(t, t5Tokenizer)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]any
+		if err := json.NewDecoder(z).Decode(&all); err != nil {
+			t.Fatal(err)
+		}
+		model := all["model"].(map[string]any)
+		model["vocab"] = model["vocab"].([]any)[:n]
+		all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
+		if text, err = json.Marshal(all); err != nil {
+			t.Fatal(err)
+		}
+		pieces.Store(n, text)
 	}
 	path := filepath.Join(t.TempDir(), "tokenizer.json")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
+	if err := os.WriteFile(path, text.([]byte), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path
-}
-
-var (
-	piecesMu sync.Mutex
-	pieces   = map[int][]byte{} // by number
-)
-
-// firstPieces is read once for a number.
-func firstPieces(n int) ([]byte, error) {
-	piecesMu.Lock()
-	defer piecesMu.Unlock()
-	if text, ok := pieces[n]; ok {
-		return text, nil
-	}
-	f, err := os.Open(t5Tokenizer)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	var all map[string]any
-	if err := json.NewDecoder(z).Decode(&all); err != nil {
-		return nil, err
-	}
-	model := all["model"].(map[string]any)
-	model["vocab"] = model["vocab"].([]any)[:n]
-	all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
-	text, err := json.Marshal(all)
-	if err == nil {
-		pieces[n] = text
-	}
-	return text, err
 }
 
 // newBARTTraining is with a small BART, whose tokens are those of a small byte-level BPE:

@@ -1,7 +1,7 @@
 # PostgreSQL's manual as a retrieval collection: BM25, a dense encoder and generative retrieval, on the same judgments,
 # with significance. README.md says what the collection is, docs/studies.md what came out.
 #
-#   redsi run -f examples/postgresql/pipelines.hcl                       # scale quick: half a minute on two cores, no network
+#   redsi run -f examples/postgresql/pipelines.hcl                       # scale quick: some 15 s on two cores, no network
 #   redsi run -f examples/postgresql/pipelines.hcl --var scale=full      # hours; MiniLM comes from its hub
 #
 # 1. The collection   2. Baselines   3. Identifiers and models   4. Queries that nobody asked   5. Scores, table, figure

@@ -79,7 +79,7 @@ var aloneVars = map[string][]string{
 
 // planned is plan --json.
 type planned struct {
-	Steps []struct{ Address, Kind, Outcome string }
+	Steps []struct{ Address, Kind, Outcome, Key string }
 }
 
 // with returns the addresses whose outcome is one of those named, in the plan's order.

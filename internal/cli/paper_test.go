@@ -88,9 +88,7 @@ func (p *paper) outputs(address string) string {
 	p.t.Helper()
 	if p.keys == nil {
 		p.keys, p.got = map[string]string{}, map[string]string{}
-		var plan struct {
-			Steps []struct{ Address, Key string }
-		}
+		var plan planned
 		p.json(&plan, "plan", "--all", "--json")
 		for _, s := range plan.Steps {
 			p.keys[s.Address] = s.Key

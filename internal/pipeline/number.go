@@ -35,13 +35,12 @@ func number(f *big.Float) any {
 		return x
 	}
 	// Finding the digits of 512 bits is slow, so those of the float64 are tried first.
-	short := strconv.FormatFloat(x, 'e', -1, 64)
-	if typed, _, err := big.ParseFloat(short, 10, f.Prec(), f.Mode()); err == nil && typed.Cmp(f) == 0 {
+	if typed, _, err := big.ParseFloat(strconv.FormatFloat(x, 'e', -1, 64), 10, f.Prec(), f.Mode()); err == nil && typed.Cmp(f) == 0 {
 		return x
 	}
 	scientific := f.Text('e', -1)
 	digits, _, _ := strings.Cut(strings.Replace(strings.TrimPrefix(scientific, "-"), ".", "", 1), "e")
-	if len(digits) <= floatDigits || len(digits) > typedDigits || short == scientific {
+	if len(digits) <= floatDigits || len(digits) > typedDigits {
 		return x
 	}
 	return json.Number(f.Text('f', -1))

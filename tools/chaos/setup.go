@@ -79,13 +79,17 @@ func (r *round) setupCluster() error {
 
 // hire starts a worker.
 func (r *round) hire() error {
-	args := append([]string{"worker", "--queue", "redsi", "--temporal-profile", devserver.ProfileName, "--slots", "4",
-		"--state", fmt.Sprintf("worker-%d", len(r.work))}, r.storeArgs(false)...)
-	p, err := r.redsi(fmt.Sprintf("worker %d", len(r.work)), args...)
+	p, err := r.worker(len(r.work), "")
 	if err == nil {
 		r.work = append(r.work, p)
 	}
 	return err
+}
+
+// worker starts the worker of a number.
+func (r *round) worker(i int, again string) (*process, error) {
+	args := []string{"worker", "--queue", "redsi", "--temporal-profile", devserver.ProfileName, "--slots", "4", "--state", fmt.Sprintf("worker-%d", i)}
+	return r.redsi(fmt.Sprintf("worker %d%s", i, again), append(args, r.storeArgs(false)...)...)
 }
 
 // attended waits for something while a supervisor looks after the workers: one that
@@ -108,9 +112,7 @@ func (r *round) employ() error {
 		if p.running() {
 			continue
 		}
-		args := append([]string{"worker", "--queue", "redsi", "--temporal-profile", devserver.ProfileName, "--slots", "4",
-			"--state", fmt.Sprintf("worker-%d", i)}, r.storeArgs(false)...)
-		n, err := r.redsi(fmt.Sprintf("worker %d again", i), args...)
+		n, err := r.worker(i, " again")
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ type box struct {
 
 // boxes are ordered as the picture is: what is above may import what is below.
 var boxes = []box{
-	{"command line", []string{"cmd/redsi", ".", "internal/cli", "internal/testfile", "internal/view", "internal/report", "internal/expect", "internal/checklist", "internal/livegraph", "internal/lsp"}},
+	{"command line", []string{"cmd/redsi", ".", "internal/cli", "internal/testfile", "internal/view", "internal/report", "internal/expect", "internal/checklist", "internal/livegraph", "internal/lsp", "internal/session"}},
 	{"worker", []string{"worker"}},
 	{"activities", []string{"activities"}},
 	{"workflows", []string{"workflows"}},

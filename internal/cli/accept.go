@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -75,13 +76,13 @@ signed count; those of a revoked key never do.`,
 			}
 			switch {
 			case ways != 1:
-				return inputError(misused(cmd, errors.New("give one of STEP, --list and --revoke STEP")))
+				return fault.Input(misused(cmd, errors.New("give one of STEP, --list and --revoke STEP")))
 			case o.list:
 				return a.listAccepted(cmd.Context())
 			case o.revoke != "":
 				return a.revokeAccepted(cmd.Context(), o)
 			case strings.TrimSpace(o.reason) == "":
-				return inputError(errors.New(`--reason is required: say why the change does not affect the result; it is shown with the result`))
+				return fault.Input(errors.New(`--reason is required: say why the change does not affect the result; it is shown with the result`))
 			}
 			return a.accept(cmd.Context(), args[0], o)
 		},
@@ -108,7 +109,7 @@ func (a *app) who(by string) (string, *signature.Private, error) {
 		by = cmp.Or(by, k.Public().Name)
 	}
 	if by == "" {
-		return "", nil, inputError(errors.New("you have no signing key: say who accepts it with --by NAME"))
+		return "", nil, fault.Input(errors.New("you have no signing key: say who accepts it with --by NAME"))
 	}
 	return by, k, nil
 }
@@ -140,7 +141,7 @@ func (a *app) accept(ctx context.Context, target string, o acceptOptions) error 
 		}
 		if len(todo) == 0 {
 			if round == 0 {
-				return inputError(fmt.Errorf("nothing to accept for %s: %s", target, strings.Join(left, "; ")))
+				return fault.Input(fmt.Errorf("nothing to accept for %s: %s", target, strings.Join(left, "; ")))
 			}
 			return a.tellAccepted(done, left)
 		}
@@ -155,7 +156,7 @@ func (a *app) accept(ctx context.Context, target string, o acceptOptions) error 
 			}
 			acc, err := artifacts.NewAcceptance(decl, k)
 			if err != nil {
-				return inputError(err)
+				return fault.Input(err)
 			}
 			if err := artifacts.Accept(ctx, store, x.result, x.preimage, acc); err != nil {
 				return fmt.Errorf("%s: %w", x.Address, err)
@@ -223,7 +224,7 @@ func (a *app) acceptables(ctx context.Context, store artifacts.Store, pl *plan.P
 		todo = append(todo, x)
 	}
 	if len(todo) > 1 && isKey(o.of) {
-		return nil, nil, inputError(fmt.Errorf("--of %s is the result of one step, but %s has %d steps that must run: name one", o.of, target, len(todo)))
+		return nil, nil, fault.Input(fmt.Errorf("--of %s is the result of one step, but %s has %d steps that must run: name one", o.of, target, len(todo)))
 	}
 	return todo, left, nil
 }
@@ -319,9 +320,9 @@ func (a *app) mayAccept(ctx context.Context, todo []acceptable, o acceptOptions)
 	switch {
 	case !asked:
 		view.Printf(a.Err, "%s", view.Document(b.String()))
-		return inputError(errors.New("cannot ask for confirmation without a terminal: give --yes"))
+		return fault.Input(errors.New("cannot ask for confirmation without a terminal: give --yes"))
 	case !yes:
-		return &exitError{exitFailed, errors.New("nothing was accepted")}
+		return fault.Failed(errors.New("nothing was accepted"))
 	}
 	return nil
 }
@@ -362,7 +363,7 @@ func (a *app) revokeAccepted(ctx context.Context, o acceptOptions) error {
 		revoked = append(revoked, s.Address)
 	}
 	if len(revoked) == 0 {
-		return inputError(fmt.Errorf("no result of %s was accepted: `%s` lists those that were", o.revoke, a.hint("accept", "--list")))
+		return fault.Input(fmt.Errorf("no result of %s was accepted: `%s` lists those that were", o.revoke, a.hint("accept", "--list")))
 	}
 	if a.JSON {
 		return view.WriteJSON(a.Out, map[string]any{"revoked": revoked})

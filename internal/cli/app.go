@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/internal/view"
@@ -118,7 +119,7 @@ func (a *app) setup(cmd *cobra.Command) error {
 	a.cmd = cmd
 	level, err := charm.ParseLevel(a.LogLevel)
 	if err != nil {
-		return inputError(fmt.Errorf("--log-level: %w", err))
+		return fault.Input(fmt.Errorf("--log-level: %w", err))
 	}
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
 	a.Log = slog.New(view.Log(l))
@@ -171,9 +172,9 @@ func (a *app) openOwn(ctx context.Context) (artifacts.Store, error) {
 	var other *artifacts.AddressError
 	switch {
 	case errors.As(err, &other):
-		return s, inputError(fmt.Errorf("%s: %w: give --store %s", a.storeFrom(), err, quoted(other.URL)))
+		return s, fault.Input(fmt.Errorf("%s: %w: give --store %s", a.storeFrom(), err, quoted(other.URL)))
 	case err != nil:
-		return s, inputError(fmt.Errorf("%s: %w", a.storeFrom(), err))
+		return s, fault.Input(fmt.Errorf("%s: %w", a.storeFrom(), err))
 	}
 	return a.following(s), nil
 }
@@ -218,7 +219,7 @@ func (a *app) targetError(err error) error {
 	if errors.As(err, &unknown) && unknown.Near == "" && a.cmd != nil && understands(a.cmd, "file") {
 		err = fmt.Errorf("%w; `%s` lists them", err, a.hint("plan", "--all"))
 	}
-	return inputError(err)
+	return fault.Input(err)
 }
 
 // lockFile is beside the pipeline.
@@ -256,7 +257,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	}
 	src, err := lockfile.Open(a.lockOf(file), projectDir(file), a.memoFile())
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}, a.newLibraries()}
 	err = a.resolve(ctx, pl, src, sources, changed)
@@ -288,7 +289,7 @@ func (a *app) resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources,
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))
 		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
-			return inputError(err)
+			return fault.Input(err)
 		}
 		t, err := a.Registry.Resolved(ctx, sources, s.Task)
 		if err != nil {
@@ -299,7 +300,7 @@ func (a *app) resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources,
 		pl.Steps[i].Task = t
 	}
 	if len(problems) > 0 {
-		return inputError(&unresolved{errors.Join(problems...), missing})
+		return fault.Input(&unresolved{errors.Join(problems...), missing})
 	}
 	if err := errors.Join(src.Save(), a.libraries.memory.Save()); err != nil {
 		a.Log.Warn("checksums of local files could not be saved", "err", err)

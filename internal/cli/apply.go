@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -91,7 +92,7 @@ func (a *app) savePlan(v *plan.Preview, path string) error {
 		err = atomicfile.WriteFile(path, append(b, '\n'), 0o600)
 	}
 	if err != nil {
-		return inputError(fmt.Errorf("--out: %w", err))
+		return fault.Input(fmt.Errorf("--out: %w", err))
 	}
 	return nil
 }
@@ -108,11 +109,11 @@ func (a *app) openVars() []string {
 func readSavedPlan(path string) (*savedPlan, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	var s savedPlan
 	if err := json.Unmarshal(b, &s); err != nil || s.Format != savedPlanFormat {
-		return nil, inputError(fmt.Errorf("%s is not a plan saved by `redsi plan --out FILE` (format %q; this build reads %q)", path, s.Format, savedPlanFormat))
+		return nil, fault.Input(fmt.Errorf("%s is not a plan saved by `redsi plan --out FILE` (format %q; this build reads %q)", path, s.Format, savedPlanFormat))
 	}
 	s.name, s.keys = path, map[string]artifacts.Digest{}
 	for _, x := range s.Steps {
@@ -188,7 +189,7 @@ func (a *app) refuse(s *savedPlan, v *plan.Preview) error {
 			}
 		}
 	}
-	return inputError(fmt.Errorf("%s no longer as planned in %s; nothing was run: plan again", view.Count(len(drifts), "step"), s.name))
+	return fault.Input(fmt.Errorf("%s no longer as planned in %s; nothing was run: plan again", view.Count(len(drifts), "step"), s.name))
 }
 
 // driftOf compares two plans: keys where both are known, else configurations.

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -150,7 +151,7 @@ control characters are shown as escapes.`,
 func (a *app) output(cmd *cobra.Command, arg string) (artifacts.Store, artifacts.Digest, error) {
 	address, output, file := splitOutput(arg)
 	if output == "" {
-		return artifacts.Store{}, artifacts.Digest{}, inputError(fmt.Errorf("%q is not STEP.OUTPUT", arg))
+		return artifacts.Store{}, artifacts.Digest{}, fault.Input(fmt.Errorf("%q is not STEP.OUTPUT", arg))
 	}
 	store, r, err := a.resultOf(cmd.Context(), address)
 	if err != nil {
@@ -210,13 +211,13 @@ func (a *app) resultOf(ctx context.Context, address string) (artifacts.Store, *a
 		}
 		return store, it.Result, nil
 	}
-	return store, nil, inputError(fmt.Errorf("%s is more than one step; name one instance", address))
+	return store, nil, fault.Input(fmt.Errorf("%s is more than one step; name one instance", address))
 }
 
 func outputOf(address string, r *artifacts.Result, output string) (artifacts.Artifact, error) {
 	art, ok := r.Outputs[output]
 	if !ok {
-		return art, inputError(fmt.Errorf("%s has no output %q; it has %s", address, output, strings.Join(sortedOutputs(r), ", ")))
+		return art, fault.Input(fmt.Errorf("%s has no output %q; it has %s", address, output, strings.Join(sortedOutputs(r), ", ")))
 	}
 	return art, nil
 }
@@ -232,5 +233,5 @@ func fileOf(store artifacts.Store, art artifacts.Artifact, file string) (artifac
 		}
 		names = append(names, f.Name)
 	}
-	return store, artifacts.Digest{}, inputError(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
+	return store, artifacts.Digest{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
 }

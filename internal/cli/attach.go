@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/workflow/v1"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -48,7 +49,7 @@ func (a *app) attach(ctx context.Context, o clusterOptions, name string) error {
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", run.RunID, run.URL)
 	res, err := a.follow(ctx, conn, conn.Client.GetWorkflow(ctx, run.Workflow, ""), true)
 	if errors.Is(err, errDetached) {
-		return &exitError{exitFailed, fmt.Errorf("detached: run %s continues\n%s follows it again, %s cancels it", run.RunID, a.hint("attach", run.RunID), a.hint("cancel", run.RunID))}
+		return fault.Failed(fmt.Errorf("detached: run %s continues\n%s follows it again, %s cancels it", run.RunID, a.hint("attach", run.RunID), a.hint("cancel", run.RunID)))
 	}
 	if err != nil {
 		return a.ended(err, run.RunID)
@@ -131,16 +132,15 @@ func (a *app) noneOpen(ctx context.Context, server string, names []string) error
 			return err
 		}
 		rec, err := a.findRun(ctx, store, name)
-		var unknown *exitError
-		if errors.As(err, &unknown) && unknown.code == exitInput {
-			return inputError(fmt.Errorf("no open run has an id that begins with %q (%s), and %w; %s lists the open ones", name, where, err, a.hint("status")))
+		if fault.IsInput(err) {
+			return fault.Input(fmt.Errorf("no open run has an id that begins with %q (%s), and %w; %s lists the open ones", name, where, err, a.hint("status")))
 		}
 		if err != nil {
 			return err
 		}
-		return inputError(fmt.Errorf("run %s has ended: %s; %s", rec.RunID, tally(ended(rec).Counts), a.hint("status", "--run", rec.RunID)))
+		return fault.Input(fmt.Errorf("run %s has ended: %s; %s", rec.RunID, tally(ended(rec).Counts), a.hint("status", "--run", rec.RunID)))
 	}
-	return inputError(errors.New("no run is open (" + where + ")"))
+	return fault.Input(errors.New("no run is open (" + where + ")"))
 }
 
 // first is the first word; "" if there is none.

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -43,9 +44,9 @@ for keeps running for them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case wait < 0:
-				return inputError(errors.New("--wait cannot be negative"))
+				return fault.Input(errors.New("--wait cannot be negative"))
 			case all && len(args) > 0:
-				return inputError(errors.New("give either --all or the names of runs"))
+				return fault.Input(errors.New("give either --all or the names of runs"))
 			case !all && len(args) == 0:
 				args = []string{"last"}
 			}
@@ -94,7 +95,7 @@ func (a *app) cancel(ctx context.Context, o clusterOptions, names []string, wait
 		}
 	}
 	if open > 0 {
-		return &exitError{exitFailed, fmt.Errorf("%s not ended after %s; the server keeps the request: %s", view.Count(open, "run")+haveNot(open), view.Seconds(wait), a.hint("status"))}
+		return fault.Failed(fmt.Errorf("%s not ended after %s; the server keeps the request: %s", view.Count(open, "run")+haveNot(open), view.Seconds(wait), a.hint("status")))
 	}
 	return nil
 }

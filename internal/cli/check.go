@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -53,15 +54,15 @@ With FILE.tex:
 			ctx := cmd.Context()
 			switch {
 			case isTex(args) && (junit != "" || values != "" || strict):
-				return inputError(errors.New("--junit, --values and --strict cannot be used with a paper"))
+				return fault.Input(errors.New("--junit, --values and --strict cannot be used with a paper"))
 			case isTex(args):
 				tex.Markdown, tex.Each = markdown, all
 				return a.checkTex(ctx, args, *tex)
 			case *tex != (texOptions{}):
-				return inputError(errors.New("--numbers, --since and --against need a paper: name its FILE.tex"))
+				return fault.Input(errors.New("--numbers, --since and --against need a paper: name its FILE.tex"))
 			}
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
-				return inputError(errors.New("--junit, --markdown and --values must be given different files"))
+				return fault.Input(errors.New("--junit, --markdown and --values must be given different files"))
 			}
 			pl, p, err := a.loadPlan(ctx)
 			if err != nil {
@@ -102,7 +103,7 @@ With FILE.tex:
 				}
 			}
 			if !sum.Ok(strict) {
-				return &exitError{code: exitFailed}
+				return fault.Printed(fault.CodeFailed)
 			}
 			return nil
 		},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/git"
 	"github.com/redsi/redsi/internal/prose"
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 // numbersSince reads the numbers.tex that a paper's repository had at a revision: the named
@@ -18,19 +19,19 @@ import (
 func numbersSince(ctx context.Context, folder, revision, file string) (*prose.Numbers, error) {
 	commit, err := gitIn(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
-		return nil, inputError(fmt.Errorf("--since %s: %s is not in a git repository that has this revision: %w", quoted(revision), folder, err))
+		return nil, fault.Input(fmt.Errorf("--since %s: %s is not in a git repository that has this revision: %w", quoted(revision), folder, err))
 	}
 	name, err := numbersAt(ctx, folder, commit, file)
 	if err != nil {
-		return nil, inputError(fmt.Errorf("--since %s: %w", quoted(revision), err))
+		return nil, fault.Input(fmt.Errorf("--since %s: %w", quoted(revision), err))
 	}
 	text, err := gitIn(ctx, folder, "cat-file", "blob", commit+":"+name)
 	if err != nil {
-		return nil, inputError(fmt.Errorf("--since %s: %s: %w", quoted(revision), name, err))
+		return nil, fault.Input(fmt.Errorf("--since %s: %s: %w", quoted(revision), name, err))
 	}
 	n, err := prose.ReadTeX(revision+":"+name, text)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	return n, nil
 }

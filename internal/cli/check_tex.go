@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/prose"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -43,11 +44,11 @@ func isTex(args []string) bool { return len(args) > 0 }
 // checkTex compares LaTeX files with the cells of the pipeline.
 func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error {
 	if o.Since != "" && o.Against != "" {
-		return inputError(errors.New("give either --since or --against, not both"))
+		return fault.Input(errors.New("give either --since or --against, not both"))
 	}
 	p, err := readPaper(files)
 	if err != nil {
-		return inputError(err)
+		return fault.Input(err)
 	}
 	now, before, err := a.texNumbers(ctx, files[0], o)
 	if err != nil {
@@ -76,7 +77,7 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 		}
 	}
 	if err == nil && r.Failed() {
-		err = &exitError{code: exitFailed}
+		err = fault.Printed(fault.CodeFailed)
 	}
 	return err
 }
@@ -124,14 +125,14 @@ func readPaper(files []string) (*prose.Paper, error) {
 func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, before *prose.Numbers, err error) {
 	if o.Numbers != "" {
 		if o.Against != "" {
-			return nil, nil, inputError(errors.New("--against needs the pipeline's results and cannot be used with --numbers"))
+			return nil, nil, fault.Input(errors.New("--against needs the pipeline's results and cannot be used with --numbers"))
 		}
 		b, err := os.ReadFile(o.Numbers)
 		if err != nil {
-			return nil, nil, inputError(err)
+			return nil, nil, fault.Input(err)
 		}
 		if now, err = prose.ReadTeX(o.Numbers, string(b)); err != nil {
-			return nil, nil, inputError(err)
+			return nil, nil, fault.Input(err)
 		}
 	} else {
 		pl, _, err := a.loadPlan(ctx)

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/alike"
 	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -148,5 +149,5 @@ func disagree(all []compared) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{exitFailed, fmt.Errorf("results made here differ by more than is allowed from %s in other stores; those made here are used", view.Count(n, "result"))}
+	return fault.Failed(fmt.Errorf("results made here differ by more than is allowed from %s in other stores; those made here are used", view.Count(n, "result")))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -113,7 +114,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 // run have their own error.
 func (o runOptions) unmet(s expect.Summary) error {
 	if o.strict && !s.Ok(false) {
-		return &exitError{code: exitFailed}
+		return fault.Printed(fault.CodeFailed)
 	}
 	return nil
 }

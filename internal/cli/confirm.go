@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -62,7 +63,7 @@ func (o *confirmOptions) limits() (*limits, error) {
 		} else if n, err := sizeOf("", part, ""); err == nil {
 			l.download = n
 		} else {
-			return nil, inputError(fmt.Errorf("--confirm-above %s: want a time such as 4h, a size such as 20GB, both with a comma between them, or never", above))
+			return nil, fault.Input(fmt.Errorf("--confirm-above %s: want a time such as 4h, a size such as 20GB, both with a comma between them, or never", above))
 		}
 	}
 	return &l, nil
@@ -91,7 +92,7 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	if yes, asked := ask(ctx, cost(e)+"Continue?"); yes || !asked {
 		return nil
 	}
-	return &exitError{exitFailed, errors.New("nothing was run: use --yes to skip this question, or --target to run less")}
+	return fault.Failed(errors.New("nothing was run: use --yes to skip this question, or --target to run less"))
 }
 
 // ask asks the person at the terminal; asked is false if there is no terminal.

@@ -28,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/worker"
@@ -65,7 +66,7 @@ func (o *clusterOptions) payloadFlag(cmd *cobra.Command) {
 func (o *clusterOptions) codec() (payload.Codec, error) {
 	c, err := payload.Load(o.payloadKey)
 	if err != nil {
-		return c, inputError(fmt.Errorf("--payload-key (or REDSI_PAYLOAD_KEY): %w", err))
+		return c, fault.Input(fmt.Errorf("--payload-key (or REDSI_PAYLOAD_KEY): %w", err))
 	}
 	return c, nil
 }
@@ -84,7 +85,7 @@ func (a *app) startTelemetry(ctx context.Context) error {
 	}
 	t, err := telemetry.Start(ctx, telemetry.Options{Metrics: a.metricsAddress, Version: revision.Of(), Log: a.Log})
 	if err != nil {
-		return inputError(fmt.Errorf("--metrics-address: %w", err))
+		return fault.Input(fmt.Errorf("--metrics-address: %w", err))
 	}
 	if a.telemetry = t; t.Address() != "" {
 		a.Log.Info("metrics", "url", "http://"+t.Address()+"/metrics")
@@ -112,9 +113,9 @@ const threadsHelp = "threads of a step that trains or evaluates (default: the co
 func (o *clusterOptions) checkShare() error {
 	switch {
 	case o.slots < 0 || o.threads < 0:
-		return inputError(errors.New("--slots and --threads cannot be negative"))
+		return fault.Input(errors.New("--slots and --threads cannot be negative"))
 	case o.given() && (o.slots > 0 || o.threads > 0):
-		return inputError(errors.New("--slots and --threads configure this command's own worker, but the run uses the cluster's workers: give them to those"))
+		return fault.Input(errors.New("--slots and --threads configure this command's own worker, but the run uses the cluster's workers: give them to those"))
 	}
 	return nil
 }
@@ -197,7 +198,7 @@ func (a *app) dial(ctx context.Context, o clusterOptions) (*connection, error) {
 	}
 	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.profile})
 	if err != nil {
-		return nil, inputError(fmt.Errorf("Temporal profile: %w", err))
+		return nil, fault.Input(fmt.Errorf("Temporal profile: %w", err))
 	}
 	if o.address != "" {
 		opts.HostPort = o.address
@@ -259,13 +260,13 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		if o.port != 0 {
 			flag = "--port or --ui-port"
 		}
-		err = inputError(fmt.Errorf("%w; choose another with %s; 0 picks a free one", err, flag))
+		err = fault.Input(fmt.Errorf("%w; choose another with %s; 0 picks a free one", err, flag))
 	case errors.Is(err, devserver.ErrOther):
-		err = inputError(fmt.Errorf("%w; omit the port flags to use it, or stop the redsi processes that use it", err))
+		err = fault.Input(fmt.Errorf("%w; omit the port flags to use it, or stop the redsi processes that use it", err))
 	case errors.Is(err, devserver.ErrDir):
-		err = inputError(fmt.Errorf("--state: %w; name another folder", err))
+		err = fault.Input(fmt.Errorf("--state: %w; name another folder", err))
 	case errors.Is(err, fs.ErrPermission):
-		err = inputError(fmt.Errorf("--state: %w: name a writable folder", err))
+		err = fault.Input(fmt.Errorf("--state: %w: name a writable folder", err))
 	}
 	if err == nil && conn.Client == nil {
 		err = dial(ctx, conn.server)

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -103,7 +104,7 @@ func (c *console) read(in *os.File) error {
 
 func (c *console) end() error {
 	if c.failed {
-		return &exitError{code: exitInput}
+		return fault.Printed(fault.CodeInput)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/git"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -69,7 +70,7 @@ is both a run and a folder is an error: write ./NAME for the folder.`,
 
 func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	if a.JSON && o.markdown == "-" {
-		return inputError(errors.New("--json and --markdown - both write to standard output: give --markdown a file"))
+		return fault.Input(errors.New("--json and --markdown - both write to standard output: give --markdown a file"))
 	}
 	if len(args) == 1 {
 		x, y, err := a.revisions(ctx, args[0])
@@ -92,22 +93,22 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 		for i, arg := range args {
 			if isFolder[i] && !strings.ContainsAny(arg, "/.") {
 				if _, err := a.findRun(ctx, store, arg); err == nil {
-					return inputError(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
+					return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
 				}
 			}
 		}
 		for i, arg := range args {
 			if !isFolder[i] {
-				return inputError(fmt.Errorf("%s is a file or folder, but %s does not exist: give two folders, two runs, or one range of commits such as main..HEAD", args[1-i], arg))
+				return fault.Input(fmt.Errorf("%s is a file or folder, but %s does not exist: give two folders, two runs, or one range of commits such as main..HEAD", args[1-i], arg))
 			}
 		}
 		if a.cmd.Flags().Changed("file") {
-			return inputError(errors.New("--file names one pipeline, but two are given: leave it out"))
+			return fault.Input(errors.New("--file names one pipeline, but two are given: leave it out"))
 		}
 		return a.diffVariants(ctx, variant{name: args[0], file: args[0]}, variant{name: args[1], file: args[1]}, o)
 	}
 	if o.markdown != "" || o.exitCode {
-		return inputError(fmt.Errorf("--markdown and --exit-code compare two versions, but %s and %s are runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
+		return fault.Input(fmt.Errorf("--markdown and --exit-code compare two versions, but %s and %s are runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
 	}
 	a.readResults(ctx)
 	store, err := a.openStore(ctx)
@@ -130,7 +131,7 @@ func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i
 	rec, err := a.findRun(ctx, store, args[i])
 	if err != nil {
 		if _, other := git.Resolve(ctx, projectDir(a.File), args[i]); other == nil {
-			return nil, inputError(fmt.Errorf("%w; for two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
+			return nil, fault.Input(fmt.Errorf("%w; for two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
 		}
 	}
 	return rec, err
@@ -139,13 +140,13 @@ func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i
 // revisions reads REV, REV.., REV..REV2 and REV...REV2.
 func (a *app) revisions(ctx context.Context, arg string) (x, y variant, err error) {
 	if info, serr := os.Stat(arg); serr == nil && (info.IsDir() || strings.HasSuffix(arg, ".hcl")) {
-		return x, y, inputError(fmt.Errorf("%s is a file or folder: give another one to compare it with; a branch of that name is written refs/heads/NAME", arg))
+		return x, y, fault.Input(fmt.Errorf("%s is a file or folder: give another one to compare it with; a branch of that name is written refs/heads/NAME", arg))
 	}
 	folder := projectDir(a.File)
 	from, to, isRange := strings.Cut(arg, "..")
 	to, common := strings.CutPrefix(to, ".")
 	if from == "" || strings.Contains(to, "..") {
-		return x, y, inputError(fmt.Errorf("%s is not a range of commits: write REV, REV..REV2 or REV...REV2, or give two folders or two runs", arg))
+		return x, y, fault.Input(fmt.Errorf("%s is not a range of commits: write REV, REV..REV2 or REV...REV2, or give two folders or two runs", arg))
 	}
 	if x, err = a.commit(ctx, folder, from); err != nil {
 		return x, y, err
@@ -161,7 +162,7 @@ func (a *app) revisions(ctx context.Context, arg string) (x, y variant, err erro
 	}
 	base, err := git.MergeBase(ctx, folder, x.id, y.id)
 	if err != nil {
-		return x, y, inputError(fmt.Errorf("%s: %w", arg, err))
+		return x, y, fault.Input(fmt.Errorf("%s: %w", arg, err))
 	}
 	x.id, x.name = base, fmt.Sprintf("%.12s, the common ancestor of %s and %s", base, from, to)
 	return x, y, nil
@@ -171,9 +172,9 @@ func (a *app) commit(ctx context.Context, folder, name string) (variant, error) 
 	id, err := git.Resolve(ctx, folder, name)
 	if err != nil {
 		if _, terr := git.Run(ctx, "-C", folder, "rev-parse", "--show-toplevel"); terr != nil {
-			return variant{}, inputError(fmt.Errorf("%s is not in a git repository that can be read (%w): give two folders to compare, or two runs", quoted(folder), terr))
+			return variant{}, fault.Input(fmt.Errorf("%s is not in a git repository that can be read (%w): give two folders to compare, or two runs", quoted(folder), terr))
 		}
-		return variant{}, inputError(fmt.Errorf("there is no commit, branch or tag %s in the repository of %s; to compare runs, give two", name, quoted(folder)))
+		return variant{}, fault.Input(fmt.Errorf("there is no commit, branch or tag %s in the repository of %s; to compare runs, give two", name, quoted(folder)))
 	}
 	return variant{name: fmt.Sprintf("%s (%.12s)", name, id), file: a.File, id: id}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )
 
@@ -160,11 +161,11 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 		return pl, missing, nil, err
 	}
 	if pl, err = plan.Build(filepath.Base(v.file), p, a.Registry, targets); err != nil {
-		return nil, nil, nil, inputError(err)
+		return nil, nil, nil, fault.Input(err)
 	}
 	src, err := lockfile.OpenWith(files.read, a.lockOf(v.file), projectDir(v.file), a.memoFile())
 	if err != nil {
-		return nil, nil, nil, inputError(fmt.Errorf("%s: %w", v.name, err))
+		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
 	}
 	sources := commitSources{planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}, a.newLibraries()}, files, src.Base}
 	if err := a.resolve(ctx, pl, src, sources, nil); err != nil {
@@ -201,7 +202,7 @@ func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *
 		if err := a.printDiagnostics(ds); err != nil {
 			return nil, nil, err
 		}
-		return nil, nil, inputError(fmt.Errorf("%s cannot be read by this redsi", v.name))
+		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.name))
 	}
 	a.secrets = maps.Clone(a.secrets)
 	if a.secrets == nil {
@@ -215,17 +216,17 @@ func (a *app) readCommit(ctx context.Context, v variant, g given) (*pipeline.Pip
 	var none pipeline.Diagnostics
 	c, err := git.Open(ctx, projectDir(v.file), v.id)
 	if err != nil {
-		return nil, none, nil, inputError(err)
+		return nil, none, nil, fault.Input(err)
 	}
 	mods := a.reader(v.file)
 	files := &commitFiles{c, ctx, map[string]bool{}, mods.Cache}
 	sources, err := files.pipelineFiles(v.file)
 	if err != nil {
-		return nil, none, nil, inputError(err)
+		return nil, none, nil, fault.Input(err)
 	}
 	locked, err := lockfile.OpenWith(files.read, a.lockOf(v.file), projectDir(v.file), "")
 	if err != nil {
-		return nil, none, nil, inputError(fmt.Errorf("%s: %w", v.name, err))
+		return nil, none, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
 	}
 	mods.Pins, mods.Update = locked.Lock, nil
 	o := a.options(ctx, g, mods)

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/impact"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -94,7 +95,7 @@ func (a *app) tellImpact(r *impact.Report, o diffOptions) error {
 		}
 	}
 	if o.exitCode && r.Runs() {
-		return &exitError{code: exitPending}
+		return fault.Printed(fault.CodePending)
 	}
 	return nil
 }

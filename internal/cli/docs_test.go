@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestKindsReference(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	if code := execute(context.Background(), kinds.Registry(), []string{"kinds", "--markdown"}, &out, &errs); code != exitOK {
+	if code := execute(context.Background(), kinds.Registry(), []string{"kinds", "--markdown"}, &out, &errs); code != fault.CodeOK {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "kinds.md"))

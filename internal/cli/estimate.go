@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 // estimateOf estimates what a run of a preview takes, from earlier runs.
@@ -92,7 +93,7 @@ func (a *app) downloads(ctx context.Context, store artifacts.Store, v *plan.Prev
 	}
 	lock, err := lockfile.Read(a.lockFile())
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	found := map[int]estimate.Download{}
 	for _, s := range sources {

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/hub"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -69,15 +70,15 @@ them; otherwise the upload commands are printed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case folder == "" && o.file == "":
-				return inputError(errors.New("give --archive FILE.zip or --hub DIR: what to write"))
+				return fault.Input(errors.New("give --archive FILE.zip or --hub DIR: what to write"))
 			case folder != "" && o.file != "":
-				return inputError(errors.New("give either --archive or --hub, not both"))
+				return fault.Input(errors.New("give either --archive or --hub, not both"))
 			case o.file != "":
 				return a.exportTo(cmd, o)
 			}
 			for _, flag := range archiveFlags {
 				if cmd.Flags().Changed(flag) {
-					return inputError(fmt.Errorf("--%s is for --archive", flag))
+					return fault.Input(fmt.Errorf("--%s is for --archive", flag))
 				}
 			}
 			list, err := a.exportHub(cmd.Context(), folder, namespace)
@@ -131,7 +132,7 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 			e := exported{Address: s.Address, Kind: kind, Name: repositoryName(s.Address)}
 			e.Folder = filepath.Join(folder, e.Name)
 			if other, taken := folders[e.Name]; taken {
-				return nil, inputError(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
+				return nil, fault.Input(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
 			}
 			folders[e.Name] = s.Address
 			if err := a.writeRepository(ctx, store, &e, result.Outputs[output]); err != nil {
@@ -148,7 +149,7 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 		a.say(text + ": " + a.hint("run", targets(missing)...))
 	}
 	if len(list) == 0 {
-		return nil, inputError(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
+		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
 	}
 	for i := range list {
 		e := &list[i]
@@ -234,7 +235,7 @@ func (a *app) leftOver(e *exported, tree artifacts.Artifact) error {
 			return err
 		}
 		if _, ok := tree.File(filepath.ToSlash(name)); !ok && name != ".gitattributes" {
-			return inputError(fmt.Errorf("%s does not belong to %s: remove it, or give another --hub", path, e.Address))
+			return fault.Input(fmt.Errorf("%s does not belong to %s: remove it, or give another --hub", path, e.Address))
 		}
 		return nil
 	})

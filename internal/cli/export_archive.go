@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 // archiveOptions say what goes into an archive.
@@ -31,7 +32,7 @@ type archiveOptions struct {
 // check reads the sizes and reports invalid options.
 func (o *archiveOptions) check() error {
 	if !slices.Contains([]string{archive.All, archive.Tables, archive.None}, o.blobs) {
-		return inputError(fmt.Errorf("--blobs %s: want all, tables or none", o.blobs))
+		return fault.Input(fmt.Errorf("--blobs %s: want all, tables or none", o.blobs))
 	}
 	o.choice.Which = o.blobs
 	for _, s := range []struct {
@@ -47,13 +48,13 @@ func (o *archiveOptions) check() error {
 		}
 	}
 	if o.deposit != "" && o.deposit != "zenodo" {
-		return inputError(fmt.Errorf("--deposit %s: want zenodo", o.deposit))
+		return fault.Input(fmt.Errorf("--deposit %s: want zenodo", o.deposit))
 	}
 	if o.doi != "" && !pipeline.IsDOI(o.doi) {
-		return inputError(fmt.Errorf("--doi %s: a DOI is written 10.5281/zenodo.1234, without https://doi.org/", o.doi))
+		return fault.Input(fmt.Errorf("--doi %s: a DOI is written 10.5281/zenodo.1234, without https://doi.org/", o.doi))
 	}
 	if !strings.HasSuffix(o.file, ".zip") {
-		return inputError(fmt.Errorf("--archive %s: the name must end in .zip", o.file))
+		return fault.Input(fmt.Errorf("--archive %s: the name must end in .zip", o.file))
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, e
 	var zenodo []byte
 	if o.deposit != "" { // before the work
 		if zenodo, err = deposit.Zenodo(x.work()); err != nil {
-			return nil, inputError(err)
+			return nil, fault.Input(err)
 		}
 	}
 	if x.project, err = a.projectOf(p, pl); err != nil {
@@ -197,7 +198,7 @@ func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 		}
 	}
 	if len(x.Missing) == len(x.pl.Steps) {
-		return nil, inputError(fmt.Errorf("no step has a result yet, so there is nothing to archive: %s", x.a.hint("run", targetArgs(x.a.Targets)...)))
+		return nil, fault.Input(fmt.Errorf("no step has a result yet, so there is nothing to archive: %s", x.a.hint("run", targetArgs(x.a.Targets)...)))
 	}
 	if err := x.necessary(ctx); err != nil {
 		return nil, err

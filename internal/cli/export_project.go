@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/script"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -59,7 +60,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 	for _, sources := range []map[string][]byte{p.Sources, p.Modules} {
 		for name, b := range sources {
 			if filepath.IsAbs(name) && !filepath.IsAbs(a.File) {
-				return nil, inputError(fmt.Errorf("the pipeline reads %s by an absolute path, which other machines do not have: copy it next to the pipeline", name))
+				return nil, fault.Input(fmt.Errorf("the pipeline reads %s by an absolute path, which other machines do not have: copy it next to the pipeline", name))
 			}
 			at, err := filepath.Abs(filepath.FromSlash(name))
 			if err != nil {
@@ -97,7 +98,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 	pr.sources = slices.Compact(pr.sources)
 	for _, f := range pr.files {
 		if err := archive.CheckProjectFile(f.name); err != nil {
-			return nil, inputError(fmt.Errorf("%w: give the file another name", err))
+			return nil, fault.Input(fmt.Errorf("%w: give the file another name", err))
 		}
 	}
 	file, err := filepath.Abs(a.File)
@@ -116,7 +117,7 @@ func (pr *projectFiles) include(at, base string) error {
 			return nil
 		}
 		if up == mostUp || filepath.Dir(pr.root) == pr.root || filepath.Dir(filepath.Dir(pr.root)) == filepath.Dir(pr.root) {
-			return inputError(fmt.Errorf("the pipeline reads %s, which is too far from its folder %s to be archived: copy it there", at, base))
+			return fault.Input(fmt.Errorf("the pipeline reads %s, which is too far from its folder %s to be archived: copy it there", at, base))
 		}
 		pr.root = filepath.Dir(pr.root)
 	}

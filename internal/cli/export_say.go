@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
 // exportTo writes an archive and says what is in it.
 func (a *app) exportTo(cmd *cobra.Command, o archiveOptions) error {
 	if cmd.Flags().Changed("namespace") {
-		return inputError(fmt.Errorf("--namespace can be used only with --hub"))
+		return fault.Input(fmt.Errorf("--namespace can be used only with --hub"))
 	}
 	x, err := a.exportArchive(cmd.Context(), o)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -83,7 +84,7 @@ func (a *app) failedBefore(ctx context.Context, o runOptions, store artifacts.St
 		return pl, nil
 	}
 	if o.saved != nil {
-		return nil, inputError(fmt.Errorf("--skip-failed cannot be used with a saved plan, which is run as it is"))
+		return nil, fault.Input(fmt.Errorf("--skip-failed cannot be used with a saved plan, which is run as it is"))
 	}
 	rest, left := pl.Without(func(i int) bool { _, failed := past.failed[i]; return failed })
 	out.LeftOut = nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -52,11 +53,11 @@ func (a *app) format(paths []string, o formatOptions) error {
 	sources := map[string][]byte{}
 	for _, path := range paths {
 		if err := readSources(sources, path, o.recursive); err != nil {
-			return inputError(err)
+			return fault.Input(err)
 		}
 	}
 	if ds := pipeline.CheckSyntax(sources); ds.HasErrors() {
-		return inputError(ds.Err())
+		return fault.Input(ds.Err())
 	}
 	changed := []string{}
 	for _, name := range sortedNames(sources) {
@@ -87,7 +88,7 @@ func (a *app) format(paths []string, o formatOptions) error {
 		}
 	}
 	if o.check && len(changed) > 0 {
-		return &exitError{code: exitInput}
+		return fault.Printed(fault.CodeInput)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -44,7 +45,7 @@ the same names are replaced, and the others stay.`,
 			m.close()
 			var full *artifacts.NotEmptyError
 			if errors.As(err, &full) {
-				return inputError(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
+				return fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}
 			if err != nil {
 				return err
@@ -88,7 +89,7 @@ func (a *app) asked(ctx context.Context, arg string) (artifacts.Store, []artifac
 	}
 	i := slices.IndexFunc(art.Files, func(f artifacts.File) bool { return f.Name == file && f.Digest == d })
 	if i < 0 {
-		return store, nil, inputError(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
+		return store, nil, fault.Input(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
 	}
 	return store, []artifacts.File{{Name: path.Base(file), Digest: d, Size: art.Files[i].Size}}, nil
 }

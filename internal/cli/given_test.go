@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -52,25 +53,25 @@ func TestCommandLines(t *testing.T) {
 		code int
 		said string
 	}{
-		{"gc --free 0B", exitInput, `--free 0B: want a size above 0, such as 50GB`},
-		{"gc --free _", exitInput, `--free : want a size`},
-		{"gc --free 10EB", exitInput, `want a size`},
-		{"publish x --without-blobs-over 10EB", exitInput, `want a size above 0, such as 100MB`},
-		{"graph --format gif", exitInput, `--format gif: want dot, svg or mermaid`},
-		{"graph --format gif --json", exitInput, `--format gif`},
-		{"graph -f p/two.hcl -t table.of.nothing", exitInput, "`redsi plan --all -f p/two.hcl` lists them"},
-		{"run --detach", exitInput, `--detach needs a cluster`},
-		{"verify --from x", exitInput, `--from can be used only with --rebuild`},
-		{"metrics", exitInput, `(?s)Did you mean this.*\n\s+report\n\s+trace\n`},
-		{"repro", exitInput, `(?s)Did you mean this.*\n\s+run\n`},
-		{"dag", exitInput, `(?s)Did you mean this.*\n\s+graph\n`},
-		{"logs --failed --run last -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
-		{"why x --run last -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
-		{"diff a b -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
-		{"diff p/two.hcl p/from.hcl", exitInput, `no-such-program`},
-		{"plan -f p/two.hcl", exitInput, `(?s)^RUN +step.command.good .*1 step: 0 hit, 1 to run.*step.command.bad: .*no-such-program.*the plan has the other 1 step; left out, since they need this: 1 step\n$`},
-		{"plan -f p/two.hcl -t step.command.bad", exitInput, `^redsi: .*no-such-program.*\n$`},
-		{"plan -f p/two.hcl --out x.plan", exitInput, `^redsi: .*no-such-program.*\n$`},
+		{"gc --free 0B", fault.CodeInput, `--free 0B: want a size above 0, such as 50GB`},
+		{"gc --free _", fault.CodeInput, `--free : want a size`},
+		{"gc --free 10EB", fault.CodeInput, `want a size`},
+		{"publish x --without-blobs-over 10EB", fault.CodeInput, `want a size above 0, such as 100MB`},
+		{"graph --format gif", fault.CodeInput, `--format gif: want dot, svg or mermaid`},
+		{"graph --format gif --json", fault.CodeInput, `--format gif`},
+		{"graph -f p/two.hcl -t table.of.nothing", fault.CodeInput, "`redsi plan --all -f p/two.hcl` lists them"},
+		{"run --detach", fault.CodeInput, `--detach needs a cluster`},
+		{"verify --from x", fault.CodeInput, `--from can be used only with --rebuild`},
+		{"metrics", fault.CodeInput, `(?s)Did you mean this.*\n\s+report\n\s+trace\n`},
+		{"repro", fault.CodeInput, `(?s)Did you mean this.*\n\s+run\n`},
+		{"dag", fault.CodeInput, `(?s)Did you mean this.*\n\s+graph\n`},
+		{"logs --failed --run last -f p/from.hcl", fault.CodeInput, `no store has the scheme "gopher"`},
+		{"why x --run last -f p/from.hcl", fault.CodeInput, `no store has the scheme "gopher"`},
+		{"diff a b -f p/from.hcl", fault.CodeInput, `no store has the scheme "gopher"`},
+		{"diff p/two.hcl p/from.hcl", fault.CodeInput, `no-such-program`},
+		{"plan -f p/two.hcl", fault.CodeInput, `(?s)^RUN +step.command.good .*1 step: 0 hit, 1 to run.*step.command.bad: .*no-such-program.*the plan has the other 1 step; left out, since they need this: 1 step\n$`},
+		{"plan -f p/two.hcl -t step.command.bad", fault.CodeInput, `^redsi: .*no-such-program.*\n$`},
+		{"plan -f p/two.hcl --out x.plan", fault.CodeInput, `^redsi: .*no-such-program.*\n$`},
 	} {
 		words := strings.Fields(c.line)
 		for i := range words {

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -32,7 +33,7 @@ how many have results. --outcomes=false draws without reading results.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			draw := map[string]func(graph.Graph, io.Writer) error{"dot": graph.Graph.DOT, "svg": graph.Graph.SVG, "mermaid": graph.Graph.Mermaid}[format]
 			if draw == nil {
-				return inputError(fmt.Errorf("--format %s: want dot, svg or mermaid", format))
+				return fault.Input(fmt.Errorf("--format %s: want dot, svg or mermaid", format))
 			}
 			p, err := a.Load(cmd.Context())
 			if err != nil {

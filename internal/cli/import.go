@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/archive"
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/signature"
 )
 
@@ -94,7 +95,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 	folder := o.dir
 	if folder == "" {
 		if folder = strings.TrimSuffix(filepath.Base(file), ".zip"); folder == filepath.Base(file) {
-			return nil, inputError(fmt.Errorf("%s does not end in .zip: name the folder with --dir", file))
+			return nil, fault.Input(fmt.Errorf("%s does not end in .zip: name the folder with --dir", file))
 		}
 	}
 	given := folder
@@ -103,7 +104,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 	}
 	in, err := os.Open(file)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	defer in.Close()
 	r, err := openArchive(in, file, o.most)
@@ -163,7 +164,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 // archive says does not matter.
 func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
 	if o.untrusted != "" && o.untrusted != string(artifacts.UseUntrusted) {
-		return ring, inputError(fmt.Errorf("--untrusted %s: want use; without it, such results are not accepted", o.untrusted))
+		return ring, fault.Input(fmt.Errorf("--untrusted %s: want use; without it, such results are not accepted", o.untrusted))
 	}
 	if ring.Trusted, err = parseTrust(o.trust); err != nil {
 		return ring, err
@@ -184,13 +185,13 @@ func freeFolder(folder string) (string, error) {
 	have, err := os.ReadDir(abs)
 	switch cwd, cerr := os.Getwd(); {
 	case cerr == nil && cwd == abs:
-		return "", inputError(errors.New("the archive's folder must be a new one: name it with --dir"))
+		return "", fault.Input(errors.New("the archive's folder must be a new one: name it with --dir"))
 	case errors.Is(err, fs.ErrNotExist):
 		return abs, nil
 	case err != nil:
-		return "", inputError(err)
+		return "", fault.Input(err)
 	case len(have) > 0:
-		return "", inputError(fmt.Errorf("%s is not empty: name a new folder with --dir", folder))
+		return "", fault.Input(fmt.Errorf("%s is not empty: name a new folder with --dir", folder))
 	}
 	return abs, nil
 }
@@ -201,7 +202,7 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, inputError(fmt.Errorf("%s is not a file", name))
+		return nil, fault.Input(fmt.Errorf("%s is not a file", name))
 	}
 	limits := archive.Usual(info.Size())
 	if most != "" {
@@ -211,7 +212,7 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 	}
 	r, err := archive.NewReader(in, info.Size(), limits, name)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	return r, nil
 }
@@ -262,7 +263,7 @@ func (a *app) admit(ctx context.Context, x *imported, store artifacts.Store, o i
 		if x.Signer != "" {
 			who = "signed by " + x.Signer + ", whose key you do not trust"
 		}
-		return inputError(fmt.Errorf("%s has results, and this archive is %s: leave out --store, so that it gets a store of its own, name a trusted key with --trust KEY, or accept it with --untrusted use", store.URL, who))
+		return fault.Input(fmt.Errorf("%s has results, and this archive is %s: leave out --store, so that it gets a store of its own, name a trusted key with --trust KEY, or accept it with --untrusted use", store.URL, who))
 	}
 	return nil
 }

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
 func (a *app) sayImported(x *imported) error {
 	failed := error(nil)
 	if n := len(x.Damaged); n > 0 {
-		failed = &exitError{exitFailed, fmt.Errorf("%s of the archive cannot be used, such as %s", view.Count(n, "result"), x.Damaged[0])}
+		failed = fault.Failed(fmt.Errorf("%s of the archive cannot be used, such as %s", view.Count(n, "result"), x.Damaged[0]))
 	}
 	if a.JSON {
 		return errors.Join(view.WriteJSON(a.Out, x), failed)

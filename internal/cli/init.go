@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -54,7 +55,7 @@ Existing files are never overwritten.`,
 				dir = args[0]
 			}
 			if corpus != "" && nq {
-				return inputError(errors.New("give either --nq or --corpus, not both"))
+				return fault.Input(errors.New("give either --nq or --corpus, not both"))
 			}
 			if corpus != "" {
 				return a.initCorpus(cmd.Context(), corpus, dir)
@@ -111,11 +112,11 @@ func writeFiles(files map[string][]byte, dir string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(files))
 	for _, n := range names {
 		if exists(filepath.Join(dir, n)) {
-			return nil, inputError(fmt.Errorf("%s already exists; init does not overwrite files", filepath.Join(dir, n)))
+			return nil, fault.Input(fmt.Errorf("%s already exists; init does not overwrite files", filepath.Join(dir, n)))
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	if ignore := filepath.Join(dir, ".gitignore"); !exists(ignore) {
 		names = append(names, ".gitignore")
@@ -129,7 +130,7 @@ func writeFiles(files map[string][]byte, dir string) ([]string, error) {
 			err = writeNew(file, files[n])
 		}
 		if errors.Is(err, fs.ErrExist) {
-			return nil, inputError(fmt.Errorf("%s already exists; init does not overwrite files", file))
+			return nil, fault.Input(fmt.Errorf("%s already exists; init does not overwrite files", file))
 		}
 		if err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/collect"
 	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -82,18 +83,18 @@ func planSplits(train, dev, test bool) splitPlan {
 func findCorpus(ctx context.Context, folder string) (*corpusFound, error) {
 	c := &corpusFound{Folder: folder}
 	if err := c.look(); err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	_, q, err := c.readQuestions(ctx, splitPlan{})
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	has := func(s nq.Split) bool { return q.Report.Of(s).Queries > 0 }
 	unsplit := q.Report.Assumed > 0
 	c.plan = planSplits(has(nq.Train), has(nq.Dev), has(nq.Test) && !unsplit)
 	c.Splits = c.plan.why
 	if err := c.read(ctx); err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	return c, nil
 }
@@ -249,7 +250,7 @@ func (c *corpusFound) inputs() ([]input, error) {
 		}
 		for _, other := range list[i].Files {
 			if path.Base(other) == path.Base(f.name) {
-				return nil, inputError(fmt.Errorf("%s: %s and %s are both %s with the same name; rename one of them", c.Folder, other, f.name, name))
+				return nil, fault.Input(fmt.Errorf("%s: %s and %s are both %s with the same name; rename one of them", c.Folder, other, f.name, name))
 			}
 		}
 		list[i].Files = append(list[i].Files, f.name)
@@ -301,7 +302,7 @@ func (a *app) initCorpus(ctx context.Context, corpus, dir string) error {
 	}
 	at, err := relative(dir, corpus)
 	if err != nil {
-		return inputError(err)
+		return fault.Input(err)
 	}
 	files, err := found.study(at)
 	if err != nil {

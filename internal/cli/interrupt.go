@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -28,7 +29,7 @@ func (a *app) exitOnInterrupt(ctx context.Context) {
 		if a.scratch != nil {
 			a.scratch.EndPrograms()
 		}
-		os.Exit(exitFailed)
+		os.Exit(fault.CodeFailed)
 	case <-ctx.Done():
 		signal.Stop(c)
 	}

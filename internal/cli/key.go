@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -54,18 +55,18 @@ you.`,
 		RunE: func(*cobra.Command, []string) error {
 			path, _, err := signingKey()
 			if path = cmp.Or(out, path); out == "" && err != nil {
-				return inputError(fmt.Errorf("there is no configuration folder (%w): name a file with --out", err))
+				return fault.Input(fmt.Errorf("there is no configuration folder (%w): name a file with --out", err))
 			}
 			k, err := signature.New(cmp.Or(name, userName()))
 			if err != nil {
-				return inputError(fmt.Errorf("--name: %w", err))
+				return fault.Input(fmt.Errorf("--name: %w", err))
 			}
 			if path, err = filepath.Abs(path); err != nil {
 				return err
 			}
 			err = k.Write(path)
 			if errors.Is(err, fs.ErrExist) {
-				return inputError(fmt.Errorf("%s already exists, and a lost key cannot be made again: show it with `redsi key show`, or name another file with --out", path))
+				return fault.Input(fmt.Errorf("%s already exists, and a lost key cannot be made again: show it with `redsi key show`, or name another file with --out", path))
 			}
 			if err != nil {
 				return err
@@ -119,9 +120,9 @@ func (a *app) needSigner() (*signature.Private, error) {
 	if k == nil {
 		path, _, err := signingKey()
 		if err != nil {
-			return nil, inputError(fmt.Errorf("there is no signing key, and no configuration folder for one: set REDSI_SIGNING_KEY to a file (%w)", err))
+			return nil, fault.Input(fmt.Errorf("there is no signing key, and no configuration folder for one: set REDSI_SIGNING_KEY to a file (%w)", err))
 		}
-		return nil, inputError(fmt.Errorf("there is no signing key at %s: make one with `redsi key new`", path))
+		return nil, fault.Input(fmt.Errorf("there is no signing key at %s: make one with `redsi key new`", path))
 	}
 	return k, nil
 }

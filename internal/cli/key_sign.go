@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -34,13 +35,13 @@ previous key; its signatures stay. Results that your key has signed already are 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (len(a.Targets) > 0) {
-				return inputError(errors.New("say what to sign: --target TABLE, or --all"))
+				return fault.Input(errors.New("say what to sign: --target TABLE, or --all"))
 			}
 			var old signature.Public
 			if resigned != "" {
 				var err error
 				if old, err = signature.ParsePublic(resigned); err != nil {
-					return inputError(fmt.Errorf("--resigned-from: %w", err))
+					return fault.Input(fmt.Errorf("--resigned-from: %w", err))
 				}
 			}
 			return a.sign(cmd.Context(), old)

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -39,7 +40,7 @@ func TestPlanOfOtherKeyFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errw bytes.Buffer
-	if code := execute(t.Context(), kinds.Registry(), []string{"plan", "-f", file, "--state", state}, &out, &errw); code != exitOK {
+	if code := execute(t.Context(), kinds.Registry(), []string{"plan", "-f", file, "--state", state}, &out, &errw); code != fault.CodeOK {
 		t.Fatalf("exit %d: %s", code, &errw)
 	}
 	for _, want := range []string{"keys moved", "redsi-key/9", step.KeyFormat} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -25,11 +26,11 @@ func newKindsCmd(a *app) *cobra.Command {
 			kinds := reference.Kinds(a.Registry)
 			switch {
 			case markdown && (a.JSON || functions || len(args) > 0):
-				return inputError(fmt.Errorf("--markdown writes the whole reference and cannot be combined with a kind or other flags"))
+				return fault.Input(fmt.Errorf("--markdown writes the whole reference and cannot be combined with a kind or other flags"))
 			case markdown:
 				return reference.Markdown(a.Out, kinds)
 			case functions && len(args) > 0:
-				return inputError(fmt.Errorf("--functions lists all functions and cannot be combined with a kind"))
+				return fault.Input(fmt.Errorf("--functions lists all functions and cannot be combined with a kind"))
 			case functions && a.JSON:
 				return view.WriteJSON(a.Out, pipeline.Functions())
 			case functions:
@@ -42,7 +43,7 @@ func newKindsCmd(a *app) *cobra.Command {
 			k, err := reference.Find(a.Registry, args[0])
 			switch {
 			case err != nil:
-				return inputError(err)
+				return fault.Input(err)
 			case a.JSON:
 				return view.WriteJSON(a.Out, k)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/modules"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -40,13 +41,13 @@ func (a *app) printLoaded(ds pipeline.Diagnostics) error {
 		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
 			return err
 		}
-		return &exitError{code: exitInput}
+		return fault.Printed(fault.CodeInput)
 	}
 	if err := a.printDiagnostics(ds); err != nil {
 		return err
 	}
 	if ds.HasErrors() {
-		return &exitError{code: exitInput}
+		return fault.Printed(fault.CodeInput)
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (a *app) given() (g given, err error) {
 	for _, v := range a.Vars {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
-			return g, inputError(fmt.Errorf("--var %s: want NAME=VALUE", v))
+			return g, fault.Input(fmt.Errorf("--var %s: want NAME=VALUE", v))
 		}
 		g.vars[name] = value
 	}
@@ -85,7 +86,7 @@ func (a *app) given() (g given, err error) {
 	for _, f := range a.VarFiles {
 		b, err := os.ReadFile(f)
 		if err != nil {
-			return g, inputError(fmt.Errorf("--var-file: %w", err))
+			return g, fault.Input(fmt.Errorf("--var-file: %w", err))
 		}
 		g.files = append(g.files, pipeline.File{Name: f, Bytes: b})
 	}
@@ -158,7 +159,7 @@ func pipelineSources(file string) (map[string][]byte, error) {
 		err = fmt.Errorf("%w; name your pipeline with -f, or write one to start from with `redsi init`", err)
 	}
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	return sources, nil
 }
@@ -173,11 +174,11 @@ func (a *app) loadWith(ctx context.Context, accept func(file string) error, file
 	case err != nil:
 		return nil, err
 	case ds.HasErrors():
-		return nil, inputError(ds.Err())
+		return nil, fault.Input(ds.Err())
 	}
 	for name := range p.Secrets {
 		if _, sent := vars[name]; sent {
-			return nil, inputError(fmt.Errorf("var.%s is sensitive, but the server keeps a workflow's input: set %s%s in the environment of the workers instead, and replace the value, since the server now has it", name, pipeline.EnvPrefix, name))
+			return nil, fault.Input(fmt.Errorf("var.%s is sensitive, but the server keeps a workflow's input: set %s%s in the environment of the workers instead, and replace the value, since the server now has it", name, pipeline.EnvPrefix, name))
 		}
 	}
 	return p, ctx.Err()

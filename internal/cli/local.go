@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 // local is what a folder's LocalFile sets, unless something of higher precedence does.
@@ -41,11 +42,11 @@ func (a *app) localOf(folder string) (local, pipeline.Diagnostics, error) {
 	b, err := pipeline.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && a.cmd.Flags().Changed("profile"):
-		return local{}, pipeline.Diagnostics{}, inputError(fmt.Errorf("--profile %s: there is no %s", a.Profile, file))
+		return local{}, pipeline.Diagnostics{}, fault.Input(fmt.Errorf("--profile %s: there is no %s", a.Profile, file))
 	case errors.Is(err, fs.ErrNotExist):
 		return local{}, pipeline.Diagnostics{}, nil
 	case err != nil:
-		return local{}, pipeline.Diagnostics{}, inputError(err)
+		return local{}, pipeline.Diagnostics{}, fault.Input(err)
 	}
 	l, ds := pipeline.ParseLocal(filepath.ToSlash(file), b, a.Profile)
 	return local{Local: l, file: file, flags: map[string]bool{}}, ds, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -65,7 +66,7 @@ The log goes to standard output, notes about it to standard error.`,
 			if len(args) > 0 {
 				target = args[0]
 			} else if !failed {
-				return inputError(errors.New("name a STEP, or give --failed for all steps that failed"))
+				return fault.Input(errors.New("name a STEP, or give --failed for all steps that failed"))
 			}
 			var logs []stepLog
 			var store artifacts.Store
@@ -236,7 +237,7 @@ func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target 
 	case failed:
 		return nil, fmt.Errorf("no such step failed in run %s", rec.RunID)
 	}
-	return nil, inputError(fmt.Errorf("run %s has no step %s", rec.RunID, target))
+	return nil, fault.Input(fmt.Errorf("run %s has no step %s", rec.RunID, target))
 }
 
 func logOfResult(address string, r *artifacts.Result) *stepLog {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 const firstPaper = `variable "scale" {
@@ -129,7 +131,7 @@ func TestLanguageServerModules(t *testing.T) {
 	if got := e.labels("second.hcl", strings.Replace(uses, "\"b\"]\n", "\"b\"]\n  |\n", 1)); !slices.Equal(got, []string{"more", "for_each", "scale"}) {
 		t.Errorf("offered %v", got)
 	}
-	if code := e.end(); code != exitOK {
+	if code := e.end(); code != fault.CodeOK {
 		t.Errorf("exit %d: %s", code, e.errs)
 	}
 }
@@ -171,7 +173,7 @@ func TestLanguageServerRepository(t *testing.T) {
 	}
 	command(e.dir, "redsi", "validate", "-f", "second.hcl")
 	moduleFeatures(t, e, "p.hcl", uses)
-	if code := e.end(); code != exitOK {
+	if code := e.end(); code != fault.CodeOK {
 		t.Errorf("exit %d: %s", code, e.errs)
 	}
 }

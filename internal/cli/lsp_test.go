@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 const edited = `variable "scale" {
@@ -138,7 +140,7 @@ func TestLanguageServer(t *testing.T) {
 	if got := e.ask("textDocument/formatting", document); !strings.Contains(got, `"newText":"locals {\n  a = 1\n}\n"`) || !strings.Contains(got, `"line":3,"character":0`) {
 		t.Errorf("formatting: %s", got)
 	}
-	if code := e.end(); code != exitOK {
+	if code := e.end(); code != fault.CodeOK {
 		t.Errorf("exit %d: %s", code, e.errs)
 	}
 }
@@ -193,7 +195,7 @@ func TestLanguageServerFolder(t *testing.T) {
 		t.Errorf("hover: %s", got)
 	}
 	e.notify("textDocument/didClose", object{"textDocument": object{"uri": e.uri("a.hcl")}})
-	if code := e.end(); code != exitOK {
+	if code := e.end(); code != fault.CodeOK {
 		t.Errorf("exit %d: %s", code, e.errs)
 	}
 }
@@ -211,7 +213,7 @@ func TestLanguageServerParts(t *testing.T) {
 	if d := e.open("part.hcl", "locals {\n  x = \"a\"\n}\nstep \"download\" \"nq\" {\n  urls = []\n}\n"); !strings.Contains(d, "Declared twice") {
 		t.Errorf("part.hcl: %s", d)
 	}
-	if code := e.end(); code != exitOK {
+	if code := e.end(); code != fault.CodeOK {
 		t.Errorf("exit %d: %s", code, e.errs)
 	}
 }
@@ -254,7 +256,7 @@ func TestLanguageServerBadMessages(t *testing.T) {
 			t.Errorf("a place beyond the text: %s", got)
 		}
 	}
-	if code := e.end(); code != exitOK {
+	if code := e.end(); code != fault.CodeOK {
 		t.Errorf("exit %d: %s", code, e.errs)
 	}
 }
@@ -268,7 +270,7 @@ func TestLanguageServerEnds(t *testing.T) {
 		for range e.msgs {
 		}
 		e.cmd.Wait()
-		if got := e.errs.String(); e.cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(got, "without saying goodbye") {
+		if got := e.errs.String(); e.cmd.ProcessState.ExitCode() != fault.CodeFailed || !strings.Contains(got, "without saying goodbye") {
 			t.Errorf("exit %d: %s", e.cmd.ProcessState.ExitCode(), got)
 		}
 	})

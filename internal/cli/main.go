@@ -12,35 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
-
-// Exit codes of every verb.
-const (
-	exitOK      = 0
-	exitFailed  = 1 // something went wrong
-	exitInput   = 2 // the user's input is wrong
-	exitPending = 3 // plan --detailed-exitcode: there is something to run
-)
-
-// exitError ends the program with a code; if err is nil, it has been printed already.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// inputError marks an error as the user's to correct.
-func inputError(err error) error { return &exitError{exitInput, err} }
 
 // Help lists verbs in the order in which they are used.
 func init() { cobra.EnableCommandSorting = false }
@@ -66,20 +41,16 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	cmd, err := root.ExecuteContextC(ctx)
 	a.close()
 	if err == nil {
-		return exitOK
+		return fault.CodeOK
 	}
-	var e *exitError
-	if !errors.As(err, &e) {
-		e = &exitError{exitFailed, err}
-		if _, _, unknown := root.Find(args); unknown != nil {
-			e = &exitError{exitInput, misused(cmd, err)}
-		}
-		err = e
+	code, marked := fault.Code(err)
+	if _, _, unknown := root.Find(args); !marked && unknown != nil {
+		code, err = fault.CodeInput, misused(cmd, err)
 	}
-	if e.err != nil {
+	if !fault.Silent(err) {
 		view.Println(errw, "redsi:", err)
 	}
-	return e.code
+	return code
 }
 
 // close ends what a verb has started.
@@ -113,7 +84,7 @@ func newRoot(a *app) *cobra.Command {
 		}
 		return cmd.Help()
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return inputError(misused(cmd, err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return fault.Input(misused(cmd, err)) })
 	a.globalFlags(root)
 	for _, g := range []struct {
 		title string
@@ -154,7 +125,7 @@ func checkArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return inputError(misused(cmd, err))
+				return fault.Input(misused(cmd, err))
 			}
 			return nil
 		}
@@ -183,6 +154,6 @@ func group(use, short string) *cobra.Command {
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				msg += fmt.Sprintf("; did you mean %q?", near[0])
 			}
-			return inputError(misused(cmd, errors.New(msg)))
+			return fault.Input(misused(cmd, errors.New(msg)))
 		}}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -77,7 +78,7 @@ func (a *app) policy() (p artifacts.Policy, err error) {
 		}
 	}
 	if untrusted != "" && !slices.Contains(pipeline.Beliefs, untrusted) {
-		return p, inputError(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
+		return p, fault.Input(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
 	}
 	p.Foreign, p.Own = artifacts.Untrusted(untrusted), artifacts.Untrusted(a.whose.Shared)
 	return p, nil
@@ -91,7 +92,7 @@ func (a *app) mayRecord() error {
 		return err
 	}
 	if err := p.Validate(); err != nil {
-		return inputError(err)
+		return fault.Input(err)
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func parseTrust(texts []string) (keys []signature.Public, err error) {
 	for _, text := range texts {
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			return nil, inputError(fmt.Errorf("--trust: %w", err))
+			return nil, fault.Input(fmt.Errorf("--trust: %w", err))
 		}
 		keys = append(keys, k)
 	}
@@ -124,7 +125,7 @@ func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.St
 	for _, address := range a.addresses() {
 		o, err := open.Other(ctx, address, open.Options{})
 		if err != nil {
-			return own, inputError(fmt.Errorf("--from %s: %w", open.Shown(address), err))
+			return own, fault.Input(fmt.Errorf("--from %s: %w", open.Shown(address), err))
 		}
 		if o.Store.URL != own.URL { // the pipeline may name this very store
 			o.Store.Blobs = countedBlobs{o.Store.Blobs, o.Name, &a.others.fetched}
@@ -181,7 +182,7 @@ func (a *app) sayDown(store artifacts.Store, follows string) error {
 		}
 	}
 	if len(down) > 0 && a.requiresFrom() {
-		return &exitError{exitFailed, fmt.Errorf("%s given with --from %s not answer, and --require-from needs all of them: %s", view.Count(len(down), "store"), does(len(down)), strings.Join(down, ", "))}
+		return fault.Failed(fmt.Errorf("%s given with --from %s not answer, and --require-from needs all of them: %s", view.Count(len(down), "store"), does(len(down)), strings.Join(down, ", ")))
 	}
 	return nil
 }

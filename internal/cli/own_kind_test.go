@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 // TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
@@ -40,18 +41,18 @@ func TestOwnKind(t *testing.T) {
 		}
 	}
 	file := func(name string) string { return filepath.Join(dir, "own", name) }
-	own(exitOK, "artifact of type files, required", "kinds", "word_count")
-	own(exitOK, "is valid", "validate")
-	own(exitOK, "6 steps: 0 hit, 6 ran", "run")
-	own(exitOK, "6 steps: 6 hit", "plan", "--detailed-exitcode")
-	own(exitOK, "12 results", "verify")
+	own(fault.CodeOK, "artifact of type files, required", "kinds", "word_count")
+	own(fault.CodeOK, "is valid", "validate")
+	own(fault.CodeOK, "6 steps: 0 hit, 6 ran", "run")
+	own(fault.CodeOK, "6 steps: 6 hit", "plan", "--detailed-exitcode")
+	own(fault.CodeOK, "12 results", "verify")
 
 	// Another file: the one that stayed is not counted again.
 	if err := os.WriteFile(file("letters/second.txt"), []byte("It has words\nto be counted again.\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	own(exitOK, "all.words: paper 12, rebuilt 13", "run")
-	own(exitOK, "21 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
+	own(fault.CodeOK, "all.words: paper 12, rebuilt 13", "run")
+	own(fault.CodeOK, "21 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
 
 	b, err := os.ReadFile(file("pipelines.hcl"))
 	if err != nil {
@@ -60,5 +61,5 @@ func TestOwnKind(t *testing.T) {
 	if err := os.WriteFile(file("pipelines.hcl"), []byte(strings.Replace(string(b), "letters  =", "leters   =", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	own(exitInput, `Did you mean "letters"?`, "validate")
+	own(fault.CodeInput, `Did you mean "letters"?`, "validate")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -58,7 +59,7 @@ func newPaper(t *testing.T, beside ...string) *paper {
 func (p *paper) run(verb ...string) []byte {
 	p.t.Helper()
 	var out, errs bytes.Buffer
-	if code := execute(context.Background(), kinds.Registry(), append(verb, p.args...), &out, &errs); code != exitOK {
+	if code := execute(context.Background(), kinds.Registry(), append(verb, p.args...), &out, &errs); code != fault.CodeOK {
 		p.t.Fatalf("redsi %v: exit %d\n%s", verb, code, errs.String())
 	}
 	return out.Bytes()

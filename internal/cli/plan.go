@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -58,10 +59,10 @@ the card are named, with what to change.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			if by != "block" && by != "table" {
-				return inputError(fmt.Errorf("--by %s: want block or table", by))
+				return fault.Input(fmt.Errorf("--by %s: want block or table", by))
 			}
 			if facts.Slots < 0 || facts.GPUSlots < 0 {
-				return inputError(errors.New("--slots and --gpu-slots cannot be negative"))
+				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
 			}
 			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, max(2, runtime.NumCPU())), cmp.Or(facts.GPUSlots, 1)
 			o, err := cards.options(cmd)
@@ -128,7 +129,7 @@ the card are named, with what to change.`,
 				err = a.lacks
 			}
 			if err == nil && detailed && !v.Done() {
-				return &exitError{code: exitPending}
+				return fault.Printed(fault.CodePending)
 			}
 			return err
 		},

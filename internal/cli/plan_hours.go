@@ -18,6 +18,7 @@ import (
 	cardhours "github.com/redsi/redsi/internal/hours"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/roofline"
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 // hoursFlags are the flags of plan --hours.
@@ -44,25 +45,25 @@ func (h *hoursFlags) options(cmd *cobra.Command) (*cardhours.Options, error) {
 	if !h.asked {
 		for _, name := range []string{"on", "cards", "price"} {
 			if cmd.Flags().Changed(name) {
-				return nil, inputError(fmt.Errorf("--%s can be used only with --hours", name))
+				return nil, fault.Input(fmt.Errorf("--%s can be used only with --hours", name))
 			}
 		}
 		return nil, nil
 	}
 	if h.on == "" {
-		return nil, inputError(errors.New("--hours needs a type of card, such as --on h100"))
+		return nil, fault.Input(errors.New("--hours needs a type of card, such as --on h100"))
 	}
 	card, err := roofline.CardNamed(h.on)
 	if err != nil {
-		return nil, inputError(fmt.Errorf("--on: %w", err))
+		return nil, fault.Input(fmt.Errorf("--on: %w", err))
 	}
 	if h.cards < 1 {
-		return nil, inputError(fmt.Errorf("--cards %d: at least 1 is needed", h.cards))
+		return nil, fault.Input(fmt.Errorf("--cards %d: at least 1 is needed", h.cards))
 	}
 	o := &cardhours.Options{Card: card, Cards: h.cards, Price: card.Price, Unsupported: device.SupportedAnywhere(card.Capability)}
 	if h.price != "" {
 		if o.Price, err = strconv.ParseFloat(h.price, 64); err != nil || o.Price < 0 || math.IsInf(o.Price, 0) || math.IsNaN(o.Price) {
-			return nil, inputError(fmt.Errorf("--price %q: want dollars per hour, such as 2.5", h.price))
+			return nil, fault.Input(fmt.Errorf("--price %q: want dollars per hour, such as 2.5", h.price))
 		}
 	}
 	return o, nil

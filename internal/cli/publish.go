@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -63,7 +64,7 @@ readers would have to run are listed.`,
 				}
 			}
 			if strings.Contains(args[0], "://") {
-				return inputError(fmt.Errorf("%s is not a folder: publish into one and copy it to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))
+				return fault.Input(fmt.Errorf("%s is not a folder: publish into one and copy it to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))
 			}
 			return a.publish(cmd.Context(), args[0], o)
 		},
@@ -124,7 +125,7 @@ func (a *app) needed(pl *plan.Plan) ([]bool, error) {
 		}
 	}
 	if !found {
-		return nil, inputError(errors.New("the pipeline has neither tables nor figures: say what to publish with --target"))
+		return nil, fault.Input(errors.New("the pipeline has neither tables nor figures: say what to publish with --target"))
 	}
 	return needed, nil
 }
@@ -148,7 +149,7 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	}
 	index, err := readPublication(folder)
 	if err != nil {
-		return inputError(err)
+		return fault.Input(err)
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
@@ -174,10 +175,10 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	}
 	to, err := openOther(ctx, folder, true, o.dry)
 	if err != nil {
-		return inputError(err)
+		return fault.Input(err)
 	}
 	if to.URL == store.URL {
-		return inputError(fmt.Errorf("%s is the store itself: publish into another folder", folder))
+		return fault.Input(fmt.Errorf("%s is the store itself: publish into another folder", folder))
 	}
 	from := store
 	if !o.dry {
@@ -312,7 +313,7 @@ func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, els
 func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishOptions) error {
 	if o.incomplete {
 		if len(pub.keys) == 0 {
-			return inputError(errors.New("nothing to publish has a result: " + a.hint("run", targetArgs(a.Targets)...)))
+			return fault.Input(errors.New("nothing to publish has a result: " + a.hint("run", targetArgs(a.Targets)...)))
 		}
 		return nil
 	}
@@ -329,7 +330,7 @@ func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishO
 		}
 	}
 	if missing > 0 {
-		return inputError(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish without them with --incomplete", missing, of, first))
+		return fault.Input(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish without them with --incomplete", missing, of, first))
 	}
 	var names []string
 	for _, l := range pub.Left {
@@ -349,7 +350,7 @@ func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishO
 		if len(names) > most {
 			more = fmt.Sprintf("\n  and %d more", len(names)-most)
 		}
-		return inputError(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
+		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
 			view.Count(len(names), "file"), o.without, strings.Join(names[:min(most, len(names))], "\n"), more, view.Count(again, "step")))
 	}
 	return nil
@@ -363,9 +364,9 @@ func foreignPages(folder string) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
-			return inputError(err)
+			return fault.Input(err)
 		case !strings.Contains(string(b[:min(len(b), 4096)]), pageMark):
-			return inputError(fmt.Errorf("%s was not written by redsi publish and would be overwritten: publish into a folder of its own", path))
+			return fault.Input(fmt.Errorf("%s was not written by redsi publish and would be overwritten: publish into a folder of its own", path))
 		}
 	}
 	return nil

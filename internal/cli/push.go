@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -63,10 +64,10 @@ collection spares what has arrived until the transfer is done.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.run != "" && len(a.Targets) > 0 {
-				return inputError(errors.New("give either --target or --run, not both"))
+				return fault.Input(errors.New("give either --target or --run, not both"))
 			}
 			if o.only && len(a.Targets) == 0 {
-				return inputError(errors.New("--only can be used only with --target: it leaves out what the target needs"))
+				return fault.Input(errors.New("--only can be used only with --target: it leaves out what the target needs"))
 			}
 			t, err := a.transferBetween(cmd.Context(), args[0], push, o.dry)
 			if err != nil {
@@ -92,10 +93,10 @@ func (a *app) transferBetween(ctx context.Context, other string, push, dry bool)
 	}
 	there, err := openOther(ctx, other, push, dry)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	if own.URL == there.URL {
-		return nil, inputError(fmt.Errorf("both stores are %s: name a different one", own.URL))
+		return nil, fault.Input(fmt.Errorf("both stores are %s: name a different one", own.URL))
 	}
 	if t.From, t.To = own, a.following(there); !push {
 		t.From, t.To = t.To, own

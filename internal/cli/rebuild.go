@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -125,7 +126,7 @@ func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
 		return err
 	}
 	if o.by != "" && key != nil {
-		return inputError(fmt.Errorf("--by %s: cannot be used with a signing key, which already names %s", o.by, key.Public().Name))
+		return fault.Input(fmt.Errorf("--by %s: cannot be used with a signing key, which already names %s", o.by, key.Public().Name))
 	}
 	a.Targets = []string{o.target}
 	all := o.needs || report.IsItem(o.target)
@@ -182,7 +183,7 @@ func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
 		err = errors.Join(err, fmt.Errorf("%s could not be run again", view.Count(said.Failed, "step")))
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return fault.Failed(err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/alike"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )
 
@@ -93,7 +94,7 @@ step "ask" "other" {
 		t.Helper()
 		var out, errs bytes.Buffer
 		args = append(args, "-f", file, "--state", filepath.Join(dir, "state"))
-		if code := execute(context.Background(), reg, args, &out, &errs); code != exitOK {
+		if code := execute(context.Background(), reg, args, &out, &errs); code != fault.CodeOK {
 			t.Fatalf("redsi %v: exit %d\n%s", args, code, errs.String())
 		}
 		return out.Bytes()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -38,7 +39,7 @@ func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipelin
 	case len(other) == 0:
 		return nil, failure
 	case o.saved != nil:
-		return nil, &exitError{exitFailed, fmt.Errorf("%w\n%s changed after the plan was saved: plan again", failed, strings.Join(other, ", "))}
+		return nil, fault.Failed(fmt.Errorf("%w\n%s changed after the plan was saved: plan again", failed, strings.Join(other, ", ")))
 	}
 	a.Log.Warn("a source or program changed while it was planned or run; planned again", "steps", strings.Join(other, ", "))
 	return next, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -54,7 +55,7 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			ctx := cmd.Context()
 			if list != "" {
 				if latex != "" || pdf || compare != "" {
-					return inputError(errors.New("--checklist cannot be used with --latex, --pdf or --compare"))
+					return fault.Input(errors.New("--checklist cannot be used with --latex, --pdf or --compare"))
 				}
 				if !cmd.Flags().Changed("out") {
 					out = ""

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/questions"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -20,7 +21,7 @@ import (
 func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 	list, ok := questions.Of(name)
 	if !ok {
-		return inputError(fmt.Errorf("--checklist %s: want one of %s", name, strings.Join(questions.Names(), ", ")))
+		return fault.Input(fmt.Errorf("--checklist %s: want one of %s", name, strings.Join(questions.Names(), ", ")))
 	}
 	c, err := a.checklist(ctx, list)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -83,7 +84,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 
 func (a *app) run(ctx context.Context, o runOptions) error {
 	if o.detach && !o.cluster.given() {
-		return inputError(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
+		return fault.Input(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
 	}
 	pl, p, err := a.loadPlan(ctx)
 	if err != nil {
@@ -168,10 +169,10 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return cmp.Or(err, cerr)
 	}
 	if err == nil && len(out.LeftOut) > 0 {
-		err = &exitError{exitFailed, fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step"))}
+		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step")))
 	}
 	if err != nil && out.lacks != nil {
-		err = inputError(fmt.Errorf("%w\n%w", err, out.lacks))
+		err = fault.Input(fmt.Errorf("%w\n%w", err, out.lacks))
 	}
 	return cmp.Or(err, disagree(out.Compared))
 }
@@ -349,17 +350,17 @@ func (a *app) ended(err error, runID string) error {
 	}
 	switch {
 	case errors.As(err, &terminated):
-		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or the Temporal server; its UI says why. %s", runID, goesOn)}
+		return fault.Failed(fmt.Errorf("run %s was ended from outside, by a person or the Temporal server; its UI says why. %s", runID, goesOn))
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
-		return &exitError{exitFailed, &cancelledError{id: runID, next: goesOn}}
+		return fault.Failed(&cancelledError{id: runID, next: goesOn})
 	case workflows.ErrorOf(err) != nil:
 		failed := workflows.ErrorOf(err)
 		if failed.Type != workflows.FailedRun {
-			return &exitError{exitFailed, failed}
+			return fault.Failed(failed)
 		}
-		return &exitError{exitFailed, fmt.Errorf("%w\n%s", a.once(failed, runID), goesOn)}
+		return fault.Failed(fmt.Errorf("%w\n%s", a.once(failed, runID), goesOn))
 	case errors.As(err, &unknown):
-		return &exitError{exitFailed, fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn)}
+		return fault.Failed(fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn))
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -35,19 +36,19 @@ func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (
 		return nil, err
 	}
 	if len(ids) == 0 {
-		return nil, inputError(errors.New("this store has no record of a run"))
+		return nil, fault.Input(errors.New("this store has no record of a run"))
 	}
 	if back, ok := strings.CutPrefix(name, "last"); ok {
 		var n uint64
 		if back != "" {
 			digits, ok := strings.CutPrefix(back, "~")
 			if n, err = strconv.ParseUint(digits, 10, 31); !ok || err != nil {
-				return nil, inputError(fmt.Errorf("%q is not last or last~N", name))
+				return nil, fault.Input(fmt.Errorf("%q is not last or last~N", name))
 			}
 		}
 		rec, of, err := a.lastRun(ctx, store, ids, int(n))
 		if err == nil && rec == nil {
-			err = inputError(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do is not recorded", name, view.Count(of, "run")))
+			err = fault.Input(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do is not recorded", name, view.Count(of, "run")))
 		}
 		return rec, err
 	}
@@ -64,9 +65,9 @@ func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (
 	case 1:
 		return activities.ReadRun(ctx, store, found[0])
 	case 0:
-		return nil, inputError(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
+		return nil, fault.Input(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
 	}
-	return nil, inputError(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
+	return nil, fault.Input(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
 }
 
 // lastRun reads the newest run of this project, or the n-th before it; without a project, of

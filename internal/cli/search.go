@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -83,14 +84,14 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 		for i, text := range args {
 			q, err := search.Clean(text)
 			if err != nil {
-				return nil, inputError(fmt.Errorf("query %d: %w", i+1, err))
+				return nil, fault.Input(fmt.Errorf("query %d: %w", i+1, err))
 			}
 			queries = append(queries, q)
 		}
 		return queries, nil
 	}
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return nil, inputError(errors.New("give a query as an argument, or several, one per line, on standard input"))
+		return nil, fault.Input(errors.New("give a query as an argument, or several, one per line, on standard input"))
 	}
 	sc := bufio.NewScanner(in)
 	n, empty := 0, 0
@@ -102,15 +103,15 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 		}
 		q, err := search.Clean(sc.Text())
 		if err != nil {
-			return nil, inputError(fmt.Errorf("standard input, line %d: %w", n, err))
+			return nil, fault.Input(fmt.Errorf("standard input, line %d: %w", n, err))
 		}
 		queries = append(queries, q)
 	}
 	if err := sc.Err(); err != nil {
-		return nil, inputError(fmt.Errorf("standard input, after line %d: %w", n, err))
+		return nil, fault.Input(fmt.Errorf("standard input, after line %d: %w", n, err))
 	}
 	if len(queries) == 0 {
-		return nil, inputError(fmt.Errorf("standard input has no query in its %d lines; a query may also be an argument", n))
+		return nil, fault.Input(fmt.Errorf("standard input has no query in its %d lines; a query may also be an argument", n))
 	}
 	if empty > 0 {
 		a.Log.Info("empty lines are left out", "lines", empty)

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )
 
@@ -39,7 +40,7 @@ func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
 		return nil, a.targetError(err)
 	}
 	if a.Targets, err = trainSteps(p, target); err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	pl, err := a.planOf(ctx, p, a.File, a.Targets)
 	if err != nil {
@@ -121,7 +122,7 @@ func chooseModel(ctx context.Context, found []*trained) error {
 		}
 		items[i] = fmt.Sprintf("%s  %s", t.Address, quality)
 	}
-	return inputError(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), lines(items)))
+	return fault.Input(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), lines(items)))
 }
 
 // quality is the dev MRR@10 by which training chose the model.

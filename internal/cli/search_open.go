@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -41,16 +42,16 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 func (m *modelFlags) check(cmd *cobra.Command) error {
 	switch {
 	case cmd.Flags().Changed("constrained") && cmd.Flags().Changed("unconstrained"):
-		return inputError(errors.New("give either --constrained or --unconstrained, not both"))
+		return fault.Input(errors.New("give either --constrained or --unconstrained, not both"))
 	case m.options.Beams < 1:
-		return inputError(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
+		return fault.Input(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
 	case m.results < 1:
-		return inputError(fmt.Errorf("-k %d: at least 1 is needed", m.results))
+		return fault.Input(fmt.Errorf("-k %d: at least 1 is needed", m.results))
 	case m.results > m.options.Beams:
-		return inputError(fmt.Errorf("-k %d: %d beams find at most %d documents; use --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
+		return fault.Input(fmt.Errorf("-k %d: %d beams find at most %d documents; use --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
 	}
 	for _, p := range device.Check(m.options.Device) {
-		return inputError(fmt.Errorf("--device %s: %s", m.options.Device, p.Detail))
+		return fault.Input(fmt.Errorf("--device %s: %s", m.options.Device, p.Detail))
 	}
 	m.options.Unconstrained = m.unconstrained || !m.constrained
 	return nil
@@ -69,9 +70,9 @@ func present(name string, look func() (device.CUDA, error)) error {
 	n, err := strconv.Atoi(cmp.Or(strings.TrimPrefix(number, ":"), "0"))
 	switch {
 	case c.Cards == 0:
-		return inputError(fmt.Errorf("--device %s: no card found: %s", name, c.Why))
+		return fault.Input(fmt.Errorf("--device %s: no card found: %s", name, c.Why))
 	case err != nil || n >= c.Cards:
-		return inputError(fmt.Errorf("--device %s: this process has %s, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, view.Count(c.Cards, "card")))
+		return fault.Input(fmt.Errorf("--device %s: this process has %s, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, view.Count(c.Cards, "card")))
 	}
 	return nil
 }

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/session/fault"
 )
 
 // TestPresent: a card that is named is there, or it says why not, as a mistake of who asked.
@@ -25,8 +25,7 @@ func TestPresent(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
-		var exit *exitError
-		if err != nil && (!errors.As(err, &exit) || exit.code != exitInput) {
+		if err != nil && !fault.IsInput(err) {
 			t.Errorf("%s: %#v is no mistake of the input", c.name, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/search/server"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -69,9 +70,9 @@ Requests must be made to localhost, to the address itself, or to a name given wi
 func (s serveFlags) check() error {
 	switch {
 	case s.limits.Batch < 1 || s.limits.Queue < 1:
-		return inputError(errors.New("--batch and --queue must be at least 1"))
+		return fault.Input(errors.New("--batch and --queue must be at least 1"))
 	case s.timeout <= 0 || s.limits.Within <= 0:
-		return inputError(fmt.Errorf("--timeout %s, --within %s: must be positive", s.timeout, s.limits.Within))
+		return fault.Input(fmt.Errorf("--timeout %s, --within %s: must be positive", s.timeout, s.limits.Within))
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	// The address first: opening a model takes longer than finding out that it is in use.
 	l, err := net.Listen("tcp", s.listen)
 	if err != nil {
-		return inputError(fmt.Errorf("--listen: %w", err))
+		return fault.Input(fmt.Errorf("--listen: %w", err))
 	}
 	defer l.Close()
 	t, e, err := a.openModel(ctx, m)

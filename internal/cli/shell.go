@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -76,7 +77,7 @@ func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *st
 	}
 	i := slices.IndexFunc(v.Plan.Steps, func(s plan.Step) bool { return s.Address == address })
 	if i < 0 {
-		return "", nil, inputError(fmt.Errorf("%s is more than one step; name one instance", address))
+		return "", nil, fault.Input(fmt.Errorf("%s is more than one step; name one instance", address))
 	}
 	it := v.Items[i]
 	if it.Outcome == plan.Maybe {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/signature"
 )
 
@@ -30,7 +31,7 @@ func (a *app) signer() (*signature.Private, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	return k, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -62,7 +63,7 @@ if a source is changed or unreachable and the store does not have its bytes.`,
 				a.printSources(states)
 			}
 			if err == nil && bad > 0 {
-				err = &exitError{exitFailed, fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source"))}
+				err = fault.Failed(fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source")))
 			}
 			return err
 		},
@@ -88,7 +89,7 @@ func (a *app) sources(ctx context.Context, offline bool) ([]sourceState, error) 
 	}
 	lock, err := lockfile.Read(a.lockFile())
 	if err != nil {
-		return nil, inputError(err)
+		return nil, fault.Input(err)
 	}
 	states, err := pinnedSources(pl)
 	if err != nil {
@@ -163,7 +164,7 @@ git::URL?ref=REF contains it.`,
 				}
 			}
 			if len(list) == 0 && len(args) > 0 {
-				return inputError(fmt.Errorf("the pipeline has no module from a repository with %q in its source", args[0]))
+				return fault.Input(fmt.Errorf("the pipeline has no module from a repository with %q in its source", args[0]))
 			}
 			if a.JSON {
 				return view.WriteJSON(a.Out, list)

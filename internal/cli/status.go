@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -85,7 +86,7 @@ as such. For each run the first running and failed steps are shown; --run shows 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.last < 0 {
-				return inputError(errors.New("--last cannot be negative"))
+				return fault.Input(errors.New("--last cannot be negative"))
 			}
 			r, err := a.status(cmd.Context(), o)
 			if err != nil {

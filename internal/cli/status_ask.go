@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -230,7 +231,7 @@ func (a *app) named(ctx context.Context, conn *connection, open []*workflow.Work
 		for _, w := range found {
 			names = append(names, w.Execution.WorkflowId)
 		}
-		return nil, inputError(fmt.Errorf("%q could be %s", id, strings.Join(names, " or ")))
+		return nil, fault.Input(fmt.Errorf("%q could be %s", id, strings.Join(names, " or ")))
 	}
 	if len(found) == 0 {
 		return nil, nil

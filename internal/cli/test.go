@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/testfile"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
@@ -48,7 +49,7 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			match, err := regexp.Compile(filter)
 			if err != nil {
-				return inputError(fmt.Errorf("--filter: %w", err))
+				return fault.Input(fmt.Errorf("--filter: %w", err))
 			}
 			files, err := testFiles(args)
 			if err != nil {
@@ -71,15 +72,15 @@ func testFiles(args []string) (files []string, err error) {
 		info, err := os.Stat(arg)
 		switch {
 		case err != nil:
-			return nil, inputError(err)
+			return nil, fault.Input(err)
 		case info.IsDir():
 			found, err := filepath.Glob(filepath.Join(escapeGlob(arg), "*"+pipeline.TestSuffix))
 			if err != nil || len(found) == 0 {
-				return nil, inputError(fmt.Errorf("there is no *%s in %s", pipeline.TestSuffix, arg))
+				return nil, fault.Input(fmt.Errorf("there is no *%s in %s", pipeline.TestSuffix, arg))
 			}
 			files = append(files, found...)
 		case !strings.HasSuffix(arg, pipeline.TestSuffix):
-			return nil, inputError(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, pipeline.TestSuffix))
+			return nil, fault.Input(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, pipeline.TestSuffix))
 		default:
 			files = append(files, arg)
 		}
@@ -120,7 +121,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 	for _, name := range names {
 		b, err := pipeline.ReadFile(name)
 		if err != nil {
-			return inputError(err)
+			return fault.Input(err)
 		}
 		f, ds := testfile.Parse(filepath.ToSlash(name), b)
 		if err := t.a.printLoaded(ds); err != nil {
@@ -172,8 +173,7 @@ func (t *tester) one(ctx context.Context, b *app, f *testfile.File, r *testfile.
 		out.Outcome, out.Error = "fail", err.Error()
 	case err != nil:
 		out.Outcome, out.Error = "error", strings.TrimSpace(said.String())
-		var e *exitError
-		if !errors.As(err, &e) || e.err != nil {
+		if !fault.Silent(err) {
 			out.Error = err.Error()
 		}
 	case len(failures) > 0:
@@ -422,9 +422,9 @@ func (t *tester) conclude() error {
 	}
 	switch {
 	case count["error"] > 0:
-		return &exitError{code: exitInput}
+		return fault.Printed(fault.CodeInput)
 	case count["fail"] > 0:
-		return &exitError{code: exitFailed}
+		return fault.Printed(fault.CodeFailed)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -182,9 +183,9 @@ func (a *app) untraced(err error, address string) error {
 	case errors.As(err, &notRun):
 		return fmt.Errorf("%w: %s", err, a.hint("run", "--target", address))
 	case errors.As(err, &unknown) && unknown.Name != address:
-		return inputError(fmt.Errorf("%w; %s lists its cells", err, a.hint("trace", address)))
+		return fault.Input(fmt.Errorf("%w; %s lists its cells", err, a.hint("trace", address)))
 	case errors.As(err, &unknown):
-		return inputError(err)
+		return fault.Input(err)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -37,16 +38,16 @@ each step, signed if you have a signing key.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.target != "" {
 				if repair {
-					return inputError(errors.New("give either --rebuild or --repair, not both"))
+					return fault.Input(errors.New("give either --rebuild or --repair, not both"))
 				}
 				if err := o.check(cmd); err != nil {
-					return inputError(err)
+					return fault.Input(err)
 				}
 				return a.rebuild(cmd.Context(), o)
 			}
 			for _, name := range slices.Concat(rebuildFlags, fromFlags) {
 				if cmd.Flags().Changed(name) {
-					return inputError(fmt.Errorf("--%s can be used only with --rebuild, which says what to run again", name))
+					return fault.Input(fmt.Errorf("--%s can be used only with --rebuild, which says what to run again", name))
 				}
 			}
 			store, err := a.openOwn(cmd.Context())
@@ -88,7 +89,7 @@ each step, signed if you have a signing key.`,
 					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
 			}
 			if err == nil && left > 0 {
-				return &exitError{exitFailed, fmt.Errorf("%s left; `%s` removes what is damaged", view.Count(left, "problem"), a.hint("verify", "--repair"))}
+				return fault.Failed(fmt.Errorf("%s left; `%s` removes what is damaged", view.Count(left, "problem"), a.hint("verify", "--repair")))
 			}
 			return err
 		},
@@ -118,7 +119,7 @@ func newGCCmd(a *app) *cobra.Command {
 				}
 			}
 			if o.KeepRuns < 0 || o.Grace < 0 {
-				return inputError(errors.New("--keep-runs and --grace cannot be negative"))
+				return fault.Input(errors.New("--keep-runs and --grace cannot be negative"))
 			}
 			o.Grace = max(o.Grace, 1) // 0s means none; Collect's 0 means its default
 			store, err := a.openOwn(cmd.Context())

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -44,7 +45,7 @@ warnings.`,
 			case err != nil:
 				return err
 			case ds.HasErrors(), strict && len(ds.List) > 0:
-				return &exitError{code: exitInput}
+				return fault.Printed(fault.CodeInput)
 			case !a.JSON:
 				view.Printf(a.Out, "%s is valid: %s\n", a.File, counts)
 			}

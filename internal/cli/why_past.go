@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -42,7 +43,7 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 		}
 	}
 	if len(answers) == 0 {
-		return inputError(fmt.Errorf("run %s has no step %s; it had %s", rec.RunID, target, view.Count(len(rec.Steps), "step")))
+		return fault.Input(fmt.Errorf("run %s has no step %s; it had %s", rec.RunID, target, view.Count(len(rec.Steps), "step")))
 	}
 	before, err := a.before(ctx, store, rec, wanted)
 	if err != nil {

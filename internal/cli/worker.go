@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -61,14 +62,14 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, q := range w.Queues {
 				if q != workflows.TaskQueue && q != workflows.GPUTaskQueue {
-					return inputError(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
+					return fault.Input(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
 				}
 			}
 			if w.CPU < 0 || w.GPU < 0 || w.Threads < 0 {
-				return inputError(errors.New("--slots, --gpu-slots and --threads cannot be negative"))
+				return fault.Input(errors.New("--slots, --gpu-slots and --threads cannot be negative"))
 			}
 			if w.IdleExit < 0 || w.Until < 0 {
-				return inputError(errors.New("--idle-exit and --until cannot be negative"))
+				return fault.Input(errors.New("--idle-exit and --until cannot be negative"))
 			}
 			if err := cards.check(w); err != nil {
 				return err
@@ -118,7 +119,7 @@ type deploymentOptions struct {
 func (d deploymentOptions) parse() (worker.Deployment, error) {
 	if d.text == "" {
 		if d.setCurrent {
-			return worker.Deployment{}, inputError(errors.New("--set-current makes a build of a deployment current: give --deployment as well"))
+			return worker.Deployment{}, fault.Input(errors.New("--set-current makes a build of a deployment current: give --deployment as well"))
 		}
 		return worker.Deployment{}, nil
 	}
@@ -128,7 +129,7 @@ func (d deploymentOptions) parse() (worker.Deployment, error) {
 	}
 	of, err := worker.ParseDeployment(d.text, build)
 	if err != nil {
-		return of, inputError(fmt.Errorf("--deployment: %w", err))
+		return of, fault.Input(fmt.Errorf("--deployment: %w", err))
 	}
 	return of, nil
 }
@@ -223,7 +224,7 @@ run, live and coloured by the state of its steps.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.given() {
-				return inputError(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `" + a.hint("worker") + "` for that server"))
+				return fault.Input(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `" + a.hint("worker") + "` for that server"))
 			}
 			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
 			store, err := a.openStore(cmd.Context())

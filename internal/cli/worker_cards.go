@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -37,7 +38,7 @@ type cardsAsked struct {
 // parseCards reads --gpus.
 func parseCards(text string) (c cardsAsked, err error) {
 	bad := func(why string) (cardsAsked, error) {
-		return cardsAsked{}, inputError(fmt.Errorf("--gpus %s: %s; it is a number of cards, all, or a list, such as 0,2 or cuda:2", text, why))
+		return cardsAsked{}, fault.Input(fmt.Errorf("--gpus %s: %s; it is a number of cards, all, or a list, such as 0,2 or cuda:2", text, why))
 	}
 	if text == "all" {
 		return cardsAsked{all: true}, nil
@@ -73,7 +74,7 @@ func (c cardsAsked) among(have int) ([]int, error) {
 		}
 	}
 	if len(list) > 0 && slices.Max(list) >= have {
-		return nil, inputError(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", view.Count(have, "card"), have-1))
+		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", view.Count(have, "card"), have-1))
 	}
 	return list, nil
 }
@@ -84,7 +85,7 @@ func (o *cardOptions) check(w worker.Options) error {
 		return nil
 	}
 	if !pollsGPU(w) {
-		return inputError(errors.New("--gpus applies only to steps of queue redsi-gpu, but this worker polls only --queue redsi"))
+		return fault.Input(errors.New("--gpus applies only to steps of queue redsi-gpu, but this worker polls only --queue redsi"))
 	}
 	_, err := parseCards(o.gpus)
 	return err
@@ -120,7 +121,7 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 		for _, q := range w.Queues {
 			queues = append(queues, "--queue", q)
 		}
-		return "", inputError(fmt.Errorf("queue %s is for steps on cards, but there is none here: %s\n`%s` shows what is missing; `%s` takes the other steps; `%s` runs on the CPU",
+		return "", fault.Input(fmt.Errorf("queue %s is for steps on cards, but there is none here: %s\n`%s` shows what is missing; `%s` takes the other steps; `%s` runs on the CPU",
 			workflows.GPUTaskQueue, cuda.Why, a.hint("doctor"), a.hint("worker", "--queue", workflows.TaskQueue), a.hint("worker", append(queues, "--allow-cpu")...)))
 	}
 	if o.gpus != "" {
@@ -156,7 +157,7 @@ func (o *cardOptions) jobCards(w worker.Options) (int, error) {
 	}
 	c, err := parseCards(o.gpus)
 	if err == nil && c.n == 0 {
-		err = inputError(fmt.Errorf("--gpus %s: a job requests a number of cards, numbered from 0: say how many, such as --gpus 4", o.gpus))
+		err = fault.Input(fmt.Errorf("--gpus %s: a job requests a number of cards, numbered from 0: say how many, such as --gpus 4", o.gpus))
 	}
 	return c.n, err
 }

@@ -17,7 +17,7 @@ FIRST := -t table.dedup_counts -t table.nq_document_collections_splits
 # The tests. What takes longest comes first, and more runs at once than there are cores, since much of it waits. Vet has
 # been by then. libtorch has one thread where a test does not say how many, and garbage is collected later.
 TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off $(if $(DEBUG),,-ldflags=-w) -p 4 -parallel 4 -timeout $(TIMEOUT)
-LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/train/fit
+LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/model/train/fit
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
 # Packages with tests that need a card.
@@ -43,7 +43,7 @@ FUZZTIME   ?= 1m
 CROSS      := linux/arm64 darwin/arm64 darwin/amd64 windows/amd64
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
-LDFLAGS    = -ldflags "$(if $(DEBUG),,-w )-X github.com/redsi/redsi/internal/revision.version=$(VERSION)"
+LDFLAGS    = -ldflags "$(if $(DEBUG),,-w )-X github.com/redsi/redsi/internal/host/revision.version=$(VERSION)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))
@@ -80,7 +80,7 @@ CUDA       := $(REDSI_DEPS)/cuda/$(LIBTORCH_VERSION)-$(PLATFORM)
 KERNELS    := $(REDSI_DEPS)/cuda-kernels/$(LIBTORCH_VERSION)-$(PLATFORM)
 # What records and replays on a card, compiled of a source of ours, whose sum is in the folder's name. bin/redsi-models
 # looks for the one of its own source.
-GRAPHS_SUM := $(if $(filter linux,$(OS)),$(shell cat internal/tensor/cudagraph/library/graph.cc internal/tensor/cudagraph/table.h | sha256sum | cut -c 1-12))
+GRAPHS_SUM := $(if $(filter linux,$(OS)),$(shell cat internal/model/tensor/cudagraph/library/graph.cc internal/model/tensor/cudagraph/table.h | sha256sum | cut -c 1-12))
 GRAPHS     := $(REDSI_DEPS)/cuda-graphs/$(LIBTORCH_VERSION)-$(GRAPHS_SUM)-$(PLATFORM)
 # What redsi-models is built with, what redsi runs with, and what tests start besides: MinIO.
 TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
@@ -208,8 +208,8 @@ check-whole: deps-models
 .PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
 test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
-	$(GO) test -c -tags $(CARD_TAGS) -o bin/cardtest.test ./internal/cardtest
-	cd internal/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
+	$(GO) test -c -tags $(CARD_TAGS) -o bin/cardtest.test ./internal/model/cardtest
+	cd internal/model/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
 	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
 		test -z "$$packages" || $(GO) test -tags $(CARD_TAGS) -run '^TestCard' $$packages
 
@@ -217,7 +217,7 @@ bench-cuda: build deps ## training, evaluation and embedding on this machine's c
 	$(GO) run ./bench -only cuda/...
 
 card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
-	$(GO) test -c -tags $(CARD_TAGS) -ldflags '-s -w' -o bin/cardtest.test ./internal/cardtest
+	$(GO) test -c -tags $(CARD_TAGS) -ldflags '-s -w' -o bin/cardtest.test ./internal/model/cardtest
 	tools/card/pack.sh bin/cardtest.test $(GRAPHS)/libredsi_graphs.so dist/card.tar.gz $(LIBTORCH_VERSION)
 
 fmt: ## gofmt all Go files

@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/internal/cli"
-	_ "github.com/redsi/redsi/internal/heapfloor" // the first garbage collection comes later
+	_ "github.com/redsi/redsi/internal/host/heapfloor" // the first garbage collection comes later
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

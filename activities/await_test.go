@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/api/workflow/v1"
 
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/step"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/usage"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -14,8 +14,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/command"
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

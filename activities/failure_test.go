@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
-	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/compute"
-	"github.com/redsi/redsi/internal/stepio"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -21,8 +21,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/lease"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

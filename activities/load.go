@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/lockfile"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

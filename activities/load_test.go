@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts/storetest"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/redsi/redsi/internal/stepio"
+	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/step"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/alike"
-	"github.com/redsi/redsi/internal/compute"
-	"github.com/redsi/redsi/internal/stepio"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

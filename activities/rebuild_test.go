@@ -11,8 +11,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/alike"
-	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/host/scratch"
+	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/step"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/usage"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/workflows"
 )
 

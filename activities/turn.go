@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/redsi/redsi/internal/lease"
+	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

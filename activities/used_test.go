@@ -10,7 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/usage"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/step"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // Formats of what is said about the taking of one result for another.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // accepted is a store with a result, and what accepts it for another key.

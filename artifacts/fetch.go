@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // Local is a Blobs whose blobs are files on this machine.

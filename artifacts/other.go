@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // Other is a store of somebody else. It is only read: by name, never listed.

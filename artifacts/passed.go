@@ -3,7 +3,7 @@ package artifacts
 import (
 	"fmt"
 
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // Reason is why a result that is there is not used.

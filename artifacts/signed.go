@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // SignatureFormat is the form of the record "signatures/<hex key>/<key id>", which says that

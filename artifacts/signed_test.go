@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func key(t *testing.T, name string) *signature.Private {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Stamp tells a file from every other, and from itself after a change: size and

@@ -86,7 +86,7 @@ type RecordInfo struct {
 type Store struct {
 	Blobs   Blobs
 	Records Records
-	Leases  Records // of internal/lease: a loss of power may lose or spoil them
+	Leases  Records // of internal/host/lease: a loss of power may lose or spoil them
 	URL     string  // where it is, for people and logs; never holds a secret
 
 	layers *layers // of With: whose results count, and who else has some

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/redsi/redsi/internal/bm25"
+	"github.com/redsi/redsi/internal/ranking/bm25"
 )
 
 // Passages whose words are as frequent as those of English without its stop words, and

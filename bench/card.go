@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // cardLines are measured on a card, in bf16, beside transformers of the machine's own Python. They were never run on one.

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/roofline"
-	"github.com/redsi/redsi/internal/roofline/counted"
-	"github.com/redsi/redsi/internal/seq2seq"
-	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tensor/fakecard"
+	"github.com/redsi/redsi/internal/host/roofline"
+	"github.com/redsi/redsi/internal/model/counted"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 )
 
 // TestMain: the test's program is the bench, where it is started as one, and a piece of it; else it has a card of software.

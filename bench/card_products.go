@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/redsi/redsi/internal/models"
-	"github.com/redsi/redsi/internal/t5"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/t5"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // flopsOf are the operations of products, forward and both of backward.

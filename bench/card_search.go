@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/redsi/redsi/internal/bert"
-	"github.com/redsi/redsi/internal/decode"
-	"github.com/redsi/redsi/internal/decode/stopping"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/drawn"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/bert"
+	"github.com/redsi/redsi/internal/model/decode"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
 // warmQueries are asked first, and do not count.

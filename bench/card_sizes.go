@@ -3,9 +3,9 @@ package main
 import (
 	"flag"
 
-	"github.com/redsi/redsi/internal/models"
-	"github.com/redsi/redsi/internal/seq2seq"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // cardSizes are how much workloads of a card do; bench/peers/card.py has the same.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/redsi/redsi/internal/adafactor"
-	"github.com/redsi/redsi/internal/drawn"
-	"github.com/redsi/redsi/internal/train"
-	"github.com/redsi/redsi/internal/train/fit"
+	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/model/train/fit"
 )
 
 // warmTraining is how many slices do not count: graphs of most shapes are recorded in them.

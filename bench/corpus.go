@@ -13,9 +13,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/synth"
-	"github.com/redsi/redsi/internal/wikipedia"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/synth"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
 // Files of the corpus folder that are made from the generated ones.
@@ -157,7 +157,7 @@ func writeReal(dir string) error {
 	defer out.Close()
 	for range realTimes {
 		for _, name := range []string{"nq-full-walking-dead", "real-pages-train-full", "real-pages-dev-full"} {
-			b, err := os.ReadFile(filepath.Join("internal", "nq", "testdata", name+".jsonl.gz"))
+			b, err := os.ReadFile(filepath.Join("internal", "corpora", "nq", "testdata", name+".jsonl.gz"))
 			if err != nil {
 				return err
 			}

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/assets/tokenizers"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
 )
 
 // The size of Natural Questions (tab:dedup-counts).

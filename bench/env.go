@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/host/compute"
 )
 
 // env is where a run keeps things and how thorough it is.

@@ -10,10 +10,10 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/assets/tokenizers"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/serialize"
-	"github.com/redsi/redsi/internal/subword"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/serialize"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/model/subword"
 )
 
 // htmlRecords is how many records the lines of this group serialize.

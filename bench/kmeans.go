@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 )
 
 // The k-means problem of the paper's semantic identifiers, one node of the tree.

@@ -27,12 +27,12 @@ func launchesOf(size, dtype string) line {
 	}
 }
 
-// countLaunches reads a golden of internal/train: ours by size and type, or transformers' by size.
+// countLaunches reads a golden of internal/model/train: ours by size and type, or transformers' by size.
 func countLaunches(args []string) (sample, error) {
 	if len(args) != 2 {
 		return sample{}, fmt.Errorf("%d arguments, want a file and a size", len(args))
 	}
-	path := filepath.Join("internal", "train", "fit", "testdata", args[0])
+	path := filepath.Join("internal", "model", "train", "fit", "testdata", args[0])
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return sample{}, err

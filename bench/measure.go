@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // resultsFile has the last row of each name, from the root of the repository.

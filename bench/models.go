@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/models"
-	"github.com/redsi/redsi/internal/seq2seq"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // The peers run on the same libtorch version, weights and threads. A bound is the

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/redsi/redsi/internal/bert"
-	"github.com/redsi/redsi/internal/drawn"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/bert"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // bertWork embeds 12 documents; the check is the first numbers of the first vector.

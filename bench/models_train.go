@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/redsi/redsi/internal/adafactor"
-	"github.com/redsi/redsi/internal/drawn"
-	"github.com/redsi/redsi/internal/seq2seq"
-	"github.com/redsi/redsi/internal/t5"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/t5"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // trainBatch is that of drawn.Batch, as models take it.

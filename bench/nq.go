@@ -10,8 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
 var nqLines = []line{

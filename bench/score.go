@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/redsi/redsi/internal/metrics"
-	"github.com/redsi/redsi/internal/splitmix"
+	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/ranking/metrics"
 )
 
 // A run of a million rows, as many as people score at once.

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redsi/redsi/internal/compute"
-	"github.com/redsi/redsi/internal/usage"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/usage"
 )
 
 // startLines are what each start costs, and a worker that waits.

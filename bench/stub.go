@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redsi/redsi/internal/wikipedia"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
 var stubLines = []line{

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/expect"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/render"
 )
 
 // renderedTable is what the tests read of a table's or figure's JSON.

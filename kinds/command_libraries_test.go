@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/libraries"
+	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/step"
 )
 

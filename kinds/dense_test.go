@@ -10,7 +10,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/step"
 )
 

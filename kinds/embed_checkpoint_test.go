@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
 // refusing is records that have no room for one name.

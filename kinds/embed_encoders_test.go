@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/bert"
-	"github.com/redsi/redsi/internal/subword"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/model/bert"
+	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // TestEmbedOtherEncoders: encoders with tokenizers of other sorts, whose texts are cut to the
@@ -18,7 +18,7 @@ func TestEmbedOtherEncoders(t *testing.T) {
 	l := newLocal(t)
 	texts := []string{"", "the King of the castle", strings.Repeat("who sings ", 40), "Ärmelkanal"}
 	for model, tokenizer := range map[string]string{"mpnet": "mpnet", "roberta": "xlm-roberta", "distilbert": "bert-cased"} {
-		folder, path := "../internal/bert/testdata/"+model, "../internal/subword/testdata/sorts/"+tokenizer+".json"
+		folder, path := "../internal/model/bert/testdata/"+model, "../internal/model/subword/testdata/sorts/"+tokenizer+".json"
 		m, err := bert.Load(folder, tensor.CPU)
 		if err != nil {
 			t.Fatal(err)

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/docid/kmeans"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
 // splitQueries are queries of three splits, of which one has two documents.

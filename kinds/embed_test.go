@@ -20,12 +20,12 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/bert"
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tensor/safetensors"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/model/bert"
+	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

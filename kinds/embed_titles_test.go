@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/step"
 )
 

@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/decode/stopping"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/decode/stopping"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/hub"
-	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/sharing/hub"
 )
 
 // TestExportModel: the folder has what transformers and the hub ask for, and says how the
@@ -95,7 +95,7 @@ func TestExportModelRefuses(t *testing.T) {
 	other.Identifiers = append([]docid.Identifier(nil), other.Identifiers...)
 	other.Identifiers[0], other.Identifiers[1] = docid.Identifier{Document: "0", Text: other.Identifiers[1].Text, Tokens: other.Identifiers[1].Tokens},
 		docid.Identifier{Document: "1", Text: other.Identifiers[0].Text, Tokens: other.Identifiers[0].Tokens}
-	bart := readFile(t, "../internal/subword/testdata/bart-tokenizer.json")
+	bart := readFile(t, "../internal/model/subword/testdata/bart-tokenizer.json")
 	for want, change := range map[string]map[string]any{
 		"another assignment of naive identifiers": {"ids": e.set(&other)},
 		"it is not the model's":                   {"tokenizer": e.blob("files", []byte(`{"added_tokens": []}`))},

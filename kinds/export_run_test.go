@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/corpora/dedup"
 )
 
 const tiedPipeline = `

@@ -83,7 +83,7 @@ func TestFirstRecordsAreReadOnce(t *testing.T) {
 }
 
 func dataFile(t *testing.T) string {
-	path, err := filepath.Abs(filepath.Join("..", "internal", "nq", "testdata", "real-pages-dev-full.jsonl.gz"))
+	path, err := filepath.Abs(filepath.Join("..", "internal", "corpora", "nq", "testdata", "real-pages-dev-full.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/doc2query"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

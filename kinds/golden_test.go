@@ -13,11 +13,11 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/lease"
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 )
 
 // TestIdentifierOptions: what the attributes of kinds of identifiers say reaches them.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/subword"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/step"
 )
 
@@ -69,7 +69,7 @@ func TestTitleIDs(t *testing.T) {
 	}{
 		"t5": {filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz"), []string{"The Walking Dead (season 8)", "rmelkanal – Tunnel",
 			"The Walking Dead (season 8) (2)", "one two three", "untitled", "hill top", "ngström fine", strings.TrimSpace(strings.Repeat("long title ", 12))}},
-		"bart": {filepath.Join("..", "internal", "subword", "testdata", "bart-tokenizer.json"), nil},
+		"bart": {filepath.Join("..", "internal", "model", "subword", "testdata", "bart-tokenizer.json"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tok, err := subword.LoadSubword(c.tokenizer)

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// importPipeline imports a folder of internal/collect's samples, exports it, and imports and
+// importPipeline imports a folder of internal/corpora/collect's samples, exports it, and imports and
 // exports what that left.
 const importPipeline = `
 step "download" "sample" {

@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/step"
 )
 
@@ -41,12 +41,12 @@ func names(a artifacts.Artifact) (all []string) {
 	return all
 }
 
-const smallTokenizer = "../internal/subword/testdata/sorts/mt5.json"
+const smallTokenizer = "../internal/model/subword/testdata/sorts/mt5.json"
 
 // TestImportModel: what is needed of a folder comes through, told by its headers.
 func TestImportModel(t *testing.T) {
 	l := newLocal(t)
-	files := folderOf(t, "../internal/t5/testdata/sharded", "out/")
+	files := folderOf(t, "../internal/model/t5/testdata/sharded", "out/")
 	files["out/tokenizer.json"] = readFile(t, smallTokenizer)
 	files["out/flax_model.msgpack"] = []byte("of another library")
 	delete(files, "out/golden.safetensors")
@@ -90,7 +90,7 @@ func TestImportModel(t *testing.T) {
 
 func TestImportModelMistakes(t *testing.T) {
 	l := newLocal(t)
-	good := folderOf(t, "../internal/t5/testdata/gated_silu", "")
+	good := folderOf(t, "../internal/model/t5/testdata/gated_silu", "")
 	good["tokenizer.json"] = readFile(t, smallTokenizer)
 	config := string(good["config.json"])
 	for want, change := range map[string]func(files map[string][]byte){
@@ -114,7 +114,7 @@ func TestImportModelMistakes(t *testing.T) {
 			files["tokenizer.json"], _ = json.Marshal(all)
 		},
 		"tokenizer.json ends texts with token 2, eos_token_id of config.json is 1": func(files map[string][]byte) {
-			files["tokenizer.json"] = readFile(t, "../internal/subword/testdata/sorts/xlm-roberta.json")
+			files["tokenizer.json"] = readFile(t, "../internal/model/subword/testdata/sorts/xlm-roberta.json")
 		},
 		"tokenizer.json has 32100 tokens, the model embeds 160": func(files map[string][]byte) {
 			delete(files, "tokenizer.json")

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/step"
 )
 

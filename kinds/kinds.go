@@ -1,11 +1,11 @@
 package kinds
 
 import (
-	"github.com/redsi/redsi/kinds/collection"
 	"github.com/redsi/redsi/kinds/general"
-	"github.com/redsi/redsi/kinds/ids"
-	"github.com/redsi/redsi/kinds/model"
-	"github.com/redsi/redsi/kinds/ranking"
+	"github.com/redsi/redsi/kinds/internal/collection"
+	"github.com/redsi/redsi/kinds/internal/ids"
+	"github.com/redsi/redsi/kinds/internal/model"
+	"github.com/redsi/redsi/kinds/internal/ranking"
 	"github.com/redsi/redsi/kinds/results"
 	"github.com/redsi/redsi/step"
 )

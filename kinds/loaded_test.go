@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // paper is the paper's pipeline file. To load it costs more than most tests.

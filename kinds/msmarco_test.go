@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/synth"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/synth"
 	"github.com/redsi/redsi/step"
 )
 

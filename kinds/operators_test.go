@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tensor/kernels"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/kernels"
 	"github.com/redsi/redsi/step"
 )
 
-// TestOperators: the operators of libtorch that steps call on a card, of which a test of internal/tensor/kernels
+// TestOperators: the operators of libtorch that steps call on a card, of which a test of internal/model/tensor/kernels
 // asks whether CUDA has kernels. A new one changes the golden.
 func TestOperators(t *testing.T) {
 	l := newLocal(t)
@@ -80,7 +80,7 @@ func TestOperators(t *testing.T) {
 		}
 	}
 	if want := string(readFile(t, path)); text != want {
-		t.Errorf("the operators are others: look at internal/tensor/kernels after -update\nnew: %q\ngone: %q", without(got, strings.Fields(want)), without(strings.Fields(want), got))
+		t.Errorf("the operators are others: look at internal/model/tensor/kernels after -update\nnew: %q\ngone: %q", without(got, strings.Fields(want)), without(strings.Fields(want), got))
 	}
 }
 

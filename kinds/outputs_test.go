@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // TestOutputs holds the output digests of every kind of pipelines.hcl at toy

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/step"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/nq320k"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )

@@ -14,8 +14,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/wikipedia"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // results runs a pipeline file and returns the results of its steps by address.

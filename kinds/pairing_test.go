@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/step"
 )
 

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/expect"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
-	"github.com/redsi/redsi/internal/golden"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/golden"
 	"github.com/redsi/redsi/kinds"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

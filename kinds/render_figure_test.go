@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/expect"
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
 )
 
 // The figures of model results: metrics of several seeds, a training curve, a

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/step"
 )
 

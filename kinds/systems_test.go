@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/tensor"
 )
 
 // TestSystemsExample: all systems of the example train and are evaluated end to end, those of

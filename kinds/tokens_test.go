@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/corpora/docid"
 )
 
 // TestTokensOfTheirOwn: tokens that the tokenizer does not have are shown as what they

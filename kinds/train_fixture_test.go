@@ -16,12 +16,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/docid/kmeans"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/subword"
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/step"
 )
 
@@ -85,7 +85,7 @@ func fewerTokens(t *testing.T, n int) string {
 // more for a text than T5's. It has 600, the embedding 40 rows more.
 func newBARTTraining(t *testing.T, l *local) *training {
 	t.Helper()
-	f := newTrainingOf(t, l, filepath.Join("..", "internal", "subword", "testdata", "bart-tokenizer.json"),
+	f := newTrainingOf(t, l, filepath.Join("..", "internal", "model", "subword", "testdata", "bart-tokenizer.json"),
 		map[string]any{"family": "bart", "vocabulary": int64(640)})
 	f.config["max_input"], f.config["learning_rate"] = int64(48), 2e-2 // BART's first weights are small, so are its scaled steps
 	return f

@@ -8,8 +8,8 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/step"
 )
 

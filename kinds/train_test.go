@@ -13,12 +13,12 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/step"
 )
 

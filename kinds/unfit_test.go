@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 )
 
 // keepCheckpoints makes the store one that loses no checkpoint of a step that ends.

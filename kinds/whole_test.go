@@ -3,7 +3,7 @@ package kinds_test
 import (
 	"testing"
 
-	"github.com/redsi/redsi/models"
+	"github.com/redsi/redsi/kinds/models"
 	"github.com/redsi/redsi/step"
 )
 

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/redsi/redsi/internal/lease"
+	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/workflows"
 )
 

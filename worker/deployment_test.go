@@ -10,7 +10,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )

@@ -18,8 +18,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )

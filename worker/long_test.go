@@ -7,9 +7,9 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/devserver/devservertest"
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/devserver/devservertest"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )

@@ -20,8 +20,8 @@ import (
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/redsi/redsi/internal/payload"
-	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

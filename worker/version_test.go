@@ -13,7 +13,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"

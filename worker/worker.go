@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/cores"
-	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/host/cores"
+	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Blobs is the blob half of a store in a directory. It is artifacts.Local.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/filetype"
 	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/filetype"
 )
 
 // asideDir keeps what was found in the place of a blob or a record, or beside them.

@@ -15,7 +15,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 const (

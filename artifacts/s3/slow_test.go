@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // TestSlowBucket: somebody else's bucket that answers too slowly holds nobody up: a look-up

@@ -19,7 +19,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // retries is how often minio-go tries a request: with its backoff, some 3 s of

@@ -21,7 +21,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/s3"
-	"github.com/redsi/redsi/internal/loopback"
+	"github.com/redsi/redsi/internal/system/loopback"
 )
 
 // minioStart bounds the start of the server, which takes a second or two.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // Theirs is an empty store of somebody else, and how we see it.

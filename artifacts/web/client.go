@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Bounds of a conversation with a host.

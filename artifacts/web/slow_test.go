@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // trickle sends a byte at a time for as long as somebody listens.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/readers"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Open returns the store whose files lie under address, https://host/path. Plain http is

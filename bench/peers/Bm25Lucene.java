@@ -1,4 +1,4 @@
-// Lucene: the peer of internal/bm25.
+// Lucene: the peer of internal/ranking/bm25.
 //
 //   java -cp anserini-0.22.1-fatjar.jar Bm25Lucene.java FOLDER THREADS PASSES
 //

@@ -1,4 +1,4 @@
-"""bm25s: the peer of internal/bm25.
+"""bm25s: the peer of internal/ranking/bm25.
 
     pip install -r requirements-bm25.txt
     python bm25.py FOLDER [--threads 2] [--passes 3]

@@ -1,4 +1,4 @@
-"""What is measured is drawn here, and the same in Go by internal/drawn, which a golden of tools/golden/drawn.py holds."""
+"""What is measured is drawn here, and the same in Go by internal/corpora/drawn, which a golden of tools/golden/drawn.py holds."""
 
 
 class Numbers:

@@ -1,4 +1,4 @@
-"""HtmlNorm in Python with BeautifulSoup and lxml: the peer of internal/serialize.
+"""HtmlNorm in Python with BeautifulSoup and lxml: the peer of internal/corpora/serialize.
 
     pip install -r requirements-htmlnorm.txt
     python htmlnorm.py RECORDS.jsonl[.gz] [--limit N] [--repeat N] [--out TEXTS.jsonl]
@@ -405,7 +405,7 @@ def main():
     p.add_argument("--limit", type=int, help="read this many records only")
     p.add_argument("--out")
     p.add_argument("--goldens")
-    p.add_argument("--alphabet", default=os.path.join(here, "../../internal/serialize/testdata/t5-alphabet.txt"))
+    p.add_argument("--alphabet", default=os.path.join(here, "../../internal/corpora/serialize/testdata/t5-alphabet.txt"))
     a = p.parse_args()
     with open(a.alphabet, encoding="utf-8") as f:
         alphabet = set(f.read())

@@ -1,4 +1,4 @@
-"""scikit-learn's KMeans: the peer of internal/docid/kmeans.
+"""scikit-learn's KMeans: the peer of internal/corpora/docid/kmeans.
 
     pip install -r requirements-kmeans.txt
     python kmeans.py [--data VECTORS.f32] [--threads 2] [--runs 5] [--iterations 60]

@@ -1,4 +1,4 @@
-"""Reading NQ records with gzip and orjson: the peer of internal/nq's Reader.
+"""Reading NQ records with gzip and orjson: the peer of internal/corpora/nq's Reader.
 
     pip install -r requirements-data.txt
     python nq_extract.py FILE.jsonl.gz [...] [--runs 3]

@@ -2,6 +2,6 @@
 // steps and searches. Only redsi starts it.
 package main
 
-import "github.com/redsi/redsi/models"
+import "github.com/redsi/redsi/kinds/models"
 
 func main() { models.Main(models.Kinds()...) }

@@ -18,24 +18,24 @@ type box struct {
 
 // boxes are ordered as the picture is: what is above may import what is below.
 var boxes = []box{
-	{"command line", []string{"cmd/redsi", ".", "internal/cli", "internal/testfile", "internal/view", "internal/report", "internal/expect", "internal/checklist", "internal/livegraph", "internal/lsp", "internal/session"}},
+	{"command line", []string{"cmd/redsi", ".", "internal/cli", "internal/pipeline/testfile", "internal/cli/view", "internal/paper/report", "internal/paper/expect", "internal/paper/checklist", "internal/cli/livegraph", "internal/pipeline/lsp", "internal/session"}},
 	{"worker", []string{"worker"}},
 	{"activities", []string{"activities"}},
 	{"workflows", []string{"workflows"}},
-	{"second program", []string{"cmd/redsi-models", "models", "kinds/collection/compute", "kinds/ids/compute", "kinds/model/compute", "internal/search/engine"}},
+	{"second program", []string{"cmd/redsi-models", "models", "kinds/internal/collection/compute", "kinds/internal/ids/compute", "kinds/internal/model/compute", "internal/model/engine"}},
 	{"kinds", []string{"kinds"}},
-	{"plan", []string{"internal/plan", "internal/estimate", "internal/hours", "internal/impact", "internal/modules", "internal/pipeline", "internal/lockfile", "internal/alike", "internal/attest"}},
-	{"models", []string{"internal/retrieve/index", "internal/train/fit", "internal/decode", "internal/models", "internal/seq2seq", "internal/t5", "internal/bart", "internal/bert", "internal/adafactor", "internal/amp", "internal/tensor", "internal/device/here", "internal/nvidia/driver", "internal/adamw", "internal/subword"}},
-	{"documents", []string{"internal/search", "internal/retrieve", "internal/train", "internal/doc2query", "internal/decode/stopping", "internal/tensor/safetensors", "internal/hub", "internal/synth", "internal/export", "internal/msmarco", "internal/collect", "internal/nq320k", "internal/serialize", "internal/dedup", "internal/corpus", "internal/docid", "internal/metrics", "internal/wikipedia", "internal/nq", "internal/tokenize", "internal/render", "internal/prose", "internal/unpack", "internal/fetch", "internal/trec", "internal/significance", "internal/bm25", "internal/dense", "internal/topk", "internal/overlap"}},
-	{"compute", []string{"internal/compute", "internal/stepio", "internal/device"}},
+	{"plan", []string{"internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/hours", "internal/pipeline/impact", "internal/pipeline/modules", "internal/pipeline", "internal/pipeline/lockfile", "internal/paper/alike", "internal/paper/attest"}},
+	{"models", []string{"internal/model/index", "internal/model/train/fit", "internal/model/decode", "internal/model/models", "internal/model/seq2seq", "internal/model/t5", "internal/model/bart", "internal/model/bert", "internal/model/adafactor", "internal/model/amp", "internal/model/tensor", "internal/model/here", "internal/model/driver", "internal/model/adamw", "internal/model/subword"}},
+	{"documents", []string{"internal/ranking/search", "internal/ranking/retrieve", "internal/model/train", "internal/ranking/doc2query", "internal/ranking/retrieve/stopping", "internal/corpora/safetensors", "internal/sharing/hub", "internal/corpora/synth", "internal/corpora/export", "internal/corpora/msmarco", "internal/corpora/collect", "internal/corpora/nq320k", "internal/corpora/serialize", "internal/corpora/dedup", "internal/corpora/corpus", "internal/corpora/docid", "internal/ranking/metrics", "internal/corpora/wikipedia", "internal/corpora/nq", "internal/corpora/tokenize", "internal/paper/render", "internal/paper/prose", "internal/corpora/unpack", "internal/corpora/fetch", "internal/corpora/trec", "internal/ranking/significance", "internal/ranking/bm25", "internal/ranking/dense", "internal/ranking/topk", "internal/corpora/overlap"}},
+	{"compute", []string{"internal/host/compute", "internal/host/stepio", "internal/host/device"}},
 	{"step", []string{"step"}},
-	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/usage", "internal/command", "internal/isolation", "internal/libraries"}},
-	{"artifacts", []string{"artifacts", "internal/archive", "internal/crate", "internal/deposit"}},
-	{"ground", []string{"internal/system", "internal/nvidia", "internal/process", "internal/loopback", "internal/script", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/questions", "internal/readers", "internal/splitmix", "internal/heapfloor", "internal/signature", "internal/git", "internal/roofline", "internal/revision"}},
+	{"machine", []string{"internal/host/devserver", "internal/host/payload", "internal/host/telemetry", "internal/host/lease", "internal/host/scratch", "internal/host/cores", "internal/host/usage", "internal/host/command", "internal/host/isolation", "internal/host/libraries"}},
+	{"artifacts", []string{"artifacts", "internal/sharing/archive", "internal/sharing/crate", "internal/sharing/deposit"}},
+	{"ground", []string{"internal/system", "internal/host/nvidia", "internal/system/process", "internal/system/loopback", "internal/host/script", "internal/host/secret", "internal/system/escape", "internal/system/filetype", "internal/system/atomicfile", "internal/pipeline/questions", "internal/system/readers", "internal/corpora/splitmix", "internal/host/heapfloor", "internal/system/signature", "internal/host/git", "internal/host/roofline", "internal/host/revision"}},
 }
 
 // apart are packages that are not part of the program.
-var apart = []string{"bench", "tools", "internal/archtest", "internal/golden", "internal/drawn", "internal/roofline/counted", "internal/cardtest", "assets", "examples"}
+var apart = []string{"bench", "tools", "internal/archtest", "internal/system/golden", "internal/corpora/drawn", "internal/model/counted", "internal/model/cardtest", "assets", "examples"}
 
 const picture = "```imports\n"
 

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // readBlob reads a small blob into memory, verified.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
-	"github.com/redsi/redsi/internal/expect"
+	"github.com/redsi/redsi/internal/paper/expect"
 )
 
 // TestDamagedChecks: JSON that something stands behind is not what the table had.

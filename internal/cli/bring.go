@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // fetched counts the bytes of blobs that came from other stores, by the stores' names.

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/step"
 )
 

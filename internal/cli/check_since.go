@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/redsi/redsi/internal/git"
-	"github.com/redsi/redsi/internal/prose"
+	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/session/fault"
 )
 

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/prose"
-	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // texOptions say how check reads a paper.

@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/expect"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // runSummary is the outcome of a run, for people and as JSON.

@@ -15,10 +15,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/estimate"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // confirmOptions says which runs need a confirmation at the terminal.

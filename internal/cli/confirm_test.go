@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/estimate"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 )
 
 func TestConfirmLimits(t *testing.T) {

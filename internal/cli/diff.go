@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/git"
+	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )

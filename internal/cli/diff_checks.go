@@ -7,8 +7,8 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/expect"
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -11,11 +11,11 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/git"
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )

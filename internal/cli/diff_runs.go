@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/render"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/paper/render"
 )
 
 // Bounds of what is compared by content; larger outputs, or more of them in a step, are

@@ -17,13 +17,13 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
-	"github.com/redsi/redsi/internal/compute"
-	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/nvidia"
-	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/system"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
 

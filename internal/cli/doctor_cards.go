@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/nvidia"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/nvidia"
 )
 
 // cardFindings checks a machine's GPUs, their driver, and libtorch's libraries for them.

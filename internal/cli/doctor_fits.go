@@ -3,8 +3,8 @@ package cli
 import (
 	"strings"
 
-	"github.com/redsi/redsi/internal/roofline"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/roofline"
 )
 
 // trainsOn says which of the paper's trainings are computed to fit a GPU with so much memory.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/roofline"
+	"github.com/redsi/redsi/internal/host/roofline"
 )
 
 // TestTrainsOn: doctor says of a card's memory what plan --hours says: what fits fits, and

@@ -10,9 +10,9 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/signature"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // checkKey checks the user's signing key.

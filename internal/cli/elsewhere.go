@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 )
 
 // sayElsewhere says which blobs are not in the store but elsewhere.

@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/estimate"
-	"github.com/redsi/redsi/internal/fetch"
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/nq320k"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"

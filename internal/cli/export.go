@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/archive"
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/hub"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/sharing/hub"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )
 

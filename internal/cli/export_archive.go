@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/archive"
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/deposit"
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/sharing/deposit"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // archiveOptions say what goes into an archive.

@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/archive"
-	"github.com/redsi/redsi/internal/crate"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/sharing/crate"
 )
 
 // crateSteps is how many results are held while a crate is written.

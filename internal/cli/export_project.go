@@ -12,14 +12,14 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/archive"
-	"github.com/redsi/redsi/internal/fetch"
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/script"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/sharing/archive"
 )
 
 // projectFiles is the part of an archive that comes from the pipeline's files.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // exportTo writes an archive and says what is in it.

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/archive"
-	"github.com/redsi/redsi/internal/deposit"
-	"github.com/redsi/redsi/internal/escape"
-	"github.com/redsi/redsi/internal/revision"
-	"github.com/redsi/redsi/internal/signature"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/sharing/deposit"
+	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // write writes the archive: what people read, the pipeline, the store, the manifest.

@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/redsi/redsi/internal/command"
-	"github.com/redsi/redsi/internal/lockfile"
-	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
 )
 
 // planSources answers a plan's questions about sources, secrets, programs and their libraries.

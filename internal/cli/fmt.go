@@ -14,10 +14,10 @@ import (
 	textdiff "github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 func newFmtCmd(a *app) *cobra.Command {

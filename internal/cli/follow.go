@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/workflows"
 )
 

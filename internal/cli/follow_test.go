@@ -22,9 +22,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/devserver/devservertest"
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/devserver/devservertest"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

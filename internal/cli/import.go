@@ -15,11 +15,11 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/internal/archive"
-	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // importOptions say what is read, where it goes, and whose keys are trusted.

@@ -15,10 +15,10 @@ import (
 	"text/template"
 
 	"github.com/redsi/redsi/assets/tokenizers"
-	"github.com/redsi/redsi/internal/collect"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // corpusFound is what init --corpus found in a folder.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/redsi/redsi/internal/collect"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
 // TestPlanSplits: whatever splits a corpus has, the study has all three, and no query is

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/signature"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func newKeyCmd(a *app) *cobra.Command {

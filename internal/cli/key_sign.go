@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/signature"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func newKeySignCmd(a *app) *cobra.Command {

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/command"
-	"github.com/redsi/redsi/internal/libraries"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 )
 

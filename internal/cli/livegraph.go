@@ -18,10 +18,10 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/livegraph"
+	"github.com/redsi/redsi/internal/cli/livegraph"
 	"github.com/redsi/redsi/internal/pipeline/graph"
-	"github.com/redsi/redsi/internal/process"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/process"
 	"github.com/redsi/redsi/workflows"
 )
 

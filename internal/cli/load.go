@@ -13,11 +13,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/redsi/redsi/internal/lockfile"
-	"github.com/redsi/redsi/internal/modules"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // Load reads and evaluates the pipeline that the flags name. Diagnostics are printed; if there

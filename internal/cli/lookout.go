@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

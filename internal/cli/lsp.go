@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/lsp"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/revision"
-	"github.com/redsi/redsi/internal/testfile"
+	"github.com/redsi/redsi/internal/pipeline/lsp"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/testfile"
 )
 
 func newLSPCmd(a *app) *cobra.Command {

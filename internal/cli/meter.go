@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 )
 
 // meter shows on a terminal how many bytes have been copied; elsewhere it is silent.

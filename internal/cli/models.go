@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/compute"
-	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/revision"
-	"github.com/redsi/redsi/internal/search"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/step"
 )
 

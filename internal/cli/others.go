@@ -12,12 +12,12 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
-	"github.com/redsi/redsi/internal/estimate"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/signature"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // othersOptions name other stores and trusted keys, in addition to the pipeline and the

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/session/fault"
 )
 

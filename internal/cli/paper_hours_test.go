@@ -10,11 +10,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/redsi/redsi/internal/estimate"
-	cardhours "github.com/redsi/redsi/internal/hours"
+	"github.com/redsi/redsi/internal/host/roofline"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/roofline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	cardhours "github.com/redsi/redsi/internal/pipeline/hours"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/kinds"
 )
 

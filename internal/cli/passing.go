@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/payload"
 )
 
 // passing reports whether a call to Temporal that failed may succeed at the next try: the

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/system"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
 

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/estimate"
-	cardhours "github.com/redsi/redsi/internal/hours"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/roofline"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/roofline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	cardhours "github.com/redsi/redsi/internal/pipeline/hours"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
 )
 

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // publishOptions say what is published.

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/fetch"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // addressesOf says where readers can fetch the blobs that steps of a plan download: by https,

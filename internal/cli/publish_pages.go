@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/report"
-	"github.com/redsi/redsi/internal/revision"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // pageMark marks the pages that publish writes, so that it overwrites no others.

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // publicationFormat is the format of index.json, with which readers without the pipeline, such

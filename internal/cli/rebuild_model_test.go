@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/alike"
+	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )

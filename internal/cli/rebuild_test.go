@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // signAs makes a signing key of a name, and lets redsi sign by it from here on.

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/checklist"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/questions"
-	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/paper/checklist"
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // writeChecklist fills a conference's checklist, into a file or, if that is "", to standard

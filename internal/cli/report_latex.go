@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // mostPasses bounds the passes of LaTeX: references and long tables settle in

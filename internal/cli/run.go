@@ -19,10 +19,10 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/lockfile"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
 

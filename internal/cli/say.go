@@ -4,7 +4,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 )
 
 // sayer prints messages for a person: directly to the terminal, or through what is drawing

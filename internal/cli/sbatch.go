@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/worker"
 )
 

@@ -18,10 +18,10 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 
 	"github.com/redsi/redsi/artifacts/storetest"
-	"github.com/redsi/redsi/internal/compute"
-	"github.com/redsi/redsi/internal/compute/computetest"
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/compute/computetest"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // searchBatch is how many queries are answered together.

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/readers"
-	"github.com/redsi/redsi/internal/search"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // cardsFormat changes when the same texts would give different cards.

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // modelFlags are the flags of verbs that search with a trained model.

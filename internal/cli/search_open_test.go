@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/session/fault"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/search"
-	"github.com/redsi/redsi/internal/search/server"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/ranking/search/server"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // serveFlags are the flags of serve.

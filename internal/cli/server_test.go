@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/host/devserver"
 )
 
 // serverPatience bounds what a busy machine may take.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // signingKey is the path of the user's key: REDSI_SIGNING_KEY, else in the user's

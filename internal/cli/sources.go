@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/fetch"
-	"github.com/redsi/redsi/internal/lockfile"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 // sourceState is what is known about one source of a download.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/revision"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )

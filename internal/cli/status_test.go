@@ -14,9 +14,9 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/devserver/devservertest"
-	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/devserver/devservertest"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/workflows"
 )

@@ -19,14 +19,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/testfile"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/usage"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 func newUsedCmd(a *app) *cobra.Command {

@@ -3,9 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 )
 
 func newValidateCmd(a *app) *cobra.Command {

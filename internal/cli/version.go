@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/compute"
-	"github.com/redsi/redsi/internal/revision"
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/step"
 )
 

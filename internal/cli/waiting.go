@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/step"
 )
 

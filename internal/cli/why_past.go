@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/nvidia"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )

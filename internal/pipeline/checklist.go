@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/redsi/redsi/internal/questions"
+	"github.com/redsi/redsi/internal/pipeline/questions"
 )
 
 // Checklist is what a pipeline says for conferences' checklists that no record knows, each

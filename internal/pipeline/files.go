@@ -11,7 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
-	"github.com/redsi/redsi/internal/filetype"
+	"github.com/redsi/redsi/internal/system/filetype"
 )
 
 // MaxFile is how many bytes a file may have that an expression reads. What it

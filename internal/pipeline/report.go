@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	wordwrap "github.com/mitchellh/go-wordwrap"
 
-	"github.com/redsi/redsi/internal/escape"
+	"github.com/redsi/redsi/internal/system/escape"
 )
 
 // Style says how diagnostics are written.

@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 // Results is what a pipeline says of results that others made: where they are, and whose

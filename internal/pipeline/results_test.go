@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 const aliceKey, bobKey = "alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "bob:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="

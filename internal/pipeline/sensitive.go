@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
-	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/host/secret"
 )
 
 // sensitive marks the value of a sensitive variable, by its name, and everything

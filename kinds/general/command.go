@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/command"
-	"github.com/redsi/redsi/internal/isolation"
-	"github.com/redsi/redsi/internal/secret"
-	"github.com/redsi/redsi/internal/usage"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/step"
 )
 

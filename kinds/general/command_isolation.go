@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/command"
-	"github.com/redsi/redsi/internal/isolation"
-	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/step"
 )
 

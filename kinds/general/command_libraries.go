@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/command"
-	"github.com/redsi/redsi/internal/libraries"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/step"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/step"
 )
 

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/command"
-	"github.com/redsi/redsi/internal/script"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/step"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/step"
 )
 

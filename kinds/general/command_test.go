@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/step"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/step"
 )
 

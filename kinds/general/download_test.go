@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
 )
 
 // TestLocalSources: what is not a file is refused with the way to name files.

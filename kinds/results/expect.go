@@ -3,7 +3,7 @@ package results
 import (
 	"fmt"
 
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/step"
 )
 

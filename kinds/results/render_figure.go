@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/step"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )

@@ -9,12 +9,12 @@ locals {
 
 step "download" "bert_tokenizer" { urls = ["${var.tree}/assets/tokenizers/bert-base-uncased-tokenizer.json.gz"] }
 step "download" "t5_tokenizer" { urls = ["${var.tree}/assets/tokenizers/t5-tokenizer.json.gz"] }
-step "download" "nq_train" { urls = ["${var.tree}/internal/nq/testdata/real-pages-train-full.jsonl.gz"] }
+step "download" "nq_train" { urls = ["${var.tree}/internal/corpora/nq/testdata/real-pages-train-full.jsonl.gz"] }
 step "download" "nq" {
   for_each = { train = "train-full", dev = "dev-full", simplified = "train-simplified" }
-  urls     = ["${var.tree}/internal/nq/testdata/real-pages-${each.value}.jsonl.gz"]
+  urls     = ["${var.tree}/internal/corpora/nq/testdata/real-pages-${each.value}.jsonl.gz"]
 }
-step "download" "stub" { urls = ["${var.tree}/internal/wikipedia/testdata/real-pages-stub.xml.gz"] }
+step "download" "stub" { urls = ["${var.tree}/internal/corpora/wikipedia/testdata/real-pages-stub.xml.gz"] }
 step "download" "revisions" { urls = ["${var.data}/revisions.csv"] }
 step "download" "msmarco" {
   for_each = { docs = "docs", train_queries = "queries", train_qrels = "qrels", dev_queries = "queries", dev_qrels = "qrels" }

@@ -19,5 +19,5 @@ export REDSI_CUDA
 export REDSI_CUDA_GRAPHS="${REDSI_CUDA_GRAPHS:-$PWD}"
 export LD_LIBRARY_PATH="$REDSI_CUDA/torch/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 out=$(cd "${OUT:-.}" && pwd)
-cd internal/cardtest
+cd internal/model/cardtest
 exec ./cardtest.test -card=real -report "$out/test-cuda.json" -test.v "$@"

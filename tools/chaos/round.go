@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/host/devserver"
 )
 
 // Bounds of the promises. On a machine that has more to do than cores they are

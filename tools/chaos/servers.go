@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redsi/redsi/internal/devserver"
-	"github.com/redsi/redsi/internal/loopback"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/system/loopback"
 )
 
 // server is a Temporal or MinIO server of a round's cluster, which can be ended

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/host/devserver"
 )
 
 // place is what a round's runs are part of.

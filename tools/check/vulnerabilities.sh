@@ -4,7 +4,7 @@
 checker=$1
 shift
 # Of one small package first: all of them are loaded before the database is asked.
-out=$($checker govulncheck ./internal/escape 2>&1) && out=$($checker govulncheck "$@" 2>&1)
+out=$($checker govulncheck ./internal/system/escape 2>&1) && out=$($checker govulncheck "$@" 2>&1)
 code=$?
 case $out in
 *"no such host"* | *"connection refused"* | *"i/o timeout"* | *"fetching vulnerabilities"* | *"Forbidden"*)

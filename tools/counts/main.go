@@ -1,7 +1,7 @@
 // Command counts writes what operations of the paper's models ask of a card, counted on a CPU
-// that is taken for one: internal/roofline/counts.json.
+// that is taken for one: internal/host/roofline/counts.json.
 //
-//	go run ./tools/counts [-of tiny,more,small,base,bert] [-out internal/roofline/counts.json]
+//	go run ./tools/counts [-of tiny,more,small,base,bert] [-out internal/host/roofline/counts.json]
 //
 // What -of does not name stays as it was counted. All of it takes two minutes.
 package main
@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/roofline"
-	"github.com/redsi/redsi/internal/roofline/counted"
+	"github.com/redsi/redsi/internal/host/roofline"
+	"github.com/redsi/redsi/internal/model/counted"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -26,7 +26,7 @@ func run(args []string, errs io.Writer) int {
 	f := flag.NewFlagSet("counts", flag.ContinueOnError)
 	f.SetOutput(errs)
 	of := f.String("of", strings.Join(counted.Models, ","), "what to count")
-	out := f.String("out", "internal/roofline/counts.json", "the file to write")
+	out := f.String("out", "internal/host/roofline/counts.json", "the file to write")
 	if f.Parse(args) != nil {
 		return 2
 	}

@@ -18,7 +18,7 @@ type graphs struct {
 	source             string // the folder of table.h and library/graph.cc
 }
 
-// graphsLibrary is the library's name; internal/tensor/cudagraph has the same.
+// graphsLibrary is the library's name; internal/model/tensor/cudagraph has the same.
 const graphsLibrary = "libredsi_graphs.so"
 
 // cudaHeaders are the files of NVIDIA's wheels that a program is compiled with.

@@ -14,7 +14,7 @@ import (
 // graphsName is the folder that the Makefile gives cuda-graphs on linux-amd64.
 func graphsName(t *testing.T, version string) string {
 	t.Helper()
-	source := "../../internal/tensor/cudagraph/"
+	source := "../../internal/model/tensor/cudagraph/"
 	sum := sha256.Sum256([]byte(readFile(t, source+"library/graph.cc") + readFile(t, source+"table.h")))
 	return fmt.Sprintf("%s-%x-linux-amd64", version, sum[:6])
 }

@@ -70,7 +70,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.versions, "versions", "tools/versions.mk", "`file` that lists the wheels of libtorch")
 	flags.StringVar(&o.platform, "platform", "linux-amd64", "system and processor, as -versions writes them")
 	flags.StringVar(&o.header, "header", "tools/native/gotch-libtorch211.h", "`file` that is forced into gotch's sources")
-	flags.StringVar(&o.graphs, "graphs", "internal/tensor/cudagraph", "`folder` with the source of cuda-graphs")
+	flags.StringVar(&o.graphs, "graphs", "internal/model/tensor/cudagraph", "`folder` with the source of cuda-graphs")
 	flags.IntVar(&o.jobs, "jobs", 2, "how many parts are compiled at once, gotch beside them")
 	flags.StringVar(&o.first, "first", "", "`command` that runs before all else, the installation beside it")
 	flags.Usage = func() {}

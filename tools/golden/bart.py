@@ -1,4 +1,4 @@
-"""Goldens of internal/bart from transformers 4.44.1 (bart_requirements.txt).
+"""Goldens of internal/model/bart from transformers 4.44.1 (bart_requirements.txt).
 
 Writes, for tiny random models: the checkpoint as transformers saves it, what
 transformers computes from it (encoder states, logits, loss and every parameter's
@@ -8,7 +8,7 @@ step's order of a token range. scaled has scale_embedding, other sizes of encode
 decoder, a final_logits_bias and a forced first token; both force </s> at the end.
 
     pip install -r tools/golden/bart_requirements.txt
-    python tools/golden/bart.py internal/bart/testdata
+    python tools/golden/bart.py internal/model/bart/testdata
 """
 import json
 import pathlib

@@ -3,7 +3,7 @@
 Byte-level BPE of 600 entries, trained on the paragraphs of this script, with BART's special
 tokens around a text (bart_requirements.txt, tokenizers 0.19.1).
 
-    python tools/golden/bart_tokenizer.py internal/subword/testdata
+    python tools/golden/bart_tokenizer.py internal/model/subword/testdata
 """
 import json
 import pathlib

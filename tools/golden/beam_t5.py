@@ -1,6 +1,6 @@
-"""Beam searches of transformers 4.44.1 with the tiny models of internal/t5/testdata.
+"""Beam searches of transformers 4.44.1 with the tiny models of internal/model/t5/testdata.
 
-Writes internal/decode/testdata/beam_t5.json: sequences and scores of generate()
+Writes internal/model/decode/testdata/beam_t5.json: sequences and scores of generate()
 with 40 beams, unconstrained and with prefix_allowed_tokens_fn over 1,500 random
 identifiers, with early_stopping False ("free", "trie") and True ("free/full",
 "trie/full"), for queries of several lengths in one padded batch.
@@ -17,8 +17,8 @@ import torch
 from transformers import T5ForConditionalGeneration
 
 HERE = os.path.dirname(__file__)
-MODELS = os.path.join(HERE, "../../internal/t5/testdata")
-OUT = os.path.join(HERE, "../../internal/decode/testdata/beam_t5.json")
+MODELS = os.path.join(HERE, "../../internal/model/t5/testdata")
+OUT = os.path.join(HERE, "../../internal/model/decode/testdata/beam_t5.json")
 
 
 def main():

@@ -1,7 +1,7 @@
 """Beam searches of transformers 4.44.1 over a model that is a table.
 
 The next token's logits are a hash of query, step, last token and token, so that a
-test needs no weights. Writes internal/decode/testdata/beam_table.json: for each
+test needs no weights. Writes internal/model/decode/testdata/beam_table.json: for each
 configuration, the sequences and scores of generate().
 
     pip install -r tools/golden/beam_requirements.txt
@@ -16,7 +16,7 @@ from transformers import T5Config, T5ForConditionalGeneration
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
 MASK = (1 << 64) - 1
-OUT = os.path.join(os.path.dirname(__file__), "../../internal/decode/testdata/beam_table.json")
+OUT = os.path.join(os.path.dirname(__file__), "../../internal/model/decode/testdata/beam_table.json")
 
 
 def mix(x):

@@ -1,11 +1,11 @@
-"""Goldens of internal/bert from transformers 4.44.1 (bert_requirements.txt).
+"""Goldens of internal/model/bert from transformers 4.44.1 (bert_requirements.txt).
 
 Writes a tiny random BERT as transformers saves it, and the last hidden states that
 transformers computes for a padded batch, without the padding.
 
 Then the same, smaller, for the other encoders, with the pad token written in a text.
 
-    python tools/golden/bert.py internal/bert/testdata
+    python tools/golden/bert.py internal/model/bert/testdata
 """
 import json
 import pathlib

@@ -1,8 +1,8 @@
-"""Writes internal/bm25/testdata: texts, and what bm25s, rank_bm25 and Lucene make of them.
+"""Writes internal/ranking/bm25/testdata: texts, and what bm25s, rank_bm25 and Lucene make of them.
 
 pip install -r bm25_requirements.txt
 pip download --no-deps pyserini==0.22.1    # its wheel has anserini-0.22.1-fatjar.jar, Lucene 9.5
-python bm25.py --jar anserini-0.22.1-fatjar.jar internal/bm25/testdata
+python bm25.py --jar anserini-0.22.1-fatjar.jar internal/ranking/bm25/testdata
 """
 import argparse
 import base64

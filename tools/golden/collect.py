@@ -1,10 +1,10 @@
-"""Sample files of internal/collect: one collection in every format that it reads.
+"""Sample files of internal/corpora/collect: one collection in every format that it reads.
 
 The documents are Aesop's fables in George Fyler Townsend's translation of 1867, which is in the
 public domain; queries and judgments were written for the test. Parquet is pyarrow's
 (collect_requirements.txt).
 
-    python tools/golden/collect.py internal/collect/testdata
+    python tools/golden/collect.py internal/corpora/collect/testdata
 """
 import bz2
 import csv

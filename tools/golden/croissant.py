@@ -2,7 +2,7 @@
 what the files say to readers of Parquet, JSON lines and TSV.
 
     python -m venv venv && venv/bin/pip install -r croissant_requirements.txt
-    venv/bin/python croissant.py ../../internal/export/testdata/croissant/* EXPORT …
+    venv/bin/python croissant.py ../../internal/corpora/export/testdata/croissant/* EXPORT …
 """
 
 import csv

@@ -1,7 +1,7 @@
-"""Writes internal/dense/testdata: vectors, and numpy's ranking of them.
+"""Writes internal/ranking/dense/testdata: vectors, and numpy's ranking of them.
 
 pip install numpy==1.26.4
-python dense.py internal/dense/testdata
+python dense.py internal/ranking/dense/testdata
 
 Whole numbers make ties that no rounding breaks: equal products go by number. Twenty
 documents are others again, one is zero.

@@ -1,6 +1,6 @@
-"""Makes internal/drawn/testdata/drawn.json of bench/peers/drawn.py. Needs no package.
+"""Makes internal/corpora/drawn/testdata/drawn.json of bench/peers/drawn.py. Needs no package.
 
-    python drawn.py > ../../internal/drawn/testdata/drawn.json
+    python drawn.py > ../../internal/corpora/drawn/testdata/drawn.json
 """
 import hashlib
 import itertools

@@ -1,7 +1,7 @@
 """The layout in which NQ320K was published, and the loading of exports with Python's datasets.
 
     pip install -r exports_requirements.txt
-    python exports.py golden ../../internal/export/testdata/redsi
+    python exports.py golden ../../internal/corpora/export/testdata/redsi
     python exports.py check EXPORT [EXPORT...]
 
 golden writes what `redsi` has to write for collection.json of that folder, by Python's own json and datasets, without

@@ -1,4 +1,4 @@
-"""What transformers 4.44.1 launches: the peer's side of internal/train/fit/launches_test.go.
+"""What transformers 4.44.1 launches: the peer's side of internal/model/train/fit/launches_test.go.
 
 Counts with torch.profiler, on the CPU, the kernels that a CUDA card would be asked for in a
 training step of T5 (forward, backward, transformers' Adafactor as the paper sets it) and in
@@ -7,14 +7,14 @@ kernel of its own for a device counts once, whatever that kernel calls; one that
 of others counts as those. Views and allocations do not count. aten::dropout counts once, as
 on a card, where it is one kernel. So the peer is never said to launch more than it does.
 A long list of tensors that is put together counts as often as CUDA cuts it, by the rule of
-internal/tensor/native/count.cc. What waits for the card (item, bool of a tensor) is counted apart.
+internal/model/tensor/native/count.cc. What waits for the card (item, bool of a tensor) is counted apart.
 
 How many there are does not depend on lengths or on rows, which is checked with Tiny on the
-batches of internal/t5/bench_test.go and on two rows of them; Small and Base are counted on
+batches of internal/model/t5/bench_test.go and on two rows of them; Small and Base are counted on
 two rows.
 
     pip install -r tools/golden/launches_requirements.txt
-    python tools/golden/launches.py internal/train/fit/testdata/launches.json
+    python tools/golden/launches.py internal/model/train/fit/testdata/launches.json
 """
 import collections
 import functools

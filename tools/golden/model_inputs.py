@@ -2,7 +2,7 @@
 
     pip install -r t5_tokenizer_requirements.txt
     python tools/golden/model_inputs.py assets/tokenizers/t5-tokenizer.json.gz \\
-        internal/subword/testdata/bart-tokenizer.json internal/retrieve/testdata/inputs.jsonl
+        internal/model/subword/testdata/bart-tokenizer.json internal/ranking/retrieve/testdata/inputs.jsonl
 
 A document is the tokens of "index:", then the first 32 of its text; a query the tokens of
 "query:", then those of its text, the first 64 of both together; transformers puts the special

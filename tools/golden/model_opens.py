@@ -1,8 +1,8 @@
-"""Opens in transformers 4.44.1 what internal/t5 or internal/bart saved, and compares the logits with
+"""Opens in transformers 4.44.1 what internal/model/t5 or internal/model/bart saved, and compares the logits with
 those of the model that it was read from (t5_requirements.txt, bart_requirements.txt).
 
-    REDSI_KEEP=/tmp/saved go test -run TestFilesRoundTrip ./internal/t5
-    python tools/golden/model_opens.py internal/t5/testdata /tmp/saved
+    REDSI_KEEP=/tmp/saved go test -run TestFilesRoundTrip ./internal/model/t5
+    python tools/golden/model_opens.py internal/model/t5/testdata /tmp/saved
 
 Printed, with transformers 4.44.1 and torch 2.1.0; bart: torch 2.11.0:
 v1_0: T5ForConditionalGeneration, loading info {}, max |diff| of logits 0.0

@@ -1,4 +1,4 @@
-"""Golden permutations of Python's random.Random(seed).shuffle: internal/docid/permutation_test.go.
+"""Golden permutations of Python's random.Random(seed).shuffle: internal/corpora/docid/permutation_test.go.
 
     python permutation.py
 

@@ -1,6 +1,6 @@
 """Probabilities of sampled tokens as transformers 4.44.1 makes them of logits.
 
-Writes internal/decode/testdata/sampling.json: rows of logits, some with equal ones, and
+Writes internal/model/decode/testdata/sampling.json: rows of logits, some with equal ones, and
 for each setting of temperature, top_k and top_p the tokens that may be drawn with their
 probabilities, by the logits processors in the order in which generate() applies them.
 
@@ -14,7 +14,7 @@ import os
 import torch
 from transformers.generation.logits_process import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-OUT = os.path.join(os.path.dirname(__file__), "../../internal/decode/testdata/sampling.json")
+OUT = os.path.join(os.path.dirname(__file__), "../../internal/model/decode/testdata/sampling.json")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Golden semantic identifiers of scikit-learn's KMeans: internal/docid/semantic_oracle_test.go.
+"""Golden semantic identifiers of scikit-learn's KMeans: internal/corpora/docid/semantic_oracle_test.go.
 
     pip install -r kmeans_requirements.txt
     python semantic.py OUT.json.gz

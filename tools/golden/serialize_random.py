@@ -1,4 +1,4 @@
-"""Writes internal/serialize/testdata/random.jsonl.gz: random articles in NQ form
+"""Writes internal/corpora/serialize/testdata/random.jsonl.gz: random articles in NQ form
 with the text that the Python peer (bench/peers/htmlnorm.py) makes of them.
 
     pip install -r serialize_random_requirements.txt

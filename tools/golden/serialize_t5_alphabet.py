@@ -1,4 +1,4 @@
-"""Writes internal/serialize/testdata/t5-alphabet.txt: the characters that some
+"""Writes internal/corpora/serialize/testdata/t5-alphabet.txt: the characters that some
 piece of T5's vocabulary holds, in code point order on one line. A string has an
 <unk> exactly when it has, after normalization, a character outside of it.
 

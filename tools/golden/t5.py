@@ -1,11 +1,11 @@
-"""Goldens of internal/t5 from transformers 4.44.1 (t5_requirements.txt).
+"""Goldens of internal/model/t5 from transformers 4.44.1 (t5_requirements.txt).
 
 Writes, for a tiny random v1.0 and a v1.1 model: the checkpoint as transformers
 saves it, and what transformers computes from it: encoder states, logits, loss and
 every parameter's gradient. Also the relative position buckets. Then the same, of smaller
 models, for other feed-forward layers, mT5 and umT5, and one in bfloat16 in several files.
 
-    python tools/golden/t5.py internal/t5/testdata
+    python tools/golden/t5.py internal/model/t5/testdata
 """
 import json
 import pathlib

@@ -4,7 +4,7 @@ Trained on the paragraphs of this script: SentencePiece's Unigram with the speci
 and of XLM-R, byte-level BPE as RoBERTa's, WordPiece as cased BERT's and as MPNet's, and a BPE
 that has no words (bart_requirements.txt has the versions).
 
-    python tools/golden/tokenizer_sorts.py internal/subword/testdata/sorts
+    python tools/golden/tokenizer_sorts.py internal/model/subword/testdata/sorts
 """
 import gzip
 import json

@@ -7,7 +7,7 @@ cut into three parts whose losses are weighted by their labels, as one batch wou
 Written are the model before, and for each schedule the model after, each update's rate
 and loss and the norm that was clipped.
 
-    python tools/golden/train.py internal/train/fit/testdata/trajectory
+    python tools/golden/train.py internal/model/train/fit/testdata/trajectory
 """
 import json
 import pathlib

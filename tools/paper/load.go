@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/kinds"
 )
 

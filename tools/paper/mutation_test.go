@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/render"
 )
 
 // mutant is one way in which a run could be wrong.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/tools/latex"
 )
 

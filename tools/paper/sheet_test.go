@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/render"
 )
 
 // sheet is a table or figure with the paper's numbers and texts in its cells: what a run

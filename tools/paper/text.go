@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/render"
 )
 
 var (

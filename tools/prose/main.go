@@ -25,8 +25,8 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"github.com/redsi/redsi/internal/prose"
-	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/paper/render"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

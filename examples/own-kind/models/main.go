@@ -5,7 +5,7 @@ import (
 	"example.org/own-kind/words"
 	"example.org/own-kind/words/compute"
 
-	"github.com/redsi/redsi/models"
+	"github.com/redsi/redsi/kinds/models"
 	"github.com/redsi/redsi/step"
 )
 

@@ -7,10 +7,10 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/step"
 )
 

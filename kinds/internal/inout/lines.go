@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/unpack"
+	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/step"
 )
 

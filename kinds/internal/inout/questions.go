@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/metrics"
-	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 )
 

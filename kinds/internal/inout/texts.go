@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/wikipedia"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/step"
 )
 

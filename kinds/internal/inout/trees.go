@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/tensor/safetensors"
+	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/step"
 )
 

@@ -1,0 +1,165 @@
+package livegraph
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the page's template and style
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redsi/redsi/internal/pipeline/graph"
+	"github.com/redsi/redsi/internal/system/loopback"
+)
+
+// Run is a run that can be drawn.
+type Run struct {
+	ID, Workflow string
+	Pipeline     string
+	Open         bool
+	Started      time.Time
+	URL          string // in Temporal's UI
+}
+
+// Picture is a snapshot of a run.
+type Picture struct {
+	Run
+	Steps    []graph.Step
+	Outcomes []string // of each step
+}
+
+// Source reports runs. ErrNotFound says that a run no longer exists.
+type Source interface {
+	Runs(ctx context.Context) ([]Run, error) // newest first
+	Picture(ctx context.Context, workflow string) (Picture, error)
+}
+
+// ErrNotFound is the error for an unknown run.
+var ErrNotFound = errors.New("no such run")
+
+// The most nodes that are drawn, with a block's instances as one or separately; the time to
+// place them grows with the square of a layer.
+const mostNodes = 2000
+
+// refresh is the time between reloads of an open run's page, in seconds.
+const refresh = 2
+
+//go:embed page.tmpl
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
+
+// policy lets a page load nothing else.
+const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Handler serves the list of runs at / and a run at /run/ID, where ID is its workflow's. It
+// answers only clients on this machine.
+func Handler(source Source, log *slog.Logger) http.Handler {
+	h := &handler{source, log}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", h.list)
+	mux.HandleFunc("GET /run/{id}", h.run)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Content-Security-Policy": policy, "Cross-Origin-Resource-Policy": "same-origin"} {
+			head.Set(name, value)
+		}
+		if status, why := loopback.Stranger(r, nil); status != 0 {
+			http.Error(w, why, status)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+type handler struct {
+	source Source
+	log    *slog.Logger
+}
+
+// content is the template's data.
+type content struct {
+	Style   template.CSS
+	Refresh int // seconds; 0: never
+	Now     string
+	Runs    []Run    // of the list
+	Run     *Picture // of a run
+	Counts  []graph.Share
+	Picture template.HTML
+	Expand  bool // each instance separately
+	TooMany int  // nodes, if they are not drawn
+}
+
+func (h *handler) list(w http.ResponseWriter, r *http.Request) {
+	runs, err := h.source.Runs(r.Context())
+	if err != nil {
+		h.fail(w, err)
+		return
+	}
+	h.show(w, content{Runs: runs, Refresh: refresh})
+}
+
+func (h *handler) run(w http.ResponseWriter, r *http.Request) {
+	p, err := h.source.Picture(r.Context(), r.PathValue("id"))
+	if err != nil {
+		h.fail(w, err)
+		return
+	}
+	c := content{Run: &p, Expand: r.URL.Query().Has("expand")}
+	if p.Open {
+		c.Refresh = refresh
+	}
+	g := graph.New(p.Steps, c.Expand)
+	g.Paint(p.Outcomes)
+	counts := map[string]int{}
+	for _, o := range p.Outcomes {
+		counts[o]++
+	}
+	c.Counts = graph.Shares(counts)
+	if c.TooMany = len(g.Nodes); c.TooMany <= mostNodes {
+		c.TooMany = 0
+		var svg bytes.Buffer
+		if err := g.SVG(&svg); err != nil {
+			h.fail(w, err)
+			return
+		}
+		c.Picture = template.HTML(svg.String()) // its texts are escaped
+	}
+	h.show(w, c)
+}
+
+func (h *handler) show(w http.ResponseWriter, c content) {
+	c.Style, c.Now = template.CSS(pageStyle), time.Now().Format(time.TimeOnly)
+	var b bytes.Buffer
+	if err := page().Execute(&b, c); err != nil {
+		h.fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if _, err := w.Write(b.Bytes()); err != nil {
+		h.log.Debug("a page was not sent", "err", err)
+	}
+}
+
+func (h *handler) fail(w http.ResponseWriter, err error) {
+	status := http.StatusBadGateway
+	if errors.Is(err, ErrNotFound) {
+		status = http.StatusNotFound
+	}
+	http.Error(w, fmt.Sprintf("the run cannot be shown: %v", err), status)
+}
+
+// Sorted sorts runs, newest first.
+func Sorted(runs []Run) []Run {
+	slices.SortFunc(runs, func(a, b Run) int { return b.Started.Compare(a.Started) })
+	return runs
+}

@@ -1,0 +1,64 @@
+package view
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// unmetShown bounds the unmet expectations that are printed unless all are asked for; the
+// report has all.
+const unmetShown = 20
+
+// Expectations prints unmet expectations or, with all, every expectation, and the count of all.
+// Without expectations it prints nothing.
+func Expectations(w io.Writer, j *expect.Judged, all bool) {
+	s := j.Summary()
+	if !s.Any() {
+		return
+	}
+	shown := 0
+	for _, it := range j.Items {
+		for _, c := range it.Checks {
+			if unmet := c.Verdict == render.Differs || c.Verdict == render.IsNear; all || unmet && shown < unmetShown {
+				Printf(w, "%s  %s  %s: %s%s\n", place(c.Pos), it.Address, c.Verdict, c.Said(), severity(c.Severity))
+				shown++
+			} else if unmet {
+				shown++
+			}
+		}
+	}
+	for _, c := range j.Claims {
+		if unmet := c.Verdict == render.Broken || c.Verdict == render.IsNear; !all && (!unmet || shown >= unmetShown) {
+			if unmet {
+				shown++
+			}
+			continue
+		}
+		shown++
+		Printf(w, "%s  claim %s  %s: “%s”%s\n", place(c.Pos), c.Name, c.Verdict, c.Text, severity(c.Severity))
+		checks := c.Unmet()
+		if all {
+			checks = c.Checks
+		}
+		for _, k := range checks {
+			Printf(w, "    %s: %s\n", k.Verdict, k.Said())
+		}
+	}
+	if !all && shown > unmetShown {
+		Printf(w, "and %d more\n", shown-unmetShown)
+	}
+	Printf(w, "%s\n", s.Sentence())
+}
+
+func severity(s render.Severity) string {
+	if s == "" || s == render.Error {
+		return ""
+	}
+	return "  (" + string(s) + ")"
+}
+
+func place(p pipeline.Pos) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }

@@ -1,0 +1,183 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/redsi/redsi/internal/pipeline/impact"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/escape"
+)
+
+// impactShown bounds the causes and claims that are printed unless all are asked for.
+const impactShown = 20
+
+// Impact prints what a change costs: the causes, the tables that they affect, and the sum; with
+// all, each step.
+func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
+	Printf(w, "%s -> %s\n", r.A, r.B)
+	for i, c := range r.Causes {
+		if i == impactShown && !all {
+			Printf(w, "       and %s more\n", Count(len(r.Causes)-i, "cause"))
+			break
+		}
+		Printf(w, "%s  %s", st.Bold(cmpText(c.Block, "redsi")), c.Text)
+		if c.Where != "" {
+			Printf(w, "  %s", st.Dim(c.Where))
+		}
+		Printf(w, "\n       changes %s, makes %s\n", Count(c.Steps, "step"), moves(c.Moves))
+	}
+	impactTables(w, r, st)
+	for i, c := range r.Claims {
+		if i == impactShown && !all {
+			Printf(w, "       and %s more\n", Count(len(r.Claims)-i, "claim"))
+			break
+		}
+		Printf(w, "claim  %s: %s\n", c.Table, c.Text)
+	}
+	if all {
+		impactSteps(w, r, st)
+	}
+	for _, n := range r.Notes {
+		Printf(w, "note: %s\n", n)
+	}
+	Printf(w, "%s\n", ImpactSentence(r))
+	if r.Cost.Steps > 0 {
+		Printf(w, "cost: %s\n", impactCost(r.Cost))
+	}
+}
+
+func cmpText(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func impactTables(w io.Writer, r *impact.Report, st Style) {
+	width := 0
+	for _, t := range r.Tables {
+		width = max(width, ansi.StringWidth(escape.Line(t.Address)))
+	}
+	for _, t := range r.Tables {
+		outcome := impactOutcome(t)
+		note := impactCounts(t.Counts)
+		if t.Cost.Steps > 0 {
+			note += "; " + impactCost(t.Cost)
+		}
+		if t.Claims > 0 {
+			note += "; " + Count(t.Claims, "claim")
+		}
+		Printf(w, "%s  %s  %s\n", st.Outcome(outcome, strings.ToUpper(outcome)), pad(t.Address, width), note)
+	}
+}
+
+// impactOutcome is the new outcome of a table, in a word.
+func impactOutcome(t impact.Table) string {
+	if t.After == "" {
+		return "gone"
+	}
+	return string(t.After)
+}
+
+func impactSteps(w io.Writer, r *impact.Report, st Style) {
+	for _, c := range r.Each {
+		after := string(c.After)
+		if after == "" {
+			after = "gone"
+		}
+		before := string(c.Before)
+		switch {
+		case before == "":
+			before = "new"
+		case c.Stood:
+			before = string(plan.Hit)
+		}
+		Printf(w, "%s  %s  was %s", st.Outcome(after, strings.ToUpper(after)), c.Address, before)
+		if c.Expect != nil {
+			Printf(w, ", about %s", Seconds(time.Duration(*c.Expect*float64(time.Second))))
+		}
+		for i, n := range c.Causes {
+			if i == 3 {
+				Printf(w, "; %d more", len(c.Causes)-i)
+				break
+			}
+			Printf(w, "; %s", strings.TrimSpace(r.Causes[n].Block+" "+r.Causes[n].Text))
+		}
+		Println(w)
+	}
+}
+
+// ImpactSentence sums up how the steps change.
+func ImpactSentence(r *impact.Report) string {
+	n := r.Steps
+	var parts []string
+	for _, x := range []struct {
+		n    int
+		text string
+	}{{n.Run, "from HIT to RUN"}, {n.Maybe, "from HIT to MAYBE"}, {n.New, "new and to run"}, {n.Hit, "to HIT"}, {n.Cut, "HIT under another key"}, {n.Gone, "gone"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.text))
+		}
+	}
+	text := "no step changes"
+	if len(r.Causes) > 0 {
+		text = "no step loses its result"
+	}
+	if len(parts) > 0 {
+		text = Count(n.Same+n.Run+n.Maybe+n.New+n.Hit+n.Cut+n.Anyway, "step") + ": " + strings.Join(parts, ", ")
+	}
+	if n.Anyway > 0 {
+		text += fmt.Sprintf("; %d would run without the change too", n.Anyway)
+	}
+	return text + "."
+}
+
+func impactCounts(n impact.Counts) string {
+	var parts []string
+	for _, x := range []struct {
+		n    int
+		text string
+	}{{n.Run, "run"}, {n.Maybe, "maybe"}, {n.New, "new"}, {n.Hit, "to hit"}, {n.Cut, "hit under another key"}, {n.Gone, "gone"}, {n.Anyway, "anyway"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.text))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func moves(c impact.Cost) string {
+	if c.Steps == 0 {
+		return "nothing run"
+	}
+	return Count(c.Steps, "step") + " run: " + impactCost(c)
+}
+
+// impactCost is what steps are expected to take.
+func impactCost(c impact.Cost) string {
+	duration := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	if c.Unknown == c.Steps {
+		return "no history"
+	}
+	text := spread(duration(c.P50), duration(c.P90))
+	if c.GPU > 0 {
+		text += fmt.Sprintf(", %.1f h of it on GPUs", c.GPU)
+	}
+	if c.Unsized < c.Steps {
+		text += ", " + Size(c.Bytes)
+	}
+	if c.Download > 0 {
+		text += ", " + Size(c.Download) + " to download"
+	}
+	if c.Unfetched > 0 {
+		text += ", " + Count(c.Unfetched, "source") + " of unknown size"
+	}
+	if c.Unknown > 0 {
+		text += fmt.Sprintf(" (%d of %d known)", c.Steps-c.Unknown, c.Steps)
+	}
+	return text
+}

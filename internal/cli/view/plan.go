@@ -1,0 +1,240 @@
+package view
+
+import (
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/hours"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// PlanFacts is what is known about a plan besides its preview.
+type PlanFacts struct {
+	Store    string
+	Estimate *estimate.Estimate
+	Why      map[int]string // why a step must run
+	Causes   map[int]string // the same without values, where values differ
+	Slots    int            // steps at a time, for the estimate
+	GPUSlots int
+	Others   *Others
+	Failed   map[int]Failed // what failed for good before, under the same key
+	Free     int64          // bytes free for results; -1: unknown
+	Hours    *hours.Hours   // of steps on cards; nil: not asked for
+
+	Libraries []string // interpreters' packages that are part of keys, a sentence each
+}
+
+// fits reports whether the results fit on the disk, as far as that is known.
+func (f *PlanFacts) fits() bool { return f.Free < 0 || f.Estimate.Bytes <= f.Free }
+
+// fetch is how many bytes of a step would be fetched from other stores.
+func (f *PlanFacts) fetch(i int) (size int64, ok bool) {
+	if f.Others != nil {
+		size, ok = f.Others.Fetch[i]
+	}
+	return size, ok
+}
+
+// PlanStep is one step of a plan in JSON.
+type PlanStep struct {
+	Address string            `json:"address"`
+	Kind    string            `json:"kind"`
+	Outcome plan.Outcome      `json:"outcome"`
+	Key     *artifacts.Digest `json:"key,omitempty"`
+	Waits   []string          `json:"waits_for,omitempty"` // for maybe: the steps whose outputs decide
+	Reason  string            `json:"reason,omitempty"`
+	Failed  *Failed           `json:"failed_before,omitempty"` // under the same key
+	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint
+	TookS   *float64          `json:"took_s,omitempty"`        // of the result, for a hit
+	Bytes   *int64            `json:"bytes,omitempty"`         // of its outputs
+	Origin  string            `json:"origin,omitempty"`        // the run it came from
+	From    string            `json:"from,omitempty"`          // the other store that has it
+	Fetch   *int64            `json:"fetch_bytes,omitempty"`
+
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // why the result is valid for this key
+
+	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
+	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
+	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
+	Size      *int64         `json:"expect_bytes,omitempty"`
+	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
+
+	Fails []string `json:"fails,omitempty"` // failed checks of a hit, which stop its readers
+	Warns []string `json:"warns,omitempty"`
+
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// PlanGroup is a block of a plan in JSON, or what a table needs.
+type PlanGroup struct {
+	Name    string   `json:"name"` // "": not needed by any table
+	Run     int      `json:"run"`
+	Resume  int      `json:"resume"`
+	Maybe   int      `json:"maybe"`
+	Hit     int      `json:"hit"`
+	SavedS  float64  `json:"saved_s"`
+	Unknown int      `json:"unknown"` // steps that are not hits, without history
+	P50     float64  `json:"expect_s"`
+	P90     float64  `json:"expect_p90_s"`
+	GPU     float64  `json:"gpu_hours"`
+	Bytes   int64    `json:"expect_bytes"`
+	Shared  *int     `json:"shared,omitempty"` // those of a table's steps to run that other tables need too
+	SharedS *float64 `json:"shared_s,omitempty"`
+	Reasons []Reason `json:"reasons,omitempty"` // of a block, most frequent first
+}
+
+// Reason is why some steps of a block must run.
+type Reason struct {
+	Reason string `json:"reason"`
+	Steps  int    `json:"steps"`
+}
+
+// PlanEstimate is the expected cost of the steps that are not hits, in JSON.
+type PlanEstimate struct {
+	Steps    int                    `json:"steps"`
+	Unknown  int                    `json:"unknown"` // without history: not in times and sizes
+	By       map[estimate.Basis]int `json:"known_by"`
+	WorkP50  float64                `json:"work_s"`
+	WorkP90  float64                `json:"work_p90_s"`
+	GPUSteps int                    `json:"gpu_steps"`
+	GPUKnown int                    `json:"gpu_known"` // of gpu_steps, with history
+	GPUHours float64                `json:"gpu_hours"`
+
+	Slots           int          `json:"slots"`
+	GPUSlots        int          `json:"gpu_slots"`
+	Wall            float64      `json:"wall_at_least_s"`
+	Critical        float64      `json:"critical_path_s"`
+	CriticalUnknown int          `json:"critical_path_unknown"`
+	CriticalPath    []PathedStep `json:"critical_path"`
+
+	Bytes        int64  `json:"bytes"`
+	BytesUnknown int    `json:"bytes_unknown"` // steps
+	Free         *int64 `json:"free_bytes,omitempty"`
+	Fits         *bool  `json:"fits,omitempty"`
+
+	Memory        int64  `json:"memory,omitempty"` // the expected 90 % quantile of the step with the most
+	MemoryOf      string `json:"memory_of,omitempty"`
+	MemoryUnknown int    `json:"memory_unknown"` // steps
+
+	DownloadBytes   int64 `json:"download_bytes"`
+	DownloadSources int   `json:"download_sources"`
+	DownloadUnknown int   `json:"download_unknown"` // sources of unknown size
+}
+
+// PathedStep is a step of the critical path.
+type PathedStep struct {
+	Address string   `json:"address"`
+	Expect  *float64 `json:"expect_s,omitempty"`
+}
+
+// PlanJSON is a whole plan in JSON.
+type PlanJSON struct {
+	Pipeline string       `json:"pipeline"`
+	Store    string       `json:"store"`
+	Targets  []string     `json:"targets,omitempty"`
+	Steps    []PlanStep   `json:"steps"`
+	Summary  plan.Summary `json:"summary"`
+	Blocks   []PlanGroup  `json:"blocks"`
+	Tables   []PlanGroup  `json:"tables"`
+	Estimate PlanEstimate `json:"estimate"`
+	Others   *OthersJSON  `json:"others,omitempty"`
+	Hours    *HoursJSON   `json:"hours,omitempty"`
+
+	Libraries []string `json:"libraries,omitempty"`
+}
+
+// NewPlanJSON makes the JSON value of a preview.
+func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
+	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Summary: v.Summary(),
+		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Libraries: f.Libraries}
+	for i, s := range v.Plan.Steps {
+		it, x := v.Items[i], f.Estimate.Each[i]
+		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
+			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns}
+		if !it.Key.IsZero() {
+			p.Key = &it.Key
+		}
+		if failed, ok := f.Failed[i]; ok {
+			p.Failed = &failed
+		}
+		for _, w := range it.Waits {
+			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
+		}
+		if it.Outcome == plan.Hit {
+			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
+			p.From = it.From
+			if size, ok := f.fetch(i); ok {
+				p.Fetch = &size
+			}
+		} else if x.Basis != estimate.Nothing {
+			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
+		}
+		p.Memory = max(x.Memory, it.Memory)
+		if it.Outcome != plan.Hit && x.Bytes >= 0 {
+			p.Size = &x.Bytes
+		}
+		out.Steps = append(out.Steps, p)
+	}
+	blocks, of := f.Estimate.Blocks(v)
+	why := reasons(len(blocks), of, f)
+	for n, g := range blocks {
+		p := groupJSON(g)
+		p.Reasons = why[n]
+		out.Blocks = append(out.Blocks, p)
+	}
+	for _, g := range f.Estimate.Tables(v) {
+		p := groupJSON(g)
+		p.Shared, p.SharedS = &g.Shared, secondsOf(g.SharedP50)
+		out.Tables = append(out.Tables, p)
+	}
+	if f.Hours != nil {
+		out.Hours = hoursJSON(v, f.Hours)
+	}
+	return out
+}
+
+func secondsOf(d time.Duration) *float64 {
+	s := d.Seconds()
+	return &s
+}
+
+func groupJSON(g estimate.Group) PlanGroup {
+	return PlanGroup{Name: g.Name, Run: g.Run, Resume: g.Resume, Maybe: g.Maybe, Hit: g.Hit, SavedS: g.Saved.Seconds(),
+		Unknown: g.Unknown, P50: g.P50.Seconds(), P90: g.P90.Seconds(), GPU: g.GPU.Hours(), Bytes: g.Bytes}
+}
+
+func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
+	e := f.Estimate
+	out := PlanEstimate{Steps: e.Steps, Unknown: e.Unknown, By: basesOf(v, e), WorkP50: e.WorkP50.Seconds(), WorkP90: e.WorkP90.Seconds(),
+		GPUSteps: e.GPUSteps, GPUKnown: e.GPUSteps - e.GPUUnknown, GPUHours: e.GPUHours(), Slots: f.Slots, GPUSlots: f.GPUSlots, Wall: e.Wall(f.Slots, f.GPUSlots).Seconds(),
+		Critical: e.Critical.Seconds(), CriticalUnknown: e.CriticalUnknown, CriticalPath: []PathedStep{}, Bytes: e.Bytes, BytesUnknown: e.BytesUnknown,
+		DownloadBytes: e.Download.Bytes, DownloadSources: e.Download.Sources, DownloadUnknown: e.Download.Unknown}
+	if out.Memory, out.MemoryUnknown = e.Memory, e.MemoryUnknown; e.Memory > 0 {
+		out.MemoryOf = v.Plan.Steps[e.MemoryOf].Address
+	}
+	for _, i := range e.CriticalPath {
+		p := PathedStep{Address: v.Plan.Steps[i].Address}
+		if x := e.Each[i]; x.Basis != estimate.Nothing {
+			p.Expect = secondsOf(x.P50)
+		}
+		out.CriticalPath = append(out.CriticalPath, p)
+	}
+	if f.Free >= 0 {
+		fits := f.fits()
+		out.Free, out.Fits = &f.Free, &fits
+	}
+	return out
+}
+
+// basesOf counts the steps that are not hits by the history used for their estimate.
+func basesOf(v *plan.Preview, e *estimate.Estimate) map[estimate.Basis]int {
+	n := map[estimate.Basis]int{}
+	for i, it := range v.Items {
+		if b := e.Each[i].Basis; it.Outcome != plan.Hit && b != estimate.Nothing {
+			n[b]++
+		}
+	}
+	return n
+}

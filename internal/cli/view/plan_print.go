@@ -1,0 +1,323 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/escape"
+)
+
+// PlanStyle says how much of a plan is printed.
+type PlanStyle struct {
+	Style
+	All     bool // each step, also hits
+	Verbose bool // each step that is not a hit, and the longest chain
+	ByTable bool // what each table and figure needs
+}
+
+// fewSteps is how many steps that are not hits are printed one by one.
+const fewSteps = 20
+
+// Plan prints a preview for people: its steps, if few are not hits or they are asked for, else
+// its blocks, or what its tables need; and the expected cost.
+func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	switch {
+	case st.ByTable:
+		planTables(w, v, st, f)
+	case st.All || st.Verbose || f.Estimate.Steps <= fewSteps:
+		planSteps(w, v, st, f)
+	default:
+		planBlocks(w, v, st, f)
+	}
+	planChecks(w, v, st)
+	sum := v.Summary()
+	Printf(w, "%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
+	if n := accepted(v); n > 0 {
+		Printf(w, "; %d of the hits by acceptance", n)
+	}
+	if n := len(f.Failed); n > 0 {
+		Printf(w, "; %d of those to run failed before", n)
+	}
+	if n := resumed(f.Estimate); n > 0 {
+		Printf(w, "; %s from a checkpoint", resumes(n))
+	}
+	if sum.Hit > 0 {
+		Printf(w, "; hits save %s", Seconds(v.Saved()))
+	}
+	Println(w, ".")
+	for _, l := range f.Libraries {
+		Printf(w, "In keys: %s.\n", l)
+	}
+	planOthers(w, v, f.Others)
+	if f.Estimate.Steps > 0 {
+		planCosts(w, v, st, f)
+	}
+}
+
+// planChecks prints the hits whose results fail a check.
+func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
+	for i, it := range v.Items {
+		for _, f := range it.Fails {
+			Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
+		}
+		for _, f := range it.Warns {
+			Printf(w, "%s  %s  warning: %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
+		}
+	}
+}
+
+func accepted(v *plan.Preview) (n int) {
+	for _, it := range v.Items {
+		if it.Accepted != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func resumed(e *estimate.Estimate) (n int) {
+	for _, x := range e.Each {
+		if x.Resumes {
+			n++
+		}
+	}
+	return n
+}
+
+func resumes(n int) string {
+	if n == 1 {
+		return "1 resumes"
+	}
+	return fmt.Sprintf("%d resume", n)
+}
+
+func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	width := 0
+	for i, s := range v.Plan.Steps {
+		if st.All || v.Items[i].Outcome != plan.Hit {
+			width = max(width, ansi.StringWidth(escape.Line(s.Address)))
+		}
+	}
+	for i, s := range v.Plan.Steps {
+		it := v.Items[i]
+		note := ""
+		switch {
+		case it.Outcome == plan.Hit && !st.All:
+			continue
+		case it.Outcome == plan.Hit:
+			note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
+			if size, ok := f.fetch(i); ok && size > 0 {
+				note += ", " + Size(size) + " to fetch"
+			}
+			if it.Accepted != nil {
+				note += "; " + it.Accepted.Sentence()
+			}
+		case it.Outcome == plan.Maybe:
+			note = "known after " + names(v, it.Waits)
+		default:
+			note = f.Why[i]
+		}
+		if x := f.Estimate.Each[i]; x.Basis != estimate.Nothing {
+			note += "; about " + Seconds(x.P50)
+		}
+		word := strings.ToUpper(string(it.Outcome))
+		if it.From != "" {
+			word += " (from " + it.From + ")"
+		}
+		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), word), pad(s.Address, width), st.Dim(note))
+	}
+}
+
+func names(v *plan.Preview, waits []int) string {
+	const most = 3
+	var out []string
+	for i, w := range waits {
+		if i == most {
+			out = append(out, fmt.Sprintf("%d more", len(waits)-most))
+			break
+		}
+		out = append(out, v.Plan.Steps[w].Address)
+	}
+	return strings.Join(out, ", ")
+}
+
+// planBlocks prints a line for each block that is not all hits.
+func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	blocks, of := f.Estimate.Blocks(v)
+	why, after := reasons(len(blocks), of, f), waits(v, blocks, of)
+	var rows []groupRow
+	for n, g := range blocks {
+		if g.Todo() == 0 {
+			continue
+		}
+		note := reasonsText(why[n])
+		if note == "" {
+			note = after[n]
+		}
+		rows = append(rows, groupRow{g, counts(g), note})
+	}
+	printGroups(w, st.Style, rows)
+}
+
+// planTables prints a line for each table and figure that is not a hit.
+func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	var rows []groupRow
+	for _, g := range f.Estimate.Tables(v) {
+		note := ""
+		switch {
+		case g.Todo() == 0:
+			continue
+		case g.Name == "":
+			g.Name = "no table or figure"
+		case g.Shared > 0 && g.Shared == g.Todo():
+			note = "all shared with others"
+		case g.Shared > 0:
+			note = fmt.Sprintf("%d shared with others", g.Shared)
+			if g.SharedP50 > 0 {
+				note += " (" + Seconds(g.SharedP50) + ")"
+			}
+		}
+		rows = append(rows, groupRow{g, Count(g.Todo(), "step"), note})
+	}
+	printGroups(w, st.Style, rows)
+}
+
+type groupRow struct {
+	estimate.Group
+	counts, note string
+}
+
+func printGroups(w io.Writer, st Style, rows []groupRow) {
+	name, count, cost := 0, 0, 0
+	for _, r := range rows {
+		name = max(name, ansi.StringWidth(escape.Line(r.Name)))
+		count, cost = max(count, len(r.counts)), max(cost, len(costs(r.Group)))
+	}
+	for _, r := range rows {
+		outcome := plan.Maybe
+		if r.Run+r.Resume > 0 {
+			outcome = plan.Run
+		}
+		Printf(w, "%s  %s  %-*s  %-*s  %s\n", st.Outcome(string(outcome), strings.ToUpper(string(outcome))), pad(r.Name, name),
+			count, r.counts, cost, costs(r.Group), st.Dim(r.note))
+	}
+}
+
+func counts(g estimate.Group) string {
+	var out []string
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{g.Run, "run"}, {g.Resume, "resume"}, {g.Maybe, "maybe"}, {g.Hit, "hit"}} {
+		if x.n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", x.n, x.word))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// costs is the expected cost of a group, and for how many of its steps it is known.
+func costs(g estimate.Group) string {
+	todo := g.Todo()
+	if g.Unknown == todo {
+		return "no history"
+	}
+	text := spread(g.P50, g.P90) + ", " + Size(g.Bytes)
+	if g.Unknown > 0 {
+		text += fmt.Sprintf(" (%d of %d known)", todo-g.Unknown, todo)
+	}
+	return text
+}
+
+func spread(p50, p90 time.Duration) string {
+	text := Seconds(p50)
+	if slow := Seconds(p90); slow != text {
+		text += " (p90 " + slow + ")"
+	}
+	return text
+}
+
+// reasons counts why the steps of each group must run, most frequent first. Reasons that differ
+// only in values count as one.
+func reasons(groups int, of []int, f PlanFacts) [][]Reason {
+	counted := make([]map[string]Reason, groups)
+	for _, i := range slices.Sorted(maps.Keys(f.Why)) {
+		text := f.Why[i]
+		cause := cmp.Or(f.Causes[i], text)
+		if counted[of[i]] == nil {
+			counted[of[i]] = map[string]Reason{}
+		}
+		r := counted[of[i]][cause]
+		if r.Steps++; r.Steps > 1 && r.Reason != text {
+			text = cause + " differs"
+		}
+		r.Reason = text
+		counted[of[i]][cause] = r
+	}
+	out := make([][]Reason, groups)
+	for n, causes := range counted {
+		for _, cause := range slices.Sorted(maps.Keys(causes)) {
+			out[n] = append(out[n], causes[cause])
+		}
+		slices.SortStableFunc(out[n], func(a, b Reason) int { return cmp.Compare(b.Steps, a.Steps) })
+	}
+	return out
+}
+
+// reasonsShown is how many reasons of a block are printed.
+const reasonsShown = 2
+
+func reasonsText(all []Reason) string {
+	if len(all) == 1 {
+		return all[0].Reason
+	}
+	var out []string
+	for n, r := range all {
+		if n == reasonsShown {
+			out = append(out, Count(len(all)-n, "other reason"))
+			break
+		}
+		out = append(out, fmt.Sprintf("%d: %s", r.Steps, r.Reason))
+	}
+	return strings.Join(out, "; ")
+}
+
+// waits says which blocks the keys of each block wait for.
+func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
+	const most = 3
+	out := make([]string, len(blocks))
+	seen := make([]map[int]bool, len(blocks))
+	for i, it := range v.Items {
+		for _, d := range it.Waits {
+			if seen[of[i]] == nil {
+				seen[of[i]] = map[int]bool{}
+			}
+			if of[d] != of[i] {
+				seen[of[i]][of[d]] = true
+			}
+		}
+	}
+	for n, before := range seen {
+		var names []string
+		for _, b := range slices.Sorted(maps.Keys(before)) {
+			if len(names) == most {
+				names = append(names, fmt.Sprintf("%d more", len(before)-most))
+				break
+			}
+			names = append(names, blocks[b].Name)
+		}
+		if len(names) > 0 {
+			out[n] = "known after " + strings.Join(names, ", ")
+		}
+	}
+	return out
+}

@@ -1,0 +1,375 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Live shows a run in progress. On a terminal it keeps a block of running steps below the lines
+// of finished ones; elsewhere it prints a line whenever a step begins or ends, and the progress
+// of running steps now and then.
+type Live struct {
+	w      io.Writer
+	st     Style
+	screen *Screen // nil without a terminal
+	width  int
+
+	seen   map[string]workflows.Status
+	said   map[string]time.Time
+	began  map[string]time.Time // start of work, not of queueing
+	now    time.Time
+	spoke  time.Time // when the last line was printed
+	waits  string    // as printed
+	resume bool      // the first state: hits are counted, not listed
+}
+
+// Work is what is known about a running step.
+type Work struct {
+	Began    time.Time // zero: unknown
+	Progress step.Progress
+}
+
+// NewLive makes a view that writes to w; width is the terminal's, 0 without one.
+func NewLive(w io.Writer, st Style, width int) *Live {
+	l := &Live{w: w, st: st, width: width, seen: map[string]workflows.Status{}, said: map[string]time.Time{},
+		began: map[string]time.Time{}, resume: true}
+	if width > 0 {
+		var ok bool
+		if l.screen, ok = w.(*Screen); !ok {
+			l.screen = NewScreen(w)
+			l.w = l.screen
+		}
+	}
+	return l
+}
+
+// progressEvery is how often the progress of a step or the run is printed without a terminal.
+const progressEvery = 15 * time.Second
+
+// Update shows a new state. work has the running steps by address; waits is what the run waits
+// for, "": nothing.
+func (l *Live) Update(s workflows.State, work map[string]Work, waits string, now time.Time) {
+	if l.now = now; l.spoke.IsZero() {
+		l.spoke = now
+	}
+	var news bytes.Buffer
+	l.news(&news, s, work)
+	if l.screen != nil { // first, so that it has no finished steps
+		l.screen.Show(l.block(s, work, waits))
+	}
+	if news.Len() > 0 {
+		_, _ = l.w.Write(news.Bytes())
+	}
+	if l.screen == nil {
+		l.murmur(s, work, waits)
+	}
+}
+
+// Say prints a line above the running steps.
+func (l *Live) Say(text string) { Println(l.w, text) }
+
+// Close removes the block.
+func (l *Live) Close() {
+	if l.screen != nil {
+		l.screen.Show(nil)
+	}
+}
+
+// cause is why steps ended without a result.
+type cause struct {
+	status workflows.Status
+	why    string
+}
+
+func (l *Live) news(w io.Writer, s workflows.State, work map[string]Work) {
+	hits := 0
+	var causes []cause
+	of := map[cause][]string{}
+	for _, x := range s.Steps {
+		if x.Status == workflows.Running {
+			l.atWork(x.Address, work[x.Address].Began)
+		}
+		if l.seen[x.Address] == x.Status {
+			continue
+		}
+		l.seen[x.Address] = x.Status
+		switch x.Status {
+		case workflows.Queued:
+			delete(l.began, x.Address) // its worker may have been lost
+		case workflows.Running:
+			if l.screen == nil {
+				l.line(w, "run", "RUN", x.Address, shared(x))
+			}
+		case workflows.Ran:
+			l.line(w, "ran", "DONE", x.Address, Seconds(duration(x.TookS)))
+		case workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted:
+			c := cause{x.Status, x.Error}
+			if len(of[c]) == 0 {
+				causes = append(causes, c)
+			}
+			of[c] = append(of[c], x.Address)
+		case workflows.Hit:
+			if hits++; !l.resume {
+				l.line(w, "hit", "HIT", x.Address, Seconds(duration(x.TookS))+" when it ran")
+			}
+		}
+	}
+	if l.resume && hits > 0 {
+		Printf(w, "%s  %s already done\n", l.st.Outcome("hit", "HIT"), Count(hits, "step"))
+	}
+	for _, c := range causes {
+		l.together(w, c, of[c])
+	}
+	if len(s.Steps) > 0 {
+		l.resume = false
+	}
+}
+
+// atWork records when a step began to run, perhaps by the server, whose clock may differ.
+func (l *Live) atWork(address string, began time.Time) {
+	if began.IsZero() || began.After(l.now) {
+		began = l.now
+	}
+	if at, ok := l.began[address]; !ok || began.Before(at) {
+		l.began[address] = began
+	}
+}
+
+// stepsNamed is how many steps with one cause are named.
+const stepsNamed = 5
+
+// together prints one line for steps that share a cause.
+func (l *Live) together(w io.Writer, c cause, steps []string) {
+	word, who := "SKIP", steps[0]
+	more := len(steps) - 1
+	switch c.status {
+	case workflows.Failed:
+		word = "FAIL"
+	case workflows.Cancelled:
+		word = "STOP"
+	case workflows.Skipped:
+		if more > 0 {
+			c.why = "each " + c.why
+		}
+	}
+	switch {
+	case more == 0:
+	case word == "SKIP":
+		who = fmt.Sprintf("%d steps not started", len(steps))
+	default:
+		who = strings.Join(steps[:min(len(steps), stepsNamed)], ", ")
+		if n := len(steps) - stepsNamed; n > 0 {
+			who += fmt.Sprintf(" and %d more", n)
+		}
+	}
+	l.line(w, string(c.status), word, who, c.why)
+}
+
+func (l *Live) line(w io.Writer, outcome, word, address, note string) {
+	l.spoke = l.now
+	Printf(w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
+}
+
+func shared(x workflows.StepState) string {
+	if x.Shared {
+		return "shared with another run"
+	}
+	return ""
+}
+
+func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// rowsShown is how many running steps have a row.
+const rowsShown = 8
+
+// block is the running steps, what the run waits for, and the count of what is left.
+func (l *Live) block(s workflows.State, work map[string]Work, waits string) []Shown {
+	columns := l.width - 1 // a terminal may wrap after its last column
+	var lines []Shown
+	working := 0
+	for _, x := range s.Steps {
+		if x.Status == workflows.Running {
+			if working++; working <= rowsShown {
+				lines = append(lines, l.row(x.Address, work[x.Address].Progress, columns))
+			}
+		}
+	}
+	if working > rowsShown {
+		lines = append(lines, Document(fmt.Sprintf("       … and %d more", working-rowsShown)))
+	}
+	if waits != "" {
+		lines = append(lines, Shown{l.mark(columns).text + escape.Line(waits)})
+	}
+	if len(s.Steps) > 0 {
+		lines = append(lines, l.st.Dim(firstFit(columns, sums(s)...)))
+	}
+	for i, t := range lines {
+		lines[i] = fit(t, columns)
+	}
+	return lines
+}
+
+// sums count the steps that are not done, in ever shorter forms.
+func sums(s workflows.State) []string {
+	n := map[workflows.Status]int{}
+	for _, x := range s.Steps {
+		n[x.Status]++
+	}
+	text := fmt.Sprintf("%d running", n[workflows.Running])
+	if n[workflows.Queued] > 0 {
+		text += fmt.Sprintf(", %d queued", n[workflows.Queued])
+	}
+	left := fmt.Sprintf("%s, %d to do", text, n[workflows.Waiting])
+	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
+}
+
+// nameShown is the least width of a running step's name, in columns, while something else can
+// be left out.
+const nameShown = 24
+
+// row is a running step in so many columns. On a narrow terminal redundant parts are left out
+// and the name is shortened; numbers stay.
+func (l *Live) row(address string, p step.Progress, columns int) Shown {
+	elapsed := l.now.Sub(l.began[address])
+	since, note := Seconds(elapsed), p.Note
+	p.Note = ""
+	notes := []string{since}
+	if far := Progress(p, elapsed); far != "" {
+		notes = []string{since + "  " + far}
+	}
+	if percent, _, left := numbers(p, elapsed); percent != "" {
+		notes = append(notes, since+"  "+percent+left, strings.TrimSpace(percent+left))
+	}
+	if note != "" {
+		notes = append([]string{notes[0] + "  " + note}, notes...)
+	}
+	name := escape.Line(address)
+	least := min(ansi.StringWidth(name), nameShown)
+	mark := l.mark(columns)
+	var text string
+	room := 0
+	for _, n := range notes {
+		text = escape.Line(n)
+		if room = columns - ansi.StringWidth(mark.text) - 2 - ansi.StringWidth(text); room >= least {
+			break
+		}
+	}
+	return Shown{mark.text + shorten(name, room) + "  " + text}
+}
+
+// mark begins a row, as wide as an outcome if it fits.
+func (l *Live) mark(columns int) Shown {
+	if columns < 60 {
+		return Shown{l.st.paint("36", "…").text + " "}
+	}
+	return Shown{l.st.Outcome("running", "…").text + "  "}
+}
+
+// shorten cuts the middle out of an escaped name that is wider than so many columns, and keeps
+// more of its end, where the names of a block differ.
+func shorten(name string, columns int) string {
+	wide := ansi.StringWidth(name)
+	if wide <= columns {
+		return name
+	}
+	if columns < 2 {
+		return ansi.Truncate(name, max(columns, 0), "")
+	}
+	head := (columns - 1) / 3
+	return ansi.Truncate(name, head, "") + "…" + ansi.TruncateLeft(name, wide-(columns-1-head), "")
+}
+
+// firstFit is the first of several texts that fits into so many columns, or the last.
+func firstFit(columns int, texts ...string) string {
+	for _, t := range texts {
+		if ansi.StringWidth(t) <= columns {
+			return t
+		}
+	}
+	return texts[len(texts)-1]
+}
+
+// Progress prints how far a step is, with the time left if the total is known.
+func Progress(p step.Progress, elapsed time.Duration) string {
+	percent, amount, left := numbers(p, elapsed)
+	if percent != "" {
+		percent += "  "
+	}
+	far := percent + amount + left
+	if far != "" && p.Note != "" {
+		far += "  "
+	}
+	return far + p.Note
+}
+
+// numbers are the parts of a progress, each "" if unknown; left begins with a comma if
+// something precedes it.
+func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left string) {
+	count := humanize.Comma
+	if p.Unit == "bytes" {
+		count = Size
+	}
+	switch {
+	case p.Total > 0:
+		percent = fmt.Sprintf("%3.0f %%", 100*float64(p.Done)/float64(p.Total))
+		amount = count(p.Done) + " of " + count(p.Total)
+	case p.Done > 0:
+		amount = count(p.Done)
+	}
+	if amount != "" && p.Unit != "bytes" && p.Unit != "" {
+		amount += " " + p.Unit
+	}
+	switch {
+	case p.LeftS > 0:
+		left = Seconds(duration(p.LeftS)) + " left"
+	case p.Total > p.Done && p.Done > 0 && elapsed > 3*time.Second:
+		left = Seconds(time.Duration(float64(elapsed)*float64(p.Total-p.Done)/float64(p.Done))) + " left"
+	}
+	if left != "" && amount != "" {
+		left = ", " + left
+	}
+	return percent, amount, left
+}
+
+// murmur is for output without a terminal: the progress of long steps, what the run waits for,
+// and, if all else is silent, how many steps are left.
+func (l *Live) murmur(s workflows.State, work map[string]Work, waits string) {
+	var addresses []string
+	for _, x := range s.Steps {
+		if x.Status == workflows.Running {
+			addresses = append(addresses, x.Address)
+		}
+	}
+	sort.Strings(addresses)
+	for _, a := range addresses {
+		last, ok := l.said[a]
+		if !ok {
+			l.said[a] = l.now
+			continue
+		}
+		if t := Progress(work[a].Progress, l.now.Sub(l.began[a])); t != "" && l.now.Sub(last) >= progressEvery {
+			l.said[a] = l.now
+			l.line(l.w, "running", "…", a, t)
+		}
+	}
+	if waits != l.waits {
+		if l.waits = waits; waits != "" {
+			Println(l.w, waits)
+		}
+	}
+	if len(s.Steps) > 0 && l.now.Sub(l.spoke) >= progressEvery {
+		l.spoke = l.now
+		Println(l.w, strings.TrimSpace(sums(s)[0]))
+	}
+}

@@ -1,0 +1,77 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/system/escape"
+)
+
+// Style colours text for a terminal; the zero value prints plain text. Both are escaped.
+type Style struct{ Color bool }
+
+// paint colours text of any kind.
+func (s Style) paint(code, text string) Shown {
+	return s.colour(code, escape.Line(text))
+}
+
+// colour colours text that is escaped already.
+func (s Style) colour(code, text string) Shown {
+	if !s.Color {
+		return Shown{text}
+	}
+	return Shown{"\x1b[" + code + "m" + text + "\x1b[0m"}
+}
+
+// DimLines is Dim for a text that may have several lines, as Lines shows them.
+func (s Style) DimLines(t string) Shown { return s.colour("2", Lines(t).text) }
+
+// Dim is for minor details.
+func (s Style) Dim(t string) Shown { return s.paint("2", t) }
+
+// Bold is for headings.
+func (s Style) Bold(t string) Shown { return s.paint("1", t) }
+
+// Outcome pads a word to five columns and colours it by the outcome it names.
+func (s Style) Outcome(outcome, word string) Shown {
+	code := map[string]string{"hit": "32", "ran": "32", "run": "33", "running": "36", "maybe": "34", "failed": "31", "skipped": "35", "not started": "35", "cancelled": "35"}[outcome]
+	return s.paint(code, fmt.Sprintf("%-5s", word))
+}
+
+// fit cuts a text to columns of a terminal, between letters and outside of colour codes.
+func fit(t Shown, columns int) Shown { return Shown{ansi.Truncate(t.text, columns, "")} }
+
+// pad fills a text up to columns of a terminal.
+func pad(t string, columns int) Shown {
+	t = escape.Line(t)
+	return Shown{t + strings.Repeat(" ", max(0, columns-ansi.StringWidth(t)))}
+}
+
+// Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
+func Seconds(d time.Duration) string {
+	whole := d.Round(time.Second)
+	switch {
+	case d < 9950*time.Millisecond: // what is more prints as 10.0
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case whole < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(whole.Seconds()))
+	case whole < 2*time.Hour:
+		return fmt.Sprintf("%d min %d s", int(whole.Minutes()), int(whole.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(whole.Hours()), int(whole.Minutes())%60)
+}
+
+// Size prints bytes in decimal units.
+func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// Count prints a number with its noun: 1 step, 2 steps.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -1,0 +1,109 @@
+package collect
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/splitmix"
+)
+
+// Settle gives every query its split, once all were read: what was said, or drawn by seed.
+// Queries with the same words are drawn together, so that none is in two splits, and the
+// choice depends on no order. What remains without a split is test.
+func (q *Questions) Settle() {
+	q.draw()
+	words := map[string]bool{} // of train queries
+	for i := range q.list {
+		have := &q.list[i]
+		if have.split == "" && have.relevant {
+			have.split = nq.Test
+			q.Report.Assumed++
+		}
+		if have.split == nq.Train && have.relevant {
+			words[wordsOf(have.text)] = true
+		}
+	}
+	for i := range q.list {
+		have := &q.list[i]
+		if have.split == "" {
+			q.Report.Unjudged++
+			continue
+		}
+		r := q.Report.Of(have.split)
+		r.Queries++
+		if !have.relevant {
+			r.Unjudged++
+		} else if have.split != nq.Train && words[wordsOf(have.text)] {
+			r.InTrain++
+		}
+	}
+}
+
+// group are queries with the same words.
+type group struct {
+	hash    uint64
+	words   string
+	queries []int
+}
+
+func (q *Questions) draw() {
+	if len(q.options.Draw) == 0 {
+		return
+	}
+	byWords := map[string]*group{}
+	total := 0
+	for i, have := range q.list {
+		if !have.relevant || have.split != q.options.DrawFrom {
+			continue
+		}
+		total++
+		words := wordsOf(have.text)
+		g := byWords[words]
+		if g == nil {
+			h := fnv.New64a()
+			h.Write([]byte(words))
+			g = &group{hash: splitmix.Finish(h.Sum64() ^ splitmix.Finish(q.options.Seed+splitmix.Gamma)), words: words}
+			byWords[words] = g
+		}
+		g.queries = append(g.queries, i)
+	}
+	groups := make([]*group, 0, len(byWords))
+	for _, g := range byWords {
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), strings.Compare(a.words, b.words))
+	})
+	for _, split := range []nq.Split{nq.Test, nq.Dev, nq.Train} {
+		want := total
+		if split != nq.Train {
+			want = int(math.Round(q.options.Draw[split] * float64(total)))
+		}
+		for n := 0; n < want && len(groups) > 0; groups = groups[1:] {
+			for _, i := range groups[0].queries {
+				q.list[i].split = split
+				n++
+			}
+		}
+	}
+	q.Report.Drawn = int64(total)
+}
+
+// wordsOf is what two texts have in common that differ in case, punctuation, white space and
+// compatible forms of characters only; the text itself if it has no letters or digits.
+func wordsOf(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	})
+	if len(words) == 0 {
+		return text
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,274 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// elements reads TREC's documents, <DOC> with <DOCNO>, and topics, <top> with <num> and
+// <title> or <topic number=…> with <query>. What they contain is SGML at most: tags in a text
+// become blanks, and entities characters. Names of elements may be in any case.
+type elements struct {
+	lines  *unpack.Lines
+	role   Role
+	schema schema
+	outer  string // "doc", "top" or "topic"; "" before the first
+	start  int64
+	rec    record
+	body   strings.Builder
+}
+
+func newElements(r io.Reader, role Role, s schema) *elements {
+	return &elements{lines: unpack.NewLines(r), role: role, schema: s, rec: record{values: make([]value, len(s))}}
+}
+
+func (e *elements) at() int64 { return e.start }
+
+// outers are the elements that hold a record.
+var outers = map[Role][]string{Documents: {"doc"}, Queries: {"top", "topic"}}
+
+func (e *elements) next() (*record, error) {
+	head, err := e.begin()
+	if err != nil {
+		return nil, err
+	}
+	e.body.Reset()
+	closed, tooEarly := "</"+e.outer+">", []string{"<" + e.outer + ">", "<" + e.outer + " "}
+	for rest := head; ; {
+		lower := asciiLower(rest)
+		if at := strings.Index(lower, closed); at >= 0 {
+			e.body.WriteString(rest[:at])
+			if text := strings.TrimSpace(rest[at+len(closed):]); text != "" {
+				return nil, faultf(nq.Unusable, "%.40q follows %s on its line", text, closed)
+			}
+			return e.record()
+		}
+		for _, open := range tooEarly {
+			if strings.Contains(lower, open) && e.body.Len() > 0 {
+				return nil, &unreadable{fmt.Sprintf("the %s is not closed before the next one in line %d", tooEarly[0], e.lines.Number())}
+			}
+		}
+		e.body.WriteString(rest)
+		e.body.WriteByte('\n')
+		line, err := e.lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, &unreadable{fmt.Sprintf("the file ends before the end of this %s", tooEarly[0])}
+		} else if err != nil {
+			return nil, err
+		}
+		rest = strings.TrimSuffix(string(line), "\r")
+	}
+}
+
+// begin finds the next record's first line and gives what follows the tag's name on it.
+func (e *elements) begin() (string, error) {
+	for {
+		line, err := e.lines.Next()
+		if err != nil {
+			return "", err
+		}
+		text := strings.TrimSpace(strings.TrimPrefix(string(line), string(byteOrderMark)))
+		lower := asciiLower(text)
+		for _, outer := range outers[e.role] {
+			if strings.HasPrefix(lower, "<"+outer+">") || strings.HasPrefix(lower, "<"+outer+" ") {
+				e.outer, e.start = outer, int64(e.lines.Number())
+				return text[1+len(outer):], nil
+			}
+		}
+		// Around records there may be an XML declaration and one element of all.
+		if text != "" && text[0] != '<' {
+			e.start = int64(e.lines.Number())
+			return "", faultf(nq.Unusable, "%.40q is outside of every <%s>", text, strings.Join(outers[e.role], "> and <"))
+		}
+	}
+}
+
+// elementsOf are the elements that columns are read from, the likeliest first.
+var elementsOf = map[Role]map[int][]string{
+	Documents: {docID: {"docno", "docid"}, docTitle: {"title", "headline", "head", "ttl", "ti"}, docText: {"text"}, docURL: {"url", "dochdr.url"}},
+	Queries:   {queryID: {"num", "number"}, queryText: {"title", "query"}},
+}
+
+func (e *elements) record() (*record, error) {
+	body := e.body.String()
+	if !utf8.ValidString(body) {
+		return nil, faultf(nq.BadUTF8, "the element is not UTF-8; convert the file, for example by iconv -f latin1 -t utf-8")
+	}
+	attributes, body, _ := strings.Cut(body, ">")
+	tags := tagsOf(body)
+	e.rec.names = e.rec.names[:0]
+	for _, t := range tags {
+		if !t.end && len(e.rec.names) < 20 {
+			e.rec.names = append(e.rec.names, t.name)
+		}
+	}
+	for i, c := range e.schema {
+		e.rec.values[i] = value{}
+		names := elementsOf[e.role][i]
+		if len(c.known) == 1 { // by the user, or the only one
+			names = []string{asciiLower(c.known[0])}
+		}
+		for _, name := range names {
+			if text, ok := inside(body, tags, name); ok {
+				e.rec.values[i].texts = []string{text}
+				break
+			}
+		}
+	}
+	switch e.role {
+	case Queries:
+		e.topic(attributes)
+	case Documents:
+		if v := &e.rec.values[docTitle]; v.texts != nil {
+			v.texts[0] = strings.Join(strings.Fields(v.texts[0]), " ")
+		}
+		if v := &e.rec.values[docText]; v.texts == nil && len(e.schema[docText].known) > 1 {
+			v.texts = []string{e.rest(body, tags)}
+		}
+	}
+	return &e.rec, nil
+}
+
+// topic takes off what TREC writes before a number and a title, and finds a number that is an
+// attribute.
+func (e *elements) topic(attributes string) {
+	if v := &e.rec.values[queryID]; v.texts == nil {
+		lower := asciiLower(attributes)
+		if at := strings.Index(lower, "number="); at >= 0 {
+			number := strings.Trim(attributes[at+len("number="):], " ")
+			if i := strings.IndexAny(strings.TrimLeft(number, `"'`), `"' `); i >= 0 {
+				number = strings.TrimLeft(number, `"'`)[:i]
+			}
+			v.texts = []string{strings.Trim(number, `"'`)}
+		}
+	}
+	for i, label := range map[int]string{queryID: "number:", queryText: "topic:"} {
+		if v := e.rec.values[i]; v.texts != nil {
+			text := strings.Join(strings.Fields(v.texts[0]), " ")
+			if len(text) >= len(label) && strings.EqualFold(text[:len(label)], label) {
+				text = strings.TrimSpace(text[len(label):])
+			}
+			v.texts[0] = text
+		}
+	}
+}
+
+// rest is the text of a document without <TEXT>: all but its name, title and address.
+func (e *elements) rest(body string, tags []tag) string {
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(tags); i++ {
+		t := tags[i]
+		b.WriteString(body[from:t.at])
+		b.WriteByte(' ')
+		from = t.after
+		if t.end || !isHead(t.name) {
+			continue
+		}
+		for j := i + 1; j < len(tags); j++ {
+			if tags[j].end && tags[j].name == t.name {
+				from, i = tags[j].after, j
+				break
+			}
+		}
+	}
+	b.WriteString(body[from:])
+	return strings.TrimSpace(html.UnescapeString(b.String()))
+}
+
+// isHead reports that an element of a document is none of its text.
+func isHead(name string) bool {
+	for i, names := range elementsOf[Documents] {
+		for _, n := range names {
+			if n == name && i != docText {
+				return true
+			}
+		}
+	}
+	return name == "dochdr"
+}
+
+// tag is one tag of a text.
+type tag struct {
+	name      string // lower-cased
+	end       bool
+	at, after int
+}
+
+// tagsOf finds tags: "<" and a letter, or "</" and a letter, to the next ">".
+func tagsOf(text string) []tag {
+	var tags []tag
+	for at := 0; ; {
+		open := strings.IndexByte(text[at:], '<')
+		if open < 0 {
+			return tags
+		}
+		at += open
+		rest := text[at+1:]
+		end := strings.HasPrefix(rest, "/")
+		rest = strings.TrimPrefix(rest, "/")
+		length := strings.IndexFunc(rest, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+		})
+		closing := strings.IndexByte(rest, '>')
+		if length <= 0 || closing < length || rest[0] >= '0' && rest[0] <= '9' || rest[0] == '-' {
+			at++
+			continue
+		}
+		after := len(text) - len(rest) + closing + 1
+		tags = append(tags, tag{asciiLower(rest[:length]), end, at, after})
+		at = after
+	}
+}
+
+// inside is the text of every element of a name, one after another, without the tags in it.
+// An element ends at its end tag; TREC's topics have none, and theirs end at the next tag.
+func inside(body string, tags []tag, name string) (string, bool) {
+	var parts []string
+	for i := 0; i < len(tags); i++ {
+		if tags[i].end || tags[i].name != name {
+			continue
+		}
+		last := -1
+		for j := i + 1; j < len(tags) && last < 0; j++ {
+			if tags[j].end && tags[j].name == name {
+				last = j
+			}
+		}
+		var b strings.Builder
+		from := tags[i].after
+		switch {
+		case last >= 0:
+			for _, t := range tags[i+1 : last+1] {
+				b.WriteString(body[from:t.at])
+				b.WriteByte(' ')
+				from = t.after
+			}
+			i = last
+		case i+1 < len(tags):
+			b.WriteString(body[from:tags[i+1].at])
+		default:
+			b.WriteString(body[from:])
+		}
+		parts = append(parts, strings.TrimSpace(html.UnescapeString(b.String())))
+	}
+	return strings.Join(parts, "\n"), parts != nil
+}
+
+// asciiLower keeps every byte at its place, which strings.ToLower does not.
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

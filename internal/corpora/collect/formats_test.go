@@ -1,0 +1,268 @@
+package collect
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+func fileAt(path, name string) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }, Path: func() (string, error) { return path, nil }}
+}
+
+// memory is a file that is nowhere.
+func memory(name, text string) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+}
+
+// result is a whole collection as text.
+type result struct {
+	text      string
+	questions *Questions
+	coll      *Collection
+	formats   map[string]Format
+}
+
+// imported reads what a folder has, as its names say.
+func imported(t *testing.T, folder string, o Options, how map[Role]Reading) (result, error) {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(folder, path)
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := Arrange(names, "")
+	if err != nil {
+		return result{}, err
+	}
+	files := map[Role][]File{}
+	splits := map[string]nq.Split{}
+	slices.SortStableFunc(names, func(a, b string) int { return parts[a].Compare(parts[b]) })
+	for _, name := range names {
+		if p, ok := parts[name]; ok {
+			files[p.Role] = append(files[p.Role], fileAt(filepath.Join(folder, filepath.FromSlash(name)), name))
+			splits[name] = p.Split
+		}
+	}
+	return collected(t, files, splits, o, how)
+}
+
+func collected(t *testing.T, files map[Role][]File, splits map[string]nq.Split, o Options, how map[Role]Reading) (result, error) {
+	t.Helper()
+	r := result{formats: map[string]Format{}}
+	reading := func(role Role) Reading {
+		if h, ok := how[role]; ok {
+			if h.Format == "" {
+				h.Format = Auto
+			}
+			return h
+		}
+		return Reading{Format: Auto}
+	}
+	r.questions = NewQuestions(o)
+	for _, f := range files[Queries] {
+		said, err := r.questions.ReadQueries(t.Context(), f, reading(Queries), splits[f.Name])
+		if err != nil {
+			return r, err
+		}
+		r.formats[f.Name] = said.Format
+	}
+	for _, f := range files[Judgments] {
+		said, err := r.questions.ReadJudgments(t.Context(), f, reading(Judgments), splits[f.Name])
+		if err != nil {
+			return r, err
+		}
+		r.formats[f.Name] = said.Format
+	}
+	r.questions.Settle()
+	r.coll = NewCollection(r.questions)
+	var b strings.Builder
+	for _, f := range files[Documents] {
+		said, err := r.coll.ReadDocuments(t.Context(), f, reading(Documents), func(d *Document) error {
+			fmt.Fprintf(&b, "document %d %q %q %q %d %d %d\n", d.Doc, d.Key, d.Title, d.Text, d.Train, d.Dev, d.Test)
+			return nil
+		})
+		if err != nil {
+			return r, err
+		}
+		r.formats[f.Name] = said.Format
+	}
+	if err := r.coll.Finish(); err != nil {
+		return r, err
+	}
+	if err := r.coll.EachQuery(func(q *dedup.Query) error {
+		fmt.Fprintf(&b, "query %d %q %s %q %d %d\n", q.ExampleID, q.Name, q.Split, q.Question, q.Doc, q.Grade)
+		return nil
+	}); err != nil {
+		return r, err
+	}
+	for _, split := range Splits() {
+		qrels, err := r.coll.Qrels(split)
+		if err != nil {
+			return r, err
+		}
+		fmt.Fprintf(&b, "%s\n", split)
+		if err := qrels.Write(&b); err != nil {
+			return r, err
+		}
+	}
+	r.text = b.String()
+	return r, nil
+}
+
+// TestFormats: the same fables in every format are the same collection.
+func TestFormats(t *testing.T) {
+	o := Options{Relevant: 1}
+	want, err := imported(t, "testdata/beir", o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`document 1 "pitcher" "The Crow and the Pitcher" "A CROW perishing with thirst`, `" 1 0 1` + "\n",
+		`document 3 "42" "" "A DOG, crossing`,
+		`query 1 "q2" train "how did the bird raise the water?" 1 2`,
+		`query 2 "q3" dev "a small animal repays <a great one>" 2 0`,
+		`query 3 "q4" test "animals near water" 3 2`,
+		"train\n0 0 0 1\n1 0 1 2\n1 0 3 0\ndev\n2 0 2 1\ntest\n3 0 1 1\n3 0 3 2\n3 0 0 0\n",
+	} {
+		if !strings.Contains(want.text, line) {
+			t.Errorf("BEIR has no %q:\n%s", line, want.text)
+		}
+	}
+	if r := want.questions.Report; r.Unjudged != 1 || r.Test.Queries != 1 || r.Test.Several != 1 || r.Train.Irrelevant != 1 || r.Dev.Targets != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r := want.coll.Report; r.Union != 5 || r.Judged != 4 || r.Others != 1 || r.Untitled != 1 || r.Lines.Records != 5 {
+		t.Errorf("%+v", r)
+	}
+	for _, c := range []struct {
+		folder string
+		how    map[Role]Reading
+		format Format // of the documents
+		file   string
+	}{
+		{"jsonl", nil, JSONL, "documents.jsonl.gz"},
+		{"msmarco", nil, TSV, "collection.tsv.bz2"},
+		{"trec", nil, TREC, "documents.trec"},
+		{"csv", nil, CSV, "documents.csv"},
+		{"parquet", nil, Parquet, "corpus/corpus-00001-of-00002.parquet"},
+	} {
+		t.Run(c.folder, func(t *testing.T) {
+			got, err := imported(t, "testdata/"+c.folder, o, c.how)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want.text, got.text); diff != "" {
+				t.Error(diff)
+			}
+			if got.formats[c.file] != c.format {
+				t.Errorf("%s was read as %s", c.file, got.formats[c.file])
+			}
+		})
+	}
+}
+
+// TestListOfDocuments: a column of Parquet may be a list of the relevant ones.
+func TestListOfDocuments(t *testing.T) {
+	got, err := collected(t, map[Role][]File{
+		Queries: {fileAt("testdata/relevant.parquet", "relevant.parquet")}, Documents: {fileAt("testdata/beir/corpus.jsonl", "corpus.jsonl")},
+	}, nil, Options{Relevant: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "train\n0 0 0 1\n1 0 1 1\ndev\n2 0 2 1\ntest\n3 0 1 1\n3 0 3 1\n"; !strings.HasSuffix(got.text, want) {
+		t.Errorf("%s\nwant\n%s", got.text, want)
+	}
+}
+
+// TestLayouts: what a file is, by its name.
+func TestLayouts(t *testing.T) {
+	for name, want := range map[string]Part{
+		"corpus.jsonl": {Documents, ""}, "queries.jsonl": {Queries, ""}, "qrels/test.tsv": {Judgments, nq.Test},
+		"qrels/train.tsv": {Judgments, nq.Train}, "collection.tsv": {Documents, ""}, "queries.dev.small.tsv": {Queries, nq.Dev},
+		"qrels.dev.small.tsv": {Judgments, nq.Dev}, "msmarco-docs.tsv.gz": {Documents, ""},
+		"msmarco-doctrain-queries.tsv.gz": {Queries, nq.Train}, "msmarco-docdev-qrels.tsv": {Judgments, nq.Dev},
+		"trec/topics.test.trec": {Queries, nq.Test}, "trec/qrels.test.txt": {Judgments, nq.Test},
+		"parquet/queries-train.parquet": {Queries, nq.Train}, "jsonl/documents.jsonl.gz": {Documents, ""},
+		"corpus/corpus-00000-of-00002.parquet": {Documents, ""}, "qrels/validation-00000-of-00001.parquet": {Judgments, nq.Dev},
+		"documents/part-0001.jsonl": {Documents, ""}, "Queries.Train.TSV.bz2": {Queries, nq.Train}, "qrels.test": {Judgments, nq.Test},
+	} {
+		if got, ok := PartOf(name); !ok || got != want {
+			t.Errorf("%s: %+v, %v", name, got, ok)
+		}
+	}
+	for _, name := range []string{"README.md", "LICENSE", "image.png", "part-0001.jsonl", "identifiers/naive.jsonl.gz"} {
+		if got, ok := PartOf(name); ok {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	export := []string{"README.md", "beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/dev.tsv", "jsonl/documents.jsonl.gz", "jsonl/queries.dev.jsonl.gz", "trec/topics.dev.tsv"}
+	if _, err := Arrange(export, ""); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; choose one with folder`) {
+		t.Errorf("%v", err)
+	}
+	for folder, want := range map[string]int{"beir": 3, "jsonl/": 2} {
+		if parts, err := Arrange(export, folder); err != nil || len(parts) != want {
+			t.Errorf("%s: %v, %v", folder, parts, err)
+		}
+	}
+	if parts, err := Arrange([]string{"a/corpus.jsonl", "a/queries.jsonl", "trec/topics.dev.tsv"}, ""); err != nil || len(parts) != 2 {
+		t.Errorf("%v, %v", parts, err)
+	}
+	if _, err := Arrange([]string{"README.md", "x.bin"}, ""); err == nil || !strings.Contains(err.Error(), `none of the 2 files looks like documents: "README.md", "x.bin"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestForeign: files that are none of ours are told by what they are.
+func TestForeign(t *testing.T) {
+	for text, want := range map[string]string{
+		"PK\x03\x04 and so on":            "d.jsonl:1: the file is a zip archive",
+		"<!DOCTYPE html><html></html>":    "d.jsonl:1: the file is an HTML page",
+		"PAR1 that is too short":          "d.jsonl:1: ",
+		"\x1f\x8b\x08 no gzip at all ...": "d.jsonl:1: ",
+	} {
+		path := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := collected(t, map[Role][]File{Documents: {fileAt(path, "d.jsonl")}}, nil, Options{Policy: Policy{Skip: true}, Relevant: 1}, nil)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestDamaged: a file that is cut fails, whatever is done with bad records.
+func TestDamaged(t *testing.T) {
+	for _, name := range []string{"jsonl/documents.jsonl.gz", "msmarco/collection.tsv.bz2", "parquet/corpus/corpus-00000-of-00002.parquet"} {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "cut")
+		if err := os.WriteFile(path, bytes.Clone(b[:len(b)-9]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = collected(t, map[Role][]File{Documents: {fileAt(path, name)}}, nil, Options{Policy: Policy{Skip: true}, Relevant: 1}, nil)
+		if err == nil || !strings.HasPrefix(err.Error(), name+":") || !strings.Contains(err.Error(), "(stream)") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

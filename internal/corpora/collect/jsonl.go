@@ -1,0 +1,227 @@
+package collect
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// jsonLines reads one JSON object a line, strictly: a name that occurs twice and half a
+// surrogate pair are faults.
+type jsonLines struct {
+	lines  *unpack.Lines
+	schema schema
+	wanted map[string][]want // by the first part of a path
+	rec    record
+	ranks  []int // of the names that the values of rec were found under
+	dec    *jsontext.Decoder
+	buf    bytes.Reader
+}
+
+// want is a column that a field may fill, the rest of the path to it, and how early the name
+// is in the column's list.
+type want struct {
+	column, rank int
+	rest         string
+}
+
+func newJSONLines(r io.Reader, s schema) *jsonLines {
+	j := &jsonLines{lines: unpack.NewLines(r), schema: s, wanted: map[string][]want{}, ranks: make([]int, len(s))}
+	j.rec.values = make([]value, len(s))
+	for i, c := range s {
+		for rank, name := range c.known {
+			first, rest, _ := strings.Cut(name, ".")
+			j.wanted[first] = append(j.wanted[first], want{i, rank, rest})
+		}
+	}
+	j.dec = jsontext.NewDecoder(&j.buf)
+	return j
+}
+
+func (j *jsonLines) at() int64 { return int64(j.lines.Number()) }
+
+func (j *jsonLines) next() (*record, error) {
+	line, err := j.lines.Next()
+	if err != nil {
+		return nil, err
+	}
+	if j.lines.Number() == 1 {
+		line = bytes.TrimPrefix(line, byteOrderMark)
+	}
+	if line = bytes.TrimSpace(line); len(line) == 0 {
+		return nil, errBlank
+	}
+	if err := j.object(line); err != nil {
+		return nil, err
+	}
+	return &j.rec, nil
+}
+
+func (j *jsonLines) object(line []byte) error {
+	if !utf8.Valid(line) {
+		return faultf(nq.BadUTF8, "the line is not UTF-8")
+	}
+	if line[0] == '[' {
+		return faultf(nq.BadJSON, "the line begins with [: want one JSON object a line; of a file that is one list, make that by jq -c '.[]'")
+	}
+	j.buf.Reset(line)
+	j.dec.Reset(&j.buf)
+	clear(j.rec.values)
+	j.rec.names = j.rec.names[:0]
+	if err := j.read(); err != nil {
+		if f := (*fault)(nil); errors.As(err, &f) {
+			return err
+		}
+		return faultf(nq.BadJSON, "not one JSON object: %v", err)
+	}
+	if _, err := j.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return faultf(nq.BadJSON, "text after the JSON object")
+	}
+	return nil
+}
+
+func (j *jsonLines) read() error {
+	if k := j.dec.PeekKind(); k != '{' {
+		if _, err := j.dec.ReadToken(); err != nil {
+			return err
+		}
+		return faultf(nq.BadJSON, "the line is no JSON object")
+	}
+	if _, err := j.dec.ReadToken(); err != nil {
+		return err
+	}
+	for j.dec.PeekKind() != '}' {
+		token, err := j.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := token.String()
+		j.rec.names = append(j.rec.names, name)
+		wants, ok := j.wanted[name]
+		if !ok {
+			if err := j.dec.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		raw, err := j.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		for _, w := range wants {
+			if err := j.take(name, raw, w); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := j.dec.ReadToken()
+	return err
+}
+
+// take sets a column from a value, unless a likelier name did.
+func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
+	if w.rest != "" {
+		var ok bool
+		if raw, ok = member(raw, w.rest); !ok {
+			return nil
+		}
+	}
+	v := &j.rec.values[w.column]
+	if v.texts != nil && j.ranks[w.column] <= w.rank {
+		return nil
+	}
+	got, err := valueOf(raw)
+	if err != nil {
+		return faultf(nq.BadType, "%.40q: %v", name, err)
+	}
+	if got.texts != nil {
+		*v, j.ranks[w.column] = got, w.rank
+	}
+	return nil
+}
+
+// member follows a path into an object.
+func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
+	first, rest, _ := strings.Cut(path, ".")
+	if raw.Kind() != '{' {
+		return nil, false
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, false
+	}
+	for dec.PeekKind() != '}' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		found := token.String() == first
+		v, err := dec.ReadValue()
+		switch {
+		case err != nil:
+			return nil, false
+		case found && rest == "":
+			return v, true
+		case found:
+			return member(v, rest)
+		}
+	}
+	return nil, false
+}
+
+var errNeither = errors.New("neither a text nor a number")
+
+// valueOf reads a text, a number as it is written, a list of them, or an object of numbers by
+// text. null is not a value.
+func valueOf(raw jsontext.Value) (value, error) {
+	switch raw.Kind() {
+	case 'n':
+		return value{}, nil
+	case '"', '0':
+		s, err := scalar(raw)
+		return value{texts: []string{s}}, err
+	case '[', '{':
+	default:
+		return value{}, errNeither
+	}
+	v := value{texts: []string{}, list: true}
+	object := raw.Kind() == '{'
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.ReadToken(); err != nil {
+		return v, err
+	}
+	for k := dec.PeekKind(); k != ']' && k != '}'; k = dec.PeekKind() {
+		item, err := dec.ReadValue()
+		if err != nil {
+			return v, err
+		}
+		s, err := scalar(item)
+		if err != nil {
+			return v, err
+		}
+		if object && len(v.texts) > len(v.grades) {
+			v.grades = append(v.grades, s)
+		} else {
+			v.texts = append(v.texts, s)
+		}
+	}
+	return v, nil
+}
+
+func scalar(raw jsontext.Value) (string, error) {
+	switch raw.Kind() {
+	case '0':
+		return string(raw), nil
+	case '"':
+		s, err := jsontext.AppendUnquote(nil, raw)
+		return string(s), err
+	}
+	return "", errNeither
+}

@@ -1,0 +1,113 @@
+package collect
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Part is what a file of a tree is in a collection.
+type Part struct {
+	Role  Role
+	Split nq.Split // "": told by its records, or drawn
+}
+
+// Compare orders files as they are read: queries, judgments, documents; of each those of all
+// splits, then train, dev and test.
+func (p Part) Compare(o Part) int {
+	roles, splits := []Role{Queries, Judgments, Documents}, append([]nq.Split{""}, Splits()...)
+	return cmp.Or(slices.Index(roles, p.Role)-slices.Index(roles, o.Role), slices.Index(splits, p.Split)-slices.Index(splits, o.Split))
+}
+
+// words are the parts of a name that say what a file is.
+var words = map[string]Role{
+	"corpus": Documents, "documents": Documents, "docs": Documents, "collection": Documents, "passages": Documents,
+	"queries": Queries, "topics": Queries, "questions": Queries,
+	"qrels": Judgments, "judgments": Judgments, "judgements": Judgments,
+}
+
+// splitWords are the parts of a name that say of which split it is.
+var splitWords = map[string]nq.Split{
+	"train": nq.Train, "training": nq.Train, "doctrain": nq.Train,
+	"dev": nq.Dev, "valid": nq.Dev, "validation": nq.Dev, "val": nq.Dev, "docdev": nq.Dev,
+	"test": nq.Test, "eval": nq.Test, "doctest": nq.Test,
+}
+
+// endings are those of files that can be part of a collection.
+var endings = []string{".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".txt", ".trec", ".sgml", ".xml", ".parquet", ".qrels", ""}
+
+// PartOf tells by its name what a file of a tree is. The layouts are BEIR's (corpus.jsonl,
+// queries.jsonl, qrels/test.tsv), MS MARCO's (collection.tsv, queries.train.tsv,
+// qrels.dev.tsv, msmarco-docs.tsv, …) and those that export writes.
+func PartOf(name string) (p Part, ok bool) {
+	base, ext := stem(name)
+	if !slices.Contains(endings, ext) && !(words[strings.TrimPrefix(ext, ".")] != "" || splitWords[strings.TrimPrefix(ext, ".")] != "") {
+		return p, false
+	}
+	if !slices.Contains(endings, ext) {
+		base += ext // queries.train has no ending of a format
+	}
+	parts := strings.FieldsFunc(base, func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, w := range parts {
+		if role, is := words[w]; is && (p.Role == "" || role != Documents) {
+			p.Role = role
+		}
+		if split, is := splitWords[w]; is && p.Split == "" {
+			p.Split = split
+		}
+	}
+	if folder := path.Base(path.Dir(name)); p.Role == "" && words[strings.ToLower(folder)] != "" {
+		p.Role = words[strings.ToLower(folder)]
+	}
+	if p.Role == Documents {
+		p.Split = ""
+	}
+	return p, p.Role != ""
+}
+
+// Arrange sorts the files of a tree by what they are: those below the folder that is named or
+// else below the one that has documents. Two folders that have documents are one collection
+// told twice, which is an error.
+func Arrange(names []string, folder string) (parts map[string]Part, err error) {
+	parts = map[string]Part{}
+	tops := map[string]bool{} // folders with documents
+	for _, name := range names {
+		rel := name
+		if folder != "" {
+			var below bool
+			if rel, below = strings.CutPrefix(name, strings.TrimSuffix(folder, "/")+"/"); !below {
+				continue
+			}
+		}
+		p, ok := PartOf(rel)
+		if !ok {
+			continue
+		}
+		parts[name] = p
+		if p.Role == Documents {
+			dir := path.Dir(name)
+			if words[strings.ToLower(path.Base(dir))] == Documents {
+				dir = path.Dir(dir)
+			}
+			tops[dir] = true
+		}
+	}
+	switch {
+	case len(tops) == 0:
+		return nil, fmt.Errorf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(names), some(names))
+	case len(tops) > 1:
+		return nil, fmt.Errorf("documents are in several folders: %s; choose one with folder", some(slices.Sorted(maps.Keys(tops))))
+	}
+	for dir := range tops {
+		if dir != "." {
+			maps.DeleteFunc(parts, func(name string, _ Part) bool { return !strings.HasPrefix(name, dir+"/") })
+		}
+	}
+	return parts, nil
+}

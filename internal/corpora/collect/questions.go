@@ -1,0 +1,298 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Splits lists the splits that a collection may have.
+func Splits() []nq.Split { return []nq.Split{nq.Train, nq.Dev, nq.Test} }
+
+// Options say what becomes of queries and documents.
+type Options struct {
+	Policy
+	AllKnown bool // a judgment whose query or document is nowhere is an error; else it is counted
+
+	Relevant int32                // the least grade of a relevant document
+	Draw     map[nq.Split]float64 // share of dev and of test that is drawn; the rest is train
+	DrawFrom nq.Split             // which queries are drawn from; "": those of no split
+	Seed     uint64
+
+	Judged bool // only documents that a judgment names are taken
+	Drop   bool // documents whose text has no words are left out
+	Form   Form
+}
+
+// Form says what a model reads of a document.
+type Form string
+
+// The forms.
+const (
+	Content      Form = "content"       // the text as it is
+	TitleContent Form = "title_content" // title and text, trimmed, with a blank between them
+)
+
+// question is a query and what is judged for it.
+type question struct {
+	name, text string
+	split      nq.Split // "": not known yet
+	file       int32    // that it was read from
+	judged     []judgment
+	relevant   bool // one of judged is, by its grade
+	inline     bool // its own records have judgments
+}
+
+// judgment is a document, by its number among those that judgments name, with its grade.
+type judgment struct{ document, grade int32 }
+
+// Questions are the queries of all splits. Memory is that of their names, texts and
+// judgments.
+type Questions struct {
+	options Options
+	list    []question
+	byName  map[string]int32
+	named   dedup.NameTable           // documents that judgments name
+	many    map[int32]map[int32]int32 // grades by document, of queries with many judgments
+	files   []string
+
+	Report QuestionsReport
+}
+
+// QuestionsReport says what was read of queries and judgments, and what became of them.
+type QuestionsReport struct {
+	Queries   Counts `json:"queries"`
+	Judgments Counts `json:"judgments"` // lines of files of judgments
+
+	Unknown  int64 `json:"judgments_without_query"`  // whose query is in none of the files
+	Repeated int64 `json:"repeated_judgments"`       // of one query and document, with the same grade; they count once
+	Unjudged int64 `json:"queries_without_judgment"` // of no split, with no relevant document
+	Drawn    int64 `json:"queries_drawn"`            // whose split was drawn
+	Assumed  int64 `json:"queries_of_no_split"`      // that became test queries
+
+	Train SplitReport `json:"train"`
+	Dev   SplitReport `json:"dev"`
+	Test  SplitReport `json:"test"`
+}
+
+// SplitReport is the same of a split.
+type SplitReport struct {
+	Queries      int64 `json:"queries"`                        // of this split
+	Judgments    int64 `json:"judgments"`                      // of them, of documents that are taken
+	Irrelevant   int64 `json:"not_relevant_judgments"`         // of those, below the grade of a relevant one
+	Missing      int64 `json:"judgments_without_document"`     // whose document is in none of the files
+	Dropped      int64 `json:"judgments_of_dropped_documents"` // whose document was left out
+	Unjudged     int64 `json:"queries_without_judgment"`       // with no relevant document
+	Documentless int64 `json:"queries_without_document"`       // all of whose relevant documents are missing or left out
+	Asked        int64 `json:"queries_asked"`                  // those that remain
+	Several      int64 `json:"queries_of_several_documents"`   // of them, those with more than one
+	Targets      int64 `json:"documents"`                      // that are relevant to one of them
+	InTrain      int64 `json:"queries_in_train_too"`           // of dev and test: a train query has the same words
+}
+
+// Of is the report of a split.
+func (r *QuestionsReport) Of(split nq.Split) *SplitReport {
+	switch split {
+	case nq.Train:
+		return &r.Train
+	case nq.Dev:
+		return &r.Dev
+	}
+	return &r.Test
+}
+
+// NewQuestions has none yet.
+func NewQuestions(o Options) *Questions {
+	return &Questions{options: o, byName: map[string]int32{}, many: map[int32]map[int32]int32{}}
+}
+
+// ReadQueries takes the queries of a file, all of one split, or each of that which its record
+// says or its judgments will.
+func (q *Questions) ReadQueries(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
+	file := int32(len(q.files))
+	q.files = append(q.files, f.Name)
+	report, err := q.options.eachRecord(ctx, f, Queries, how, &q.Report.Queries, func(_ int64, r *record) error {
+		return q.addQuery(r, split, file)
+	})
+	report.Split = split
+	return report, err
+}
+
+func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
+	name, err := cleanName("query", r.text(queryID))
+	if err != nil {
+		return err
+	}
+	text := r.text(queryText)
+	if strings.TrimSpace(text) == "" {
+		return faultf(nq.Unusable, "query %.60q has no words", name)
+	}
+	if said := r.text(querySplit); said != "" {
+		of, ok := splitWords[strings.ToLower(said)]
+		switch {
+		case !ok:
+			return faultf(nq.BadType, "split %.40q of query %.60q is none of train, dev and test", said, name)
+		case split != "" && split != of:
+			return faultf(nq.BadType, "query %.60q is of split %s in a file of split %s", name, of, split)
+		}
+		split = of
+	}
+	judged, err := q.inline(r)
+	if err != nil {
+		return err
+	}
+	at, again := q.byName[name]
+	if again {
+		// A query with several documents may have a record with each.
+		have := &q.list[at]
+		if judged == nil || !have.inline || have.text != text || have.split != split || have.file != file {
+			return faultf(nq.Duplicate, "query %.60q was there before, in %s", name, q.files[have.file])
+		}
+	} else {
+		if len(q.list) == math.MaxInt32 {
+			return fmt.Errorf("more than %d queries", math.MaxInt32)
+		}
+		at = int32(len(q.list))
+		q.byName[name] = at
+		q.list = append(q.list, question{name: name, text: text, split: split, file: file, inline: judged != nil})
+	}
+	for _, j := range judged {
+		if err := q.judge(at, j.name, j.grade); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namedGrade is a judgment in the record of a query.
+type namedGrade struct {
+	name  string
+	grade int32
+}
+
+func (q *Questions) inline(r *record) ([]namedGrade, error) {
+	v := r.values[queryDocument]
+	if v.grades == nil && len(v.texts) == 1 && v.texts[0] == "" {
+		return nil, nil
+	}
+	judged := make([]namedGrade, 0, len(v.texts))
+	for i, document := range v.texts {
+		name, err := cleanName("document", document)
+		if err != nil {
+			return nil, err
+		}
+		grade := int32(1)
+		switch said := r.text(queryGrade); {
+		case v.grades != nil:
+			grade, err = parseGrade(v.grades[i])
+		case said != "":
+			grade, err = parseGrade(said)
+		}
+		if err != nil {
+			return nil, err
+		}
+		judged = append(judged, namedGrade{name, grade})
+	}
+	if len(judged) == 0 {
+		return nil, nil
+	}
+	return judged, nil
+}
+
+// ReadJudgments takes the judgments of a file, after all queries. If they are all of one
+// split, so are their queries.
+func (q *Questions) ReadJudgments(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
+	report, err := q.options.eachRecord(ctx, f, Judgments, how, &q.Report.Judgments, func(_ int64, r *record) error {
+		return q.addJudgment(r, split)
+	})
+	report.Split = split
+	return report, err
+}
+
+func (q *Questions) addJudgment(r *record, split nq.Split) error {
+	name, err := cleanName("query", r.text(judgedQuery))
+	if err != nil {
+		return err
+	}
+	document, err := cleanName("document", r.text(judgedDocument))
+	if err != nil {
+		return err
+	}
+	grade := int32(1)
+	if said := r.text(judgedGrade); said != "" {
+		if grade, err = parseGrade(said); err != nil {
+			return err
+		}
+	}
+	at, ok := q.byName[name]
+	switch {
+	case !ok && q.options.AllKnown:
+		return fmt.Errorf("the judgment of query %.60q and document %.60q: the query is in none of the files of queries", name, document)
+	case !ok:
+		q.Report.Unknown++
+		return nil
+	}
+	have := &q.list[at]
+	switch {
+	case split == "" || have.split == split:
+	case have.split == "":
+		have.split = split
+	default:
+		return faultf(nq.Duplicate, "query %.60q is of split %s and judged for split %s: a query is of one split", name, have.split, split)
+	}
+	return q.judge(at, document, grade)
+}
+
+// judge adds a judgment to a query.
+func (q *Questions) judge(at int32, document string, grade int32) error {
+	have := &q.list[at]
+	number, isNew := q.named.Find(document)
+	if isNew = !isNew; isNew {
+		number, _ = q.named.Add(document)
+	}
+	if !isNew {
+		switch before, ok := q.gradeOf(at, number); {
+		case ok && before == grade:
+			q.Report.Repeated++
+			return nil
+		case ok:
+			return faultf(nq.Duplicate, "query %.60q and document %.60q are judged twice, with grades %d and %d", have.name, document, before, grade)
+		}
+	}
+	if m := q.many[at]; m != nil {
+		m[number] = grade
+	}
+	have.judged = append(have.judged, judgment{number, grade})
+	have.relevant = have.relevant || grade >= q.options.Relevant
+	return nil
+}
+
+// manyJudgments is how many judgments of a query are better looked up than looked through.
+const manyJudgments = 32
+
+// gradeOf is how a document was judged for a query before.
+func (q *Questions) gradeOf(at, document int32) (grade int32, ok bool) {
+	have := &q.list[at]
+	if len(have.judged) < manyJudgments {
+		for _, j := range have.judged {
+			if j.document == document {
+				return j.grade, true
+			}
+		}
+		return 0, false
+	}
+	m := q.many[at]
+	if m == nil {
+		m = make(map[int32]int32, 2*manyJudgments)
+		for _, j := range have.judged {
+			m[j.document] = j.grade
+		}
+		q.many[at] = m
+	}
+	grade, ok = m[document]
+	return grade, ok
+}

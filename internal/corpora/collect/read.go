@@ -1,0 +1,197 @@
+package collect
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+// File is one file, plain or compressed.
+type File struct {
+	Name string
+	Size int64
+	Open func() (io.ReadCloser, error)
+	Path func() (string, error) // of a local copy, for formats that are not read from the front
+}
+
+// Reading says how files of a role are read.
+type Reading struct {
+	Format  Format            // Auto: each file by its contents and name
+	Fields  map[string]string // name in the files of each of FieldNames, where it is another than the usual
+	Columns []string          // FieldNames of a table's columns, "" for others, where it has no line of names
+}
+
+// FileReport says what a file was read as.
+type FileReport struct {
+	Name    string   `json:"name"`
+	Role    Role     `json:"role"`
+	Split   nq.Split `json:"split,omitempty"` // "": told by its records, or drawn
+	Format  Format   `json:"format"`
+	Header  bool     `json:"header,omitempty"` // a table's first line has the names of its columns
+	Records int64    `json:"records"`
+}
+
+// Policy is what becomes of records that cannot be used.
+type Policy struct {
+	Skip bool // they are counted by reason and the first are named; else the first is an error
+}
+
+// stream gives the records of a file. Its errors are a *fault of one record, after which it
+// goes on; errBlank and errHeader, which are not records; io.EOF; or of the whole file.
+type stream interface {
+	next() (*record, error) // valid until the next call
+	at() int64              // line or row of the last record, from one
+}
+
+var (
+	errBlank  = errors.New("a blank line")
+	errHeader = errors.New("the line of names")
+)
+
+// eachRecord visits the records of a file and counts them. What visit refuses by a fault is a
+// bad record; a damaged file always fails. Errors have the file's name and the line, or the
+// row of a Parquet table.
+func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, counts *Counts, visit func(at int64, r *record) error) (FileReport, error) {
+	report := FileReport{Name: f.Name, Role: role}
+	records, at := counts.Records, int64(0)
+	refuse := func(reason nq.Reason, detail string, err error) error {
+		e := nq.RecordError{File: f.Name, Line: at, Reason: reason, Detail: detail, Err: err}
+		if !p.Skip || reason == nq.BadStream {
+			return &e
+		}
+		counts.skip(&e)
+		return nil
+	}
+	in, err := f.Open()
+	if err != nil {
+		return report, err
+	}
+	defer in.Close()
+	stored := unpack.NewCounter(readers.WithContext(ctx, in))
+	damaged := func(err error) error {
+		at++
+		if stored.Err() != nil {
+			return fmt.Errorf("%s: %w", f.Name, stored.Err())
+		}
+		return refuse(nq.BadStream, err.Error(), err)
+	}
+	s := schemaOf(role, how.Fields)
+	src, done, err := open(f, stored, role, how, s, &report)
+	if err != nil {
+		return report, damaged(err)
+	}
+	defer done()
+	for {
+		r, err := src.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		switch {
+		case errors.Is(err, errHeader):
+			report.Header = true
+			continue
+		case errors.Is(err, errBlank):
+			counts.Blank++
+			continue
+		}
+		if err == nil || errors.As(err, new(*fault)) {
+			at = src.at()
+		} else {
+			if at = max(at, src.at()); errors.As(err, new(*unreadable)) {
+				return report, refuse(nq.BadStream, err.Error(), err)
+			}
+			return report, damaged(err)
+		}
+		if err == nil {
+			err = r.check(s, role)
+		}
+		if err == nil {
+			err = visit(at, r)
+		}
+		if bad := (*fault)(nil); errors.As(err, &bad) {
+			err = refuse(bad.reason, bad.detail, nil)
+		} else if err == nil {
+			counts.Records++
+		} else if !errors.As(err, new(*Unwritten)) {
+			err = fmt.Errorf("%s:%d: %w", f.Name, at, err)
+		}
+		if err != nil {
+			return report, err
+		}
+	}
+	counts.Bytes += stored.Taken()
+	if report.Records = counts.Records - records; report.Records == 0 {
+		at++
+		return report, refuse(nq.EmptyFile, "the file has no usable records", nil)
+	}
+	return report, nil
+}
+
+// Unwritten is an error of what takes records, not of a file.
+type Unwritten struct{ Err error }
+
+func (e *Unwritten) Error() string { return e.Err.Error() }
+func (e *Unwritten) Unwrap() error { return e.Err }
+
+// unreadable is what is in a line and makes the rest of the file senseless.
+type unreadable struct{ detail string }
+
+func (e *unreadable) Error() string { return e.detail }
+
+// open recognises the format and begins to read.
+func open(f File, stored io.Reader, role Role, how Reading, s schema, report *FileReport) (stream, func(), error) {
+	raw := bufio.NewReaderSize(stored, 64<<10)
+	if mark, _ := raw.Peek(4); string(mark) == "PAR1" {
+		if report.Format = Parquet; how.Format != Auto && how.Format != Parquet {
+			return nil, nil, fmt.Errorf("the file is a Parquet table, not %s", how.Format)
+		}
+		path, err := f.Path()
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := openParquet(path, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		return p, p.close, nil
+	}
+	z, err := unpack.Open(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := bufio.NewReaderSize(z, headBytes)
+	head, err := in.Peek(headBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		z.Close()
+		return nil, nil, err
+	}
+	if report.Format = how.Format; how.Format == Auto {
+		report.Format = formatOf(f.Name, head)
+	}
+	var src stream
+	switch report.Format {
+	case JSONL:
+		src = newJSONLines(in, s)
+	case TSV:
+		src = newTabs(in, role, s, how.Columns)
+	case CSV:
+		src = newQuoted(in, head, role, s, how.Columns)
+	case TREC:
+		if role == Judgments {
+			src = newTabs(in, role, s, how.Columns)
+			break
+		}
+		src = newElements(in, role, s)
+	default:
+		z.Close()
+		return nil, nil, fmt.Errorf("the file is no %s", strings.ToUpper(string(report.Format[:1]))+string(report.Format[1:])+" table")
+	}
+	return src, z.Close, nil
+}

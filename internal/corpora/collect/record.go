@@ -1,0 +1,198 @@
+package collect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Role is what a file is of.
+type Role string
+
+// The roles.
+const (
+	Documents Role = "documents"
+	Queries   Role = "queries"
+	Judgments Role = "qrels"
+)
+
+// column is a field of a role's records, with the names under which files have it, the most
+// likely first. A dot leads into an object.
+type column struct {
+	name   string
+	known  []string
+	needed bool
+}
+
+// The columns of each role, by place in columnsOf.
+const (
+	docID = iota
+	docTitle
+	docText
+	docURL
+	docRevision
+	docPage
+)
+
+const (
+	queryID = iota
+	queryText
+	querySplit
+	queryDocument
+	queryGrade
+)
+
+const (
+	judgedQuery = iota
+	judgedDocument
+	judgedGrade
+)
+
+var columnsOf = map[Role][]column{
+	Documents: {
+		docID:       {"id", []string{"id", "_id", "docid", "doc_id", "docno", "pid", "document_id"}, true},
+		docTitle:    {"title", []string{"title", "headline"}, false},
+		docText:     {"text", []string{"text", "contents", "content", "body", "passage", "segment", "abstract"}, true},
+		docURL:      {"url", []string{"url", "metadata.url"}, false},
+		docRevision: {"oldid", []string{"oldid", "metadata.oldid"}, false},
+		docPage:     {"page_id", []string{"page_id", "metadata.page_id"}, false},
+	},
+	Queries: {
+		queryID:       {"id", []string{"id", "_id", "qid", "query_id", "query-id", "topic_id"}, true},
+		queryText:     {"text", []string{"text", "query", "question", "title", "topic"}, true},
+		querySplit:    {"split", []string{"split"}, false},
+		queryDocument: {"document", []string{"doc_id", "docid", "document", "documents", "relevant"}, false},
+		queryGrade:    {"grade", []string{"grade", "relevance", "score"}, false},
+	},
+	Judgments: {
+		judgedQuery:    {"query", []string{"query-id", "query_id", "qid", "query", "topic"}, true},
+		judgedDocument: {"document", []string{"corpus-id", "corpus_id", "doc-id", "doc_id", "docid", "docno", "pid", "document"}, true},
+		judgedGrade:    {"grade", []string{"score", "grade", "relevance", "rel", "label"}, false},
+	},
+}
+
+// FieldNames are the names that Reading.Fields may map in files of a role.
+func FieldNames(role Role) []string {
+	var names []string
+	for _, c := range columnsOf[role] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// schema is the columns of a role with the names that a reading looks for.
+type schema []column
+
+// schemaOf puts the names that the reader of files gave in place of the known ones.
+func schemaOf(role Role, fields map[string]string) schema {
+	s := slices.Clone(columnsOf[role])
+	for i := range s {
+		if name, ok := fields[s[i].name]; ok {
+			s[i].known = []string{name}
+		}
+	}
+	return s
+}
+
+// value is what a record has in a column.
+type value struct {
+	texts  []string // one, or those of a list; nil: the record has none
+	grades []string // of texts, if they came with grades
+	list   bool
+}
+
+// record is one line, element or row of a file.
+type record struct {
+	values []value  // by column
+	names  []string // of the fields that it has, for errors
+}
+
+// text is a column's only text, "" if it has none.
+func (r *record) text(column int) string {
+	if v := r.values[column]; len(v.texts) == 1 {
+		return v.texts[0]
+	}
+	return ""
+}
+
+// check reports a needed column that the record lacks, and a list where one text should be.
+func (r *record) check(s schema, role Role) error {
+	for i, c := range s {
+		v := r.values[i]
+		switch {
+		case c.needed && v.texts == nil:
+			return faultf(nq.MissingField, "no %s: looked for %s, the fields are %s; say which it is by %s", c.name,
+				strings.Join(c.known, ", "), some(r.names), attributeOf[role])
+		case v.list && !(role == Queries && i == queryDocument):
+			return faultf(nq.BadType, "%s is a list, want one text or number", c.name)
+		}
+	}
+	return nil
+}
+
+// attributeOf is how the reader of files names fields of each role.
+var attributeOf = map[Role]string{Documents: "fields", Queries: "query_fields", Judgments: "qrels_fields"}
+
+// some is a list of names that does not grow with the file.
+func some(names []string) string {
+	const most = 12
+	if len(names) == 0 {
+		return "none"
+	}
+	quoted := make([]string, 0, most)
+	for _, n := range names[:min(len(names), most)] {
+		quoted = append(quoted, fmt.Sprintf("%.40q", n))
+	}
+	list := strings.Join(quoted, ", ")
+	if len(names) > most {
+		list += ", …"
+	}
+	return list
+}
+
+// fault is why a record cannot be used.
+type fault struct {
+	reason nq.Reason
+	detail string
+}
+
+func (f *fault) Error() string { return f.detail }
+
+func faultf(reason nq.Reason, format string, args ...any) error {
+	return &fault{reason, fmt.Sprintf(format, args...)}
+}
+
+// parseGrade reads a judgment's grade: a whole number, also when it is written as 1.0.
+func parseGrade(s string) (int32, error) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseInt(s, 10, 32); err == nil {
+		return int32(n), nil
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil && f == float64(int32(f)) {
+		return int32(f), nil
+	}
+	return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
+}
+
+// parseID reads the number of a page or revision, also when it is written as 12.0, as
+// pandas writes whole numbers of a column with gaps.
+func parseID(s string) (uint64, bool) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return uint64(f), err == nil && f >= 0 && f < 1<<53 && f == math.Trunc(f)
+}
+
+// cleanName checks the name of a document or query.
+func cleanName(what, name string) (string, error) {
+	if name = strings.TrimSpace(name); name == "" {
+		return "", faultf(nq.MissingField, "the %s has an empty name", what)
+	}
+	return name, nil
+}

@@ -1,0 +1,229 @@
+package collect
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// plainColumns are the columns of tables that have no line of names, by role and number, as
+// MS MARCO and BEIR publish them. Four columns of judgments are TREC's, with any white space
+// between them.
+var plainColumns = map[Role]map[int][]string{
+	Documents: {2: {"id", "text"}, 3: {"id", "title", "text"}, 4: {"id", "url", "title", "text"}},
+	Queries:   {2: {"id", "text"}},
+	Judgments: {2: {"query", "document"}, 3: {"query", "document", "grade"}, 4: {"query", "", "document", "grade"}},
+}
+
+// columnsAttribute is how the reader of files names columns of each role.
+var columnsAttribute = map[Role]string{Documents: "columns", Queries: "query_columns", Judgments: "qrels_columns"}
+
+// header pairs the columns of a schema with places in a line. What the names of a line's
+// columns must hold for the line to be one of names is every needed column.
+func (s schema) header(names []string) (places []int, ok bool) {
+	places = make([]int, len(s))
+	for i, c := range s {
+		places[i] = -1
+		for _, known := range c.known {
+			for at, name := range names {
+				if places[i] < 0 && strings.EqualFold(strings.TrimSpace(name), known) {
+					places[i] = at
+				}
+			}
+		}
+		if c.needed && places[i] < 0 {
+			return nil, false
+		}
+	}
+	return places, true
+}
+
+// named pairs columns that were given by the names of the role, not of files.
+func (s schema) named(columns []string) []int {
+	places := make([]int, len(s))
+	for i, c := range s {
+		places[i] = -1
+		for at, name := range columns {
+			if name == c.name {
+				places[i] = at
+			}
+		}
+	}
+	return places
+}
+
+// tabular is a table of any separator, once its lines are cut into fields.
+type tabular struct {
+	role    Role
+	schema  schema
+	columns []string // given by the user; nil: told by the first line
+	places  []int
+	width   int  // fields of a line; the last takes the rest
+	Header  bool // the first line has names
+	rec     record
+}
+
+func newTabular(role Role, s schema, columns []string) tabular {
+	return tabular{role: role, schema: s, columns: columns, width: len(columns), rec: record{values: make([]value, len(s))}}
+}
+
+// begin looks at the first line: names, or the first record.
+func (t *tabular) begin(fields []string) error {
+	if t.columns != nil {
+		t.places, t.width, t.rec.names = t.schema.named(t.columns), len(t.columns), t.columns
+		return nil
+	}
+	if places, ok := t.schema.header(fields); ok {
+		t.places, t.width, t.Header, t.rec.names = places, len(fields), true, fields
+		return nil
+	}
+	columns, ok := plainColumns[t.role][len(fields)]
+	if !ok {
+		return &unreadable{fmt.Sprintf("%d columns, which are not named as those of %s: name them in a first line, or by %s", len(fields), t.role, columnsAttribute[t.role])}
+	}
+	t.places, t.width, t.rec.names = t.schema.named(columns), len(fields), columns
+	return nil
+}
+
+// row makes a record of a line's fields.
+func (t *tabular) row(fields []string) (*record, error) {
+	if len(fields) != t.width {
+		return nil, faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
+	}
+	for i, at := range t.places {
+		t.rec.values[i].texts = t.rec.values[i].texts[:0]
+		if at < 0 {
+			t.rec.values[i].texts = nil
+			continue
+		}
+		t.rec.values[i].texts = append(t.rec.values[i].texts, fields[at])
+	}
+	return &t.rec, nil
+}
+
+// tabs reads lines with tabs between their fields. Nothing is quoted: quotation marks are
+// text, and so are further tabs in the last column of a table of documents.
+type tabs struct {
+	tabular
+	lines *unpack.Lines
+	blank bool // any white space separates: TREC's judgments
+}
+
+func newTabs(r io.Reader, role Role, s schema, columns []string) *tabs {
+	return &tabs{tabular: newTabular(role, s, columns), lines: unpack.NewLines(r)}
+}
+
+func (t *tabs) at() int64 { return int64(t.lines.Number()) }
+
+func (t *tabs) next() (*record, error) {
+	line, err := t.lines.Next()
+	if err != nil {
+		return nil, err
+	}
+	if t.lines.Number() == 1 {
+		line = bytes.TrimPrefix(line, byteOrderMark)
+	}
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil, errBlank
+	}
+	if !utf8.Valid(line) {
+		return nil, faultf(nq.BadUTF8, "the line is not UTF-8")
+	}
+	first := t.places == nil
+	fields := t.cut(string(line))
+	if first {
+		if err := t.begin(fields); err != nil {
+			return nil, err
+		}
+		if t.Header {
+			return nil, errHeader
+		}
+	}
+	return t.row(fields)
+}
+
+func (t *tabs) cut(line string) []string {
+	if t.role == Judgments {
+		if t.places == nil {
+			t.blank = t.columns == nil && len(strings.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
+		}
+		if t.blank {
+			return strings.Fields(line)
+		}
+		fields := strings.Split(line, "\t")
+		for i, f := range fields {
+			fields[i] = unquoted(f)
+		}
+		return fields
+	}
+	if t.width > 0 {
+		return strings.SplitN(line, "\t", t.width)
+	}
+	return strings.Split(line, "\t")
+}
+
+// unquoted takes the quotes of CSV off a name: BEIR's judgments are read as CSV with tabs.
+func unquoted(s string) string {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return s
+	}
+	return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
+}
+
+// quoted reads CSV, with commas or tabs, where fields may be quoted and hold line breaks.
+type quoted struct {
+	tabular
+	in   *csv.Reader
+	line int
+}
+
+// newQuoted takes as separator what the first line has.
+func newQuoted(r io.Reader, head []byte, role Role, s schema, columns []string) *quoted {
+	in := csv.NewReader(r)
+	in.FieldsPerRecord, in.ReuseRecord = -1, true
+	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	if bytes.IndexByte(first, '\t') >= 0 {
+		in.Comma = '\t'
+	}
+	return &quoted{tabular: newTabular(role, s, columns), in: in}
+}
+
+func (q *quoted) at() int64 { return int64(q.line) }
+
+func (q *quoted) next() (*record, error) {
+	fields, err := q.in.Read()
+	if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
+		q.line = parse.StartLine
+		return nil, faultf(nq.BadType, "not CSV: line %d, column %d: %v", parse.Line, parse.Column, parse.Err)
+	} else if err != nil {
+		return nil, err
+	}
+	q.line, _ = q.in.FieldPos(0)
+	for i, f := range fields {
+		if i == 0 && q.places == nil {
+			fields[0] = strings.TrimPrefix(f, string(byteOrderMark))
+		}
+		if !utf8.ValidString(f) {
+			return nil, faultf(nq.BadUTF8, "column %d is not UTF-8", i+1)
+		}
+	}
+	if q.places == nil {
+		if err := q.begin(append([]string(nil), fields...)); err != nil {
+			return nil, err
+		}
+		if q.Header {
+			return nil, errHeader
+		}
+	}
+	return q.row(fields)
+}

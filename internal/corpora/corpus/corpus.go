@@ -1,0 +1,202 @@
+package corpus
+
+import (
+	"container/heap"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// Document is one document of a collection. Which parts a serialization sets is
+// its own matter; Text is always the whole, as a model reads it.
+type Document struct {
+	Doc       int32  `json:"doc"`                  // number in the collection, from zero
+	Split     string `json:"split,omitempty"`      // of the record, where every record is a document
+	ExampleID int64  `json:"example_id,omitempty"` // of that record
+	Title     string `json:"title,omitempty"`
+	Abstract  string `json:"abstract,omitempty"`
+	Text      string `json:"text"`
+}
+
+// Writer writes documents in ascending order of their numbers.
+type Writer struct {
+	z    *zstd.Encoder
+	enc  *json.Encoder
+	last int32
+	n    int64
+}
+
+// NewWriter starts a stream on w, which stays open after Close. One encoder
+// thread is used: more would make the bytes depend on the machine.
+func NewWriter(w io.Writer) (*Writer, error) {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	enc := json.NewEncoder(z)
+	enc.SetEscapeHTML(false)
+	return &Writer{z: z, enc: enc, last: -1}, nil
+}
+
+// ErrOrder is wrapped by Write's error about a number that does not ascend.
+var ErrOrder = errors.New("a corpus has each document once, in order")
+
+// Write appends a document; numbers must ascend.
+func (w *Writer) Write(d Document) error {
+	if d.Doc <= w.last {
+		return fmt.Errorf("document %d after document %d: %w", d.Doc, w.last, ErrOrder)
+	}
+	w.last = d.Doc
+	w.n++
+	return w.enc.Encode(d)
+}
+
+// Len is the number of documents written.
+func (w *Writer) Len() int64 { return w.n }
+
+// Close completes the stream.
+func (w *Writer) Close() error { return w.z.Close() }
+
+// Reader reads what Writer wrote.
+type Reader struct {
+	z    *zstd.Decoder
+	in   *unpack.Lines
+	last int32
+}
+
+// NewReader reads from r. Close frees the decoder.
+func NewReader(r io.Reader) (*Reader, error) {
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{z: z, in: unpack.NewLines(z), last: -1}, nil
+}
+
+// Next returns the next document, io.EOF after the last. A stream that is not
+// what Writer wrote, or ends early, is an error.
+func (r *Reader) Next() (Document, error) {
+	line, err := r.in.Next()
+	if err == io.EOF {
+		return Document{}, err
+	}
+	if err == nil && r.in.Cut() {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
+	}
+	var d Document
+	if err := json.Unmarshal(line, &d); err != nil {
+		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
+	}
+	if d.Doc <= r.last {
+		return Document{}, fmt.Errorf("corpus: document %d after document %d", d.Doc, r.last)
+	}
+	r.last = d.Doc
+	return d, nil
+}
+
+// Close frees the decoder.
+func (r *Reader) Close() { r.z.Close() }
+
+// Merge writes the documents of all streams in order of their numbers, holding
+// one document of each in memory. A number in two streams is an error.
+func Merge(w *Writer, streams []*Reader) error {
+	h := &heads{}
+	for _, r := range streams {
+		if err := h.advance(r); err != nil {
+			return err
+		}
+	}
+	for h.Len() > 0 {
+		top := (*h)[0]
+		if err := w.Write(top.doc); err != nil {
+			return fmt.Errorf("merge: %w", err)
+		}
+		heap.Pop(h)
+		if err := h.advance(top.r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Concatenate writes the documents of all streams one stream after the other,
+// numbered anew from zero.
+func Concatenate(w *Writer, streams []*Reader) error {
+	n := int32(0)
+	for _, r := range streams {
+		for ; ; n++ {
+			d, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			d.Doc = n
+			if err := w.Write(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Zip visits two corpora of one collection side by side. Documents that only one of them
+// has are an error.
+func Zip(a, b *Reader, visit func(a, b Document) error) error {
+	for {
+		da, errA := a.Next()
+		db, errB := b.Next()
+		switch endA, endB := errors.Is(errA, io.EOF), errors.Is(errB, io.EOF); {
+		case endA && endB:
+			return nil
+		case errA != nil && !endA:
+			return errA
+		case errB != nil && !endB:
+			return errB
+		case endA || endB || da.Doc != db.Doc:
+			return fmt.Errorf("the two corpora belong to different collections: they differ at documents %d and %d", da.Doc, db.Doc)
+		}
+		if err := visit(da, db); err != nil {
+			return err
+		}
+	}
+}
+
+type head struct {
+	doc Document
+	r   *Reader
+}
+
+type heads []head
+
+func (h heads) Len() int           { return len(h) }
+func (h heads) Less(i, j int) bool { return h[i].doc.Doc < h[j].doc.Doc }
+func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *heads) Push(x any)        { *h = append(*h, x.(head)) }
+func (h *heads) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+func (h *heads) advance(r *Reader) error {
+	d, err := r.Next()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	heap.Push(h, head{d, r})
+	return nil
+}

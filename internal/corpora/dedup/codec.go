@@ -1,0 +1,166 @@
+package dedup
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
+// groupings give equal bytes.
+func (g *Grouping) WriteDocuments(w io.Writer) error {
+	return WriteLines(w, func(put func(any) error) error {
+		for i := range g.docs {
+			d := g.Document(int32(i))
+			if err := put(&d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WriteQueries writes queries.jsonl.zst: one Query a line, in record order.
+func (g *Grouping) WriteQueries(w io.Writer) error {
+	return WriteLines(w, func(put func(any) error) error {
+		for i := range g.docOf {
+			q := g.Query(i)
+			if err := put(&q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Audit is one line of the grouping audit: a record whose revision has no page.
+type Audit struct {
+	Query
+	OldID uint64 `json:"oldid,omitempty"`
+	Title string `json:"title"`
+	Key   string `json:"key"` // the fallback under the page_id operator
+}
+
+// WriteAudit writes unresolved.jsonl.zst, one Audit a line, in record order.
+func (g *Grouping) WriteAudit(w io.Writer) error {
+	return WriteLines(w, func(put func(any) error) error {
+		for _, i := range g.Records.Unresolved() {
+			r := g.Records.At(i)
+			q := g.Query(i)
+			if err := put(&Audit{Query: q, OldID: r.OldID, Title: r.Title, Key: g.KeyOf(q.Doc)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WriteLines compresses JSON lines, such as the Documents or Queries of a collection that
+// another package makes, with one encoder thread: more would make the bytes depend on the
+// machine.
+func WriteLines(w io.Writer, each func(put func(any) error) error) error {
+	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow))
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(zw)
+	enc.SetEscapeHTML(false)
+	if err := each(func(v any) error { return enc.Encode(v) }); err != nil {
+		zw.Close()
+		return err
+	}
+	return zw.Close()
+}
+
+// ReadDocuments yields the documents that WriteDocuments wrote and checks that
+// they are numbered from zero, and are represented by one record each; it holds the records,
+// unless the number of each is its document's, as in collections that were imported. A
+// collection may have documents that no query asks for.
+func ReadDocuments(r io.Reader, yield func(*Document) error) error {
+	next := int32(0)
+	represents := map[nq.Key]int32{} // but for documents that are their own record
+	var own []bool                   // which documents are
+	return ReadLines(r, func(line []byte) error {
+		var d Document
+		if err := decode(line, &d); err != nil {
+			return err
+		}
+		if d.Doc != next {
+			return fmt.Errorf("document %d where %d was expected", d.Doc, next)
+		}
+		if d.Train < 0 || d.Dev < 0 || d.Test < 0 {
+			return fmt.Errorf("document %d has %d train, %d dev and %d test records", d.Doc, d.Train, d.Dev, d.Test)
+		}
+		record := nq.Key{Split: d.Split, ID: d.ExampleID}
+		before, again := represents[record]
+		if d.Split == "" && d.ExampleID >= 0 && d.ExampleID < int64(d.Doc) && own[d.ExampleID] {
+			before, again = int32(d.ExampleID), true
+		}
+		if again {
+			return fmt.Errorf("%s example %d represents document %d and document %d", d.Split, d.ExampleID, before, d.Doc)
+		}
+		own = append(own, d.Split == "" && d.ExampleID == int64(d.Doc))
+		if !own[d.Doc] {
+			represents[record] = d.Doc
+		}
+		next++
+		return yield(&d)
+	})
+}
+
+// ReadQueries yields the queries that WriteQueries wrote and checks that each
+// target is one of docs documents (docs < 0: not checked). A query with several relevant
+// documents has a line for each, one after another.
+func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
+	return ReadLines(r, func(line []byte) error {
+		var q Query
+		if err := decode(line, &q); err != nil {
+			return err
+		}
+		if q.Doc < 0 || docs >= 0 && int(q.Doc) >= docs {
+			return fmt.Errorf("%s example %d has target %d of %d documents", q.Split, q.ExampleID, q.Doc, docs)
+		}
+		return yield(&q)
+	})
+}
+
+func decode(line []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}
+
+const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more
+
+// ReadLines yields what WriteLines wrote, line by line, and names the line of the first
+// error; a file that ends within a line is one.
+func ReadLines(r io.Reader, each func([]byte) error) error {
+	zr, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return err
+	}
+	defer zr.Close()
+	in := unpack.NewLines(zr)
+	for {
+		line, err := in.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && in.Cut() {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return fmt.Errorf("after line %d: %w", in.Number(), err)
+		}
+		if err := each(line); err != nil {
+			return fmt.Errorf("line %d: %w", in.Number(), err)
+		}
+	}
+}

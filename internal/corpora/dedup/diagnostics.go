@@ -1,0 +1,49 @@
+package dedup
+
+import (
+	"errors"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Diagnostics are the numbers of section "Qualitative Analysis of NQ320K" on
+// deduplication: what a title-like operator does to pages, and what page identity
+// changes for supervision.
+type Diagnostics struct {
+	Operator  string `json:"operator"`  // name of the title-like key
+	Reference string `json:"reference"` // name of the page key
+
+	FragmentedPages int                   `json:"fragmented_pages"` // the paper's 550
+	CollidingKeys   int                   `json:"colliding_keys"`
+	CollidingPages  int                   `json:"colliding_pages"` // the paper's 93 PageIDs
+	Affected        map[nq.Split]Affected `json:"affected"`        // the paper's 1.62 and 2.54 %
+
+	Coverage          Coverage `json:"coverage"`           // of Operator: the paper's 75.3 %
+	ReferenceCoverage Coverage `json:"reference_coverage"` // the paper's 76.4 %
+	AdditionalQueries int      `json:"additional_queries"` // train queries that Reference adds to dev targets: the paper's 1,054
+
+	Fragments  []Fragment  `json:"fragments"`  // the first few, see Titles
+	Collisions []Collision `json:"collisions"` // the first few
+}
+
+// Diagnose compares a title-like grouping with that by page, of one pass, and
+// gives at most limit examples of each kind.
+func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
+	if title.Records != page.Records {
+		return Diagnostics{}, errors.New("the groupings to compare come from different passes")
+	}
+	t, err := DiagnoseTitles(title)
+	if err != nil {
+		return Diagnostics{}, err
+	}
+	d := Diagnostics{
+		Operator: title.Key.Name, Reference: page.Key.Name,
+		FragmentedPages: len(t.Fragmented), CollidingKeys: len(t.Colliding), CollidingPages: t.CollidingPages(),
+		Coverage: title.Coverage(), ReferenceCoverage: page.Coverage(),
+		Fragments: t.Fragmented[:min(limit, len(t.Fragmented))], Collisions: t.Colliding[:min(limit, len(t.Colliding))],
+	}
+	train, dev := t.Affected()
+	d.Affected = map[nq.Split]Affected{nq.Train: train, nq.Dev: dev}
+	d.AdditionalQueries = d.ReferenceCoverage.TrainQueries - d.Coverage.TrainQueries
+	return d, nil
+}

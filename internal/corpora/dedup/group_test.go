@@ -1,0 +1,250 @@
+package dedup
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// randomHeaders makes records that share pages, revisions, titles and texts often.
+func randomHeaders(rng *rand.Rand, n int) ([]nq.Header, map[uint64]uint64) {
+	pages := map[uint64]uint64{}
+	hs := make([]nq.Header, n)
+	dev := rng.IntN(n + 1)
+	for i := range hs {
+		page := rng.IntN(n/3 + 1)
+		oldid := uint64(page*4 + rng.IntN(3) + 1)
+		if rng.IntN(10) > 0 {
+			pages[oldid] = uint64(page/2*2 + 100) // pairs of titles are one page: renames
+		}
+		title := fmt.Sprintf("Page %d", page*2/3) // titles of several pages
+		if rng.IntN(4) == 0 {
+			title = strings.ToUpper(title)
+		}
+		h := nq.Header{ExampleID: int64(i)*7919 - 1000, Split: nq.Train, Question: fmt.Sprintf("q%d", i),
+			URL: fmt.Sprintf("https://x/w/index.php?title=%s&amp;oldid=%d", strings.ReplaceAll(title, " ", "_"), oldid)}
+		if rng.IntN(20) > 0 {
+			h.H1, h.HasH1 = title+" -- a", true
+		}
+		if h.Title = title + "–a"; i < dev {
+			h.Split = nq.Dev
+		}
+		text := fmt.Sprintf("Text %d", rng.IntN(n/2+1))
+		h.Text4KCased, h.Text4K = TextDigest(text, 0, false), TextDigest(strings.ToUpper(text), 0, true)
+		hs[i] = h
+	}
+	return hs, pages
+}
+
+// Every count and target is recounted with one map per key, record by record.
+func TestGroupingAgainstRecount(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		hs, pages := randomHeaders(rng, 1+rng.IntN(400))
+		s := paperSources()
+		s.PageID = lookupIn(pages)
+		rule := Representatives()[seed%5]
+		o := Options{Representative: rule}
+		for _, g := range groupAll(t, hs, Keys(), o, s) {
+			keys := make([]string, len(hs))
+			union, splits := map[string][]int{}, map[nq.Split]map[string]bool{nq.Train: {}, nq.Dev: {}}
+			for i := range hs {
+				k, err := g.Key.Of(&hs[i], o, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				keys[i] = k
+				union[k] = append(union[k], i)
+				splits[hs[i].Split][k] = true
+			}
+			if c, want := g.Counts(), (Counts{Train: len(splits[nq.Train]), Dev: len(splits[nq.Dev]), Union: len(union)}); c != want {
+				t.Fatalf("seed %d %s: %+v, want %+v", seed, g.Key.Name, c, want)
+			}
+			next := int32(0)
+			members := g.Members()
+			for i := range hs {
+				d := g.Document(g.DocOf(i))
+				if d.Key != keys[i] {
+					t.Fatalf("seed %d %s: record %d has key %q, want %q", seed, g.Key.Name, i, d.Key, keys[i])
+				}
+				if union[keys[i]][0] == i {
+					if d.Doc != next {
+						t.Fatalf("document %d is not numbered by first occurrence", d.Doc)
+					}
+					next++
+					if want := represent(hs, union[keys[i]], rule); g.RecordOf(d.Doc) != want || d.ExampleID != hs[want].ExampleID || d.URL != hs[want].URL || d.Split != hs[want].Split {
+						t.Fatalf("seed %d %s by %s: record %d represents %v, want %d", seed, g.Key.Name, rule, g.RecordOf(d.Doc), union[keys[i]], want)
+					}
+					for j, m := range members[d.Doc] {
+						if int(m) != union[keys[i]][j] {
+							t.Fatalf("members %v, want %v", members[d.Doc], union[keys[i]])
+						}
+					}
+				}
+				if q := g.Query(i); q != (Query{ExampleID: hs[i].ExampleID, Split: hs[i].Split, Question: hs[i].Question, Doc: d.Doc}) {
+					t.Fatalf("query %+v", q)
+				}
+			}
+		}
+	}
+}
+
+// The order of records numbers documents and chooses their first snapshots, and
+// changes nothing else.
+func TestRecordOrder(t *testing.T) {
+	train, dev := []nq.Header{villageA, seasonT, elsaDisney}, []nq.Header{lost, seasonD}
+	url, _ := Lookup("url_title")
+	for _, c := range []struct {
+		order RecordOrder
+		hs    []nq.Header
+		keys  []string // of documents, by number
+		split nq.Split // of the first snapshot of those in both splits
+		docs  []int32  // of records
+	}{
+		{"", append(dev, train...), []string{"elsa (disney)", "1918–19 season", "it takes a village"}, nq.Dev, []int32{0, 1, 2, 1, 0}},
+		{DevFirst, append(dev, train...), []string{"elsa (disney)", "1918–19 season", "it takes a village"}, nq.Dev, []int32{0, 1, 2, 1, 0}},
+		{TrainFirst, append(train, dev...), []string{"it takes a village", "1918–19 season", "elsa (disney)"}, nq.Train, []int32{0, 1, 2, 2, 1}},
+	} {
+		g := groupAll(t, c.hs, []Key{url}, Options{RecordOrder: c.order}, Sources{})[0]
+		var keys []string
+		for _, d := range documents(g) {
+			if keys = append(keys, d.Key); d.Train > 0 && d.Dev > 0 && d.Split != c.split {
+				t.Errorf("%q: document %d is represented by a %s record", c.order, d.Doc, d.Split)
+			}
+		}
+		if !slices.Equal(keys, c.keys) || !slices.Equal(g.docOf, c.docs) || g.Counts() != (Counts{Train: 3, Dev: 2, Union: 3}) {
+			t.Errorf("%q: documents %q, of records %v, %+v", c.order, keys, g.docOf, g.Counts())
+		}
+		for i, h := range c.hs {
+			if g.Records.Split(i) != h.Split || g.Records.At(i).ExampleID != h.ExampleID {
+				t.Errorf("%q: record %d is %+v", c.order, i, g.Records.At(i))
+			}
+		}
+	}
+}
+
+// Dev records without document_title have the titles of their URLs.
+func TestTitlesOfURLs(t *testing.T) {
+	k, _ := Lookup("title")
+	elsa, again := elsaFrozen, untitled
+	elsa.Split, again.ExampleID = nq.Dev, 10
+	g := groupAll(t, []nq.Header{untitled, elsa, again, lost}, []Key{k}, Options{}, paperSources())[0]
+	if !slices.Equal(g.docOf, []int32{0, 1, 0, 2}) || g.KeyOf(1) != "elsa ( frozen )" {
+		t.Errorf("documents %v, %q", g.docOf, g.KeyOf(1))
+	}
+}
+
+// represent applies a rule by looking at all members at once.
+func represent(hs []nq.Header, members []int, rule Representative) int {
+	score := func(i int) int {
+		switch rule {
+		case Last:
+			return i
+		case NewestOldID, OldestOldID:
+			var id int
+			fmt.Sscanf(hs[i].URL[strings.Index(hs[i].URL, "oldid=")+6:], "%d", &id)
+			if rule == OldestOldID {
+				return -id
+			}
+			return id
+		case LongestText:
+			return len(hs[i].Question)
+		}
+		return -i
+	}
+	best := members[0]
+	for _, i := range members {
+		if score(i) > score(best) {
+			best = i
+		}
+	}
+	return best
+}
+
+func TestAddRefuses(t *testing.T) {
+	url, _ := Lookup("url")
+	dev := seasonD
+	other := seasonT
+	other.ExampleID = 50
+	for _, c := range []struct {
+		name, want string
+		hs         []nq.Header
+	}{
+		{"dev after train", "dev example 5 comes after train records; documents are numbered dev_first", []nq.Header{other, dev}},
+		{"twice", "occurs twice", []nq.Header{other, other}},
+		{"no split", `split ""`, []nq.Header{{URL: "u"}}},
+	} {
+		g, err := NewGrouper([]Key{url}, Options{}, Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.hs {
+			err = g.Add(&c.hs[i])
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if _, err := NewGrouper(nil, Options{}, Sources{}); err == nil {
+		t.Error("no keys: no error")
+	}
+	if _, err := NewGrouper([]Key{url, url}, Options{}, Sources{}); err == nil {
+		t.Error("a key twice: no error")
+	}
+	boom := errors.New("boom")
+	if _, err := Group(func(*nq.Header) error { return boom }, []Key{url}, Options{}, Sources{}); !errors.Is(err, boom) {
+		t.Errorf("error of the stream: %v", err)
+	}
+}
+
+func TestEmptyStream(t *testing.T) {
+	gs := groupAll(t, nil, PaperKeys(), Options{}, paperSources())
+	for _, g := range gs {
+		if g.Counts() != (Counts{}) || g.Coverage() != (Coverage{}) {
+			t.Errorf("%s: %+v", g.Key.Name, g.Counts())
+		}
+		if _, err := DiagnoseTitles(g); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Headers are reused by readers: nothing of them may be kept.
+func TestAddKeepsNoMemoryOfTheHeader(t *testing.T) {
+	hs := paperHeaders()
+	want := groupAll(t, hs, PaperKeys(), Options{}, paperSources())
+	g, err := NewGrouper(PaperKeys(), Options{}, paperSources())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h nq.Header
+	for i := range hs {
+		h = hs[i]
+		if err := g.Add(&h); err != nil {
+			t.Fatal(err)
+		}
+		h = nq.Header{}
+	}
+	for i, got := range g.Groupings() {
+		if !reflect.DeepEqual(documents(got), documents(want[i])) || !reflect.DeepEqual(got.docOf, want[i].docOf) {
+			t.Errorf("%s differs", got.Key.Name)
+		}
+	}
+	if e := byName(t, g.Groupings(), "h1").Empty(); e != 1 {
+		t.Errorf("%d records without heading", e)
+	}
+}
+
+func documents(g *Grouping) []Document {
+	out := make([]Document, g.Len())
+	for i := range out {
+		out[i] = g.Document(int32(i))
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package dedup
+
+import (
+	"iter"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Document is one group and the snapshot that represents it.
+type Document struct {
+	Doc int32  `json:"doc"` // from zero, in order of first occurrence
+	Key string `json:"key"`
+
+	ExampleID int64    `json:"example_id"` // of the representative, as the next five
+	Split     nq.Split `json:"split"`
+	URL       string   `json:"url"`
+	Title     string   `json:"title"` // see Record.Title
+	OldID     uint64   `json:"oldid,omitempty"`
+	PageID    uint64   `json:"page_id,omitempty"`
+
+	Train int32 `json:"train"` // records, that is queries, in it
+	Dev   int32 `json:"dev"`
+	Test  int32 `json:"test,omitempty"` // of collections that have this split
+}
+
+// Grouping is a collection under one operator: D and the target of every query.
+type Grouping struct {
+	Key     Key
+	Options Options
+	Records *Records
+
+	docOf []int32 // of each record
+	docs  []members
+	keys  interner // numbers are documents
+}
+
+// members is a document while and after it grows.
+type members struct{ record, train, dev int32 }
+
+// Len is |D|, the number of documents.
+func (g *Grouping) Len() int { return len(g.docs) }
+
+// DocOf returns the document of record i.
+func (g *Grouping) DocOf(i int) int32 { return g.docOf[i] }
+
+// KeyOf returns the key string of a document.
+func (g *Grouping) KeyOf(doc int32) string { return g.keys.at(doc) }
+
+// RecordOf returns the record that represents a document.
+func (g *Grouping) RecordOf(doc int32) int { return int(g.docs[doc].record) }
+
+// Document describes a document.
+func (g *Grouping) Document(doc int32) Document {
+	m := g.docs[doc]
+	r := g.Records.At(int(m.record))
+	return Document{
+		Doc: doc, Key: g.KeyOf(doc), ExampleID: r.ExampleID, Split: r.Split, URL: r.URL, Title: r.Title,
+		OldID: r.OldID, PageID: r.PageID, Train: m.train, Dev: m.dev,
+	}
+}
+
+// Query is a question and its target. One with several relevant documents is a Query for
+// each, one after another.
+type Query struct {
+	ExampleID int64    `json:"example_id"`
+	Split     nq.Split `json:"split"`
+	Question  string   `json:"question"`
+	Doc       int32    `json:"doc"`
+	Grade     int32    `json:"grade,omitempty"` // how relevant Doc is, at least 1; 0: not said, which is 1
+	Name      string   `json:"name,omitempty"`  // outside of redsi, where ExampleID is only its number here
+}
+
+// Query returns the query of record i.
+func (g *Grouping) Query(i int) Query {
+	r := g.Records.At(i)
+	return Query{ExampleID: r.ExampleID, Split: r.Split, Question: r.Question, Doc: g.docOf[i]}
+}
+
+// Counts is one row of tab:dedup-counts.
+type Counts struct {
+	Train int `json:"train"` // distinct documents within train
+	Dev   int `json:"dev"`
+	Test  int `json:"test,omitempty"` // of collections that have this split
+	Union int `json:"union"`          // over all: |D|
+}
+
+// Counts counts the documents of each split and of both. A key depends on nothing
+// but its record, so grouping a split alone gives the documents with records in it.
+func (g *Grouping) Counts() Counts { return CountsOf(g.queries) }
+
+// CountsOf counts documents that are given by their train and dev queries.
+func CountsOf(queries iter.Seq2[int32, int32]) (c Counts) {
+	for train, dev := range queries {
+		c.Union++
+		if train > 0 {
+			c.Train++
+		}
+		if dev > 0 {
+			c.Dev++
+		}
+	}
+	return c
+}
+
+// queries yields the train and dev records of each document.
+func (g *Grouping) queries(yield func(train, dev int32) bool) {
+	for _, m := range g.docs {
+		if !yield(m.train, m.dev) {
+			return
+		}
+	}
+}
+
+// Empty is the number of records whose key is the empty string; they share one
+// document. Title-derived keys are empty without <H1>.
+func (g *Grouping) Empty() int {
+	for doc, m := range g.docs {
+		if len(g.keys.pool.bytes(int32(doc))) == 0 {
+			return int(m.train + m.dev)
+		}
+	}
+	return 0
+}
+
+// Members lists the records of every document, each in order. The lists share
+// one array of the records' number.
+func (g *Grouping) Members() [][]int32 {
+	lists := make([][]int32, len(g.docs))
+	room := make([]int32, len(g.docOf))
+	for i, m := range g.docs {
+		n := m.train + m.dev
+		lists[i], room = room[:0:n], room[n:]
+	}
+	for i, doc := range g.docOf {
+		lists[doc] = append(lists[doc], int32(i))
+	}
+	return lists
+}

@@ -1,0 +1,219 @@
+package dedup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Family is the part of the record that a key is derived from, in the words of
+// tab:dedup-counts.
+type Family string
+
+// The families, in the order of the table; Corpus keys are not in it.
+const (
+	TextDerived  Family = "Text-derived keys"
+	URLDerived   Family = "URL-derived key"
+	TitleDerived Family = "Title-derived keys"
+	PageIdentity Family = "Page-identity key"
+	CorpusText   Family = "Corpus-text key"
+)
+
+// Key is one comparison operator: two snapshots are the same document if and
+// only if their key strings are equal.
+type Key struct {
+	Name      string // as typed in HCL
+	Label     string // as printed in the paper
+	Family    Family
+	Principal bool   // one of the four of section "Document Deduplication"
+	Doc       string // what is compared, in one sentence
+	Needs     Needs  // what Sources must hold
+
+	// derive appends the key string. Equal strings mean equal documents.
+	derive func(dst []byte, d *derived) ([]byte, error)
+
+	// on is the one field that the string depends on, in dev onDev if that is
+	// another: a value seen before needs no second derivation.
+	on, onDev field
+}
+
+// Heading reports whether the key of a record, at least of train, is its heading.
+func (k Key) Heading() bool { return k.on == h1Field }
+
+// Needs names the functions of Sources that a key calls.
+type Needs uint8
+
+// What a key may need.
+const (
+	NeedsBert Needs = 1 << iota
+	NeedsPageID
+	NeedsText
+)
+
+// keys is the registry: the ten rows of tab:dedup-counts in its order, then
+// corpus_text.
+var keys = []Key{
+	{Name: "text4k_cased", Label: "Text4K-Cased", Family: TextDerived,
+		Doc:    "first 4,000 code points of the simplified text",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4KCased) }},
+	{Name: "text4k", Label: "Text4K", Family: TextDerived, Principal: true,
+		Doc:    "the same prefix, lower-cased after it was cut (DSI)",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4K) }},
+	{Name: "url", Label: "URL", Family: URLDerived, Principal: true,
+		Doc:    "document_url as stored, with its oldid (Ultron)",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.URL...), nil }, on: urlField},
+	{Name: "url_title_cased", Label: "URLTitle-Cased", Family: TitleDerived,
+		Doc:    "title= of the URL, unescaped, '+' read as blank, percent-decoded twice, '_' read as blank",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, false) }, on: urlTitleField},
+	{Name: "url_title", Label: "URLTitle", Family: TitleDerived,
+		Doc:    "the same title, lower-cased",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, true) }, on: urlTitleField},
+	{Name: "h1_cased", Label: "H1-Cased", Family: TitleDerived,
+		Doc:    "stored tokens between the first <H1> and </H1>, joined by one blank; without <H1> the empty string",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, on: h1Field},
+	{Name: "h1", Label: "H1", Family: TitleDerived,
+		Doc:    "the same heading, lower-cased",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, Lower(d.h.H1)...), nil }, on: h1Field},
+	{Name: "nci_h1", Label: "NciH1", Family: TitleDerived, Needs: NeedsBert,
+		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, Lower(d.h.H1)), nil }, on: h1Field},
+	{Name: "title", Label: "Title", Family: TitleDerived, Principal: true, Needs: NeedsBert,
+		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, on: h1Field, onDev: titleField},
+	{Name: "page_id", Label: "PageID", Family: PageIdentity, Principal: true, Needs: NeedsPageID,
+		Doc:    "the page that the dump names for the URL's oldid; unresolved revisions fall back to a title in a key space of its own",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.pageKey(dst) }, on: urlField},
+	{Name: "corpus_text", Label: "Corpus text", Family: CorpusText, Needs: NeedsText,
+		Doc:    "digest of the record's text in any serialized corpus, cut and cased by the caller",
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.corpusText(dst) }},
+}
+
+// Keys returns every operator in the order of tab:dedup-counts.
+func Keys() []Key { return slices.Clone(keys) }
+
+// PaperKeys returns the ten operators of tab:dedup-counts in its order.
+func PaperKeys() []Key {
+	return slices.DeleteFunc(Keys(), func(k Key) bool { return k.Family == CorpusText })
+}
+
+// Names returns the names of all operators.
+func Names() []string {
+	names := make([]string, len(keys))
+	for i := range keys {
+		names[i] = keys[i].Name
+	}
+	return names
+}
+
+// Lookup returns the operator of that name.
+func Lookup(name string) (Key, error) {
+	for i := range keys {
+		if keys[i].Name == name {
+			return keys[i], nil
+		}
+	}
+	return Key{}, fmt.Errorf("there is no deduplication key %q; the keys are %s", name, strings.Join(Names(), ", "))
+}
+
+// Of returns the key string of one record, for tables and tests; Grouper is the
+// way over a collection.
+func (k Key) Of(h *nq.Header, o Options, s Sources) (string, error) {
+	if err := o.check(); err != nil {
+		return "", err
+	}
+	if err := s.check(k, o); err != nil {
+		return "", err
+	}
+	d := derived{o: &o, s: &s}
+	d.reset(h)
+	return d.key(k)
+}
+
+// Fallback says what the page_id key compares where a revision has no page: the
+// paper names "titles" in one place and the URL title in another.
+type Fallback string
+
+// The readings of the PageID fallback. All but FallbackFail prefix "t:", so that
+// an unresolved record never merges with a resolved page.
+const (
+	FallbackURLTitleCased Fallback = "url_title_cased" // as the query has it: wikipedia.QueryTitle; default
+	FallbackURLTitle      Fallback = "url_title"       // lower-cased
+	FallbackTitle         Fallback = "title"           // NCI's split-dependent title
+	FallbackFail          Fallback = "fail"            // an unresolved record is an error
+)
+
+// Fallbacks lists the readings, the default first.
+func Fallbacks() []Fallback {
+	return []Fallback{FallbackURLTitleCased, FallbackURLTitle, FallbackTitle, FallbackFail}
+}
+
+// Representative says which snapshot's text stands for a document, which the
+// paper leaves open. Ties go to the earlier record.
+type Representative string
+
+// The rules for choosing a snapshot.
+const (
+	First       Representative = "first"        // first record in RecordOrder; default
+	Last        Representative = "last"         // last record in that order
+	NewestOldID Representative = "newest_oldid" // greatest revision id
+	OldestOldID Representative = "oldest_oldid" // smallest revision id
+	LongestText Representative = "longest_text" // greatest Text.Length; needs Sources.Text
+)
+
+// Representatives lists the rules, the default first.
+func Representatives() []Representative {
+	return []Representative{First, Last, NewestOldID, OldestOldID, LongestText}
+}
+
+// RecordOrder says which split's records come first; those of a split are in file
+// order. Documents are numbered by first occurrence in it. The paper leaves it open.
+type RecordOrder string
+
+// The orders of records.
+const (
+	DevFirst   RecordOrder = "dev_first"   // as the paper's released code; default
+	TrainFirst RecordOrder = "train_first" // as NCI
+)
+
+// RecordOrders lists the orders, the default first.
+func RecordOrders() []RecordOrder { return []RecordOrder{DevFirst, TrainFirst} }
+
+// Splits returns both splits in that order.
+func (o RecordOrder) Splits() [2]nq.Split {
+	if o == TrainFirst {
+		return [2]nq.Split{nq.Train, nq.Dev}
+	}
+	return [2]nq.Split{nq.Dev, nq.Train}
+}
+
+// Options are the choices that the paper leaves open. The zero value is the
+// documented default of each.
+type Options struct {
+	RecordOrder    RecordOrder
+	Representative Representative
+	Fallback       Fallback
+}
+
+func (o *Options) check() error {
+	if o.RecordOrder == "" {
+		o.RecordOrder = DevFirst
+	}
+	if o.Representative == "" {
+		o.Representative = First
+	}
+	if o.Fallback == "" {
+		o.Fallback = FallbackURLTitleCased
+	}
+	if !slices.Contains(RecordOrders(), o.RecordOrder) {
+		return fmt.Errorf("there is no record order %q; the orders are %v", o.RecordOrder, RecordOrders())
+	}
+	if !slices.Contains(Representatives(), o.Representative) {
+		return fmt.Errorf("there is no representative rule %q; the rules are %v", o.Representative, Representatives())
+	}
+	if !slices.Contains(Fallbacks(), o.Fallback) {
+		return fmt.Errorf("there is no PageID fallback %q; the fallbacks are %v", o.Fallback, Fallbacks())
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package dedup
+
+import (
+	"compress/gzip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// basicBert stands for BERT's tokenize-and-decode in tests of grouping: lower
+// case, punctuation apart, one blank between words, "." and "?" glued again.
+func basicBert(s string) string {
+	var b strings.Builder
+	for _, r := range Lower(s) {
+		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
+			b.WriteByte(' ')
+			b.WriteRune(r)
+			b.WriteByte(' ')
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return strings.NewReplacer(" .", ".", " ?", "?").Replace(strings.Join(strings.Fields(b.String()), " "))
+}
+
+// pagesOf reads the revisions of a stub with encoding/xml.
+func pagesOf(t testing.TB, file string) map[uint64]uint64 {
+	t.Helper()
+	var dump struct {
+		Pages []struct {
+			ID        uint64 `xml:"id"`
+			Revisions []struct {
+				ID uint64 `xml:"id"`
+			} `xml:"revision"`
+		} `xml:"page"`
+	}
+	zr := open(t, file)
+	if err := xml.NewDecoder(zr).Decode(&dump); err != nil {
+		t.Fatal(err)
+	}
+	pages := map[uint64]uint64{}
+	for _, p := range dump.Pages {
+		for _, r := range p.Revisions {
+			pages[r.ID] = p.ID
+		}
+	}
+	return pages
+}
+
+func open(t testing.TB, file string) io.Reader {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zr
+}
+
+// realHeaders reads the real pages; the texts are in the same order.
+func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []string) {
+	t.Helper()
+	for _, shard := range []struct {
+		file  string
+		split nq.Split
+	}{{"real-pages-dev-full.jsonl.gz", nq.Dev}, {train, nq.Train}} {
+		f, err := os.Open(filepath.Join("..", "nq", "testdata", shard.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rd := nq.NewReader(f, shard.file, nq.Options{Split: shard.split})
+		for {
+			var r nq.Record
+			if err := rd.Next(&r); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			h := nq.HeaderOf(&r)
+			h.Text4KCased, h.Text4K = TextKeys(&r, false)
+			headers, texts = append(headers, h), append(texts, FlatText(&r, 0))
+		}
+		rd.Close()
+		f.Close()
+	}
+	return headers, texts
+}
+
+func lookupIn(pages map[uint64]uint64) func(uint64) (uint64, bool) {
+	return func(oldid uint64) (uint64, bool) { p, ok := pages[oldid]; return p, ok }
+}
+
+// groupAll runs all headers through one pass.
+func groupAll(t testing.TB, headers []nq.Header, keys []Key, o Options, s Sources) []*Grouping {
+	t.Helper()
+	i := 0
+	gs, err := Group(func(h *nq.Header) error {
+		if i == len(headers) {
+			return io.EOF
+		}
+		*h = headers[i]
+		i++
+		return nil
+	}, keys, o, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gs
+}
+
+// The counts were made by two independent programs.
+func TestRealPagesCounts(t *testing.T) {
+	want := map[string]Counts{
+		"text4k": {Train: 10, Dev: 6, Union: 11}, "url": {Train: 10, Dev: 8, Union: 13},
+		"url_title_cased": {Train: 5, Dev: 4, Union: 6}, "url_title": {Train: 5, Dev: 4, Union: 6},
+		"h1": {Train: 5, Dev: 4, Union: 6}, "h1_cased": {Train: 5, Dev: 4, Union: 6}, "nci_h1": {Train: 5, Dev: 4, Union: 6}, "title": {Train: 5, Dev: 4, Union: 6},
+		"page_id": {Train: 5, Dev: 5, Union: 6},
+	}
+	s := Sources{BertNormalize: basicBert, PageID: lookupIn(pagesOf(t, filepath.Join("..", "wikipedia", "testdata", "real-pages-stub.xml.gz")))}
+	for _, train := range []string{"real-pages-train-full.jsonl.gz", "real-pages-train-simplified.jsonl.gz"} {
+		t.Run(train, func(t *testing.T) {
+			headers, _ := realHeaders(t, train)
+			if len(headers) != 50 {
+				t.Fatalf("%d headers", len(headers))
+			}
+			gs := groupAll(t, headers, PaperKeys(), Options{}, s)
+			for _, g := range gs {
+				w, ok := want[g.Key.Name]
+				if c := g.Counts(); ok && c != w {
+					t.Errorf("%s: %+v, want %+v", g.Key.Name, c, w)
+				}
+			}
+			res := gs[0].Records.Resolution()
+			if res.Revisions != 13 || res.Resolved != 12 || res.UnresolvedRecords != 3 || res.NoRevision != 0 || res.UnresolvedRevisions() != 1 {
+				t.Errorf("resolution %+v", res)
+			}
+			titles, err := DiagnoseTitles(byName(t, gs, "title"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(titles.Fragmented) != 1 || len(titles.Colliding) != 0 {
+				t.Fatalf("fragmented %+v, colliding %+v", titles.Fragmented, titles.Colliding)
+			}
+			if names := titles.Fragmented[0].Names; !strings.HasPrefix(names[0].Title, "Capitol Hill") || len(names) != 2 {
+				t.Errorf("fragment %+v", names)
+			}
+		})
+	}
+}
+
+func byName(t testing.TB, gs []*Grouping, name string) *Grouping {
+	t.Helper()
+	for _, g := range gs {
+		if g.Key.Name == name {
+			return g
+		}
+	}
+	t.Fatalf("no grouping by %s", name)
+	return nil
+}
+
+func TestRealTextKeysAgreeBetweenFormats(t *testing.T) {
+	full, _ := realHeaders(t, "real-pages-train-full.jsonl.gz")
+	simple, _ := realHeaders(t, "real-pages-train-simplified.jsonl.gz")
+	for i := range full {
+		a, b := full[i], simple[i]
+		if a.ExampleID != b.ExampleID || a.Text4KCased != b.Text4KCased || a.Text4K != b.Text4K || a.H1 != b.H1 {
+			t.Errorf("example %d: formats differ", a.ExampleID)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package dedup
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Snapshot names one record of a table about texts; callers with the corpus turn it
+// into words with Contrast.
+type Snapshot struct {
+	ExampleID int64    `json:"example_id"`
+	Split     nq.Split `json:"split"`
+	OldID     uint64   `json:"oldid"`
+}
+
+// SharedTitle is one row of tab:shared-title-revision-variation: two revisions
+// under one title key whose texts differ. Whether they are one page is not asked.
+type SharedTitle struct {
+	Title     string   `json:"title"`
+	Key       string   `json:"key"`
+	Revisions int      `json:"revisions"` // under the key
+	Records   int      `json:"records"`
+	A         Snapshot `json:"a"` // of the smaller revision id
+	B         Snapshot `json:"b"`
+}
+
+// SharedTitles lists the keys of g under which the oldest and the newest revision
+// have different text prefixes, most records first, then by key.
+func SharedTitles(g *Grouping) []SharedTitle {
+	var out []SharedTitle
+	for doc, members := range g.Members() {
+		revisions := map[uint64]struct{}{}
+		old, fresh := -1, -1
+		for _, m := range members {
+			i := int(m)
+			id := g.Records.OldID(i)
+			if id == 0 {
+				continue
+			}
+			revisions[id] = struct{}{}
+			if old < 0 || id < g.Records.OldID(old) {
+				old = i
+			}
+			if fresh < 0 || id > g.Records.OldID(fresh) {
+				fresh = i
+			}
+		}
+		if len(revisions) < 2 || g.Records.light[old].prefix == g.Records.light[fresh].prefix {
+			continue
+		}
+		out = append(out, SharedTitle{
+			Title: g.Records.At(old).Title, Key: g.KeyOf(int32(doc)), Revisions: len(revisions), Records: len(members),
+			A: g.Records.snapshot(old), B: g.Records.snapshot(fresh),
+		})
+	}
+	slices.SortFunc(out, func(a, b SharedTitle) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Key, b.Key))
+	})
+	return out
+}
+
+// SharedTitleOf returns the row for two revisions that the caller names, as the
+// paper does, whatever their texts.
+func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
+	first := func(oldid uint64) int {
+		return slices.IndexFunc(g.Records.light, func(l light) bool { return l.oldid == oldid })
+	}
+	i, j := first(a), first(b)
+	for _, f := range []struct {
+		at    int
+		oldid uint64
+	}{{i, a}, {j, b}} {
+		if f.at < 0 {
+			return SharedTitle{}, fmt.Errorf("no record has revision %d", f.oldid)
+		}
+	}
+	if g.docOf[i] != g.docOf[j] {
+		return SharedTitle{}, fmt.Errorf("revisions %d (%s) and %d (%s) do not share a %s key",
+			a, g.Records.At(i).Title, b, g.Records.At(j).Title, g.Key.Name)
+	}
+	doc := g.docOf[i]
+	revisions, records := map[uint64]struct{}{}, 0
+	for k, d := range g.docOf {
+		if d == doc {
+			records++
+			revisions[g.Records.OldID(k)] = struct{}{}
+		}
+	}
+	delete(revisions, 0)
+	return SharedTitle{
+		Title: g.Records.At(i).Title, Key: g.KeyOf(doc), Revisions: len(revisions), Records: records,
+		A: g.Records.snapshot(i), B: g.Records.snapshot(j),
+	}, nil
+}
+
+func (r *Records) snapshot(i int) Snapshot {
+	return Snapshot{ExampleID: r.light[i].exampleID, Split: r.Split(i), OldID: r.light[i].oldid}
+}
+
+// Revisions counts the texts that records of one (title, oldid) hold (appendix
+// "Rendered-Text Variation under a Fixed Revision"). Memory is per distinct text.
+type Revisions struct {
+	records int
+	byRev   map[revision][]variant
+	texts   map[[16]byte]struct{}
+}
+
+type revision struct {
+	title string
+	oldid uint64
+}
+
+type variant struct {
+	digest  [16]byte
+	first   Snapshot
+	records int
+}
+
+// NewRevisions returns an empty count.
+func NewRevisions() *Revisions {
+	return &Revisions{byRev: map[revision][]variant{}, texts: map[[16]byte]struct{}{}}
+}
+
+// Add counts one record: its title, and the TextDigest of its whole flattened
+// text. Records without a revision id (0) are counted by title alone.
+func (v *Revisions) Add(title string, s Snapshot, digest [16]byte) {
+	v.records++
+	v.texts[digest] = struct{}{}
+	rev := revision{title, s.OldID}
+	list := v.byRev[rev]
+	for i := range list {
+		if list[i].digest == digest {
+			list[i].records++
+			return
+		}
+	}
+	v.byRev[rev] = append(list, variant{digest: digest, first: s, records: 1})
+}
+
+// FixedRevision is one row of tab:fixed-revision-variation.
+type FixedRevision struct {
+	Title   string     `json:"title"`
+	OldID   uint64     `json:"oldid"`
+	Records int        `json:"records"`
+	Texts   []Snapshot `json:"texts"` // first record of each distinct text, at least two, in order
+}
+
+// RevisionTexts is the summary of the appendix: 231,695 revisions, 241,247 texts.
+type RevisionTexts struct {
+	Records   int             `json:"records"`
+	Revisions int             `json:"revisions"` // distinct (title, oldid)
+	Texts     int             `json:"texts"`     // distinct texts over all records
+	Varying   []FixedRevision `json:"varying"`   // by texts, most first, then records, then oldid
+}
+
+// Summary reports what was added.
+func (v *Revisions) Summary() RevisionTexts {
+	s := RevisionTexts{Records: v.records, Revisions: len(v.byRev), Texts: len(v.texts)}
+	for rev, list := range v.byRev {
+		if len(list) < 2 {
+			continue
+		}
+		f := FixedRevision{Title: rev.title, OldID: rev.oldid}
+		for _, t := range list {
+			f.Records += t.records
+			f.Texts = append(f.Texts, t.first)
+		}
+		s.Varying = append(s.Varying, f)
+	}
+	slices.SortFunc(s.Varying, func(a, b FixedRevision) int {
+		return cmp.Or(cmp.Compare(len(b.Texts), len(a.Texts)), cmp.Compare(b.Records, a.Records),
+			cmp.Compare(a.OldID, b.OldID), cmp.Compare(a.Title, b.Title))
+	})
+	return s
+}
+
+// Of returns the varying revision of that id.
+func (s *RevisionTexts) Of(oldid uint64) (FixedRevision, error) {
+	for _, f := range s.Varying {
+		if f.OldID == oldid {
+			return f, nil
+		}
+	}
+	return FixedRevision{}, fmt.Errorf("revision %d is not among the %d whose text varies", oldid, len(s.Varying))
+}

@@ -1,0 +1,178 @@
+package dedup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Titles compares a title-like operator with page identity (section "Qualitative
+// Analysis of NQ320K"). Only resolved pages count as evidence.
+//
+// A page is fragmented if its records, of both splits, have at least two keys; a
+// key collides if its records have at least two pages. Title keys are made
+// differently in train and dev, so a page may be fragmented without a rename; with
+// nci_h1 instead of title only renames remain.
+type Titles struct {
+	Grouping *Grouping
+
+	Fragmented []Fragment  // by records, most first, then by page
+	Colliding  []Collision // by records, most first, then by key
+}
+
+// Fragment is one page under several title keys.
+type Fragment struct {
+	PageID  uint64  `json:"page_id"`
+	Records int     `json:"records"`
+	Names   []Named `json:"names"` // by first occurrence, one per key
+}
+
+// Collision is one title key over several pages.
+type Collision struct {
+	Doc     int32   `json:"doc"`
+	Key     string  `json:"key"`
+	Records int     `json:"records"` // resolved ones
+	Names   []Named `json:"names"`   // by first occurrence, one per page
+}
+
+// Named is one side of a Fragment or Collision: the shown title, revision and
+// page of its first record.
+type Named struct {
+	Title  string `json:"title"`
+	Key    string `json:"key"`
+	PageID uint64 `json:"page_id"`
+	OldID  uint64 `json:"oldid"`
+	Record int32  `json:"record"`
+}
+
+// ErrNoPages is returned where diagnostics need pages and the pass had none.
+var ErrNoPages = errors.New("the records have no pages: group with Sources.PageID")
+
+// DiagnoseTitles compares g's keys with the pages of its records.
+func DiagnoseTitles(g *Grouping) (*Titles, error) {
+	if !g.Records.paged && len(g.docOf) > 0 {
+		return nil, ErrNoPages
+	}
+	type pair struct {
+		page uint64
+		doc  int32
+	}
+	first := map[pair]int32{} // record that shows it
+	var order []pair          // by first occurrence
+	pageRecords := map[uint64]int{}
+	docRecords := make([]int, len(g.docs))
+	for i, doc := range g.docOf {
+		page := g.Records.PageID(i)
+		if page == 0 {
+			continue
+		}
+		pageRecords[page]++
+		docRecords[doc]++
+		p := pair{page, doc}
+		if _, ok := first[p]; !ok {
+			first[p] = int32(i)
+			order = append(order, p)
+		}
+	}
+	byPage := map[uint64][]Named{}
+	byDoc := make([][]Named, len(g.docs))
+	for _, p := range order {
+		r := g.Records.At(int(first[p]))
+		n := Named{Title: r.Title, Key: g.KeyOf(p.doc), PageID: p.page, OldID: r.OldID, Record: first[p]}
+		byPage[p.page] = append(byPage[p.page], n)
+		byDoc[p.doc] = append(byDoc[p.doc], n)
+	}
+	t := &Titles{Grouping: g}
+	for page, names := range byPage {
+		if len(names) > 1 {
+			t.Fragmented = append(t.Fragmented, Fragment{PageID: page, Records: pageRecords[page], Names: names})
+		}
+	}
+	for doc, names := range byDoc {
+		if len(names) > 1 {
+			t.Colliding = append(t.Colliding, Collision{Doc: int32(doc), Key: g.KeyOf(int32(doc)), Records: docRecords[doc], Names: names})
+		}
+	}
+	slices.SortFunc(t.Fragmented, func(a, b Fragment) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.PageID, b.PageID))
+	})
+	slices.SortFunc(t.Colliding, func(a, b Collision) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Key, b.Key))
+	})
+	return t, nil
+}
+
+// CollidingPages is the number of distinct pages in collisions, the paper's "93
+// PageIDs".
+func (t *Titles) CollidingPages() int {
+	pages := map[uint64]struct{}{}
+	for i := range t.Colliding {
+		for _, n := range t.Colliding[i].Names {
+			pages[n.PageID] = struct{}{}
+		}
+	}
+	return len(pages)
+}
+
+// Affected counts the queries of one split that title grouping treats otherwise.
+type Affected struct {
+	Queries int     `json:"queries"`                // page fragmented, or key colliding
+	Of      int     `json:"of"`                     // all records of the split
+	Percent float64 `json:"percent" unit:"percent"` // 0 for an empty split
+}
+
+// Affected counts train and dev. A record without a page is affected if its key
+// collides.
+func (t *Titles) Affected() (train, dev Affected) {
+	g := t.Grouping
+	fragmented := make(map[uint64]struct{}, len(t.Fragmented))
+	for i := range t.Fragmented {
+		fragmented[t.Fragmented[i].PageID] = struct{}{}
+	}
+	colliding := make(map[int32]struct{}, len(t.Colliding))
+	for i := range t.Colliding {
+		colliding[t.Colliding[i].Doc] = struct{}{}
+	}
+	train, dev = Affected{Of: g.Records.Train()}, Affected{Of: g.Records.Dev()}
+	for i, doc := range g.docOf {
+		_, f := fragmented[g.Records.PageID(i)]
+		_, c := colliding[doc]
+		if !f && !c {
+			continue
+		}
+		if g.Records.Split(i) == nq.Train {
+			train.Queries++
+		} else {
+			dev.Queries++
+		}
+	}
+	train.Percent, dev.Percent = percent(train.Queries, train.Of), percent(dev.Queries, dev.Of)
+	return train, dev
+}
+
+// Fragment returns the fragmented page that one of its shown titles names.
+func (t *Titles) Fragment(title string) (Fragment, error) {
+	for _, f := range t.Fragmented {
+		if hasTitle(f.Names, title) {
+			return f, nil
+		}
+	}
+	return Fragment{}, fmt.Errorf("no fragmented page is titled %q (%d are fragmented)", title, len(t.Fragmented))
+}
+
+// Collision returns the colliding key that one of its shown titles names.
+func (t *Titles) Collision(title string) (Collision, error) {
+	for _, c := range t.Colliding {
+		if hasTitle(c.Names, title) {
+			return c, nil
+		}
+	}
+	return Collision{}, fmt.Errorf("no title key collides for %q (%d collide)", title, len(t.Colliding))
+}
+
+func hasTitle(names []Named, title string) bool {
+	return slices.ContainsFunc(names, func(n Named) bool { return n.Title == title })
+}

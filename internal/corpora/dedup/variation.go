@@ -1,0 +1,74 @@
+package dedup
+
+import (
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
+)
+
+// Variation counts the texts that records of one revision, and of one title, have (the
+// two appendices on variation), in one pass over the records.
+type Variation struct {
+	revisions *Revisions
+	titles    *Grouper
+}
+
+// NewVariation returns an empty count.
+func NewVariation() (*Variation, error) {
+	key, err := Lookup("url_title_cased")
+	if err != nil {
+		return nil, err
+	}
+	titles, err := NewGrouper([]Key{key}, Options{RecordOrder: TrainFirst}, Sources{})
+	if err != nil {
+		return nil, err
+	}
+	return &Variation{NewRevisions(), titles}, nil
+}
+
+// Add counts one record, train before dev; one whose URL names no revision counts by title alone.
+func (v *Variation) Add(r *nq.Record) error {
+	oldid, _ := wikipedia.OldID(r.URL) // 0: none
+	title, _ := wikipedia.URLTitle(r.URL)
+	text := FlatText(r, 0)
+	v.revisions.Add(title, Snapshot{ExampleID: r.ExampleID, Split: r.Split, OldID: oldid}, TextDigest(text, 0, false))
+	h := nq.HeaderOf(r)
+	h.Text4KCased, h.Text4K = TextDigest(text, TextLimit, false), TextDigest(text, TextLimit, true)
+	return v.titles.Add(&h)
+}
+
+// Revisions sums up what was added, by revision.
+func (v *Variation) Revisions() RevisionTexts { return v.revisions.Summary() }
+
+// SharedTitles lists the titles whose oldest and newest text differ.
+func (v *Variation) SharedTitles() []SharedTitle { return SharedTitles(v.titles.Groupings()[0]) }
+
+// SharedTitle is the title that two revisions share.
+func (v *Variation) SharedTitle(a, b uint64) (SharedTitle, error) {
+	return SharedTitleOf(v.titles.Groupings()[0], a, b)
+}
+
+// ShownTexts are the flattened texts of the records that tables show pieces of.
+type ShownTexts map[nq.Key]string
+
+func (s Snapshot) record() nq.Key { return nq.Key{Split: s.Split, ID: s.ExampleID} }
+
+// Want asks for the texts of records; those of the zero Snapshot are of none.
+func (t ShownTexts) Want(records ...Snapshot) {
+	for _, s := range records {
+		t[s.record()] = ""
+	}
+}
+
+// Add keeps the text of a record that was asked for.
+func (t ShownTexts) Add(r *nq.Record) {
+	if _, ok := t[r.Key()]; ok {
+		t[r.Key()] = FlatText(r, 0)
+	}
+}
+
+// Contrast returns the place where the texts of two records first differ; see the
+// function of that name.
+func (t ShownTexts) Contrast(a, b Snapshot) (string, string) {
+	sa, sb, _ := Contrast(t[a.record()], t[b.record()], Snippet{})
+	return sa, sb
+}

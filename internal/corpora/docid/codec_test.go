@@ -1,0 +1,156 @@
+package docid
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+)
+
+func TestCodec(t *testing.T) {
+	s := &Set{Kind: KindNaive, Identifiers: []Identifier{
+		{"p:41312390", "141913", []int32{968, 2294, 2368, 1}},
+		{"t:tab\there \\t and\nline\r", "0", []int32{3, 632, 1}},
+		{"Beyoncé – „x“", "18510", []int32{507, 25926, 1}},
+		{"", "7", []int32{0}},
+	}}
+	var b bytes.Buffer
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "redsi-docid\t1\tnaive\t4\n" +
+		"p:41312390\t141913\t968 2294 2368 1\n" +
+		`t:tab\there \\t and\nline\r` + "\t0\t3 632 1\n" +
+		"Beyoncé – „x“\t18510\t507 25926 1\n" +
+		"\t7\t0\n"
+	if b.String() != want {
+		t.Errorf("wrote\n%s\nwant\n%s", b.String(), want)
+	}
+	got, err := Read(&b)
+	if err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("read %+v, %v", got, err)
+	}
+	b.Reset()
+	empty := &Set{Kind: KindAtomic}
+	if err := empty.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(&b); err != nil || !reflect.DeepEqual(got, empty) {
+		t.Errorf("read %+v, %v", got, err)
+	}
+}
+
+func TestCodecErrors(t *testing.T) {
+	const head = "redsi-docid\t1\tnaive\t"
+	for in, want := range map[string]string{
+		"":                                        "no header line: unexpected EOF",
+		"document\tid\n":                          `line 1 is "document\tid"`,
+		"redsi-docid\t2\tnaive\t0\n":              `version "2"`,
+		"redsi-docid\t1\tunheard\t0\n":            `unknown kind "unheard"`,
+		head + "-1\n":                             `count "-1"`,
+		head + "2\na\t1\t5 1\n":                   "1 lines, the header says 2; the file was cut or edited",
+		head + "1\na\t1\n":                        "line 2: 2 fields",
+		head + "1\na\t1\t5 x\n":                   `line 2: token "x" is not a token id`,
+		head + "1\na\t1\t-5\n":                    `token "-5" is not a token id`,
+		head + "1\na\t1\t05\n":                    `token "05" is not a token id`,
+		head + "1\na\t1\t\n":                      `token "" is not a token id`,
+		head + "1\na\t1\t9999999999\n":            "is not a token id",
+		head + "2\na\t1\t5\nb\t1\t6\n":            `documents "a" and "b" both have "1"`,
+		head + "1\n" + strings.Repeat("x", 2<<20): "line 2",
+	} {
+		if _, err := Read(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: error %v, want %q", in, err, want)
+		}
+	}
+	for _, s := range []*Set{
+		{Kind: "unheard"},
+		{Kind: KindNaive, Identifiers: []Identifier{{"a", "1", nil}}},
+		{Kind: KindNaive, Identifiers: []Identifier{{strings.Repeat("x", 2<<20), "1", []int32{1}}}},
+	} {
+		if err := s.Write(&bytes.Buffer{}); err == nil {
+			t.Errorf("%.80v was written", s)
+		}
+	}
+	s := &Set{Kind: KindNaive, Identifiers: []Identifier{{"a", "1", []int32{1}}}}
+	if err := s.Write(brokenWriter{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a broken writer: %v", err)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+func FuzzRead(f *testing.F) {
+	f.Add("redsi-docid\t1\tnaive\t1\na\\tb\t1\t5 1\n")
+	f.Add("redsi-docid\t1\tatomic\t0\n")
+	f.Add("redsi-docid\t1\tnaive\t2\n\\\\\t1\t5 1\n\\\t2\t0\r\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		s, err := Read(strings.NewReader(in))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := s.Write(&b); err != nil {
+			t.Fatalf("read but not written: %v", err)
+		}
+		again, err := Read(&b)
+		if err != nil || !reflect.DeepEqual(again, s) {
+			t.Fatalf("%q: read %+v, then %+v, %v", in, s, again, err)
+		}
+	})
+}
+
+func TestVectors(t *testing.T) {
+	m := kmeans.Matrix{Data: []float32{1, -2.5, 3, 0, math.MaxFloat32, 1e-40}, Rows: 2, Cols: 3}
+	var b bytes.Buffer
+	if err := WriteVectors(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.Len(); n != 128+24 || !bytes.HasPrefix(b.Bytes(), []byte("\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }")) {
+		t.Errorf("%d bytes, %q", n, b.Bytes())
+	}
+	whole := slices.Clone(b.Bytes())
+	if got, err := ReadVectors(&b); err != nil || !reflect.DeepEqual(got, m) {
+		t.Errorf("read %+v, %v", got, err)
+	}
+	// As numpy.save writes it (numpy 1.26.4).
+	saved, err := os.ReadFile("testdata/numpy.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(saved, whole) {
+		t.Errorf("numpy.save writes other bytes")
+	}
+
+	edit := func(from, to string) string { return strings.Replace(string(whole), from, to, 1) }
+	for _, c := range []struct{ in, want string }{
+		{"", "not a .npy file"},
+		{"PK\x03\x04 something", "not a .npy file"},
+		{edit("NUMPY\x01", "NUMPY\x09"), "version 9"},
+		{edit("<f4", "<f8"), "dtype <f8"},
+		{edit("False", "True "), "header"},
+		{edit("(2, 3)", "(6,)  "), "two-dimensional"},
+		{edit("(2, 3)", "(2, 0)"), "out of range"},
+		{edit("(2, 3)", "(9, 3)"), "ends within the 9 by 3 numbers"},
+		{edit("(2, 3)", "(1, 3)"), "more bytes"},
+		{string(whole[:9]), "header"},
+		{string(whole[:40]), "header"},
+		{string(whole[:130]), "ends within the 2 by 3 numbers"},
+		{"\x93NUMPY\x02\x00" + string(binary.LittleEndian.AppendUint32(nil, 1<<31)), "a header of 2147483648 bytes"},
+	} {
+		if _, err := ReadVectors(strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40q: error %v, want %q", c.in, err, c.want)
+		}
+	}
+	if err := WriteVectors(&b, kmeans.Matrix{Rows: 1, Cols: 1}); err == nil {
+		t.Error("a matrix without its numbers was written")
+	}
+}

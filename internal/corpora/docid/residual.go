@@ -1,0 +1,131 @@
+package docid
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+)
+
+// FirstResidualToken is the first token that the embedding of a T5 checkpoint has no row for.
+const FirstResidualToken = 32_128
+
+// ResidualOptions are the choices of residual quantization. Every k-means has
+// scikit-learn's defaults.
+type ResidualOptions struct {
+	Levels     int             // codes of a document
+	Codes      int             // of a level
+	FirstToken int32           // of the codes: the rows of the model's embedding before it grows
+	EOS        int32           // </s>, which ends every identifier
+	Seed       uint32          // random_state of every level's k-means
+	Threads    int             // all processors; no effect on the result
+	Progress   func(level int) // levels that are done; may be nil
+}
+
+// Quantization says how well codes stand for vectors.
+type Quantization struct {
+	Levels []QuantizationLevel `json:"levels"`
+
+	// Documents that have all codes in common with another one.
+	Colliding    int `json:"colliding_documents"`
+	Collisions   int `json:"collisions"`    // distinct sequences of codes that they share
+	LargestGroup int `json:"largest_group"` // documents of one such sequence
+}
+
+// QuantizationLevel is one codebook.
+type QuantizationLevel struct {
+	Codes        int     `json:"codes"`         // that a document has
+	SquaredError float64 `json:"squared_error"` // mean |vector - sum of its centres up to this level|²
+}
+
+// Residual gives every document the codes of residual quantization, as TIGER does with
+// an RQ-VAE: level 0 clusters the vectors (row i is document i), each next one what
+// the centres before it leave of them; a code is the nearest centre. The codebooks
+// come from k-means. Documents with equal codes get one token more, their place among
+// them in document order. Code c of level l is the token FirstToken + l*Codes + c, the
+// place p is FirstToken + Levels*Codes + p. The codes of a level are numbered,
+// without a gap, as documents first have them.
+func Residual(ctx context.Context, documents []string, vectors kmeans.Matrix, o ResidualOptions) (*Set, *Quantization, error) {
+	if o.Levels < 1 || o.Codes < 1 || o.FirstToken < 0 {
+		return nil, nil, fmt.Errorf("residual identifiers: %d levels of %d codes from token %d; want at least 1, 1 and 0", o.Levels, o.Codes, o.FirstToken)
+	}
+	if last := float64(o.FirstToken) + float64(o.Levels)*float64(o.Codes) + float64(len(documents)); last > math.MaxInt32 {
+		return nil, nil, fmt.Errorf("residual identifiers: %d levels of %d codes from token %d do not fit 31 bits", o.Levels, o.Codes, o.FirstToken)
+	}
+	if err := checkVectors(KindResidual, documents, vectors); err != nil {
+		return nil, nil, err
+	}
+	codes, q, err := quantize(ctx, vectors, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("residual identifiers: %w", err)
+	}
+	groups := map[string]int{} // documents by their codes
+	for _, c := range codes {
+		groups[spell(c)]++
+	}
+	for _, n := range groups {
+		if n > 1 {
+			q.Collisions++
+			q.Colliding += n
+		}
+		q.LargestGroup = max(q.LargestGroup, n)
+	}
+	met := map[string]int{}
+	texts, tokens := make([]string, len(codes)), make([][]int32, len(codes))
+	for i, c := range codes {
+		if key := spell(c); groups[key] > 1 {
+			c = append(c, met[key])
+			met[key]++
+		}
+		texts[i] = spell(c)
+		for level, code := range c {
+			tokens[i] = append(tokens[i], o.FirstToken+int32(level*o.Codes+code))
+		}
+		tokens[i] = append(tokens[i], o.EOS)
+	}
+	s, err := newSet(KindResidual, documents, texts, func([]string) [][]int32 { return tokens })
+	return s, q, err
+}
+
+// quantize finds the codes of every vector, level by level.
+func quantize(ctx context.Context, vectors kmeans.Matrix, o ResidualOptions) ([][]int, *Quantization, error) {
+	codes, q := make([][]int, vectors.Rows), &Quantization{}
+	left := kmeans.Matrix{Data: slices.Clone(vectors.Data), Rows: vectors.Rows, Cols: vectors.Cols}
+	workspace := new(kmeans.Workspace)
+	for level := 0; level < o.Levels && vectors.Rows > 0; level++ {
+		fit, err := workspace.FitRows(ctx, left, nil, kmeans.Options{Clusters: min(o.Codes, left.Rows), Seed: o.Seed, Threads: o.Threads})
+		if err != nil {
+			return nil, nil, fmt.Errorf("level %d: %w", level, err)
+		}
+		number, squares := map[int32]int{}, 0.0
+		for i, label := range fit.Labels {
+			if _, ok := number[label]; !ok {
+				number[label] = len(number)
+			}
+			codes[i] = append(codes[i], number[label])
+			centre, row := fit.Centres.Row(int(label)), left.Row(i)
+			for j := range row {
+				row[j] -= centre[j]
+				squares += float64(float64(row[j]) * float64(row[j])) // rounded, on every processor
+			}
+		}
+		q.Levels = append(q.Levels, QuantizationLevel{Codes: len(number), SquaredError: squares / float64(left.Rows)})
+		if o.Progress != nil {
+			o.Progress(level + 1)
+		}
+	}
+	return codes, q, nil
+}
+
+// spell writes codes as "3-0-141".
+func spell(codes []int) string {
+	words := make([]string, len(codes))
+	for i, c := range codes {
+		words[i] = strconv.Itoa(c)
+	}
+	return strings.Join(words, "-")
+}

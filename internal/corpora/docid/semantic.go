@@ -1,0 +1,222 @@
+package docid
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+)
+
+// SemanticOptions are the choices of recursive clustering. Zero values mean the
+// paper's.
+type SemanticOptions struct {
+	Clusters      int                   // per node, 2 to 10: one decimal digit; 10
+	LeafSize      int                   // nodes of at most that many documents are not split; 100
+	Seed          uint32                // random_state of the root's k-means
+	SameSeed      bool                  // every node has the root's; false: see childSeed
+	Single        bool                  // k-means in float32; false: float64
+	Starts        int                   // of k-means; 1
+	MaxIterations int                   // of k-means; 300
+	Tolerance     float64               // of k-means; 1e-4, negative: 0
+	Threads       int                   // all processors; no effect on the result
+	Progress      func(done, total int) // documents that have their leaf; may be nil, may be called concurrently
+}
+
+// Leaf is a cluster whose documents share Prefix.
+type Leaf struct {
+	Prefix    string `json:"prefix"`
+	Documents int    `json:"documents"`
+}
+
+// Tree describes the hierarchy that semantic identifiers spell.
+type Tree struct {
+	Leaves []Leaf `json:"leaves"` // by prefix
+	Fits   int    `json:"fits"`   // inner nodes, a k-means each
+	Dealt  int    `json:"dealt"`  // those of them whose vectors k-means could not tell apart
+}
+
+// Depth is the number of digits of the longest prefix.
+func (t *Tree) Depth() int {
+	depth := 0
+	for _, l := range t.Leaves {
+		depth = max(depth, len(l.Prefix))
+	}
+	return depth
+}
+
+// Semantic gives every document the digits of its path through recursive k-means
+// over vectors (row i is document i), followed by its index within the leaf, from
+// zero in document order, without padding (appendix "Semantic Identifiers").
+// Prefixes of leaves are not prefixes of each other, so the texts are unique. A
+// collection of at most LeafSize documents has an empty prefix. A node whose
+// vectors k-means puts into one cluster, because all are equal, deals its documents to
+// the clusters in turn.
+func Semantic(ctx context.Context, documents []string, vectors kmeans.Matrix, o SemanticOptions, encode Encoder) (*Set, *Tree, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkVectors(KindSemantic, documents, vectors); err != nil {
+		return nil, nil, err
+	}
+	g := &grower{vectors: vectors, o: o, texts: make([]string, len(documents))}
+	if err := g.all(ctx); err != nil {
+		return nil, nil, fmt.Errorf("semantic identifiers: %w", err)
+	}
+	slices.SortFunc(g.tree.Leaves, func(a, b Leaf) int { return strings.Compare(a.Prefix, b.Prefix) })
+	s, err := newSet(KindSemantic, documents, g.texts, encode)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, &g.tree, nil
+}
+
+func (o SemanticOptions) withDefaults() (SemanticOptions, error) {
+	if o.Clusters == 0 {
+		o.Clusters = 10
+	}
+	if o.LeafSize == 0 {
+		o.LeafSize = 100
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Clusters < 2 || o.Clusters > 10 {
+		return o, fmt.Errorf("semantic identifiers: %d clusters per node; one decimal digit allows 2 to 10", o.Clusters)
+	}
+	if o.LeafSize < 1 {
+		return o, fmt.Errorf("semantic identifiers: a leaf size of %d; want at least 1", o.LeafSize)
+	}
+	return o, nil
+}
+
+// grower splits nodes. Large ones come one after another, each on all threads;
+// smaller ones side by side, each on one thread. Neither changes the result.
+type grower struct {
+	vectors kmeans.Matrix
+	o       SemanticOptions
+	texts   []string // by document; each node writes only its own
+
+	mu    sync.Mutex // guards tree
+	tree  Tree
+	done  atomic.Int64
+	small []node
+}
+
+type node struct {
+	prefix string
+	seed   uint32
+	rows   []int32 // in document order
+}
+
+// smallNode is the size up to which a node is clustered on one thread.
+const smallNode = 8192
+
+func (g *grower) all(ctx context.Context) error {
+	if len(g.texts) == 0 {
+		return nil
+	}
+	root := node{seed: g.o.Seed, rows: make([]int32, len(g.texts))}
+	for i := range root.rows {
+		root.rows[i] = int32(i)
+	}
+	workspace := new(kmeans.Workspace)
+	for large := []node{root}; len(large) > 0; {
+		next := large[0]
+		large = large[1:]
+		if len(next.rows) <= smallNode {
+			g.small = append(g.small, next)
+			continue
+		}
+		children, err := g.split(ctx, next, workspace, g.o.Threads)
+		if err != nil {
+			return err
+		}
+		large = append(large, children...)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	var taken atomic.Int64
+	for range g.o.Threads {
+		group.Go(func() error {
+			workspace := new(kmeans.Workspace)
+			for i := int(taken.Add(1)) - 1; i < len(g.small); i = int(taken.Add(1)) - 1 {
+				for nodes := []node{g.small[i]}; len(nodes) > 0; {
+					next := nodes[len(nodes)-1]
+					children, err := g.split(ctx, next, workspace, 1)
+					if err != nil {
+						return err
+					}
+					nodes = append(nodes[:len(nodes)-1], children...)
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// childSeed is the seed of a node's cluster.
+func childSeed(seed uint32, cluster int) uint32 { return seed*1_000_003 + uint32(cluster) + 97 }
+
+// split returns the node's children, or makes it a leaf and returns none.
+func (g *grower) split(ctx context.Context, n node, w *kmeans.Workspace, threads int) ([]node, error) {
+	if len(n.rows) <= g.o.LeafSize {
+		g.leaf(n)
+		return nil, nil
+	}
+	k := min(g.o.Clusters, len(n.rows))
+	fit, err := w.FitRows(ctx, g.vectors, n.rows, kmeans.Options{
+		Clusters: k, Seed: n.seed, Starts: g.o.Starts, MaxIterations: g.o.MaxIterations, Tolerance: g.o.Tolerance,
+		Double: !g.o.Single, Threads: threads,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("node %q of %d documents: %w", n.prefix, len(n.rows), err)
+	}
+	dealt := fit.Distinct() < 2
+	g.mu.Lock()
+	g.tree.Fits++
+	if dealt {
+		g.tree.Dealt++
+	}
+	g.mu.Unlock()
+	parts := make([][]int32, k)
+	for i, row := range n.rows {
+		label := int(fit.Labels[i])
+		if dealt {
+			label = i % k
+		}
+		parts[label] = append(parts[label], row)
+	}
+	children := make([]node, 0, len(parts))
+	for label, rows := range parts {
+		if len(rows) > 0 {
+			seed := n.seed
+			if !g.o.SameSeed {
+				seed = childSeed(seed, label)
+			}
+			children = append(children, node{n.prefix + strconv.Itoa(label), seed, rows})
+		}
+	}
+	return children, nil
+}
+
+func (g *grower) leaf(n node) {
+	for i, row := range n.rows {
+		g.texts[row] = n.prefix + strconv.Itoa(i)
+	}
+	g.mu.Lock()
+	g.tree.Leaves = append(g.tree.Leaves, Leaf{n.prefix, len(n.rows)})
+	g.mu.Unlock()
+	done := g.done.Add(int64(len(n.rows)))
+	if g.o.Progress != nil {
+		g.o.Progress(int(done), len(g.texts))
+	}
+}

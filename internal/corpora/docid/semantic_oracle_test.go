@@ -1,0 +1,98 @@
+package docid
+
+import (
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext/prng"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/system/golden"
+)
+
+// semanticSet is identifiers that scikit-learn 1.5.1's KMeans on float64 gives
+// (tools/golden/semantic.py), of listed vectors or generated ones.
+type semanticSet struct {
+	Name       string
+	Clusters   int
+	LeafSize   int `json:"leaf_size"`
+	Vectors    [][]float32
+	Rows, Cols int
+	Seed       uint64
+	Distinct   int
+	Texts      string
+	Dealt      int
+}
+
+// matrix repeats the script's generator.
+func (s *semanticSet) matrix() kmeans.Matrix {
+	if s.Vectors != nil {
+		m := kmeans.Matrix{Rows: len(s.Vectors), Cols: len(s.Vectors[0])}
+		for _, v := range s.Vectors {
+			m.Data = append(m.Data, v...)
+		}
+		return m
+	}
+	source := prng.NewMT19937()
+	source.Seed(s.Seed)
+	uniform := func() float64 {
+		a, b := source.Uint32()>>5, source.Uint32()>>6
+		return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
+	}
+	x, at := make([]float64, s.Rows*s.Cols), make([]float64, 25*s.Cols)
+	for i := range x {
+		x[i] = uniform()
+	}
+	for i := range at {
+		at[i] = uniform() * 4
+	}
+	m := kmeans.Matrix{Data: make([]float32, len(x)), Rows: s.Rows, Cols: s.Cols}
+	for i := range x {
+		row := i / s.Cols
+		if s.Distinct > 0 {
+			row = row * 7 % s.Distinct
+		}
+		m.Data[i] = float32(x[row*s.Cols+i%s.Cols] + at[row%25*s.Cols+i%s.Cols])
+	}
+	return m
+}
+
+// TestSemanticEqualsScikitLearn: whole identifiers, of trees with a seed for every node
+// and of equal vectors that are dealt in turn.
+func TestSemanticEqualsScikitLearn(t *testing.T) {
+	var sets []semanticSet
+	golden.JSON(t, "testdata/semantic.json.gz", &sets)
+	for _, c := range sets {
+		m := c.matrix()
+		s, tree, err := Semantic(t.Context(), names(m.Rows), m, SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: 42}, digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Fields(c.Texts)
+		differ, first := 0, -1
+		for i, text := range texts(s) {
+			if text != want[i] {
+				if differ++; differ == 1 {
+					first = i
+				}
+			}
+		}
+		if differ > 0 {
+			t.Errorf("%s: %d of %d identifiers differ, the first is %q, want %q", c.Name, differ, m.Rows, texts(s)[first], want[first])
+		}
+		if tree.Dealt != c.Dealt {
+			t.Errorf("%s: %d nodes are dealt, want %d", c.Name, tree.Dealt, c.Dealt)
+		}
+	}
+}
+
+func TestChildSeed(t *testing.T) {
+	for c := range 10 {
+		if got := childSeed(42, c); got != uint32(42000223+c) {
+			t.Errorf("child %d of 42 has the seed %d", c, got)
+		}
+	}
+	if a := childSeed(childSeed(42, 1), 8); a != 4159780489 || childSeed(a, 5) != 1178048577 {
+		t.Errorf("seeds %d, %d", a, childSeed(a, 5))
+	}
+}

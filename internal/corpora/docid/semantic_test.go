@@ -1,0 +1,159 @@
+package docid
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+)
+
+// scattered is n points around 37 places, the same on every processor.
+func scattered(n, cols int) kmeans.Matrix {
+	m := kmeans.Matrix{Data: make([]float32, n*cols), Rows: n, Cols: cols}
+	state := uint32(12345)
+	next := func() float32 {
+		state = state*1664525 + 1013904223
+		return float32(state>>16) / (1 << 16)
+	}
+	places := make([]float32, 37*cols)
+	for i := range places {
+		places[i] = 16 * next()
+	}
+	for i := range m.Data {
+		m.Data[i] = places[i/cols%37*cols+i%cols] + next()
+	}
+	return m
+}
+
+func TestSemantic(t *testing.T) {
+	const n = 3_000
+	m := scattered(n, 12)
+	var mu sync.Mutex
+	last := 0
+	s, tree, err := Semantic(context.Background(), names(n), m, SemanticOptions{Seed: 7, Progress: func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		last = max(last, done)
+		if total != n {
+			t.Errorf("total %d", total)
+		}
+	}}, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != n {
+		t.Errorf("progress ended at %d", last)
+	}
+	documents := 0
+	for i, l := range tree.Leaves {
+		documents += l.Documents
+		if l.Documents > 100 {
+			t.Errorf("leaf %+v", l)
+		}
+		if i > 0 && strings.HasPrefix(l.Prefix, tree.Leaves[i-1].Prefix) {
+			t.Errorf("leaf %q is below leaf %q", l.Prefix, tree.Leaves[i-1].Prefix)
+		}
+		// Local indexes are consecutive, in document order.
+		want := 0
+		for _, id := range s.Identifiers {
+			if rest, ok := strings.CutPrefix(id.Text, l.Prefix); ok && len(rest) <= 2 && !belongsToOther(tree, l, id.Text) {
+				if rest != strconv.Itoa(want) {
+					t.Fatalf("leaf %q: index %q, want %d", l.Prefix, rest, want)
+				}
+				want++
+			}
+		}
+		if want != l.Documents {
+			t.Errorf("leaf %q has %d documents, want %d", l.Prefix, want, l.Documents)
+		}
+	}
+	if documents != n || tree.Depth() < 2 || tree.Fits < 2 {
+		t.Errorf("%d documents in %d leaves, depth %d, %d fits", documents, len(tree.Leaves), tree.Depth(), tree.Fits)
+	}
+	// The first level is one k-means of all rows with the same seed.
+	fit, err := kmeans.Fit(context.Background(), m, kmeans.Options{Clusters: 10, Seed: 7, Double: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range s.Identifiers {
+		if int(id.Text[0]-'0') != int(fit.Labels[i]) {
+			t.Fatalf("document %d: %q, its cluster is %d", i, id.Text, fit.Labels[i])
+		}
+	}
+	one, _, err := Semantic(context.Background(), names(n), m, SemanticOptions{Seed: 7, Threads: 1}, digits)
+	if err != nil || !slices.Equal(texts(one), texts(s)) {
+		t.Errorf("one thread gives other identifiers: %v", err)
+	}
+}
+
+func belongsToOther(tree *Tree, l Leaf, text string) bool {
+	return slices.ContainsFunc(tree.Leaves, func(o Leaf) bool {
+		return len(o.Prefix) > len(l.Prefix) && strings.HasPrefix(text, o.Prefix)
+	})
+}
+
+func TestSemanticTerminals(t *testing.T) {
+	ctx := context.Background()
+	// At most LeafSize documents: no prefix at all.
+	s, tree, err := Semantic(ctx, names(100), scattered(100, 3), SemanticOptions{}, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts(s)[0] != "0" || texts(s)[99] != "99" || tree.Fits != 0 || tree.Depth() != 0 {
+		t.Errorf("100 documents: %v, %+v", texts(s), tree)
+	}
+	// Equal vectors are dealt in turn.
+	m := scattered(450, 3)
+	for i := range 300 {
+		copy(m.Row(i), m.Row(0))
+	}
+	s, tree, err = Semantic(ctx, names(450), m, SemanticOptions{}, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prefix := strings.TrimSuffix(texts(s)[0], "00"); tree.Dealt != 1 || texts(s)[299] != prefix+"929" || texts(s)[21] != prefix+"12" {
+		t.Errorf("%d nodes are dealt, documents 0, 21 and 299 of 300 equal ones are %q, %q and %q", tree.Dealt, texts(s)[0], texts(s)[21], texts(s)[299])
+	}
+	// A leaf size below the number of clusters.
+	if _, tree, err = Semantic(ctx, names(30), scattered(30, 3), SemanticOptions{LeafSize: 1}, digits); err != nil {
+		t.Fatal(err)
+	}
+	if len(tree.Leaves) != 30 {
+		t.Errorf("leaf size 1: %d leaves of 30", len(tree.Leaves))
+	}
+	if s, _, err = Semantic(ctx, nil, kmeans.Matrix{Cols: 3}, SemanticOptions{}, digits); err != nil || len(s.Identifiers) != 0 {
+		t.Errorf("no documents: %v", err)
+	}
+}
+
+func TestSemanticErrors(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	bad := scattered(200, 3)
+	bad.Data[7] = float32(math.Inf(1))
+	for _, c := range []struct {
+		n    int
+		m    kmeans.Matrix
+		o    SemanticOptions
+		want string
+	}{
+		{3, scattered(2, 3), SemanticOptions{}, "2 embeddings for 3 documents"},
+		{2, scattered(2, 3), SemanticOptions{Clusters: 11}, "11 clusters per node; one decimal digit allows 2 to 10"},
+		{2, scattered(2, 3), SemanticOptions{LeafSize: -1}, "a leaf size of -1"},
+		{200, bad, SemanticOptions{}, "row 2, column 1 is +Inf"},
+		{2, kmeans.Matrix{Rows: 2, Cols: 3}, SemanticOptions{}, "needs 6 numbers"},
+	} {
+		if _, _, err := Semantic(ctx, names(c.n), c.m, c.o, digits); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	cancel()
+	if _, _, err := Semantic(ctx, names(200), scattered(200, 3), SemanticOptions{}, digits); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,179 @@
+package docid
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+)
+
+// Embeddings are stored as NumPy's .npy, version 1.0, '<f4' in C order, shape
+// (documents, columns), so that numpy.load opens what redsi embeds and redsi reads
+// what numpy.save wrote.
+
+const npyMagic = "\x93NUMPY"
+
+// WriteVectors writes m as .npy.
+func WriteVectors(w io.Writer, m kmeans.Matrix) error {
+	if err := m.Check(); err != nil {
+		return fmt.Errorf("embeddings: %w", err)
+	}
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", m.Rows, m.Cols)
+	header += strings.Repeat(" ", 63-(len(npyMagic)+4+len(header))%64) + "\n"
+	b := bufio.NewWriterSize(w, 1<<16)
+	b.WriteString(npyMagic + "\x01\x00")
+	b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(header))))
+	b.WriteString(header)
+	var number [4]byte
+	for _, v := range m.Data {
+		binary.LittleEndian.PutUint32(number[:], math.Float32bits(v))
+		b.Write(number[:])
+	}
+	return b.Flush()
+}
+
+var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d+), (\d+)\), *\} *\n$`)
+
+// ReadVectors reads a two-dimensional float32 .npy. Memory grows with the data that
+// is there, whatever the header promises.
+func ReadVectors(r io.Reader) (kmeans.Matrix, error) {
+	v, err := OpenVectors(r)
+	if err != nil {
+		return kmeans.Matrix{}, err
+	}
+	m := kmeans.Matrix{Rows: v.Rows, Cols: v.Cols}
+	some := make([]float32, 1<<14)
+	for left := int64(v.Rows) * int64(v.Cols); left > 0; left -= int64(len(some)) {
+		some = some[:min(left, int64(cap(some)))]
+		if err := v.Read(some); err != nil {
+			return m, err
+		}
+		m.Data = append(m.Data, some...)
+	}
+	return m, v.End()
+}
+
+// Vectors is the numbers of an .npy, row by row.
+type Vectors struct {
+	Rows, Cols int
+
+	b     *bufio.Reader
+	bytes []byte
+	size  int // bytes of a number
+}
+
+// OpenVectors reads the header of a two-dimensional float32 .npy.
+func OpenVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f4") }
+
+// OpenAnyVectors reads that of foreign two-dimensional .npy, of float16, float32 or float64,
+// whose numbers are read as float32.
+func OpenAnyVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f2", "<f4", "<f8") }
+
+func openVectors(r io.Reader, dtypes ...string) (*Vectors, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	var fixed [8]byte
+	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != npyMagic {
+		return nil, fmt.Errorf("embeddings: not a .npy file; write them with numpy.save or a step of kind embed")
+	}
+	size := uint32(0)
+	switch fixed[6] {
+	case 1:
+		var n uint16
+		if err := binary.Read(b, binary.LittleEndian, &n); err != nil {
+			return nil, fmt.Errorf("embeddings: header: %w", err)
+		}
+		size = uint32(n)
+	case 2, 3:
+		if err := binary.Read(b, binary.LittleEndian, &size); err != nil {
+			return nil, fmt.Errorf("embeddings: header: %w", err)
+		}
+	default:
+		return nil, fmt.Errorf("embeddings: version %d of .npy is unknown", fixed[6])
+	}
+	if size > 1<<16 {
+		return nil, fmt.Errorf("embeddings: a header of %d bytes", size)
+	}
+	header := make([]byte, size)
+	if _, err := io.ReadFull(b, header); err != nil {
+		return nil, fmt.Errorf("embeddings: header: %w", err)
+	}
+	parts := npyHeader.FindSubmatch(header)
+	if parts == nil {
+		return nil, fmt.Errorf("embeddings: header %.80q; want a two-dimensional array", header)
+	}
+	dtype := string(parts[1])
+	if !slices.Contains(dtypes, dtype) || string(parts[2]) != "False" {
+		return nil, fmt.Errorf("embeddings: dtype %s, fortran_order %s; convert with numpy.ascontiguousarray(x, dtype='<f4')", parts[1], parts[2])
+	}
+	rows, err1 := strconv.ParseInt(string(parts[3]), 10, 32)
+	cols, err2 := strconv.ParseInt(string(parts[4]), 10, 32)
+	if err1 != nil || err2 != nil || cols == 0 {
+		return nil, fmt.Errorf("embeddings: shape (%s, %s) is out of range", parts[3], parts[4])
+	}
+	return &Vectors{Rows: int(rows), Cols: int(cols), b: b, size: int(dtype[2] - '0')}, nil
+}
+
+// Read fills to with the next numbers.
+func (v *Vectors) Read(to []float32) error {
+	v.bytes = slices.Grow(v.bytes[:0], v.size*len(to))[:v.size*len(to)]
+	if _, err := io.ReadFull(v.b, v.bytes); err != nil {
+		return fmt.Errorf("embeddings: the file ends within the %d by %d numbers of its header: %w", v.Rows, v.Cols, err)
+	}
+	for i := range to {
+		switch at := v.bytes[v.size*i:]; v.size {
+		case 2:
+			to[i] = halfFloat(binary.LittleEndian.Uint16(at))
+		case 4:
+			to[i] = math.Float32frombits(binary.LittleEndian.Uint32(at))
+		default:
+			to[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(at)))
+		}
+	}
+	return nil
+}
+
+// halfFloat is the float16 of those bits.
+func halfFloat(bits uint16) float32 {
+	sign, exponent, fraction := 1.0, int(bits>>10&31), float64(bits&1023)
+	if bits>>15 == 1 {
+		sign = -1
+	}
+	switch {
+	case exponent == 31 && fraction != 0:
+		return float32(math.NaN())
+	case exponent == 31:
+		return float32(math.Inf(int(sign)))
+	case exponent == 0:
+		return float32(sign * math.Ldexp(fraction, -24))
+	}
+	return float32(sign * math.Ldexp(1024+fraction, exponent-25))
+}
+
+// End says what stands behind the last number: nothing may.
+func (v *Vectors) End() error {
+	if _, err := v.b.ReadByte(); err != io.EOF {
+		return fmt.Errorf("embeddings: more bytes than %d by %d numbers", v.Rows, v.Cols)
+	}
+	return nil
+}
+
+// checkVectors says whether there is one finite embedding per document.
+func checkVectors(kind Kind, documents []string, vectors kmeans.Matrix) error {
+	if err := vectors.Check(); err != nil {
+		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
+	}
+	if vectors.Rows != len(documents) {
+		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; make both from the same collection", kind, vectors.Rows, len(documents))
+	}
+	if err := vectors.CheckFinite(); err != nil {
+		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package docid
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+)
+
+// FuzzReadVectors reads NumPy files: what is read and written reads the same.
+func FuzzReadVectors(f *testing.F) {
+	var b bytes.Buffer
+	if err := WriteVectors(&b, kmeans.Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}); err != nil {
+		f.Fatal(err)
+	}
+	saved, err := os.ReadFile("testdata/numpy.npy")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add(saved)
+	f.Add([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"))
+	f.Add([]byte("\x93NUMPY\x01\x00\x42\x00{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		m, err := ReadVectors(bytes.NewReader(in))
+		if err != nil {
+			return
+		}
+		if len(m.Data) != m.Rows*m.Cols {
+			t.Fatalf("%d numbers in %d rows of %d", len(m.Data), m.Rows, m.Cols)
+		}
+		var first, second bytes.Buffer
+		if err := WriteVectors(&first, m); err != nil {
+			t.Fatal(err)
+		}
+		written := bytes.Clone(first.Bytes())
+		back, err := ReadVectors(&first)
+		if err != nil {
+			t.Fatalf("read but not read again: %v", err)
+		}
+		if err := WriteVectors(&second, back); err != nil || !bytes.Equal(second.Bytes(), written) {
+			t.Fatalf("%q is read as other numbers", in)
+		}
+	})
+}

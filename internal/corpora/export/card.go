@@ -1,0 +1,347 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+)
+
+// Card is what a dataset card says beyond the Summary of an export.
+type Card struct {
+	Name       string     // such as "NQ320K-PageID"
+	Origin     Origin     // whose questions and texts they are
+	Key        string     // label of the deduplication key
+	KeyDoc     string     // what it compares
+	Serializer string     // name of the text's form; "" without text
+	Settings   []Setting  // how it was made, in order: options with their values
+	Sources    []Setting  // input files and their digests
+	Counts     []KeyCount // documents under every key, as tab:dedup-counts
+	Unresolved int        // records whose revision has no PageID
+	Command    string     // that rebuilds it; "" to leave it out
+}
+
+// Origin says where a collection's questions and texts are from: it decides the
+// card's words on licence and attribution.
+type Origin string
+
+// The origins; the zero value is NaturalQuestions.
+const (
+	NaturalQuestions Origin = "natural_questions"
+	Generated        Origin = "generated" // by this program
+	Other            Origin = "other"     // another corpus in the same format
+)
+
+// words are what the card says about an origin.
+var words = map[Origin]struct{ license, subject, licence string }{
+	"":               {"cc-by-sa-3.0", naturalQuestions, licence},
+	NaturalQuestions: {"cc-by-sa-3.0", naturalQuestions, licence},
+	Generated: {"apache-2.0", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
+		"\n## Licence\n\nQuestions and pages are generated; no text of Natural Questions or Wikipedia is in them.\n"},
+	Other: {"", "Questions, each with the document that answers it, for training and evaluating retrieval",
+		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
+}
+
+const naturalQuestions = "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval"
+
+// Setting is one name with its value.
+type Setting struct{ Name, Value string }
+
+// KeyCount is one row of tab:dedup-counts.
+type KeyCount struct {
+	Key               string
+	Train, Dev, Union int
+}
+
+// WriteCard writes README.md: metadata that dataset hosts read, counts, files,
+// making and licence. Equal arguments give equal bytes.
+func WriteCard(w io.Writer, c Card, s Summary) error {
+	if _, ok := words[c.Origin]; !ok {
+		return fmt.Errorf("unknown origin of a dataset card: %q", c.Origin)
+	}
+	var b bytes.Buffer
+	c.header(&b, s)
+	fmt.Fprintf(&b, "# %s\n\n", c.Name)
+	fmt.Fprintf(&b, "%s: %s documents, %s queries.\n", words[c.Origin].subject, thousands(s.Documents), s.queries())
+	for _, split := range []nq.Split{nq.Train, nq.Dev} {
+		if have := s.splits(); len(have) > 0 && !slices.Contains(have, split) {
+			fmt.Fprintf(&b, "It has no %s split.\n", split)
+		}
+	}
+	fmt.Fprintf(&b, "\nTwo snapshots are the same document if they have the same **%s** key: %s.\n", inline(c.Key), inline(c.KeyDoc))
+	switch {
+	case s.Texts == 0:
+		b.WriteString("\nThe documents are exported without text.\n")
+	case s.Texts < s.Documents:
+		fmt.Fprintf(&b, "\nText is the **%s** form of each document's representative snapshot; %s documents have none.\n", inline(c.Serializer), thousands(s.Documents-s.Texts))
+	default:
+		fmt.Fprintf(&b, "\nText is the **%s** form of each document's representative snapshot.\n", inline(c.Serializer))
+	}
+	if c.Unresolved > 0 {
+		fmt.Fprintf(&b, "\n%s records have a revision without a known page; they are grouped by a fallback key and have no `page_id`.\n", thousands(c.Unresolved))
+	}
+	if len(c.Counts) > 0 {
+		b.WriteString("\n## Documents under each deduplication key\n\n| Key | Train | Dev | Union |\n|---|---:|---:|---:|\n")
+		for _, k := range c.Counts {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(k.Key), thousands(k.Train), thousands(k.Dev), thousands(k.Union))
+		}
+		b.WriteString("\nTrain and Dev count within the split, Union over both.\n")
+	}
+	if len(s.Identifiers) > 0 {
+		fmt.Fprintf(&b, "\nEvery document has an identifier of each type: %s.\n", strings.Join(s.Identifiers, ", "))
+	}
+	c.files(&b, s)
+	loading(&b, s)
+	settings(&b, "How it was made", c.Settings)
+	if c.Command != "" {
+		fmt.Fprintf(&b, "\nRebuild it with\n\n    %s\n", inline(c.Command))
+	}
+	settings(&b, "Sources", c.Sources)
+	b.WriteString(words[c.Origin].licence)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+const licence = `
+## Licence and attribution
+
+Questions and annotations are from Natural Questions (Kwiatkowski et al., 2019), the
+texts from English Wikipedia, written by its contributors, who are listed in the
+history of each page (the url of a document names the revision). Both are licensed
+CC BY-SA 3.0 (https://creativecommons.org/licenses/by-sa/3.0/), and so is this
+collection. It was changed by selection, grouping and conversion to text.
+
+` + "```bibtex" + bibtex + "```\n"
+
+const bibtex = `
+@article{kwiatkowski2019nq,
+  title   = {Natural Questions: A Benchmark for Question Answering Research},
+  author  = {Kwiatkowski, Tom and others},
+  journal = {Transactions of the Association for Computational Linguistics},
+  volume  = {7},
+  pages   = {453--466},
+  year    = {2019}
+}
+`
+
+// header is the YAML block of a dataset card; strings are JSON, which YAML reads.
+func (c Card) header(b *bytes.Buffer, s Summary) {
+	name, _ := json.Marshal(c.Name)
+	b.WriteString("---\n")
+	if l := words[c.Origin].license; l != "" {
+		fmt.Fprintf(b, "license: %s\n", l)
+	}
+	fmt.Fprintf(b, "language:\n- en\npretty_name: %s\ntask_categories:\n- text-retrieval\nsize_categories:\n- %s\n", name, sizeCategory(s.Documents))
+	writeConfigs(b, s.configs())
+	b.WriteString("---\n\n")
+}
+
+// config is a named configuration of files for programs that load data sets.
+type config struct {
+	name  string
+	parts []part
+}
+
+// part is a split with its file; without a split it is the config's only one.
+type part struct{ split, path string }
+
+// configs are documents, queries by split, identifiers by type, and the variant of the released
+// layout, if their files exist. Python's datasets uses one reader per repository, so all are
+// Parquet or, in an export without it, JSON lines.
+func (s Summary) configs() []config {
+	documents, queries, identifiers := "parquet/documents.parquet", named("parquet/queries-", ".parquet"), [2]string{"parquet/identifiers-", ".parquet"}
+	released := s.released()
+	if has(s, documents) {
+		released = nil
+	} else {
+		documents, queries, identifiers = "jsonl/documents.jsonl.gz", named("jsonl/queries.", ".jsonl.gz"), [2]string{"identifiers/", ".jsonl.gz"}
+	}
+	byName := []config{{"documents", []part{{"", documents}}}, {name: "queries"}, {name: "identifiers"}, {s.Variant.Config(), released}}
+	for _, split := range s.splits() {
+		byName[1].parts = append(byName[1].parts, part{string(split), queries(split)})
+	}
+	for _, name := range s.Identifiers {
+		byName[2].parts = append(byName[2].parts, part{name, identifiers[0] + name + identifiers[1]})
+	}
+	return slices.DeleteFunc(byName, func(c config) bool {
+		return len(c.parts) == 0 || slices.ContainsFunc(c.parts, func(p part) bool { return !has(s, p.path) })
+	})
+}
+
+// released are the splits of the released layout, if it was written.
+func (s Summary) released() []part {
+	if s.Variant == (nq320k.Variant{}) {
+		return nil
+	}
+	folder := s.Variant.Folder() + "/"
+	return []part{{"documents", folder + nq320k.Documents}, {"train_queries", folder + nq320k.TrainQueries}, {"validation_queries", folder + nq320k.ValidationQueries}}
+}
+
+func writeConfigs(b *bytes.Buffer, configs []config) {
+	for i, c := range configs {
+		if i == 0 {
+			b.WriteString("configs:\n")
+		}
+		fmt.Fprintf(b, "- config_name: %s\n  data_files:", c.name)
+		if c.parts[0].split == "" {
+			fmt.Fprintf(b, " %s\n", c.parts[0].path)
+			continue
+		}
+		b.WriteByte('\n')
+		for _, p := range c.parts {
+			fmt.Fprintf(b, "  - split: %s\n    path: %s\n", p.split, p.path)
+		}
+	}
+}
+
+// splits are the splits with queries.
+func (s Summary) splits() []nq.Split {
+	var have []nq.Split
+	for _, split := range splits {
+		if map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}[split] > 0 {
+			have = append(have, split)
+		}
+	}
+	return have
+}
+
+// queries counts the queries of each split; few collections have a third.
+func (s Summary) queries() string {
+	if s.Test == 0 {
+		return fmt.Sprintf("%s train and %s dev", thousands(s.Train), thousands(s.Dev))
+	}
+	return fmt.Sprintf("%s train, %s dev and %s test", thousands(s.Train), thousands(s.Dev), thousands(s.Test))
+}
+
+func has(s Summary, name string) bool {
+	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == name })
+}
+
+// what describes a file by its name; in the released layout, by the last part of it.
+var what = map[string]string{
+	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train and dev (its queries)",
+	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",
+	"jsonl/queries.dev.jsonl.gz":    "the same for dev",
+	"jsonl/queries.test.jsonl.gz":   "the same for test",
+	"parquet/queries-test.parquet":  "the same for test",
+	"trec/topics.test.trec":         "the same for test",
+	"trec/topics.test.tsv":          "the same for test",
+	"trec/qrels.test.txt":           "the same for test",
+	"beir/qrels/test.tsv":           "the same for test",
+	"parquet/documents.parquet":     "documents, the same columns",
+	"parquet/queries-train.parquet": "queries, the same columns",
+	"parquet/queries-dev.parquet":   "the same for dev",
+	"trec/topics.train.trec":        "topics in TREC format",
+	"trec/topics.dev.trec":          "the same for dev",
+	"trec/topics.train.tsv":         "topics as id, tab, question",
+	"trec/topics.dev.tsv":           "the same for dev",
+	"trec/qrels.train.txt":          "relevance judgements for trec_eval: query, 0, document, 1",
+	"trec/qrels.dev.txt":            "the same for dev",
+	"beir/corpus.jsonl":             "documents in the BEIR layout",
+	"beir/queries.jsonl":            "queries of both splits in the BEIR layout",
+	"beir/qrels/train.tsv":          "relevance judgements in the BEIR layout",
+	"beir/qrels/dev.tsv":            "the same for dev",
+	CroissantFile:                   "these files and their records in the vocabulary Croissant",
+	nq320k.Documents:                "documents in the layout in which NQ320K was published: docid, kind, text, title (of the URL), source_ids (examples, dev first)",
+	nq320k.TrainQueries:             "queries in that layout: docid, kind, text, title (empty), source_ids (the example)",
+	nq320k.ValidationQueries:        "the same for dev",
+	nq320k.MetadataFile:             "that layout's description of the three files",
+}
+
+func describe(s Summary, file string) string {
+	switch text, ok := what[file]; {
+	case ok && file == "beir/queries.jsonl" && s.Test > 0:
+		return strings.Replace(text, "both splits", "all splits", 1)
+	case ok && s.Graded:
+		text = strings.Replace(text, "query, 0, document, 1", "query, 0, document, grade", 1)
+		return strings.Replace(text, "text, doc_id", "text, doc_id, grade (how relevant; 1 if not said)", 1)
+	case ok:
+		return text
+	case strings.HasPrefix(file, "data/"):
+		return what[path.Base(file)]
+	case strings.HasPrefix(file, "identifiers/"):
+		return "identifiers, one JSON object a line: doc_id, identifier, tokens (of the decoder)"
+	case strings.HasPrefix(file, "parquet/identifiers-"):
+		return "identifiers, the same columns"
+	}
+	return ""
+}
+
+func (c Card) files(b *bytes.Buffer, s Summary) {
+	if len(s.Files) == 0 {
+		return
+	}
+	b.WriteString("\n## Files\n\n| File | Bytes | SHA-256 | Content |\n|---|---:|---|---|\n")
+	for _, f := range s.Files {
+		fmt.Fprintf(b, "| `%s` | %s | `%s` | %s |\n", f.Name, thousands(int(f.Bytes)), f.SHA256, describe(s, f.Name))
+	}
+	if s.Respaced > 0 {
+		fmt.Fprintf(b, "\nIn the topics, line breaks, tabs and runs of blanks are one blank, which changed %s questions; the other formats keep them.\n", thousands(s.Respaced))
+	}
+	if s.Escaped > 0 {
+		fmt.Fprintf(b, "\nIn the topics in TREC format `&`, `<` and `>` are the entities `&amp;`, `&lt;` and `&gt;`, in %s questions.\n", thousands(s.Escaped))
+	}
+}
+
+// loading shows how to load it with Python's datasets.
+func loading(b *bytes.Buffer, s Summary) {
+	var lines []string
+	configs := s.configs()
+	for _, c := range configs {
+		lines = append(lines, fmt.Sprintf("%s = load_dataset(%q, %q)", strings.ReplaceAll(c.name, "-", "_"), ".", c.name))
+	}
+	if r := s.released(); r != nil && !slices.ContainsFunc(configs, func(c config) bool { return c.name == s.Variant.Config() }) {
+		var files []string
+		for _, p := range r {
+			files = append(files, fmt.Sprintf("%q: %q", p.split, p.path))
+		}
+		lines = append(lines, fmt.Sprintf("released_layout = load_dataset(\"json\", data_files={%s})", strings.Join(files, ", ")))
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n## Loading\n\n```python\nfrom datasets import load_dataset  # \".\" is this folder or the name of its repository\n\n%s\n```\n", strings.Join(lines, "\n"))
+	}
+}
+
+func settings(b *bytes.Buffer, title string, list []Setting) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	for _, s := range list {
+		fmt.Fprintf(b, "- %s: `%s`\n", inline(s.Name), strings.ReplaceAll(inline(s.Value), "`", "'"))
+	}
+}
+
+// inline keeps a value on one line.
+func inline(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
+
+// cell keeps a value in its table cell.
+func cell(s string) string { return strings.ReplaceAll(inline(s), "|", "\\|") }
+
+// thousands prints 109229 as "109,229".
+func thousands(n int) string { return humanize.Comma(int64(n)) }
+
+// sizeCategory is the host's size class of n.
+func sizeCategory(n int) string {
+	limits := []struct {
+		below int
+		name  string
+	}{
+		{1_000, "n<1K"}, {10_000, "1K<n<10K"}, {100_000, "10K<n<100K"},
+		{1_000_000, "100K<n<1M"}, {10_000_000, "1M<n<10M"},
+	}
+	for _, l := range limits {
+		if n < l.below {
+			return l.name
+		}
+	}
+	return "n>10M"
+}

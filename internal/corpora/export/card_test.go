@@ -1,0 +1,199 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func TestCardGolden(t *testing.T) {
+	card := Card{
+		Name: "NQ320K-PageID", Key: "PageID", KeyDoc: "the page of the revision", Serializer: "HtmlNorm",
+		Settings:   []Setting{{"representative", "first"}, {"fallback", "url_title_cased | `x`"}},
+		Sources:    []Setting{{"records", "sha256:abc"}},
+		Counts:     []KeyCount{{"Text4K", 198202, 7271, 202221}, {"PageID", 107593, 6926, 109229}},
+		Unresolved: 156, Command: "redsi run --target step.export.page_id",
+	}
+	s := Summary{Documents: 109229, Texts: 109200, Train: 307373, Dev: 7830, Respaced: 3,
+		Identifiers: []string{"atomic", "naive"}, Variant: nq320k.Variant{Style: "htmlnorm", Key: "pageid"}}
+	for i, name := range []string{
+		"beir/corpus.jsonl", "data/htmlnorm/pageid/documents.jsonl.gz", "data/htmlnorm/pageid/metadata.json",
+		"data/htmlnorm/pageid/train_queries.jsonl.gz", "data/htmlnorm/pageid/validation_queries.jsonl.gz",
+		"identifiers/atomic.jsonl.gz", "identifiers/naive.jsonl.gz", "parquet/documents.parquet", "parquet/identifiers-atomic.parquet",
+		"parquet/identifiers-naive.parquet", "parquet/queries-dev.parquet", "parquet/queries-train.parquet",
+	} {
+		s.Files = append(s.Files, File{name, int64(1234567 * i), strings.Repeat(fmt.Sprintf("%02x", i), 32)})
+	}
+	var b bytes.Buffer
+	if err := WriteCard(&b, card, s); err != nil {
+		t.Fatal(err)
+	}
+	const file = "testdata/README.md"
+	if *update {
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("%s\nwant\n%s", b.Bytes(), want)
+	}
+}
+
+// TestCardOrigins: a generated or foreign collection does not pass for Natural
+// Questions.
+func TestCardOrigins(t *testing.T) {
+	for origin, want := range map[Origin]struct{ license, not string }{
+		NaturalQuestions: {"license: cc-by-sa-3.0\n", "generated"},
+		Generated:        {"license: apache-2.0\n", "kwiatkowski"},
+		Other:            {"---\nlanguage:", "Wikipedia"},
+	} {
+		var b bytes.Buffer
+		if err := WriteCard(&b, Card{Name: "x", Key: "URL", Origin: origin}, Summary{}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want.license) || strings.Contains(b.String(), want.not) {
+			t.Errorf("%s: %s", origin, b.String())
+		}
+	}
+	if err := WriteCard(io.Discard, Card{Origin: "mine"}, Summary{}); err == nil {
+		t.Error("an unknown origin is written")
+	}
+}
+
+func TestCardWithoutOptionalParts(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteCard(&b, Card{Name: "x: \"y\"\n", Key: "URL"}, Summary{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, absent := range []string{"## Files", "## Sources", "configs:", "How it was made", "Rebuild", "fallback key", "| Key |"} {
+		if strings.Contains(b.String(), absent) {
+			t.Errorf("the card has %q:\n%s", absent, b.String())
+		}
+	}
+	for _, present := range []string{"license: cc-by-sa-3.0", "exported without text", `pretty_name: "x: \"y\"\n"`, "- n<1K", "CC BY-SA 3.0"} {
+		if !strings.Contains(b.String(), present) {
+			t.Errorf("the card lacks %q:\n%s", present, b.String())
+		}
+	}
+}
+
+func TestSizeCategory(t *testing.T) {
+	for n, want := range map[int]string{0: "n<1K", 1000: "1K<n<10K", 109229: "100K<n<1M", 10_000_000: "n>10M"} {
+		if got := sizeCategory(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+// grouping is the stored form of two pages, the second unresolved.
+func grouping(t *testing.T) (documents, queries io.Reader) {
+	t.Helper()
+	const url = "https://en.wikipedia.org//w/index.php?title="
+	hs := []nq.Header{
+		{ExampleID: -5, Split: nq.Train, Question: "q1", URL: url + "Elsa&amp;oldid=1"},
+		{ExampleID: 6, Split: nq.Dev, Question: "q2", URL: url + "Color_space&amp;oldid=2"},
+		{ExampleID: 7, Split: nq.Dev, Question: "q3", URL: url + "Elsa_(Frozen)&amp;oldid=1"},
+	}
+	key, err := dedup.Lookup("page_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{RecordOrder: dedup.TrainFirst}, dedup.Sources{
+		PageID: func(oldid uint64) (uint64, bool) { return 77, oldid == 1 },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range hs {
+		if err := g.Add(&hs[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var d, q bytes.Buffer
+	if err := errors.Join(g.Groupings()[0].WriteDocuments(&d), g.Groupings()[0].WriteQueries(&q)); err != nil {
+		t.Fatal(err)
+	}
+	return &d, &q
+}
+
+// TestExamplesOf: dev comes first, whatever the order of queries, and what both splits
+// have is there once.
+func TestExamplesOf(t *testing.T) {
+	var b bytes.Buffer
+	err := dedup.WriteLines(&b, func(put func(any) error) error {
+		for _, q := range []dedup.Query{{ExampleID: 1, Split: nq.Train, Doc: 2}, {ExampleID: 3, Split: nq.Train, Doc: 2}, {ExampleID: 3, Split: nq.Dev, Doc: 2}, {ExampleID: 2, Split: nq.Dev, Doc: 2}} {
+			if err := put(&q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := ExamplesOf(&b)
+	if err != nil || !slices.Equal(of(2), []int64{3, 2, 1}) || of(0) != nil {
+		t.Errorf("%v, %v, %v", of(2), of(0), err)
+	}
+}
+
+func TestFromGrouping(t *testing.T) {
+	for ids, want := range map[IDs]string{
+		"":       "-5 0 0 1\n6 0 1 1\n7 0 0 1\n",
+		ByNumber: "-5 0 0 1\n6 0 1 1\n7 0 0 1\n",
+		ByKey:    "-5 0 77 1\n6 0 t:Color_space 1\n7 0 77 1\n",
+	} {
+		d, q := grouping(t)
+		c, err := FromGrouping(Grouping{Documents: d, Queries: q, IDs: ids, Text: func(d *dedup.Document) (string, error) { return "text of " + d.Title, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := memory{}
+		s, err := Write(c, []Format{TREC, BEIR}, m.create)
+		if err != nil || s.Documents != 2 || s.Texts != 2 || s.Train != 1 || s.Dev != 2 {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if got := m["trec/qrels.train.txt"].String() + m["trec/qrels.dev.txt"].String(); got != want {
+			t.Errorf("%s: %q", ids, got)
+		}
+		if b := m["beir/corpus.jsonl"].String(); !strings.Contains(b, `"text":"text of Color space"`) {
+			t.Error(b)
+		}
+	}
+	d, q := grouping(t)
+	boom := errors.New("boom")
+	c, err := FromGrouping(Grouping{Documents: d, Queries: q, IDs: ByKey, Text: func(*dedup.Document) (string, error) { return "", boom }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(c, []Format{TREC}, memory{}.create); !errors.Is(err, boom) {
+		t.Errorf("error of a text: %v", err)
+	}
+	if _, err := FromGrouping(Grouping{Documents: d, Queries: q, IDs: "name"}); err == nil {
+		t.Error("unknown naming: no error")
+	}
+	d, q = grouping(t)
+	c, err = FromGrouping(Grouping{Documents: d, Queries: q})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range c.Documents {
+		break // stopping early ends the reader
+	}
+}

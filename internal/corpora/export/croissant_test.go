@@ -1,0 +1,139 @@
+package export
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// croissantDocuments have what records of any format can hold alike.
+var croissantDocuments = []Document{
+	{ID: "d1", Title: "Elsa (Frozen)", Text: "Elsa\nis a \"character\" & <queen>.\tTab", Key: "41312390", URL: "https://x.example/?title=Elsa&oldid=5", OldID: 5, PageID: 41312390, ExampleID: 3, Train: 2, Dev: 1},
+	{ID: "d2", Title: "1918–19 season", Text: "The season.", Key: "t:1918–19 season", URL: "https://x.example/2", ExampleID: 7, Dev: 1},
+	{ID: "d3", Title: "None", Text: "Nobody asks.", URL: "https://x.example/3", ExampleID: 8},
+}
+
+var croissantQueries = []Query{
+	{ID: "q1", Split: nq.Train, Text: "who voices elsa", DocID: "d1"},
+	{ID: "q2", Split: nq.Train, Text: "when was elsa made", DocID: "d1"},
+	{ID: "q2", Split: nq.Train, Text: "when was elsa made", DocID: "d2"},
+	{ID: "q3", Split: nq.Dev, Text: "who won <1918> & why?", DocID: "d2"},
+	{ID: "q4", Split: nq.Test, Text: "who lost", DocID: "d2", Grade: 2},
+}
+
+// croissants are the folders of testdata/croissant, which tools/golden/croissant.py loads
+// by mlcroissant.
+var croissants = map[string]struct {
+	formats []Format
+	origin  Origin
+}{
+	"parquet": {[]Format{Parquet, TREC, BEIR}, NaturalQuestions},
+	"jsonl":   {[]Format{JSONL}, Generated},
+}
+
+// TestCroissant: the folders are as they were when mlcroissant read them.
+func TestCroissant(t *testing.T) {
+	for name, c := range croissants {
+		t.Run(name, func(t *testing.T) {
+			m, s := write(t, croissantDocuments, croissantQueries, c.formats...)
+			if err := WriteCroissant(m.create, Card{Name: "NQ320K-PageID", Origin: c.origin}, &s); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range s.Files {
+				sum := sha256.Sum256(m[f.Name].Bytes())
+				if f.SHA256 != hex.EncodeToString(sum[:]) || f.Bytes != int64(m[f.Name].Len()) {
+					t.Errorf("%+v is not what was written", f)
+				}
+			}
+			if !slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == CroissantFile }) || len(s.Files) != len(m) {
+				t.Errorf("files %+v", s.Files)
+			}
+			folder := filepath.Join("testdata", "croissant", name)
+			got := map[string]string{}
+			for file, b := range m {
+				got[file] = b.String()
+			}
+			if *update {
+				if err := os.RemoveAll(folder); err != nil {
+					t.Fatal(err)
+				}
+				for file, text := range got {
+					if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, file)), 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			want := map[string]string{}
+			if err := fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				b, err := os.ReadFile(filepath.Join(folder, path))
+				want[path] = string(b)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("run with -update, then tools/golden/croissant.py (-there +written):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCroissantRecords: record sets are of files that there are, and say of each field where
+// it is from.
+func TestCroissantRecords(t *testing.T) {
+	for _, c := range []struct {
+		formats []Format
+		queries []Query
+		want    string
+	}{
+		{[]Format{Parquet, BEIR, JSONL}, croissantQueries, "documents queries-train queries-dev queries-test qrels-train qrels-dev qrels-test"},
+		{[]Format{JSONL}, croissantQueries[:3], "documents queries-train"},
+		{[]Format{TREC}, croissantQueries, ""},
+	} {
+		m, s := write(t, croissantDocuments, c.queries, c.formats...)
+		if err := WriteCroissant(m.create, Card{Name: "N", Origin: Other}, &s); err != nil {
+			t.Fatal(err)
+		}
+		var set croissantSet
+		if err := json.Unmarshal(m[CroissantFile].Bytes(), &set); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, r := range set.RecordSet {
+			names = append(names, r.ID)
+			for _, f := range r.Fields {
+				if _, ok := m[f.Source.FileObject.ID]; !ok || !strings.HasPrefix(f.ID, r.ID+"/") {
+					t.Errorf("field %+v", f)
+				}
+			}
+		}
+		if strings.Join(names, " ") != c.want || set.License != "" || len(set.Distribution) != len(m)-1 {
+			t.Errorf("%v: %v, licence %q, %d files", c.formats, names, set.License, len(set.Distribution))
+		}
+	}
+	if err := WriteCroissant(memory{}.create, Card{Origin: "nobody"}, &Summary{}); err == nil || !strings.Contains(err.Error(), `unknown origin of a data set: "nobody"`) {
+		t.Error(err)
+	}
+	var context any
+	if err := json.NewDecoder(bytes.NewReader([]byte(croissantContext))).Decode(&context); err != nil {
+		t.Fatal(fmt.Errorf("the context: %w", err))
+	}
+}

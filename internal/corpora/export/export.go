@@ -1,0 +1,346 @@
+package export
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+)
+
+// Document is one document of a collection. Zero OldID, PageID and an empty Text
+// are left out where the format allows it.
+type Document struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Text  string `json:"text,omitempty"`
+
+	Key       string `json:"key,omitempty"` // deduplication key
+	URL       string `json:"url,omitempty"`
+	OldID     uint64 `json:"oldid,omitempty"`   // revision that represents it
+	PageID    uint64 `json:"page_id,omitempty"` // Wikipedia page
+	ExampleID int64  `json:"example_id"`        // record that represents it
+	Train     int32  `json:"train"`             // queries
+	Dev       int32  `json:"dev"`
+	Test      int32  `json:"test,omitempty"` // of collections that have this split
+
+	URLTitle string  `json:"-"` // title in its URL, for Redsi
+	Examples []int64 `json:"-"` // its records, dev first, without repeats, for Redsi
+}
+
+// Query is one question with a relevant document. A question with several documents is one Query
+// for each, in succession.
+type Query struct {
+	ID    string   `json:"id"`
+	Split nq.Split `json:"split"`
+	Text  string   `json:"text"`
+	DocID string   `json:"doc_id"`
+	Grade int32    `json:"grade,omitempty"` // relevance of the document; 0: not given, means 1
+
+	Graded bool       `json:"-"` // the collection has grades
+	Judged []Judgment `json:"-"` // on a question's first line, all judgments of it, if there are more than its documents
+}
+
+// Judgment is a document of a question with its grade.
+type Judgment struct {
+	DocID string
+	Grade int32
+}
+
+// judgments are the lines in files of judgments for a line of queries.
+func (q *Query) judgments(again bool) []Judgment {
+	switch {
+	case q.Judged == nil:
+		return []Judgment{{q.DocID, max(q.Grade, 1)}}
+	case again:
+		return nil
+	}
+	return q.Judged
+}
+
+// Identifier is what a model generates for a document.
+type Identifier struct {
+	DocID  string  `json:"doc_id" parquet:"doc_id"`
+	Text   string  `json:"identifier" parquet:"identifier"`
+	Tokens []int32 `json:"tokens" parquet:"tokens,list"` // of the model's tokenizer
+}
+
+// Identifiers are the identifiers of one type.
+type Identifiers struct {
+	Name string // such as "naive"
+	Each iter.Seq2[*Identifier, error]
+}
+
+// Collection is what is exported: documents, then queries, then identifiers, each read once and in
+// order. A yielded pointer is valid until the next.
+type Collection struct {
+	Documents   iter.Seq2[*Document, error]
+	Queries     iter.Seq2[*Query, error]
+	Identifiers []Identifiers
+	Variant     nq320k.Variant // for Redsi
+}
+
+// Sink creates a file by its slash-separated name.
+type Sink func(name string) (io.WriteCloser, error)
+
+// Format is a way to write a collection, into files in a folder of its name; those of Redsi are
+// in data.
+type Format string
+
+// The formats.
+const (
+	JSONL   Format = "jsonl"   // documents.jsonl.gz, queries.{train,dev,test}.jsonl.gz
+	Parquet Format = "parquet" // documents.parquet, queries-{train,dev,test}.parquet
+	TREC    Format = "trec"    // topics.{train,dev,test}.{trec,tsv}, qrels.{train,dev,test}.txt
+	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev,test}.tsv
+	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
+
+	// Croissant is not a format of the collection but describes the others: WriteCroissant
+	// writes it after them.
+	Croissant Format = "croissant"
+)
+
+// Formats lists all formats.
+func Formats() []Format { return []Format{JSONL, Parquet, TREC, BEIR, Redsi} }
+
+// splits are the splits of every format, in this order.
+var splits = []nq.Split{nq.Train, nq.Dev, nq.Test}
+
+// File is one written file.
+type File struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Summary says what was written.
+type Summary struct {
+	Documents   int            `json:"documents"`
+	Texts       int            `json:"texts"` // documents with a text
+	Train       int            `json:"train"` // queries
+	Dev         int            `json:"dev"`
+	Test        int            `json:"test,omitempty"`
+	Graded      bool           `json:"graded,omitempty"` // judgments have grades
+	Identifiers []string       `json:"identifiers"`      // types
+	Variant     nq320k.Variant `json:"variant"`          // of Redsi, if that was written
+	Files       []File         `json:"files"`            // by name
+	// Respaced counts texts whose line breaks, tabs or runs of blanks became one blank in TREC's
+	// line formats; the other formats keep them.
+	Respaced int `json:"respaced"`
+	// Escaped counts questions with "&", "<" or ">", which are entities in TREC's topics.
+	Escaped int `json:"escaped"`
+}
+
+// writer is one format being written; documents come before queries.
+type writer interface {
+	document(*Document) error
+	query(q *Query, again bool) error // again: another document of the previous question
+	close() error                     // finishes every file
+}
+
+// Write writes the collection in all given formats, in one pass. It fails on the first invalid
+// document or query; the files are then incomplete.
+func Write(c Collection, formats []Format, create Sink) (Summary, error) {
+	out := &files{create: create}
+	var s Summary
+	var ws []writer
+	fail := func(err error) (Summary, error) {
+		for _, w := range ws {
+			err = errors.Join(err, w.close())
+		}
+		return Summary{}, err
+	}
+	for i, f := range formats {
+		if slices.Contains(formats[:i], f) {
+			return fail(fmt.Errorf("export format %q is given twice", f))
+		}
+		w, err := open(f, out, &s, c.Variant)
+		if err != nil {
+			return fail(err)
+		}
+		ws = append(ws, w)
+	}
+	ids := map[string]struct{}{}
+	for d, err := range c.Documents {
+		if err == nil {
+			err = checkDocument(d, ids)
+		}
+		for i := 0; i < len(ws) && err == nil; i++ {
+			err = ws[i].document(d)
+		}
+		if err != nil {
+			return fail(err)
+		}
+		s.Documents++
+		if d.Text != "" {
+			s.Texts++
+		}
+	}
+	asked := map[string]struct{}{}
+	var last Query
+	var answers []string // of the last question
+	for q, err := range c.Queries {
+		again := false
+		if err == nil {
+			again = len(answers) > 0 && q.ID == last.ID && q.Split == last.Split && q.Text == last.Text && !slices.Contains(answers, q.DocID)
+			err = checkQuery(q, again, ids, asked)
+		}
+		for i := 0; i < len(ws) && err == nil; i++ {
+			err = ws[i].query(q, again)
+		}
+		if err != nil {
+			return fail(err)
+		}
+		switch {
+		case again:
+		case q.Split == nq.Train:
+			s.Train++
+		case q.Split == nq.Dev:
+			s.Dev++
+		default:
+			s.Test++
+		}
+		s.Graded = s.Graded || q.Graded
+		if last = *q; !again {
+			answers = answers[:0]
+		}
+		answers = append(answers, q.DocID)
+	}
+	var err error
+	for _, w := range ws {
+		err = errors.Join(err, w.close())
+	}
+	for _, set := range c.Identifiers {
+		if err == nil {
+			err = writeIdentifiers(out, set, slices.Contains(formats, Parquet), ids)
+			s.Identifiers = append(s.Identifiers, set.Name)
+		}
+	}
+	if err != nil {
+		return Summary{}, err
+	}
+	s.Files = out.sorted()
+	return s, nil
+}
+
+func open(f Format, out *files, s *Summary, v nq320k.Variant) (writer, error) {
+	switch f {
+	case JSONL:
+		return openJSONL(out)
+	case Parquet:
+		return openParquet(out)
+	case TREC:
+		return openTREC(out, s)
+	case BEIR:
+		return openBEIR(out)
+	case Redsi:
+		s.Variant = v
+		return openRedsi(out, v)
+	}
+	return nil, fmt.Errorf("there is no export format %q; the formats are %v", f, Formats())
+}
+
+func checkDocument(d *Document, ids map[string]struct{}) error {
+	if err := checkID(d.ID); err != nil {
+		return fmt.Errorf("document %q (%s): %w", d.ID, d.Title, err)
+	}
+	if _, ok := ids[d.ID]; ok {
+		return fmt.Errorf("two documents have the id %q; the second is %s", d.ID, d.Title)
+	}
+	for _, s := range []string{d.Title, d.Text, d.Key, d.URL} {
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("document %q: %.40q is not valid UTF-8", d.ID, s)
+		}
+	}
+	ids[strings.Clone(d.ID)] = struct{}{}
+	return nil
+}
+
+func checkQuery(q *Query, again bool, ids, asked map[string]struct{}) error {
+	if err := checkID(q.ID); err != nil {
+		return fmt.Errorf("query %q: %w", q.ID, err)
+	}
+	if !slices.Contains(splits, q.Split) {
+		return fmt.Errorf("query %q is in the unknown split %q; the splits are %v", q.ID, q.Split, splits)
+	}
+	if _, ok := ids[q.DocID]; !ok {
+		return fmt.Errorf("query %q of %s has the target %q, which is not a document", q.ID, q.Split, q.DocID)
+	}
+	if _, ok := asked[q.ID]; ok && !again {
+		return fmt.Errorf("two queries have the id %q; the second is of %s", q.ID, q.Split)
+	}
+	if !utf8.ValidString(q.Text) {
+		return fmt.Errorf("query %q: its text is not valid UTF-8", q.ID)
+	}
+	asked[strings.Clone(q.ID)] = struct{}{}
+	return nil
+}
+
+// checkID accepts ids that all formats can hold as one word.
+func checkID(id string) error {
+	switch {
+	case id == "":
+		return errors.New("the id is empty")
+	case !utf8.ValidString(id):
+		return errors.New("the id is not valid UTF-8")
+	case strings.ContainsFunc(id, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return errors.New("the id contains white space or a control character, which TREC and TSV files cannot hold")
+	}
+	return nil
+}
+
+// files creates files and remembers their sizes and digests.
+type files struct {
+	create Sink
+	done   []File
+}
+
+func (f *files) open(name string) (io.WriteCloser, error) {
+	w, err := f.create(name)
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", name, err)
+	}
+	return &file{w: w, name: name, hash: sha256.New(), files: f}, nil
+}
+
+func (f *files) sorted() []File {
+	slices.SortFunc(f.done, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return f.done
+}
+
+type file struct {
+	w     io.WriteCloser
+	name  string
+	bytes int64
+	hash  interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+	files *files
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	f.bytes += int64(n)
+	f.hash.Write(p[:n])
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", f.name, err)
+	}
+	return n, err
+}
+
+func (f *file) Close() error {
+	if err := f.w.Close(); err != nil {
+		return fmt.Errorf("close %s: %w", f.name, err)
+	}
+	f.files.done = append(f.files.done, File{f.name, f.bytes, hex.EncodeToString(f.hash.Sum(nil))})
+	return nil
+}

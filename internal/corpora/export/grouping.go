@@ -1,0 +1,173 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/ranking/metrics"
+)
+
+// IDs says how documents, and queries with names, are named in an export.
+type IDs string
+
+// The names of documents.
+const (
+	ByNumber IDs = "number" // position in the collection, from zero; default
+	ByKey    IDs = "key"    // deduplication key, or names outside of redsi, white space and control characters as "_"
+)
+
+func underscored(key string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, key)
+}
+
+// Grouping is a collection stored by dedup, with what belongs to it.
+type Grouping struct {
+	Documents, Queries io.Reader
+	IDs                IDs
+	Text               func(*dedup.Document) (string, error) // of a document, "" for none; nil: export without text
+	Examples           func(doc int32) []int64               // of ExamplesOf, for Redsi; else nil
+	Identifiers        map[string]*docid.Set                 // by type; their documents are numbers
+	Variant            nq320k.Variant                        // for Redsi
+	Judgments          *metrics.Qrels                        // by number, instead of those in the queries; nil: none
+}
+
+// FromGrouping is the collection of a grouping, to be read once.
+func FromGrouping(g Grouping) (Collection, error) {
+	switch g.IDs {
+	case "":
+		g.IDs = ByNumber
+	case ByNumber, ByKey:
+	default:
+		return Collection{}, fmt.Errorf("unknown naming of documents %q; use %s or %s", g.IDs, ByNumber, ByKey)
+	}
+	var names []string // of documents, for the targets of queries
+	c := Collection{
+		Variant: g.Variant,
+		Documents: pull(func(yield func(*Document) error) error {
+			return dedup.ReadDocuments(g.Documents, func(d *dedup.Document) error {
+				id := strconv.Itoa(int(d.Doc))
+				if g.IDs == ByKey {
+					id = underscored(d.Key)
+				}
+				names = append(names, id)
+				out := Document{
+					ID: id, Title: d.Title, Key: d.Key, URL: d.URL, OldID: d.OldID, PageID: d.PageID,
+					ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev, Test: d.Test, URLTitle: nq320k.TitleOf(d),
+				}
+				if g.Examples != nil {
+					out.Examples = g.Examples(d.Doc)
+				}
+				if g.Text != nil {
+					t, err := g.Text(d)
+					if err != nil {
+						return fmt.Errorf("text of document %d (%s): %w", d.Doc, d.Title, err)
+					}
+					out.Text = t
+				}
+				return yield(&out)
+			})
+		}),
+		Queries: pull(func(yield func(*Query) error) error {
+			return dedup.ReadQueries(g.Queries, len(names), func(q *dedup.Query) error {
+				out := Query{ID: strconv.FormatInt(q.ExampleID, 10), Split: q.Split, Text: q.Question, DocID: names[q.Doc], Grade: q.Grade, Graded: q.Name != ""}
+				if g.Judgments != nil {
+					var err error
+					if out.Judged, err = judged(g.Judgments, out.ID, names); err != nil {
+						return err
+					}
+				}
+				if g.IDs == ByKey && q.Name != "" {
+					out.ID = underscored(q.Name)
+				}
+				return yield(&out)
+			})
+		}),
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Identifiers)) {
+		set := g.Identifiers[name]
+		c.Identifiers = append(c.Identifiers, Identifiers{name, pull(func(yield func(*Identifier) error) error {
+			for _, id := range set.Identifiers {
+				doc, err := strconv.Atoi(id.Document)
+				if err != nil || doc < 0 || doc >= len(names) {
+					return fmt.Errorf("%s identifiers: document %q is not among the collection's %d", name, id.Document, len(names))
+				}
+				if err := yield(&Identifier{names[doc], id.Text, id.Tokens}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})})
+	}
+	return c, nil
+}
+
+// judged are a query's judgments with the names of their documents instead of numbers.
+func judged(q *metrics.Qrels, query string, names []string) ([]Judgment, error) {
+	out := []Judgment{}
+	for document, grade := range q.Of(query) {
+		doc, err := strconv.Atoi(document)
+		if err != nil || doc < 0 || doc >= len(names) {
+			return nil, fmt.Errorf("qrels: document %q of query %s is not among the collection's %d", document, query, len(names))
+		}
+		out = append(out, Judgment{names[doc], int32(grade)})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("qrels: query %s has no judgments: give those of all splits of the collection", query)
+	}
+	return out, nil
+}
+
+// ExamplesOf reads the queries of a grouping and returns the example ids of each document: of dev,
+// then of train, without repeats. It holds about 50 bytes per document and 8 per query.
+func ExamplesOf(queries io.Reader) (func(doc int32) []int64, error) {
+	dev, train := map[int32][]int64{}, map[int32][]int64{} // by document
+	err := dedup.ReadQueries(queries, -1, func(q *dedup.Query) error {
+		split := train
+		if q.Split == nq.Dev {
+			split = dev
+		}
+		split[q.Doc] = append(split[q.Doc], q.ExampleID)
+		return nil
+	})
+	return func(doc int32) []int64 {
+		var all []int64
+		for _, id := range slices.Concat(dev[doc], train[doc]) {
+			if !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+		return all
+	}, err
+}
+
+// pull turns a reader with callbacks into a sequence that ends with its error.
+func pull[T any](read func(yield func(*T) error) error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		stopped := errors.New("reading was stopped")
+		err := read(func(v *T) error {
+			if !yield(v, nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, stopped) {
+			yield(nil, err)
+		}
+	}
+}

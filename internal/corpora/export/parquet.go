@@ -1,0 +1,148 @@
+package export
+
+import (
+	"errors"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// documentRow and queryRow are the Parquet schemas; absent numbers are null.
+type documentRow struct {
+	ID        string  `parquet:"id"`
+	Title     string  `parquet:"title"`
+	Text      *string `parquet:"text,optional"`
+	Key       string  `parquet:"key"`
+	URL       string  `parquet:"url"`
+	OldID     *uint64 `parquet:"oldid,optional"`
+	PageID    *uint64 `parquet:"page_id,optional"`
+	ExampleID int64   `parquet:"example_id"`
+	Train     int32   `parquet:"train"`
+	Dev       int32   `parquet:"dev"`
+}
+
+type queryRow struct {
+	ID    string `parquet:"id"`
+	Split string `parquet:"split,dict"`
+	Text  string `parquet:"text"`
+	DocID string `parquet:"doc_id"`
+}
+
+// gradedRow is a query of a collection with grades.
+type gradedRow struct {
+	queryRow
+	Grade int32 `parquet:"grade"`
+}
+
+// queries is the table of a split: of queryRow, or of gradedRow.
+type queries struct {
+	plain  *table[queryRow]
+	graded *table[gradedRow]
+}
+
+func (t *queries) close() error {
+	if t.graded != nil {
+		return t.graded.close()
+	}
+	return t.plain.close()
+}
+
+// rowGroupBytes bounds the text of a row group in memory.
+const rowGroupBytes = 64 << 20
+
+// table is one Parquet file, compressed with zstd.
+type table[T any] struct {
+	w     *parquet.GenericWriter[T]
+	file  io.Closer
+	held  int // bytes in the open row group
+	limit int
+	row   [1]T
+}
+
+func openTable[T any](f *files, name string) (*table[T], error) {
+	w, err := f.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &table[T]{w: parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd)), file: w, limit: rowGroupBytes}, nil
+}
+
+func (t *table[T]) add(row T, size int) error {
+	t.row[0] = row
+	if _, err := t.w.Write(t.row[:]); err != nil {
+		return err
+	}
+	if t.held += size; t.held < t.limit {
+		return nil
+	}
+	t.held = 0
+	return t.w.Flush()
+}
+
+func (t *table[T]) close() error { return errors.Join(t.w.Close(), t.file.Close()) }
+
+// parquetFiles writes documents, and queries by split.
+type parquetFiles struct {
+	files     *files
+	documents *table[documentRow]
+	queries   map[nq.Split]*queries // made when a split has its first query
+}
+
+func openParquet(f *files) (writer, error) {
+	documents, err := openTable[documentRow](f, "parquet/documents.parquet")
+	if err != nil {
+		return nil, err
+	}
+	return &parquetFiles{f, documents, map[nq.Split]*queries{}}, nil
+}
+
+func (w *parquetFiles) document(d *Document) error {
+	row := documentRow{
+		ID: d.ID, Title: d.Title, Key: d.Key, URL: d.URL, ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev,
+		Text: present(d.Text), OldID: present(d.OldID), PageID: present(d.PageID),
+	}
+	return w.documents.add(row, len(d.Text)+len(d.Title)+len(d.Key)+len(d.URL)+64)
+}
+
+func (w *parquetFiles) query(q *Query, _ bool) error {
+	t, ok := w.queries[q.Split]
+	if !ok {
+		t = &queries{}
+		var err error
+		if name := "parquet/queries-" + string(q.Split) + ".parquet"; q.Graded {
+			t.graded, err = openTable[gradedRow](w.files, name)
+		} else {
+			t.plain, err = openTable[queryRow](w.files, name)
+		}
+		if err != nil {
+			return err
+		}
+		w.queries[q.Split] = t
+	}
+	row, size := queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID)
+	if t.graded != nil {
+		return t.graded.add(gradedRow{row, max(q.Grade, 1)}, size)
+	}
+	return t.plain.add(row, size)
+}
+
+func (w *parquetFiles) close() error {
+	err := w.documents.close()
+	for _, s := range splits {
+		if t, ok := w.queries[s]; ok {
+			err = errors.Join(err, t.close())
+		}
+	}
+	return err
+}
+
+// present is nil for the zero value.
+func present[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,76 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+)
+
+// redsi writes the layout in which NQ320K was published: all four files, whichever splits exist.
+// Documents are named by number.
+type redsi struct {
+	files   *files
+	variant nq320k.Variant
+	texts   []*text // documents, train and validation queries
+	rows    [3]int
+	line    []byte
+}
+
+func openRedsi(f *files, v nq320k.Variant) (writer, error) {
+	if v == (nq320k.Variant{}) {
+		return nil, fmt.Errorf("format %s needs a style and a key of the released layout", Redsi)
+	}
+	names := []string{nq320k.Documents, nq320k.TrainQueries, nq320k.ValidationQueries}
+	for i, name := range names {
+		names[i] = v.Folder() + "/" + name
+	}
+	texts, err := f.texts(names...)
+	if err != nil {
+		return nil, err
+	}
+	return &redsi{files: f, variant: v, texts: texts}, nil
+}
+
+func (w *redsi) document(d *Document) error {
+	if d.ID != strconv.Itoa(w.rows[0]) {
+		return fmt.Errorf("document %q is number %d: format %s names documents by number", d.ID, w.rows[0], Redsi)
+	}
+	sources := make([]string, len(d.Examples))
+	for i, id := range d.Examples {
+		sources[i] = strconv.FormatInt(id, 10)
+	}
+	return w.row(0, nq320k.Row{DocID: d.ID, Kind: nq320k.DocumentRow, Text: d.Text, Title: d.URLTitle, SourceIDs: sources})
+}
+
+func (w *redsi) query(q *Query, again bool) error {
+	if again {
+		return fmt.Errorf("query %q has several documents, which format %s cannot represent", q.ID, Redsi)
+	}
+	file := 1
+	if q.Split == nq.Test {
+		return fmt.Errorf("query %q is in the test split, which the layout of NQ320K does not have", q.ID)
+	}
+	if q.Split == nq.Dev {
+		file = 2
+	}
+	return w.row(file, nq320k.Row{DocID: q.DocID, Kind: nq320k.QueryRow, Text: q.Text, SourceIDs: []string{q.ID}})
+}
+
+func (w *redsi) row(file int, r nq320k.Row) error {
+	w.rows[file]++
+	w.line = r.Append(w.line[:0])
+	_, err := w.texts[file].Write(w.line)
+	return err
+}
+
+func (w *redsi) close() error {
+	err := closeAll(w.texts)
+	m, openErr := w.files.open(w.variant.Folder() + "/" + nq320k.MetadataFile)
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	return errors.Join(err, nq320k.WriteMetadata(m, w.variant, w.rows), m.Close())
+}

@@ -1,0 +1,240 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+// Request is one file to bring.
+type Request struct {
+	Sources  []Source                // tried in order; the first that works wins
+	SHA256   string                  // hex; "" if not known yet
+	Partials string                  // folder for partial files; they survive the process
+	Progress func(done, total int64) // total 0 if the server does not say
+	Log      func(msg string, args ...any)
+
+	// Wait is the first pause after a failure, doubled up to 64 times of it;
+	// 0 means a second.
+	Wait time.Duration
+
+	pace readers.Pace // 0: usual
+}
+
+// Fetched is a file that was brought, as a local file.
+type Fetched struct {
+	Path   string
+	Size   int64
+	SHA256 string
+	Source Source
+	temp   bool
+	lock   *flock.Flock // held until Close: the file is this Fetched's alone
+}
+
+// Close removes the file if it was a partial one.
+func (f *Fetched) Close() error {
+	if !f.temp {
+		return nil
+	}
+	err := errors.Join(os.Remove(f.Path), removeIfThere(metaPath(f.Path)))
+	if f.lock != nil {
+		err = errors.Join(err, f.lock.Close())
+	}
+	return err
+}
+
+// Permanent is an error that trying again cannot mend: the source does not
+// exist, or its bytes are not the pinned ones.
+type Permanent struct{ Err error }
+
+func (p *Permanent) Error() string { return p.Err.Error() }
+func (p *Permanent) Unwrap() error { return p.Err }
+
+// attempts without readers.Progress between them before a source is given up.
+const attempts = 6
+
+// Get brings a file. Errors name every source that was tried and why it failed;
+// the error is Permanent if that holds for all of them.
+func Get(ctx context.Context, r Request) (*Fetched, error) {
+	if r.Wait == 0 {
+		r.Wait = time.Second
+	}
+	if r.pace == (readers.Pace{}) {
+		r.pace = readers.Usual()
+	}
+	if r.Log == nil {
+		r.Log = func(string, ...any) {}
+	}
+	if r.Progress == nil {
+		r.Progress = func(int64, int64) {}
+	}
+	var failed []error
+	permanent := true
+	for _, s := range r.Sources {
+		f, err := r.from(ctx, s)
+		if err == nil {
+			return f, nil
+		}
+		err = redacted{err}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var p *Permanent
+		permanent = permanent && errors.As(err, &p)
+		failed = append(failed, fmt.Errorf("%s: %w", Redact(s.Raw), err))
+		r.Log("source failed", "source", Redact(s.Raw), "err", err)
+	}
+	err := errors.Join(failed...)
+	if permanent {
+		err = &Permanent{err}
+	}
+	return nil, err
+}
+
+func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
+	if s.Path != "" {
+		return r.local(ctx, s)
+	}
+	if err := os.MkdirAll(r.Partials, 0o755); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(s.URL))
+	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
+	// Of this transfer, among all processes: others wait, and then continue with what one that
+	// failed or was killed has left, or start over.
+	lock := flock.New(part + ".lock")
+	free, err := lock.TryLock()
+	if err == nil && !free {
+		r.Log("waiting for another transfer of this source to the same folder", "source", Redact(s.Raw))
+		_, err = lock.TryLockContext(ctx, lockPoll)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.fetch(ctx, s, part)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	f.lock = lock
+	return f, nil
+}
+
+// lockPoll is how often a transfer that waits for another looks whether that is done.
+const lockPoll = 100 * time.Millisecond
+
+func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, error) {
+	wait := r.Wait
+	for try := 1; ; try++ {
+		before := sizeOf(part)
+		err := r.transfer(ctx, s, part)
+		if err == nil {
+			break
+		}
+		var p *Permanent
+		if errors.As(err, &p) || ctx.Err() != nil {
+			return nil, err
+		}
+		if sizeOf(part)-before >= readers.Progress {
+			try, wait = 1, r.Wait
+		}
+		if try == attempts {
+			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", attempts, err)
+		}
+		r.Log("transfer interrupted; continuing", "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
+		if err := pause(ctx, wait); err != nil {
+			return nil, err
+		}
+		wait = min(2*wait, 64*r.Wait)
+	}
+	f := &Fetched{Path: part, Source: s, temp: true}
+	if err := r.check(ctx, f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func (r *Request) local(ctx context.Context, s Source) (*Fetched, error) {
+	info, err := os.Stat(s.Path)
+	if err != nil {
+		return nil, &Permanent{err}
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &Permanent{fmt.Errorf("%s is not a regular file", s.Path)}
+	}
+	f := &Fetched{Path: s.Path, Source: s}
+	return f, r.check(ctx, f)
+}
+
+// check hashes the file and compares it with the pinned checksum.
+func (r *Request) check(ctx context.Context, f *Fetched) error {
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	h := sha256.New()
+	if f.Size, err = io.Copy(h, readers.WithContext(ctx, in)); err != nil {
+		return err
+	}
+	f.SHA256 = hex.EncodeToString(h.Sum(nil))
+	if r.SHA256 != "" && f.SHA256 != r.SHA256 {
+		return &Permanent{&MismatchError{Source: f.Source, Size: f.Size, Got: f.SHA256, Want: r.SHA256}}
+	}
+	return nil
+}
+
+// MismatchError says that a source has other bytes than were asked for.
+type MismatchError struct {
+	Source    Source
+	Size      int64
+	Got, Want string // sha256 in hex
+}
+
+func (e *MismatchError) Error() string {
+	hint := "the source has changed or is damaged; if you trust the new bytes, remove its pin"
+	if e.Source.Path != "" {
+		hint = "the file has changed since it was planned, or is another one on this machine; plan and run again"
+	}
+	return fmt.Sprintf("its %d bytes have sha256 %s, not the pinned %s: %s", e.Size, e.Got, e.Want, hint)
+}
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// permanentStatus reports whether an HTTP status will not change by itself.
+func permanentStatus(code int) bool {
+	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+}

@@ -1,0 +1,256 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+func content(n int) ([]byte, string) {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	s := sha256.Sum256(b)
+	return b, hex.EncodeToString(s[:])
+}
+
+// flaky serves content with Range support and cuts the first `cuts` answers
+// short after 1,000 bytes.
+func flaky(t *testing.T, body []byte, cuts int32, ranges bool) (*httptest.Server, *atomic.Int32, *atomic.Int64) {
+	var asked atomic.Int32
+	var sent atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := asked.Add(1)
+		start := 0
+		w.Header().Set("ETag", `"v1"`)
+		if rg := r.Header.Get("Range"); ranges && rg != "" && r.Header.Get("If-Range") == `"v1"` {
+			fmt.Sscanf(rg, "bytes=%d-", &start)
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", start, len(body)-1, len(body)))
+			w.Header().Set("Content-Length", fmt.Sprint(len(body)-start))
+			w.WriteHeader(http.StatusPartialContent)
+		} else {
+			w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		}
+		rest := body[start:]
+		if n <= cuts && len(rest) > 1000 {
+			rest = rest[:1000]
+		}
+		k, _ := w.Write(rest)
+		sent.Add(int64(k))
+		if n <= cuts {
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s, &asked, &sent
+}
+
+func request(t *testing.T, sum string, urls ...string) Request {
+	r := Request{SHA256: sum, Partials: t.TempDir(), Wait: time.Microsecond}
+	for _, u := range urls {
+		s, err := ParseSource(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Sources = append(r.Sources, s)
+	}
+	return r
+}
+
+func TestInterruptedTransferResumes(t *testing.T) {
+	body, sum := content(10_000)
+	s, asked, sent := flaky(t, body, 5, true)
+	f, err := Get(context.Background(), request(t, sum, s.URL+"/a.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := os.ReadFile(f.Path)
+	if string(got) != string(body) || f.Size != 10_000 || f.SHA256 != sum {
+		t.Fatalf("got %d bytes", len(got))
+	}
+	if asked.Load() != 6 || sent.Load() != 10_000 {
+		t.Fatalf("%d requests, %d bytes sent: want 6 and no byte twice", asked.Load(), sent.Load())
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(f.Path); !os.IsNotExist(err) {
+		t.Fatal("the partial file is still there")
+	}
+}
+
+func TestWithoutRangesItStartsOver(t *testing.T) {
+	body, sum := content(5_000)
+	s, _, _ := flaky(t, body, 2, false)
+	f, err := Get(context.Background(), request(t, sum, s.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Size != 5_000 {
+		t.Fatalf("%d bytes", f.Size)
+	}
+}
+
+func TestNextProcessResumes(t *testing.T) {
+	body, sum := content(10_000)
+	s, _, sent := flaky(t, body, 1_000, true)
+	r := request(t, sum, s.URL)
+	ctx, cancel := context.WithCancel(context.Background())
+	r.Progress = func(done, _ int64) {
+		if done >= 3_000 {
+			cancel()
+		}
+	}
+	if _, err := Get(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Fatalf("want a cancellation, got %v", err)
+	}
+	before := sent.Load()
+	s2, _, sent2 := flaky(t, body, 0, true)
+	s.Config.Handler = s2.Config.Handler
+	r.Progress = nil
+	f, err := Get(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.SHA256 != sum || sent2.Load() > 10_000-2_000 {
+		t.Fatalf("%d bytes before, %d after: want only the rest", before, sent2.Load())
+	}
+}
+
+func TestChangedObjectIsNotGluedTogether(t *testing.T) {
+	old, _ := content(8_000)
+	fresh := []byte(strings.Repeat("x", 8_000))
+	sum := sha256.Sum256(fresh)
+	var n atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n.Add(1) == 1 {
+			w.Header().Set("ETag", `"old"`)
+			w.Header().Set("Content-Length", "8000")
+			w.Write(old[:3000])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		if r.Header.Get("If-Range") != `"old"` {
+			t.Errorf("If-Range is %q", r.Header.Get("If-Range"))
+		}
+		w.Header().Set("ETag", `"new"`)
+		w.Write(fresh)
+	}))
+	defer s.Close()
+	f, err := Get(context.Background(), request(t, "", s.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.SHA256 != hex.EncodeToString(sum[:]) {
+		t.Fatal("bytes of two objects were mixed")
+	}
+}
+
+func TestWrongChecksumAndMissingSourcesArePermanent(t *testing.T) {
+	body, _ := content(100)
+	s, _, _ := flaky(t, body, 0, true)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	defer gone.Close()
+	for name, urls := range map[string][]string{
+		"checksum": {s.URL},
+		"404":      {gone.URL},
+		"no file":  {filepath.Join(t.TempDir(), "none")},
+	} {
+		_, err := Get(context.Background(), request(t, strings.Repeat("0", 64), urls...))
+		var p *Permanent
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), urls[0]) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestMirrorTakesOver(t *testing.T) {
+	body, sum := content(100)
+	s, _, _ := flaky(t, body, 0, true)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	defer gone.Close()
+	f, err := Get(context.Background(), request(t, sum, gone.URL+"/x", s.URL+"/x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Source.URL != s.URL+"/x" {
+		t.Fatal(f.Source)
+	}
+}
+
+func TestServerThatNeverWorksIsGivenUp(t *testing.T) {
+	var n atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer s.Close()
+	_, err := Get(context.Background(), request(t, "", s.URL))
+	var p *Permanent
+	if err == nil || errors.As(err, &p) || n.Load() != attempts {
+		t.Fatalf("%d requests, %v", n.Load(), err)
+	}
+}
+
+// TestSlowServerIsGivenUp: a source that brings next to nothing does not work.
+func TestSlowServerIsGivenUp(t *testing.T) {
+	var n atomic.Int32
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n.Add(1)
+		w.Header().Set("ETag", `"v"`)
+		for {
+			if _, err := w.Write([]byte("x")); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+		}
+	}))
+	defer slow.Close()
+	r := request(t, "", slow.URL)
+	r.pace = readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1 << 20}
+	_, err := Get(context.Background(), r)
+	if err == nil || !strings.Contains(err.Error(), "gave up after 6 attempts without progress: only ") || n.Load() != attempts {
+		t.Errorf("%v, in %d requests", err, n.Load())
+	}
+}
+
+func TestParseSource(t *testing.T) {
+	for raw, want := range map[string]string{
+		"gs://natural_questions/v1.0/train/nq-train-00.jsonl.gz": gsHost + "natural_questions/v1.0/train/nq-train-00.jsonl.gz nq-train-00.jsonl.gz",
+		"https://example.org/a/b.gz?x=1":                         "https://example.org/a/b.gz?x=1 b.gz",
+		"file:///data/my%20file.gz":                              "/data/my file.gz my file.gz",
+		"data/x.gz":                                              "data/x.gz x.gz",
+	} {
+		s, err := ParseSource(raw)
+		if got := s.URL + s.Path + " " + s.Name(); err != nil || got != want {
+			t.Errorf("%s: %q, %v", raw, got, err)
+		}
+	}
+	for _, raw := range []string{"", "ftp://x/y", "gs://bucket", "https://user:secret@host/x", "http://"} {
+		if s, err := ParseSource(raw); err == nil {
+			t.Errorf("%q parses as %+v", raw, s)
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the error shows the password", raw)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package fetch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+var httpClient = &http.Client{Transport: &http.Transport{
+	Proxy:                 http.ProxyFromEnvironment,
+	DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+	TLSHandshakeTimeout:   30 * time.Second,
+	ResponseHeaderTimeout: time.Minute,
+	DisableCompression:    true, // the bytes as they are published
+}, CheckRedirect: stayEncrypted}
+
+// mostRedirects is net/http's own bound.
+const mostRedirects = 10
+
+// stayEncrypted refuses what would let anybody on the way choose the bytes.
+func stayEncrypted(req *http.Request, via []*http.Request) error {
+	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return &Permanent{fmt.Errorf("%s redirects from https to %s, where anybody on the network could change the bytes: give a source that stays on https", via[len(via)-1].URL.Host, req.URL.Scheme)}
+	}
+	if len(via) >= mostRedirects {
+		return &Permanent{fmt.Errorf("stopped after %d redirects", mostRedirects)}
+	}
+	return nil
+}
+
+// partial is what is known of a partial file, beside it on disk: a range is
+// only asked for from the very object that the first bytes came from.
+type partial struct {
+	URL       string `json:"url"`       // redacted; the file's name is a digest of the whole one
+	Validator string `json:"validator"` // strong ETag or Last-Modified
+	Size      int64  `json:"size"`      // of the whole file; -1 if not told
+}
+
+func metaPath(part string) string { return part + ".json" }
+
+func readPartial(part, url string) (p partial, have int64) {
+	b, err := os.ReadFile(metaPath(part))
+	if err != nil || json.Unmarshal(b, &p) != nil || p.URL != url || p.Validator == "" {
+		return partial{}, 0
+	}
+	return p, sizeOf(part)
+}
+
+// transfer appends to the partial file until the source is complete.
+func (r *Request) transfer(ctx context.Context, s Source, part string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	known, have := readPartial(part, Redact(s.URL))
+	if have > 0 && have == known.Size {
+		return nil // complete, and not yet taken over when the process ended
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	if err != nil {
+		return &Permanent{err}
+	}
+	if have > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+		req.Header.Set("If-Range", known.Validator)
+	}
+	res, err := httpClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusPartialContent && have > 0:
+		if err := checkRange(res, have, known.Size); err != nil {
+			return errors.Join(err, removeIfThere(metaPath(part))) // start over
+		}
+	case res.StatusCode == http.StatusOK:
+		have = 0
+		known = partial{URL: Redact(s.URL), Validator: validator(res), Size: res.ContentLength}
+	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		return errors.Join(errors.New("the partial file no longer matches the source; starting over"), removeIfThere(metaPath(part)))
+	case permanentStatus(res.StatusCode):
+		return &Permanent{errors.New(res.Status)}
+	default:
+		return errors.New(res.Status)
+	}
+	if res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && r.SHA256 == "" {
+		return &Permanent{errors.New("the server does not say how long the file is, so a cut transfer looks like a whole one: give its sha256")}
+	}
+	return r.append(r.pace.Watch(ctx, cancel, res.Body), part, known, have)
+}
+
+func (r *Request) append(body io.Reader, part string, p partial, have int64) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(have); err != nil {
+		return err
+	}
+	if err := os.WriteFile(metaPath(part), b, 0o644); err != nil {
+		return err
+	}
+	if _, err := f.Seek(have, io.SeekStart); err != nil {
+		return err
+	}
+	n, err := io.Copy(f, readers.Counted(body, func(n int64) { r.Progress(have+n, max(p.Size, 0)) }))
+	if err == nil && p.Size >= 0 && have+n != p.Size {
+		err = fmt.Errorf("the connection ended after %d of %d bytes: %w", have+n, p.Size, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// validator is what If-Range takes: a strong ETag, else the date.
+func validator(res *http.Response) string {
+	if e := res.Header.Get("ETag"); e != "" && !strings.HasPrefix(e, "W/") {
+		return e
+	}
+	return res.Header.Get("Last-Modified")
+}
+
+// checkRange verifies that a 206 answer is the rest that was asked for.
+func checkRange(res *http.Response, have, size int64) error {
+	h := res.Header.Get("Content-Range") // bytes 100-199/200
+	spec, total, ok := strings.Cut(strings.TrimPrefix(h, "bytes "), "/")
+	first, _, ok2 := strings.Cut(spec, "-")
+	start, err := strconv.ParseInt(first, 10, 64)
+	if !ok || !ok2 || err != nil || start != have {
+		return fmt.Errorf("asked for bytes from %d, got %q", have, h)
+	}
+	if total != "*" && size >= 0 && total != strconv.FormatInt(size, 10) {
+		return fmt.Errorf("the source was %d bytes long and is now %s", size, total)
+	}
+	return nil
+}

@@ -1,0 +1,336 @@
+package nq
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// Policy says what a Reader does with a record that it cannot read.
+type Policy int
+
+const (
+	Fail Policy = iota // Next returns the RecordError and stops
+	Skip               // the record is left out, counted and named in Counts
+)
+
+// Options configure a Reader. The zero value reads either format, fails on the
+// first bad record and uses all processors.
+type Options struct {
+	Format   Format
+	Split    Split                // stored in every record
+	OnError  Policy               // for records; a damaged or truncated file is never skipped
+	Strict   bool                 // also refuse what no later step can use: see Unusable, Duplicate and EmptyFile
+	Check    func(*Record) error  // what the caller demands beyond that; for several goroutines; reason Unusable
+	Workers  int                  // decoding goroutines; 0: one per processor beside the one that decompresses
+	MaxLine  int                  // bytes; 0: 256 MiB
+	Progress func(storedIn int64) // called from Next once per one to two MiB of text
+}
+
+// Reader reads the records of one NQ .jsonl file, plain or compressed, in order.
+// One goroutine decompresses, others decode; memory is bounded by a few batches
+// of one to two MiB each, or of one line where lines are longer.
+type Reader struct {
+	name   string
+	opt    Options
+	src    *unpack.Reader
+	taken  *unpack.Counter // below src
+	counts Counts
+
+	free  chan *batch
+	queue chan *batch // in input order; decoded once batch.done is signalled
+	work  chan *batch
+	quit  chan struct{}
+	once  sync.Once
+	wg    sync.WaitGroup
+
+	cur  *batch
+	next int
+	err  error // sticky
+	last int64 // lines of the batches before cur
+
+	lines map[int64]int64 // of the records so far, by id, if Strict
+}
+
+const (
+	batchBytes   = 1 << 20
+	batchRecords = 256
+	keepBytes    = 8 << 20 // larger buffers are given back to the collector
+)
+
+// batch is a run of complete lines and what became of them.
+type batch struct {
+	buf   []byte
+	open  bool   // the last line has no newline
+	ends  []int  // of each line in buf, behind its newline if it has one
+	items []item // one per line that is not blank
+	n     int    // items in use
+	err   error  // of the source, after these lines
+	done  chan struct{}
+}
+
+// batches keeps the buffers of finished Readers for later ones: files come one
+// after another, and fresh memory costs more than what is done with it.
+var batches = sync.Pool{New: func() any { return &batch{done: make(chan struct{}, 1)} }}
+
+type item struct {
+	rec      Record
+	line     int64 // in the batch, from zero
+	fault    *RecordError
+	fallback bool
+}
+
+// NewReader reads from r; name appears in errors. Errors of opening come from the
+// first Next. Close releases the goroutines of a Reader that is not read to its end.
+func NewReader(r io.Reader, name string, o Options) *Reader {
+	if o.Workers <= 0 {
+		o.Workers = max(1, min(8, runtime.GOMAXPROCS(0)-1))
+	}
+	if o.MaxLine <= 0 {
+		o.MaxLine = 256 << 20
+	}
+	n := o.Workers + 3
+	rd := &Reader{
+		name: name, opt: o, taken: unpack.NewCounter(r),
+		free: make(chan *batch, n), queue: make(chan *batch, n), work: make(chan *batch, n),
+		quit: make(chan struct{}),
+	}
+	for range n {
+		rd.free <- batches.Get().(*batch)
+	}
+	if o.Strict {
+		rd.lines = map[int64]int64{}
+	}
+	src, err := unpack.Open(rd.taken)
+	if err != nil {
+		rd.refuse(rd.streamError(err))
+		return rd
+	}
+	rd.src = src
+	rd.wg.Add(1 + o.Workers)
+	go rd.fill()
+	for range o.Workers {
+		go rd.decode()
+	}
+	return rd
+}
+
+// fill cuts the source into batches.
+func (rd *Reader) fill() {
+	defer rd.wg.Done()
+	defer close(rd.work)
+	defer close(rd.queue)
+	var rest []byte
+	for {
+		var b *batch
+		select {
+		case b = <-rd.free:
+		case <-rd.quit:
+			return
+		}
+		rest = b.fill(rd.src, rest, rd.opt.MaxLine)
+		rd.queue <- b // capacity for every batch: never blocks
+		rd.work <- b
+		if b.err != nil {
+			return
+		}
+	}
+}
+
+// fill reads at least one complete line after rest and returns the incomplete one
+// behind it, which lives in b until b is filled again.
+func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
+	if cap(b.buf) > keepBytes && len(rest) < batchBytes {
+		b.buf = nil
+	}
+	if cap(b.buf) < batchBytes+len(rest) {
+		b.buf = make([]byte, 0, 2*batchBytes+2*len(rest))
+	}
+	b.buf = append(b.buf[:0], rest...)
+	b.ends = b.ends[:0]
+	b.err, b.open = nil, false
+	end := 0 // after the last newline
+	for b.err == nil && (end == 0 || end < batchBytes && len(b.buf) < 2*batchBytes) {
+		if end == 0 && len(b.buf) > maxLine {
+			b.err = faultf(LineTooLong, "the line is longer than %d bytes", maxLine)
+			break
+		}
+		if len(b.buf) == cap(b.buf) {
+			b.buf = append(b.buf, 0)[:len(b.buf)]
+		}
+		// A batch ends with the read that brings its last newline: what lies behind
+		// it is copied to the next, and shorter than this read.
+		n, err := src.Read(b.buf[len(b.buf):min(cap(b.buf), len(b.buf)+64<<10)])
+		b.buf = b.buf[:len(b.buf)+n]
+		for fresh := max(end, len(b.buf)-n); ; end = fresh { // LastIndexByte is not vectorised
+			i := bytes.IndexByte(b.buf[fresh:], '\n')
+			if i < 0 {
+				break
+			}
+			fresh += i + 1
+			b.ends = append(b.ends, fresh)
+		}
+		b.err = err
+	}
+	if b.err == io.EOF && end < len(b.buf) {
+		end = len(b.buf) // a last line without newline counts
+		b.ends = append(b.ends, end)
+		b.open = true
+	}
+	rest = b.buf[end:]
+	b.buf = b.buf[:end]
+	return rest
+}
+
+// decode turns lines into records.
+func (rd *Reader) decode() {
+	defer rd.wg.Done()
+	var scan lineScanner
+	for b := range rd.work {
+		b.n = 0
+		start := 0
+		for i, end := range b.ends {
+			line := bytes.TrimSuffix(b.buf[start:end], []byte{'\n'})
+			if start = end; len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			if b.n == len(b.items) {
+				b.items = append(b.items, item{})
+			}
+			it := &b.items[b.n]
+			b.n++
+			it.line = int64(i)
+			rd.decodeLine(&scan, line, it)
+			if f := it.fault; f != nil && b.open && i == len(b.ends)-1 && (f.Reason == BadJSON || f.Reason == BadUTF8) {
+				f.Reason, f.Detail = BadStream, "the file ends within this record: "+f.Detail
+			}
+		}
+		b.done <- struct{}{}
+	}
+}
+
+// decodeLine fills it from one line.
+func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
+	var err error
+	it.fault, it.fallback = nil, false
+	have, ok := decodeFast(scan, line, &it.rec)
+	if !ok {
+		it.fallback = true
+		have, err = decodeLibrary(line, &it.rec)
+	}
+	it.rec.Split = rd.opt.Split
+	if err == nil {
+		err = checkFields(have, rd.opt.Format)
+	}
+	for _, check := range []func(*Record) error{checkOffsets, checkAligned, rd.usable} {
+		if err == nil {
+			err = check(&it.rec)
+		}
+	}
+	if err == nil {
+		return
+	}
+	f := err.(*fault)
+	it.fault = &RecordError{File: rd.name, Reason: f.reason, Detail: f.detail}
+	it.fault.ExampleID, it.fault.HasID = ExampleID(line)
+}
+
+// Next reads the next record into r, io.EOF after the last. It exchanges r's
+// buffers for its own: HTML and Tokens are valid until the next call with the
+// same r (Clone what must live longer); strings stay valid.
+func (rd *Reader) Next(r *Record) error {
+	for rd.err == nil {
+		if rd.cur == nil {
+			b, ok := <-rd.queue
+			if !ok {
+				rd.err = io.EOF
+				break
+			}
+			<-b.done
+			rd.cur, rd.next = b, 0
+		}
+		b := rd.cur
+		for rd.next < b.n {
+			it := &b.items[rd.next]
+			rd.next++
+			if it.fallback {
+				rd.counts.Fallbacks++
+			}
+			rd.unique(it)
+			if it.fault != nil {
+				it.fault.Line = rd.last + it.line + 1
+				if rd.refuse(it.fault) {
+					return rd.err
+				}
+				continue
+			}
+			*r, it.rec = it.rec, *r
+			rd.counts.Records++
+			return nil
+		}
+		rd.endBatch(b)
+	}
+	return rd.err
+}
+
+// endBatch accounts for a batch whose records are all delivered and recycles it.
+func (rd *Reader) endBatch(b *batch) {
+	rd.cur = nil
+	rd.last += int64(len(b.ends))
+	rd.counts.Blank += int64(len(b.ends) - b.n)
+	rd.counts.BytesOut += int64(len(b.buf))
+	rd.counts.BytesIn = rd.taken.Taken()
+	if rd.opt.Progress != nil {
+		rd.opt.Progress(rd.counts.BytesIn)
+	}
+	for i := range b.items {
+		if it := &b.items[i]; cap(it.rec.HTML) > keepBytes {
+			it.rec = Record{}
+		}
+	}
+	if len(b.items) > batchRecords {
+		b.items = b.items[:batchRecords:batchRecords]
+	}
+	err := b.err
+	rd.free <- b // capacity for every batch: never blocks
+	if err == nil {
+		return
+	}
+	switch {
+	case err != io.EOF:
+		rd.refuse(rd.streamError(err))
+	case rd.opt.Strict && rd.counts.Records == 0:
+		rd.refuse(rd.nothing())
+	}
+	if rd.err == nil {
+		rd.err = io.EOF
+	}
+	rd.Close()
+}
+
+// Counts reports what has been read so far; it is final after io.EOF.
+func (rd *Reader) Counts() Counts { return rd.counts }
+
+// Close ends the goroutines. It does not close the underlying reader, and Next
+// then returns the error that ended reading, or io.EOF.
+func (rd *Reader) Close() error {
+	rd.once.Do(func() {
+		close(rd.quit)
+		if rd.src != nil {
+			rd.wg.Wait()
+			rd.src.Close()
+		}
+		for len(rd.free) > 0 {
+			if b := <-rd.free; cap(b.buf) <= keepBytes {
+				batches.Put(b)
+			}
+		}
+	})
+	if rd.err == nil {
+		rd.err = io.EOF
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package nq
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// usable applies what the caller asked for.
+func (rd *Reader) usable(r *Record) error {
+	if rd.opt.Strict {
+		if err := checkUsable(r); err != nil {
+			return err
+		}
+	}
+	if rd.opt.Check != nil {
+		if err := rd.opt.Check(r); err != nil {
+			return faultf(Unusable, "%v", err)
+		}
+	}
+	return nil
+}
+
+// unique notes where a record stands, and refuses a second one of its id.
+func (rd *Reader) unique(it *item) {
+	if rd.lines == nil || it.fault != nil {
+		return
+	}
+	line, id := rd.last+it.line+1, it.rec.ExampleID
+	if at, ok := rd.lines[id]; ok {
+		it.fault = &RecordError{File: rd.name, ExampleID: id, HasID: true, Reason: Duplicate, Detail: fmt.Sprintf("the example is on line %d already", at)}
+		return
+	}
+	rd.lines[id] = line
+}
+
+// nothing says why a file that was read to its end has no records. One in which no
+// line is JSON was never a file of records, so Skip does not help it.
+func (rd *Reader) nothing() *RecordError {
+	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: EmptyFile, Detail: "the file has no records"}
+	skipped := rd.counts.SkippedTotal()
+	if bad := rd.counts.Skipped[BadJSON] + rd.counts.Skipped[BadUTF8]; skipped > 0 && bad == skipped {
+		e.Line, e.Reason = 1, BadStream
+		e.Detail = fmt.Sprintf("none of its %d lines is JSON: this is no file of records", skipped)
+	}
+	return e
+}
+
+// refuse applies the policy to e and reports whether reading ends with it.
+func (rd *Reader) refuse(e *RecordError) bool {
+	if rd.opt.OnError == Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
+		rd.counts.Skip(e)
+		return false
+	}
+	rd.err = e
+	rd.Close()
+	return true
+}
+
+func (rd *Reader) streamError(err error) *RecordError {
+	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: BadStream}
+	if f, ok := err.(*fault); ok {
+		e.Reason, e.Detail = f.reason, f.detail
+		return e
+	}
+	at := rd.taken.Taken()
+	if err := rd.taken.Err(); err != nil {
+		e.Reason, e.Err = ReadFailed, err
+		e.Detail = fmt.Sprintf("reading failed after %d stored bytes: %v", at, e.Err)
+		return e
+	}
+	e.Err = err
+	var foreign *unpack.ForeignError
+	if errors.As(err, &foreign) {
+		e.Detail = err.Error()
+		return e
+	}
+	e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes, after %d records: %v", at, rd.counts.Records, err)
+	return e
+}

@@ -1,0 +1,222 @@
+package nq320k
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+)
+
+// Collection is one side of a comparison.
+type Collection struct {
+	Documents, Queries io.Reader
+	Corpus             func() (*corpus.Reader, func(), error) // opened twice, if texts differ
+}
+
+// Comparison says what two collections have in common. A document of ours and one of the
+// package are a pair if the first record of either, dev first, belongs to the other.
+type Comparison struct {
+	AllSame   bool `json:"all_same"`
+	Documents struct {
+		Ours             int `json:"ours"`
+		Package          int `json:"package"`
+		Pairs            int `json:"pairs"`
+		SameRecords      int `json:"same_records"`      // pairs that have the same records
+		SameNumber       int `json:"same_number"`       // pairs
+		OnlyOurs         int `json:"only_ours"`         // no record of it is in the package
+		OnlyPackage      int `json:"only_package"`      // no record of it is in ours
+		RegroupedOurs    int `json:"regrouped_ours"`    // its records are in documents that pair with others
+		RegroupedPackage int `json:"regrouped_package"` // the same, of the package
+	} `json:"documents"`
+	Titles struct {
+		Same   int `json:"same"`
+		Differ int `json:"differ"`
+	} `json:"titles"` // of pairs
+	Texts struct {
+		Same            int `json:"same"`
+		OnlyWhiteSpace  int `json:"only_white_space"` // differ in white space alone
+		Differ          int `json:"differ"`
+		OnlyOneHasAText int `json:"only_one_has_a_text"`
+	} `json:"texts"` // of pairs
+	Queries struct {
+		Ours        int `json:"ours"`
+		Package     int `json:"package"`
+		Both        int `json:"both"`         // by example id, whatever the split
+		OtherSplit  int `json:"other_split"`  // of both
+		OtherText   int `json:"other_text"`   // of both
+		OtherTarget int `json:"other_target"` // of both: the documents are no pair
+		OnlyOurs    int `json:"only_ours"`
+		OnlyPackage int `json:"only_package"`
+	} `json:"queries"`
+	Differences []Difference `json:"differences"` // the first of each kind
+}
+
+// Difference is one of them, with what surrounds it.
+type Difference struct {
+	What            string `json:"what"`                       // such as "text"
+	ExampleID       int64  `json:"example_id"`                 // of a query, or of a document's first record
+	OursDocument    *int32 `json:"ours_document,omitempty"`    // its number
+	PackageDocument *int32 `json:"package_document,omitempty"` // its number
+	At              int    `json:"at,omitempty"`               // code points that are equal before it
+	Ours            string `json:"ours"`
+	Package         string `json:"package"`
+}
+
+// Compare compares a collection of ours with a package. Texts are streamed; of each
+// document and query 150 bytes, the title and the question are held. At most limit
+// differences of a kind are shown.
+func Compare(ours, theirs Collection, limit int) (*Comparison, error) {
+	c := comparison{limit: limit, shown: map[string]int{}, Comparison: &Comparison{Differences: []Difference{}}}
+	var err error
+	if c.a, err = readSide(ours); err != nil {
+		return nil, fmt.Errorf("ours: %w", err)
+	}
+	if c.b, err = readSide(theirs); err != nil {
+		return nil, fmt.Errorf("the package: %w", err)
+	}
+	c.pair()
+	c.documents()
+	c.queries()
+	if err := c.texts(ours, theirs); err != nil {
+		return nil, err
+	}
+	c.AllSame = len(c.shown) == 0
+	return c.Comparison, nil
+}
+
+type comparison struct {
+	*Comparison
+	a, b  *side // ours, the package's
+	limit int
+	shown map[string]int // differences by kind, also those beyond the limit
+}
+
+// room reports whether one more difference of that kind is to be shown.
+func (c *comparison) room(what string) bool {
+	c.shown[what]++
+	return c.shown[what] <= c.limit
+}
+
+func (c *comparison) show(d Difference) {
+	if c.room(d.What) {
+		c.Differences = append(c.Differences, d)
+	}
+}
+
+func (c *comparison) pair() {
+	for p := range c.b.first {
+		o := c.a.target(c.b.head(int32(p)))
+		if o >= 0 && c.b.target(c.a.head(o)) == int32(p) {
+			c.a.pair[o], c.b.pair[p] = int32(p), o
+		}
+	}
+}
+
+// documents compares how records are grouped, the numbers and the titles.
+func (c *comparison) documents() {
+	d := &c.Documents
+	d.Ours, d.Package = len(c.a.titles), len(c.b.titles)
+	shared := make([]int32, d.Ours) // records that a document has in common with its pair
+	for _, q := range c.a.queries {
+		if p := c.b.target(q.Key); p >= 0 && p == c.a.pair[q.doc] {
+			shared[q.doc]++
+		}
+	}
+	for i, p := range c.a.pair {
+		o := int32(i)
+		if p < 0 {
+			continue
+		}
+		d.Pairs++
+		diff := Difference{ExampleID: c.a.head(o).ID, OursDocument: &o, PackageDocument: &p}
+		if shared[o] == c.a.size[o] && shared[o] == c.b.size[p] {
+			d.SameRecords++
+		} else {
+			diff.What, diff.Ours, diff.Package = "records", fmt.Sprintf("%d records, %d of them shared", c.a.size[o], shared[o]), fmt.Sprintf("%d records", c.b.size[p])
+			c.show(diff)
+		}
+		if o == p {
+			d.SameNumber++
+		} else {
+			diff.What, diff.Ours, diff.Package = "number", fmt.Sprint(o), fmt.Sprint(p)
+			c.show(diff)
+		}
+		if c.a.titles[o] == c.b.titles[p] {
+			c.Titles.Same++
+		} else {
+			c.Titles.Differ++
+			diff.What = "title"
+			diff.At, diff.Ours, diff.Package = around(c.a.titles[o], c.b.titles[p])
+			c.show(diff)
+		}
+	}
+	d.OnlyOurs, d.RegroupedOurs = c.unpaired(c.a, c.b, func(doc *int32) Difference {
+		return Difference{OursDocument: doc, Ours: c.a.titles[*doc]}
+	}, "ours")
+	d.OnlyPackage, d.RegroupedPackage = c.unpaired(c.b, c.a, func(doc *int32) Difference {
+		return Difference{PackageDocument: doc, Package: c.b.titles[*doc]}
+	}, "package")
+}
+
+// unpaired counts the documents of a side without a pair: those of which the other side
+// has no record, and those whose records it groups otherwise.
+func (c *comparison) unpaired(s, other *side, of func(*int32) Difference, name string) (only, regrouped int) {
+	known := make([]bool, len(s.titles))
+	for _, q := range s.queries {
+		known[q.doc] = known[q.doc] || other.find(q.Key) >= 0
+	}
+	for i, pair := range s.pair {
+		doc := int32(i)
+		if pair >= 0 {
+			continue
+		}
+		diff := of(&doc)
+		diff.ExampleID = s.head(doc).ID
+		if diff.What = "only in " + name; known[doc] {
+			regrouped++
+			diff.What = "regrouped in " + name
+		} else {
+			only++
+		}
+		c.show(diff)
+	}
+	return only, regrouped
+}
+
+func (c *comparison) queries() {
+	n := &c.Queries
+	n.Ours, n.Package = len(c.a.queries), len(c.b.queries)
+	for i := range c.a.queries {
+		o := &c.a.queries[i]
+		at := c.b.find(o.Key)
+		if at < 0 {
+			n.OnlyOurs++
+			c.show(Difference{What: "query only in ours", ExampleID: o.ID, OursDocument: &o.doc, Ours: o.question})
+			continue
+		}
+		p := &c.b.queries[at]
+		n.Both++
+		diff := Difference{ExampleID: o.ID, OursDocument: &o.doc, PackageDocument: &p.doc}
+		if o.Split != p.Split {
+			n.OtherSplit++
+			diff.What, diff.Ours, diff.Package = "split", string(o.Split), string(p.Split)
+			c.show(diff)
+		}
+		if o.question != p.question {
+			n.OtherText++
+			diff.What = "question"
+			diff.At, diff.Ours, diff.Package = around(o.question, p.question)
+			c.show(diff)
+		}
+		if c.a.pair[o.doc] != p.doc {
+			n.OtherTarget++
+			c.show(Difference{What: "target", ExampleID: o.ID, OursDocument: &o.doc, PackageDocument: &p.doc, Ours: c.a.titles[o.doc], Package: c.b.titles[p.doc]})
+		}
+	}
+	for i := range c.b.queries {
+		if p := &c.b.queries[i]; c.a.find(p.Key) < 0 {
+			n.OnlyPackage++
+			c.show(Difference{What: "query only in package", ExampleID: p.ID, PackageDocument: &p.doc, Package: p.question})
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package serialize
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
+)
+
+// simplified is the text of the simplified format without its tags: the same
+// text that the keys Text4K and Text4K-Cased cut.
+func simplified(r *nq.Record) (Text, error) {
+	if !r.Full() && r.Text == "" {
+		return Text{}, noText(r)
+	}
+	t := Text{Body: dedup.FlatText(r, 0)}
+	t.text = t.Body
+	if r.Full() {
+		for i := range r.Tokens {
+			if r.Tokens[i].HTML {
+				t.Removed.Tags++
+			}
+		}
+		return t, nil
+	}
+	for token := range strings.SplitSeq(r.Text, " ") {
+		if len(token) > 2 && token[0] == '<' && token[len(token)-1] == '>' && !strings.Contains(token[1:], "<") {
+			t.Removed.Tags++
+		}
+	}
+	return t, nil
+}
+
+func noText(r *nq.Record) error {
+	return fmt.Errorf("serialize: example %d has neither document_text nor document_tokens", r.ExampleID)
+}
+
+// nci follows the published NCI notebook (NQ_dataset_Process.ipynb): string
+// searches in the text of the simplified format, tags and all.
+//
+//	title     between the first <H1> and the first </H1>, blanks kept; dev: document_title
+//	abstract  between the first <P> and the next </P>, blanks and tags kept
+//	content   after that </P>, to the second-last </Ul> (the last if there is one only),
+//	          tags removed by <[^<]+?>, runs of blanks joined, trimmed
+//
+// SimpleNorm is title + abstract + content, with nothing between them. NciNorm is
+// title + abstract, with the title trimmed; Options can normalize it and add the
+// content.
+//
+// NOTE: without <P> the notebook reuses the offset of the record before. Here there
+// is not an abstract; SimpleNorm's content starts with the text, NciNorm is the title.
+func (s *Serializer) nci(r *nq.Record) (Text, error) {
+	if !r.Full() && r.Text == "" {
+		return Text{}, noText(r)
+	}
+	doc := simplifiedText(r)
+	var t Text
+	t.Title, t.Removed.NoTitle = s.nciTitle(r, doc)
+	if s.form == NciNorm {
+		t.Title = strings.TrimSpace(t.Title)
+		if s.o.NCINormalizeTitle {
+			t.Title = s.tools.BertNormalize(t.Title)
+		}
+	}
+	after := 0
+	if start, end := between(doc, "<P>", "</P>"); end >= 0 {
+		t.Abstract = doc[start:end]
+		after = end + len("</P>")
+	} else {
+		t.Removed.NoAbstract = true
+	}
+	if s.form == NciNorm && (!s.o.NCIContent || t.Removed.NoAbstract) {
+		t.text = t.Title + t.Abstract
+		return t, nil
+	}
+	final := len(doc)
+	if last := strings.LastIndex(doc, "</Ul>"); last >= 0 {
+		final = last
+		if before := strings.LastIndex(doc[:last], "</Ul>"); before >= 0 {
+			final = before
+		}
+	}
+	t.Body = nciContent(doc[after:max(after, final)])
+	t.text = t.Title + t.Abstract + t.Body
+	return t, nil
+}
+
+// nciTitle is the title that NCITitle asks for, and whether there was none.
+func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing bool) {
+	if s.o.NCITitle == "document_title" || s.o.NCITitle == "split" && r.Split == nq.Dev {
+		if r.Title != "" {
+			return r.Title, false
+		}
+		if title, ok := wikipedia.URLTitle(r.URL); ok {
+			return title, false
+		}
+	}
+	if start, end := between(doc, "<H1>", "</H1>"); end >= 0 {
+		return doc[start:end], false
+	}
+	return "", true
+}
+
+// simplifiedText is the text of the simplified format: all tokens joined by one
+// blank, blanks inside a token "_".
+func simplifiedText(r *nq.Record) string {
+	if r.Full() {
+		return nq.SimplifiedText(r.Tokens)
+	}
+	return r.Text
+}
+
+// between is where the content of the first element begins and ends; without one
+// end is -1.
+func between(doc, opening, closing string) (start, end int) {
+	start = strings.Index(doc, opening)
+	if start < 0 {
+		return 0, -1
+	}
+	start += len(opening)
+	if end = strings.Index(doc[start:], closing); end >= 0 {
+		end += start
+	}
+	return start, end
+}
+
+// nciContent removes tags, as the regular expression <[^<]+?> finds them, and
+// newlines, trims, and joins runs of U+0020.
+func nciContent(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			b.WriteString(s)
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		// The shortest match: the next '>' with at least one character and no '<' before it.
+		next := strings.IndexByte(s[1:], '<')
+		if next < 0 {
+			next = len(s) - 1
+		}
+		closing := -1
+		if next > 0 {
+			closing = strings.IndexByte(s[2:max(2, 1+next)], '>')
+		}
+		if closing < 0 {
+			b.WriteString(s[:1+next])
+			s = s[1+next:]
+			continue
+		}
+		s = s[2+closing+1:]
+	}
+	text := strings.TrimFunc(strings.ReplaceAll(b.String(), "\n", ""), isPythonSpace)
+	b.Reset()
+	blank := false
+	for i := range len(text) {
+		if c := text[i]; c != ' ' || !blank {
+			b.WriteByte(c)
+			blank = c == ' '
+		}
+	}
+	return b.String()
+}
+
+// isPythonSpace is Python's str.isspace for one character.
+func isPythonSpace(r rune) bool { return isSpace(r) || r >= 0x1c && r <= 0x1f }

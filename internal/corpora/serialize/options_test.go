@@ -1,0 +1,128 @@
+package serialize
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+func TestDefaultsAreValid(t *testing.T) {
+	if err := Defaults().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOptionsRoundTrip(t *testing.T) {
+	b, err := json.Marshal(Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Options
+	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, Defaults()) {
+		t.Errorf("%v %+v", err, got)
+	}
+}
+
+// Every field is an attribute of a step with a name and a help text; its enum is
+// what Validate accepts.
+func TestOptionsTags(t *testing.T) {
+	typ := reflect.TypeFor[Options]()
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("hcl"), ",")
+		if name == "" || name != f.Tag.Get("json") || f.Tag.Get("help") == "" {
+			t.Errorf("%s: hcl %q, json %q, help %q", f.Name, f.Tag.Get("hcl"), f.Tag.Get("json"), f.Tag.Get("help"))
+		}
+		enum := f.Tag.Get("enum")
+		if enum == "" {
+			continue
+		}
+		for _, value := range append(strings.Split(enum, ","), "nonsense") {
+			o := Defaults()
+			reflect.ValueOf(&o).Elem().Field(i).SetString(value)
+			err := o.Validate()
+			if (err == nil) != (value != "nonsense") {
+				t.Errorf("%s = %q: %v", name, value, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), name) {
+				t.Errorf("%s is not named: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestValidateReportsAll(t *testing.T) {
+	o := Defaults()
+	o.Infobox, o.FooterLevel, o.MaxBytes = "some", 7, 0
+	err := o.Validate()
+	for _, want := range []string{"infobox", "footer_level is 7; use 2 to 6", "max_bytes"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %q", err, want)
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, tt := range []struct {
+		form   Form
+		change func(*Options)
+		tools  Tools
+		want   string
+	}{
+		{"plain", nil, tools, "no form"},
+		{HtmlNorm, func(o *Options) { o.Tables = "x" }, tools, "tables"},
+		{HtmlNorm, nil, Tools{}, "T5"},
+		{HtmlNorm, func(o *Options) { o.Pronunciation = "keep" }, Tools{}, ""},
+		{NciNorm, nil, Tools{}, ""},
+		{NciNorm, func(o *Options) { o.NCINormalizeTitle = true }, Tools{}, "BERT"},
+		{SimpleNorm, nil, Tools{}, ""},
+		{Simplified, nil, Tools{}, ""},
+	} {
+		o := Defaults()
+		if tt.change != nil {
+			tt.change(&o)
+		}
+		_, err := New(tt.form, o, tt.tools)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.form, err, tt.want)
+		}
+	}
+}
+
+func TestRecordsWithoutWhatAFormNeeds(t *testing.T) {
+	for _, tt := range []struct {
+		form   Form
+		record *nq.Record
+		want   string
+	}{
+		{HtmlNorm, &nq.Record{ExampleID: 7, Text: "a"}, "example 7"},
+		{HtmlNorm, &nq.Record{ExampleID: 7, Tokens: make([]nq.Token, 1)}, "no document_html"},
+		{Simplified, &nq.Record{ExampleID: 7}, "neither"},
+		{NciNorm, &nq.Record{ExampleID: 7}, "neither"},
+		{SimplifiedTags, &nq.Record{ExampleID: 7}, "neither"},
+	} {
+		if _, err := newSerializer(t, tt.form, nil).Document(tt.record); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.form, err)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	var got Tally
+	got.Add(Removed{Interface: 2, Infobox: 3, Infoboxes: 1, Footer: "See also:", Pronunciation: "(ˈ)"})
+	got.Add(Removed{Interface: 1, Footer: "See Also", NoTitle: true, NoAbstract: true, Truncated: true})
+	got.Add(Removed{})
+	want := Tally{Documents: 3, Sum: Removed{Interface: 3, Infobox: 3, Infoboxes: 1}, WithInfobox: 1, WithFooter: 2,
+		WithPronunciation: 1, WithoutTitle: 1, WithoutAbstract: 1, WithTruncation: 1, Footers: map[string]int{"see also": 2}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	const text = `{"documents":3,"sum":{"interface":3,"infobox":3,"infoboxes":1},"with_infobox":1,"with_footer":2,` +
+		`"with_pronunciation":1,"without_title":1,"without_abstract":1,"with_truncation":1,"footers":{"see also":2}}`
+	if b, err := json.Marshal(got); err != nil || string(b) != text {
+		t.Errorf("%s, %v", b, err)
+	}
+}

@@ -1,0 +1,215 @@
+package serialize
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// scanner builds the tree of one record: HTML tokens give the structure, NQ's
+// tokens the spans whose text is recovered. It is reused between records.
+type scanner struct {
+	rules *rules
+	o     *Options
+	norm  normalizer
+	out   writer
+
+	html  []byte
+	toks  []nq.Token
+	ti    int // next token, HTML ones not yet passed over
+	nodes []node
+	arena []byte // recovered text of all text nodes
+	stack []open
+
+	drop    dropRule // why what is open is removed
+	dropAt  int      // position of the element that is
+	rawText bool     // in script, style, title, …
+	stopped bool     // a footer's heading has ended
+
+	title                                         int32 // its node; nodes before it hold it; 0 if there is none
+	titleSeen, sawSection, sawTable, sawParagraph bool
+
+	span    partial
+	placed  int // tokens in the arena
+	removed Removed
+}
+
+// partial is a token whose span goes on behind a tag.
+type partial struct {
+	open  bool
+	raw   []byte
+	end   int
+	space bool // white space before it
+	leaf  int32
+}
+
+// scan reads the record up to its footer, and arranges its sections.
+func (s *scanner) scan(r *nq.Record) {
+	hasTitle := bytes.Contains(r.HTML, []byte("<H1")) || bytes.Contains(r.HTML, []byte("<h1"))
+	s.once(r, !hasTitle)
+	if !s.titleSeen {
+		s.once(r, true) // "<h1" stood in a comment, a script or a removed element
+	}
+	s.removed.NoTitle = !hasTitle || s.removed.NoTitle
+	s.arrange()
+}
+
+// once reads the record; titleSeen says that there is no title to wait for.
+func (s *scanner) once(r *nq.Record, titleSeen bool) {
+	s.html, s.toks, s.ti = r.HTML, r.Tokens, 0
+	s.nodes = append(s.nodes[:0], node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none})
+	s.arena, s.stack = s.arena[:0], s.stack[:0]
+	s.drop, s.rawText, s.stopped, s.title = keep, false, false, 0
+	s.titleSeen, s.sawSection, s.sawTable, s.sawParagraph = titleSeen, false, false, false
+	s.span, s.placed = partial{raw: s.span.raw[:0]}, 0
+	s.removed = Removed{NoTitle: titleSeen}
+
+	z := html.NewTokenizer(bytes.NewReader(r.HTML))
+	pos := 0
+	for !s.stopped {
+		kind := z.Next()
+		from := pos
+		pos += len(z.Raw())
+		switch kind {
+		case html.ErrorToken: // io.EOF; an unfinished tag at the end is not text
+			s.finish(dropInvisible)
+			return
+		case html.TextToken:
+			s.text(from, pos)
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			a := atom.Lookup(name)
+			if a == atom.Noscript {
+				z.NextIsNotRawText() // its content is markup, and NQ's tokens may be in it
+			}
+			el := elementOf(a)
+			switch el {
+			case ignored, void:
+			case raw:
+				s.rawText = true // until its end tag, also after "<script/>"
+			default:
+				at := s.attributes(z, el, more)
+				s.startTag(a, el, &at)
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			a := atom.Lookup(name)
+			switch el := elementOf(a); el {
+			case raw:
+				s.rawText = false
+			case ignored, void, rule:
+			default:
+				s.endTag(a, el)
+			}
+		}
+	}
+	s.finish(dropFooter)
+}
+
+// finish closes what is open and counts the tokens that no text reached.
+func (s *scanner) finish(why dropRule) {
+	s.endSpan()
+	stopped := s.stopped
+	s.stopped = true // a heading that the end of input closes is not a footer: nothing follows it
+	s.pop(0)
+	s.stopped = stopped
+	s.consume(len(s.html), why)
+	for ; s.ti < len(s.toks); s.ti++ {
+		if !s.toks[s.ti].HTML {
+			if why == dropFooter {
+				s.removed.AfterFooter++
+			} else {
+				s.removed.SpansOutside++
+			}
+		}
+	}
+}
+
+// attributes reads what some rule asks for.
+func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attributes {
+	at := attributes{rowspan: 1, colspan: 1, start: 1}
+	if s.drop != keep || !s.readsAny(z.Raw(), el) {
+		return at
+	}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		switch string(key) {
+		case "id":
+			at.id = value
+		case "class":
+			at.class = value
+		case "style":
+			at.style = value
+		case "rowspan":
+			at.rowspan = number(value, 1, 1, 65534)
+		case "colspan":
+			at.colspan = number(value, 1, 1, 1000)
+		case "start":
+			at.start = number(value, 1, -1<<30, 1<<30)
+		}
+	}
+	if el != list {
+		at.start = 1
+	}
+	return at
+}
+
+// readsAny reports whether a tag may have an attribute that attributes reads.
+// Reading all of them allocates twice for each, and most are href and title.
+func (s *scanner) readsAny(tag []byte, el element) bool {
+	for {
+		i := bytes.IndexByte(tag, '=')
+		if i < 0 {
+			return false
+		}
+		name := bytes.TrimRight(tag[:i], " \t\n\f\r")
+		if endsIn(name, "id") || endsIn(name, "class") ||
+			s.o.RemoveHidden && endsIn(name, "style") ||
+			el == cell && (endsIn(name, "rowspan") || endsIn(name, "colspan")) ||
+			el == list && endsIn(name, "start") {
+			return true
+		}
+		tag = tag[i+1:]
+	}
+}
+
+// endsIn reports whether b ends in the lower-case word, in any case.
+func endsIn(b []byte, word string) bool {
+	at := len(b) - len(word)
+	if at < 0 || b[at]|0x20 != word[0] {
+		return false
+	}
+	return bytes.EqualFold(b[at:], []byte(word))
+}
+
+// number reads an integer as HTML does (leading blanks, sign, trailing rubbish);
+// what is none is fallback.
+func number(value []byte, fallback, low, high int32) int32 {
+	value = bytes.TrimLeft(value, " \t\n\f\r")
+	negative := false
+	if len(value) > 0 && (value[0] == '-' || value[0] == '+') {
+		negative = value[0] == '-'
+		value = value[1:]
+	}
+	if len(value) == 0 || value[0] < '0' || value[0] > '9' {
+		return fallback
+	}
+	var n int64
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = min(n*10+int64(c-'0'), 1<<31)
+	}
+	if negative {
+		n = -n
+	}
+	if n < int64(low) {
+		return fallback
+	}
+	return int32(min(n, int64(high)))
+}

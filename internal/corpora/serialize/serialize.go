@@ -1,0 +1,126 @@
+package serialize
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// Tools are the tokenizers' answers that the forms need.
+type Tools struct {
+	// HasUnknown reports whether T5's tokenization of s, without special tokens,
+	// holds <unk>. HtmlNorm needs it unless Pronunciation is "keep".
+	HasUnknown func(s string) bool
+	// BertNormalize is NCI's title normalization: tokenize with bert-base-uncased
+	// and decode. NciNorm needs it if NCINormalizeTitle is set.
+	BertNormalize func(s string) string
+}
+
+// Text is one serialized document. Which parts are set depends on the form:
+// the simplified forms set Body; SimpleNorm all three, as NciNorm does with
+// NCIContent; NciNorm Title and Abstract; HtmlNorm Title and Body.
+type Text struct {
+	Title    string
+	Abstract string
+	Body     string
+	Removed  Removed
+
+	text string
+}
+
+// String is the document as one string, as the model reads it.
+func (t Text) String() string { return t.text }
+
+// Serializer writes documents in one form. It may be used by several goroutines
+// at once if its Tools may.
+type Serializer struct {
+	form  Form
+	o     Options
+	tools Tools
+	rules *rules
+	pool  sync.Pool // *scanner
+}
+
+// New checks the options and the tools that the form needs.
+func New(form Form, o Options, tools Tools) (*Serializer, error) {
+	if !slices.Contains(Forms, form) {
+		return nil, fmt.Errorf("serialize: no form %q; use one of %v", form, Forms)
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if form == NciNorm && o.NCINormalizeTitle && tools.BertNormalize == nil {
+		return nil, errors.New("serialize: nci_normalize_title needs a BERT tokenizer")
+	}
+	if form.NeedsUnknown(o) && tools.HasUnknown == nil {
+		return nil, errors.New(`serialize: htmlnorm needs a T5 tokenizer to find pronunciations; give one, or set pronunciation = "keep"`)
+	}
+	s := &Serializer{form: form, o: o, tools: tools, rules: compile(o)}
+	s.pool.New = func() any { return &scanner{rules: s.rules, o: &s.o} }
+	return s, nil
+}
+
+// NeedsUnknown reports whether a form asks what T5's tokenizer does not know.
+func (f Form) NeedsUnknown(o Options) bool { return f == HtmlNorm && o.Pronunciation == "remove" }
+
+// Document serializes one record. HtmlNorm needs a full record, the other forms
+// take either format. The result shares no memory with r.
+func (s *Serializer) Document(r *nq.Record) (Text, error) {
+	switch s.form {
+	case SimplifiedTags:
+		if !r.Full() && r.Text == "" {
+			return Text{}, noText(r)
+		}
+		text := simplifiedText(r)
+		return Text{Body: text, text: text}, nil
+	case Simplified:
+		return simplified(r)
+	case SimpleNorm, NciNorm:
+		return s.nci(r)
+	}
+	if !r.Full() {
+		return Text{}, fmt.Errorf("serialize: example %d: htmlnorm needs the full format (document_html and document_tokens); this record has document_text only", r.ExampleID)
+	}
+	if len(r.HTML) == 0 {
+		return Text{}, fmt.Errorf("serialize: example %d has tokens but no document_html", r.ExampleID)
+	}
+	return s.htmlNorm(r)
+}
+
+// htmlNorm is the paper's appendix, whole.
+func (s *Serializer) htmlNorm(r *nq.Record) (Text, error) {
+	sc := s.pool.Get().(*scanner)
+	defer s.pool.Put(sc)
+	sc.scan(r)
+	w := &sc.out
+	w.reset(sc)
+	title := w.title(r.Title)
+	w.flow(root)
+	w.flush()
+	w.endSection()
+	t := Text{Removed: sc.removed}
+	var b strings.Builder
+	b.Grow(len(title) + 1 + len(w.buf))
+	b.WriteString(title)
+	if title != "" && len(w.buf) > 0 {
+		b.WriteByte('\n')
+	}
+	b.Write(w.buf)
+	t.text = b.String()
+	titled := title != ""
+	if s.o.Pronunciation == "remove" {
+		var gone bool
+		t.text, t.Removed.Pronunciation, gone = s.dropPronunciations(t.text, title)
+		titled = titled && !gone
+	}
+	if titled {
+		t.Title, t.Body, _ = strings.Cut(t.text, "\n")
+	} else {
+		t.Body = t.text
+	}
+	return t, nil
+}

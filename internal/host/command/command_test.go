@@ -1,0 +1,269 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/usage"
+)
+
+func shell(t *testing.T, script string, out *bytes.Buffer) command.Run {
+	t.Helper()
+	sh, err := command.Find("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: t.TempDir(), Stdout: out,
+		Env: map[string]string{"PATH": os.Getenv("PATH")}, ExitCodes: []int{0}}
+}
+
+func TestEnvironmentIsWhatIsGiven(t *testing.T) {
+	t.Setenv("REDSI_TEST_SECRET", "1")
+	var out bytes.Buffer
+	r := shell(t, `printf '%s|%s|%s' "${REDSI_TEST_SECRET-unset}" "$COLOR" "$1"`, &out)
+	r.Argv = append(r.Argv, "sh", "a b $HOME")
+	r.Env["COLOR"] = "red"
+	if err := r.Do(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "unset|red|a b $HOME"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestStreams(t *testing.T) {
+	var out bytes.Buffer
+	var said []string
+	r := shell(t, `cat; printf 'one\ntwo\r\n\nlast' >&2`, &out)
+	r.Stdin = strings.NewReader("fed")
+	r.Line = func(s string) { said = append(said, s) }
+	if err := r.Do(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != "fed" || !slices.Equal(said, []string{"one", "two", "last"}) {
+		t.Errorf("printed %q, said %q", out.String(), said)
+	}
+}
+
+// TestUsed: the time of a program is its own and that of processes that it waited for; its
+// memory is known if it had more than this process.
+func TestUsed(t *testing.T) {
+	var out bytes.Buffer
+	r := shell(t, `sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; head -c 600000000 /dev/zero | tail -c 600000000 | wc -c`, &out)
+	var got usage.Program
+	r.Used = func(u usage.Program) { got = u }
+	if err := r.Do(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got.CPU < 10*time.Millisecond || got.Memory < 600_000_000 {
+		t.Errorf("%+v", got)
+	}
+	r = shell(t, `true`, &out)
+	r.Used = func(u usage.Program) { got = u }
+	if err := r.Do(context.Background()); err != nil || got.Memory != 0 || got.CPU <= 0 {
+		t.Errorf("%+v, %v: a small program's memory is hidden by that of the process that started it", got, err)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		codes  []int
+		want   string // "" for success
+	}{
+		"zero":         {"exit 0", []int{0}, ""},
+		"declared":     {"exit 3", []int{0, 3}, ""},
+		"not declared": {"echo why >&2; exit 3", []int{0}, "sh exited with code 3; the end of its standard error:\nwhy"},
+		"zero is not":  {"exit 0", []int{1}, "sh exited with code 0; it wrote nothing to standard error"},
+		"signal":       {"kill -9 $$", []int{0}, `sh was ended by signal "killed" (out of memory, perhaps); it wrote nothing to standard error`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			r := shell(t, c.script, &out)
+			r.ExitCodes = c.codes
+			err := r.Do(context.Background())
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || err.Error() != c.want):
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestLongErrorsKeepTheirEnd(t *testing.T) {
+	var out bytes.Buffer
+	r := shell(t, `i=0; while [ $i -lt 50 ]; do echo "line $i" >&2; i=$((i+1)); done; head -c 5000 /dev/zero | tr '\0' x >&2; exit 1`, &out)
+	var exit *command.ExitError
+	if err := r.Do(context.Background()); !errors.As(err, &exit) {
+		t.Fatalf("got %v", err)
+	}
+	if n := strings.Count(exit.Tail, "\n"); n != 19 || !strings.HasPrefix(exit.Tail, "line 31\n") || len(exit.Tail) > 1300 {
+		t.Errorf("%d line ends, %d bytes: %.20q", n, len(exit.Tail), exit.Tail)
+	}
+}
+
+// The program's children die with it: the pipe that all of them hold open ends,
+// so Do returns although they would run for an hour.
+func TestCancellationEndsTheGroup(t *testing.T) {
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		want    func(error) bool
+	}{
+		"cancelled": {0, func(err error) bool { return errors.Is(err, context.Canceled) }},
+		"timeout": {50 * time.Millisecond, func(err error) bool {
+			var late *command.TimeoutError
+			return errors.As(err, &late)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var out bytes.Buffer
+			r := shell(t, `sleep 3600 & echo started >&2; wait`, &out)
+			r.Timeout = c.timeout
+			r.Line = func(string) {
+				if c.timeout == 0 {
+					cancel()
+				}
+			}
+			if err := r.Do(ctx); !c.want(err) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	if _, err := command.Find("no-such-program-at-all"); err == nil {
+		t.Error("found")
+	}
+	if _, err := command.Find("bin/tool"); err == nil || !strings.Contains(err.Error(), "is a relative path") {
+		t.Errorf("got %v", err)
+	}
+	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {
+		t.Errorf("%q, %v", p, err)
+	}
+	r := command.Run{Program: "/nonexistent", Argv: []string{"x"}, Dir: t.TempDir(), Stdout: &bytes.Buffer{}}
+	if err := r.Do(context.Background()); err == nil || !strings.Contains(err.Error(), "start x") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What cannot start says what to do, and whether another time may be better.
+func TestStarts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for want, r := range map[string]command.Run{
+		"begin it with a line such as #!/bin/sh": {Program: write("text", "echo\n", 0o755), Argv: []string{"x"}},
+		"this account may not execute it":        {Program: write("plain", "#!/bin/sh\n", 0o644), Argv: []string{"x"}},
+		"interpreter that its first line":        {Program: write("script", "#!/no/such/interpreter\n", 0o755), Argv: []string{"x"}},
+		"longer than this system takes":          {Program: "/bin/sh", Argv: []string{"x", strings.Repeat("x", 10<<20)}},
+		"start x: fork/exec /bin/sh: invalid a":  {Program: "/bin/sh", Argv: []string{"x", "a\x00b"}},
+	} {
+		r.Dir, r.Stdout = dir, &bytes.Buffer{}
+		err := r.Do(context.Background())
+		var start *command.StartError
+		if !errors.As(err, &start) || start.Passing() || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %.300v, want %s", err, want)
+		}
+	}
+	if !(&command.StartError{Argv: []string{"x"}, Err: syscall.EAGAIN}).Passing() {
+		t.Error("no process is to be had for ever")
+	}
+	for script, want := range map[string]struct {
+		text    string
+		passing bool
+	}{
+		"ulimit -f 1; exec head -c 100000 /dev/zero > out": {"larger than this worker allows: ulimit -f", false},
+		"kill -KILL $$": {"out of memory, perhaps", true},
+	} {
+		var out bytes.Buffer
+		r := shell(t, script, &out)
+		var exit *command.ExitError
+		if err := r.Do(context.Background()); !errors.As(err, &exit) || exit.Passing() != want.passing || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+}
+
+// A program whose start cannot be recorded does not run on.
+func TestUnrecorded(t *testing.T) {
+	var out bytes.Buffer
+	r := shell(t, "sleep 3600", &out)
+	full := errors.New("disk full")
+	r.Started = func(int) error { return full }
+	if err := r.Do(context.Background()); !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	for name, c := range map[string]struct {
+		declared command.Outputs
+		left     []string
+		link     bool
+		want     []string
+		wrong    string
+	}{
+		"file and folder":  {command.Outputs{"b.json", "plots/"}, []string{"plots/2/x", "plots/1", "b.json"}, false, []string{"b.json", "plots/1", "plots/2/x"}, ""},
+		"nested file":      {command.Outputs{"a/b/c"}, []string{"a/b/c"}, false, []string{"a/b/c"}, ""},
+		"missing file":     {command.Outputs{"a", "b"}, []string{"a"}, false, nil, "did not write its output out/b"},
+		"empty folder":     {command.Outputs{"plots/"}, nil, false, nil, "left no file in its output out/plots/"},
+		"undeclared":       {command.Outputs{"a"}, []string{"a", "ab"}, false, nil, "out/ab, which outputs does not declare"},
+		"a link":           {command.Outputs{"a", "link"}, []string{"a"}, true, nil, "out/link, which is a symbolic link"},
+		"folder as a file": {command.Outputs{"a"}, []string{"a/b"}, false, nil, "out/a/b, which outputs does not declare"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := c.declared.Prepare(dir); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range c.left {
+				p := filepath.Join(dir, f)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("x"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.link {
+				if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := c.declared.Collect(dir)
+			if c.wrong != "" {
+				if err == nil || !strings.Contains(err.Error(), c.wrong) {
+					t.Errorf("got %v, want %s", err, c.wrong)
+				}
+				return
+			}
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+	if _, err := (command.Outputs{"a"}).Collect(filepath.Join(t.TempDir(), "gone")); err == nil || err.Error() != "it removed the folder out" {
+		t.Errorf("without a folder: %v", err)
+	}
+	for _, bad := range []string{"", "/a", "../a", "a/../b", ".", "a//b", "a\\b", "//", "*.txt", "plots/fig?.png"} {
+		if (command.Outputs{bad}).Check() == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/system/filetype"
+)
+
+// Find returns the path of the program that a command line names: a name is
+// looked up in PATH, an absolute path is itself. Relative paths are refused,
+// since a step runs in a folder of its own.
+func Find(name string) (string, error) {
+	if strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
+		return "", fmt.Errorf("%s is a relative path, but a step runs in a folder of its own: put the file in files, or name a program on PATH", name)
+	}
+	p, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("program %s: %w", name, err)
+	}
+	return filepath.Abs(p)
+}
+
+// CheckName accepts names that stand for a file below the working folder:
+// clean, relative, with forward slashes.
+func CheckName(name string) error {
+	if name == "" || name == "." || path.Clean(name) != name || path.IsAbs(name) || name == ".." ||
+		strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\\x00\n") {
+		return fmt.Errorf("%q is not a clean relative path", name)
+	}
+	return nil
+}
+
+// Outputs is what a program must leave in a folder: files by name, and folders,
+// whose names end with a slash, with at least one file in each.
+type Outputs []string
+
+// MissingError says that an output is not there.
+type MissingError struct{ Name string }
+
+func (e *MissingError) Error() string {
+	if strings.HasSuffix(e.Name, "/") {
+		return fmt.Sprintf("it left no file in its output out/%s; a folder without files is not kept, so let it write one, such as a list of what it made", e.Name)
+	}
+	return "it did not write its output out/" + e.Name
+}
+
+// Check reports names that cannot be outputs.
+func (o Outputs) Check() error {
+	for _, name := range o {
+		if err := CheckName(strings.TrimSuffix(name, "/")); err != nil {
+			return err
+		}
+		if at := strings.IndexAny(name, "*?["); at >= 0 {
+			folder := path.Dir(name[:at]+"_") + "/"
+			if folder == "./" {
+				folder = "files/"
+			}
+			return fmt.Errorf("%q is a pattern, and outputs are names: give a folder, such as %q, into which the program writes the files", name, folder)
+		}
+	}
+	return nil
+}
+
+// Prepare makes the folder, and the folders in it that the outputs are in.
+func (o Outputs) Prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range o {
+		sub := path.Dir(name) // of "plots/" it is "plots"
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Collect lists the files below dir in the order of their names. An output that
+// is missing (*MissingError), a file that was not declared, and what is neither a file nor a
+// folder are errors.
+func (o Outputs) Collect(dir string) ([]string, error) {
+	var names []string
+	found := make([]bool, len(o))
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if p == dir && errors.Is(err, fs.ErrNotExist) {
+			return errors.New("it removed the folder out")
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("it left out/%s, which is a %s; outputs are files", name, filetype.Name(d.Type()))
+		}
+		declared := false
+		for i, out := range o {
+			if name == out || strings.HasSuffix(out, "/") && strings.HasPrefix(name, out) {
+				declared, found[i] = true, true
+			}
+		}
+		if !declared {
+			return fmt.Errorf("it left out/%s, which outputs does not declare; add it there, or write it outside of out", name)
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, out := range o {
+		if !found[i] {
+			return nil, &MissingError{out}
+		}
+	}
+	return names, nil
+}

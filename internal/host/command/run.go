@@ -1,0 +1,223 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/system"
+)
+
+// Run is one run of a program.
+type Run struct {
+	Program   string   // path of the executable
+	Argv      []string // as the program sees it, its name first
+	Dir       string   // working folder
+	Env       map[string]string
+	Stdin     io.Reader // nil: empty
+	Stdout    io.Writer
+	Stderr    io.Writer                      // if set, takes standard error, as Filter leaves it
+	Line      func(string)                   // called with every line of standard error, one at a time
+	Box       *isolation.Box                 // if set, what the program is kept to; its Dir is Dir
+	Found     func(isolation.Findings)       // called with what it did outside of its box, before Do returns
+	Started   func(pid int) error            // if set, called once it runs, with the leader of its process group; an error ends it
+	Filter    func(io.Writer) io.WriteCloser // if set, what standard error passes before it is cut into lines
+	Exited    func(code int)                 // if set, called with the exit code of a success
+	Used      func(usage.Program)            // if set, called with what it used, before Do returns
+	Timeout   time.Duration                  // 0: none
+	ExitCodes []int                          // that mean success
+}
+
+// stragglers is how long processes that a program left behind may go on
+// holding its output open.
+const stragglers = 5 * time.Second
+
+// Do runs the program to its end. The program leads a session, so a process group,
+// without a terminal; when ctx ends or the timeout passes, the group is killed, and
+// so is whatever the program left running in it. Where the system can (Linux), the
+// program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError,
+// ErrLeftRunning, *StartError, or what broke a stream.
+func (r Run) Do(ctx context.Context) error {
+	// Linux ends the child when the thread that made it dies: this one waits for it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if r.Timeout > 0 {
+		var stop context.CancelFunc
+		limited, stop = context.WithTimeout(limited, r.Timeout)
+		defer stop()
+	}
+	said := &lines{each: r.Line}
+	var stderr io.Writer = said
+	if r.Stderr != nil {
+		stderr = io.MultiWriter(said, r.Stderr)
+	}
+	filtered := func() error { return nil }
+	if r.Filter != nil {
+		f := r.Filter(stderr)
+		stderr, filtered = f, f.Close
+	}
+	cmd := exec.CommandContext(limited, r.Program)
+	cmd.Args, cmd.Dir, cmd.Env = r.Argv, r.Dir, environ(r.Env)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, stderr
+	cmd.SysProcAttr = childAttributes()
+	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
+	cmd.WaitDelay = stragglers
+	own := usage.Own()
+	boxed, err := r.start(cmd)
+	if err != nil {
+		return err
+	}
+	var unrecorded error
+	if r.Started != nil {
+		if unrecorded = r.Started(cmd.Process.Pid); unrecorded != nil {
+			cancel()
+		}
+	}
+	err = cmd.Wait()
+	if gone := system.KillGroup(cmd.Process.Pid); gone != nil && err == nil {
+		err = gone
+	}
+	if late := filtered(); late != nil && err == nil {
+		err = late
+	}
+	said.end()
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && u != nil && r.Used != nil {
+		r.Used(usage.OfProgram(u, max(own, usage.Own())))
+	}
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if boxed != nil {
+		found, inner := boxed.End()
+		if r.Found != nil {
+			r.Found(found)
+		}
+		if inner != nil {
+			status = *inner
+		} else if r.Box.Mode == isolation.Enforce && ok && status.Exited() {
+			return &isolation.SetupError{Mode: r.Box.Mode, Err: errors.New("the process that kept it ended before it did")}
+		}
+	}
+	if unrecorded != nil {
+		return fmt.Errorf("%s: %w", r.Argv[0], unrecorded)
+	}
+	return r.outcome(ctx, limited, status, err, said.tail())
+}
+
+// start starts the program, in its box if it has one: nil if it has none.
+func (r Run) start(cmd *exec.Cmd) (*isolation.Running, error) {
+	if r.Box == nil {
+		if err := cmd.Start(); err != nil {
+			return nil, &StartError{r.Argv, r.linked(err)}
+		}
+		return nil, nil
+	}
+	boxed, err := r.Box.Start(cmd)
+	var setup *isolation.SetupError
+	if err != nil && !errors.As(err, &setup) {
+		err = &StartError{r.Argv, r.linked(err)}
+	}
+	return boxed, err
+}
+
+// linked adds to the error of a program that is not found where it is a link to.
+func (r Run) linked(err error) error {
+	if to, bad := filepath.EvalSymlinks(r.Program); bad == nil && to != r.Program && errors.Is(err, syscall.ENOENT) {
+		return fmt.Errorf("%w (it is a link to %s)", err, to)
+	}
+	return err
+}
+
+func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err error, tail string) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil && ws.ExitStatus() != 0:
+		return &TimeoutError{r.Argv, r.Timeout, tail}
+	case errors.Is(err, exec.ErrWaitDelay):
+		return fmt.Errorf("%s: %w", r.Argv[0], ErrLeftRunning)
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("%s: %w", r.Argv[0], err) // a stream broke: what reads its output, or feeds it
+	}
+	if ws.Signaled() {
+		return &ExitError{r.Argv, -1, ws.Signal(), tail}
+	}
+	if !slices.Contains(r.ExitCodes, ws.ExitStatus()) {
+		return &ExitError{r.Argv, ws.ExitStatus(), 0, tail}
+	}
+	if r.Exited != nil {
+		r.Exited(ws.ExitStatus())
+	}
+	return nil
+}
+
+func environ(env map[string]string) []string {
+	list := make([]string, 0, len(env))
+	for k, v := range env {
+		list = append(list, k+"="+v)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// What is kept of standard error for an error's text, and of one line of it.
+const (
+	tailLines = 20
+	lineBytes = 1000
+)
+
+// lines cuts a stream into lines and keeps the last ones.
+type lines struct {
+	each func(string)
+	part []byte
+	kept []string
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		i := slices.Index(b, '\n')
+		piece := b
+		if i >= 0 {
+			piece = b[:i]
+		}
+		if room := lineBytes - len(l.part); room > 0 {
+			l.part = append(l.part, piece[:min(room, len(piece))]...)
+		}
+		if i < 0 {
+			break
+		}
+		l.end()
+		b = b[i+1:]
+	}
+	return n, nil
+}
+
+func (l *lines) end() {
+	s := strings.ToValidUTF8(strings.TrimRight(string(l.part), "\r"), "�")
+	l.part = l.part[:0]
+	if s == "" {
+		return
+	}
+	if len(l.kept) == tailLines {
+		l.kept = l.kept[1:]
+	}
+	l.kept = append(l.kept, s)
+	if l.each != nil {
+		l.each(s)
+	}
+}
+
+func (l *lines) tail() string { return strings.Join(l.kept, "\n") }

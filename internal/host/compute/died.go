@@ -1,0 +1,157 @@
+package compute
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/host/usage"
+)
+
+// death says how the process ended, what it had, and its last words.
+func (c *process) death() string {
+	state := c.cmd.ProcessState
+	how, killed := ended(state)
+	words, signal := c.last.words(state.ExitCode() == goCrash)
+	if signal != "" { // Go's runtime takes signals of C code, and exits with a code
+		how = fmt.Sprintf("signal %q ended it", signal)
+	}
+	if peak := peakOf(state); peak > 0 {
+		how += fmt.Sprintf("; it had %s of memory at most", humanize.IBytes(uint64(peak)))
+	}
+	c.mu.Lock()
+	ours := c.wrong != nil || c.ours
+	c.mu.Unlock()
+	if (killed || c.starved()) && !ours {
+		how += memoryAdvice
+	}
+	if words != "" {
+		return how + "; its last words:\n" + words
+	}
+	return how + "; it wrote nothing"
+}
+
+// starved reports a process whose last words say that it got no memory, as those of C++, Go
+// and the loader of libraries do: the next one may get it.
+func (c *process) starved() bool {
+	words, _ := c.last.words(c.cmd.ProcessState.ExitCode() == goCrash)
+	return noMemory.MatchString(words)
+}
+
+var noMemory = regexp.MustCompile(`std::bad_alloc|[Cc]annot allocate memory|out of memory`)
+
+// memoryAdvice is for what got no memory, and for what the system has killed: nothing else on
+// a machine does that.
+const memoryAdvice = ". The system kills processes that take too much memory: give the machine or its container more, or have fewer steps at a time (--gpu-slots, --slots); " +
+	"for training, checkpoint_activations = true (the result stays), accumulate = 2 or more (the result stays, but for rounding) or a smaller batch, for a search or an embedding a smaller batch"
+
+// DiedError says how a process of the second program ended in the middle of a step.
+type DiedError struct {
+	Program string
+	How     string
+	Why     error // it was ended by redsi; nil: it was not
+}
+
+func (e *DiedError) Error() string {
+	if e.Why != nil {
+		return fmt.Sprintf("the process that computed this, of %s, was lost: %v (%s)", e.Program, e.Why, e.How)
+	}
+	return fmt.Sprintf("the process that computed this, of %s, was lost: %s", e.Program, e.How)
+}
+
+func (e *DiedError) Unwrap() error { return e.Why }
+
+// ProgramError says that the second program is not there, or not to be used. What is to be
+// done is the user's.
+type ProgramError struct{ err error }
+
+func (e *ProgramError) Error() string { return e.err.Error() + "; " + advice(e.err) }
+func (e *ProgramError) Unwrap() error { return e.err }
+
+func advice(err error) string {
+	switch {
+	case errors.Is(err, errBuild):
+		return "install both from one build: an archive has both, make build makes both"
+	case errors.Is(err, os.ErrNotExist):
+		return "install it beside redsi (make build, or the archive of a release), or name it with " + Variable
+	case errors.Is(err, os.ErrPermission):
+		return "make it executable: chmod +x"
+	}
+	return "make build, or the archive of a release, has one that runs here"
+}
+
+var (
+	errBuild     = errors.New("they come from different builds")
+	errEnding    = errors.New("this program is ending")
+	errNoProgram = &ProgramError{fmt.Errorf("%s is not there: %w", Name, os.ErrNotExist)}
+)
+
+// tailBytes is what is kept of what a process says outside of its frames, and wordsBytes
+// what is shown.
+const (
+	tailBytes  = 256 << 10
+	wordsBytes = 4 << 10
+)
+
+// goCrash is the code with which Go's runtime exits after one.
+const goCrash = 2
+
+// crash is how Go's runtime begins its last words, which end in pages of goroutines.
+var crash = regexp.MustCompile(`(?m)^(?:SIG[A-Z]+: (.*)|(?:fatal error|panic): .*(?:\n\[signal SIG[A-Z]+: ([a-z ]+?) code=.*)?)$`)
+
+// tail keeps the end of what is written.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if len(t.text) > 2*tailBytes {
+		t.text = bytes.Clone(t.text[len(t.text)-tailBytes:])
+	}
+	return len(b), nil
+}
+
+// words are the last ones: the end, or how a crash began and what was said before that, with
+// the signal that Go's runtime names.
+func (t *tail) words(crashed bool) (words, signal string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	from, to := max(0, len(t.text)-wordsBytes), len(t.text)
+	if all := crash.FindAllSubmatchIndex(t.text, -1); crashed && all != nil {
+		at := all[len(all)-1]
+		from = max(0, at[0]-wordsBytes/2)
+		to = min(to, from+wordsBytes)
+		if i := slices.IndexFunc([]int{2, 4}, func(i int) bool { return at[i] >= 0 }); i >= 0 {
+			signal = string(t.text[at[2+2*i]:at[3+2*i]])
+		}
+	}
+	return strings.ToValidUTF8(strings.TrimSpace(string(t.text[from:to])), "\uFFFD"), signal
+}
+
+// peakOf is the most memory that a process had, in bytes; 0 if that is not known.
+func peakOf(s *os.ProcessState) int64 {
+	if r, ok := s.SysUsage().(*syscall.Rusage); ok {
+		return usage.MaxMemory(r)
+	}
+	return 0
+}
+
+// ended says how a process ended, and whether the system killed it.
+func ended(s *os.ProcessState) (how string, killed bool) {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return fmt.Sprintf("signal %q ended it", w.Signal()), w.Signal() == syscall.SIGKILL
+	}
+	return fmt.Sprintf("it exited with code %d", s.ExitCode()), false
+}

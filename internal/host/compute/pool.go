@@ -1,0 +1,376 @@
+package compute
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/scratch"
+	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/step"
+)
+
+// Options say which program computes, and how its processes are kept.
+type Options struct {
+	Program  string // its path; Find finds it
+	Args     []string
+	Env      []string // besides this process's
+	Build    string   // that it must be of
+	Registry *step.Registry
+	CacheDir string
+	Log      *slog.Logger
+	Idle     time.Duration // after which a process that nobody asks is ended; 0: DefaultIdle
+}
+
+// DefaultIdle is how long a process is kept that nobody asks.
+const DefaultIdle = 3 * time.Minute
+
+// Pool keeps processes of the second program: one for each running step, reused by the next
+// one. With cards each process sees one of them alone. Nothing is started before it is
+// needed. A nil Pool has no program.
+type Pool struct {
+	o Options
+
+	mu      sync.Mutex
+	free    []*process
+	all     map[*process]bool
+	threads int
+	share   int // see Share
+	facts   *device.Facts
+	deaths  map[artifacts.Digest]int
+	closed  bool
+}
+
+// New makes a pool.
+func New(o Options) *Pool {
+	if o.Idle == 0 {
+		o.Idle = DefaultIdle
+	}
+	return &Pool{o: o, all: map[*process]bool{}, deaths: map[artifacts.Digest]int{}}
+}
+
+// SetThreads says with how many threads an operation of a step computes from now on, in all
+// processes.
+func (p *Pool) SetThreads(n int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.threads = n
+	p.tell()
+}
+
+// Share says how many threads an operation has at all times where results depend on them.
+func (p *Pool) Share(n int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.share = n
+	p.tell()
+}
+
+// tell tells all processes of their threads; it is called locked.
+func (p *Pool) tell() {
+	for c := range p.all {
+		_ = c.w.send(message{Threads: p.threadsOf(c)}) // one that has ended is noticed when it is asked
+	}
+}
+
+// threadsOf is how many threads an operation of a process has; it is called locked.
+func (p *Pool) threadsOf(c *process) int {
+	if !c.exact && p.share > 0 {
+		return p.share
+	}
+	return p.threads
+}
+
+// Facts are what the program finds on this machine: it is started for that, once.
+func (p *Pool) Facts(ctx context.Context) (device.Facts, error) {
+	if p == nil {
+		return device.Facts{}, errNoProgram
+	}
+	p.mu.Lock()
+	known := p.facts
+	p.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	var f device.Facts
+	err := p.With(ctx, device.Processors, "", func(c *Client) error { return c.Call(ctx, factsCall, nil, &f) })
+	if err == nil {
+		p.mu.Lock()
+		p.facts = &f
+		p.mu.Unlock()
+	}
+	return f, err
+}
+
+// Check says what keeps the program from computing, by starting it. The process is kept for
+// the first step.
+func (p *Pool) Check(ctx context.Context) error {
+	return p.With(ctx, device.Processors, "", func(*Client) error { return nil })
+}
+
+// Cards are how many cards steps may compute on, or why there are none. The program is
+// started only on a machine with a sign of one.
+func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
+	if !nvidia.Signs() {
+		return device.CUDA{Why: "no NVIDIA driver"}, nil
+	}
+	f, err := p.Facts(ctx)
+	return f.CUDA, err
+}
+
+// Run has a step computed, on a card of this machine or on the processors. log takes what it
+// logs, said what it writes on standard error. Of a step that its process did not survive
+// the error is Poisoned, and Deaths says how many it has cost.
+func (p *Pool) Run(ctx context.Context, t Task, store artifacts.Store, card int, log *slog.Logger, said io.Writer) (o stepio.Outcome, err error) {
+	if p == nil {
+		return o, errNoProgram
+	}
+	if err := shared(store); err != nil {
+		return o, err
+	}
+	asked := false // a process that is lost before is not the step's doing
+	err = p.With(ctx, card, store.URL, func(c *Client) error {
+		asked = true
+		c.log, c.said, c.progress = log, said, step.Reporter(ctx)
+		return c.Call(ctx, runCall, t, &o)
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !asked:
+	case step.IsPoisoned(err):
+		p.deaths[t.Key]++
+	default:
+		delete(p.deaths, t.Key)
+	}
+	return o, err
+}
+
+// Deaths are how many processes in a row the step of a key has cost.
+func (p *Pool) Deaths(key artifacts.Digest) int {
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.deaths[key]
+}
+
+// shared says why a store cannot be opened by another process.
+func shared(s artifacts.Store) error {
+	if s.URL == "" || strings.HasPrefix(s.URL, "mem:") {
+		return step.Permanent(errors.New("a store in memory cannot be read by the program that computes this: use a folder or s3://"))
+	}
+	return nil
+}
+
+// Client asks a process.
+type Client struct {
+	p        *process
+	log      *slog.Logger
+	said     io.Writer
+	progress func(step.Progress)
+}
+
+// With gives f a process for as long as it works.
+func (p *Pool) With(ctx context.Context, card int, store string, f func(*Client) error) error {
+	c, err := p.Hold(ctx, card, store)
+	if err != nil {
+		return err
+	}
+	err = f(c)
+	p.Release(c, err)
+	return err
+}
+
+// Hold gives a process, one that is free or a new one, until Release.
+func (p *Pool) Hold(ctx context.Context, card int, store string) (*Client, error) {
+	c, err := p.take(ctx, card, store)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{p: c}, nil
+}
+
+// Release keeps a process for others, unless it was lost or is not to be trusted any more,
+// as the last error of it says.
+func (p *Pool) Release(c *Client, last error) {
+	if !step.IsPoisoned(last) && !c.p.unusable() {
+		p.put(c.p)
+		return
+	}
+	p.end(c.p)
+}
+
+func (p *Pool) take(ctx context.Context, card int, store string) (*process, error) {
+	if p == nil || p.o.Program == "" {
+		return nil, errNoProgram
+	}
+	p.mu.Lock()
+	closed := p.closed
+	for i, c := range slices.Backward(p.free) { // the one that was used last
+		if c.card != card {
+			continue
+		}
+		p.free = slices.Delete(p.free, i, i+1)
+		if c.idle.Stop() && !c.unusable() && p.setup(c, store) == nil {
+			p.mu.Unlock()
+			return c, nil
+		}
+		go p.end(c) // it was lost while nobody asked it
+	}
+	facts := p.facts
+	p.mu.Unlock()
+	if closed {
+		return nil, errEnding
+	}
+	env := p.o.Env
+	switch {
+	case card >= 0 && facts != nil && card < len(facts.Process.Cards) && facts.Process.Cards[card].UUID != "":
+		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+facts.Process.Cards[card].UUID)
+	case card >= 0:
+		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+numbered(card, os.Getenv(nvidia.VisibleVariable)))
+	}
+	c, err := start(ctx, p.o, env, card)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.all[c] = true
+	if closed = p.closed; !closed {
+		err = p.setup(c, store)
+	}
+	p.mu.Unlock()
+	switch {
+	case closed:
+		err = errEnding
+	case err != nil:
+		err = c.lost()
+	default:
+		return c, nil
+	}
+	p.end(c)
+	return nil, err
+}
+
+// numbered names a card by its number among those that this process sees.
+func numbered(card int, visible string) string {
+	if seen := strings.Split(visible, ","); visible != "" && card < len(seen) {
+		return seen[card]
+	}
+	return strconv.Itoa(card)
+}
+
+// setup tells a process what it is to know; it is called locked, as tell is, so that what is
+// told last holds.
+func (p *Pool) setup(c *process, store string) error {
+	s := Setup{Store: store, CacheDir: p.o.CacheDir, Threads: p.threadsOf(c)}
+	switch {
+	case c.card >= 0:
+		s.Card = "cuda:0" // the only one that it sees
+	case store != "":
+		s.Card = "cpu"
+	}
+	return c.w.send(message{Setup: &s})
+}
+
+// end ends a process, and removes the folders of one that was lost.
+func (p *Pool) end(c *process) {
+	lost := c.unusable()
+	c.end()
+	p.mu.Lock()
+	delete(p.all, c)
+	p.mu.Unlock()
+	if !lost {
+		return
+	}
+	if _, err := scratch.In(scratch.DefaultRoot()).Sweep(); err != nil && p.o.Log != nil {
+		p.o.Log.Warn("what a lost process left in its folders", "err", err)
+	}
+}
+
+// put keeps a process for the next one, or ends it after a while.
+func (p *Pool) put(c *process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return // Close ends it
+	}
+	p.free = append(p.free, c)
+	c.idle = time.AfterFunc(p.o.Idle, func() {
+		p.mu.Lock()
+		p.free = slices.DeleteFunc(p.free, func(o *process) bool { return o == c })
+		p.mu.Unlock()
+		p.end(c)
+	})
+}
+
+// Close ends all processes.
+func (p *Pool) Close() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.closed = true
+	all := slices.Collect(maps.Keys(p.all))
+	p.free = nil
+	p.mu.Unlock()
+	var ended sync.WaitGroup
+	for _, c := range all {
+		ended.Go(func() { p.end(c) })
+	}
+	ended.Wait()
+}
+
+// Call asks for something and waits for the answer, which is read into result. A context
+// that ends is told to the process, which has a while to say what it has.
+func (c *Client) Call(ctx context.Context, name string, args, result any) error {
+	body, err := json.Marshal(args)
+	if err != nil {
+		return err
+	}
+	r, err := c.p.call(ctx, call{name, body}, c)
+	if err != nil {
+		return err
+	}
+	if result != nil && len(r.Value) > 0 {
+		if err := json.Unmarshal(r.Value, result); err != nil {
+			return err
+		}
+	}
+	return r.Error.decode()
+}
+
+// take handles what a process says of a call.
+func (c *Client) take(ctx context.Context, m message) {
+	switch {
+	case m.Progress != nil && c.progress != nil:
+		c.progress(*m.Progress)
+	case m.Said != nil && c.said != nil:
+		_, _ = c.said.Write(m.Said) // a step log takes all
+	case m.Log != nil && c.log != nil:
+		attrs := make([]slog.Attr, len(m.Log.Attrs))
+		for i, a := range m.Log.Attrs {
+			attrs[i] = slog.String(a[0], a[1])
+		}
+		c.log.LogAttrs(ctx, m.Log.Level, m.Log.Text, attrs...)
+	}
+}

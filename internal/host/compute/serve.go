@@ -1,0 +1,391 @@
+package compute
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/scratch"
+	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/step"
+)
+
+// Serving is what a process computes with.
+type Serving struct {
+	Build      string
+	Env        map[string]string // recorded with every result, such as libtorch's version
+	Registry   *step.Registry
+	Facts      func() device.Facts
+	Exact      bool // results are the same bits for any number of threads
+	Threads    func() int
+	SetThreads func(int)
+	Explain    func(error) error                                              // what an error of a step means for its card; nil: as it is
+	CardMemory func() (now, most int64, ok bool)                              // of the process's tensors on its card; nil: not known
+	Energy     []usage.Counter                                                // of what it computes on
+	Calls      map[string]func(context.Context, json.RawMessage) (any, error) // besides runs
+}
+
+// Task is a step for a process.
+type Task struct {
+	Step       string             `json:"step"` // its address, for people
+	Key        artifacts.Digest   `json:"key"`
+	Trajectory *artifacts.Digest  `json:"trajectory,omitempty"`
+	Task       step.Task          `json:"task"`
+	Parts      []artifacts.Result `json:"parts,omitempty"`
+}
+
+// ThreadsNote says with how many threads a step that computes began.
+const ThreadsNote = "threads"
+
+// Serve answers what comes through in until it ends, and returns then: its parent has ended,
+// or has no use for it. The parent's signals are the parent's to answer.
+func Serve(s Serving, in io.Reader, out io.Writer) error {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // to ignore them would be inherited
+	for _, pipe := range []any{in, out} {
+		if f, ok := pipe.(*os.File); ok {
+			system.CloseOnExec(f) // a program that a step leaves behind must not keep it open
+		}
+	}
+	w := &writer{w: out}
+	p := &server{Serving: s, w: w, calls: map[int64]context.CancelFunc{}, queue: make(chan func(), 64), area: scratch.In(scratch.DefaultRoot()),
+		meter: usage.New(usage.Here(s.Energy...)), log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	kinds := map[string]string{}
+	for _, k := range s.Registry.Kinds() {
+		if k.Needs != "" {
+			kinds[k.Name] = k.Fingerprint()
+		}
+	}
+	if err := w.send(message{Hello: &hello{protocol, s.Build, kinds, s.Exact}}); err != nil {
+		return err
+	}
+	defer p.end()
+	p.all.Go(p.work)
+	stop := make(chan struct{})
+	defer close(stop)
+	var taking sync.Mutex // who takes no message is not alive: libtorch waits for ever for threads that the system does not give
+	go func() {
+		t := time.NewTicker(aliveEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				if !taking.TryLock() {
+					continue
+				}
+				taking.Unlock()
+				if w.send(message{Alive: true}) != nil {
+					return
+				}
+			case <-stop:
+				return
+			}
+		}
+	}()
+	r := bufio.NewReader(in)
+	for {
+		m, err := receive(r)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		taking.Lock()
+		p.take(m)
+		taking.Unlock()
+	}
+}
+
+// server is a running process.
+type server struct {
+	Serving
+	w     *writer
+	area  *scratch.Area
+	meter *usage.Meter
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	setup Setup
+	calls map[int64]context.CancelFunc
+	all   sync.WaitGroup
+	queue chan func()
+
+	opening sync.Mutex // a bucket takes its time, in which a call can be cancelled
+	store   *artifacts.Store
+	opened  string // its address
+}
+
+// work does what was asked, one after another and always on the same thread of the system:
+// libtorch keeps a pool of threads for each one that calls it.
+func (p *server) work() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for do := range p.queue {
+		do()
+	}
+}
+
+func (p *server) take(m message) {
+	switch {
+	case m.Setup != nil:
+		p.mu.Lock()
+		p.setup = *m.Setup
+		p.mu.Unlock()
+		p.threads(m.Setup.Threads)
+	case m.Threads > 0:
+		p.threads(m.Threads)
+	case m.Cancel:
+		p.mu.Lock()
+		cancel := p.calls[m.ID]
+		p.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+	case m.Call != nil:
+		ctx, cancel := context.WithCancel(context.Background())
+		p.mu.Lock()
+		p.calls[m.ID] = cancel
+		p.mu.Unlock()
+		p.queue <- func() {
+			p.answer(ctx, m.ID, *m.Call)
+			cancel()
+			p.mu.Lock()
+			delete(p.calls, m.ID)
+			p.mu.Unlock()
+		}
+	}
+}
+
+func (p *server) threads(n int) {
+	if n > 0 && p.SetThreads != nil {
+		p.SetThreads(n)
+	}
+}
+
+// endTime bounds what a process whose parent has ended still does.
+const endTime = 5 * time.Second
+
+// end interrupts what is being done and removes its folders.
+func (p *server) end() {
+	p.mu.Lock()
+	for _, cancel := range p.calls {
+		cancel()
+	}
+	p.mu.Unlock()
+	close(p.queue)
+	ended := make(chan struct{})
+	go func() { p.all.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(endTime):
+		p.area.EndPrograms()
+	}
+	if err := p.area.Close(); err != nil {
+		p.log.Warn("folders of steps", "err", err)
+	}
+}
+
+func (p *server) answer(ctx context.Context, id int64, c call) {
+	var value any
+	p.mu.Lock()
+	if card := p.setup.Card; card != "" {
+		ctx = device.Give(ctx, card)
+	}
+	p.mu.Unlock()
+	err := stepio.Guard(func() (err error) {
+		switch other := p.Calls[c.Name]; {
+		case c.Name == runCall:
+			value, err = p.run(ctx, id, c.Args)
+		case c.Name == factsCall:
+			value = p.Facts()
+		case other != nil:
+			value, err = other(ctx, c.Args)
+		default:
+			err = fmt.Errorf("there is no call %q", c.Name)
+		}
+		return err
+	})
+	if err != nil && p.Explain != nil {
+		err = p.Explain(err)
+	}
+	body, encodeErr := json.Marshal(value)
+	if encodeErr != nil && err == nil {
+		err = encodeErr
+	}
+	err = p.w.send(message{ID: id, Reply: &reply{body, encodeError(err)}})
+	if errors.Is(err, errLong) {
+		err = p.w.send(message{ID: id, Reply: &reply{Error: encodeError(step.Permanent(err))}})
+	}
+	if err != nil {
+		p.log.Error("the answer cannot be given", "err", err)
+	}
+}
+
+// run runs a step, and says meanwhile how far it is.
+func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o stepio.Outcome, err error) {
+	var t Task
+	if err := json.Unmarshal(args, &t); err != nil {
+		return o, step.Permanent(err)
+	}
+	spec := p.Registry.Lookup(t.Task.Kind)
+	if spec == nil {
+		return o, step.Permanent(fmt.Errorf("%s: the program that computes this has no kind %q: build it with that (models.Main)", t.Step, t.Task.Kind))
+	}
+	if key, _, err := p.Registry.Key(t.Task); err != nil || key != t.Key {
+		return o, step.Permanent(fmt.Errorf("%s has another key here: %s and %s, %w", t.Step, key, t.Key, errors.Join(err, errBuild)))
+	}
+	tree, err := t.Task.Tree()
+	if err != nil {
+		return o, step.Permanent(err)
+	}
+	store, setup, err := p.open(ctx)
+	if err != nil {
+		return o, err
+	}
+	progress := p.reporter(id)
+	defer progress.end()
+	log := slog.New(&handler{p.w, id, nil})
+	host := &stepio.Host{Store: store, CacheDir: setup.CacheDir, Areas: p.area, Log: log, Key: t.Key, Path: t.Trajectory, Progress: progress.report}
+	x := step.NewIO(ctx, spec, host, log, t.Parts)
+	x.Cache, x.Stderr = setup.CacheDir, said{p.w, id}
+	if spec.Needs == step.Libtorch && p.Threads != nil {
+		x.Note(ThreadsNote, strconv.Itoa(p.Threads()))
+	}
+	span := p.meter.Begin()
+	if setup.Card != "" && setup.Card != "cpu" {
+		facts := p.Facts().Of(0)
+		for _, f := range facts {
+			x.Note(f.Name, f.Text)
+		}
+		if p.CardMemory != nil {
+			span.OnCard(usage.Card{Name: facts[0].Text, Memory: usage.Level{
+				Now:  func() (int64, bool) { now, _, ok := p.CardMemory(); return now, ok },
+				High: func() (int64, bool) { _, most, ok := p.CardMemory(); return most, ok },
+			}})
+		}
+	}
+	o, err = stepio.Do(ctx, x, spec, tree, span.End)
+	if o.Env == nil {
+		o.Env = map[string]string{}
+	}
+	maps.Copy(o.Env, p.Env)
+	return o, err
+}
+
+// open opens the store; of steps of one store, once.
+func (p *server) open(ctx context.Context) (artifacts.Store, Setup, error) {
+	p.mu.Lock()
+	setup := p.setup
+	p.mu.Unlock()
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.store == nil || p.opened != setup.Store {
+		s, err := open.Store(ctx, setup.Store, open.Options{})
+		if err != nil {
+			return s, setup, err
+		}
+		p.store, p.opened = &s, setup.Store
+	}
+	return *p.store, setup, nil
+}
+
+// reportEvery thins out what a step says of its progress.
+const reportEvery = 200 * time.Millisecond
+
+// reporter sends the newest progress of a step from time to time.
+type reporter struct {
+	w    *writer
+	id   int64
+	mu   sync.Mutex
+	last step.Progress
+	new  bool
+	at   *time.Timer
+}
+
+func (p *server) reporter(id int64) *reporter {
+	r := &reporter{w: p.w, id: id}
+	r.at = time.AfterFunc(reportEvery, r.send)
+	r.at.Stop()
+	return r
+}
+
+func (r *reporter) report(p step.Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last = p; !r.new {
+		r.new = true
+		r.at.Reset(reportEvery)
+	}
+}
+
+func (r *reporter) send() {
+	r.mu.Lock()
+	p, is := r.last, r.new
+	r.new = false
+	r.mu.Unlock()
+	if is {
+		_ = r.w.send(message{ID: r.id, Progress: &p}) // the one who asked is gone: the pipe ends, too
+	}
+}
+
+// end sends what was said last.
+func (r *reporter) end() {
+	r.at.Stop()
+	r.send()
+}
+
+// said sends what is written.
+type said struct {
+	w  *writer
+	id int64
+}
+
+func (s said) Write(b []byte) (int, error) {
+	return len(b), s.w.send(message{ID: s.id, Said: b})
+}
+
+// handler sends log lines; what is below level info is not kept by anybody.
+type handler struct {
+	w     *writer
+	id    int64
+	attrs [][2]string
+}
+
+func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
+
+func (h *handler) Handle(_ context.Context, r slog.Record) error {
+	l := &line{Level: r.Level, Text: r.Message, Attrs: h.attrs[:len(h.attrs):len(h.attrs)]}
+	r.Attrs(func(a slog.Attr) bool {
+		l.Attrs = append(l.Attrs, [2]string{a.Key, a.Value.Resolve().String()})
+		return true
+	})
+	return h.w.send(message{ID: h.id, Log: l})
+}
+
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	more := *h
+	more.attrs = h.attrs[:len(h.attrs):len(h.attrs)]
+	for _, a := range attrs {
+		more.attrs = append(more.attrs, [2]string{a.Key, a.Value.Resolve().String()})
+	}
+	return &more
+}
+
+func (h *handler) WithGroup(string) slog.Handler { return h }

@@ -1,0 +1,87 @@
+package device
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/roofline"
+)
+
+// TestSupported: a card has code of its own generation, or is newer than all of them.
+func TestSupported(t *testing.T) {
+	for _, c := range []struct {
+		card nvidia.Version
+		arch string
+		want bool
+	}{
+		{nvidia.Version{Major: 7}, "amd64", false}, // V100
+		{nvidia.Version{Major: 6, Minor: 1}, "amd64", false},
+		{nvidia.Version{Major: 7, Minor: 5}, "amd64", true}, // T4
+		{nvidia.Version{Major: 7, Minor: 5}, "arm64", false},
+		{nvidia.Version{Major: 8, Minor: 9}, "amd64", true}, // L4
+		{nvidia.Version{Major: 9}, "amd64", true},
+		{nvidia.Version{Major: 10, Minor: 3}, "amd64", true},
+		{nvidia.Version{Major: 11}, "amd64", false},
+		{nvidia.Version{Major: 11}, "arm64", true},
+		{nvidia.Version{Major: 12, Minor: 1}, "amd64", true},
+		{nvidia.Version{Major: 15}, "amd64", true},
+		{nvidia.Version{}, "amd64", true}, // not told
+	} {
+		if why := supported(c.card, c.arch); (why == "") != c.want {
+			t.Errorf("%s on %s: %q", c.card, c.arch, why)
+		}
+	}
+	if why := supported(nvidia.Version{Major: 7}, "amd64"); why != "compute capability 7.0: this libtorch has code for cards from 7.5 on, and none for this one" {
+		t.Error(why)
+	}
+}
+
+// TestSupportedAnywhere: of the cards whose figures are known, only the oldest has no code.
+func TestSupportedAnywhere(t *testing.T) {
+	for _, c := range roofline.Cards() {
+		if why := SupportedAnywhere(c.Capability); (why == "") != (c.Name != "v100") {
+			t.Errorf("%s: %q", c.Name, why)
+		}
+	}
+	for _, c := range []nvidia.Version{{Major: 7, Minor: 5}, {Major: 11}} { // of one platform
+		if why := SupportedAnywhere(c); why != "" {
+			t.Errorf("%s: %q", c, why)
+		}
+	}
+}
+
+// TestDriverFor: a driver is one for libtorch's CUDA, or says which would be.
+func TestDriverFor(t *testing.T) {
+	for v, want := range map[nvidia.Version]string{
+		{Major: 13}: "", {Major: 13, Minor: 2}: "", {Major: 14}: "", {}: "",
+		{Major: 12, Minor: 8}: "for CUDA up to 12.8, libtorch's CUDA half of 13.0: that needs a driver 580 or newer",
+	} {
+		if why := DriverFor(v); (why == "") != (want == "") || !strings.Contains(why, want) {
+			t.Errorf("%s: %q", v, why)
+		}
+	}
+}
+
+// TestFacts: what is kept with a result is what is known of the card that it was made on.
+func TestFacts(t *testing.T) {
+	p := nvidia.Process{CUDA: nvidia.Version{Major: 13, Minor: 2}, Cards: []nvidia.Card{{Name: "NVIDIA H200", UUID: "GPU-1"}, {Name: "NVIDIA L4", UUID: "GPU-2"}}}
+	f := Facts{Process: p, Machine: nvidia.Machine{Driver: "595.1"}, CUDA: CUDA{Runtime: "13.0"}}
+	want := []Fact{{"card", "NVIDIA L4"}, {"card number", "cuda:1"}, {"card id", "GPU-2"}, {"driver", "595.1"}, {"driver's CUDA", "13.2"}, {"CUDA", "13.0"}}
+	if got := f.Of(1); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
+	}
+	want = []Fact{{"card", "cuda:2"}}
+	if got := (Facts{}).Of(2); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
+	}
+	for n, want := range []string{"cuda:0 NVIDIA H200", "cuda:1 NVIDIA L4", "cuda:2"} {
+		if got := f.Name(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if f.CUDA.Cards = 2; f.Devices() != "cpu, cuda × 2" || (Facts{}).Devices() != "cpu" {
+		t.Error(f.Devices(), (Facts{}).Devices())
+	}
+}

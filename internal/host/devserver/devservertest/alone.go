@@ -1,0 +1,39 @@
+package devservertest
+
+import (
+	"context"
+	"os"
+	"syscall"
+
+	"github.com/redsi/redsi/internal/host/devserver"
+)
+
+// Alone is a server for one process, in memory and in a folder of its own.
+type Alone struct {
+	*devserver.Server
+	dir string
+}
+
+// Start runs a server of this process's own.
+func Start(ctx context.Context, o devserver.Options) (*Alone, error) {
+	dir, err := os.MkdirTemp("", "redsi-temporal-*")
+	if err != nil {
+		return nil, err
+	}
+	o.Dir, o.Memory = dir, true
+	s, err := devserver.Join(ctx, o)
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	return &Alone{s, dir}, nil
+}
+
+// Stop ends the server and removes its folder.
+func (a *Alone) Stop() {
+	if i, ok := devserver.Running(a.dir); ok {
+		_ = syscall.Kill(i.PID, syscall.SIGKILL)
+	}
+	a.Close()
+	os.RemoveAll(a.dir)
+}

@@ -1,0 +1,130 @@
+package git_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/host/git"
+)
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(t *testing.T, folder string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// TestCommit reads files of a commit that are other ones, or gone, in the working tree.
+func TestCommit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	paper := filepath.Join(top, "the paper")
+	long := strings.Repeat("long\n", 1000)
+	sum := sha256.Sum256([]byte("kept elsewhere"))
+	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize 14\n", sum)
+	for name, text := range map[string]string{"p.hcl": "one", "q.hcl": "", "ü/data": long, "big.bin": pointer, "../other/x": "x", "dir/y": "y", "sh\"or\nt": "z"} {
+		write(t, filepath.Join(paper, name), text)
+	}
+	for link, to := range map[string]string{"link": "p.hcl", "far": "../other/x", "folder": "dir", "out": "/etc/passwd", "loop": "loop", "up": "../../p"} {
+		if err := os.Symlink(to, filepath.Join(paper, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, top, "init", "--quiet", "--initial-branch=main")
+	run(t, top, "add", "-A")
+	run(t, top, "commit", "--quiet", "-m", "x")
+	if err := os.RemoveAll(filepath.Join(paper, "dir")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(paper, "p.hcl"), "two")
+	write(t, filepath.Join(paper, "new"), "")
+
+	ctx := t.Context()
+	id, err := git.Resolve(ctx, paper, "main")
+	if err != nil || len(id) != 40 {
+		t.Fatal(id, err)
+	}
+	for _, none := range []string{"other", "--all", "main:p.hcl", ""} {
+		if id, err := git.Resolve(ctx, paper, none); err == nil {
+			t.Errorf("%q is commit %q", none, id)
+		}
+	}
+	c, err := git.Open(ctx, paper, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(paper, name) }
+	for name, want := range map[string]string{"p.hcl": "one", "link": "one", "far": "x", "folder/y": "y", "ü/data": long, "../other/x": "x", "sh\"or\nt": "z"} {
+		b, err := c.Read(ctx, at(name), 1<<20)
+		if err != nil || string(b) != want {
+			t.Errorf("%s: %.20q, %v", name, b, err)
+		}
+		d, n, err := c.Digest(ctx, at(name))
+		if err != nil || d != sha256.Sum256([]byte(want)) || n != int64(len(want)) {
+			t.Errorf("%s: %x of %d bytes, %v", name, d, n, err)
+		}
+	}
+	for _, name := range []string{"new", "dir", "out", "loop", "up", "../..", "/etc/passwd"} {
+		if !filepath.IsAbs(name) {
+			name = at(name)
+		}
+		if _, err := c.Read(ctx, name, 1<<20); !errors.Is(err, fs.ErrNotExist) || c.Has(name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if d, n, err := c.Digest(ctx, at("big.bin")); err != nil || d != sum || n != 14 {
+		t.Errorf("of a pointer: %x, %d, %v", d, n, err)
+	}
+	if _, err := c.Read(ctx, at("ü/data"), 100); err == nil || !strings.Contains(err.Error(), "more than 100 bytes") {
+		t.Errorf("a long file: %v", err)
+	}
+	if names := c.List(paper); !slices.Contains(names, "q.hcl") || slices.Contains(names, "new") || slices.Contains(names, "data") {
+		t.Errorf("%q", names)
+	}
+	if !c.Covers(at("new")) || c.Covers("/etc/passwd") {
+		t.Error("what the working tree has")
+	}
+}
+
+func TestPointer(t *testing.T) {
+	const head = "version https://git-lfs.github.com/spec/v1\n"
+	sum := strings.Repeat("ab", 32)
+	for text, want := range map[string]bool{
+		head + "oid sha256:" + sum + "\nsize 3\n":                             true,
+		head + "ext-0-x sha256:0\noid sha256:" + sum + "\nsize 3\n":           true,
+		head + "oid sha256:" + sum + "\n":                                     false,
+		head + "oid md5:" + sum + "\nsize 3\n":                                false,
+		head + "oid sha256:" + sum[2:] + "\nsize 3\n":                         false,
+		head + "oid sha256:" + sum + "\nsize -3\n":                            false,
+		"oid sha256:" + sum + "\nsize 3\n":                                    false,
+		head + "oid sha256:" + sum + "\nsize 3\n" + strings.Repeat("x", 1100): false,
+	} {
+		if _, _, ok := git.Pointer([]byte(text)); ok != want {
+			t.Errorf("%q: %v", text, ok)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package libraries
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/atomicfile"
+)
+
+// Memory remembers environments by their interpreters as long as no file of them has
+// another size or time. Its zero value remembers in this process alone.
+type Memory struct {
+	File string       // where it is kept; "": nowhere
+	Read atomic.Int64 // files that were opened to read environments
+
+	now   func() time.Time // for tests; nil: time.Now
+	mu    sync.Mutex
+	read  bool
+	fresh bool
+	known map[string]remembered
+}
+
+// remembered is an environment with what its files looked like.
+type remembered struct {
+	At    place
+	Roots []root
+	Stamp string
+	Text  string // of its manifest
+}
+
+// granularity is that of the coarsest file system's times. Within it of its last change a
+// file may change once more and look the same.
+const granularity = 2 * time.Second
+
+// maxKnown bounds the environments of a memory.
+const maxKnown = 100
+
+// Of is the environment of a program, as it is now; nil if no interpreter runs it of which
+// this package knows.
+func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environment, error) {
+	at, ok, err := locate(program, look)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if was, ok := m.remembered(at); ok {
+		if files, err := scan(ctx, was.Roots); err == nil {
+			if stamp, _ := stampOf(was.Roots, files); stamp == was.Stamp {
+				return environmentOf(at.Prefix, []byte(was.Text))
+			}
+		}
+	}
+	began := time.Now()
+	if m.now != nil {
+		began = m.now()
+	}
+	manifest, roots, stamp, newest, err := read(ctx, at, &m.Read)
+	if err != nil {
+		return nil, err
+	}
+	text, err := manifest.text(at)
+	if err != nil {
+		return nil, err
+	}
+	if newest < began.Add(-granularity).UnixNano() {
+		m.mu.Lock()
+		if len(m.known) >= maxKnown {
+			m.known = map[string]remembered{}
+		}
+		m.known[at.Interpreter], m.fresh = remembered{at, roots, stamp, string(text)}, true
+		m.mu.Unlock()
+	}
+	return environmentOf(at.Prefix, text)
+}
+
+// Recall is the environment of a program as it was last read, without a look at its files;
+// nil if it is not remembered. A later Of tells what has moved since.
+func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
+	at, ok, err := locate(program, look)
+	if err != nil || !ok {
+		return nil, err
+	}
+	was, ok := m.remembered(at)
+	if !ok {
+		return nil, nil
+	}
+	return environmentOf(at.Prefix, []byte(was.Text))
+}
+
+// remembered is what was read of the environment that an interpreter is still in.
+func (m *Memory) remembered(at place) (remembered, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	was, ok := m.known[at.Interpreter]
+	return was, ok && reflect.DeepEqual(was.At, at)
+}
+
+// load reads what is kept; what is damaged is forgotten.
+func (m *Memory) load() {
+	if m.read {
+		return
+	}
+	m.read = true
+	b, err := os.ReadFile(m.File)
+	if err != nil || json.Unmarshal(b, &m.known) != nil || m.known == nil {
+		m.known = map[string]remembered{}
+	}
+}
+
+// Save keeps what was added. Losing it costs reading.
+func (m *Memory) Save() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.File == "" || !m.fresh {
+		return nil
+	}
+	b, err := json.Marshal(m.known)
+	if err != nil {
+		return err
+	}
+	m.fresh = false
+	return atomicfile.WriteFile(m.File, b, 0o644)
+}

@@ -1,0 +1,230 @@
+package scratch_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/scratch"
+	"github.com/redsi/redsi/internal/system/process"
+)
+
+// TestMain lets a test run this program as a worker that will be killed.
+func TestMain(m *testing.M) {
+	if root := os.Getenv("SCRATCH_WORKER"); root != "" {
+		work(root)
+	}
+	os.Exit(m.Run())
+}
+
+// work runs a program in a folder, as a step does, and tells where; the program
+// tells its number and those of its children.
+func work(root string) {
+	a := scratch.In(root)
+	dir, err := a.New()
+	if err != nil {
+		panic(err)
+	}
+	sh, err := command.Find("sh")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("dir", dir)
+	// A child in its group; one that left the group and the session.
+	r := command.Run{Program: sh, Argv: []string{"sh", "-c", `mkdir ro; echo > ro/f; chmod 500 ro
+sleep 3600 & a=$!
+setsid sh -c 'cd /; echo $$; exec sleep 3600' & wait_for=$!
+echo $$; echo $a; echo started; wait`}, Dir: dir, Stdout: os.Stdout,
+		Env:     map[string]string{"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": filepath.Join(dir, "tmp")},
+		Started: func(pid int) error { return a.Runs(dir, pid) }}
+	panic(r.Do(context.Background()))
+}
+
+func TestFolders(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "steps")
+	a := scratch.In(root)
+	if swept, err := a.Sweep(); err != nil || swept != (scratch.Swept{}) {
+		t.Errorf("of nothing: %+v, %v", swept, err)
+	}
+	if _, err := os.Stat(root); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it is made before the first folder is")
+	}
+	one, err := a.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := a.New()
+	if err != nil || one == two {
+		t.Fatal(one, two, err)
+	}
+	// Those of a process that lives stay, also to itself.
+	other := scratch.In(root)
+	for _, who := range []*scratch.Area{a, other} {
+		if swept, err := who.Sweep(); err != nil || swept != (scratch.Swept{}) {
+			t.Errorf("of a living process: %+v, %v", swept, err)
+		}
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(one, "a", "b"), 0o755), os.WriteFile(filepath.Join(one, "a", "b", "c"), nil, 0o400),
+		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(root)
+	if err != nil || len(left) != 1 || left[0].Name() != "lock" {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// A root that others can write to, or that is a link, is refused.
+func TestRoot(t *testing.T) {
+	dir := t.TempDir()
+	open, link, file := filepath.Join(dir, "open"), filepath.Join(dir, "link"), filepath.Join(dir, "file")
+	if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o770), os.Symlink(t.TempDir(), link), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{open, link, file} {
+		a := scratch.In(root)
+		if _, err := a.New(); err == nil || !strings.Contains(err.Error(), root+" is not a folder that only this account") {
+			t.Errorf("%s: %v", root, err)
+		}
+		if _, err := a.Sweep(); err == nil {
+			t.Errorf("%s is swept", root)
+		}
+	}
+}
+
+// working starts a worker and waits until its program runs. It returns the folder
+// and the processes of the program.
+func working(t *testing.T, root string) (*exec.Cmd, string, []process.Identity) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "SCRATCH_WORKER="+root)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dir string
+	var left []process.Identity
+	lines := bufio.NewScanner(out)
+	for started := false; (!started || len(left) < 3) && lines.Scan(); {
+		line := lines.Text()
+		if d, ok := strings.CutPrefix(line, "dir "); ok {
+			dir = d
+		} else if pid, err := strconv.Atoi(line); err == nil {
+			id, err := process.Of(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, id)
+		}
+		started = started || line == "started"
+	}
+	if len(left) != 3 {
+		t.Fatalf("the worker started %d processes", len(left))
+	}
+	return cmd, dir, left
+}
+
+func TestSweep(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "steps")
+	one, dir, left := working(t, root)
+	two, another, more := working(t, root)
+	if swept, err := scratch.In(root).Sweep(); err != nil || swept != (scratch.Swept{}) {
+		t.Errorf("of living workers: %+v, %v", swept, err)
+	}
+	for _, w := range []*exec.Cmd{one, two} {
+		if err := w.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Wait()
+	}
+	bystander := exec.Command("sleep", "3600")
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = bystander.Process.Kill(); _ = bystander.Wait() }()
+
+	swept, err := scratch.In(root).Sweep()
+	if err != nil || swept.Folders != 2 || swept.Programs == 0 {
+		t.Errorf("%+v, %v", swept, err)
+	}
+	for _, d := range []string{dir, another} {
+		if _, err := os.Stat(d); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there", d)
+		}
+	}
+	for _, id := range append(left, more...) {
+		if !id.AwaitEnd(time.Minute) {
+			t.Errorf("process %d runs on", id.PID)
+			_ = id.End()
+		}
+	}
+	if err := bystander.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Error("a process that is nobody's was ended")
+	}
+	if swept, err := scratch.In(root).Sweep(); err != nil || swept != (scratch.Swept{}) {
+		t.Errorf("twice: %+v, %v", swept, err)
+	}
+}
+
+// What was killed while it made its place, or wrote a record, is swept too; what
+// is another machine's is not.
+func TestSweepHalves(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "steps")
+	me, err := process.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(place, owner, program string) string {
+		dir := filepath.Join(root, place, "step-1")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(root, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		for path, text := range map[string]string{filepath.Join(root, place, "owner"): owner, dir + ".program": program} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	host := func(machine, boot string) string {
+		return fmt.Sprintf(`{"pid":1,"start":"1","machine":%q,"boot":%q}`, machine, boot)
+	}
+	// The recorded leader has the number of this test, in a boot before.
+	gone := []string{
+		write("1-unfinished", "", ""), write("2-half", `{"pid":`, `{"pid":`),
+		write("3-before-the-boot", host(me.Machine, "another"), fmt.Sprintf(`{"pid":%d,"start":%q,"machine":%q,"boot":"another"}`, me.PID, me.Start, me.Machine)),
+		write("4-number-taken", host("a container", me.Boot), fmt.Sprintf(`{"pid":%d,"start":"0","machine":%q,"boot":%q,"namespace":%q}`, me.PID, me.Machine, me.Boot, me.Numbers)),
+	}
+	if err := os.Remove(filepath.Join(root, "1-unfinished", "owner")); err != nil {
+		t.Fatal(err)
+	}
+	stays := write("5-another-machine", host("elsewhere", "another"), "")
+	swept, err := scratch.In(root).Sweep()
+	if err != nil || swept != (scratch.Swept{Folders: len(gone)}) {
+		t.Errorf("%+v, %v", swept, err)
+	}
+	for _, d := range gone {
+		if _, err := os.Stat(filepath.Dir(d)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there", d)
+		}
+	}
+	if _, err := os.Stat(stays); err != nil {
+		t.Error(err)
+	}
+}

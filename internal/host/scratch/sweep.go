@@ -1,0 +1,174 @@
+package scratch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/redsi/redsi/internal/system/process"
+)
+
+// Swept counts what dead processes had left behind.
+type Swept struct {
+	Folders  int // removed
+	Programs int // processes that were ended
+}
+
+// lastWord is how long a killed process may take to end: it may be waiting for
+// a disk.
+const lastWord = 10 * time.Second
+
+// Sweep ends the programs and removes the folders of processes that died. It
+// does all that it can; the error is about what is left.
+func (a *Area) Sweep() (Swept, error) {
+	var s Swept
+	if _, err := os.Lstat(a.root); errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	root, err := openRoot(a.root)
+	if err != nil {
+		return s, err
+	}
+	dead, err := claim(root)
+	var problems []error
+	if err != nil {
+		problems = append(problems, err)
+	}
+	for _, d := range dead {
+		problems = append(problems, d.end(&s), d.remove(&s), d.owner.Close())
+	}
+	return s, errors.Join(problems...)
+}
+
+// deadPlace is the place of a dead process, locked by this one.
+type deadPlace struct {
+	path  string
+	owner *flock.Flock
+}
+
+// claim locks the places whose owners are dead. Nobody makes one meanwhile.
+func claim(root string) ([]deadPlace, error) {
+	unlock, err := lock(root)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, err
+	}
+	here, err := process.Here()
+	if err != nil {
+		return nil, err
+	}
+	var dead []deadPlace
+	var problems []error
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		path := filepath.Join(root, e.Name())
+		owner := flock.New(filepath.Join(path, ownerFile))
+		free, err := owner.TryLock()
+		switch {
+		case err != nil:
+			problems = append(problems, err)
+		case !free || elsewhere(owner.Path(), here): // it lives
+			problems = append(problems, owner.Close())
+		default:
+			dead = append(dead, deadPlace{path, owner})
+		}
+	}
+	return dead, errors.Join(problems...)
+}
+
+// elsewhere reports whether a place may be another machine's, which shares this
+// folder: its locks may not be seen here.
+func elsewhere(owner string, here process.Host) bool {
+	var id process.Identity
+	if b, err := os.ReadFile(owner); err != nil || json.Unmarshal(b, &id) != nil {
+		return false // killed before it wrote who it is
+	}
+	return id.Machine != here.Machine && id.Boot != here.Boot
+}
+
+// end ends what still runs in the folders.
+func (d deadPlace) end(s *Swept) error {
+	folders, err := d.folders()
+	for _, f := range folders {
+		var id process.Identity
+		if b, rerr := os.ReadFile(f + programSuffix); rerr == nil {
+			_ = json.Unmarshal(b, &id) // half a record: its writer was killed
+		}
+		n, eerr := endProgram(f, id)
+		s.Programs += n
+		err = errors.Join(err, eerr)
+	}
+	return err
+}
+
+func (d deadPlace) remove(s *Swept) error {
+	folders, err := d.folders()
+	for _, f := range folders {
+		if rerr := removeAll(f); rerr != nil {
+			err = errors.Join(err, rerr)
+			continue
+		}
+		s.Folders++
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(d.path)
+}
+
+func (d deadPlace) folders() ([]string, error) {
+	entries, err := os.ReadDir(d.path)
+	var list []string
+	for _, e := range entries {
+		if isFolder(e) {
+			list = append(list, filepath.Join(d.path, e.Name()))
+		}
+	}
+	return list, err
+}
+
+// endProgram ends the group that leader leads, if it is that very process, and
+// what else was started with HOME or TMPDIR in the folder. It counts processes.
+func endProgram(dir string, leader process.Identity) (int, error) {
+	ended := map[process.Identity]bool{}
+	if leader.Running() {
+		ended[leader] = true
+		if err := leader.EndGroup(); err != nil {
+			return 0, err
+		}
+	}
+	// What is killed may have started another a moment before: look until there is none.
+	for range 100 {
+		left, err := process.Given(dir)
+		if err != nil || len(left) == 0 {
+			break
+		}
+		for _, id := range left {
+			ended[id] = true
+			if err := id.End(); err != nil {
+				return len(ended), fmt.Errorf("end process %d, which works in %s: %w", id.PID, dir, err)
+			}
+		}
+		for _, id := range left {
+			if !id.AwaitEnd(lastWord) {
+				return len(ended), fmt.Errorf("process %d, which works in %s, was killed but does not end", id.PID, dir)
+			}
+		}
+	}
+	if leader.PID > 0 && !leader.AwaitEnd(lastWord) {
+		return len(ended), fmt.Errorf("process %d, which works in %s, was killed but does not end", leader.PID, dir)
+	}
+	return len(ended), nil
+}

@@ -1,0 +1,144 @@
+package stepio
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/telemetry"
+	"github.com/redsi/redsi/step"
+)
+
+// Host gives a running step the store, and takes its progress.
+type Host struct {
+	Store     artifacts.Store
+	CacheDir  string // of verified local copies of remote blobs
+	Areas     step.Scratch
+	Log       *slog.Logger         // of what is said about checkpoints
+	Telemetry *telemetry.Telemetry // nil: none
+
+	Key      artifacts.Digest  // under which checkpoints are filed
+	Path     *artifacts.Digest // under which the states of its trajectory are; nil: none
+	Progress func(step.Progress)
+}
+
+// Open reads a blob, verified.
+func (h *Host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	r, err := h.Store.Blobs.Open(ctx, d)
+	if err != nil || h.Telemetry == nil {
+		return r, err
+	}
+	return &counted{ReadCloser: r, t: h.Telemetry}, nil
+}
+
+// counted tells how many bytes were read, at their end or when it is closed.
+type counted struct {
+	io.ReadCloser
+	t *telemetry.Telemetry
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.n += int64(n)
+	if err != nil {
+		c.tell()
+	}
+	return n, err
+}
+
+func (c *counted) Close() error {
+	c.tell()
+	return c.ReadCloser.Close()
+}
+
+func (c *counted) tell() {
+	c.t.Moved(c.n, 0)
+	c.n = 0
+}
+
+// Put stores a blob.
+func (h *Host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
+	d, n, err := h.Store.Blobs.Put(ctx, r)
+	if err == nil {
+		h.Telemetry.Moved(0, n)
+	}
+	return d, n, err
+}
+
+// LocalPath is a verified local file of a blob.
+func (h *Host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error) {
+	return artifacts.Fetch(ctx, h.Store.Blobs, d, h.CacheDir)
+}
+
+// Report takes the step's progress.
+func (h *Host) Report(p step.Progress) { h.Progress(p) }
+
+// Checkpoints are the step's own.
+func (h *Host) Checkpoints(count func(string, int64)) step.Checkpoints {
+	c := CheckpointsOf(h.Store, h.Key, h.Log)
+	c.count = count
+	return c
+}
+
+// Trajectory are the states of its task.
+func (h *Host) Trajectory(most int64, count func(string, int64)) step.Checkpoints {
+	if h.Path == nil {
+		return nil
+	}
+	c := CheckpointsOf(h.Store, *h.Path, h.Log)
+	c.count, c.most = count, most
+	return c
+}
+
+// Scratch makes folders for the step.
+func (h *Host) Scratch() step.Scratch { return h.Areas }
+
+// CheckpointsOf are those that the store has under a key; log, which may be nil, is told of
+// those that are of no use.
+func CheckpointsOf(s artifacts.Store, key artifacts.Digest, log *slog.Logger) *Checkpoints {
+	return &Checkpoints{records: s.Records, blobs: s.Blobs, key: key, log: log}
+}
+
+// Outcome is what a run of a kind left.
+type Outcome struct {
+	Outputs map[string]artifacts.Artifact `json:"outputs,omitempty"`
+	Counts  map[string]int64              `json:"counts,omitempty"`
+	Env     map[string]string             `json:"env,omitempty"` // what the step noted, and what computed it
+	Kept    []artifacts.File              `json:"kept,omitempty"`
+	Used    *artifacts.Used               `json:"used,omitempty"`
+}
+
+// Do runs a kind in this process. A panic in it, our own bug, is an error. used, which may
+// be nil, ends what measures the process.
+func Do(ctx context.Context, x *step.IO, spec *step.Spec, tree map[string]any, used func() *artifacts.Used) (o Outcome, err error) {
+	err = Guard(func() error { return spec.Run(ctx, x, tree) })
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	o.Outputs, o.Counts, err = x.Finish(err)
+	o.Env, o.Kept = x.Notes(nil), x.Kept()
+	var of *artifacts.Used
+	if used != nil {
+		of = used()
+	}
+	o.Used = x.Used(of)
+	return o, err
+}
+
+// Guard turns a panic into an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			cause, ok := p.(error)
+			if !ok {
+				cause = fmt.Errorf("%v", p)
+			}
+			err = step.Permanent(fmt.Errorf("a bug in redsi: %w\n%s", cause, debug.Stack()))
+		}
+	}()
+	return f()
+}

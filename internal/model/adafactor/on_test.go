@@ -1,0 +1,304 @@
+package adafactor
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/amp"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/tensor/near"
+)
+
+// many are parameters of several classes: some alone, some of three dimensions, one a number, one
+// without elements.
+var many = [][]int64{{12, 7}, {40, 3}, {12, 7}, {9}, {2, 3, 4}, {9}, {5, 1}, {12, 7}, {}, {3, 2, 4}, {2, 3, 4}, {0, 3}, {1}, {9}, {6, 4}, {1, 2, 3, 4}}
+
+func draw(s *tensor.Scope, seed uint64, mean, deviation float64) (all []*tensor.Tensor) {
+	rng := &tensor.RNG{Seed: seed}
+	for _, shape := range many {
+		all = append(all, s.Normal(rng, mean, deviation, shape...))
+	}
+	return all
+}
+
+func named(tensors []*tensor.Tensor) (params []checkpoint.Named) {
+	for i, t := range tensors {
+		params = append(params, checkpoint.Named{Name: fmt.Sprint("p", i), Tensor: t})
+	}
+	return params
+}
+
+func start(t *testing.T, params []checkpoint.Named, o Options) *Optimizer {
+	t.Helper()
+	a, err := New(params, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+// rateOf is a learning rate as a card has it.
+func rateOf(s *tensor.Scope, rate float64) *tensor.Tensor {
+	return s.Full(rate, tensor.F32, tensor.CPU, 1)
+}
+
+func same(t *testing.T, what string, a, b *Optimizer) {
+	t.Helper()
+	for i, p := range a.params {
+		near.Same(t, fmt.Sprintf("%s: %s %v", what, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 1e-5)
+		for _, place := range []int{a.moments[i].row, a.moments[i].col, a.moments[i].full} {
+			if place >= 0 {
+				near.Same(t, fmt.Sprintf("%s: moment %d of %s", what, place, p.Name), a.At(place), b.At(place), 1e-5)
+			}
+		}
+	}
+}
+
+func TestStepOnIsStep(t *testing.T) {
+	live := tensor.Live()
+	options := map[string]Options{}
+	for _, scale := range []bool{false, true} {
+		for _, decay := range []float64{0, 0.1} {
+			for _, clip := range []float64{1, 0.1} {
+				o := Defaults()
+				o.ScaleParameter, o.WeightDecay, o.ClipThreshold = scale, decay, clip
+				options[fmt.Sprintf("scale %v decay %v clip %v", scale, decay, clip)] = o
+			}
+		}
+	}
+	for name, o := range options {
+		t.Run(name, func(t *testing.T) {
+			if err := tensor.Run(func(s *tensor.Scope) {
+				a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
+				for step := range uint64(20) {
+					a.StepOn(draw(s, 10+step, 0.1, 0.3), rateOf(s, 0.01), nil)
+					b.Step(draw(s, 10+step, 0.1, 0.3), 0.01)
+				}
+				same(t, "after 20 steps", a, b)
+				if a.Steps() != 20 {
+					t.Errorf("%d steps", a.Steps())
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if tensor.Live() != live {
+			t.Errorf("%d tensors leaked", tensor.Live()-live)
+		}
+	})
+}
+
+// TestOneRate: the rate is a tensor, whose value changes between updates.
+func TestOneRate(t *testing.T) {
+	for _, scale := range []bool{false, true} {
+		o := Defaults()
+		o.ScaleParameter, o.WeightDecay = scale, 0.1
+		if err := tensor.Run(func(s *tensor.Scope) {
+			a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
+			on := s.Zeros(tensor.F32, tensor.CPU, 1)
+			for step, rate := range []float64{0.3, 0.002} {
+				s.FillInPlace(on, rate)
+				a.StepOn(draw(s, 10+uint64(step), 0.1, 0.3), on, nil)
+				b.Step(draw(s, 10+uint64(step), 0.1, 0.3), rate)
+				same(t, fmt.Sprintf("at rate %v", rate), a, b)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDecayAlone: without gradients only weight decay is left, which is Step's to the last digits.
+func TestDecayAlone(t *testing.T) {
+	for _, scale := range []bool{false, true} {
+		o := Defaults()
+		o.ScaleParameter, o.WeightDecay = scale, 0.3
+		if err := tensor.Run(func(s *tensor.Scope) {
+			a, b, none := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o), draw(s, 2, 0, 0)
+			for range 3 {
+				a.StepOn(none, rateOf(s, 0.2), nil)
+				b.Step(none, 0.2)
+			}
+			for i, p := range a.params {
+				near.Same(t, fmt.Sprintf("scale %v: %s %v", scale, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 4e-7)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTwentyStepsOnAreTransformers(t *testing.T) {
+	for _, scaled := range []bool{false, true} {
+		if err := tensor.Run(func(s *tensor.Scope) {
+			g := open(t, scaled)
+			options := Defaults()
+			options.ScaleParameter = scaled
+			params := g.start(s)
+			a := start(t, params, options)
+			for step := 1; step <= 20; step++ {
+				a.StepOn(g.grads(s, step), rateOf(s, 1e-2), nil)
+				if step > 3 && step < 20 {
+					continue
+				}
+				for _, p := range params {
+					g.near(fmt.Sprintf("after.%d.%s", step, p.Name), p.Tensor, shapes[p.Name]...)
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// scaled are gradients times scale, as dtype.
+func scaled(s *tensor.Scope, grads []*tensor.Tensor, scale float64, dtype tensor.DType) (out []*tensor.Tensor) {
+	for _, g := range grads {
+		out = append(out, s.ToDType(s.Scale(g, scale), dtype))
+	}
+	return out
+}
+
+// TestScaledAndSkipped: gradients in half precision, of a scaled loss and clipped, and bad ones among
+// them, make the same as float32 gradients, divided and clipped one after another, and no bad ones.
+func TestScaledAndSkipped(t *testing.T) {
+	for _, bad := range []string{"loss", "gradient", "first", "none"} {
+		if err := tensor.Run(func(s *tensor.Scope) {
+			o := Defaults()
+			o.WeightDecay = 0.1
+			a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
+			scaler, err := amp.New(tensor.CPU, amp.Options{Scaled: true, ClipNorm: 0.5, Ring: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer scaler.Close()
+			scaler.Restore(amp.State{Scale: 64})
+			scale := 64.0
+			for step := range uint64(20) {
+				left := bad == "loss" && step == 7 || bad == "gradient" && step%5 == 3 || bad == "first" && step < 2
+				loss := 1.5
+				grads := scaled(s, draw(s, 10+step, 0.1, 0.3), scale, tensor.F16)
+				if left && bad == "loss" {
+					loss = math.NaN()
+				} else if left {
+					s.FillInPlace(s.Narrow(grads[4], 0, 1, 1), math.Inf(1))
+				}
+				scaler.Check(s.Full(loss, tensor.F32, tensor.CPU), grads, s.Full(float64(scaler.Slot()), tensor.I64, tensor.CPU, 1))
+				scaler.Made()
+				before := params(a)
+				a.StepOn(grads, rateOf(s, 0.01), scaler)
+				if left {
+					scale /= 2
+					if !slices.EqualFunc(before, params(a), bytes.Equal) {
+						t.Fatalf("bad %s: step %d changed something", bad, step)
+					}
+					continue
+				}
+				wide, square := scaled(s, grads, 1, tensor.F32), 0.0
+				for _, g := range wide {
+					s.ScaleInPlace(g, 1/scale)
+					square += s.SquareSum(g)
+				}
+				for _, g := range wide {
+					s.ScaleInPlace(g, min(1, 0.5/(math.Sqrt(square)+1e-6)))
+				}
+				b.Step(wide, 0.01)
+			}
+			same(t, "bad "+bad, a, b)
+			if a.Steps() != b.Steps() {
+				t.Errorf("bad %s: %d steps, want %d", bad, a.Steps(), b.Steps())
+			}
+			if state, _ := scaler.Read(); state.Scale != scale || state.Skipped != 20-b.Steps() {
+				t.Errorf("bad %s: %+v, want scale %v", bad, state, scale)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// params are the bytes of all that an optimizer changes.
+func params(a *Optimizer) (all [][]byte) {
+	for i, p := range a.params {
+		all = append(all, p.Tensor.Bytes())
+		for _, place := range []int{a.moments[i].row, a.moments[i].col, a.moments[i].full} {
+			if place >= 0 {
+				all = append(all, a.At(place).Bytes())
+			}
+		}
+	}
+	return all
+}
+
+// TestOnAndOff: Step and StepOn one after another, with the state written and read between them.
+func TestOnAndOff(t *testing.T) {
+	if err := tensor.Run(func(s *tensor.Scope) {
+		whole := start(t, named(draw(s, 1, 0, 1)), Defaults())
+		parts := named(draw(s, 1, 0, 1))
+		a := start(t, parts, Defaults())
+		for step := range uint64(12) {
+			whole.Step(draw(s, 10+step, 0.1, 0.3), 0.01)
+			if step/2%2 == 0 {
+				a.StepOn(draw(s, 10+step, 0.1, 0.3), rateOf(s, 0.01), nil)
+			} else {
+				a.Step(draw(s, 10+step, 0.1, 0.3), 0.01)
+			}
+			if step%3 != 2 {
+				continue
+			}
+			var file bytes.Buffer
+			if err := a.Write(&file); err != nil {
+				t.Fatal(err)
+			}
+			state := params(a)
+			if step > 6 {
+				a = start(t, parts, Defaults())
+			}
+			if err := a.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil || a.Steps() != int64(step)+1 {
+				t.Fatalf("read at step %d: %v", a.Steps(), err)
+			}
+			if !slices.EqualFunc(state, params(a), bytes.Equal) {
+				t.Fatal("another state was read than written")
+			}
+		}
+		same(t, "in turns", a, whole)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMistakesOn(t *testing.T) {
+	if err := tensor.Run(func(s *tensor.Scope) {
+		a := start(t, []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}, Defaults())
+		for want, grads := range map[string][]*tensor.Tensor{
+			"0 gradients for 1":          nil,
+			"the gradient has shape [3]": {s.Zeros(tensor.F32, tensor.CPU, 3)},
+		} {
+			if err := tensor.Try(func() { a.StepOn(grads, rateOf(s, 1), nil) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		for want, rate := range map[string]*tensor.Tensor{
+			"operand is nil": nil,
+			"the rate is CPUHalfType[1] on cpu; it must be Float[1] on cpu": s.Zeros(tensor.F16, tensor.CPU, 1),
+			"the rate is CPUFloatType[2]":                                   s.Zeros(tensor.F32, tensor.CPU, 2),
+		} {
+			grads := []*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 2, 3)}
+			if err := tensor.Try(func() { a.StepOn(grads, rate, nil) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		none := start(t, nil, Defaults())
+		none.StepOn(nil, nil, nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

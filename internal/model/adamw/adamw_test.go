@@ -1,0 +1,198 @@
+package adamw
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+)
+
+var options = Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-6, WeightDecay: 0.1}
+
+// draw makes parameters, or their gradients, of several shapes.
+func draw(s *tensor.Scope, seed uint64, scale float64) []*tensor.Tensor {
+	rng := &tensor.RNG{Seed: seed}
+	return []*tensor.Tensor{s.Normal(rng, 0, scale, 12, 7), s.Normal(rng, 0, scale, 300, 70), s.Normal(rng, 0, scale, 9), s.Normal(rng, 0, scale, 2, 3, 4)}
+}
+
+func named(tensors []*tensor.Tensor) (params []checkpoint.Named) {
+	for i, t := range tensors {
+		params = append(params, checkpoint.Named{Name: []string{"matrix.weight", "large.weight", "norm.bias", "cube.weight"}[i], Tensor: t})
+	}
+	return params
+}
+
+func start(t *testing.T, params []checkpoint.Named) *Optimizer {
+	t.Helper()
+	a, err := New(params, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+// TestFormula compares with the update written out in float64. What torch makes of it stands
+// beside internal/model/train's goldens.
+func TestFormula(t *testing.T) {
+	for name, step := range map[string]func(*Optimizer, []*tensor.Tensor){
+		"Step": func(a *Optimizer, grads []*tensor.Tensor) { a.Step(grads, 0.01) },
+		"StepOn": func(a *Optimizer, grads []*tensor.Tensor) {
+			tensor.Within(func(s *tensor.Scope) { a.StepOn(grads, rateOf(s, 0.01), nil) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) { formula(t, step) })
+	}
+}
+
+func formula(t *testing.T, update func(*Optimizer, []*tensor.Tensor)) {
+	if err := tensor.Run(func(s *tensor.Scope) {
+		params := named(draw(s, 1, 1))
+		a := start(t, params)
+		type value struct{ p, m, v float64 }
+		all := make([][]value, len(params))
+		for i, p := range params {
+			for _, v := range p.Tensor.Float32s() {
+				all[i] = append(all[i], value{p: float64(v)})
+			}
+		}
+		for step := 1; step <= 5; step++ {
+			grads := draw(s, uint64(10+step), 0.3)
+			update(a, grads)
+			for i := range params {
+				decay := 1 - 0.01*options.WeightDecay
+				if i == 2 { // a bias
+					decay = 1
+				}
+				for j, g := range grads[i].Float32s() {
+					w, g := &all[i][j], float64(g)
+					w.m = 0.9*w.m + 0.1*g
+					w.v = 0.99*w.v + 0.01*g*g
+					m, v := w.m/(1-math.Pow(0.9, float64(step))), w.v/(1-math.Pow(0.99, float64(step)))
+					w.p = w.p*decay - 0.01*m/(math.Sqrt(v)+1e-6)
+				}
+			}
+		}
+		for i, p := range params {
+			for j, v := range p.Tensor.Float32s() {
+				if d := math.Abs(float64(v) - all[i][j].p); !(d < 1e-6) {
+					t.Fatalf("%s[%d] = %v, want %v", p.Name, j, v, all[i][j].p)
+				}
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestComposedAgrees: the path of other devices, which a gradient of another type takes,
+// with the kernel; and any number of threads.
+func TestComposedAgrees(t *testing.T) {
+	if err := tensor.Run(func(s *tensor.Scope) {
+		one, other, threads := named(draw(s, 1, 1)), named(draw(s, 1, 1)), named(draw(s, 1, 1))
+		a, b, c := start(t, one), start(t, other), start(t, threads)
+		defer tensor.SetNumThreads(tensor.NumThreads())
+		for step := range 3 {
+			grads := draw(s, uint64(10+step), 0.3)
+			var halves, wide []*tensor.Tensor
+			for _, g := range grads {
+				half := s.ToDType(g, tensor.BF16)
+				halves, wide = append(halves, half), append(wide, s.ToDType(half, tensor.F32))
+			}
+			tensor.SetNumThreads(1)
+			a.Step(wide, 0.01)
+			b.Step(halves, 0.01)
+			tensor.SetNumThreads(3)
+			c.Step(wide, 0.01)
+		}
+		for i := range one {
+			x, y := one[i].Tensor.Float32s(), other[i].Tensor.Float32s()
+			for j := range x {
+				if math.Abs(float64(x[j]-y[j])) > 1e-6 {
+					t.Fatalf("%s[%d]: %v and %v", one[i].Name, j, x[j], y[j])
+				}
+			}
+			if !bytes.Equal(one[i].Tensor.Bytes(), threads[i].Tensor.Bytes()) {
+				t.Errorf("%s differs between one and three threads", one[i].Name)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumeIsExact: 5 steps, saved, read by a new optimizer, 5 more, are 10 steps, bit for bit.
+func TestResumeIsExact(t *testing.T) {
+	if err := tensor.Run(func(s *tensor.Scope) {
+		steps := func(a *Optimizer, from, to uint64) {
+			for step := from; step <= to; step++ {
+				a.Step(draw(s, 10+step, 0.3), 0.01)
+			}
+		}
+		whole, parts := named(draw(s, 1, 1)), named(draw(s, 1, 1))
+		steps(start(t, whole), 1, 10)
+		first := start(t, parts)
+		steps(first, 1, 5)
+		var file bytes.Buffer
+		if err := first.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		second := start(t, parts)
+		if err := second.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil || second.Steps() != 5 {
+			t.Fatalf("read at step %d: %v", second.Steps(), err)
+		}
+		steps(second, 6, 10)
+		for i := range whole {
+			if !bytes.Equal(whole[i].Tensor.Bytes(), parts[i].Tensor.Bytes()) {
+				t.Errorf("%s differs", whole[i].Name)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	if err := tensor.Run(func(s *tensor.Scope) {
+		p := []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}
+		for _, bad := range []Options{{}, {Beta1: 1, Beta2: 0.9, Eps: 1}, {Beta2: -1, Eps: 1}, {Eps: 1, WeightDecay: math.NaN()}} {
+			if _, err := New(p, bad); err == nil {
+				t.Errorf("%+v was accepted", bad)
+			}
+		}
+		a := start(t, p)
+		for want, grads := range map[string][]*tensor.Tensor{
+			"0 gradients for 1":          nil,
+			"the gradient has shape [3]": {s.Zeros(tensor.F32, tensor.CPU, 3)},
+		} {
+			if err := tensor.Try(func() { a.Step(grads, 1) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		read := func(step, name string, shape ...int64) error {
+			var b bytes.Buffer
+			zeros := s.Zeros(tensor.F32, tensor.CPU, shape...)
+			if err := safetensors.Write(&b, map[string]string{"step": step}, []safetensors.Source{{Name: name, DType: "F32", Shape: shape, Write: zeros.Write}}); err != nil {
+				t.Fatal(err)
+			}
+			return a.Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		}
+		for want, err := range map[string]error{
+			"steps":            read("x", "p.exp_avg", 2, 3),
+			"no tensor":        read("3", "q.exp_avg", 2, 3),
+			"has shape [3]":    read("3", "p.exp_avg", 3),
+			"p.exp_avg_sq":     read("3", "p.exp_avg", 2, 3),
+			"no header length": a.Read(bytes.NewReader(nil), 0),
+		} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

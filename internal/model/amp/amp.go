@@ -1,0 +1,165 @@
+package amp
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// The defaults of torch's GradScaler.
+const (
+	firstScale = 65536
+	growth     = 2
+	backoff    = 0.5
+	interval   = 2000
+)
+
+// Options of a Scaler.
+type Options struct {
+	// Scaled says that the loss is multiplied by a factor that adapts, which float16 needs. A bad
+	// update is left out, and the next one is tried with half the factor. Where it is not set, the
+	// first bad update is the last: nothing changes from there on.
+	Scaled bool
+	// ClipNorm bounds the norm of all gradients together; 0: it is not bounded.
+	ClipNorm float64
+	// Ring is how many updates are kept until Read.
+	Ring int
+}
+
+// State is what a checkpoint keeps of a Scaler.
+type State struct {
+	Scale   float64 // what the loss is multiplied by
+	Good    int     // updates since it changed
+	Skipped int64   // updates that were left out
+}
+
+// Start is the state before the first update.
+func Start() State { return State{Scale: firstScale} }
+
+// Update is what became of one.
+type Update struct {
+	Loss float64
+	Left bool // nothing was changed: the loss or a gradient is not finite
+}
+
+// Scaler belongs to one goroutine. Its methods must be called within tensor.Run or tensor.Try.
+type Scaler struct {
+	options Options
+	scope   *tensor.Scope
+	state   *tensor.Tensor // float32: tensor.ScalerWords, losses, flags
+	scale   *tensor.Tensor
+	divisor *tensor.Tensor // nil: gradients are taken as they are
+	found   *tensor.Tensor // of the last update
+	n       int            // updates in the ring that were made
+	kept    State          // as of the last Read
+}
+
+// New is a Scaler in the state Start.
+func New(device tensor.Device, o Options) (*Scaler, error) {
+	if o.Ring < 1 || !(o.ClipNorm >= 0) || math.IsInf(o.ClipNorm, 1) {
+		return nil, fmt.Errorf("amp: options %+v", o)
+	}
+	a := &Scaler{options: o, scope: tensor.NewScope()}
+	err := tensor.Try(func() {
+		a.state = a.scope.Zeros(tensor.F32, device, int64(tensor.ScalerWords+2*o.Ring))
+		a.Restore(Start())
+		a.scale = a.scope.Select(a.state, 0, 0)
+		if o.Scaled || o.ClipNorm > 0 {
+			a.divisor = a.scope.Narrow(a.state, 0, tensor.ScalerWords-3, 1)
+		}
+		a.found = a.scope.Narrow(a.state, 0, tensor.ScalerWords-1, 1)
+	})
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// Close frees the state.
+func (a *Scaler) Close() { a.scope.Close() }
+
+// Restore sets the state, as Read gave it; updates that were not read are forgotten.
+func (a *Scaler) Restore(s State) {
+	words := make([]float32, a.state.Numel())
+	words[0], words[1] = float32(s.Scale), math.Float32frombits(uint32(s.Good))
+	tensor.Within(func(inner *tensor.Scope) {
+		inner.CopyInPlace(a.state, inner.FromFloat32s(words, a.state.Device(), int64(len(words))))
+	})
+	a.kept, a.n = s, 0
+}
+
+// Scale is what the loss is to be multiplied by before gradients are taken, a float32 scalar that
+// changes with Check, the same one until Close; nil where that is 1 always.
+func (a *Scaler) Scale() *tensor.Tensor {
+	if !a.options.Scaled {
+		return nil
+	}
+	return a.scale
+}
+
+// Slot is where Check keeps the outcome of the next update. It fails where updates must be read before.
+func (a *Scaler) Slot() int64 {
+	a.room("Slot")
+	return int64(a.n)
+}
+
+// Check decides about an update: loss is one number, not multiplied by Scale; the gradients, of any
+// float types, are of the loss times Scale, and are not changed. They are read once: that their norm is
+// finite, in float32, is taken for that they are, so a gradient beyond 1e19 is bad, too. Slot, int64
+// [1] on the device, has what Slot said. It takes no memory to speak of.
+//
+// Nothing of the host changes, and nothing that is read of it does: a call that was recorded may be
+// replayed, with tensors at the same places. Made comes after each.
+func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor, slot *tensor.Tensor) {
+	a.scope.CheckInPlace(a.state, loss, grads, slot, tensor.ScalerOptions{
+		Ring: a.options.Ring, Clip: a.options.ClipNorm,
+		Scaled: a.options.Scaled, Growth: growth, Backoff: backoff, Interval: interval,
+	})
+}
+
+// Made says that an update was checked, by a call of Check or by a replay of one.
+func (a *Scaler) Made() {
+	a.room("Made")
+	a.n++
+}
+
+func (a *Scaler) room(op string) {
+	if a.Full() {
+		tensor.Failf(op, "%d updates were not read", a.n)
+	}
+}
+
+// Found is 1 where the last update that was checked is to be left out, else 0: float32 [1], the same
+// tensor until Close.
+func (a *Scaler) Found() *tensor.Tensor { return a.found }
+
+// Divisor is what the gradients of the last update that was checked are to be divided by, float32 [1],
+// the same tensor until Close; nil where they are taken as they are.
+func (a *Scaler) Divisor() *tensor.Tensor { return a.divisor }
+
+// Full says that Read must come before the next update.
+func (a *Scaler) Full() bool { return a.n == a.options.Ring }
+
+// Read waits for the device, and gives the state and the updates since the last Read, the oldest
+// first: one transfer. Without updates it gives the state as it was, and does not wait.
+func (a *Scaler) Read() (State, []Update) {
+	if a.n == 0 {
+		return a.kept, nil
+	}
+	words := a.state.Bytes()
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(words[4*i:]) }
+	number := func(i int) float64 { return float64(math.Float32frombits(word(i))) }
+	a.kept.Scale, a.kept.Good = number(0), int(int32(word(1)))
+	updates := make([]Update, a.n)
+	for i := range updates {
+		updates[i] = Update{Loss: number(tensor.ScalerWords + i), Left: number(tensor.ScalerWords+a.options.Ring+i) != 0}
+		if updates[i].Left {
+			a.kept.Skipped++
+		}
+	}
+	a.n = 0
+	return a.kept, updates
+}

@@ -1,0 +1,314 @@
+package bart
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+)
+
+// The goldens are transformers 4.44.1's (tools/golden/bart.py).
+var variants = []string{"plain", "scaled"}
+
+func load(t testing.TB, name string) *seq2seq.Model {
+	t.Helper()
+	m, err := seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func batch(t testing.TB) (b seq2seq.Batch) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/batch.json")
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// compare checks got against a golden tensor: differences are below atMost times its
+// largest value, or below 1e-4 where atMost is 0.
+func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, atMost float64) {
+	t.Helper()
+	if err := tensor.Run(func(s *tensor.Scope) {
+		want, err := g.Tensor(s, name, tensor.F32, tensor.CPU, got.Shape()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		difference, largest := 0.0, 0.0
+		values := s.Contiguous(s.Detach(got)).Float32s()
+		for i, w := range want.Float32s() {
+			d := math.Abs(float64(values[i] - w))
+			if math.IsNaN(d) {
+				t.Fatalf("%s: NaN at %d", name, i)
+			}
+			difference, largest = max(difference, d), max(largest, math.Abs(float64(w)))
+		}
+		if limit := max(atMost*largest, 1e-6); atMost > 0 && difference > limit || atMost == 0 && difference > 1e-4 {
+			t.Errorf("%s: max |diff| %g of values up to %g", name, difference, largest)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func golden(t *testing.T, name string) *checkpoint.File {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name, "golden.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Encoder states, logits, loss, gradients and the parameters after two steps are
+// transformers'.
+func TestTrainingIsTransformers(t *testing.T) {
+	for _, name := range variants {
+		m, b, g := load(t, name), batch(t), golden(t, name)
+		optimizer := optimizer(t, m)
+		if err := tensor.Run(func(s *tensor.Scope) {
+			compare(t, g, "encoder", m.Encode(s, b.Inputs).Hidden, 0)
+			compare(t, g, "logits", m.ForcedLogits(s, b), 0)
+			loss, err := m.Loss(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for step := range 2 {
+				of, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
+				if step == 0 {
+					compare(t, g, "loss", s.View(of, 1), 0)
+					for i, p := range m.Params() {
+						compare(t, g, "grad."+p.Name, grads[i], 1e-3)
+					}
+				}
+				if step == 0 && math.Abs(of.Item()-loss) > 1e-6 {
+					t.Errorf("%s: loss %g with gradients, %g without", name, of.Item(), loss)
+				}
+				tensor.NoGrad(func() { optimizer.Step(grads, 1e-2) })
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range m.Params() {
+			// NOTE softmax takes no notice of the keys' bias: its gradient is rounding, which
+			// Adafactor makes as large as any other.
+			if !strings.HasSuffix(p.Name, "k_proj.bias") {
+				compare(t, g, "after."+p.Name, p.Tensor, 1e-3)
+			}
+		}
+	}
+}
+
+func optimizer(t *testing.T, m *seq2seq.Model) *adafactor.Optimizer {
+	t.Helper()
+	options := adafactor.Defaults()
+	options.ScaleParameter = false // as in tools/golden/bart.py
+	o, err := adafactor.New(m.Params(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.Close)
+	return o
+}
+
+// Decoding token by token gives the logits of the whole sequence at once, with rows that
+// multiply and change places.
+func TestStepsAreTheWhole(t *testing.T) {
+	for _, name := range variants {
+		m, inputs := load(t, name), batch(t).Inputs[:2]
+		rows := [][]int32{{7, 9, 4}, {7, 3, 8}, {12, 6, 5}} // the first two belong to input 0
+		if err := tensor.Run(func(s *tensor.Scope) {
+			c := m.NewCache(m.Encode(s, inputs), 3)
+			defer c.Close()
+			check := func(row int, at int64, states *tensor.Tensor, i int64) {
+				input := inputs[row/2]
+				whole := m.ForcedLogits(s, seq2seq.Batch{Inputs: [][]int32{input}, Labels: [][]int32{rows[row]}})
+				got, want := s.Select(m.Logits(s, states), 0, i).Float32s(), s.Select(whole, 0, at).Float32s()
+				for k := range got {
+					if d := math.Abs(float64(got[k] - want[k])); !(d < 1e-5) {
+						t.Fatalf("%s: row %d, step %d: token %d is apart by %g", name, row, at, k, d)
+					}
+				}
+			}
+			start := int32(m.Vocabulary().Start)
+			states := c.Step(s, []int32{start, start})
+			check(0, 0, states, 0)
+			check(2, 0, states, 1)
+			c.Select([]int64{0, 0, 1})
+			states = c.Step(s, []int32{7, 7, 12})
+			check(1, 1, states, 1)
+			check(2, 1, states, 2)
+			c.Select([]int64{1, 0, 2})
+			states = c.Step(s, []int32{3, 9, 6})
+			check(1, 2, states, 0)
+			check(0, 2, states, 1)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is saved is read back the same, bit for bit; names without "model." are read too.
+func TestFilesRoundTrip(t *testing.T) {
+	want := load(t, "scaled")
+	folder := t.TempDir()
+	if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
+		folder = filepath.Join(kept, "scaled")
+	}
+	if err := want.Save(folder); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bare bytes.Buffer
+	if err := tensor.Try(func() {
+		var named []checkpoint.Named
+		for _, s := range want.Config.Specs() {
+			if !s.Fixed {
+				named = append(named, checkpoint.Named{Name: strings.TrimPrefix(s.Name, "model."), Tensor: want.Param(s.Name)})
+			}
+		}
+		if err := checkpoint.Write(&bare, nil, named); err != nil {
+			t.Fatal(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := seq2seq.LoadAs(folder, want.Config, tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer saved.Close()
+	dir := t.TempDir()
+	for name, b := range map[string][]byte{seq2seq.ConfigFile: text, seq2seq.WeightsFile: bare.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := seq2seq.Load(dir, tensor.CPU, Family)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := tensor.Try(func() {
+		for _, m := range []*seq2seq.Model{saved, other} {
+			for i, p := range want.Params() {
+				if got := m.Params()[i]; got.Name != p.Name || !bytes.Equal(got.Tensor.Bytes(), p.Tensor.Bytes()) {
+					t.Errorf("%s differs", p.Name)
+				}
+			}
+		}
+		const bias = "final_logits_bias"
+		if !bytes.Equal(saved.Param(bias).Bytes(), want.Param(bias).Bytes()) || bytes.Contains(other.Param(bias).Bytes(), []byte{63}) {
+			t.Error("the bias of the scores is not the file's, or not 0 where the file has none")
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Extending keeps every old score; the new rows are N(0, init_std²) with no bias.
+func TestExtend(t *testing.T) {
+	m, b := load(t, "scaled"), batch(t)
+	scores := func() (all []float32) {
+		if err := tensor.Run(func(s *tensor.Scope) {
+			all = s.Contiguous(s.Narrow(m.ForcedLogits(s, b), 1, 0, 100)).Float32s()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := scores()
+	if err := m.Extend(50, 3); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range scores() {
+		if math.Abs(float64(v-before[i])) > 1e-5 {
+			t.Fatalf("old score %d was %g and is %g", i, before[i], v)
+		}
+	}
+	if err := tensor.Run(func(s *tensor.Scope) {
+		var square float64
+		rows := s.Contiguous(s.Narrow(s.Detach(m.Param("model.shared.weight")), 0, 100, 50)).Float32s()
+		for _, v := range rows {
+			square += float64(v) * float64(v)
+		}
+		if sd := math.Sqrt(square / float64(len(rows))); math.Abs(sd/0.02-1) > 0.1 {
+			t.Errorf("new rows have deviation %g", sd)
+		}
+		b.Labels = [][]int32{{103}, {149}, {100}, {101}}
+		if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 150 || m.Vocabulary().Size != 150 {
+			t.Errorf("gradient %v of %d tokens", grads[0], m.Vocabulary().Size)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The parameter counts are those of the published models.
+func TestParameterCounts(t *testing.T) {
+	base := Defaults()
+	base.DModel, base.EncoderLayers, base.DecoderLayers, base.EncoderHeads, base.DecoderHeads, base.EncoderFFN, base.DecoderFFN = 768, 6, 6, 12, 12, 3072, 3072
+	for name, c := range map[string]struct {
+		config Config
+		want   int64
+	}{"base": {base, 139_420_416}, "large": {Defaults(), 406_291_456}} {
+		if n := seq2seq.ParameterCount(c.config); n != c.want {
+			t.Errorf("%s has %d parameters, want %d", name, n, c.want)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	m := load(t, "plain")
+	long := make([]int32, 65)
+	_, err := m.Loss(seq2seq.Batch{Inputs: [][]int32{long}, Labels: [][]int32{{5, 2}}})
+	errs := map[string]error{"more than 64 tokens": err}
+	text, err := os.ReadFile("testdata/plain/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string][2]string{
+		`model_type is "marian"`:        {`"bart"`, `"marian"`},
+		"d_model is -1":                 {`"d_model": 24`, `"d_model": -1`},
+		"not a multiple of 3 heads":     {`"d_model": 24`, `"d_model": 25`},
+		"decoder_attention_heads 4":     {`"decoder_attention_heads": 3`, `"decoder_attention_heads": 4`},
+		"encoder_layerdrop":             {`"encoder_layerdrop": 0.0`, `"encoder_layerdrop": 0.1`},
+		`activation_function is "relu"`: {`"gelu"`, `"relu"`},
+		"dropout is 1":                  {`"dropout": 0.1`, `"dropout": 1`},
+		"forced_eos_token_id 100":       {`"forced_eos_token_id": 2`, `"forced_eos_token_id": 100`},
+		"tie_word_embeddings":           {`"vocab_size"`, `"tie_word_embeddings": false, "vocab_size"`},
+	} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, errs[want] = seq2seq.ReadConfig(folder, Family)
+	}
+	for want, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

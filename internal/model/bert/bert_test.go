@@ -1,0 +1,140 @@
+package bert
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+)
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func open(t *testing.T, weights string) *Model {
+	t.Helper()
+	data := read(t, "testdata/"+weights)
+	m, err := Read(read(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// The goldens are transformers 4.44.1's (tools/golden/bert.py).
+func TestEmbeddingsAreTransformers(t *testing.T) {
+	golden := read(t, "testdata/golden.safetensors")
+	for _, weights := range []string{"model.safetensors", "pytorch_model_old.bin"} {
+		compare(t, weights, open(t, weights), "sequences.json", golden, CLS, Mean)
+	}
+}
+
+// The other encoders' are too, with the pad token in a text, where positions start over for
+// none.
+func TestOtherEncodersAreTransformers(t *testing.T) {
+	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra"} {
+		m, err := Load("testdata/"+name, tensor.CPU)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		if _, err := Check("testdata/" + name); err != nil {
+			t.Error(err)
+		}
+		compare(t, name, m, "texts.json", read(t, "testdata/"+name+"/golden.safetensors"), CLS, Mean, Max)
+	}
+}
+
+// compare holds vectors, computed in batches of some sizes, to those of a golden.
+func compare(t *testing.T, name string, m *Model, sequences string, want []byte, poolings ...Pooling) {
+	t.Helper()
+	var texts [][]int32
+	if err := json.Unmarshal(read(t, "testdata/"+sequences), &texts); err != nil {
+		t.Fatal(err)
+	}
+	golden, err := checkpoint.Open(bytes.NewReader(want), int64(len(want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, worst, width := tensor.Live(), 0.0, int(m.Config.Hidden)
+	for _, pooling := range poolings {
+		for _, budget := range []int{1, 30, 1000} {
+			got, err := m.Embed(texts, pooling, budget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tensor.Run(func(s *tensor.Scope) {
+				g, err := golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range g.Float32s() {
+					if d := math.Abs(float64(v - got[i/width][i%width])); !(d <= 1e-5) {
+						t.Fatalf("%s, %s, %d tokens at a time: number %d of text %d is %g apart", name, pooling, budget, i%width, i/width, d)
+					} else {
+						worst = max(worst, d)
+					}
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("%s: max |diff| %.2g", name, worst)
+	if n := tensor.Live(); n != live {
+		t.Errorf("%d tensors leaked", n-live)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	m := open(t, "model.safetensors")
+	long := make([]int32, 25)
+	for want, f := range map[string]func() error{
+		"text 1 has 0 tokens":                   func() error { _, err := m.Embed([][]int32{{2, 3}, {}}, CLS, 9); return err },
+		"has 25 tokens, want 1 to 24":           func() error { _, err := m.Embed([][]int32{long}, CLS, 9); return err },
+		"token 90 at 1 is outside":              func() error { _, err := m.Embed([][]int32{{2, 90}}, CLS, 9); return err },
+		`pooling "sum"`:                         func() error { _, err := m.Embed(nil, "sum", 9); return err },
+		"config.json":                           func() error { return config("{") },
+		`model_type is "t5"`:                    func() error { return config(`{"model_type":"t5"}`) },
+		"not a multiple":                        func() error { return config(`{"hidden_size":10,"num_attention_heads":3}`) },
+		`the activation is "mish"`:              func() error { return config(`{"hidden_act":"mish"}`) },
+		"dim is 0, want 1 to":                   func() error { return config(`{"model_type":"distilbert","dim":0}`) },
+		"relative_attention_num_buckets is 8":   func() error { return config(`{"model_type":"mpnet","relative_attention_num_buckets":8}`) },
+		"pad_token_id is 511":                   func() error { return config(`{"model_type":"roberta","pad_token_id":511}`) },
+		"is_decoder is true":                    func() error { return config(`{"is_decoder":true}`) },
+		`position_embedding_type is "relative`:  func() error { return config(`{"position_embedding_type":"relative_key"}`) },
+		"vocab_size is 0":                       func() error { return config(`{"vocab_size":0}`) },
+		`no tensor "embeddings.word_embeddings`: func() error { return config(`{}`) },
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	data := read(t, "testdata/model.safetensors")
+	text := strings.Replace(string(read(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)
+	live := tensor.Live()
+	if _, err := Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU); err == nil || !strings.Contains(err.Error(), "asks for [33 16]") {
+		t.Errorf("another size: %v", err)
+	}
+	if tensor.Live() != live {
+		t.Error("a model that could not be read leaks")
+	}
+}
+
+// config opens an empty checkpoint with that configuration.
+func config(text string) error {
+	empty := append([]byte{8, 0, 0, 0, 0, 0, 0, 0}, "{}      "...)
+	_, err := Read([]byte(text), bytes.NewReader(empty), int64(len(empty)), tensor.CPU)
+	return err
+}

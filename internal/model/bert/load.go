@@ -1,0 +1,133 @@
+package bert
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+)
+
+// Load opens a Hugging Face model folder: config.json with model.safetensors or what else
+// checkpoint.Weights finds.
+func Load(folder string, device tensor.Device) (m *Model, err error) {
+	c, err := ReadConfig(folder)
+	if err != nil {
+		return nil, err
+	}
+	err = checkpoint.Weights(folder, func(f *checkpoint.File) error {
+		m, err = readWeights(c, f, device)
+		return err
+	})
+	return m, err
+}
+
+// Check says what would stop Load; it reads config.json and the headers of the weights.
+func Check(folder string) (Config, error) {
+	c, err := ReadConfig(folder)
+	if err != nil {
+		return c, err
+	}
+	return c, checkpoint.Weights(folder, func(f *checkpoint.File) error {
+		l := &loader{f: f, m: &Model{Config: c}, headers: true}
+		l.load()
+		return l.err
+	})
+}
+
+// ReadConfig reads a model folder's config.json.
+func ReadConfig(folder string) (Config, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "config.json"))
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := parse(text)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", folder, err)
+	}
+	return c, nil
+}
+
+// Encoder says whether models of that model_type are this package's.
+func Encoder(modelType string) bool { return families[modelType] != nil }
+
+// readWeights makes a model of the configuration that parse gave.
+func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
+	l := &loader{f: f, m: &Model{Config: c, Device: device, scope: tensor.NewScope()}}
+	l.m.activation, _ = tensor.ActivationOf(c.Activation) // validate knows it
+	err := tensor.Try(l.load)
+	if err = errors.Join(l.err, err); err != nil {
+		l.m.Close()
+		return nil, err
+	}
+	return l.m, nil
+}
+
+// loader reads tensors, or their headers only, until the first error.
+type loader struct {
+	f       *checkpoint.File
+	m       *Model
+	headers bool
+	err     error
+}
+
+// get reads a tensor under its name, with the family's prefix, or with the older names of
+// norms.
+func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
+	if l.err != nil {
+		return nil
+	}
+	prefix := l.m.Config.family.prefix
+	old := strings.NewReplacer("LayerNorm.weight", "LayerNorm.gamma", "LayerNorm.bias", "LayerNorm.beta").Replace(name)
+	for _, other := range []string{prefix + name, old, prefix + old} {
+		if !l.f.Has(name) && l.f.Has(other) {
+			name = other
+		}
+	}
+	if l.headers {
+		l.err = l.f.Check(name, shape...)
+		return nil
+	}
+	t, err := l.f.Tensor(l.m.scope, name, tensor.F32, l.m.Device, shape...)
+	l.err = err
+	return t
+}
+
+func (l *loader) dense(name string, out, in int64) dense {
+	return dense{l.get(name+".weight", out, in), l.get(name+".bias", out)}
+}
+
+func (l *loader) norm(name string, width int64) dense {
+	return dense{l.get(name+".weight", width), l.get(name+".bias", width)}
+}
+
+func (l *loader) load() {
+	m, c := l.m, l.m.Config
+	m.words = l.get("embeddings.word_embeddings.weight", c.VocabSize, c.Embedding)
+	m.positions = l.get("embeddings.position_embeddings.weight", c.MaxPositions, c.Embedding)
+	if c.Types > 0 {
+		m.types = l.get("embeddings.token_type_embeddings.weight", c.Types, c.Embedding)
+	}
+	m.norm = l.norm("embeddings.LayerNorm", c.Embedding)
+	if c.Embedding != c.Hidden {
+		wider := l.dense("embeddings_project", c.Hidden, c.Embedding)
+		m.project = &wider
+	}
+	if c.Buckets > 0 {
+		m.relative = l.get("encoder.relative_attention_bias.weight", c.Buckets, c.Heads)
+	}
+	n := c.family.names
+	for i := range c.Layers {
+		at := fmt.Sprintf(c.family.layers, i)
+		m.layers = append(m.layers, layer{
+			q: l.dense(at+n.q, c.Hidden, c.Hidden), k: l.dense(at+n.k, c.Hidden, c.Hidden),
+			v: l.dense(at+n.v, c.Hidden, c.Hidden), o: l.dense(at+n.o, c.Hidden, c.Hidden),
+			afterAttention: l.norm(at+n.afterAttention, c.Hidden),
+			in:             l.dense(at+n.in, c.Intermediate, c.Hidden),
+			out:            l.dense(at+n.out, c.Hidden, c.Intermediate), after: l.norm(at+n.after, c.Hidden),
+		})
+	}
+}

@@ -1,0 +1,226 @@
+package bert
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// Model is an encoder on one device. Several goroutines may use it at once.
+type Model struct {
+	Config Config
+	Device tensor.Device
+
+	scope                   *tensor.Scope
+	words, positions, types *tensor.Tensor // [vocab | positions | types, embedding]; types or nil
+	norm                    dense
+	project                 *dense         // of embeddings to the hidden size; nil: they have it
+	relative                *tensor.Tensor // [buckets, heads], of relative positions, or nil
+	activation              tensor.Activation
+	layers                  []layer
+}
+
+// dense is a matrix [out, in] and a bias [out], or a norm's scale and shift.
+type dense struct{ w, b *tensor.Tensor }
+
+type layer struct{ q, k, v, o, afterAttention, in, out, after dense }
+
+// Close frees the parameters.
+func (m *Model) Close() { m.scope.Close() }
+
+// Pooling says which vector stands for a text.
+type Pooling string
+
+const (
+	CLS  Pooling = "cls"  // the last hidden state of the first token
+	Mean Pooling = "mean" // the mean of all tokens' last hidden states, [CLS] and [SEP] included
+	Max  Pooling = "max"  // the largest of them, by number
+)
+
+// Embed returns one vector of Config.Hidden numbers per text. Texts are token ids
+// with [CLS] and [SEP], at most Config.MaxTokens long. They are
+// computed in batches of about budget tokens, in the order of their length, so that
+// memory depends on the budget and not on the number of texts.
+func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {
+	if pooling != CLS && pooling != Mean && pooling != Max {
+		return nil, fmt.Errorf("encoder: pooling %q; cls, mean and max are known", pooling)
+	}
+	for i, ids := range texts {
+		if n := int64(len(ids)); n == 0 || n > m.Config.MaxTokens() {
+			return nil, fmt.Errorf("encoder: text %d has %d tokens, want 1 to %d", i, n, m.Config.MaxTokens())
+		}
+		for j, id := range ids {
+			if id < 0 || int64(id) >= m.Config.VocabSize {
+				return nil, fmt.Errorf("encoder: text %d: token %d at %d is outside of the vocabulary of %d", i, id, j, m.Config.VocabSize)
+			}
+		}
+	}
+	order := make([]int, len(texts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(texts[a]) - len(texts[b]) })
+	vectors := make([][]float32, len(texts))
+	for len(order) > 0 {
+		n, tokens := 0, 0
+		for n < len(order) {
+			length := len(texts[order[n]])
+			if tokens += length; m.Device.IsCUDA() {
+				tokens = (n + 1) * length // they are padded to the longest
+			}
+			if n > 0 && tokens > budget {
+				break
+			}
+			n++
+		}
+		batch := make([][]int32, n)
+		for i, at := range order[:n] {
+			batch[i] = texts[at]
+		}
+		var pooled []float32
+		err := tensor.Run(func(s *tensor.Scope) {
+			tensor.NoGrad(func() {
+				if m.Device.IsCUDA() {
+					pooled = m.onCard(s, batch, pooling).Float32s()
+				} else {
+					pooled = m.pool(s, m.States(s, batch), batch, pooling).Float32s()
+				}
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range order[:n] {
+			vectors[at] = pooled[int64(i)*m.Config.Hidden : int64(i+1)*m.Config.Hidden]
+		}
+		order = order[n:]
+	}
+	return vectors, nil
+}
+
+// States are the last hidden states of all texts, one after another: [T, hidden].
+// All tokens are of type 0.
+func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
+	var ids, places []int64
+	var most int64 // tokens of the longest
+	heads := tensor.AttentionOptions{Heads: m.Config.Heads, Scale: m.scale()}
+	var spans tensor.Spans
+	for _, text := range texts {
+		spans.QStart, spans.QLen = append(spans.QStart, int64(len(ids))), append(spans.QLen, int64(len(text)))
+		ids, places = m.place(ids, places, text)
+		most = max(most, int64(len(text)))
+	}
+	spans.KStart, spans.KLen = spans.QStart, spans.QLen
+	var out *tensor.Tensor
+	tensor.Within(func(inner *tensor.Scope) {
+		n := int64(len(ids))
+		x := m.embed(inner, inner.FromInt64s(ids, m.Device, n), inner.FromInt64s(places, m.Device, n))
+		bias := m.bias(inner, most)
+		out = s.Move(m.encode(inner, x, func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor {
+			return s.PackedAttention(q, k, v, bias, spans, heads)
+		}))
+	})
+	return out
+}
+
+// embed is the states of tokens and their rows of the table of positions: [T, hidden].
+func (m *Model) embed(s *tensor.Scope, ids, places *tensor.Tensor) *tensor.Tensor {
+	x := s.IndexSelect(m.words, 0, ids) // [T, embedding]
+	s.AddInPlace(x, s.IndexSelect(m.positions, 0, places))
+	if m.types != nil {
+		s.AddInPlace(x, s.Select(m.types, 0, 0))
+	}
+	x = m.normalize(s, x, m.norm)
+	if m.project != nil {
+		x = s.LinearBias(x, m.project.w, m.project.b)
+	}
+	return x
+}
+
+// bias is that of relative positions, [heads, most, most], or nil.
+func (m *Model) bias(s *tensor.Scope, most int64) *tensor.Tensor {
+	if m.relative == nil {
+		return nil
+	}
+	return s.RelativeBias(m.relative, most, m.buckets())
+}
+
+func (m *Model) buckets() tensor.Buckets {
+	return tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true}
+}
+
+// encode is all layers, [T, hidden] -> [T, hidden], with attention between the rows.
+func (m *Model) encode(s *tensor.Scope, x *tensor.Tensor, attend attention) *tensor.Tensor {
+	for _, l := range m.layers {
+		tensor.Within(func(layer *tensor.Scope) { x = s.Move(m.layer(layer, x, l, attend)) })
+	}
+	return x
+}
+
+// attention is of q, k and v [T, heads*d] each.
+type attention func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor
+
+// scale is that of the scores of attention.
+func (m *Model) scale() float64 { return 1 / math.Sqrt(float64(m.Config.Hidden/m.Config.Heads)) }
+
+// place appends a text's tokens and their rows of the table of positions.
+func (m *Model) place(ids, places []int64, text []int32) (all, rows []int64) {
+	next := int64(0)
+	for _, id := range text {
+		row := next
+		if pad := m.Config.Pad; m.Config.family.afterPad {
+			// NOTE fairseq's counting of a pad token, which may be written in a text, is left out.
+			if row = pad; int64(id) != pad {
+				next++
+				row = pad + next
+			}
+		} else {
+			next++
+		}
+		ids, places = append(ids, int64(id)), append(places, row)
+	}
+	return ids, places
+}
+
+// layer is one block, [T, hidden] -> [T, hidden].
+func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attention) *tensor.Tensor {
+	q := s.LinearBias(x, l.q.w, l.q.b) // [T, heads*d]
+	k := s.LinearBias(x, l.k.w, l.k.b)
+	v := s.LinearBias(x, l.v.w, l.v.b)
+	h := attend(s, q, k, v)
+	h = s.LinearBias(h, l.o.w, l.o.b)
+	s.AddInPlace(h, x)
+	x = m.normalize(s, h, l.afterAttention)
+	h = m.activation(s, s.LinearBias(x, l.in.w, l.in.b)) // [T, intermediate]
+	h = s.LinearBias(h, l.out.w, l.out.b)
+	s.AddInPlace(h, x)
+	return m.normalize(s, h, l.after)
+}
+
+func (m *Model) normalize(s *tensor.Scope, x *tensor.Tensor, n dense) *tensor.Tensor {
+	return s.LayerNorm(x, n.w, n.b, m.Config.Epsilon)
+}
+
+// pool reduces states [T, hidden] to [texts, hidden].
+func (m *Model) pool(s *tensor.Scope, states *tensor.Tensor, texts [][]int32, pooling Pooling) *tensor.Tensor {
+	var first []int64
+	var rows []*tensor.Tensor
+	at := int64(0)
+	for _, text := range texts {
+		first = append(first, at)
+		of := func() *tensor.Tensor { return s.Narrow(states, 0, at, int64(len(text))) }
+		switch pooling {
+		case Mean:
+			rows = append(rows, s.MeanDim(of(), 0, true))
+		case Max:
+			rows = append(rows, s.MaxDim(of(), 0, true))
+		}
+		at += int64(len(text))
+	}
+	if pooling != CLS {
+		return s.Cat(0, rows...)
+	}
+	return s.IndexSelect(states, 0, s.FromInt64s(first, m.Device, int64(len(first))))
+}

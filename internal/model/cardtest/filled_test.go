@@ -1,0 +1,56 @@
+//go:build linux
+
+package cardtest
+
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// TestFilled: a batch that is filled up for a training step has the loss and the gradients of the batch.
+func TestFilled(t *testing.T) {
+	for name, config := range families(2) {
+		for _, single := range []bool{false, true} {
+			m, err := seq2seq.Init(config, 5, card)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			b := lengths(3, 4, single)
+			batch := seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}
+			gradients := func(p *seq2seq.Prepared, err error) (mean, all []float32) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				run(t, func(s *tensor.Scope) {
+					loss, grads := m.Gradients(s, p, nil, seq2seq.Scale{})
+					mean = loss.Float32s()
+					for _, g := range grads {
+						all = append(all, g.Float32s()...)
+					}
+				})
+				return mean, all
+			}
+			if err := tensor.Try(m.Refresh); err != nil { // what stays is there
+				t.Fatal(err)
+			}
+			loss, want := gradients(seq2seq.Prepare(config, card, batch))
+			gotLoss, got := gradients(seq2seq.PrepareStep(config, card, batch, 0))
+			near(t, "filled/"+name+"/loss", gotLoss, loss, 1e-6)
+			near(t, "filled/"+name+"/gradients", got, want, 1e-5)
+		}
+	}
+}
+
+// TestRecomputed: updates whose activations are computed again are those that keep them: dropout draws the same.
+func TestRecomputed(t *testing.T) {
+	fit := func(again bool) []float64 {
+		l := toy(t, card, tensor.F32, 0.1)
+		defer l.Close()
+		l.Model.Checkpoint, l.OneByOne = again, true
+		return trained(t, l, &shelf{folder: t.TempDir()}, 30)
+	}
+	near(t, "recomputed/losses", f32(fit(true)), f32(fit(false)), 1e-4)
+}

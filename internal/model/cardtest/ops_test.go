@@ -1,0 +1,235 @@
+//go:build linux
+
+package cardtest
+
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// operation is a row of the table: made of inputs of normal numbers, with gradients of all of them.
+type operation struct {
+	name   string
+	shapes [][]int64
+	fixed  bool // it has no gradient
+	f      func(s *tensor.Scope, dev tensor.Device, in []*tensor.Tensor) *tensor.Tensor
+}
+
+type (
+	scope = tensor.Scope
+	list  = []*tensor.Tensor
+)
+
+func one(f func(s *scope, t *tensor.Tensor) *tensor.Tensor) func(*scope, tensor.Device, list) *tensor.Tensor {
+	return func(s *scope, _ tensor.Device, in list) *tensor.Tensor { return f(s, in[0]) }
+}
+
+func two(f func(s *scope, a, b *tensor.Tensor) *tensor.Tensor) func(*scope, tensor.Device, list) *tensor.Tensor {
+	return func(s *scope, _ tensor.Device, in list) *tensor.Tensor { return f(s, in[0], in[1]) }
+}
+
+func shapes(of ...[]int64) [][]int64 { return of }
+func size(n ...int64) []int64        { return n }
+
+// packed are sequences of these lengths, one after another.
+func packed(q, k []int64) tensor.Spans {
+	var spans tensor.Spans
+	var i, j int64
+	for n := range q {
+		spans.QStart, spans.QLen = append(spans.QStart, i), append(spans.QLen, q[n])
+		spans.KStart, spans.KLen = append(spans.KStart, j), append(spans.KLen, k[n])
+		i, j = i+q[n], j+k[n]
+	}
+	return spans
+}
+
+func attention(causal bool, scale float64, q, k []int64) func(*scope, tensor.Device, list) *tensor.Tensor {
+	return func(s *scope, _ tensor.Device, in list) *tensor.Tensor {
+		var bias *tensor.Tensor
+		if len(in) > 3 {
+			bias = in[3]
+		}
+		return s.PackedAttention(in[0], in[1], in[2], bias, packed(q, k), tensor.AttentionOptions{Heads: 2, Scale: scale, Causal: causal})
+	}
+}
+
+var operations = []operation{
+	{name: "add", shapes: shapes(size(5, 7), size(7)), f: two((*scope).Add)},
+	{name: "sub", shapes: shapes(size(5, 7), size(5, 1)), f: two((*scope).Sub)},
+	{name: "mul", shapes: shapes(size(5, 7), size(5, 7)), f: two((*scope).Mul)},
+	{name: "div", shapes: shapes(size(5, 7), size(5, 7)), f: func(s *scope, _ tensor.Device, in list) *tensor.Tensor {
+		return s.Div(in[0], s.AddScalar(s.Square(in[1]), 1))
+	}},
+	{name: "maximum", shapes: shapes(size(5, 7), size(5, 7)), f: two((*scope).Maximum)},
+	{name: "relu", shapes: shapes(size(5, 7)), f: one((*scope).Relu)},
+	{name: "tanh", shapes: shapes(size(5, 7)), f: one((*scope).Tanh)},
+	{name: "silu", shapes: shapes(size(5, 7)), f: one((*scope).Silu)},
+	{name: "gelu", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Gelu(t, false) })},
+	{name: "gelu_tanh", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Gelu(t, true) })},
+	{name: "exp", shapes: shapes(size(5, 7)), f: one((*scope).Exp)},
+	{name: "log", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Log(s.AddScalar(s.Square(t), 1)) })},
+	{name: "sqrt", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Sqrt(s.AddScalar(s.Square(t), 1)) })},
+	{name: "rsqrt", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Rsqrt(s.AddScalar(s.Square(t), 1)) })},
+	{name: "softmax", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Softmax(t, -1) })},
+	{name: "log_softmax", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.LogSoftmax(t, -1, tensor.F32) })},
+	{name: "log_sum_exp", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.LogSumExp(t, -1, true) })},
+	{name: "sum_dim", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.SumDim(t, 0, false) })},
+	{name: "mean_dim", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.MeanDim(t, -1, true) })},
+	{name: "max_dim", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.MaxDim(t, -1, false) })},
+	{name: "matmul", shapes: shapes(size(9, 33), size(33, 17)), f: two((*scope).MatMul)},
+	{name: "matmul_batched", shapes: shapes(size(3, 9, 8), size(3, 8, 17)), f: two((*scope).MatMul)},
+	{name: "linear", shapes: shapes(size(9, 33), size(17, 33)), f: two((*scope).Linear)},
+	{name: "linear_bias", shapes: shapes(size(9, 33), size(17, 33), size(17)), f: func(s *scope, _ tensor.Device, in list) *tensor.Tensor {
+		return s.LinearBias(in[0], in[1], in[2])
+	}},
+	{name: "rms_norm", shapes: shapes(size(9, 32), size(32)), f: two(func(s *scope, x, w *tensor.Tensor) *tensor.Tensor { return s.RMSNorm(x, w, 1e-6) })},
+	{name: "layer_norm", shapes: shapes(size(9, 32), size(32), size(32)), f: func(s *scope, _ tensor.Device, in list) *tensor.Tensor {
+		return s.LayerNorm(in[0], in[1], in[2], 1e-6)
+	}},
+	{name: "add_dropout_none", shapes: shapes(size(9, 32), size(9, 32)), f: two(func(s *scope, r, x *tensor.Tensor) *tensor.Tensor { return s.AddDropout(r, x, 0, nil) })},
+	{name: "relu_dropout_none", shapes: shapes(size(9, 32)), f: one(func(s *scope, x *tensor.Tensor) *tensor.Tensor { return s.ReluDropout(x, 0, nil) })},
+	{name: "views", shapes: shapes(size(4, 6, 5)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor {
+		u := s.Permute(s.Narrow(t, 1, 1, 4), 1, 0, 2)
+		return s.Reshape(s.Transpose(s.View(s.Contiguous(u), 4, 20), 0, 1), 10, 8)
+	})},
+	{name: "cat", shapes: shapes(size(4, 6), size(3, 6)), f: two(func(s *scope, a, b *tensor.Tensor) *tensor.Tensor { return s.Cat(0, a, b, a) })},
+	{name: "index_select", shapes: shapes(size(6, 5)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
+		return s.IndexSelect(in[0], 0, s.FromInt64s([]int64{5, 0, 5, 2}, dev, 4))
+	}},
+	{name: "gather", shapes: shapes(size(3, 5)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
+		return s.Gather(in[0], 1, s.FromInt64s([]int64{4, 0, 1, 1, 3, 2}, dev, 3, 2))
+	}},
+	{name: "embedding", shapes: shapes(size(6, 5)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
+		return s.Embedding(in[0], s.FromInt64s([]int64{5, 0, 5, 2}, dev, 4))
+	}},
+	{name: "masked_fill", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.MaskedFill(t, s.LessScalar(t, 0), 0.5) })},
+	{name: "where", shapes: shapes(size(5, 7), size(5, 7)), f: two(func(s *scope, a, b *tensor.Tensor) *tensor.Tensor { return s.Where(s.LessScalar(a, 0), a, b) })},
+	{name: "add_rows", fixed: true, shapes: shapes(size(6, 5), size(4, 5)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
+		to := s.Clone(in[0])
+		s.AddRowsInPlace(to, s.FromInt64s([]int64{5, 0, 5, 2}, dev, 4), in[1])
+		return to
+	}},
+	{name: "relative_bias", shapes: shapes(size(32, 2)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor {
+		return s.RelativeBias(t, 9, tensor.Buckets{Number: 32, MaxDistance: 128, Both: true})
+	})},
+	{name: "head_loss", shapes: shapes(size(40, 12), size(61, 12)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
+		labels := make([]int64, 40)
+		for i := range labels {
+			if labels[i] = int64(i*7) % 61; i%5 == 0 {
+				labels[i] = -100
+			}
+		}
+		return s.HeadLoss(in[0], in[1], s.FromInt64s(labels, dev, 40), -100, 0.1, tensor.HeadOptions{})
+	}},
+	{name: "head_loss_bias", shapes: shapes(size(40, 12), size(61, 12)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
+		labels, bias := make([]int64, 40), make([]float32, 61)
+		for i := range labels {
+			labels[i] = int64(i*7) % 61
+		}
+		for i := range bias {
+			bias[i] = float32(i%7) / 4
+		}
+		h, w, b := in[0], in[1], s.ToDType(s.FromFloat32s(bias, dev, 61), in[0].DType())
+		if dev.IsCUDA() {
+			return s.HeadLoss(h, w, s.FromInt64s(labels, dev, 40), -100, 0, tensor.HeadOptions{Bias: b})
+		}
+		h, w = s.Cat(1, h, s.Full(1, h.DType(), dev, 40, 1)), s.Cat(1, w, s.View(b, 61, 1))
+		return s.HeadLoss(h, w, s.FromInt64s(labels, dev, 40), -100, 0, tensor.HeadOptions{})
+	}},
+	{name: "attention", shapes: shapes(size(17, 16), size(17, 16), size(17, 16), size(2, 10, 10)),
+		f: attention(false, 1, []int64{9, 1, 7}, []int64{9, 1, 7})},
+	{name: "attention_causal", shapes: shapes(size(17, 16), size(17, 16), size(17, 16), size(2, 10, 10)),
+		f: attention(true, 1, []int64{9, 1, 7}, []int64{9, 1, 7})},
+	{name: "attention_cross", shapes: shapes(size(8, 16), size(17, 16), size(17, 16)),
+		f: attention(false, 0.35, []int64{4, 1, 3}, []int64{9, 1, 7})},
+	{name: "top_k", fixed: true, shapes: shapes(size(5, 40)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor {
+		values, _ := s.TopK(t, 7, -1)
+		return values
+	})},
+}
+
+// tolerances of a type, by the largest value: those of the products of a card, which adds up in another order.
+var tolerances = []struct {
+	dtype             tensor.DType
+	forward, backward float64
+}{{tensor.F32, 1e-5, 1e-5}, {tensor.BF16, 2e-2, 4e-2}, {tensor.F16, 3e-3, 6e-3}}
+
+// TestOperations: forward and backward on the card against the CPU in float32, of numbers that the type can hold.
+func TestOperations(t *testing.T) {
+	for _, o := range operations {
+		for _, as := range tolerances {
+			name := o.name + "/" + as.dtype.String()
+			t.Run(name, func(t *testing.T) {
+				run(t, func(s *tensor.Scope) {
+					rng := &tensor.RNG{Seed: 11}
+					var inputs list
+					for _, shape := range o.shapes {
+						inputs = append(inputs, s.ToDType(s.ToDType(s.Normal(rng, 0, 1, shape...), as.dtype), tensor.F32))
+					}
+					var weight *tensor.Tensor
+					on := func(dev tensor.Device, dtype tensor.DType) (out []float32, grads [][]float32) {
+						in := make(list, len(inputs))
+						for i, x := range inputs {
+							in[i] = s.Clone(s.ToDevice(s.ToDType(x, dtype), dev))
+							if !o.fixed {
+								s.Leaf(in[i])
+							}
+						}
+						y := o.f(s, dev, in)
+						if y.Device() != dev {
+							t.Errorf("the result is on %v", y.Device())
+						}
+						out = y.Float32s()
+						if o.fixed {
+							return out, nil
+						}
+						if weight == nil {
+							weight = s.Normal(rng, 0, 1, y.Shape()...)
+						}
+						of := s.Sum(s.Mul(s.ToDType(y, tensor.F32), s.ToDevice(weight, dev)))
+						for i, g := range s.Gradients(of, in) {
+							if g == nil || g.Device() != dev {
+								t.Fatalf("gradient %d: %v", i, g)
+							}
+							grads = append(grads, g.Float32s())
+						}
+						return out, grads
+					}
+					want, wantGrads := on(tensor.CPU, tensor.F32)
+					got, gotGrads := on(card, as.dtype)
+					near(t, name, got, want, as.forward)
+					for i := range wantGrads {
+						near(t, name+"/gradient"+string(rune('0'+i)), gotGrads[i], wantGrads[i], as.backward)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestDropout: the card draws masks of its own, of the right rate; the gradient has the mask of the values, and the same
+// state gives the same.
+func TestDropout(t *testing.T) {
+	run(t, func(s *tensor.Scope) {
+		const n, p = 200_000, 0.1
+		x := s.Full(1, tensor.F32, card, n)
+		s.Leaf(x)
+		first, again := tensor.RNG{Seed: 7}, tensor.RNG{Seed: 7}
+		tensor.SeedDevice(card, &first)
+		y := s.Dropout(x, p, &first)
+		mask := y.Float32s()
+		kept := 0
+		for _, v := range mask {
+			if v != 0 {
+				kept++
+			}
+		}
+		if share := float64(kept) / n; abs(share-(1-p)) > 0.005 {
+			t.Errorf("kept %.4f", share)
+		}
+		near(t, "dropout/gradient", s.Gradients(s.Sum(y), list{x})[0].Float32s(), mask, 1e-6)
+		tensor.SeedDevice(card, &again)
+		near(t, "dropout/again", s.Dropout(x, p, &again).Float32s(), mask, 0)
+	})
+}

@@ -1,0 +1,75 @@
+package decode
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/model/decode/kernel"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+)
+
+// Ranker ranks documents by atomic identifiers: document i is the token first+i of
+// a model's extended vocabulary. Several goroutines may use it at once.
+type Ranker struct{ output *output }
+
+// NewRanker takes a copy of the documents' rows of the model's output matrix: it
+// must be made anew when the model's weights have changed.
+func NewRanker(m *seq2seq.Model, first, documents int64) (*Ranker, error) {
+	if documents < 1 || first < 0 || first+documents > m.Vocabulary().Size {
+		return nil, fmt.Errorf("atomic identifiers: tokens %d to %d for %d documents; the model's vocabulary has %d: was it extended for this collection?",
+			first, first+documents-1, documents, m.Vocabulary().Size)
+	}
+	o, err := newOutput(m, first, documents)
+	if err != nil {
+		return nil, err
+	}
+	return &Ranker{o}, nil
+}
+
+// Warn is called with a sentence when a card has no room for a batch.
+func (x *Ranker) Warn(say func(string)) { x.output.say = say }
+
+// Close frees what is kept on a card; no ranking may be under way.
+func (x *Ranker) Close() { x.output.close() }
+
+// Rank returns the k best documents of each query by the first decoder step's
+// scores (paper, "Retrieval"), batch queries at a time; 0: as many as a card has room
+// for. Only the documents' rows of the output matrix are computed, so a score is
+// log p(document | query) among documents; the order is that of the whole vocabulary.
+// Ties: the lower document first. report, which may be nil, hears how many queries are done.
+func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, report func(done int)) ([]Result, error) {
+	if k < 1 {
+		return nil, fmt.Errorf("atomic identifiers: the %d best documents; at least 1 is needed", k)
+	}
+	m := x.output.m
+	k = int(min(int64(k), x.output.count))
+	out, memory := make([]Result, len(queries)), &kernel.Logits{}
+	err := batches(ctx, x.output, queries, batch, Load{Beams: 1, Tokens: 1}, report, func(part []int, inputs [][]int32) error {
+		c, err := start(x.output, memory, inputs, 1)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		tokens := make([]int32, len(inputs))
+		for i := range tokens {
+			tokens[i] = int32(m.Vocabulary().Start)
+		}
+		scores, err := c.Step(ctx, part, tokens, nil)
+		if err != nil {
+			return err
+		}
+		best, err := scores.Top(make([]float32, len(inputs)), k)
+		for i, candidates := range best {
+			r := &out[part[i]]
+			r.Ranking = r.Ranking[:0]
+			for _, d := range candidates {
+				r.Ranking = append(r.Ranking, Ranked{Document: int(d.Token), Score: float64(d.Score)})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

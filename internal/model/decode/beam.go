@@ -1,0 +1,203 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+)
+
+// Beam is a configuration of beam search. The paper's is NewBeam's.
+type Beam struct {
+	Width         int           // num_beams
+	Return        int           // num_return_sequences, at most Width
+	MaxTokens     int           // max_new_tokens, the end of sequence included
+	LengthPenalty float64       // a hypothesis scores its log-probability / length^LengthPenalty
+	EarlyStopping stopping.Rule //
+	Start         int32         // decoder_start_token_id
+	EOS           int32         // ends a hypothesis
+	Trie          *docid.Trie   // nil: every token may follow
+	// Tokens that are written without a trie at the first and at the last of MaxTokens
+	// steps, at no cost (forced_bos_token_id, forced_eos_token_id); nil: none.
+	ForcedBOS, ForcedEOS *int64
+}
+
+// NewBeam is the paper's search: 40 beams, all returned, length-normalized, for
+// identifiers of at most maxTokens tokens (</s> included) of a T5 model. When it ends is
+// as in the paper's released code; the paper does not say.
+func NewBeam(maxTokens int, trie *docid.Trie) Beam {
+	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: stopping.Full, Start: 0, EOS: 1, Trie: trie}
+}
+
+// Check says what is wrong with the configuration.
+func (b *Beam) Check() error {
+	switch {
+	case b.Width < 1:
+		return fmt.Errorf("beam search: %d beams; at least 1 is needed", b.Width)
+	case b.Return < 1 || b.Return > b.Width:
+		return fmt.Errorf("beam search: %d hypotheses of %d beams; between 1 and %d can be returned", b.Return, b.Width, b.Width)
+	case b.MaxTokens < 1:
+		return fmt.Errorf("beam search: at most %d new tokens; at least 1 is needed", b.MaxTokens)
+	case math.IsNaN(b.LengthPenalty) || math.IsInf(b.LengthPenalty, 0):
+		return fmt.Errorf("beam search: length penalty %v", b.LengthPenalty)
+	case b.Trie != nil && b.Trie.Nodes() < 2:
+		return errors.New("beam search: the trie has no identifier")
+	case b.Trie != nil && b.Trie.Depth() > b.MaxTokens:
+		return fmt.Errorf("beam search: the longest identifier has %d tokens and at most %d are generated; raise the number of new tokens", b.Trie.Depth(), b.MaxTokens)
+	}
+	if err := b.EarlyStopping.Check(); err != nil {
+		return fmt.Errorf("beam search: %w", err)
+	}
+	return nil
+}
+
+// Hypothesis is a generated sequence.
+type Hypothesis struct {
+	Tokens []int32 // without the start token; with EOS, unless MaxTokens came first
+	Score  float64 // log-probability / length^LengthPenalty
+}
+
+// Stepper runs a model's decoder for the queries that it was made for. Rows are
+// grouped by query and every query has the same number of them.
+type Stepper interface {
+	// Step appends tokens[i] to row i and returns the scores of what may follow.
+	// queries are the ones still searched, in their order, one of them several times where
+	// its rows are groups of their own; len(tokens) is a multiple of their number. Row i continues from row parents[i] of the last Step, which is a
+	// row of the same query; at the first Step parents is nil. The result is valid
+	// until the next Step.
+	Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error)
+}
+
+// Scores are the log-probabilities of all next tokens for each row of a Step,
+// normalized over the whole vocabulary.
+type Scores interface {
+	// Top returns per query its best continuations over all its rows, best first and
+	// at most n: a candidate's score is sums[row] plus its log-probability, in
+	// float32. A row whose sum is -Inf has none. Ties: by row, then by token.
+	Top(sums []float32, n int) ([][]Candidate, error)
+	// At returns for each row the log-probabilities of tokens[row].
+	At(tokens [][]int32) ([][]float32, error)
+}
+
+// Candidate is a beam's possible continuation.
+type Candidate struct {
+	Row   int32 // of the Step
+	Token int32
+	Score float32
+}
+
+// Search finds the hypotheses of n queries, best first, as transformers 4.44.1
+// does: GenerationMixin._beam_search with BeamSearchScorer and, with a trie,
+// PrefixConstrainedLogitsProcessor.
+//
+// NOTE: transformers starts Width equal beams, all but one at -1e9, and refills
+// with masked candidates where a trie offers fewer than it wants. Here a query has
+// only the beams that exist, so that no repeated or forbidden sequence is
+// returned; there may then be fewer than Return. Full counts only real ones.
+func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	searches := make([]*search, n)
+	active := make([]*search, n)
+	for i := range searches {
+		searches[i] = newSearch(&b, i)
+		active[i] = searches[i]
+	}
+	var parents []int32
+	for step := 1; step <= b.MaxTokens && len(active) > 0; step++ {
+		queries, tokens, sums := gather(active, b.Start)
+		scores, err := s.Step(ctx, queries, tokens, parents)
+		if err != nil {
+			return nil, fmt.Errorf("decoder step %d: %w", step, err)
+		}
+		if token := b.forced(step); token != nil {
+			scores = forced{int32(*token), len(queries)}
+		}
+		var candidates [][]Candidate
+		if b.Trie == nil {
+			candidates, err = scores.Top(sums, 2*b.Width)
+		} else {
+			candidates, err = constrained(scores, active, sums, 2*b.Width)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("decoder step %d: %w", step, err)
+		}
+		width := len(tokens) / len(active)
+		left, origins := active[:0], []int(nil)
+		for i, q := range active {
+			if err := q.advance(step, candidates[i], i*width); err != nil {
+				return nil, fmt.Errorf("query %d, decoder step %d: %w", q.query, step, err)
+			}
+			if !q.done {
+				left, origins = append(left, q), append(origins, i*width)
+			}
+		}
+		active = left
+		parents = lineage(active, origins)
+	}
+	out := make([][]Hypothesis, n)
+	for i, q := range searches {
+		out[i] = q.finish()
+	}
+	return out, nil
+}
+
+// forced is the token of a step that nothing else may be written in, or nil.
+func (b *Beam) forced(step int) *int64 {
+	switch {
+	case b.Trie != nil: // it alone says what may follow
+		return nil
+	case step == b.MaxTokens && b.ForcedEOS != nil:
+		return b.ForcedEOS
+	case step == 1:
+		return b.ForcedBOS
+	}
+	return nil
+}
+
+// gather lays the beams of the queries out as rows of equal number per query; a
+// query with fewer beams gets dead rows, whose sum is -Inf.
+func gather(active []*search, pad int32) (queries []int, tokens []int32, sums []float32) {
+	width := rows(active)
+	for _, q := range active {
+		queries = append(queries, q.query)
+		for i := range width {
+			if i < len(q.beams) {
+				tokens, sums = append(tokens, q.beams[i].token), append(sums, q.beams[i].sum)
+			} else {
+				tokens, sums = append(tokens, pad), append(sums, float32(math.Inf(-1)))
+			}
+		}
+	}
+	return queries, tokens, sums
+}
+
+// lineage is the parents argument of the next Step; origins are the first rows of
+// the active queries in the last one.
+func lineage(active []*search, origins []int) []int32 {
+	width := rows(active)
+	var parents []int32
+	for k, q := range active {
+		for i := range width {
+			row := int32(origins[k])
+			if i < len(q.beams) {
+				row += q.beams[i].parent
+			}
+			parents = append(parents, row)
+		}
+	}
+	return parents
+}
+
+// rows is the number of rows per query: that of the query with the most beams.
+func rows(active []*search) int {
+	n := 0
+	for _, q := range active {
+		n = max(n, len(q.beams))
+	}
+	return n
+}

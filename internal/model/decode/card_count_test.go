@@ -1,0 +1,229 @@
+package decode
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+	seeded "github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/t5"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// counted is a session that counts what each of its tokens asks of a card.
+type counted struct {
+	*session
+	tokens *[]tensor.Counts
+}
+
+func (c counted) Step(ctx context.Context, queries []int, tokens, parents []int32) (scores Scores, err error) {
+	*c.tokens = append(*c.tokens, tensor.Count(func() { scores, err = c.session.Step(ctx, queries, tokens, parents) }))
+	if err != nil {
+		return nil, err
+	}
+	return countedScores{scores.(*cardStep), c.tokens}, nil
+}
+
+// countedScores add what is asked of a token's scores to what its Step asked.
+type countedScores struct {
+	*cardStep
+	tokens *[]tensor.Counts
+}
+
+func (c countedScores) count(f func()) {
+	of := &(*c.tokens)[len(*c.tokens)-1]
+	n := tensor.Count(f)
+	for name, k := range of.Operators {
+		n.Operators[name] += k
+	}
+	for name, k := range of.Syncs {
+		n.Syncs[name] += k
+	}
+	n.Launches, n.Uploads, n.Downloads = n.Launches+of.Launches, n.Uploads+of.Uploads, n.Downloads+of.Downloads
+	*of = n
+}
+
+func (c countedScores) Top(sums []float32, n int) (out [][]Candidate, err error) {
+	c.count(func() { out, err = c.cardStep.Top(sums, n) })
+	return out, err
+}
+
+func (c countedScores) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
+	c.count(func() { out, err = c.cardStep.Along(t, nodes, sums, n) })
+	return out, err
+}
+
+func (c countedScores) Draw(o *Sampling, rows []int32, u []float64) (out []Candidate, err error) {
+	c.count(func() { out, err = c.cardStep.Draw(o, rows, u) })
+	return out, err
+}
+
+// shape is a T5 model of so many layers, with random weights. Kernels are as many
+// whatever its widths are, which are small here.
+func shape(t *testing.T, layers int64) *seq2seq.Model {
+	t.Helper()
+	c := t5.Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 600, 16, 4, 32, layers, layers, 4
+	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// few are sequences of the model's tokens.
+func few(n, low, high int) [][]int32 {
+	var d seeded.Numbers
+	all := d.Sequences(n, low, high)
+	for _, q := range all {
+		for i := range q {
+			q[i] = 2 + q[i]%598
+		}
+	}
+	return all
+}
+
+// TestCounts: a token costs one transfer in each direction and waits for nothing else, of
+// beams, along a trie and of samples, whether rows change places, queries end or their
+// samples do. The golden file has the kernels of the last whole token of each, and of an
+// atomic batch from the queries to the ranking.
+func TestCounts(t *testing.T) {
+	defer tensor.Emulate()()
+	ctx, queries := context.Background(), few(5, 3, 9)
+	seen := map[[2]int32]bool{}
+	var ids [][]int32
+	for _, s := range few(400, 2, 2) {
+		if id := [2]int32(s); !seen[id] {
+			seen[id] = true
+			ids = append(ids, []int32{id[0], id[1], 2 + id[0]%7, 1})
+		}
+	}
+	trie := trieOf(t, ids)
+	got := map[string]map[string]int64{}
+	for name, layers := range map[string]int64{"tiny": 4, "small": 6, "base": 12} {
+		m := shape(t, layers)
+		x, err := NewSearcher(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if err := tensor.Try(func() { _, err = x.output.card.trie(trie, x.output) }); err != nil {
+			t.Fatal(err)
+		}
+		for mode, find := range map[string]func(s Stepper) error{
+			"beam":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, nil)); return err },
+			"trie":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, trie)); return err },
+			"sample": func(s Stepper) error { _, err := Sample(ctx, s, make([]uint64, len(queries)), samples()); return err },
+		} {
+			var tokens []tensor.Counts
+			e := tensor.Try(func() {
+				var c *session
+				if c, err = start(x.output, nil, queries, 6); err != nil {
+					return
+				}
+				defer c.close()
+				err = find(counted{c, &tokens})
+			})
+			if e != nil || err != nil {
+				t.Fatal(e, err)
+			}
+			for i, n := range tokens {
+				if n.Uploads != 1 || n.Downloads != 1 || len(n.Syncs) > 0 {
+					t.Errorf("%s %s, token %d: %d uploads, %d downloads, waits for %v", name, mode, i+1, n.Uploads, n.Downloads, n.Syncs)
+				}
+			}
+			if len(tokens) < 3 {
+				t.Fatalf("%s %s: %d tokens", name, mode, len(tokens))
+			}
+			got[name+" "+mode] = tokens[2].Operators
+		}
+		var n tensor.Counts
+		r, err := NewRanker(m, 100, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := tensor.Try(func() {
+			n = tensor.Count(func() { _, err = r.Rank(ctx, queries, 40, len(queries), nil) })
+		})
+		r.Close()
+		if e != nil || err != nil {
+			t.Fatal(e, err)
+		}
+		if n.Uploads != 3 || n.Downloads != 1 || len(n.Syncs) > 0 { // inputs, what the decoder's positions need, the token
+			t.Errorf("%s: an atomic batch has %d uploads, %d downloads and waits for %v", name, n.Uploads, n.Downloads, n.Syncs)
+		}
+		got[name+" atomic"] = n.Operators
+	}
+	const path = "testdata/card_counts.json"
+	if *update {
+		text, err := json.MarshalIndent(got, "", "  ")
+		if err == nil {
+			err = os.WriteFile(path, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]map[string]int64
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if !maps.Equal(got[name], want[name]) {
+			t.Errorf("%s: kernels %v, want %v (-update writes them)", name, got[name], want[name])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d counts, want %d", len(got), len(want))
+	}
+}
+
+// samples are some whose ends come at different tokens.
+func samples() Sampling {
+	return Sampling{Samples: 4, MaxTokens: 6, TopK: 10, TopP: 0.9, Temperature: 0.8, Seed: 3, Start: 0, EOS: 1}
+}
+
+// TestPositions: a family that looks up positions has no more transfers.
+func TestPositions(t *testing.T) {
+	g := readGolden(t, "../bart/testdata/beam.json")
+	onCard(t, "../bart/testdata/plain", func(m *seq2seq.Model) {
+		x, err := NewSearcher(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		var tokens []tensor.Counts
+		e := tensor.Try(func() {
+			var c *session
+			if c, err = start(x.output, nil, g.Queries, 6); err != nil {
+				return
+			}
+			defer c.close()
+			b := NewBeam(6, nil)
+			b.EOS = int32(m.Vocabulary().EOS)
+			_, err = Search(context.Background(), counted{c, &tokens}, len(g.Queries), b)
+		})
+		if e != nil || err != nil || len(tokens) < 3 {
+			t.Fatal(e, err, len(tokens))
+		}
+		for i, n := range tokens {
+			if n.Uploads != 1 || n.Downloads != 1 || len(n.Syncs) > 0 {
+				t.Errorf("token %d: %d uploads, %d downloads, waits for %v", i+1, n.Uploads, n.Downloads, n.Syncs)
+			}
+		}
+	})
+}

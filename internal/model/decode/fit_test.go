@@ -1,0 +1,147 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/t5"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// TestPerQuery: the estimate is no less than what decoding takes at its most, and at
+// most twice that.
+func TestPerQuery(t *testing.T) {
+	defer tensor.Emulate()()
+	c := t5.Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 8000, 128, 32, 512, 2, 2, 4
+	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	x, err := NewSearcher(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	r, err := NewRanker(m, 0, c.VocabSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, queries := context.Background(), few(6, 16, 16)
+	trie := trieOf(t, distinct(few(2000, 3, 3)))
+	all, some := Sampling{Samples: 8, MaxTokens: 5, TopP: 1, Temperature: 1}, Sampling{Samples: 8, MaxTokens: 5, TopK: 10, TopP: 1, Temperature: 1}
+	for name, of := range map[string]struct {
+		load Load
+		run  func() error
+	}{
+		"free":     {Load{Beams: 40, Tokens: 6}, func() error { _, err := x.Search(ctx, queries, NewBeam(6, nil), 6, nil); return err }},
+		"trie":     {Load{Beams: 40, Tokens: 6, Trie: trie}, func() error { _, err := x.Search(ctx, queries, NewBeam(6, trie), 6, nil); return err }},
+		"sampling": {Load{Beams: 8, Tokens: 5, Sorted: true}, func() error { _, err := x.Sample(ctx, queries, make([]uint64, 6), all, 6, nil); return err }},
+		"top k":    {Load{Beams: 8, Tokens: 5}, func() error { _, err := x.Sample(ctx, queries, make([]uint64, 6), some, 6, nil); return err }},
+		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { _, err := r.Rank(ctx, queries, 40, 6, nil); return err }},
+	} {
+		of.load.Input = 16
+		var n tensor.Counts
+		var failed error
+		var estimate int64
+		err := tensor.Try(func() {
+			n = tensor.Count(func() { failed = of.run() })
+			estimate = PerQuery(m, of.load)
+		})
+		if err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+		t.Logf("%s: %d bytes a query, %d estimated", name, n.Peak/6, estimate)
+		if peak := n.Peak / 6; estimate < peak || estimate > 2*peak {
+			t.Errorf("%s: %d bytes a query, %d estimated", name, peak, estimate)
+		}
+	}
+}
+
+// distinct are different sequences with </s>.
+func distinct(sequences [][]int32) (out [][]int32) {
+	slices.SortFunc(sequences, slices.Compare)
+	for _, s := range slices.CompactFunc(sequences, slices.Equal) {
+		out = append(out, append(s, 1))
+	}
+	return out
+}
+
+func TestFit(t *testing.T) {
+	m := loadT5(t, "v1_0")
+	err := tensor.Try(func() {
+		l := Load{Beams: 40, Tokens: 6, Input: 8}
+		one := PerQuery(m, l)
+		for free, want := range map[int64]int{0: 1, one: 1, 10 * one: 8, 1 << 50: mostBatch} {
+			if got := Fit(free, m, l); got != want {
+				t.Errorf("%d bytes for queries of %d: %d together, want %d", free, one, got, want)
+			}
+		}
+		if l.Beams = 80; PerQuery(m, l) < one*3/2 {
+			t.Error("twice the beams take as much")
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAutomaticBatch: 0 queries together is for the card to say, not for a CPU.
+func TestAutomaticBatch(t *testing.T) {
+	g := readT5Golden(t)
+	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
+		got, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameHypotheses(t, "together", got, want)
+	})
+}
+
+// TestNoRoom: a part that a card has no room for is halved, and those after it, once;
+// other errors are not.
+func TestNoRoom(t *testing.T) {
+	full := &tensor.Error{Op: "MatMul", Message: "CUDA out of memory. Tried to allocate 20.00 MiB."}
+	m := loadT5(t, "v1_0")
+	queries := few(11, 3, 3)
+	for i := range queries {
+		for j := range queries[i] {
+			queries[i][j] %= 100
+		}
+	}
+	run := func(room int, failure error) (sizes []int, said []string, seen []int, err error) {
+		o := &output{m: m, say: func(text string) { said = append(said, text) }}
+		err = batches(context.Background(), o, queries, 8, Load{}, nil, func(part []int, inputs [][]int32) error {
+			if sizes = append(sizes, len(part)); len(part) > room {
+				return failure
+			}
+			seen = append(seen, part...)
+			return nil
+		})
+		return sizes, said, seen, err
+	}
+	sizes, said, seen, err := run(4, full)
+	slices.Sort(seen)
+	if err != nil || !slices.Equal(sizes, []int{8, 4, 4, 3}) || len(said) != 1 || len(slices.Compact(seen)) != 11 || len(seen) != 11 {
+		t.Errorf("%v, %v, %v, %v", sizes, said, seen, err)
+	}
+	if len(said) == 1 && !strings.Contains(said[0], "8 queries at a time; continuing with 4. Set batch") {
+		t.Error(said)
+	}
+	if sizes, said, _, err = run(3, full); err == nil || !errors.Is(err, full) || !slices.Equal(sizes, []int{8, 4}) || len(said) != 1 {
+		t.Errorf("no room for half: %v, %v, %v", sizes, said, err)
+	}
+	if sizes, said, _, err = run(4, ErrNaN); !errors.Is(err, ErrNaN) || len(sizes) != 1 || len(said) != 0 {
+		t.Errorf("another error: %v, %v, %v", sizes, said, err)
+	}
+}

@@ -1,0 +1,203 @@
+package decode
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/redsi/redsi/internal/model/decode/kernel"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// mostRows bounds the rows whose logits exist at a time on a CPU: 512 of 32,128
+// tokens are 66 MB.
+const mostRows = 512
+
+// output is the part of a model's output matrix that a decoder scores, and the
+// memory that it scores in.
+type output struct {
+	m     *seq2seq.Model
+	card  *card // where the model is on one
+	say   func(string)
+	first int64 // tokens first … first+count-1
+	count int64
+	width int          // of its rows
+	head  *kernel.Head // nil: libtorch multiplies, in another type than float32 or on a card
+}
+
+// newOutput packs a copy of the weights, where that is of use.
+func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
+	o := &output{m: m, first: first, count: count}
+	var err, failed error
+	if m.Device.IsCUDA() {
+		o.card, err = newCard(m, first, count)
+		return o, err
+	} else if m.Compute != tensor.F32 {
+		return o, nil
+	}
+	err = tensor.Run(func(s *tensor.Scope) {
+		failed = s.Narrow(m.Head(s), 0, first, count).Write(reading(func(weights []float32) (err error) {
+			o.width = len(weights) / int(count)
+			o.head, err = kernel.Pack(weights, int(count), o.width)
+			return err
+		}))
+	})
+	return o, errors.Join(err, failed)
+}
+
+func (o *output) close() {
+	if o.card != nil {
+		o.card.close()
+	}
+}
+
+// logits are Scores that multiply states with the output matrix when asked.
+type logits struct {
+	*output
+	states  *tensor.Tensor // [rows, width]
+	queries int
+	memory  *kernel.Logits // used again by every step
+}
+
+// Top implements Scores.
+func (l *logits) Top(sums []float32, n int) (out [][]Candidate, err error) {
+	if l.head == nil {
+		return l.topComposed(sums, n)
+	}
+	err = l.chunks(len(sums), func(from, to int, t *Table) error {
+		part, err := t.Top(sums[from:to], n)
+		for _, candidates := range part {
+			for i := range candidates {
+				candidates[i].Row += int32(from)
+			}
+		}
+		out = append(out, part...)
+		return err
+	})
+	return out, err
+}
+
+// At implements Scores.
+func (l *logits) At(tokens [][]int32) (out [][]float32, err error) {
+	if l.head == nil {
+		return l.atComposed(tokens)
+	}
+	err = l.chunks(len(tokens), func(from, to int, t *Table) error {
+		part, err := t.At(tokens[from:to])
+		out = append(out, part...)
+		return err
+	})
+	return out, err
+}
+
+// chunks calls f for the rows of as many queries at a time as mostRows allows.
+func (l *logits) chunks(rows int, f func(from, to int, t *Table) error) error {
+	perQuery := rows / l.queries
+	step := max(mostRows/perQuery, 1)
+	depth, threads := l.width, tensor.NumThreads()
+	var failed error
+	err := tensor.Run(func(s *tensor.Scope) {
+		failed = s.Detach(l.states).Write(reading(func(states []float32) error {
+			for q := 0; q < l.queries; q += step {
+				n := min(step, l.queries-q)
+				from, to := q*perQuery, (q+n)*perQuery
+				if err := l.head.Scores(l.memory, states[from*depth:to*depth], threads); err != nil {
+					return err
+				}
+				t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: n, Maxima: l.memory.Maxima, Block: kernel.Block}
+				if err := f(from, to, t); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	})
+	return errors.Join(err, failed)
+}
+
+// reading is a writer that looks at a tensor's float32 elements where they are; f
+// must not keep them.
+type reading func(values []float32) error
+
+// Write implements io.Writer.
+func (r reading) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, r(nil)
+	}
+	return len(p), r(unsafe.Slice((*float32)(unsafe.Pointer(&p[0])), len(p)/4))
+}
+
+// product is the logits of all rows by libtorch: [rows, count].
+func (l *logits) product(s *tensor.Scope) *tensor.Tensor {
+	return l.m.LogitsRange(s, l.states, l.first, l.count)
+}
+
+func (l *logits) topComposed(sums []float32, n int) (out [][]Candidate, err error) {
+	err = tensor.Run(func(s *tensor.Scope) {
+		tensor.NoGrad(func() {
+			rows, vocab := int64(len(sums)), l.count
+			perQuery := int(rows) / l.queries
+			values := s.LogSoftmax(l.product(s), -1, tensor.F32)
+			values = s.Add(values, s.FromFloat32s(sums, l.m.Device, rows, 1))
+			best, index := s.TopK(s.View(values, int64(l.queries), int64(perQuery)*vocab), min(int64(n), int64(perQuery)*vocab), 1)
+			scores, at := best.Float32s(), index.Int64s()
+			k := len(scores) / l.queries
+			for q := range l.queries {
+				top := newBest(n) // orders ties, drops dead rows
+				for i := q * k; i < (q+1)*k; i++ {
+					if scores[i] != scores[i] {
+						out, err = nil, ErrNaN
+						return
+					}
+					top.offer(Candidate{Row: int32(int64(q*perQuery) + at[i]/vocab), Token: int32(at[i] % vocab), Score: scores[i]})
+				}
+				out = append(out, top.sorted())
+			}
+		})
+	})
+	return out, err
+}
+
+func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {
+	vocab := l.count
+	var flat []int64
+	for row, ids := range tokens {
+		for _, id := range ids {
+			if id < 0 || int64(id) >= vocab {
+				return nil, outside(id, vocab)
+			}
+			flat = append(flat, int64(row)*vocab+int64(id))
+		}
+	}
+	var scores []float32
+	err = tensor.Run(func(s *tensor.Scope) {
+		tensor.NoGrad(func() {
+			values := s.LogSoftmax(l.product(s), -1, tensor.F32)
+			scores = s.IndexSelect(s.View(values, -1), 0, s.FromInt64s(flat, l.m.Device, int64(len(flat)))).Float32s()
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return apart(scores, tokens)
+}
+
+// outside is the error of an identifier's token.
+func outside(id int32, vocab int64) error {
+	return fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, vocab)
+}
+
+// apart gives each row its scores of as many tokens.
+func apart(scores []float32, tokens [][]int32) (out [][]float32, err error) {
+	for _, v := range scores {
+		if v != v {
+			return nil, ErrNaN
+		}
+	}
+	for _, ids := range tokens {
+		out = append(out, scores[:len(ids):len(ids)])
+		scores = scores[len(ids):]
+	}
+	return out, nil
+}

@@ -1,0 +1,194 @@
+package decode
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/redsi/redsi/internal/model/decode/kernel"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// session is a model's decoder working on a batch of queries: a Stepper.
+type session struct {
+	output *output
+	memory *kernel.Logits
+	scope  *tensor.Scope // of the encoder's states and of the last step's
+	cache  *seq2seq.Cache
+	states *tensor.Tensor // [rows, width], of the last step; not on a card
+	last   *cardStep      // on a card
+}
+
+// start encodes queries, once for all their beams, for at most the given number of
+// tokens each.
+func start(o *output, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
+	c = &session{output: o, memory: memory, scope: tensor.NewScope()}
+	err = tensor.Try(func() {
+		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries), most)
+	})
+	if err != nil {
+		c.scope.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *session) close() {
+	c.cache.Close()
+	c.scope.Close()
+}
+
+// Step implements Stepper.
+func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if c.output.card != nil {
+		return c.stepCard(len(queries), tokens, parents)
+	}
+	err := tensor.Try(func() {
+		c.reorder(parents)
+		tensor.Free(c.states)
+		c.states = c.cache.Step(c.scope, tokens)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &logits{output: c.output, states: c.states, queries: len(queries), memory: c.memory}, nil
+}
+
+// reorder tells the cache where its rows continue from.
+func (c *session) reorder(parents []int32) {
+	if parents == nil || identity(parents, c.cache.Rows()) {
+		return
+	}
+	order := make([]int64, len(parents))
+	for i, p := range parents {
+		order[i] = int64(p)
+	}
+	c.cache.Select(order)
+}
+
+func identity(parents []int32, rows int) bool {
+	for i, p := range parents {
+		if int(p) != i {
+			return false
+		}
+	}
+	return len(parents) == rows
+}
+
+// checkQueries says which query the model cannot read.
+func checkQueries(m *seq2seq.Model, queries [][]int32) error {
+	for i, q := range queries {
+		if len(q) == 0 {
+			return fmt.Errorf("query %d has no tokens", i)
+		}
+		for _, t := range q {
+			if t < 0 || int64(t) >= m.Vocabulary().Size {
+				return fmt.Errorf("query %d has token %d; the model's vocabulary has %d", i, t, m.Vocabulary().Size)
+			}
+		}
+	}
+	return nil
+}
+
+// Searcher finds hypotheses with a model. Several goroutines may use it at once.
+type Searcher struct{ output *output }
+
+// NewSearcher takes a copy of the model's output matrix, laid out for the
+// processor: it must be made anew when the model's weights have changed.
+func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
+	o, err := newOutput(m, 0, m.Vocabulary().Size)
+	if err != nil {
+		return nil, err
+	}
+	return &Searcher{o}, nil
+}
+
+// Warn is called with a sentence when a card has no room for a batch.
+func (x *Searcher) Warn(say func(string)) { x.output.say = say }
+
+// Close frees what is kept on a card; no search may be under way.
+func (x *Searcher) Close() { x.output.close() }
+
+// Search finds the hypotheses of queries, batch queries at a time, those of similar
+// length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's.
+// report, which may be nil, hears how many queries are done.
+func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	v := x.output.m.Vocabulary()
+	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
+	return x.each(ctx, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
+		return Search(ctx, c, len(part), b)
+	})
+}
+
+// each finds the hypotheses of parts of queries, each with a cache of its own.
+func (x *Searcher) each(ctx context.Context, queries [][]int32, batch int, l Load, report func(done int), find func(c *session, part []int) ([][]Hypothesis, error)) ([][]Hypothesis, error) {
+	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
+	err := batches(ctx, x.output, queries, batch, l, report, func(part []int, inputs [][]int32) error {
+		c, err := start(x.output, memory, inputs, l.Tokens)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		found, err := find(c, part)
+		for i, h := range found {
+			out[part[i]] = h
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// batches calls f for parts of queries of similar length; f may be called again for some,
+// where a card has no room.
+func batches(ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), f func(part []int, inputs [][]int32) error) error {
+	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
+	// a while after each operation, so that a second one takes the first one's time.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	size, err := o.batch(asked, queries, l)
+	if err != nil {
+		return err
+	}
+	if size < 1 {
+		return fmt.Errorf("batches of %d queries; at least 1 is needed", size)
+	}
+	if err := checkQueries(o.m, queries); err != nil {
+		return err
+	}
+	order := byLength(queries)
+	next := halved(size, o.say, func(from, size int) error {
+		part := order[from:min(from+size, len(order))]
+		inputs := make([][]int32, len(part))
+		for i, q := range part {
+			inputs[i] = queries[q]
+		}
+		if err := f(part, inputs); err != nil {
+			return fmt.Errorf("queries %v: %w", part, err)
+		}
+		return nil
+	})
+	for from := 0; from < len(order); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done, err := next(from)
+		if err != nil {
+			return err
+		}
+		from = min(from+done, len(order))
+		if report != nil {
+			report(from)
+		}
+	}
+	return nil
+}

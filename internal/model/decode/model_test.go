@@ -1,0 +1,186 @@
+package decode
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+)
+
+// loadT5 opens a model of package t5's tests.
+func loadT5(t testing.TB, name string) *seq2seq.Model {
+	t.Helper()
+	return load(t, "../t5/testdata/"+name)
+}
+
+func load(t testing.TB, folder string) *seq2seq.Model {
+	t.Helper()
+	m, err := models.Load(folder, tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+type beamGolden struct {
+	Queries     [][]int32
+	Identifiers [][]int32
+	Results     map[string][][]struct {
+		Tokens []int32
+		Score  float64
+	}
+}
+
+// find and rank make what is needed for one call.
+func find(ctx context.Context, m *seq2seq.Model, queries [][]int32, b Beam, batch int, report func(int)) ([][]Hypothesis, error) {
+	x, err := NewSearcher(m)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	return x.Search(ctx, queries, b, batch, report)
+}
+
+func rank(ctx context.Context, m *seq2seq.Model, queries [][]int32, first, documents int64, k, batch int) ([]Result, error) {
+	x, err := NewRanker(m, first, documents)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	return x.Rank(ctx, queries, k, batch, nil)
+}
+
+func readT5Golden(t testing.TB) *beamGolden {
+	t.Helper()
+	return readGolden(t, "testdata/beam_t5.json")
+}
+
+func readGolden(t testing.TB, path string) *beamGolden {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g beamGolden
+	if err := json.Unmarshal(data, &g); err != nil {
+		t.Fatal(err)
+	}
+	return &g
+}
+
+// TestEqualsTransformers compares sequences and scores, for any size of batch, of T5 and
+// BART (tools/golden/beam_t5.py, bart.py).
+func TestEqualsTransformers(t *testing.T) {
+	equalsTransformers(t, "../t5/testdata/", readT5Golden(t), "v1_0", "v1_1")
+	equalsTransformers(t, "../bart/testdata/", readGolden(t, "../bart/testdata/beam.json"), "plain", "scaled")
+}
+
+func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...string) {
+	t.Helper()
+	trie := trieOf(t, g.Identifiers)
+	for _, name := range names {
+		m := load(t, folder+name)
+		for _, batch := range []int{1, 2, 64} {
+			for mode, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trie), "free/full": NewBeam(6, nil), "trie/full": NewBeam(6, trie)} {
+				if !strings.HasSuffix(mode, "/full") {
+					b.EarlyStopping = stopping.Heuristic
+				}
+				got, err := find(context.Background(), m, g.Queries, b, batch, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				apart := 0.0
+				for q, want := range g.Results[name+"/"+mode] {
+					if len(got[q]) != len(want) {
+						t.Errorf("%s %s: query %d has %d hypotheses, want %d", name, mode, q, len(got[q]), len(want))
+						continue
+					}
+					for i, w := range want {
+						h := got[q][i]
+						apart = max(apart, math.Abs(h.Score-w.Score))
+						if !slices.Equal(h.Tokens, w.Tokens) || math.Abs(h.Score-w.Score) > 1e-4 {
+							t.Errorf("%s %s: query %d, hypothesis %d: %v %.6f, want %v %.6f", name, mode, q, i, h.Tokens, h.Score, w.Tokens, w.Score)
+						}
+					}
+				}
+				t.Logf("%s %s, batches of %d: scores differ by at most %.2g", name, mode, batch, apart)
+			}
+			got, err := rank(context.Background(), m, g.Queries, 30, 70, 10, batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for q, want := range g.Results[name+"/atomic"] {
+				for i, w := range want {
+					if r := got[q].Ranking[i]; r.Document != int(w.Tokens[0]) || math.Abs(r.Score-w.Score) > 1e-4 {
+						t.Errorf("%s atomic: query %d, rank %d: %+v, want %v", name, q, i+1, r, w)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestT5Leaks(t *testing.T) {
+	m, g := loadT5(t, "v1_0"), readT5Golden(t)
+	before := tensor.Live()
+	if _, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 2, func(int) { cancel() }); err == nil {
+		t.Error("a cancelled search went on")
+	}
+	if n := tensor.Live(); n != before {
+		t.Errorf("%d tensors live, %d before", n, before)
+	}
+}
+
+func TestT5Mistakes(t *testing.T) {
+	m := loadT5(t, "v1_0")
+	ctx := context.Background()
+	query := [][]int32{{5, 1}}
+	for want, f := range map[string]func() error{
+		"query 1 has no tokens": func() error {
+			_, err := find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)
+			return err
+		},
+		"query 0 has token 100": func() error {
+			_, err := rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)
+			return err
+		},
+		"batches of 0": func() error { _, err := find(ctx, m, query, NewBeam(4, nil), 0, nil); return err },
+		"was it extended": func() error {
+			_, err := rank(ctx, m, query, 100, 70, 5, 2)
+			return err
+		},
+		"the 0 best documents": func() error { _, err := rank(ctx, m, query, 30, 70, 0, 2); return err },
+		"0 beams": func() error {
+			_, err := find(ctx, m, query, Beam{}, 1, nil)
+			return err
+		},
+		"token 400": func() error {
+			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)
+			return err
+		},
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+	got, err := rank(ctx, m, query, 30, 7, 50, 2)
+	if err != nil || len(got[0].Ranking) != 7 {
+		t.Errorf("the 50 best of 7 documents: %v, %v", got, err)
+	}
+	if none, err := find(ctx, m, nil, NewBeam(4, nil), 8, nil); err != nil || len(none) != 0 {
+		t.Errorf("no queries: %v, %v", none, err)
+	}
+}

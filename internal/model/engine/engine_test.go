@@ -1,0 +1,280 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	tokenizers "github.com/redsi/redsi/assets/tokenizers"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/model/t5"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/ranking/search"
+)
+
+var cards = []search.Card{{Title: "A", Text: "a"}, {Title: "B", Text: "b"}, {Title: "C", Text: "c"}, {Title: "D", Text: "d"}, {Title: "E", Text: "e"}}
+
+// collection writes a tiny random model and a collection of five documents.
+func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	f := search.Files{
+		Model:     filepath.Join(dir, "model"),
+		Tokenizer: write("tokenizer.json.gz", tokenizers.T5),
+		IDs:       filepath.Join(dir, "ids"),
+	}
+	names := []string{"0", "1", "2", "3", "4"}
+	c := t5.Defaults()
+	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 16, 8, 32, 1, 1, 2
+	m, err := seq2seq.Init(c, 7, tensor.CPU)
+	check(t, err)
+	defer m.Close()
+	var ids *docid.Set
+	if kind == docid.KindAtomic {
+		ids, err = docid.Atomic(names, int32(c.VocabSize))
+		check(t, err)
+		check(t, m.Extend(int64(len(names)), 8))
+	} else {
+		tok, err := subword.LoadT5(f.Tokenizer)
+		check(t, err)
+		defer tok.Close()
+		ids, err = docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch)
+		check(t, err)
+	}
+	check(t, m.Save(f.Model))
+	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 8, MaxQuery: 9, QueryPrefix: "query:", Lowercase: lowercase})
+	check(t, err)
+	check(t, settings.Write(f.Model))
+	w, err := os.Create(f.IDs)
+	check(t, err)
+	defer w.Close()
+	check(t, ids.Write(w))
+	return f
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, f search.Files, o search.Options) *Engine {
+	t.Helper()
+	e, err := Open(t.Context(), f, len(cards), o)
+	check(t, err)
+	t.Cleanup(func() { check(t, e.Close()) })
+	return e
+}
+
+func ask(t *testing.T, e *Engine, k int, queries ...string) []search.Answer {
+	t.Helper()
+	a, err := e.Search(context.Background(), queries, k)
+	check(t, err)
+	check(t, search.Fill(a, cards))
+	return a
+}
+
+// All documents are found, with probabilities of one.
+func TestAtomic(t *testing.T) {
+	e := open(t, collection(t, docid.KindAtomic, false), search.Options{Beams: 40, Device: "cpu"})
+	want := search.About{Identifiers: "atomic", Documents: 5, Decoding: search.Exhaustive, Beams: 40, Device: "cpu"}
+	if e.About() != want {
+		t.Errorf("search.About is %+v, want %+v", e.About(), want)
+	}
+	for _, a := range ask(t, e, 40, "who sings", "who is a queen") {
+		sum, seen := 0.0, map[string]bool{}
+		for i, h := range a.Hits {
+			if h.Rank != i+1 || i > 0 && h.Score > a.Hits[i-1].Score || seen[h.Document] {
+				t.Errorf("hit %d is %+v", i, h)
+			}
+			if math.Abs(h.Probability-math.Exp(h.Score)) > 1e-12 {
+				t.Errorf("probability %v with score %v", h.Probability, h.Score)
+			}
+			if h.Title != string(rune('A'+h.Document[0]-'0')) || h.Identifier != "<doc_"+h.Document+">" {
+				t.Errorf("%+v is not document %s", h, h.Document)
+			}
+			sum += h.Probability
+			seen[h.Document] = true
+		}
+		if len(a.Hits) != 5 || math.Abs(sum-1) > 1e-5 || a.Invalid != 0 {
+			t.Errorf("%d documents with probability %v", len(a.Hits), sum)
+		}
+	}
+}
+
+// A constrained search names documents only; a smaller k is the beginning.
+func TestConstrained(t *testing.T) {
+	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 40, Device: "auto"})
+	if d := e.About().Decoding; d != search.Constrained {
+		t.Errorf("decoding is %s", d)
+	}
+	all := ask(t, e, 40, "who sings baby love", "x")
+	if len(all[0].Hits) != 5 || all[0].Invalid != 0 {
+		t.Fatalf("%d hits and %d invalid; all 5 identifiers fit 40 beams", len(all[0].Hits), all[0].Invalid)
+	}
+	for i, a := range ask(t, e, 2, "who sings baby love", "x") {
+		if !reflect.DeepEqual(a.Hits, all[i].Hits[:2]) {
+			t.Errorf("2 of them: %v, want %v", a.Hits, all[i].Hits[:2])
+		}
+	}
+	for _, h := range all[0].Hits {
+		// Score is per token, and an identifier below 1000 has at least a digit and </s>.
+		if h.Probability <= 0 || h.Probability > math.Exp(2*h.Score)*(1+1e-9) {
+			t.Errorf("probability %v of score %v", h.Probability, h.Score)
+		}
+	}
+}
+
+// A random model without constraint names no document, and says so.
+func TestUnconstrained(t *testing.T) {
+	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
+	if d := e.About().Decoding; d != search.Unconstrained {
+		t.Errorf("decoding is %s", d)
+	}
+	if a := ask(t, e, 4, "who sings")[0]; a.Invalid+len(a.Hits) != 4 || a.Invalid == 0 {
+		t.Errorf("%d hits, %d invalid of 4 hypotheses", len(a.Hits), a.Invalid)
+	}
+}
+
+// The model is asked as it was trained: lowercased, with its number of tokens, by its
+// search.
+func TestSettings(t *testing.T) {
+	lower := open(t, collection(t, docid.KindAtomic, true), search.Options{Beams: 5, Device: "cpu"})
+	cased := open(t, collection(t, docid.KindAtomic, false), search.Options{Beams: 5, Device: "cpu"})
+	const query = "WHO SINGS"
+	if a, b := ask(t, lower, 5, query), ask(t, cased, 5, strings.ToLower(query)); !reflect.DeepEqual(a, b) {
+		t.Errorf("lowercased by the engine %v, by hand %v", a, b)
+	}
+	if a, b := ask(t, lower, 5, query), ask(t, cased, 5, query); reflect.DeepEqual(a, b) {
+		t.Error("case makes no difference to a model that was trained with case")
+	}
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("the ", n)) }
+	seven, eight := ask(t, cased, 5, words(7))[0], ask(t, cased, 5, words(8))[0]
+	if seven.Truncated || !eight.Truncated || !reflect.DeepEqual(seven.Hits, eight.Hits) {
+		t.Errorf("of 9 tokens, 2 of them the prefix: %+v and %+v", seven, eight)
+	}
+	f := collection(t, docid.KindNaive, true)
+	s, err := retrieve.ReadSettings(f.Model)
+	check(t, err)
+	s.Search = retrieve.Search{EarlyStopping: stopping.Never, Validity: retrieve.ByText}
+	check(t, s.Write(f.Model))
+	e := open(t, f, search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
+	if a := ask(t, e, 4, query)[0]; e.options.Search != s.Search || a.Invalid+len(a.Hits) > 4 {
+		t.Errorf("searched by %+v, trained by %+v: %+v", e.options.Search, s.Search, a)
+	}
+}
+
+// What is found for a query does not depend on those that it is searched with: the
+// same documents in the same order, and scores that differ by rounding only.
+func TestTogether(t *testing.T) {
+	for _, kind := range []docid.Kind{docid.KindNaive, docid.KindAtomic} {
+		e := open(t, collection(t, kind, false), search.Options{Beams: 5, Device: "cpu"})
+		var queries []string
+		for i := range 40 { // more than are decoded together
+			queries = append(queries, strings.Repeat("who wrote book ", i%3)+fmt.Sprint(i))
+		}
+		for i, a := range ask(t, e, 5, queries...) {
+			alone := ask(t, e, 5, queries[i])[0]
+			if fmt.Sprint(documentsOf(a)) != fmt.Sprint(documentsOf(alone)) || a.Invalid != alone.Invalid || a.Truncated != alone.Truncated {
+				t.Fatalf("%s, %q: %+v, alone %+v", kind, queries[i], a, alone)
+			}
+			for k, h := range a.Hits {
+				if w := alone.Hits[k]; math.Abs(h.Score-w.Score) > 1e-5 || math.Abs(h.Probability-w.Probability) > 1e-5*w.Probability {
+					t.Errorf("%s, %q, rank %d: %+v, alone %+v", kind, queries[i], h.Rank, h, w)
+				}
+			}
+		}
+	}
+}
+
+// Several goroutines may ask at once and get what each alone would get.
+func TestConcurrent(t *testing.T) {
+	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 5, Device: "cpu"})
+	want := make([]string, 4)
+	for i := range want {
+		want[i] = fmt.Sprint(documentsOf(ask(t, e, 5, fmt.Sprint("query ", i))[0]))
+	}
+	var wg sync.WaitGroup
+	for i := range want {
+		wg.Go(func() {
+			a, err := e.Search(context.Background(), []string{fmt.Sprint("query ", i)}, 5)
+			if err != nil || fmt.Sprint(documentsOf(a[0])) != want[i] {
+				t.Errorf("query %d: %v, %v; alone %s", i, a, err, want[i])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func documentsOf(a search.Answer) (out []string) {
+	for _, h := range a.Hits {
+		out = append(out, h.Document)
+	}
+	return out
+}
+
+func TestOpenErrors(t *testing.T) {
+	atomic, naive := collection(t, docid.KindAtomic, false), collection(t, docid.KindNaive, false)
+	options := search.Options{Beams: 40, Device: "cpu"}
+	with := func(f search.Files, change func(*search.Files)) search.Files { change(&f); return f }
+	for name, c := range map[string]struct {
+		files   search.Files
+		options search.Options
+		want    string
+	}{
+		"other identifiers": {with(atomic, func(f *search.Files) { f.IDs = naive.IDs }), options, "trained on atomic identifiers of 5 documents, ids are naive"},
+		"no settings":       {with(atomic, func(f *search.Files) { f.Model = t.TempDir() }), options, "train it with a train step"},
+		"no weights":        {with(atomic, func(f *search.Files) { f.Model = onlySettings(t, f.IDs) }), options, "config.json"},
+		"no tokenizer":      {with(atomic, func(f *search.Files) { f.Tokenizer = f.IDs }), options, ""},
+		"no identifiers":    {with(atomic, func(f *search.Files) { f.IDs = f.Tokenizer }), options, "identifiers: line 1"},
+		"no beams":          {atomic, search.Options{Device: "cpu"}, "width 0"},
+		"device":            {atomic, search.Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
+	} {
+		if _, err := Open(t.Context(), c.files, len(cards), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := Open(t.Context(), atomic, 4, options); err == nil || !strings.Contains(err.Error(), "document 4 of ids is not in the texts") {
+		t.Errorf("other texts: error %v", err)
+	}
+	e := open(t, atomic, options)
+	for _, k := range []int{0, 41} {
+		if _, err := e.Search(context.Background(), []string{"x"}, k); err == nil {
+			t.Errorf("%d of 40 beams: no error", k)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := e.Search(ctx, []string{"x"}, 1); err == nil {
+		t.Error("a cancelled search gives no error")
+	}
+}
+
+func onlySettings(t *testing.T, ids string) string {
+	t.Helper()
+	set, err := readIDs(ids)
+	check(t, err)
+	settings, err := retrieve.SettingsFor(set, retrieve.Inputs{MaxInput: 8, MaxQuery: 8})
+	check(t, err)
+	dir := t.TempDir()
+	check(t, settings.Write(dir))
+	return dir
+}

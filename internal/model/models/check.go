@@ -1,0 +1,52 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/internal/model/bert"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+)
+
+// Checked is what a model folder has, by config.json and the headers of its weights.
+type Checked struct {
+	Type       string // model_type
+	Encoder    bool   // it embeds texts; else it is an encoder-decoder
+	Vocabulary int64  // rows of the embedding
+	MaxTokens  int64  // of a text that an encoder reads
+	EOS        int64  // ends what an encoder-decoder reads and writes
+	Parameters int64  // of an encoder-decoder
+}
+
+// Check reads config.json and the headers of the weights of a model folder, and says what
+// would stop Load, or bert.Load of an encoder.
+func Check(folder string) (Checked, error) {
+	text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
+	if err != nil {
+		return Checked{}, err
+	}
+	var of struct {
+		Type string `json:"model_type"`
+	}
+	if err := json.Unmarshal(text, &of); err != nil {
+		return Checked{}, fmt.Errorf("%s: %w", seq2seq.ConfigFile, err)
+	}
+	if of.Type == "" {
+		return Checked{}, fmt.Errorf("%s: it has no model_type: is it a model's?", seq2seq.ConfigFile)
+	}
+	if bert.Encoder(of.Type) {
+		c, err := bert.Check(folder)
+		if err != nil {
+			return Checked{}, err
+		}
+		return Checked{Type: of.Type, Encoder: true, Vocabulary: c.VocabSize, MaxTokens: c.MaxTokens()}, nil
+	}
+	c, err := seq2seq.Check(folder, families...)
+	if err != nil {
+		return Checked{}, err
+	}
+	v := c.Vocabulary()
+	return Checked{Type: of.Type, Vocabulary: v.Size, EOS: v.EOS, Parameters: seq2seq.ParameterCount(c)}, nil
+}

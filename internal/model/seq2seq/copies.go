@@ -1,0 +1,191 @@
+package seq2seq
+
+import "github.com/redsi/redsi/internal/model/tensor"
+
+// copies are a model's matrices as a card multiplies by them, and biases as it adds them: in the
+// compute type, and those of one product one below the other in one, which gradients are taken of.
+// Where the compute type is the parameters' own, the parameters lie in these matrices and
+// nothing is there twice.
+type copies struct {
+	compute  tensor.DType
+	scope    *tensor.Scope
+	net      Network
+	wholes   []*whole
+	part     map[*tensor.Tensor]place // of each matrix that net has
+	of       map[string]place         // by name
+	to, from []*tensor.Tensor         // matrices that are copied, and what of
+	stale    bool
+}
+
+// whole is the matrix of a product, or its bias.
+type whole struct {
+	t     *tensor.Tensor // [sum of rows, columns], or [sum of rows]
+	rows  []int64
+	parts []*tensor.Tensor
+	fixed bool
+}
+
+// place is a part of a whole.
+type place struct {
+	*whole
+	at int
+}
+
+// first is the part's first row.
+func (p place) first() (row int64) {
+	for _, n := range p.rows[:p.at] {
+		row += n
+	}
+	return row
+}
+
+// newCopies makes a model's, whose numbers are not there yet.
+func newCopies(m *Model) *copies {
+	c := &copies{compute: m.Compute, scope: tensor.NewScope(), part: map[*tensor.Tensor]place{}, of: map[string]place{}, stale: true}
+	groups, fixed := map[string][]Param{}, map[string]bool{}
+	var order []string
+	for i, s := range m.Config.Specs() {
+		if s.Product == "" {
+			continue
+		}
+		if groups[s.Product] == nil {
+			order = append(order, s.Product)
+		}
+		groups[s.Product] = append(groups[s.Product], m.all[i])
+		fixed[s.Product] = s.Fixed
+	}
+	tensor.NoGrad(func() {
+		for _, name := range order {
+			c.join(m, groups[name], fixed[name])
+		}
+	})
+	c.net = m.Config.Network(func(name string) *tensor.Tensor {
+		if at, ok := c.of[name]; ok {
+			return at.parts[at.at]
+		}
+		return m.Param(name)
+	})
+	return c
+}
+
+// join makes the matrix of a product; of a fixed one gradients are not taken.
+func (c *copies) join(m *Model, of []Param, fixed bool) {
+	same := c.compute == tensor.F32
+	w := &whole{fixed: fixed}
+	total := int64(0)
+	for _, p := range of {
+		w.rows = append(w.rows, p.Tensor.Dim(0))
+		total += p.Tensor.Dim(0)
+	}
+	switch {
+	case same && len(of) == 1:
+		w.t = of[0].Tensor
+	default:
+		w.t = c.scope.Empty(c.compute, m.Device, append([]int64{total}, of[0].Tensor.Shape()[1:]...)...)
+	}
+	c.wholes = append(c.wholes, w)
+	for i, p := range of {
+		at := place{w, i}
+		part := w.t
+		if len(of) > 1 {
+			part = c.scope.Narrow(w.t, 0, at.first(), w.rows[i])
+		}
+		switch {
+		case same && len(of) > 1:
+			c.scope.CopyInPlace(part, p.Tensor)
+			tensor.Place(p.Tensor, part)
+		case !same:
+			c.to, c.from = append(c.to, part), append(c.from, p.Tensor)
+		}
+		w.parts = append(w.parts, part)
+		c.part[part], c.of[p.Name] = at, at
+	}
+	if !fixed && !w.t.RequiresGrad() {
+		c.scope.Leaf(w.t)
+	}
+}
+
+// refresh copies parameters.
+func (c *copies) refresh() {
+	tensor.NoGrad(func() { c.scope.CopyAll(c.to, c.from) })
+	c.stale = false
+}
+
+// within reports whether w is a part of a larger matrix.
+func (c *copies) within(w *tensor.Tensor) bool {
+	at, ok := c.part[w]
+	return ok && len(at.parts) > 1
+}
+
+// leaves are what gradients are asked for in the parameters' stead, each once.
+func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
+	for _, w := range c.wholes {
+		if !w.fixed {
+			all = append(all, w.t)
+		}
+	}
+	for _, p := range params {
+		if _, ok := c.of[p.Name]; !ok {
+			all = append(all, p.Tensor)
+		}
+	}
+	return all
+}
+
+// Changed says that parameters were written to: what a card has of them beside is made
+// anew before it is used.
+func (m *Model) Changed() {
+	if m.copies != nil {
+		m.copies.stale = true
+	}
+}
+
+// Refresh makes anew what a card has of the parameters beside them, whether they have changed or not. A CPU
+// has nothing. It must be called within tensor.Run or tensor.Try.
+func (m *Model) Refresh() {
+	if c := m.onCard(); c != nil {
+		c.refresh()
+	}
+}
+
+// onCard are the model's copies, as they are; nil on a CPU.
+func (m *Model) onCard() *copies {
+	if !m.Device.IsCUDA() {
+		return nil
+	}
+	if m.copies != nil && m.copies.compute != m.Compute {
+		m.forget()
+	}
+	if m.copies == nil {
+		m.copies = newCopies(m)
+	}
+	return m.copies
+}
+
+// upToDate are the model's copies, made anew where parameters have changed.
+func (m *Model) upToDate() *copies {
+	m.making.Lock()
+	defer m.making.Unlock()
+	c := m.onCard()
+	if c != nil && c.stale {
+		c.refresh()
+	}
+	return c
+}
+
+// reading is a pass without dropout, and the network that it computes by.
+func (m *Model) reading(s *tensor.Scope) (*Pass, Network) {
+	p := m.pass(s, nil)
+	if p.copies = m.upToDate(); p.copies != nil {
+		return p, p.copies.net
+	}
+	return p, m.net
+}
+
+// forget frees the copies; parameters that lie in them keep their memory.
+func (m *Model) forget() {
+	if m.copies != nil {
+		m.copies.scope.Close()
+		m.copies = nil
+	}
+}

@@ -1,0 +1,177 @@
+package seq2seq
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+)
+
+// The files of a Hugging Face model folder.
+const (
+	ConfigFile  = "config.json"
+	WeightsFile = "model.safetensors"
+	OldWeights  = "pytorch_model.bin"
+)
+
+// ReadConfig reads a model folder's config.json, which must be of one of the families.
+func ReadConfig(folder string, families ...Family) (Config, error) {
+	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+	if err != nil {
+		return nil, err
+	}
+	c, err := parse(text, families)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return c, nil
+}
+
+// parse finds the family of config.json by its model_type; one without is of the first.
+func parse(config []byte, families []Family) (Config, error) {
+	var of struct {
+		Type *string `json:"model_type"`
+	}
+	if err := json.Unmarshal(config, &of); err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	var known []string
+	for _, f := range families {
+		if of.Type == nil || *of.Type == f.Type {
+			c, err := f.Parse(config)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+			}
+			return c, c.Validate()
+		}
+		known = append(known, strconv.Quote(f.Type))
+	}
+	return nil, fmt.Errorf("%s: model_type is %q, want %s", ConfigFile, *of.Type, strings.Join(known, " or "))
+}
+
+// Load opens a model folder of one of the families: config.json with model.safetensors
+// or what else checkpoint.Weights finds.
+func Load(folder string, device tensor.Device, families ...Family) (*Model, error) {
+	c, err := ReadConfig(folder, families...)
+	if err != nil {
+		return nil, err
+	}
+	return withWeights(folder, c, device)
+}
+
+// Check says what would stop Load; it reads config.json and the headers of the weights.
+func Check(folder string, families ...Family) (Config, error) {
+	c, err := ReadConfig(folder, families...)
+	if err != nil {
+		return nil, err
+	}
+	return c, checkpoint.Weights(folder, func(f *checkpoint.File) error {
+		for _, s := range c.Specs() {
+			if name := s.in(f); !s.Fixed || f.Has(name) {
+				if err := f.Check(name, s.Shape...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// LoadAs opens a model folder that Save wrote of a model with the configuration c. A
+// folder of another one is an error.
+func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
+	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+	if err != nil {
+		return nil, err
+	}
+	var have bytes.Buffer
+	if err := json.Compact(&have, text); err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	want, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(have.Bytes(), want) {
+		return nil, fmt.Errorf("%s: it belongs to another model", ConfigFile)
+	}
+	return withWeights(folder, c, device)
+}
+
+func withWeights(folder string, c Config, device tensor.Device) (m *Model, err error) {
+	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
+		m, err = readWeights(c, f, device)
+		return err
+	})
+	return m, err
+}
+
+// in is the tensor's name in a file.
+func (s Spec) in(f *checkpoint.File) string {
+	name := s.Name
+	for _, other := range s.Other {
+		if !f.Has(name) && f.Has(other) {
+			name = other
+		}
+	}
+	return name
+}
+
+// readWeights makes a model of the configuration c.
+func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
+	scope := tensor.NewScope()
+	var m *Model
+	var failed error
+	err := tensor.Try(func() {
+		var all []Param
+		for _, s := range c.Specs() {
+			name := s.in(f)
+			var t *tensor.Tensor
+			if s.Fixed && !f.Has(name) {
+				t = scope.Zeros(tensor.F32, device, s.Shape...)
+			} else if t, failed = f.Tensor(scope, name, tensor.F32, device, s.Shape...); failed != nil {
+				return
+			}
+			all = append(all, Param{Name: s.Name, Tensor: t})
+		}
+		m = build(c, device, scope, all)
+	})
+	if err = errors.Join(failed, err); err != nil {
+		scope.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// WriteWeights writes all tensors as model.safetensors, as transformers names
+// them. The same parameters give the same bytes.
+func (m *Model) WriteWeights(w io.Writer) error {
+	var failed error
+	err := tensor.Try(func() {
+		failed = checkpoint.Write(w, map[string]string{"format": "pt"}, m.all)
+	})
+	return errors.Join(failed, err)
+}
+
+// Save writes config.json and model.safetensors to a folder, which transformers'
+// from_pretrained opens. Each file appears whole or not
+// at all.
+func (m *Model) Save(folder string) error {
+	text, err := json.MarshalIndent(m.Config, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(folder, WeightsFile), 0o644, m.WriteWeights); err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(filepath.Join(folder, ConfigFile), append(text, '\n'), 0o644)
+}

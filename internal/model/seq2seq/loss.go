@@ -1,0 +1,224 @@
+package seq2seq
+
+import (
+	"fmt"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// Ignore is the label that the loss leaves out (transformers' -100).
+const Ignore = -100
+
+// Batch is what one training step sees: Inputs[i] are a sequence's tokens, with
+// its end token, and Labels[i] the tokens to be written, with theirs. Neither has
+// padding; a label may be Ignore.
+type Batch struct{ Inputs, Labels [][]int32 }
+
+// shift is transformers' shift_tokens_right: the decoder reads the start token and all
+// labels but the last; an ignored label is read as padding.
+func (v Vocabulary) shift(labels Sequences) Sequences {
+	in := labels
+	in.ids = make([]int64, len(labels.ids))
+	for i, start := range labels.Start {
+		in.ids[start] = v.Start
+		copy(in.ids[start+1:start+labels.Len[i]], labels.ids[start:])
+	}
+	for i, id := range in.ids {
+		if id == Ignore {
+			in.ids[i] = v.Pad
+		}
+	}
+	return in
+}
+
+// Loss is the mean cross entropy over the labels, a scalar, without dropout and
+// without gradients.
+func (m *Model) Loss(b Batch) (loss float64, err error) {
+	err = tensor.Run(func(s *tensor.Scope) {
+		tensor.NoGrad(func() {
+			states, head, at := m.teach(s, b)
+			loss = m.headLoss(s, states, head, at.labels, 0, tensor.HeadOptions{}).Item()
+		})
+	})
+	return loss, err
+}
+
+// ForcedLogits are the scores of all tokens at each label position, teacher forced,
+// without dropout: [sum of label lengths, Size], in the batch's order.
+func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
+	tensor.NoGrad(func() {
+		states, head, _ := m.teach(s, b)
+		logits = head.in(s, m.Compute).scores(s, states)
+	})
+	return logits
+}
+
+// teach gives the decoder's states at each label position [T, w], without dropout, and what
+// makes scores of them.
+func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, head Head, at indexes) {
+	at = m.upload(s, m.Prepare(b))
+	embedding := m.net.Embedding()
+	in, out := s.IndexSelect(embedding, 0, at.inputs.at), s.IndexSelect(embedding, 0, at.read.at)
+	p, net := m.reading(s)
+	return m.forced(p, net, in, out, at), net.Head(p), at
+}
+
+func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, head Head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {
+	head = head.in(s, m.Compute)
+	o.Bias = head.Bias
+	return s.HeadLoss(s.ToDType(states, m.Compute), head.Matrix, labels, Ignore, smooth, o)
+}
+
+// Scale is what a loss is multiplied by before gradients are taken; the zero value is 1.
+type Scale struct {
+	By float64        // 0: 1
+	On *tensor.Tensor // a scalar on the model's card; nil: 1
+}
+
+// onCard is the scale as a tensor of one number, [1], or nil where it is 1.
+func (a Scale) onCard(s *tensor.Scope, device tensor.Device) *tensor.Tensor {
+	one := a.By == 0 || a.By == 1
+	switch {
+	case one && a.On == nil:
+		return nil
+	case a.On == nil:
+		return s.Full(a.By, tensor.F32, device, 1)
+	case one:
+		return s.View(a.On, 1)
+	}
+	return s.View(s.Scale(a.On, a.By), 1)
+}
+
+// loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
+// card gradients have the scale in them before they are rounded.
+func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, at indexes, scale Scale) (loss, value *tensor.Tensor) {
+	if !m.Device.IsCUDA() {
+		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
+		loss = s.Detach(value)
+		if scale.By != 0 && scale.By != 1 {
+			value = s.Scale(value, scale.By)
+		}
+		return loss, value
+	}
+	o := tensor.HeadOptions{Last: true}
+	tensor.NoGrad(func() { o.Scale = scale.onCard(s, m.Device) })
+	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
+	loss = s.Detach(value)
+	if o.Scale != nil {
+		tensor.NoGrad(func() { loss = s.View(s.Div(loss, o.Scale)) })
+	}
+	return loss, value
+}
+
+// Gradients is one forward and backward pass with dropout drawn from rng (nil: no
+// dropout): the mean loss over the labels, a scalar, smoothed by Smoothing, and the
+// gradient of scale times it with respect to every parameter, in the order of Params; all
+// owned by s. On a card gradients of matrices are of the compute type, and nothing waits
+// for the card.
+func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
+	tensor.Within(func(inner *tensor.Scope) {
+		numbers := inner.Upload(m.Device, b.Numbers())[0]
+		if rng != nil {
+			tensor.SeedDevice(m.Device, rng)
+		}
+		m.upToDate()
+		loss, grads = m.GradientsAt(s, b, numbers, rng, scale)
+	})
+	return loss, grads
+}
+
+// GradientsAt is Gradients of a batch whose Numbers are in a vector on the model's device. What dropout draws
+// there is as the caller seeds it, and matrices are as Refresh made them. Of two batches with
+// the same Shapes it asks a card for the same.
+func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
+	grads = make([]*tensor.Tensor, len(m.params))
+	tensor.Within(func(inner *tensor.Scope) {
+		at := b.in(inner, numbers)
+		embedding, net := m.net.Embedding(), m.net
+		p := m.pass(inner, rng)
+		p.learns = true
+		if m.Checkpoint {
+			p.tape = &tape{}
+		}
+		// The embedded tokens are leaves of their own: their gradients are added to
+		// the head's in place, instead of as two more matrices of its size.
+		var in, out *tensor.Tensor
+		tensor.NoGrad(func() {
+			in, out = inner.IndexSelect(embedding, 0, at.inputs.at), inner.IndexSelect(embedding, 0, at.read.at)
+		})
+		inner.Leaf(in)
+		inner.Leaf(out)
+		leaves := []*tensor.Tensor{in, out}
+		if p.copies = m.onCard(); p.copies != nil {
+			net = p.copies.net
+			leaves = append(leaves, p.copies.leaves(m.params)...)
+		} else {
+			for _, of := range m.params {
+				leaves = append(leaves, of.Tensor)
+			}
+		}
+
+		states := m.forced(p, net, in, out, at)
+		mean, value := m.loss(inner, states, net.Head(p), at, scale)
+		loss = s.Move(mean)
+
+		var all []*tensor.Tensor
+		if p.tape != nil {
+			all = p.backward(value, leaves)
+		} else {
+			all = inner.Gradients(value, leaves)
+		}
+		of := map[*tensor.Tensor]*tensor.Tensor{}
+		for i, t := range leaves {
+			of[t] = all[i]
+		}
+		for i := range m.params {
+			g := m.gradient(inner, p.copies, m.params[i], of)
+			if m.params[i].Tensor == embedding {
+				g = inner.ToDType(g, tensor.F32)
+				inner.AddRowsInPlace(g, at.inputs.at, all[0])
+				inner.AddRowsInPlace(g, at.read.at, all[1])
+			}
+			grads[i] = s.Move(g)
+		}
+	})
+	return loss, grads
+}
+
+// gradient is a parameter's, among those of leaves.
+func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor.Tensor]*tensor.Tensor) *tensor.Tensor {
+	g := of[param.Tensor]
+	if c != nil {
+		if at, ok := c.of[param.Name]; ok {
+			g = of[at.t]
+			if g != nil && len(at.parts) > 1 {
+				return s.Narrow(g, 0, at.first(), at.rows[at.at])
+			}
+		}
+	}
+	if g == nil && param.Tensor == m.net.Embedding() { // an untied head
+		g = s.Zeros(tensor.F32, m.Device, param.Tensor.Shape()...)
+	}
+	if g == nil {
+		tensor.Failf("model", "%s has no gradient", param.Name)
+	}
+	return g
+}
+
+// CheckTokens says which token of a batch the vocabulary does not have; for input
+// that comes from a file.
+func (v Vocabulary) CheckTokens(b Batch) error {
+	for _, side := range []struct {
+		name      string
+		sequences [][]int32
+	}{{"input", b.Inputs}, {"label", b.Labels}} {
+		for i, ids := range side.sequences {
+			for j, id := range ids {
+				if (id < 0 || int64(id) >= v.Size) && !(id == Ignore && side.name == "label") {
+					return fmt.Errorf("%s %d: token %d at %d is outside of the vocabulary of %d", side.name, i, id, j, v.Size)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package seq2seq
+
+import (
+	"sync"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+)
+
+// Model is a model on one device. Its parameters are float32; Compute is the type that
+// matrix products are done in (BF16 and F16 as torch.autocast does). Several goroutines
+// may read it at once; changing it needs all of them done.
+type Model struct {
+	Config  Config
+	Device  tensor.Device
+	Compute tensor.DType
+
+	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
+
+	// Checkpoint makes Gradients keep the beginning of each block only, and compute blocks
+	// again in the backward pass: less memory, a third more work, on a CPU the same bytes.
+	Checkpoint bool
+
+	scope  *tensor.Scope
+	all    []Param // in the order of Config's Specs
+	params []Param // those that are trained
+	net    Network
+	copies *copies     // on a card; nil before the first pass there
+	making *sync.Mutex // of copies
+}
+
+// Param is a parameter under its Hugging Face name.
+type Param = checkpoint.Named
+
+// build assembles a model from all tensors of its configuration, in their order, and
+// makes parameters leaves that gradients can be asked for.
+func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Model {
+	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all, making: new(sync.Mutex)}
+	for i, s := range c.Specs() {
+		if !s.Fixed {
+			m.params = append(m.params, all[i])
+			scope.Leaf(all[i].Tensor)
+		}
+	}
+	m.net = c.Network(m.Param)
+	return m
+}
+
+// Close frees the parameters.
+func (m *Model) Close() {
+	m.forget()
+	m.scope.Close()
+}
+
+// Params are all parameters, in transformers' order, tied ones once.
+func (m *Model) Params() []Param { return m.params }
+
+// Param is the tensor of that Hugging Face name, or nil.
+func (m *Model) Param(name string) *tensor.Tensor {
+	for _, p := range m.all {
+		if p.Name == name {
+			return p.Tensor
+		}
+	}
+	return nil
+}
+
+// Vocabulary is the configuration's.
+func (m *Model) Vocabulary() Vocabulary { return m.Config.Vocabulary() }
+
+// Head is the output matrix on a CPU, [Size, w]; it may belong to s.
+func (m *Model) Head(s *tensor.Scope) *tensor.Tensor { return m.net.Head(m.pass(s, nil)).Matrix }
+
+// SetDropout trains with another probability, which the saved configuration has too.
+func (m *Model) SetDropout(p float64) {
+	m.Config = m.Config.WithDropout(p)
+	m.net = m.Config.Network(m.Param)
+	m.forget()
+}
+
+// ParameterCount is the number of trainable numbers, tied ones counted once.
+func ParameterCount(c Config) int64 {
+	var n int64
+	for _, s := range c.Specs() {
+		if s.Fixed {
+			continue
+		}
+		size := int64(1)
+		for _, d := range s.Shape {
+			size *= d
+		}
+		n += size
+	}
+	return n
+}
+
+// embed looks up tokens: T ids -> [T, width].
+func (m *Model) embed(s *tensor.Scope, ids []int64) *tensor.Tensor {
+	m.known(ids)
+	return s.IndexSelect(m.net.Embedding(), 0, s.FromInt64s(ids, m.Device, int64(len(ids))))
+}
+
+// known says which token the model does not have.
+func (m *Model) known(ids []int64) {
+	size := m.Vocabulary().Size
+	for i, id := range ids {
+		if id < 0 || id >= size {
+			tensor.Failf("model", "token %d at %d is outside of the vocabulary of %d", id, i, size)
+		}
+	}
+}

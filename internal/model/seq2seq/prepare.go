@@ -1,0 +1,147 @@
+package seq2seq
+
+import (
+	"fmt"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// Prepared is a batch as the arrays that a forward pass indexes by. It holds no tensors:
+// any goroutine can make one while a model is working on another.
+type Prepared struct {
+	inputs Sequences
+	labels Sequences
+	read   Sequences // what the decoder reads: labels, one later
+	own    int64     // numbers in front that are the caller's
+	sizes  []int64   // of the arrays that follow
+	all    []int64
+}
+
+// Numbers are what a device has of a batch, one behind the other: the caller's own, which may be set, and
+// the batch's arrays.
+func (p *Prepared) Numbers() []int64 { return p.all }
+
+// Shapes are what of a batch decides about the shapes of all that is computed of it.
+type Shapes struct{ Examples, Inputs, LongestInput, Labels, LongestLabel int64 }
+
+// Shapes are the batch's.
+func (p *Prepared) Shapes() Shapes {
+	return Shapes{
+		Examples: int64(len(p.inputs.Start)),
+		Inputs:   int64(len(p.inputs.ids)), LongestInput: p.inputs.Most,
+		Labels: int64(len(p.labels.ids)), LongestLabel: p.labels.Most,
+	}
+}
+
+// Prepare makes a batch ready for a model of the configuration c on a device, or says what
+// is wrong with it. What it takes grows with the tokens, and on a card with the padding that
+// the batch would have.
+func Prepare(c Config, device tensor.Device, b Batch) (*Prepared, error) {
+	if err := check(c, b); err != nil {
+		return nil, err
+	}
+	return prepare(c, device, b, widths{}, 0)
+}
+
+// PrepareStep is Prepare for a training step, which brings own numbers along. On a card the batch
+// is filled up to one of few shapes (bucket.go), of which results are the same but for rounding.
+func PrepareStep(c Config, device tensor.Device, b Batch, own int) (*Prepared, error) {
+	if err := check(c, b); err != nil {
+		return nil, err
+	}
+	if !device.IsCUDA() {
+		return prepare(c, device, b, widths{}, own)
+	}
+	filled, most := fill(b, int32(c.Vocabulary().Pad))
+	return prepare(c, device, filled, most, own)
+}
+
+func check(c Config, b Batch) error {
+	if len(b.Inputs) == 0 || len(b.Inputs) != len(b.Labels) {
+		return fmt.Errorf("a batch of %d inputs and %d labels", len(b.Inputs), len(b.Labels))
+	}
+	if err := c.Vocabulary().CheckTokens(b); err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		name      string
+		sequences [][]int32
+	}{{"input", b.Inputs}, {"label", b.Labels}} {
+		for i, ids := range side.sequences {
+			if len(ids) == 0 {
+				return fmt.Errorf("%s %d is empty", side.name, i)
+			}
+		}
+	}
+	return nil
+}
+
+// prepare makes a batch ready whose layouts have so many places for a sequence.
+func prepare(c Config, device tensor.Device, b Batch, most widths, own int) (*Prepared, error) {
+	p := &Prepared{inputs: pack(b.Inputs), labels: pack(b.Labels), own: int64(own), all: make([]int64, own)}
+	p.inputs.Most, p.labels.Most = max(p.inputs.Most, most.inputs), max(p.labels.Most, most.labels)
+	p.read = c.Vocabulary().shift(p.labels)
+	arrays := [][]int64{p.inputs.ids, p.read.ids, p.labels.ids}
+	if device.IsCUDA() {
+		for i, q := range []Sequences{p.inputs, p.read} {
+			indexes, err := c.Indexes(q, i == 0)
+			if err != nil {
+				return nil, err
+			}
+			arrays = append(arrays, tensor.PaddingIndexes(nil, q.Start, q.Len, int64(len(q.ids)), q.Most), indexes)
+		}
+	}
+	for _, array := range arrays {
+		p.sizes = append(p.sizes, int64(len(array)))
+		p.all = append(p.all, array...)
+	}
+	return p, nil
+}
+
+// Prepare is Prepare for the model, and fails as an operation does.
+func (m *Model) Prepare(b Batch) *Prepared {
+	p, err := Prepare(m.Config, m.Device, b)
+	if err != nil {
+		tensor.Failf("model", "%v", err)
+	}
+	return p
+}
+
+// indexes are a batch's arrays where the model is.
+type indexes struct {
+	inputs, read placed
+	labels       *tensor.Tensor
+	cross        *tensor.Layout // of what is read to inputs; nil on a CPU
+}
+
+// placed are sequences whose arrays are where the model is.
+type placed struct {
+	Sequences
+	at *tensor.Tensor // their tokens
+}
+
+// upload brings a batch to the model's device, at once.
+func (m *Model) upload(s *tensor.Scope, p *Prepared) indexes {
+	return p.in(s, s.Upload(m.Device, p.all)[0])
+}
+
+// in are the arrays of a batch whose Numbers are in a vector.
+func (p *Prepared) in(s *tensor.Scope, numbers *tensor.Tensor) (at indexes) {
+	all, first := make([]*tensor.Tensor, len(p.sizes)), p.own
+	for i, n := range p.sizes {
+		all[i] = s.Narrow(numbers, 0, first, n)
+		first += n
+	}
+	at.inputs, at.read, at.labels = placed{Sequences: p.inputs, at: all[0]}, placed{Sequences: p.read, at: all[1]}, all[2]
+	if len(all) == 3 {
+		return at
+	}
+	paddings := [2]*tensor.Padding{}
+	for i, q := range []*placed{&at.inputs, &at.read} {
+		padding, indexes := all[3+2*i], all[4+2*i]
+		paddings[i] = s.NewPadding(q.Start, q.Len, int64(len(q.ids)), q.Most, padding)
+		q.Layout, q.Indexes = tensor.NewLayout(paddings[i], paddings[i]), indexes
+	}
+	at.cross = tensor.NewLayout(paddings[1], paddings[0])
+	return at
+}

@@ -1,0 +1,97 @@
+package seq2seq
+
+import "github.com/redsi/redsi/internal/model/tensor"
+
+// Dense is a matrix [out, in] and a bias [out], or nil.
+type Dense struct{ W, B *tensor.Tensor }
+
+// Linear is x·wᵀ in the compute type.
+func (p *Pass) Linear(x, w *tensor.Tensor) *tensor.Tensor {
+	if p.copies != nil && p.copies.within(w) {
+		tensor.Failf("model", "a product with %s alone, which is a part of a matrix", w)
+	}
+	return p.linear(x, w, nil)
+}
+
+// Affine is x·wᵀ + b in the compute type: on a card one operation. Without b it is Linear.
+func (p *Pass) Affine(x *tensor.Tensor, d Dense) *tensor.Tensor {
+	if d.B == nil {
+		return p.Linear(x, d.W)
+	}
+	if p.copies != nil && !p.copies.within(d.W) {
+		return p.linear(x, d.W, d.B)
+	}
+	h := p.Linear(x, d.W)
+	return p.S.Add(h, p.S.ToDType(d.B, h.DType()))
+}
+
+func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
+	if p.compute != tensor.F32 {
+		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)
+	}
+	if b == nil {
+		return p.S.Linear(x, w)
+	}
+	return p.S.LinearBias(x, w, p.S.ToDType(b, p.compute))
+}
+
+// Products are Linear of each of the matrices, by one product where a card has them in one.
+func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor {
+	of := make([]Dense, len(ws))
+	for i, w := range ws {
+		of[i].W = w
+	}
+	return p.Affines(x, of...)
+}
+
+// Affines are Affine by each, by one product where a card has them in one.
+func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
+	if p.copies != nil && p.copies.within(of[0].W) {
+		return p.product(x, of)
+	}
+	out := make([]*tensor.Tensor, len(of))
+	for i, d := range of {
+		out[i] = p.Affine(x, d)
+	}
+	return out
+}
+
+// product is one of x by a whole.
+type product struct{ x, whole *tensor.Tensor }
+
+// product is the products of x by parts of a whole, all of which are computed.
+func (p *Pass) product(x *tensor.Tensor, of []Dense) []*tensor.Tensor {
+	first := p.copies.part[of[0].W]
+	w, bias := first.whole, (*whole)(nil)
+	var b *tensor.Tensor
+	if of[0].B != nil {
+		bias = p.copies.part[of[0].B].whole
+		if bias == nil || len(bias.parts) != len(w.parts) {
+			tensor.Failf("model", "biases that are not together as their matrices are")
+		}
+		b = bias.t
+	}
+	key := product{x, w.t}
+	all := p.made[key]
+	if all == nil {
+		all = p.S.Split(p.linear(x, w.t, b), -1, w.rows...)
+	}
+	if len(of) < len(w.parts) { // the others are needed too
+		if p.made == nil {
+			p.made = map[product][]*tensor.Tensor{}
+		}
+		p.made[key] = all
+	}
+	out := make([]*tensor.Tensor, len(of))
+	for i, d := range of {
+		at, ok := p.copies.part[d.W]
+		if !ok || at.whole != w {
+			tensor.Failf("model", "matrices of several products at once")
+		}
+		if bias != nil && bias.parts[at.at] != d.B {
+			tensor.Failf("model", "a bias that is another matrix's")
+		}
+		out[i] = all[at.at]
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package subword
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+)
+
+// Tokenizers of other models give what tokenizers 0.19.1 makes of their files, whatever
+// truncation and padding they were saved with (tools/golden/tokenizer_sorts.py).
+func TestSortsAreTokenizers(t *testing.T) {
+	f, err := os.Open("testdata/sorts/golden.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	plain, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, lines := map[string]*Subword{}, map[string]int{}
+	for s := bufio.NewScanner(plain); s.Scan(); {
+		var want struct {
+			Sort, Text, Decoded string
+			IDs, Pieces, Short  []int32
+		}
+		if err := json.Unmarshal(s.Bytes(), &want); err != nil {
+			t.Fatal(err)
+		}
+		tok := open[want.Sort]
+		if tok == nil {
+			if tok, err = LoadSubword(filepath.Join("testdata/sorts", want.Sort+".json")); err != nil {
+				t.Fatal(err)
+			}
+			defer tok.Close()
+			open[want.Sort] = tok
+		}
+		lines[want.Sort]++
+		if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
+			t.Errorf("%s: Encode(%.60q) = %v, want %v", want.Sort, want.Text, got, want.IDs)
+		}
+		if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
+			t.Errorf("%s: EncodeTruncated(%.60q) = %v, %v, want %v", want.Sort, want.Text, got, truncated, want.Short)
+		}
+		if got := tok.PiecesPrefix(want.Text, 5); !slices.Equal(got, want.Pieces[:min(5, len(want.Pieces))]) {
+			t.Errorf("%s: PiecesPrefix(%.60q) = %v, want the first of %v", want.Sort, want.Text, got, want.Pieces)
+		}
+		if got := tok.Whole(want.Pieces); !slices.Equal(got, want.IDs) {
+			t.Errorf("%s: Whole of %.60q = %v, want %v", want.Sort, want.Text, got, want.IDs)
+		}
+		if got := tok.Decode(want.IDs, true); got != want.Decoded {
+			t.Errorf("%s: Decode of %.60q = %.60q, want %.60q", want.Sort, want.Text, got, want.Decoded)
+		}
+	}
+	if got := open["mt5"].End(); got != 1 {
+		t.Errorf("mT5's texts end with %d", got)
+	}
+	for _, sort := range []string{"mt5", "xlm-roberta", "roberta", "bert-cased", "mpnet", "without-words"} {
+		if lines[sort] < 150 {
+			t.Errorf("%s: %d texts", sort, lines[sort])
+		}
+	}
+}
+
+// A tokenizer without words is not cut at blanks, where its tokens may stand across.
+func TestPrefixWithoutWords(t *testing.T) {
+	tok, err := LoadSubword("testdata/sorts/without-words.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tok.Close()
+	text := strings.Repeat("tell me of the castle near the river and ", 50)
+	across := 0
+	whole := tok.Pieces(text)
+	for n := 1; n < len(whole); n += 7 {
+		if got := tok.PiecesPrefix(text, n); !slices.Equal(got, whole[:n]) {
+			t.Fatalf("the first %d are %v, want %v", n, got, whole[:n])
+		}
+	}
+	for _, id := range whole {
+		if piece, _ := tok.Piece(id); strings.Contains(strings.TrimPrefix(piece, "▁"), "▁") {
+			across++
+		}
+	}
+	if across == 0 {
+		t.Error("no token stands across a blank: the test shows nothing")
+	}
+}
+
+// Digits of an identifier come back from their tokens, and different ones have different
+// tokens, in every sort of an encoder-decoder's.
+func TestSortsOfDigits(t *testing.T) {
+	for _, sort := range []string{"mt5", "without-words"} {
+		tok, err := LoadSubword(filepath.Join("testdata/sorts", sort+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tok.Close()
+		of := map[string]string{}
+		for _, text := range []string{"0", "00", "1", "7", "17", "170", "0170", "141913", "18510"} {
+			ids := tok.Encode(text)
+			key := fmt.Sprint(ids)
+			if other, taken := of[key]; taken {
+				t.Errorf("%s: %q and %q have the same tokens %v", sort, text, other, ids)
+			}
+			of[key] = text
+			if got := tok.Decode(ids, true); got != text {
+				t.Errorf("%s: %q comes back as %q", sort, text, got)
+			}
+		}
+	}
+}
+
+// LoadEncoder takes BERT's own tokenizer where it fits, and others as they are.
+func TestLoadEncoder(t *testing.T) {
+	for path, want := range map[string]bool{
+		"../../assets/tokenizers/bert-base-uncased-tokenizer.json.gz": true,
+		"testdata/sorts/bert-cased.json":                              false,
+		"testdata/sorts/mpnet.json":                                   false,
+		"testdata/sorts/xlm-roberta.json":                             false,
+	} {
+		tok, err := LoadEncoder(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, own := tok.(*tokenize.BERT); own != want {
+			t.Errorf("%s is %T", path, tok)
+		}
+		whole, cut := tok.EncodeTruncated("the castle near the river", 100)
+		short, truncated := tok.EncodeTruncated("the castle near the river", 4)
+		if cut || !truncated || len(short) != 4 || short[3] != whole[len(whole)-1] || !slices.Equal(short[:3], whole[:3]) {
+			t.Errorf("%s: %v and %v", path, whole, short)
+		}
+		tok.Close()
+	}
+	if _, err := LoadEncoder("testdata/bart.jsonl"); err == nil || !strings.Contains(err.Error(), "bart.jsonl") {
+		t.Errorf("no tokenizer: %v", err)
+	}
+}

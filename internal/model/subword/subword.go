@@ -1,0 +1,275 @@
+package subword
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/daulet/tokenizers"
+	"github.com/goccy/go-json"
+
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+)
+
+// Subword is the tokenizer of a model, whatever its sort: SentencePiece's Unigram (T5, mT5,
+// XLM-R), byte-level BPE (BART, RoBERTa), WordPiece (BERT). Its methods may be called from several goroutines. Ids
+// are positions in the model's vocabulary.
+//
+// Text is read as UTF-8; an invalid byte counts as U+FFFD. What is normalized and which
+// special tokens stand around a text is said by the file: "</s>" after it (T5), "<s>" and
+// "</s>" around it (BART). The text of a special token gives that token, as in
+// transformers.
+type Subword struct {
+	mu            sync.RWMutex // guards native against Close
+	native        *tokenizers.Tokenizer
+	pieces        []string // by id
+	before, after []int32  // special tokens around a text
+	cuts          bool     // words end at blanks: PiecesPrefix need not read the whole text
+}
+
+// LoadSubword reads a tokenizer.json or tokenizer.json.gz.
+func LoadSubword(path string) (*Subword, error) { return tokenize.Load(path, NewSubword) }
+
+// NewSubword builds the tokenizer from the bytes of a tokenizer.json, gzip or plain.
+func NewSubword(data []byte) (*Subword, error) {
+	c, plain, err := tokenize.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	t, err := newSubword(c, plain)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	return t, nil
+}
+
+func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
+	t = &Subword{cuts: c.PreTokenizer.AtBlanks()}
+	if t.pieces, err = piecesOf(c); err != nil {
+		return nil, err
+	}
+	for _, a := range c.AddedTokens {
+		t.cuts = t.cuts && !strings.Contains(a.Content, " ")
+	}
+	if plain, err = unbounded(c, plain); err != nil {
+		return nil, err
+	}
+	if t.native, err = tokenizers.FromBytes(plain); err != nil {
+		return nil, err
+	}
+	text, whole := t.encode("a", false), t.encode("a", true)
+	at := 0
+	for at+len(text) < len(whole) && !slices.Equal(whole[at:at+len(text)], text) {
+		at++
+	}
+	if t.before, t.after = whole[:at], whole[at+len(text):]; len(text) == 0 || len(t.after) == 0 {
+		t.Close()
+		return nil, errors.New("it puts no end token after a text: its post_processor must, as those of T5, BART and BERT do")
+	}
+	return t, nil
+}
+
+// unbounded takes the truncation and padding out of a file that somebody saved with them;
+// transformers too has neither unless it is asked.
+func unbounded(c *tokenize.File, plain []byte) ([]byte, error) {
+	set := func(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+	if !set(c.Truncation) && !set(c.Padding) {
+		return plain, nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &all); err != nil {
+		return nil, err
+	}
+	delete(all, "truncation")
+	delete(all, "padding")
+	return json.Marshal(all)
+}
+
+// piecesOf lists the texts of all ids, added tokens included.
+func piecesOf(c *tokenize.File) ([]string, error) {
+	of := map[int32]string{}
+	switch c.Model.Type {
+	case "Unigram":
+		var vocab [][2]json.RawMessage
+		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
+			return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
+		}
+		for i, e := range vocab {
+			piece, err := pieceOf(e[0])
+			if err != nil {
+				return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
+			}
+			of[int32(i)] = piece
+		}
+	case "BPE", "WordPiece":
+		var vocab map[string]int32
+		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
+			return nil, fmt.Errorf("vocab is not a map of pieces to ids: %w", err)
+		}
+		for piece, id := range vocab {
+			if other, taken := of[id]; taken {
+				return nil, fmt.Errorf("pieces %q and %q both have id %d", min(piece, other), max(piece, other), id)
+			}
+			of[id] = piece
+		}
+	default:
+		return nil, fmt.Errorf("its model is %q, want Unigram, BPE or WordPiece", c.Model.Type)
+	}
+	for _, a := range c.AddedTokens {
+		of[a.ID] = a.Content
+	}
+	pieces := make([]string, len(of))
+	for id, piece := range of {
+		if id < 0 || int(id) >= len(pieces) {
+			return nil, fmt.Errorf("piece %q has id %d, outside of 0..%d: ids are without gaps", piece, id, len(pieces)-1)
+		}
+		pieces[id] = piece
+	}
+	return pieces, nil
+}
+
+// pieceOf reads a JSON string; one without escapes as it stands, since a vocabulary has tens of thousands.
+func pieceOf(raw json.RawMessage) (piece string, err error) {
+	if n := len(raw); n >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : n-1]), nil
+	}
+	err = json.Unmarshal(raw, &piece)
+	return piece, err
+}
+
+// Encoder is a tokenizer of texts that an encoder model reads.
+type Encoder interface {
+	// EncodeTruncated returns at most limit ids of a text, special tokens around it among
+	// them, and whether that is not all.
+	EncodeTruncated(text string, limit int) (ids []int32, truncated bool)
+	VocabSize() int
+	Close() error
+}
+
+// LoadEncoder reads a tokenizer.json, plain or compressed: BERT's uncased WordPiece as BERT
+// computes it, all others as their file says.
+func LoadEncoder(path string) (Encoder, error) { return tokenize.Load(path, newEncoder) }
+
+func newEncoder(data []byte) (Encoder, error) {
+	c, plain, err := tokenize.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	if c.Model.Type == "WordPiece" && c.Normalizer.Type == "BertNormalizer" && c.Normalizer.Lowercase {
+		if b, err := tokenize.BERTOf(c); err == nil {
+			return b, nil
+		} // one of other special tokens, such as MPNet's
+	}
+	t, err := newSubword(c, plain)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	return t, nil
+}
+
+// Close frees the native tokenizer. No other method may be called after it.
+func (t *Subword) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.native == nil {
+		return nil
+	}
+	err := t.native.Close()
+	t.native = nil
+	return err
+}
+
+// End is the last token that stands after a text, "</s>" of T5 and BART.
+func (t *Subword) End() int32 { return t.after[len(t.after)-1] }
+
+// VocabSize is the number of ids, 32,100 for T5. A model's embedding may have more
+// rows (32,128 for T5: padding to a multiple of 128).
+func (t *Subword) VocabSize() int { return len(t.pieces) }
+
+// Encode returns the ids of text with the special tokens around it.
+func (t *Subword) Encode(text string) []int32 { return t.encode(text, true) }
+
+// EncodeBatch encodes many texts on all processors, in order.
+func (t *Subword) EncodeBatch(texts []string) [][]int32 {
+	out := make([][]int32, len(texts))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(texts)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(texts); i = int(next.Add(1)) - 1 {
+				out[i] = t.encode(texts[i], true)
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// encode calls the library. NUL cannot pass its C strings; U+E000 stands in for
+// it, which like NUL is not part of the vocabulary and joins its neighbours' word.
+func (t *Subword) encode(text string, special bool) []int32 {
+	if strings.IndexByte(text, 0) >= 0 {
+		text = strings.ReplaceAll(text, "\x00", "\ue000")
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.native == nil {
+		panic("subword: tokenizer used after Close")
+	}
+	ids := t.native.EncodeWithOptions(text, special).IDs
+	out := make([]int32, len(ids))
+	for i, id := range ids {
+		out[i] = int32(id)
+	}
+	return out
+}
+
+// Pieces returns the ids of text without special tokens around it.
+func (t *Subword) Pieces(text string) []int32 { return t.encode(text, false) }
+
+// Tokens returns the vocabulary's texts for the ids of text as Encode gives them, as the
+// paper prints them: "▁14", "19", "13", "</s>".
+func (t *Subword) Tokens(text string) []string {
+	ids := t.Encode(text)
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = t.pieces[id]
+	}
+	return out
+}
+
+// Piece returns the vocabulary's text for one id; false if there is none (the
+// embedding's padding rows, a document's atomic token).
+func (t *Subword) Piece(id int32) (string, bool) {
+	if id < 0 || int(id) >= len(t.pieces) {
+		return "", false
+	}
+	return t.pieces[id], true
+}
+
+// Decode returns the text of ids, special tokens left out if skipSpecial (ids
+// without a text are left out always). Like transformers' decode with
+// clean_up_tokenization_spaces=False.
+func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
+	known := make([]uint32, 0, len(ids))
+	for _, id := range ids {
+		if id >= 0 && int(id) < len(t.pieces) {
+			known = append(known, uint32(id))
+		}
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.native == nil {
+		panic("subword: tokenizer used after Close")
+	}
+	return t.native.Decode(known, skipSpecial)
+}

@@ -1,0 +1,229 @@
+package subword
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redsi/redsi/assets/tokenizers"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+)
+
+func TestT5Vocabulary(t *testing.T) {
+	tok := testT5(t)
+	if tok.VocabSize() != 32_100 || tok.eos != 1 || tok.Unk() != 2 {
+		t.Errorf("vocab size %d, eos %d, unk %d", tok.VocabSize(), tok.eos, tok.Unk())
+	}
+	if p, ok := tok.Piece(32_099); !ok || p != "<extra_id_0>" {
+		t.Errorf("Piece(32099) = %q, %v", p, ok)
+	}
+	for _, id := range []int32{-1, 32_100, 140_000} {
+		if _, ok := tok.Piece(id); ok {
+			t.Errorf("Piece(%d) exists", id)
+		}
+	}
+}
+
+// Figures "semantic" and "naive identifier tokenization", and string prefixes that
+// are not token prefixes.
+func TestT5Identifiers(t *testing.T) {
+	tok := testT5(t)
+	for _, c := range []struct {
+		text   string
+		ids    []int32
+		tokens []string
+	}{
+		{"141913", []int32{968, 2294, 2368, 1}, []string{"▁14", "19", "13", "</s>"}},
+		{"18510", []int32{507, 25926, 1}, []string{"▁18", "510", "</s>"}},
+		{"0", []int32{3, 632, 1}, []string{"▁", "0", "</s>"}},
+		{"1", []int32{209, 1}, []string{"▁1", "</s>"}},
+		{"305", []int32{3, 26724, 1}, []string{"▁", "305", "</s>"}},
+		{"", []int32{1}, []string{"</s>"}},
+	} {
+		if got := tok.Encode(c.text); !slices.Equal(got, c.ids) {
+			t.Errorf("Encode(%q) = %v, want %v", c.text, got, c.ids)
+		}
+		if got := tok.Tokens(c.text); !slices.Equal(got, c.tokens) {
+			t.Errorf("Tokens(%q) = %q, want %q", c.text, got, c.tokens)
+		}
+		if got := tok.Decode(c.ids, true); got != c.text {
+			t.Errorf("Decode(%v) = %q, want %q", c.ids, got, c.text)
+		}
+		if got := tok.Decode(c.ids, false); got != c.text+"</s>" {
+			t.Errorf("Decode(%v) with special tokens = %q", c.ids, got)
+		}
+	}
+	if got := tok.Decode([]int32{968, 32_128, -5}, true); got != "14" {
+		t.Errorf("Decode of ids without text = %q", got)
+	}
+}
+
+// TestT5Decimals: strings of digits, leading zeros included, have distinct tokens and
+// come back from them, so unique identifiers stay unique.
+func TestT5Decimals(t *testing.T) {
+	tok := testT5(t)
+	var texts []string
+	for width, limit := 1, 10; width <= 4; width, limit = width+1, limit*10 {
+		for n := range limit {
+			texts = append(texts, fmt.Sprintf("%0*d", width, n))
+		}
+	}
+	seen := map[string]string{}
+	for i, ids := range tok.EncodeBatch(texts) {
+		key := fmt.Sprint(ids)
+		if other, ok := seen[key]; ok {
+			t.Fatalf("%q and %q are both %v", other, texts[i], ids)
+		}
+		seen[key] = texts[i]
+		if got := tok.Decode(ids, true); got != texts[i] {
+			t.Fatalf("Decode(%v) = %q, want %q", ids, got, texts[i])
+		}
+	}
+}
+
+// Appendix "Whitespace Artifacts and T5 Tokenization". NOTE: the paper prints "'t" for
+// the second token of its first list; with the text it quotes that token is "t".
+func TestT5WhitespaceAppendix(t *testing.T) {
+	tok := testT5(t)
+	for _, c := range []struct {
+		text string
+		skip int // tokens of the text before the quoted part
+		want string
+	}{
+		{"`` matt '' lanter ( born april 1 ,", 2, "▁mat|t|▁|'|'|▁|lant|er|▁(|▁born|▁|a|pri|l|▁1|▁|,|</s>"},
+		{`"matt" lanter (born april 1,`, 1, `mat|t|"|▁|lant|er|▁(|born|▁|a|pri|l|▁1,|</s>`},
+	} {
+		if got := strings.Join(tok.Tokens(c.text)[c.skip:], "|"); got != c.want {
+			t.Errorf("Tokens(%q) = %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestT5HasUnknown(t *testing.T) {
+	tok := testT5(t)
+	for text, want := range map[string]bool{
+		"(season 8)": false, "( born 1983 )": false, "(/səˈliːnə/)": true, "(~)": true, "(^)": true, "日本": true, "": false, "a\x00b": true,
+	} {
+		if got := tok.HasUnknown(text); got != want {
+			t.Errorf("HasUnknown(%q) = %v", text, got)
+		}
+	}
+}
+
+// TestT5Prefix compares prefixes, which read only the head of a text, with the whole.
+func TestT5Prefix(t *testing.T) {
+	tok := testT5(t)
+	texts := []string{"", "   ", "one", strings.Repeat("a", 5_000), strings.Repeat(" \u0301x", 900), strings.Repeat("word  two\n", 400),
+		strings.Repeat("日本 語</s> <extra_id_0>b c ", 100), strings.Repeat("The e\u0301tat ( born 1, 1983 ) is ", 200), strings.Repeat(" ", 3_000) + "a b"}
+	for i, l := range golden(t, "testdata/t5.jsonl.gz", 10_000) {
+		if len(l.Text) > 100 && i%5 == 0 {
+			texts = append(texts, l.Text+" "+l.Text+"\n"+strings.Repeat(l.Text+" and so on ", 20))
+		}
+	}
+	for _, text := range texts {
+		all := tok.Pieces(text)
+		for _, limit := range []int{1, 2, 32, 64, 100_000} {
+			want := all[:min(limit, len(all))]
+			if got := tok.PiecesPrefix(text, limit); !slices.Equal(got, want) {
+				t.Fatalf("PiecesPrefix(%.80q, %d) = %v, want %v", text, limit, got, want)
+			}
+			if got, truncated := tok.EncodeTruncated(text, limit+1); !slices.Equal(got, append(slices.Clone(want), 1)) || truncated != (len(all) > limit) {
+				t.Fatalf("EncodeTruncated(%.80q, %d) = %v", text, limit+1, got)
+			}
+		}
+	}
+	if got, _ := tok.EncodeTruncated("x", 0); got != nil {
+		t.Errorf("EncodeTruncated with limit 0 = %v", got)
+	}
+	if got := tok.PiecesPrefix("x", 0); len(got) != 0 {
+		t.Errorf("PiecesPrefix with limit 0 = %v", got)
+	}
+}
+
+func TestT5Concurrent(t *testing.T) {
+	tok := testT5(t)
+	lines := golden(t, "testdata/t5.jsonl.gz", 10_000)[:500]
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, l := range lines {
+				if got := tok.Encode(l.Text); !slices.Equal(got, l.IDs) {
+					t.Errorf("Encode(%q) = %v, want %v", l.Text, got, l.IDs)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestT5CloseTwice(t *testing.T) {
+	tok, err := NewT5(tokenizers.T5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := tok.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Encode after Close did not panic")
+		}
+	}()
+	tok.Encode("x")
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	zr, err := gzip.NewReader(bytes.NewReader(tokenizers.BERTUncased))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(zr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	bert := write("bert.json", plain)
+	t5 := write("t5.json.gz", tokenizers.T5)
+	if _, err := tokenize.LoadBERT(bert); err != nil {
+		t.Error(err)
+	}
+	tok, err := LoadT5(t5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok.Close()
+
+	for _, c := range []struct {
+		name, path, want string
+	}{
+		{"missing", filepath.Join(dir, "none.json"), "no such file"},
+		{"the other kind", bert, `its model is "WordPiece", want Unigram`},
+		{"empty", write("empty.json", nil), "is empty"},
+		{"not JSON", write("text.json", []byte("<html>")), "is not a Hugging Face tokenizer.json"},
+		{"truncated gzip", write("cut.json.gz", tokenizers.T5[:1_000]), "unexpected EOF"},
+		{"no special tokens", write("bare.json", []byte(`{"model":{"type":"Unigram","vocab":[["a",0]]}}`)), `no special token "<pad>"`},
+	} {
+		if _, err := LoadT5(c.path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), filepath.Base(c.path)) {
+			t.Errorf("%s: error %v, want it to name the file and say %q", c.name, err, c.want)
+		}
+	}
+	if _, err := tokenize.LoadBERT(t5); err == nil || !strings.Contains(err.Error(), `its model is "Unigram", want WordPiece`) {
+		t.Errorf("LoadBERT of T5: %v", err)
+	}
+}

@@ -1,0 +1,209 @@
+package t5
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// The families that this package reads: T5 1.0, 1.1 and FLAN-T5; mT5, which is T5 1.1 with
+// more tokens; umT5, of which every layer has relative positions of its own.
+var (
+	Family = family("t5")
+	MT5    = family("mt5")
+	UMT5   = family("umt5")
+)
+
+func family(modelType string) seq2seq.Family {
+	return seq2seq.Family{Type: modelType, Parse: func(config []byte) (seq2seq.Config, error) {
+		c := DefaultsOf(modelType)
+		err := json.Unmarshal(config, &c)
+		return c, err
+	}}
+}
+
+// Config is Hugging Face's config.json of a T5, mT5 or umT5 model. Fields that this package
+// does not use are kept and written again.
+type Config struct {
+	ModelType         string  `json:"model_type"`
+	VocabSize         int64   `json:"vocab_size"`
+	DModel            int64   `json:"d_model"`
+	DKV               int64   `json:"d_kv"` // per head; num_heads*d_kv need not be d_model
+	DFF               int64   `json:"d_ff"`
+	NumLayers         int64   `json:"num_layers"`
+	NumDecoderLayers  int64   `json:"num_decoder_layers"`
+	NumHeads          int64   `json:"num_heads"`
+	Buckets           int64   `json:"relative_attention_num_buckets"`
+	MaxDistance       int64   `json:"relative_attention_max_distance"`
+	DropoutRate       float64 `json:"dropout_rate"`
+	LayerNormEpsilon  float64 `json:"layer_norm_epsilon"`
+	InitializerFactor float64 `json:"initializer_factor"`
+	FeedForward       string  `json:"feed_forward_proj"`   // "relu" (v1.0), "gated-gelu" (v1.1), "gated-silu" …
+	TieEmbeddings     bool    `json:"tie_word_embeddings"` // the output matrix is the embedding (v1.0)
+	PadToken          int64   `json:"pad_token_id"`
+	EOSToken          int64   `json:"eos_token_id"`
+	DecoderStart      int64   `json:"decoder_start_token_id"`
+
+	// What a file says beside feed_forward_proj, which then does not count, as in
+	// transformers; nil: nothing.
+	denseAct *string
+	gatedAct *bool
+	other    map[string]json.RawMessage
+}
+
+// Defaults are transformers' T5Config defaults, which are t5-small's sizes.
+func Defaults() Config {
+	return Config{
+		ModelType: "t5",
+		VocabSize: 32128, DModel: 512, DKV: 64, DFF: 2048, NumLayers: 6, NumDecoderLayers: 6, NumHeads: 8,
+		Buckets: 32, MaxDistance: 128, DropoutRate: 0.1, LayerNormEpsilon: 1e-6, InitializerFactor: 1,
+		FeedForward: "relu", TieEmbeddings: true, PadToken: 0, EOSToken: 1, DecoderStart: 0,
+	}
+}
+
+// DefaultsOf are transformers' defaults of a model_type, which mT5 and umT5 have others of.
+func DefaultsOf(modelType string) Config {
+	c := Defaults()
+	if c.ModelType = modelType; modelType != "t5" {
+		c.VocabSize, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 250112, 1024, 8, 8, 6
+		c.FeedForward, c.TieEmbeddings = "gated-gelu", modelType == "umt5"
+	}
+	return c
+}
+
+// fields is Config without its methods, for the JSON package.
+type fields Config
+
+// UnmarshalJSON reads config.json; what it leaves out stays as it is, which is to be
+// transformers' default.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	f := fields(*c)
+	if f.ModelType == "" {
+		f = fields(Defaults())
+	}
+	f.NumDecoderLayers = -1
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &f.other); err != nil {
+		return err
+	}
+	if f.other == nil {
+		return errors.New("it is null")
+	}
+	if f.NumDecoderLayers < 0 {
+		f.NumDecoderLayers = f.NumLayers
+	}
+	var act struct {
+		Dense *string `json:"dense_act_fn"`
+		Gated *bool   `json:"is_gated_act"`
+	}
+	if err := json.Unmarshal(data, &act); err != nil {
+		return err
+	}
+	f.denseAct, f.gatedAct = act.Dense, act.Gated
+	*c = Config(f)
+	return nil
+}
+
+// MarshalJSON writes config.json so that transformers' AutoModel opens it.
+func (c Config) MarshalJSON() ([]byte, error) {
+	return seq2seq.MarshalConfig(fields(c), c.other, map[string]any{
+		"architectures": []string{architectures[c.ModelType]}, "is_encoder_decoder": true, "output_past": true,
+		"use_cache": true, "n_positions": 512,
+	})
+}
+
+// architectures are the classes of transformers.
+var architectures = map[string]string{"t5": "T5ForConditionalGeneration", "mt5": "MT5ForConditionalGeneration", "umt5": "UMT5ForConditionalGeneration"}
+
+// Vocabulary implements seq2seq.Config.
+func (c Config) Vocabulary() seq2seq.Vocabulary {
+	return seq2seq.Vocabulary{Size: c.VocabSize, Pad: c.PadToken, Start: c.DecoderStart, EOS: c.EOSToken}
+}
+
+// Extended implements seq2seq.Config.
+func (c Config) Extended(n int64) seq2seq.Config {
+	c.VocabSize += n
+	return c
+}
+
+// WithDropout implements seq2seq.Config.
+func (c Config) WithDropout(p float64) seq2seq.Config {
+	c.DropoutRate = p
+	return c
+}
+
+// feedForward is the activation of the feed-forward layer, and whether it gates another
+// product (v1.1), as T5Config reads them.
+func (c Config) feedForward() (activation string, gated bool) {
+	activation, gated = c.FeedForward, false
+	if rest, ok := strings.CutPrefix(c.FeedForward, "gated-"); ok {
+		activation, gated = rest, true
+	}
+	if c.FeedForward == "gated-gelu" {
+		activation = "gelu_new"
+	}
+	if c.denseAct != nil {
+		activation = *c.denseAct
+	}
+	if c.gatedAct != nil {
+		gated = *c.gatedAct
+	}
+	return activation, gated
+}
+
+// ownPositions says whether every layer has a table of relative positions; else the first
+// layer's is that of all.
+func (c Config) ownPositions() bool { return c.ModelType == "umt5" }
+
+// Validate says what this package cannot compute.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name      string
+		v, atMost int64
+	}{
+		{"vocab_size", c.VocabSize, 1 << 24}, {"d_model", c.DModel, 1 << 16}, {"d_kv", c.DKV, 1 << 16}, {"d_ff", c.DFF, 1 << 18},
+		{"num_layers", c.NumLayers, 1000}, {"num_decoder_layers", c.NumDecoderLayers, 1000}, {"num_heads", c.NumHeads, 1000},
+		{"relative_attention_num_buckets", c.Buckets, 1 << 16}, {"relative_attention_max_distance", c.MaxDistance, 1 << 20},
+	} {
+		if f.v < 1 || f.v > f.atMost {
+			return fmt.Errorf("T5 config: %s is %d, want 1 to %d", f.name, f.v, f.atMost)
+		}
+	}
+	switch {
+	case architectures[c.ModelType] == "":
+		return fmt.Errorf("T5 config: model_type is %q; t5, mt5 and umt5 are known", c.ModelType)
+	case c.Buckets < 4 || c.Buckets%2 != 0:
+		return fmt.Errorf("T5 config: relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
+	case c.MaxDistance <= c.Buckets/2:
+		return fmt.Errorf("T5 config: relative_attention_max_distance %d must be larger than half the %d buckets", c.MaxDistance, c.Buckets)
+	case !(c.DropoutRate >= 0 && c.DropoutRate < 1):
+		return fmt.Errorf("T5 config: dropout_rate is %g, want 0 to below 1", c.DropoutRate)
+	case !(c.LayerNormEpsilon > 0):
+		return fmt.Errorf("T5 config: layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
+	}
+	if name, _ := c.feedForward(); c.denseAct != nil && !knownActivation(name) {
+		return fmt.Errorf("T5 config: dense_act_fn is %q; %s are known", name, tensor.KnownActivations)
+	} else if !knownActivation(name) {
+		return fmt.Errorf("T5 config: feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)
+	}
+	for _, token := range []struct {
+		name string
+		id   int64
+	}{{"pad_token_id", c.PadToken}, {"eos_token_id", c.EOSToken}, {"decoder_start_token_id", c.DecoderStart}} {
+		if token.id < 0 || token.id >= c.VocabSize {
+			return fmt.Errorf("T5 config: %s %d is outside of the vocabulary of %d", token.name, token.id, c.VocabSize)
+		}
+	}
+	return nil
+}
+
+func knownActivation(name string) bool {
+	_, ok := tensor.ActivationOf(name)
+	return ok
+}

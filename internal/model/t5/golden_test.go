@@ -1,0 +1,244 @@
+package t5
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// The goldens are transformers 4.44.1's (tools/golden/t5.py).
+var variants = []string{"v1_0", "v1_1"}
+
+// every has models of other feed-forward layers, mT5 and umT5 too.
+var every = append(variants, "gated_silu", "gelu", "mt5", "umt5", "umt5_untied")
+
+func load(t testing.TB, name string) *seq2seq.Model {
+	t.Helper()
+	m, err := seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family, MT5, UMT5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func batch(t testing.TB) seq2seq.Batch {
+	t.Helper()
+	var b seq2seq.Batch
+	text, err := os.ReadFile("testdata/batch.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+type golden struct {
+	t testing.TB
+	f *safetensors.File
+}
+
+func open(t testing.TB, path string) golden {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return golden{t, f}
+}
+
+func (g golden) values(name string) []float32 {
+	g.t.Helper()
+	info, ok := g.f.Lookup(name)
+	if !ok {
+		g.t.Fatalf("no golden %q", name)
+	}
+	var v []float32
+	err := tensor.Run(func(s *tensor.Scope) {
+		read, err := s.Read(g.f.Open(info), tensor.F32, tensor.CPU, info.Shape...)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		v = read.Float32s()
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return v
+}
+
+// apart is the largest difference and the largest value wanted.
+func apart(t testing.TB, name string, got, want []float32) (difference, largest float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", name, len(got), len(want))
+	}
+	for i := range got {
+		d := math.Abs(float64(got[i]) - float64(want[i]))
+		if math.IsNaN(d) {
+			t.Fatalf("%s: NaN at %d", name, i)
+		}
+		difference, largest = max(difference, d), max(largest, math.Abs(float64(want[i])))
+	}
+	return difference, largest
+}
+
+func TestForwardIsTransformers(t *testing.T) {
+	for _, name := range every {
+		m, b, g := load(t, name), batch(t), open(t, "testdata/"+name+"/golden.safetensors")
+		err := tensor.Run(func(s *tensor.Scope) {
+			for what, got := range map[string]*tensor.Tensor{"encoder": m.Encode(s, b.Inputs).Hidden, "logits": m.ForcedLogits(s, b)} {
+				d, largest := apart(t, what, got.Float32s(), g.values(what))
+				t.Logf("%s %s: max |diff| %.2g of values up to %.2g", name, what, d, largest)
+				if d > 1e-5*max(1, largest) {
+					t.Errorf("%s %s: max |diff| %g", name, what, d)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, err := m.Loss(b)
+		if want := g.values("loss")[0]; err != nil || math.Abs(loss-float64(want)) > 1e-5 {
+			t.Errorf("%s: loss %g, %v, want %g", name, loss, err, want)
+		}
+	}
+}
+
+func TestGradientsAreTransformers(t *testing.T) {
+	for _, name := range every {
+		m, b, g := load(t, name), batch(t), open(t, "testdata/"+name+"/golden.safetensors")
+		worst := 0.0
+		err := tensor.Run(func(s *tensor.Scope) {
+			of, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
+			loss := of.Item()
+			if want := g.values("loss")[0]; math.Abs(loss-float64(want)) > 1e-5 {
+				t.Errorf("%s: loss %g, want %g", name, loss, want)
+			}
+			for i, p := range m.Params() {
+				d, largest := apart(t, p.Name, grads[i].Float32s(), g.values("grad."+p.Name))
+				worst = max(worst, d/largest)
+				if d > 1e-5*max(1, largest) {
+					t.Errorf("%s %s: max |diff| %g, largest gradient %g", name, p.Name, d, largest)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: max |diff| of any gradient, relative to its largest value: %.2g", name, worst)
+	}
+}
+
+// An ignored label in the middle counts for nothing and is read as padding.
+func TestIgnoredLabels(t *testing.T) {
+	m, b := load(t, "v1_0"), batch(t)
+	whole := func(labels []int32) float64 {
+		loss, err := m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loss
+	}
+	got, sum := whole([]int32{5, seq2seq.Ignore, 7}), 0.0
+	err := tensor.Run(func(s *tensor.Scope) {
+		logits := m.ForcedLogits(s, seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{{5, 0, 7}}})
+		p := s.LogSoftmax(logits, -1, tensor.F32).Float32s()
+		sum = -float64(p[5]) - float64(p[2*100+7])
+	})
+	if err != nil || math.Abs(got-sum/2) > 1e-5 {
+		t.Errorf("loss %g, want %g (%v)", got, sum/2, err)
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	text, err := os.ReadFile("testdata/buckets.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables map[string][]int64
+	if err := json.Unmarshal(text, &tables); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range tables {
+		var buckets, most int64
+		var both bool
+		if _, err := fmt.Sscan(name, &buckets, &most, &both); err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range want {
+			if got := (tensor.Buckets{Number: buckets, MaxDistance: most, Both: both}).Of(int64(i) - 300); got != w {
+				t.Errorf("%s: distance %d is in bucket %d, want %d", name, i-300, got, w)
+			}
+		}
+	}
+}
+
+// Decoding token by token gives the logits of the whole sequence at once, with rows
+// that multiply, change places and end.
+func TestStepsAreTheWhole(t *testing.T) {
+	for _, name := range every {
+		m, b := load(t, name), batch(t)
+		inputs := b.Inputs[:2]
+		rows := [][]int32{{7, 9, 4}, {7, 3, 8}, {2, 6, 5}} // the first two belong to input 0
+		err := tensor.Run(func(s *tensor.Scope) {
+			c := m.NewCache(m.Encode(s, inputs), 4)
+			defer c.Close()
+			check := func(row int, at int64, states *tensor.Tensor, i int64) {
+				input := inputs[0]
+				if row == 2 {
+					input = inputs[1]
+				}
+				whole := m.ForcedLogits(s, seq2seq.Batch{Inputs: [][]int32{input}, Labels: [][]int32{append(rows[row], 0)}})
+				got := s.Select(m.Logits(s, states), 0, i).Float32s()
+				if d, _ := apart(t, "step", got, s.Select(whole, 0, at).Float32s()); d > 1e-5 {
+					t.Errorf("%s: row %d, step %d: max |diff| %g", name, row, at, d)
+				}
+			}
+			states := c.Step(s, []int32{0, 0})
+			check(0, 0, states, 0)
+			check(2, 0, states, 1)
+			c.Select([]int64{0, 0, 1})
+			states = c.Step(s, []int32{7, 7, 2})
+			check(1, 1, states, 1)
+			check(2, 1, states, 2)
+			states = c.Step(s, []int32{9, 3, 6})
+			check(0, 2, states, 0)
+			check(1, 2, states, 1)
+			c.Select([]int64{1, 0, 2}) // the first two change places …
+			c.Select([]int64{0, 1})    // … and the last one ends
+			states = c.Step(s, []int32{8, 4})
+			check(1, 3, states, 0)
+			check(0, 3, states, 1)
+			if got := c.Inputs(); len(got) != 2 || got[1] != 0 || c.Rows() != 2 {
+				t.Errorf("rows belong to %v", got)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tensor.Run(func(s *tensor.Scope) {
+		c := load(t, "v1_0").NewCache(load(t, "v1_0").Encode(s, [][]int32{{5, 1}}), 1)
+		defer c.Close()
+		c.Step(s, []int32{0})
+		c.Step(s, []int32{0})
+	}); err == nil || !strings.Contains(err.Error(), "made for 1 tokens") {
+		t.Errorf("a step too many: %v", err)
+	}
+}

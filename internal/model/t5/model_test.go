@@ -1,0 +1,320 @@
+package t5
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// small is a configuration for tests that train.
+func small() Config {
+	c := Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 50, 16, 8, 32, 2, 2, 2
+	return c
+}
+
+func initial(t testing.TB, c Config, seed uint64) *seq2seq.Model {
+	t.Helper()
+	m, err := seq2seq.Init(c, seed, tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func optimizer(t testing.TB, m *seq2seq.Model) *adafactor.Optimizer {
+	t.Helper()
+	a, err := adafactor.New(m.Params(), adafactor.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+// All three files of a checkpoint that transformers wrote are the same model, and
+// what is saved is read back the same, bit for bit.
+func TestFilesRoundTrip(t *testing.T) {
+	for _, name := range variants {
+		want := load(t, name)
+		same := func(what string, got *seq2seq.Model) {
+			if len(got.Params()) != len(want.Params()) {
+				t.Fatalf("%s: %d parameters", what, len(got.Params()))
+			}
+			if err := tensor.Try(func() {
+				for i, p := range want.Params() {
+					if g := got.Params()[i]; g.Name != p.Name || !bytes.Equal(g.Tensor.Bytes(), p.Tensor.Bytes()) {
+						t.Errorf("%s: %s differs", what, p.Name)
+					}
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, file := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
+			folder := t.TempDir()
+			for from, to := range map[string]string{seq2seq.ConfigFile: seq2seq.ConfigFile, file: seq2seq.OldWeights} {
+				data, err := os.ReadFile(filepath.Join("testdata", name, from))
+				if err == nil {
+					err = os.WriteFile(filepath.Join(folder, to), data, 0o644)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := seq2seq.Load(folder, tensor.CPU, Family)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(got.Close)
+			same(name+"/"+file, got)
+		}
+		folder := filepath.Join(t.TempDir(), "new")
+		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
+			folder = filepath.Join(kept, name)
+		}
+		if err := want.Save(folder); err != nil {
+			t.Fatal(err)
+		}
+		got, err := seq2seq.Load(folder, tensor.CPU, Family)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(got.Close)
+		same(name+" saved", got)
+		if files, err := os.ReadDir(folder); err != nil || len(files) != 2 {
+			t.Errorf("%v in the folder, %v", files, err)
+		}
+		var config map[string]any
+		text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
+		if err != nil || json.Unmarshal(text, &config) != nil || config["model_type"] != "t5" || config["d_ff"] != 32.0 || config["n_positions"] != 512.0 {
+			t.Errorf("config %s, %v", text, err)
+		}
+	}
+}
+
+// Training with dropout: the loss falls, equal seeds give equal models bit for bit,
+// nothing leaks, memory stays flat. REDSI_SOAK_STEPS asks for more steps.
+func TestTrainingSoak(t *testing.T) {
+	steps := 300
+	if text := os.Getenv("REDSI_SOAK_STEPS"); text != "" {
+		var err error
+		if steps, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live := tensor.Live()
+	train := func(steps int) (*seq2seq.Model, float64, float64) {
+		m, err := seq2seq.Init(small(), 5, tensor.CPU)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, rng := optimizer(t, m), &tensor.RNG{Seed: 9}
+		draw := drawn.Numbers(3)
+		var first, last float64
+		var settled int64
+		for step := range steps {
+			b := seq2seq.Batch{Inputs: draw.Sequences(4, 3, 9), Labels: [][]int32{{3, 1}, {4, 5, 1}, {6, 1}, {7, 1}}}
+			for _, ids := range b.Inputs {
+				for i := range ids {
+					ids[i] %= 50
+				}
+			}
+			if err := tensor.Run(func(s *tensor.Scope) {
+				of, grads := m.Gradients(s, m.Prepare(b), rng, seq2seq.Scale{})
+				loss := of.Item()
+				a.Step(grads, 1e-2)
+				if last = loss; step == 0 {
+					first = loss
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if step == 100 {
+				settled = resident(t)
+			}
+		}
+		if steps > 100 {
+			grown := resident(t) - settled
+			t.Logf("%d steps: loss %.3f to %.3f, memory grew by %d kB after step 100", steps, first, last, grown>>10)
+			if grown > 48<<20 {
+				t.Errorf("memory grew by %d MB in %d steps", grown>>20, steps-100)
+			}
+		}
+		a.Close()
+		return m, first, last
+	}
+	m, first, last := train(steps)
+	if !(last < first/2) {
+		t.Errorf("the loss went from %g to %g", first, last)
+	}
+	m.Close()
+	one, _, _ := train(20)
+	two, _, _ := train(20)
+	if err := tensor.Try(func() {
+		for i, p := range one.Params() {
+			if !bytes.Equal(p.Tensor.Bytes(), two.Params()[i].Tensor.Bytes()) {
+				t.Errorf("%s differs between two equal runs", p.Name)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	one.Close()
+	two.Close()
+	if n := tensor.Live(); n != live {
+		t.Errorf("%d tensors leaked", n-live)
+	}
+}
+
+// resident is this process's memory in bytes, where the system says it.
+func resident(t *testing.T) int64 {
+	t.Helper()
+	runtime.GC()
+	text, err := os.ReadFile("/proc/self/statm")
+	if errors.Is(err, os.ErrNotExist) {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+func TestMistakes(t *testing.T) {
+	m := load(t, "v1_0")
+	live := tensor.Live()
+	loss := func(b seq2seq.Batch) error { _, err := m.Loss(b); return err }
+	one := [][]int32{{5, 1}}
+	read := func(change, to string, cut int) error {
+		text, err := os.ReadFile("testdata/v1_0/" + seq2seq.ConfigFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile("testdata/v1_0/" + seq2seq.WeightsFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = data[:len(data)-cut]
+		return openFolder(t, []byte(strings.Replace(string(text), change, to, 1)), data)
+	}
+	for want, err := range map[string]error{
+		"outside of the vocabulary of 100":  loss(seq2seq.Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),
+		"token -3 at 0":                     loss(seq2seq.Batch{Inputs: [][]int32{{-3}}, Labels: one}),
+		"label 0: token 100 at 0":           loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{100}}}),
+		"input 1 is empty":                  loss(seq2seq.Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
+		"a batch of 1 inputs and 2 labels":  loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{1}, {1}}}),
+		"a batch of 0 inputs":               loss(seq2seq.Batch{}),
+		"label 0: token 100 at 1":           m.Vocabulary().CheckTokens(seq2seq.Batch{Labels: [][]int32{{seq2seq.Ignore, 100}}}),
+		"input 0: token -100 at 0":          m.Vocabulary().CheckTokens(seq2seq.Batch{Inputs: [][]int32{{seq2seq.Ignore}}}),
+		"has shape [24 16], the configurat": read(`"d_kv": 8`, `"d_kv": 9`, 0),
+		`no tensor "encoder.block.2`:        read(`"num_layers": 2`, `"num_layers": 3`, 0),
+		"is the file cut off":               read("", "", 10),
+		`feed_forward_proj is "gated-mish"`: read(`"feed_forward_proj": "relu"`, `"feed_forward_proj": "gated-mish", "dense_act_fn": null`, 0),
+		`dense_act_fn is "tanh"`:            read(`"dense_act_fn": "relu"`, `"dense_act_fn": "tanh"`, 0),
+		`model_type is "mt5"`:               read(`"model_type": "t5"`, `"model_type": "mt5"`, 0),
+		"eos_token_id 100 is outside":       read(`"eos_token_id": 1`, `"eos_token_id": 100`, 0),
+		"d_model is -1":                     read(`"d_model": 16`, `"d_model": -1`, 0),
+		"config.json":                       read(`{`, `[`, 0),
+		"config.json: it is null":           openFolder(t, []byte("null"), nil),
+		"no such file":                      func() error { _, err := seq2seq.Load(t.TempDir(), tensor.CPU, Family); return err }(),
+		"disk full":                         m.WriteWeights(full{}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if n := tensor.Live(); n != live {
+		t.Errorf("%d tensors leaked by failures", n-live)
+	}
+	for change, want := range map[string]string{
+		`"d_kv": 9`: `model.safetensors: tensor "encoder.block.0.layer.0.SelfAttention.q.weight" has shape [24 16], the configuration asks for [27 16]: ` +
+			"the file belongs to another model; take config.json and the weights from one place",
+		`"d_kv": -8`: "config: d_kv is -8",
+	} {
+		folder := t.TempDir()
+		if err := os.CopyFS(folder, os.DirFS("testdata/v1_0")); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), `"d_kv": 8`, change, 1)), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := seq2seq.Load(folder, tensor.CPU, Family); err == nil || !strings.HasPrefix(err.Error(), folder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	folder := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(folder, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if m.Save(folder) == nil {
+		t.Error("saved into a file")
+	}
+}
+
+// full fails as a full disk does.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+var _ io.Writer = full{}
+
+// Half precision follows single precision to its own accuracy.
+func TestBF16(t *testing.T) {
+	m, b := load(t, "v1_0"), batch(t)
+	want, err := m.Loss(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Compute = tensor.BF16
+	got, err := m.Loss(b)
+	if err != nil || math.Abs(got-want) > 0.05*want {
+		t.Errorf("loss %g in bf16, %g in fp32, %v", got, want, err)
+	}
+	if err := tensor.Run(func(s *tensor.Scope) {
+		loss, grads := m.Gradients(s, m.Prepare(b), &tensor.RNG{Seed: 1}, seq2seq.Scale{})
+		for i, g := range grads {
+			if g.DType() != tensor.F32 || !s.AllFinite(g) {
+				t.Errorf("%s has gradient %v", m.Params()[i].Name, g)
+			}
+		}
+		if math.IsNaN(loss.Item()) {
+			t.Error("the loss is NaN")
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openFolder loads a folder with a config.json and weights.
+func openFolder(t *testing.T, config, weights []byte) error {
+	t.Helper()
+	dir := t.TempDir()
+	for name, b := range map[string][]byte{seq2seq.ConfigFile: config, seq2seq.WeightsFile: weights} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := seq2seq.Load(dir, tensor.CPU, Family)
+	return err
+}

@@ -1,0 +1,103 @@
+package t5
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// Weights in bfloat16 in several files are read, as transformers reads them to float32.
+func TestShardsAreTransformers(t *testing.T) {
+	b, g := batch(t), open(t, "testdata/sharded/golden.safetensors")
+	for _, name := range []string{"sharded", "sharded_bin"} { // safetensors, PyTorch's
+		m := load(t, name)
+		if err := tensor.Run(func(s *tensor.Scope) {
+			if d, _ := apart(t, "logits", m.ForcedLogits(s, b).Float32s(), g.values("logits")); d > 1e-5 {
+				t.Errorf("%s: max |diff| %g", name, d)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := json.Marshal(load(t, "sharded").Config)
+	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {
+		t.Errorf("the model is float32, its configuration says %s, %v", text, err)
+	}
+	if _, err := seq2seq.Check("testdata/sharded", Family); err != nil {
+		t.Error(err)
+	}
+}
+
+// What does not fit in an index and its files is an error that names file and tensor, whether
+// the weights are read or only checked.
+func TestShardMistakes(t *testing.T) {
+	const index, first, second = "model.safetensors.index.json", "model-00002-of-00005.safetensors", "model-00003-of-00005.safetensors"
+	var of struct {
+		Map map[string]string `json:"weight_map"`
+	}
+	text, err := os.ReadFile(filepath.Join("testdata/sharded", index))
+	if err == nil {
+		err = json.Unmarshal(text, &of)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	inFirst := "" // a tensor
+	for name, file := range of.Map {
+		if file == first && (inFirst == "" || name < inFirst) {
+			inFirst = name
+		}
+	}
+	moved := func(name, to string) func(string) {
+		return func(folder string) {
+			m := maps.Clone(of.Map)
+			if m[name] = to; to == "" {
+				delete(m, name)
+			}
+			text, err := json.Marshal(map[string]any{"weight_map": m})
+			if err == nil {
+				err = os.WriteFile(filepath.Join(folder, index), text, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write := func(name, text string) func(string) {
+		return func(folder string) {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for want, change := range map[string]func(folder string){
+		second + ", which is not there: all files that weight_map names are needed":                 func(folder string) { os.Remove(filepath.Join(folder, second)) },
+		`tensor "` + inFirst + `" is not in ` + second + ", where weight_map says, but in " + first: moved(inFirst, second),
+		`tensor "` + inFirst + `" in ` + first + " is not in weight_map":                            moved(inFirst, ""),
+		`weight_map has "../other" for tensor "` + inFirst + `"`:                                    moved(inFirst, "../other"),
+		`tensor "none" is not in ` + first + ", where weight_map says":                              moved("none", first),
+		second + ": safetensors":        write(second, "far too short"),
+		"it is not an index of weights": write(index, "<html>"),
+		"it has no weight_map":          write(index, "{}"),
+		`in model-0000`:                 write("config.json", `{"model_type":"t5","vocab_size":160,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
+	} {
+		folder := t.TempDir()
+		if err := os.CopyFS(folder, os.DirFS("testdata/sharded")); err != nil {
+			t.Fatal(err)
+		}
+		change(folder)
+		_, err := seq2seq.Load(folder, tensor.CPU, Family)
+		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, index)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if _, checked := seq2seq.Check(folder, Family); checked == nil || err != nil && checked.Error() != err.Error() {
+			t.Errorf("checked: %v, read: %v", checked, err)
+		}
+	}
+}

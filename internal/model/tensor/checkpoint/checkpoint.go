@@ -1,0 +1,177 @@
+package checkpoint
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/torchfile"
+)
+
+// ErrOther is wrapped by errors about a tensor that is missing or has another shape.
+var ErrOther = errors.New("the file belongs to another model")
+
+// File is an open checkpoint of either format, of one file or several.
+type File struct {
+	parts []*part
+	of    map[string]*part // of several: where each tensor is
+}
+
+// part is one file.
+type part struct {
+	name  string   // among several
+	names []string // of its tensors
+	find  func(name string) (info, bool)
+}
+
+// info is a tensor as a file has it.
+type info struct {
+	dtype string
+	shape []int64
+	open  func() io.Reader
+}
+
+// Open reads the header of a checkpoint of size bytes; the format is seen from its
+// first bytes.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	p, err := openPart(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return &File{parts: []*part{p}}, nil
+}
+
+func openPart(r io.ReaderAt, size int64) (*part, error) {
+	var first [2]byte
+	if _, err := r.ReadAt(first[:], 0); err != nil {
+		return nil, fmt.Errorf("checkpoint of %d bytes: %w", size, err)
+	}
+	p := &part{}
+	if string(first[:]) == "PK" || (first[0] == 0x80 && first[1] >= 2 && first[1] <= 5) {
+		f, err := torchfile.Open(r, size)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range f.Tensors {
+			p.names = append(p.names, t.Name)
+		}
+		p.find = func(name string) (info, bool) {
+			t, ok := f.Lookup(name)
+			return info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }}, ok
+		}
+		return p, nil
+	}
+	f, err := safetensors.Open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range f.Tensors {
+		p.names = append(p.names, t.Name)
+	}
+	p.find = func(name string) (info, bool) {
+		t, ok := f.Lookup(name)
+		return info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }}, ok
+	}
+	return p, nil
+}
+
+func (p *part) has(name string) bool {
+	_, ok := p.find(name)
+	return ok
+}
+
+// find gives a tensor and how messages call it.
+func (f *File) find(name string) (t info, called string, ok bool) {
+	p, called := f.parts[0], fmt.Sprintf("tensor %q", name)
+	if f.of != nil {
+		if p, ok = f.of[name]; !ok {
+			return info{}, called, false
+		}
+		called += " in " + p.name
+	}
+	t, ok = p.find(name)
+	return t, called, ok
+}
+
+// Count is how many tensors there are.
+func (f *File) Count() (n int) {
+	for _, p := range f.parts {
+		n += len(p.names)
+	}
+	return n
+}
+
+// Has says whether there is a tensor of that name.
+func (f *File) Has(name string) bool {
+	_, _, ok := f.find(name)
+	return ok
+}
+
+// Check says what is wrong with the tensor name if it is not there as numbers of the shape;
+// it reads the header only.
+func (f *File) Check(name string, shape ...int64) error {
+	_, _, err := f.checked(name, true, shape)
+	return err
+}
+
+// checked finds a tensor, which is of floating point numbers if float is set.
+func (f *File) checked(name string, float bool, shape []int64) (info, tensor.DType, error) {
+	t, called, ok := f.find(name)
+	if !ok {
+		return info{}, 0, fmt.Errorf("no tensor %q among its %d: %w", name, f.Count(), ErrOther)
+	}
+	if !slices.Equal(t.shape, shape) {
+		return info{}, 0, fmt.Errorf("%s has shape %v, the configuration asks for %v: %w", called, t.shape, shape, ErrOther)
+	}
+	dtype, err := tensor.ParseDType(t.dtype)
+	if err != nil {
+		return info{}, 0, fmt.Errorf("%s: %w", called, err)
+	}
+	if float && !dtype.Float() {
+		return info{}, 0, fmt.Errorf("%s has numbers of type %s, want F32, F16, BF16 or F64: quantized weights are not read", called, t.dtype)
+	}
+	return t, dtype, nil
+}
+
+// Tensor reads the tensor name, which must have the shape, as want, to dev; it
+// belongs to s.
+func (f *File) Tensor(s *tensor.Scope, name string, want tensor.DType, dev tensor.Device, shape ...int64) (*tensor.Tensor, error) {
+	of, dtype, err := f.checked(name, want.Float(), shape)
+	if err != nil {
+		return nil, err
+	}
+	var t *tensor.Tensor
+	tensor.Within(func(inner *tensor.Scope) {
+		if t, err = inner.Read(of.open(), dtype, tensor.CPU, shape...); err == nil {
+			t = s.Move(inner.ToDevice(inner.ToDType(t, want), dev))
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	return t, nil
+}
+
+// Named is a tensor to be written.
+type Named struct {
+	Name   string
+	Tensor *tensor.Tensor
+}
+
+// Write writes tensors as a safetensors file, in their order. It must be called
+// within tensor.Run or tensor.Try.
+func Write(w io.Writer, metadata map[string]string, tensors []Named) error {
+	sources := make([]safetensors.Source, len(tensors))
+	for i, t := range tensors {
+		sources[i] = safetensors.Source{Name: t.Name, DType: t.Tensor.DType().String(), Shape: t.Tensor.Shape(), Write: t.Tensor.Write}
+	}
+	buffered := bufio.NewWriterSize(w, 1<<20)
+	if err := safetensors.Write(buffered, metadata, sources); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}

@@ -1,0 +1,133 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/safetensors"
+)
+
+// maxIndex bounds what is read of an index.
+const maxIndex = 64 << 20
+
+// Weights opens a model folder's weights and gives them to read: model.safetensors, or the
+// files that model.safetensors.index.json lists, or pytorch_model.bin, or its index's.
+// Errors name the file and, where it does not fit, say what to do.
+func Weights(folder string, read func(*File) error) error {
+	for _, name := range safetensors.WeightFiles {
+		path := filepath.Join(folder, name)
+		f, size, err := open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if filepath.Ext(name) == ".json" {
+			err = readShards(folder, f, size, read)
+		} else {
+			var weights *File
+			if weights, err = Open(f, size); err == nil {
+				err = read(weights)
+			}
+		}
+		if errors.Is(err, ErrOther) {
+			return fmt.Errorf("%s: %w; take config.json and the weights from one place", path, err)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("%s has none of %v", folder, safetensors.WeightFiles)
+}
+
+// open opens a file and says how long it is.
+func open(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// readShards opens the files that an index lists, which must have the tensors that it says,
+// and no others.
+func readShards(folder string, index *os.File, size int64, read func(*File) error) error {
+	if size > maxIndex {
+		return fmt.Errorf("%d bytes; an index of at most %d is read", size, maxIndex)
+	}
+	var of struct {
+		WeightMap map[string]string `json:"weight_map"`
+	}
+	if err := json.NewDecoder(index).Decode(&of); err != nil {
+		return fmt.Errorf("it is not an index of weights: %w", err)
+	}
+	if len(of.WeightMap) == 0 {
+		return errors.New("it has no weight_map, which says for each tensor in which file it is")
+	}
+	all := &File{of: map[string]*part{}}
+	shards := map[string]*part{}
+	for _, tensor := range slices.Sorted(maps.Keys(of.WeightMap)) {
+		name := of.WeightMap[tensor]
+		if shards[name] != nil {
+			continue
+		}
+		if name == "" || name != filepath.Base(name) || !filepath.IsLocal(name) {
+			return fmt.Errorf("weight_map has %q for tensor %q: want the name of a file in the same folder", name, tensor)
+		}
+		f, size, err := open(filepath.Join(folder, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("tensor %q is in %s, which is not there: all files that weight_map names are needed", tensor, name)
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		p, err := openPart(f, size)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		p.name, shards[name] = name, p
+		all.parts = append(all.parts, p)
+	}
+	for _, tensor := range slices.Sorted(maps.Keys(of.WeightMap)) {
+		p := shards[of.WeightMap[tensor]]
+		if !p.has(tensor) {
+			return fmt.Errorf("tensor %q is not in %s, where weight_map says%s", tensor, p.name, all.elsewhere(tensor))
+		}
+		all.of[tensor] = p
+	}
+	for _, p := range all.parts {
+		for _, tensor := range p.names {
+			if of := all.of[tensor]; of == nil {
+				return fmt.Errorf("tensor %q in %s is not in weight_map", tensor, p.name)
+			} else if of != p {
+				return fmt.Errorf("tensor %q is in %s and in %s, where weight_map says", tensor, p.name, of.name)
+			}
+		}
+	}
+	return read(all)
+}
+
+// elsewhere says which of the files has the tensor.
+func (f *File) elsewhere(tensor string) string {
+	for _, p := range f.parts {
+		if p.has(tensor) {
+			return ", but in " + p.name
+		}
+	}
+	return ""
+}

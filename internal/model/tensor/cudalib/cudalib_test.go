@@ -1,0 +1,258 @@
+//go:build linux && cgo
+
+package cudalib
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
+)
+
+// compile makes a shared library of C.
+func compile(t *testing.T, path, source string, flags ...string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("cc", append([]string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none"}, flags...)...)
+	cmd.Stdin = strings.NewReader(source)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// driver is a library like libcuda.so.1 of a version.
+func driver(t *testing.T, version, status int) string {
+	return compile(t, filepath.Join(t.TempDir(), "libcuda.so"), fmt.Sprintf("int cuDriverGetVersion(int *v) { *v = %d; return %d; }", version, status))
+}
+
+// runtime is a library like libcudart.so.13 that this process has loaded.
+func runtime(t *testing.T, cards, status int) string {
+	path := compile(t, filepath.Join(t.TempDir(), "libcudart.so"), fmt.Sprintf(`
+int cudaRuntimeGetVersion(int *v) { *v = 13000; return 0; }
+int cudaGetDeviceCount(int *n) { *n = %d; return %d; }
+const char *cudaGetErrorString(int e) { return e == 100 ? "no CUDA-capable device is detected" : "another error"; }`, cards, status))
+	if err := loader.open(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestLoad: each way in which the CUDA half is not loaded has a reason that says what to do.
+func TestLoad(t *testing.T) {
+	// A process's libtorch in a folder as make has it, and the parts for it.
+	deps := t.TempDir()
+	part := filepath.Join(deps, "cuda", "2.11.0-linux-amd64")
+	graphs := filepath.Join(deps, "cuda-graphs", cudagraph.Name("2.11.0"))
+	cpu := compile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "lib", "libtorch_cpu.so"), "", "-Wl,-soname,libtorch_cpu.so")
+	if got := (machine{system: loader}).folder(); got != "" {
+		t.Errorf("without libtorch the folder is %q", got)
+	}
+	if err := loader.open(cpu); err != nil {
+		t.Fatal(err)
+	}
+	fresh := func(versions, file string) string { // a folder with libraries of a version
+		dir := t.TempDir()
+		if file != "" {
+			write(t, filepath.Join(dir, file), versions)
+		}
+		compile(t, filepath.Join(dir, half), "")
+		return dir
+	}
+	good := fresh("torch 2.11.0\nnvidia-cublas 13.1.0.3\n", "versions")
+	broken := t.TempDir()
+	write(t, filepath.Join(broken, half), "no library")
+	write(t, filepath.Join(broken, "versions"), "torch 2.11.0\n")
+	lacking := fresh("torch 2.11.0\n", "versions")
+	gone := compile(t, filepath.Join(t.TempDir(), "libgone.so.1"), "int gone(void) { return 1; }", "-Wl,-soname,libgone.so.1")
+	compile(t, filepath.Join(lacking, half), "int gone(void); int here(void) { return gone(); }", gone)
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+
+	new13, old12, odd := driver(t, 13000, 0), driver(t, 12040, 0), driver(t, 0, 999)
+	absent := filepath.Join(t.TempDir(), "libcuda.so.1")
+	one, none := runtime(t, 1, 0), runtime(t, 0, 100)
+	empty := t.TempDir()
+
+	tests := []struct {
+		name            string
+		env             map[string]string
+		driver, runtime string
+		want            string // in the reason; "": loaded
+		folder          string
+	}{
+		{"off", map[string]string{"REDSI_CUDA": "off"}, new13, one, "REDSI_CUDA=off", ""},
+		{"all hidden", map[string]string{"CUDA_VISIBLE_DEVICES": "", "REDSI_CUDA": good}, new13, one, `CUDA_VISIBLE_DEVICES="" hides all cards`, ""},
+		{"all hidden by -1", map[string]string{"CUDA_VISIBLE_DEVICES": "-1", "REDSI_CUDA": good}, new13, one, "hides all cards", ""},
+		{"a wrong folder, whatever else there is", map[string]string{"REDSI_CUDA": empty}, absent, one, "REDSI_CUDA=" + empty + " has no torch/lib/libtorch_cuda.so: name a folder that has it, or off", empty},
+		{"no driver", nil, absent, one, "no NVIDIA driver found (" + absent + ")", ""},
+		{"no driver, with libraries", map[string]string{"REDSI_CUDA": good}, absent, one, "no NVIDIA driver found", good},
+		{"a driver without a version", map[string]string{"REDSI_CUDA": good}, odd, one, "does not report its version (error 999)", good},
+		{"no libraries", nil, new13, one, "there is a driver (CUDA 13.0), but no libraries in " + part + ": make cuda", part},
+		{"an old driver", map[string]string{"REDSI_CUDA": good}, old12, one, "the driver is for CUDA 12.4, and the libraries need one for CUDA 13.0: install a newer driver, 580 or later", good},
+		{"of another torch", map[string]string{"REDSI_CUDA": fresh("torch 2.10.0\n", "versions")}, new13, one, " is for torch 2.10.0, and this program for torch 2.11.0: make cuda", "*"},
+		{"of Python's other torch", map[string]string{"REDSI_CUDA": fresh("__version__ = '2.12.1+cu132'\n", "torch/version.py")}, new13, one, " is for torch 2.12.1, and", "*"},
+		{"of nobody knows what", map[string]string{"REDSI_CUDA": fresh("", "")}, new13, one, "does not say which torch it is for", "*"},
+		{"a versions file of something else", map[string]string{"REDSI_CUDA": fresh("numpy 1\n", "versions")}, new13, one, "does not say which torch it is for", "*"},
+		{"no card", map[string]string{"REDSI_CUDA": good}, new13, none, "CUDA finds no card: no CUDA-capable device is detected (error 100)", good},
+		{"no runtime", map[string]string{"REDSI_CUDA": good}, new13, filepath.Join(empty, "libcudart.so"), "libtorch has no CUDA runtime (libcudart)", good},
+		{"not a library", map[string]string{"REDSI_CUDA": broken}, new13, one, "the CUDA libraries do not load: " + filepath.Join(broken, half), broken},
+		{"a library that it needs is gone", map[string]string{"REDSI_CUDA": lacking}, new13, one, "do not load: libgone.so.1: cannot open", lacking},
+		{"all there", map[string]string{"REDSI_CUDA": good, "CUDA_VISIBLE_DEVICES": "0"}, new13, one, "", good},
+		{"torch/lib is named", map[string]string{"REDSI_CUDA": filepath.Join(good, "torch", "lib") + "/"}, new13, one, "", good},
+		{"an empty torch/lib is named", map[string]string{"REDSI_CUDA": filepath.Join(empty, "torch", "lib")}, new13, one, "REDSI_CUDA=" + filepath.Join(empty, "torch", "lib") + " has no torch/lib/", empty},
+		{"all there, of Python", map[string]string{"REDSI_CUDA": fresh("__version__ = '2.11.0+cu130'\n", "torch/version.py")}, new13, one, "", "*"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			lookup := func(k string) (string, bool) { v, ok := tt.env[k]; return v, ok }
+			m := machine{func(k string) string { return tt.env[k] }, lookup, loader, tt.driver, tt.runtime}
+			s := m.load("2.11.0")
+			if tt.folder != "*" && s.Folder != tt.folder {
+				t.Errorf("folder %q, want %q", s.Folder, tt.folder)
+			}
+			if tt.want == "" {
+				if s.Graphs != "" || !strings.Contains(s.GraphsReason, "there is no libredsi_graphs.so in "+graphs+": make cuda") {
+					t.Errorf("graphs: %q, %q", s.Graphs, s.GraphsReason)
+				}
+				if !s.Loaded || s.Reason != "" || s.Cards != 1 || s.Driver != "13.0" || s.Runtime != "13.0" || s.Versions[0] != "torch 2.11.0" {
+					t.Errorf("%+v", s)
+				}
+				return
+			}
+			if s.Loaded || s.Cards != 0 || s.Graphs+s.GraphsReason != "" || !strings.Contains(s.Reason, tt.want) {
+				t.Errorf("%+v\nwant the reason %q", s, tt.want)
+			}
+		})
+	}
+
+	// Where the libraries lie of which a process has libtorch: beside libtorch's part, and in an archive.
+	write(t, filepath.Join(part, half), "")
+	m := machine{system: loader}
+	if got := m.folder(); got != part {
+		t.Errorf("folder %s, want %s", got, part)
+	}
+	archive := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "cuda")
+	write(t, filepath.Join(archive, half), "")
+	if got := m.folder(); got != archive {
+		t.Errorf("folder %s, want %s", got, archive)
+	}
+	python := filepath.Join(good, half) // has it beside libtorch_cpu.so
+	if got := (machine{system: from(filepath.Join(filepath.Dir(python), "libtorch_cpu.so"))}).folder(); got != good {
+		t.Errorf("folder %s, want %s", got, good)
+	}
+
+	// One that was preloaded is taken as it is.
+	preloaded := t.TempDir()
+	if err := loader.open(compile(t, filepath.Join(preloaded, half), "", "-Wl,-soname,libtorch_cuda.so")); err != nil {
+		t.Fatal(err)
+	}
+	m = machine{func(string) string { return "" }, func(string) (string, bool) { return "", false }, loader, new13, one}
+	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1, Graphs: filepath.Join(graphs, cudagraph.File)}
+	write(t, want.Graphs, "")
+	if s := m.load("2.11.0"); !reflect.DeepEqual(s, want) {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+	m.runtime = ""
+	if s := m.load("2.11.0"); s.Loaded || !strings.Contains(s.Reason, "no CUDA runtime") {
+		t.Errorf("%+v", s)
+	}
+	if err := loader.open(compile(t, filepath.Join(t.TempDir(), "libcudart.so"), "int cudaRuntimeGetVersion(int *v) { *v = 14010; return 0; }\nint cudaGetDeviceCount(int *n) { *n = 3; return 0; }",
+		"-Wl,-soname,libcudart.so.14")); err != nil {
+		t.Fatal(err)
+	}
+	m.driver = driver(t, 14000, 0)
+	if s := m.load("2.11.0"); !s.Loaded || s.Runtime != "14.1" || s.Cards != 3 {
+		t.Errorf("by its name: %+v", s)
+	}
+	m.runtime = none
+	if s := m.load("2.11.0"); s.Loaded || !strings.Contains(s.Reason, "finds no card") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// BenchmarkLoad: on a machine without a driver.
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		Load("2.11.0")
+	}
+}
+
+// from is a process whose libtorch is a file.
+type from string
+
+func (f from) loaded(string) string                  { return string(f) }
+func (from) open(string) error                       { return nil }
+func (from) number(string, string) (int, int, error) { return 13000, 0, nil }
+func (from) text(string, string, int) string         { return "" }
+
+// TestFolder: the folder that is named where there are no libraries is the one where they would be found.
+func TestFolder(t *testing.T) {
+	for library, want := range map[string]string{
+		"/deps/libtorch/2.11.0-linux-arm64/lib/libtorch_cpu.so": "/deps/cuda/2.11.0-linux-arm64",
+		"/opt/redsi-1.0-linux-amd64/lib/libtorch_cpu.so":        "/opt/redsi-1.0-linux-amd64/cuda",
+	} {
+		m := machine{getenv: func(string) string { return "" }, lookup: func(string) (string, bool) { return "", false }, system: from(library)}
+		if got := m.folder(); got != want {
+			t.Errorf("%s: %s, want %s", library, got, want)
+		}
+	}
+}
+
+// TestGraphs: the library of graphs is found where it is named, in the folder of the CUDA half, where `make cuda` puts it, or
+// beside an archive's libtorch, in this order; else the reason names the place where it would be found.
+func TestGraphs(t *testing.T) {
+	dir := t.TempDir()
+	at := func(elements ...string) string { return filepath.Join(append([]string{dir}, elements...)...) }
+	part, archive := at("deps", "libtorch", "2.11.0-linux-amd64", "lib", "libtorch_cpu.so"), at("redsi-1.0", "lib", "libtorch_cpu.so")
+	made, half, named := at("deps", "cuda-graphs", cudagraph.Name("2.11.0")), at("half"), at("named")
+	for _, tt := range []struct {
+		name, library, asked string
+		there                []string // folders that have it
+		want, reason         string
+	}{
+		{"none", part, "", nil, "", "there is no libredsi_graphs.so in " + made + ": make cuda, or name another folder with REDSI_CUDA_GRAPHS"},
+		{"none in an archive", archive, "", nil, "", " in " + at("redsi-1.0", "lib") + ": make cuda"},
+		{"none anywhere", "", "", nil, "", " in " + half + ": make cuda"},
+		{"off", part, "off", []string{made, half}, "", "REDSI_CUDA_GRAPHS=off"},
+		{"of make cuda", part, "", []string{made}, made, ""},
+		{"of make cuda, for another program", part, "", []string{at("deps", "cuda-graphs", "2.11.0-000000000000-linux-amd64")}, "", "there is no"},
+		{"of make cuda, while another folder is named", part, named, []string{made}, made, ""},
+		{"of an archive", archive, "", []string{at("redsi-1.0", "lib")}, at("redsi-1.0", "lib"), ""},
+		{"beside the half", part, "", []string{made, half}, half, ""},
+		{"named", part, named, []string{made, half, named}, named, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, folder := range tt.there {
+				write(t, filepath.Join(folder, cudagraph.File), "")
+				defer os.Remove(filepath.Join(folder, cudagraph.File))
+			}
+			m := machine{getenv: func(key string) string { return map[string]string{"REDSI_CUDA_GRAPHS": tt.asked}[key] }, system: from(tt.library)}
+			path, reason := m.graphs("2.11.0", half)
+			if want := tt.want; want != "" && path != filepath.Join(want, cudagraph.File) || want == "" && path != "" {
+				t.Errorf("found %q, want it in %q", path, want)
+			}
+			if (reason == "") != (tt.reason == "") || !strings.Contains(reason, tt.reason) {
+				t.Errorf("reason %q, want %q", reason, tt.reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package tensor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/model/tensor/native"
+)
+
+// DType is an element type, with libtorch's numbers (c10/core/ScalarType.h).
+type DType int32
+
+const (
+	U8   DType = 0
+	I32  DType = 3
+	I64  DType = 4
+	F16  DType = 5
+	F32  DType = 6
+	F64  DType = 7
+	Bool DType = 11
+	BF16 DType = 15
+)
+
+var dtypes = map[DType]struct {
+	name string
+	size int
+}{U8: {"U8", 1}, I32: {"I32", 4}, I64: {"I64", 8}, F16: {"F16", 2}, F32: {"F32", 4}, F64: {"F64", 8}, Bool: {"BOOL", 1}, BF16: {"BF16", 2}}
+
+// String is the name that safetensors files use, "F32" for example.
+func (d DType) String() string {
+	if t, ok := dtypes[d]; ok {
+		return t.name
+	}
+	return fmt.Sprintf("dtype(%d)", int32(d))
+}
+
+// Size is bytes per element.
+func (d DType) Size() int {
+	t, ok := dtypes[d]
+	if !ok {
+		Failf("Size", "element type %s is not supported", d)
+	}
+	return t.size
+}
+
+// Float says whether the type is a floating point type.
+func (d DType) Float() bool { return d == F16 || d == F32 || d == F64 || d == BF16 }
+
+// ParseDType reads a name as configurations and safetensors write it: fp32,
+// float32 or F32, and so on.
+func ParseDType(name string) (DType, error) {
+	switch strings.ToLower(name) {
+	case "f32", "fp32", "float32":
+		return F32, nil
+	case "f16", "fp16", "float16", "half":
+		return F16, nil
+	case "bf16", "bfloat16":
+		return BF16, nil
+	case "f64", "float64":
+		return F64, nil
+	case "i64", "int64":
+		return I64, nil
+	case "i32", "int32":
+		return I32, nil
+	case "bool":
+		return Bool, nil
+	case "u8", "uint8":
+		return U8, nil
+	}
+	return 0, fmt.Errorf("unknown element type %q; fp32, bf16 and fp16 are known", name)
+}
+
+// Device is the CPU (the zero value) or one CUDA card.
+type Device struct{ index int32 } // 0 is the CPU, n is cuda:n-1
+
+// CPU is the host.
+var CPU = Device{}
+
+// CUDA is the n-th card, counted from 0.
+func CUDA(n int) Device { return Device{index: int32(n) + 1} }
+
+// IsCUDA says whether d is a card.
+func (d Device) IsCUDA() bool { return d.index > 0 }
+
+// c is gotch's number: -1 for the CPU, which an emulated card is, else the card.
+func (d Device) c() int32 {
+	if emulated.Load() {
+		return -1
+	}
+	return d.index - 1
+}
+
+func (d Device) String() string {
+	if d.index == 0 {
+		return "cpu"
+	}
+	return fmt.Sprintf("cuda:%d", d.index-1)
+}
+
+// ParseDevice reads "cpu", "cuda" or "cuda:1" and says if the card is not there;
+// "auto" is the first card, or the CPU where there is none.
+func ParseDevice(name string) (Device, error) {
+	if name == "auto" {
+		if CUDADevices() > 0 {
+			return CUDA(0), nil
+		}
+		return CPU, nil
+	}
+	if name == "" || name == "cpu" {
+		return CPU, nil
+	}
+	number, ok := strings.CutPrefix(name, "cuda")
+	if !ok {
+		return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
+	}
+	n := 0
+	if number != "" {
+		var err error
+		if n, err = strconv.Atoi(strings.TrimPrefix(number, ":")); err != nil || n < 0 || number[0] != ':' {
+			return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
+		}
+	}
+	switch have := CUDADevices(); {
+	case have == 0:
+		return CPU, fmt.Errorf("device %q: this process has no card: %s", name, Card().Reason)
+	case n >= have:
+		return CPU, fmt.Errorf("device %q: this process has %d CUDA devices, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, have)
+	}
+	return CUDA(n), nil
+}
+
+// CardMemory is how many bytes of tensors are on the n-th card, and the most that there
+// were so far. Without that card ok is false.
+func CardMemory(n int) (now, most int64, ok bool) {
+	if n >= CUDADevices() {
+		return 0, 0, false
+	}
+	now, most, msg := native.CardMemory(n)
+	return now, most, msg == ""
+}
+
+// CardFree is how many bytes of a card can still be taken, with what libtorch has of it and
+// does not use, and how many the card has. Of the CPU, and of an emulated card, ok is false.
+func CardFree(dev Device) (free, total int64, ok bool) {
+	if !dev.IsCUDA() || emulated.Load() {
+		return 0, 0, false
+	}
+	free, total, msg := native.CardFree(int(dev.c()))
+	return free, total, msg == ""
+}
+
+// CUDADevices is the number of cards that libtorch sees.
+func CUDADevices() int {
+	if emulated.Load() {
+		return 1
+	}
+	if cardState(); !lib.AtcCudaIsAvailable() { // a card of software (fakecard) is one too
+		return 0
+	}
+	return int(lib.AtcCudaDeviceCount())
+}

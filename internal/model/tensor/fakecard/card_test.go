@@ -1,0 +1,130 @@
+//go:build linux
+
+package fakecard_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+)
+
+func TestMain(m *testing.M) {
+	if err := fakecard.Install(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func run(t *testing.T, f func(*tensor.Scope)) {
+	t.Helper()
+	if err := tensor.Run(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCard: libtorch and package tensor see one card, whose results are the CPU's, gradients included.
+func TestCard(t *testing.T) {
+	if n := tensor.CUDADevices(); n != 1 {
+		t.Fatalf("%d cards", n)
+	}
+	device, err := tensor.ParseDevice("auto")
+	if err != nil || device != tensor.CUDA(0) {
+		t.Fatal(device, err)
+	}
+	run(t, func(s *tensor.Scope) {
+		rng := &tensor.RNG{Seed: 1}
+		a, b := s.Normal(rng, 0, 1, 5, 7), s.Normal(rng, 0, 1, 3, 7)
+		value := func(dev tensor.Device) []float32 {
+			x, w := s.ToDevice(s.Clone(a), dev), s.ToDevice(s.Clone(b), dev)
+			s.Leaf(x)
+			s.Leaf(w)
+			y := s.Softmax(s.Linear(x, w), -1)
+			grads := s.Gradients(s.Sum(s.Square(y)), []*tensor.Tensor{x, w})
+			if y.Device() != dev || grads[1].Device() != dev {
+				t.Errorf("results on %v and %v, want %v", y.Device(), grads[1].Device(), dev)
+			}
+			return append(append(y.Float32s(), grads[0].Float32s()...), grads[1].Float32s()...)
+		}
+		got, want := value(device), value(tensor.CPU)
+		for i := range want {
+			if d := got[i] - want[i]; d > 1e-6 || d < -1e-6 {
+				t.Fatalf("number %d: %v on the card, %v on the CPU", i, got[i], want[i])
+			}
+		}
+	})
+}
+
+// TestMixed: what a card refuses is refused, in libtorch's words where it looks by itself.
+func TestMixed(t *testing.T) {
+	for name, f := range map[string]func(s *tensor.Scope, card, cpu *tensor.Tensor){
+		"aten::mm":  func(s *tensor.Scope, card, cpu *tensor.Tensor) { s.MatMul(card, cpu) },
+		"aten::add": func(s *tensor.Scope, card, cpu *tensor.Tensor) { s.Add(card, cpu) },
+		"aten::index_select": func(s *tensor.Scope, card, cpu *tensor.Tensor) {
+			s.IndexSelect(card, 0, s.FromInt64s([]int64{1}, tensor.CPU, 1))
+		},
+		"aten::cat": func(s *tensor.Scope, card, cpu *tensor.Tensor) { s.Cat(0, card, cpu) },
+	} {
+		err := tensor.Run(func(s *tensor.Scope) {
+			f(s, s.Zeros(tensor.F32, tensor.CUDA(0), 2, 2), s.Zeros(tensor.F32, tensor.CPU, 2, 2))
+		})
+		ours := name + ": argument"
+		if err == nil || !strings.Contains(err.Error(), ours) && !strings.Contains(err.Error(), "found at least two devices") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestCount: launches, transfers and waits, whichever thread they come from.
+func TestCount(t *testing.T) {
+	run(t, func(s *tensor.Scope) {
+		var x *tensor.Tensor
+		up := fakecard.Count(func() { x = s.FromFloat32s(make([]float32, 12), tensor.CUDA(0), 3, 4) })
+		if up.Uploads != 1 || up.UploadBytes != 48 || up.Launches != 0 || up.Waits != 0 || up.Downloads != 0 {
+			t.Errorf("an upload: %+v", up)
+		}
+		s.Leaf(x)
+		work := fakecard.Count(func() {
+			y := s.Mul(s.Transpose(x, 0, 1), s.Transpose(x, 0, 1))
+			s.Gradients(s.Sum(y), []*tensor.Tensor{x})
+		})
+		if work.Operators["mul"] < 3 || work.Operators["sum"] < 1 || work.Waits != 0 || work.Operators["transpose"] != 0 {
+			t.Errorf("work: %+v", work)
+		}
+		down := fakecard.Count(func() { x.Float32s() })
+		if down.Downloads != 1 || down.DownloadBytes != 48 || down.Waits != 1 {
+			t.Errorf("a download: %+v", down)
+		}
+	})
+	c := tensor.Counts{}
+	before, _, _ := tensor.CardMemory(0) // of the backward pass, whose thread may be late to give it back
+	run(t, func(s *tensor.Scope) {
+		c = tensor.Count(func() {
+			ids := s.Upload(tensor.CUDA(0), []int64{3, 1}, []int64{2})
+			if got := ids[0].Int64s(); got[0] != 3 || got[1] != 1 {
+				t.Errorf("uploaded %v", got)
+			}
+		})
+	})
+	if c.Uploads != 1 || c.Downloads != 1 {
+		t.Errorf("counted as %+v", c)
+	}
+	if now, most, ok := tensor.CardMemory(0); !ok || now > before || most < 96 {
+		t.Errorf("memory: %d now, %d at most, %v", now, most, ok)
+	}
+}
+
+// TestFresh: memory is not zeros.
+func TestFresh(t *testing.T) {
+	run(t, func(s *tensor.Scope) {
+		for _, v := range s.Empty(tensor.F32, tensor.CUDA(0), 100).Float32s() {
+			if v == v {
+				t.Fatalf("fresh memory has %v", v)
+			}
+		}
+	})
+}

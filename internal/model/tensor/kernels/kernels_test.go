@@ -1,0 +1,110 @@
+//go:build linux
+
+package kernels_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/kernels"
+)
+
+// TestKernels: CUDA has a kernel for every operator that training, decoding and embedding call on a card: those of
+// kinds/testdata/operators.golden, which a test of kinds takes from such steps. It asks libtorch's CUDA half itself.
+func TestKernels(t *testing.T) {
+	text, err := os.ReadFile("../../../kinds/testdata/operators.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	operators := strings.Fields(string(text))
+	if len(operators) < 50 || !slices.Contains(operators, "aten::mm") {
+		t.Fatalf("only %q", operators)
+	}
+	before := compute(t)
+	// The CPU's half alone has none.
+	if err := kernels.Check([]string{"aten::mm"}); err == nil || err.Error() != "aten::mm has no kernel for CUDA" {
+		t.Errorf("before the CUDA half is loaded: %v", err)
+	}
+	folder := os.Getenv("REDSI_CUDA_KERNELS")
+	if err := kernels.Load(folder); err != nil {
+		t.Fatalf("REDSI_CUDA_KERNELS (%s): %v; `make test` installs it and sets it", folder, err)
+	}
+	if err := kernels.Check(operators); err != nil {
+		t.Error(err)
+	}
+	// What only a card is given: uploads from pinned memory.
+	if err := kernels.Check([]string{"aten::_pin_memory", "aten::is_pinned", "aten::_to_copy", "aten::copy_", "aten::record_stream"}); err != nil {
+		t.Error(err)
+	}
+	// A process with it computes the same bytes on the CPU, and has no card for it.
+	if after := compute(t); !slices.Equal(before, after) {
+		t.Errorf("the CPU computed %v, and now %v", before, after)
+	}
+
+	kernels.Fakes()
+	for operator, want := range map[string]string{
+		"redsi_test::on_cpu":                        "redsi_test::on_cpu has no kernel for CUDA",
+		"redsi_test::no_grad":                       "redsi_test::no_grad has a derivative on the CPU only",
+		"aten::_convert_weight_to_int4pack_for_cpu": "has no kernel for CUDA", // libtorch's own
+		"aten::no_such_operator":                    "libtorch has no operator aten::no_such_operator",
+		"aten::add.NoSuchOverload":                  "libtorch has no operator",
+		"mkldnn::_linear_pointwise":                 "has no kernel for CUDA",
+	} {
+		if err := kernels.Check([]string{"aten::mm", operator}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", operator, err, want)
+		}
+	}
+	// A CPU's own operator stands for those that CUDA calls in its place.
+	for _, operator := range []string{"aten::_scaled_dot_product_flash_attention_for_cpu", "aten::_scaled_dot_product_flash_attention_for_cpu_backward"} {
+		if err := kernels.Check([]string{operator}); err != nil {
+			t.Errorf("in place of %s: %v", operator, err)
+		}
+	}
+}
+
+// compute is some of what models compute, on the CPU.
+func compute(t *testing.T) (out []float32) {
+	t.Helper()
+	if err := tensor.Run(func(s *tensor.Scope) {
+		rng := &tensor.RNG{Seed: 7}
+		x, w := s.Normal(rng, 0, 1, 40, 64), s.Normal(rng, 0, 1, 96, 64)
+		s.Leaf(w)
+		loss := s.Mean(s.Square(s.Softmax(s.ReluDropout(s.Linear(x, w), 0.1, rng), -1)))
+		out = s.Gradients(loss, []*tensor.Tensor{w})[0].Float32s()
+	}); err != nil {
+		t.Error(err)
+	}
+	return out
+}
+
+// TestLog: operators that are called while it logs, on any thread, and no others.
+func TestLog(t *testing.T) {
+	work := func(f func(s *tensor.Scope, x *tensor.Tensor)) {
+		if err := tensor.Run(func(s *tensor.Scope) { f(s, s.Full(2, tensor.F32, tensor.CPU, 3)) }); err != nil {
+			t.Error(err)
+		}
+	}
+	names := kernels.Log(func() {
+		work(func(s *tensor.Scope, x *tensor.Tensor) { s.Sum(x) })
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			work(func(s *tensor.Scope, x *tensor.Tensor) { s.Square(x) })
+		}()
+		<-done
+	})
+	work(func(s *tensor.Scope, x *tensor.Tensor) { s.Relu(x) })
+	if !slices.Contains(names, "aten::sum") || !slices.Contains(names, "aten::square") || slices.Contains(names, "aten::relu") {
+		t.Errorf("%q", names)
+	}
+}
+
+// TestLoadFails: a folder without the libraries is an error that names them.
+func TestLoadFails(t *testing.T) {
+	if err := kernels.Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "torch/lib/libtorch_cuda.so: cannot open") {
+		t.Errorf("error %v", err)
+	}
+}

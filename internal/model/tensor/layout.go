@@ -1,0 +1,354 @@
+package tensor
+
+import (
+	"slices"
+
+	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/model/tensor/native"
+)
+
+// Padding is how the rows of packed sequences lie in a padded batch on a card: in [n, most]
+// places, a sequence a row. It belongs to a scope, and holds indexes on the card, which all
+// layers share.
+type Padding struct {
+	scope         *Scope
+	n, most, rows int64
+	unique        bool    // each row belongs to one sequence: it has a place, and gradients
+	pad, back     *Tensor // [n*most] row of each place, [rows] place of each row
+	len           *Tensor // [n]
+	ends          *Tensor // [n+1] I32: cumulative lengths, of sequences that follow one another; else nil
+	lines         map[lines]*Tensor
+}
+
+// lines name an index of single heads' lines.
+type lines struct{ heads, count, step int64 } // step 0: back
+
+// PaddingIndexes appends to array what NewPadding reads on the card, of sequences of packed
+// rows: sequence i has length[i] rows from row start[i] on, and most places, 0 being as many as the
+// longest has rows. It needs no card, and may run on any goroutine.
+func PaddingIndexes(array, start, length []int64, rows, most int64) []int64 {
+	most = places(start, length, rows, most)
+	back := make([]int64, rows)
+	for i, at := range start {
+		for j := range most {
+			if j >= length[i] {
+				array = append(array, at) // what is there is finite, and hidden
+				continue
+			}
+			array = append(array, at+j)
+			back[at+j] = int64(i)*most + j
+		}
+	}
+	array, end := append(append(append(array, back...), length...), 0), int64(0)
+	for _, n := range length {
+		end += n
+		array = append(array, end)
+	}
+	return array
+}
+
+// places is what most is, of sequences that fit.
+func places(start, length []int64, rows, most int64) int64 {
+	const op = "PaddingIndexes"
+	if len(start) == 0 || len(start) != len(length) {
+		Failf(op, "%d starts and %d lengths of sequences", len(start), len(length))
+	}
+	longest := int64(0)
+	for i, n := range length {
+		if n <= 0 || start[i] < 0 || start[i]+n > rows {
+			Failf(op, "sequence %d has %d rows from row %d on, of %d", i, n, start[i], rows)
+		}
+		longest = max(longest, n)
+	}
+	if most != 0 && most < longest {
+		Failf(op, "%d places for %d rows of a sequence", most, longest)
+	}
+	return max(most, longest)
+}
+
+// NewPadding is the padding of sequences, whose PaddingIndexes came up as indexes (Upload).
+func (s *Scope) NewPadding(start, length []int64, rows, most int64, indexes *Tensor) *Padding {
+	const op = "NewPadding"
+	n := int64(len(start))
+	most = places(start, length, rows, most)
+	if want := n*most + rows + n + n + 1; indexes.Numel() != want {
+		Failf(op, "%d indexes, want %d", indexes.Numel(), want)
+	}
+	p := &Padding{scope: s, n: n, most: most, rows: rows, lines: map[lines]*Tensor{}}
+	p.pad, p.back = s.Narrow(indexes, 0, 0, n*most), s.Narrow(indexes, 0, n*most, rows)
+	p.len = s.Narrow(indexes, 0, n*most+rows, n)
+	seen, sum, follow := make([]bool, rows), int64(0), true
+	p.unique = true
+	for i, at := range start {
+		follow = follow && at == sum
+		for j := at; j < at+length[i]; j++ {
+			p.unique = p.unique && !seen[j]
+			seen[j] = true
+		}
+		sum += length[i]
+	}
+	p.unique = p.unique && sum == rows
+	if follow && p.unique {
+		p.ends = s.ToDType(s.Narrow(indexes, 0, n*most+rows+n, n+1), I32)
+	}
+	return p
+}
+
+// Layout is how queries of one padding look at keys of another, on a card.
+type Layout struct {
+	q, k   *Padding
+	hidden [2]*Tensor // without and with a causal mask
+	last   maskBias
+}
+
+// maskBias is a bias and what is hidden, as it was combined for the layers so far.
+type maskBias struct {
+	of, made *Tensor
+	heads    int64
+	dtype    DType
+	causal   bool
+	records  bool
+}
+
+// NewLayout is a layout of a batch; one of each pair of paddings serves all layers and passes.
+func NewLayout(q, k *Padding) *Layout {
+	if q.n != k.n {
+		Failf("NewLayout", "%d sequences of queries, %d of keys", q.n, k.n)
+	}
+	return &Layout{q: q, k: k}
+}
+
+// bias is nil or a bias [heads, >=m, >=l] together with what is hidden from each query. It is
+// made once for all layers that give the same tensor, whose gradient is summed in its type.
+func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tensor) *Tensor {
+	records := bias != nil && bias.RequiresGrad() && native.Records()
+	want := maskBias{of: bias, heads: heads, dtype: q.DType(), causal: causal, records: records}
+	have := l.last
+	if have.made != nil && have.made.c != nil {
+		want.made = have.made
+		if have == want {
+			return have.made
+		}
+	}
+	s, i := l.q.scope, 0
+	if causal {
+		i = 1
+	}
+	if l.hidden[i] == nil {
+		c, msg := native.Hidden(l.q.len.n(op), l.k.len.n(op), l.q.most, l.k.most, causal)
+		l.hidden[i] = s.ownNative(op, c, msg, l.q.len, l.k.len)
+	}
+	var b native.Tensor
+	if bias != nil {
+		b = bias.n(op)
+		if shape := bias.Shape(); len(shape) != 3 || shape[0] != heads || shape[1] < l.q.most || shape[2] < l.k.most {
+			Failf(op, "the bias %s is not [%d, >=%d, >=%d]", bias, heads, l.q.most, l.k.most)
+		}
+	}
+	c, msg := native.MaskBias(b, l.hidden[i].n(op), heads, l.q.most, l.k.most, q.n(op))
+	want.made = s.ownNative(op, c, msg, bias)
+	Free(have.made) // recorded operations keep what they need of it
+	l.last = want
+	return want.made
+}
+
+// index is the padding's index of count matrices side by side, whose rows are step lines of a
+// head apart; by places where step is 0. Of whole rows it is pad and back.
+func (p *Padding) index(op string, heads, count, step int64) *Tensor {
+	key := lines{heads: heads, count: count, step: step}
+	if p.lines[key] == nil {
+		var c native.Tensor
+		var msg string
+		if step > 0 {
+			c, msg = native.HeadLines(p.pad.n(op), p.n, p.most, heads, count, step)
+		} else {
+			c, msg = native.HeadPlaces(p.back.n(op), p.n, p.most, heads, count)
+		}
+		p.lines[key] = p.scope.ownNative(op, c, msg, p.pad)
+	}
+	return p.lines[key]
+}
+
+// layoutOf makes a layout where none was made for the batch: by an upload of its own.
+func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
+	if q == k && len(spans.QStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
+		rows := q.Dim(0)
+		all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, rows, 0))
+		p := s.NewPadding(spans.QStart, spans.QLen, rows, 0, all[0])
+		return NewLayout(p, p)
+	}
+	qRows, kRows := q.Dim(0), k.Dim(0)
+	all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(nil, spans.KStart, spans.KLen, kRows, 0))
+	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, 0, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, 0, all[1]))
+}
+
+// onCard reports whether t is on a card, or where one is emulated.
+func (t *Tensor) onCard() bool { return emulated.Load() || t.Device().IsCUDA() }
+
+// onCardOf is the card on which t is.
+func onCardOf(t *Tensor) Device {
+	if emulated.Load() {
+		return CUDA(0)
+	}
+	return t.Device()
+}
+
+// packedOnCard is PackedAttention by a layout.
+func (s *Scope) packedOnCard(op string, q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+	l := spans.Layout
+	if l == nil {
+		l = s.layoutOf(q, k, spans)
+	}
+	width := q.Dim(-1)
+	if o.Heads <= 0 || width%o.Heads != 0 || k.Dim(-1) != width || v.Dim(-1) != width || k.Dim(0) != v.Dim(0) {
+		fail(op, "widths of q, k and v do not fit the heads", []*Tensor{q, k, v})
+	}
+	if q.Dim(0) != l.q.rows || k.Dim(0) != l.k.rows {
+		Failf(op, "%s and %s do not fit a layout of %d and %d rows", q, k, l.q.rows, l.k.rows)
+	}
+	if !l.q.unique {
+		Failf(op, "rows of q that no sequence has, or several, are not supported on a card")
+	}
+	d := width / o.Heads
+	packed := native.PackedOptions{N: l.q.n, M: l.q.most, L: l.k.most, Heads: o.Heads, Scale: o.Scale, Dropout: o.Dropout,
+		Fused: o.form.fused(native.FusedFits(q.n(op), d))}
+	// Without a bias the kernel takes sequences as they lie.
+	if packed.Fused && bias == nil && l.q.ends != nil && l.k.ends != nil && o.form != padded {
+		packed.QEnds, packed.KEnds, packed.Causal = l.q.ends.n(op), l.k.ends.n(op), o.Causal
+	}
+	for first, in := 0, []*Tensor{q, k, v}; first < 3; {
+		count, step := sideBySide(op, in[first:], width, d)
+		if first == 0 && l.q != l.k {
+			count = 1
+		}
+		p := l.q
+		if first > 0 {
+			p = l.k
+		}
+		part := native.Part{Count: count, Step: step, Pad: p.pad.n(op), Back: p.back.n(op)}
+		if !packed.Fused {
+			part.Pad, part.Back = p.index(op, o.Heads, count, step).n(op), p.index(op, o.Heads, count, 0).n(op)
+		}
+		if !p.unique {
+			part.Back = nil
+		}
+		packed.Parts = append(packed.Parts, part)
+		first += int(count)
+	}
+	packed.Out = l.q.back.n(op)
+	if !packed.Fused {
+		packed.Out = l.q.index(op, o.Heads, 1, 0).n(op)
+	}
+	if packed.QEnds == nil {
+		packed.Bias = l.bias(op, bias, o.Heads, o.Causal, q).n(op)
+	}
+	out, msg := native.PackedAttention(q.n(op), k.n(op), v.n(op), packed)
+	return s.ownNative(op, out, msg, q, k, v, bias)
+}
+
+// sideBySide is how many of all, from the first on, are neighbouring columns of one matrix,
+// and how many lines of d its rows are apart.
+func sideBySide(op string, all []*Tensor, width, d int64) (count, step int64) {
+	var first native.Place
+	for i, t := range all {
+		p, msg := native.PlaceOf(t.n(op))
+		if msg != "" {
+			fail(op, msg, all)
+		}
+		if i == 0 {
+			first = p
+			if p.Column != 1 || p.Row%d != 0 {
+				return 1, width / d // it will be copied
+			}
+			continue
+		}
+		if p.Memory != first.Memory || p.Row != first.Row || p.Column != 1 || p.Offset != first.Offset+int64(i)*width || all[i].Dim(0) != all[0].Dim(0) {
+			return int64(i), first.Row / d
+		}
+	}
+	return int64(len(all)), first.Row / d
+}
+
+// Pair is a view of two matrices [rows, columns] that lie alike in one memory, a before b, as
+// parts of a product do: [2, rows, columns]. Of others it is nil.
+func (s *Scope) Pair(a, b *Tensor) *Tensor {
+	const op = "Pair"
+	var at [2]native.Place
+	for i, t := range []*Tensor{a, b} {
+		p, msg := native.PlaceOf(t.n(op))
+		if msg != "" {
+			fail(op, msg, []*Tensor{a, b})
+		}
+		at[i] = p
+	}
+	step := at[1].Offset - at[0].Offset
+	if at[0].Memory != at[1].Memory || at[0].Row != at[1].Row || at[0].Column != at[1].Column || step <= 0 ||
+		!slices.Equal(a.Shape(), b.Shape()) || a.DType() != b.DType() {
+		return nil
+	}
+	var out lib.Ctensor
+	shape, strides := append([]int64{2}, a.Shape()...), []int64{step, at[0].Row, at[0].Column}
+	lib.AtgAsStrided(&out, a.use(op), shape, len(shape), strides, len(strides), at[0].Offset, 0)
+	return s.own(op, out, a, b)
+}
+
+// form is which of its two forms attention on a card takes; tests ask for one.
+type form int
+
+const (
+	byType   form = iota // the kernel where it fits
+	kernel               // libtorch's memory-efficient kernel
+	padded               // the kernel, whatever it takes without padding
+	products             // matrix products
+)
+
+func (f form) fused(fits bool) bool { return f == kernel || f == padded || f == byType && fits }
+
+// PackedAttentionQKV is PackedAttention of the thirds of qkv [T, 3*heads*d], as one product
+// makes them. On a card they are padded and put back together.
+func (s *Scope) PackedAttentionQKV(qkv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+	parts := s.columns("PackedAttentionQKV", qkv, 3)
+	return s.PackedAttention(parts[0], parts[1], parts[2], bias, spans, o)
+}
+
+// PackedAttentionKV is PackedAttention of q [T, heads*d] and of the halves of kv [S, 2*heads*d].
+func (s *Scope) PackedAttentionKV(q, kv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+	parts := s.columns("PackedAttentionKV", kv, 2)
+	return s.PackedAttention(q, parts[0], parts[1], bias, spans, o)
+}
+
+// columns are t's n equal parts of its columns, views whose gradients are put together at once.
+func (s *Scope) columns(op string, t *Tensor, n int) []*Tensor {
+	parts, msg := native.Columns(t.n(op), n)
+	if msg != "" {
+		fail(op, msg, []*Tensor{t})
+	}
+	out := make([]*Tensor, n)
+	for i, c := range parts {
+		out[i] = s.own(op, lib.Ctensor(c), t)
+	}
+	return out
+}
+
+// BatchAttention is softmax(scale·q·kᵀ + bias)·v per head, of a padded batch: q [n, m, heads*d],
+// k and v [n, l, heads*d] -> [n, m, heads*d]. The bias, nil or of a shape that broadcasts to
+// [n, heads, m, l], holds masks too, as large negative numbers. On a card in half precision it
+// is libtorch's memory-efficient kernel, which copies no bias in q's type whose rows, but for
+// the last dimension, lie a multiple of 16 numbers apart.
+func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tensor {
+	const op = "BatchAttention"
+	if o.Causal {
+		Failf(op, "masks are in the bias")
+	}
+	var b native.Tensor
+	if bias != nil {
+		b = bias.n(op)
+	}
+	if o.Heads <= 0 {
+		Failf(op, "%d heads", o.Heads)
+	}
+	fused := o.form.fused(native.FusedFits(q.n(op), q.Dim(-1)/o.Heads))
+	out, msg := native.BatchAttention(q.n(op), k.n(op), v.n(op), b, o.Heads, o.Scale, o.Dropout, fused)
+	return s.ownNative(op, out, msg, q, k, v, bias)
+}

@@ -1,0 +1,232 @@
+package fit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/adamw"
+	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/train"
+)
+
+// oracle is what torch and transformers computed (tools/golden/train.py).
+type oracle struct {
+	Steps, Warmup           int64
+	Rate, Beta1, Beta2, Eps float64
+	ClipNorm                float64 `json:"clip_norm"`
+	Smoothing               float64 `json:"label_smoothing"`
+	WeightDecay             float64 `json:"weight_decay"`
+	Parts                   int
+	Batches                 []struct{ Inputs, Labels [][]int32 }
+	Runs                    map[string]struct{ Rates, Losses, Norms []float64 }
+	Parameters, Decays      []string
+}
+
+const trajectory = "testdata/trajectory"
+
+func readOracle(t *testing.T) (o oracle) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(trajectory, "golden.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// learner begins where the oracle does.
+func (o oracle) learner(t *testing.T) *Seq2Seq {
+	t.Helper()
+	tensor.SetNumThreads(1)
+	m, err := models.Load(filepath.Join(trajectory, "start"), tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	m.Smoothing = o.Smoothing
+	a, err := adamw.New(m.Params(), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	l, err := NewSeq2Seq(m, a, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
+	return l
+}
+
+func (o oracle) batch(i int64) *train.Batch {
+	return &train.Batch{Inputs: o.Batches[i].Inputs, Targets: o.Batches[i].Labels}
+}
+
+// TestTrajectoryIsTransformers: 20 updates of each schedule with AdamW, clipping,
+// smoothing and accumulation, in as many parts as the oracle's and in one.
+func TestTrajectoryIsTransformers(t *testing.T) {
+	o := readOracle(t)
+	for name, run := range o.Runs {
+		for _, parts := range []int{o.Parts, 1} {
+			l := o.learner(t)
+			l.Accumulate = parts
+			s := train.Schedule{Rate: o.Rate, Warmup: o.Warmup, Form: name, Steps: o.Steps}
+			worst := 0.0
+			differ := func(a, b float64) { worst = max(worst, math.Abs(a-b)) }
+			for i := range o.Steps {
+				rate := s.At(i)
+				if math.Abs(rate-run.Rates[i]) > 1e-12 {
+					t.Fatalf("%s: the rate of step %d is %v, want %v", name, i, rate, run.Rates[i])
+				}
+				loss, err := update(l, o.batch(i), i, rate)
+				if err != nil {
+					t.Fatal(err)
+				}
+				differ(loss.Value, run.Losses[i])
+			}
+			o.compare(t, name, l.Model, differ)
+			if !(worst <= 1e-5) {
+				t.Errorf("%s in %d parts: a difference of %g", name, parts, worst)
+			}
+			t.Logf("%s in %d parts: the largest difference is %g", name, parts, worst)
+		}
+	}
+}
+
+// compare looks at all parameters after the last update.
+func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func(a, b float64)) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(trajectory, name+".safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tensor.Run(func(s *tensor.Scope) {
+		for _, p := range m.Params() {
+			want, err := f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is := want.Float32s()
+			for i, v := range p.Tensor.Float32s() {
+				differ(float64(v), float64(is[i]))
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDecays: as transformers' Trainer has it.
+func TestDecays(t *testing.T) {
+	o := readOracle(t)
+	for _, name := range o.Parameters {
+		if want := slices.Contains(o.Decays, name); adamw.Decays(name) != want {
+			t.Errorf("%s: %v, want %v", name, !want, want)
+		}
+	}
+	for _, name := range []string{"model.encoder.layers.0.self_attn.k_proj.bias", "model.encoder.layernorm_embedding.weight", "model.decoder.layers.1.final_layer_norm.weight"} {
+		if adamw.Decays(name) {
+			t.Errorf("%s decays", name)
+		}
+	}
+}
+
+// TestClippingIsTorch: the norm that is clipped is torch's.
+func TestClippingIsTorch(t *testing.T) {
+	o := readOracle(t)
+	l := o.learner(t)
+	if err := tensor.Run(func(s *tensor.Scope) {
+		b := o.batch(0)
+		if err := l.Prepare(b); err != nil {
+			t.Fatal(err)
+		}
+		_, grads := l.gradients(s, b.Prepared.([]part), nil, 1)
+		norm := func() float64 {
+			square := 0.0
+			for _, g := range grads {
+				square += s.SquareSum(g)
+			}
+			return math.Sqrt(square)
+		}
+		want := o.Runs[train.Constant].Norms[0]
+		if got := norm(); math.Abs(got-want) > 1e-5*want {
+			t.Errorf("norm %v, want %v", got, want)
+		}
+		l.ClipNorm = 2 * want
+		if l.clip(s, grads); math.Abs(norm()-want) > 1e-5*want {
+			t.Errorf("a norm below the bound was changed to %v", norm())
+		}
+		l.ClipNorm = o.ClipNorm
+		if l.clip(s, grads); math.Abs(norm()-o.ClipNorm) > 1e-5 {
+			t.Errorf("clipped to %v, want %v", norm(), o.ClipNorm)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOptionsResume: with AdamW, parts, clipping, smoothing, dropout, a schedule and
+// patience, a training that was killed after each of some steps is the one that was not.
+func TestOptionsResume(t *testing.T) {
+	options := func(l train.Learner, form string) train.Task {
+		k := t5Task(t, l, &shelf{folder: t.TempDir()})
+		k.Schedule.Form, k.Schedule.Steps, k.Patience = form, k.Steps, 2
+		return k
+	}
+	for _, form := range []string{train.Linear, train.Cosine, train.InverseSqrt} {
+		begin := func() *Seq2Seq {
+			l := learnerOf(t, 1)
+			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
+			a, err := adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(a.Close)
+			l.Optimizer = a
+			return l
+		}
+		whole := begin()
+		want, err := train.Train(context.Background(), options(whole, form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Steps != 35 || want.Curve.Stopped == "" {
+			t.Errorf("%s: %d steps, %q", form, want.Steps, want.Curve.Stopped)
+		}
+		for _, kill := range []int64{27, 34} {
+			first := options(killing{begin(), kill}, form)
+			if _, err := train.Train(context.Background(), first); !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			second := begin()
+			k := options(second, form)
+			k.Checkpoints = first.Checkpoints
+			got, err := train.Train(context.Background(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.From != 20 || history(got.Curve) != history(want.Curve) || !bytes.Equal(weights(t, second), weights(t, whole)) {
+				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer or curve differ", form, kill, got.From)
+			}
+		}
+		plain := learnerOf(t, 1)
+		if _, err := train.Train(context.Background(), options(plain, form)); err != nil || bytes.Equal(weights(t, plain), weights(t, whole)) {
+			t.Errorf("%s: without the options the training is the same: %v", form, err)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package alike
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/step"
+)
+
+// cells compares tables and figures as they are printed.
+type cells struct {
+	*meter
+	rule step.Cells
+}
+
+// mostRendered bounds the JSON of a table or figure.
+const mostRendered = 64 << 20
+
+func (c cells) compare(a, b io.Reader) error {
+	x, frame, err := readCells(a)
+	if err != nil {
+		return fmt.Errorf("the stored result: %w", err)
+	}
+	y, other, err := readCells(b)
+	if err != nil {
+		return fmt.Errorf("the new result: %w", err)
+	}
+	if !reflect.DeepEqual(frame, other) || len(x) != len(y) {
+		c.unlike("", "", "", "apart from its numbers, its layout differs")
+		return nil
+	}
+	for i := range x {
+		p, q := x[i], y[i]
+		switch {
+		case p.name != q.name || (p.value == nil) != (q.value == nil) || p.text != q.text:
+			c.unlike(p.name, p.shown, q.shown, "")
+		case p.value != nil && *p.value != *q.value:
+			allowed := max(float64(c.rule.Units)*p.unit, step.Margin{Rel: printed}.Allows(*p.value, *q.value))
+			c.number(p.name, float(*p.value), float(*q.value), math.Abs(*p.value-*q.value), allowed*(1+printed))
+		}
+	}
+	return nil
+}
+
+// printed is the rounding of numbers that are printed as they are.
+const printed = 1e-9
+
+// cell is a number or text of a table or figure.
+type cell struct {
+	name, shown, text string
+	value             *float64
+	unit              float64 // of the last digit that is printed
+}
+
+// readCells reads the cells, and what stands around them.
+func readCells(r io.Reader) (list []cell, frame any, err error) {
+	b, err := io.ReadAll(io.LimitReader(r, mostRendered+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(b) > mostRendered {
+		return nil, nil, errors.New("it is not a table or figure")
+	}
+	var parts map[string]any
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return nil, nil, err
+	}
+	var named []render.Named
+	units := map[string]render.Format{}
+	if _, table := parts["rows"]; table {
+		var t render.Table
+		if err := json.Unmarshal(b, &t); err != nil {
+			return nil, nil, err
+		}
+		if err := t.Finish(); err != nil {
+			return nil, nil, err
+		}
+		named = t.Named()
+		for _, row := range t.Rows {
+			for _, c := range t.Columns {
+				units[row.ID+"."+c.ID] = c.Format
+			}
+		}
+	} else {
+		var f render.Figure
+		if err := json.Unmarshal(b, &f); err != nil {
+			return nil, nil, err
+		}
+		named = f.Named()
+	}
+	for _, n := range named {
+		format, ok := units[n.Name]
+		if n.Cell.Format != nil {
+			format = *n.Cell.Format
+		}
+		if !ok {
+			format.Style = "text"
+		}
+		add := func(name string, value *float64) {
+			c := cell{name: name, shown: n.Text, value: value, unit: format.Unit()}
+			if value == nil {
+				c.text = n.Cell.Text + n.Cell.Absent
+			}
+			list = append(list, c)
+		}
+		add(n.Name, n.Cell.Value)
+		if n.Cell.Std != nil {
+			add(n.Name+".std", n.Cell.Std)
+		}
+	}
+	delete(parts, "checks") // which follow from the cells
+	blank(parts)
+	return list, parts, nil
+}
+
+// blank takes the numbers of cells, and where they come from, out of a document.
+func blank(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, at := range []string{"cells", "x", "y"} {
+			if inner, ok := v[at].(map[string]any); ok && named(v) && (at == "cells" || isCell(inner)) {
+				delete(v, at)
+			}
+		}
+		delete(v, "inputs")
+		for _, x := range v {
+			blank(x)
+		}
+	case []any:
+		for _, x := range v {
+			blank(x)
+		}
+	}
+}
+
+// named reports whether a row or point has an id, by which its cells are listed.
+func named(v map[string]any) bool {
+	id, _ := v["id"].(string)
+	return id != ""
+}
+
+// isCell tells the x of a point from that of a figure, an axis.
+func isCell(v map[string]any) bool {
+	_, axis := v["title"]
+	return !axis
+}

@@ -1,0 +1,62 @@
+package alike
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/step"
+)
+
+// vectors compares matrices row by row.
+type vectors struct {
+	*meter
+	rule step.Vectors
+}
+
+// mostColumns bounds a row that is held.
+const mostColumns = 1 << 24
+
+func (v vectors) compare(a, b io.Reader) error {
+	x, err := docid.OpenVectors(a)
+	if err != nil {
+		return fmt.Errorf("the stored result: %w", err)
+	}
+	y, err := docid.OpenVectors(b)
+	if err != nil {
+		return fmt.Errorf("the new result: %w", err)
+	}
+	if x.Rows != y.Rows || x.Cols != y.Cols || x.Cols > mostColumns {
+		v.unlike("shape", fmt.Sprintf("%d by %d", x.Rows, x.Cols), fmt.Sprintf("%d by %d", y.Rows, y.Cols), "")
+		return nil
+	}
+	p, q := make([]float32, x.Cols), make([]float32, x.Cols)
+	for row := range x.Rows {
+		if err := firstOf(x.Read(p), y.Read(q)); err != nil {
+			return err
+		}
+		v.row(fmt.Sprintf("row %d", row), p, q)
+	}
+	return firstOf(x.End(), y.End())
+}
+
+func (v vectors) row(at string, p, q []float32) {
+	var pp, qq, pq float64
+	same := true
+	for i := range p {
+		a, b := float64(p[i]), float64(q[i])
+		pp, qq, pq = pp+a*a, qq+b*b, pq+a*b
+		same = same && p[i] == q[i]
+	}
+	if same {
+		return
+	}
+	m, n := math.Sqrt(pp), math.Sqrt(qq)
+	v.number(at+", length", float(m), float(n), math.Abs(m-n), v.rule.Allows(m, n))
+	if m == 0 || n == 0 {
+		return // which the lengths tell
+	}
+	cosine := min(pq/(m*n), 1)
+	v.number(at+", cosine", "1", float(cosine), 1-cosine, 1-v.rule.Cosine)
+}

@@ -1,0 +1,193 @@
+package attest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/alike"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// Format is the version of the document.
+const Format = "redsi-attestation/1"
+
+// Prefix begins the names of the records: "attestations/<hex key>/<id>".
+const Prefix = "attestations/"
+
+// idLength is how many hex digits of a document's digest name it.
+const idLength = 32
+
+// Attestation is the outcome of running a step again. If it is signed, the members signer and
+// signature follow.
+type Attestation struct {
+	Format    string            `json:"format"`
+	Key       artifacts.Digest  `json:"key"`
+	Step      string            `json:"step,omitempty"` // its address then
+	Stands    artifacts.Digest  `json:"stands"`         // artifacts.Result.OutputsDigest of the result that stood
+	Made      artifacts.Digest  `json:"made"`           // and of what was made
+	Verdict   alike.Verdict     `json:"verdict"`
+	Outputs   []alike.Found     `json:"outputs,omitempty"` // outputs that differ
+	TookS     float64           `json:"took_s"`
+	Machine   Machine           `json:"machine"`
+	Libraries map[string]string `json:"libraries,omitempty"` // libtorch, redsi, go
+	When      time.Time         `json:"when"`
+	By        string            `json:"by,omitempty"` // who made it, in their words; if signed, the key's name
+}
+
+// Read is an attestation as a store has it.
+type Read struct {
+	Attestation
+	ID     string           `json:"id"`
+	Signer signature.Public `json:"-"` // zero: not signed
+}
+
+// Worst is the greatest difference; nil: none.
+func (a Attestation) Worst() *alike.Difference {
+	return alike.Comparison{Verdict: a.Verdict, Outputs: a.Outputs}.Worst()
+}
+
+// CheckBy checks a self-declared name.
+func CheckBy(name string) error {
+	if !utf8.ValidString(name) || strings.TrimSpace(name) == "" || len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("%.200q is not a valid name: want one line of at most 100 bytes", name)
+	}
+	return nil
+}
+
+// File stores an attestation, signed if there is a key, and returns its id.
+func File(ctx context.Context, s artifacts.Store, a Attestation, key *signature.Private) (id string, err error) {
+	a.Format = Format
+	if key != nil {
+		a.By = key.Public().Name
+	}
+	if err := a.check(); err != nil {
+		return "", fmt.Errorf("attest %s: %w", a.Key, err)
+	}
+	doc, err := json.Marshal(a)
+	if err != nil {
+		return "", err
+	}
+	if key != nil {
+		if doc, err = key.Sign(doc); err != nil {
+			return "", fmt.Errorf("attest %s: %w", a.Key, err)
+		}
+	}
+	id = idOf(doc)
+	if err := s.Records.Create(ctx, name(a.Key, id), doc); err != nil && !errors.Is(err, artifacts.ErrExist) {
+		return "", fmt.Errorf("attest %s: %w", a.Key, err)
+	}
+	return id, nil
+}
+
+func name(key artifacts.Digest, id string) string { return Prefix + key.Hex() + "/" + id }
+
+func idOf(doc []byte) string { return artifacts.Sum(bytes.TrimSpace(doc)).Hex()[:idLength] }
+
+func (a *Attestation) check() error {
+	switch {
+	case a.Format != Format:
+		return fmt.Errorf("its format is %q, not %q", a.Format, Format)
+	case a.Key.IsZero() || a.Stands.IsZero() || a.Made.IsZero():
+		return errors.New("it does not say what it is about")
+	case a.Verdict != alike.Same && a.Verdict != alike.Within && a.Verdict != alike.Differs:
+		return fmt.Errorf("%.100q is not a verdict", a.Verdict)
+	}
+	m := a.Machine
+	for _, s := range []string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card} {
+		if len(s) > 300 {
+			return errors.New("its description of the machine is longer than 300 bytes")
+		}
+	}
+	if a.By != "" {
+		return CheckBy(a.By)
+	}
+	return nil
+}
+
+// mostOf bounds the attestations of one key that are read.
+const mostOf = 1000
+
+// DamagedError names an attestation that does not count.
+type DamagedError struct {
+	Name string
+	Why  error
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("%s does not count: %v", e.Name, e.Why) }
+func (e *DamagedError) Unwrap() error { return e.Why }
+
+// Of reads the attestations of a key, oldest first. Those that are invalid, about another key,
+// or changed, are returned in bad and left out.
+func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
+	prefix := Prefix + key.Hex() + "/"
+	n := 0
+	for info, err := range s.Records.List(ctx, prefix) {
+		if err != nil {
+			return nil, nil, fmt.Errorf("read attestations: %w", err)
+		}
+		if n++; n > mostOf {
+			bad = append(bad, &DamagedError{info.Name, fmt.Errorf("there are more than %d for one step", mostOf)})
+			break
+		}
+		doc, err := s.Records.Get(ctx, info.Name)
+		if errors.Is(err, artifacts.ErrNotExist) {
+			continue // collected meanwhile
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read %s: %w", info.Name, err)
+		}
+		r, err := parse(doc)
+		if err == nil && (r.Key != key || info.Name != name(r.Key, r.ID)) {
+			err = errors.New("it does not match the key or the digest in its name")
+		}
+		if err != nil {
+			bad = append(bad, &DamagedError{info.Name, err})
+			continue
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b Read) int { return a.When.Compare(b.When) })
+	return all, bad, nil
+}
+
+// parse reads a document, and checks its signature.
+func parse(doc []byte) (r Read, err error) {
+	if err = json.Unmarshal(doc, &r.Attestation); err != nil {
+		return r, err
+	}
+	if err = r.check(); err != nil {
+		return r, err
+	}
+	if r.Signer, err = signature.Signer(doc); err != nil {
+		return r, err
+	}
+	if !r.Signer.IsZero() && r.By != r.Signer.Name {
+		return r, fmt.Errorf("it claims to be by %q but is signed by %s", r.By, r.Signer.Name)
+	}
+	r.ID = idOf(doc)
+	return r, nil
+}
+
+// Keys lists the keys that have attestations, with one listing of the store.
+func Keys(ctx context.Context, s artifacts.Store) (map[artifacts.Digest]bool, error) {
+	keys := map[artifacts.Digest]bool{}
+	for info, err := range s.Records.List(ctx, Prefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list attestations: %w", err)
+		}
+		hex, _, _ := strings.Cut(strings.TrimPrefix(info.Name, Prefix), "/")
+		if key, err := artifacts.ParseDigest("sha256:" + hex); err == nil {
+			keys[key] = true
+		}
+	}
+	return keys, nil
+}

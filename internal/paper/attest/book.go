@@ -1,0 +1,121 @@
+package attest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/alike"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// Book is the attestations of a store. One listing says which steps have some.
+type Book struct {
+	store artifacts.Store
+	ring  signature.Ring
+	keys  map[artifacts.Digest]bool
+}
+
+// Open lists which results of a store were rebuilt. Signatures by the ring's revoked keys do
+// not count.
+func Open(ctx context.Context, s artifacts.Store, ring signature.Ring) (*Book, error) {
+	keys, err := Keys(ctx, s)
+	return &Book{s, ring, keys}, err
+}
+
+// Has reports whether a key has attestations. A nil Book has none.
+func (b *Book) Has(key artifacts.Digest) bool { return b != nil && b.keys[key] }
+
+// Told is the attestations of one result.
+type Told struct {
+	Summary
+	List    []Shown `json:"attestations,omitempty"` // newest first, about the existing outputs
+	Damaged int     `json:"damaged,omitempty"`      // not counted
+
+	counted []Read
+}
+
+// Shown is an attestation for people.
+type Shown struct {
+	ID      string            `json:"id"`
+	Verdict alike.Verdict     `json:"verdict"`
+	By      string            `json:"by,omitempty"`
+	Signer  string            `json:"signer,omitempty"` // public key; "": not signed
+	When    string            `json:"when"`
+	Machine string            `json:"machine"`
+	Worst   *alike.Difference `json:"worst,omitempty"`
+}
+
+// mostShown bounds the attestations of one result that are shown; all are counted.
+const mostShown = 20
+
+// Of is the attestations of a result whose outputs have the digest stands; nil if there are
+// none.
+func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, error) {
+	if !b.Has(key) {
+		return nil, nil
+	}
+	all, bad, err := Of(ctx, b.store, key)
+	if err != nil {
+		return nil, err
+	}
+	t := &Told{Summary: Count(all, stands, b.ring), Damaged: len(bad), counted: all}
+	for i := len(all) - 1; i >= 0 && len(t.List) < mostShown; i-- {
+		a := all[i]
+		if a.Stands != stands || b.ring.Of(a.Signer) == signature.Revoked {
+			continue
+		}
+		s := Shown{ID: a.ID, Verdict: a.Verdict, By: a.By, When: a.When.UTC().Format("2006-01-02"), Machine: a.Machine.String(), Worst: a.Worst()}
+		if !a.Signer.IsZero() {
+			s.Signer = a.Signer.String()
+		}
+		t.List = append(t.List, s)
+	}
+	if !t.Any() && t.Damaged == 0 {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// String is the summary, and what does not count.
+func (t *Told) String() string {
+	s := t.Summary.String()
+	if t.Damaged > 0 {
+		if s != "" {
+			s += "; "
+		}
+		s += fmt.Sprintf("%d damaged, not counted", t.Damaged)
+	}
+	return s
+}
+
+// Total counts the attestations of many results.
+type Total struct {
+	Steps            int // that were rebuilt
+	Signed, Unsigned Verdicts
+
+	people, platforms map[string]bool
+}
+
+// Add adds the attestations of one result, if it has any.
+func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
+	if of == nil || of.Signed.All()+of.Unsigned.All() == 0 {
+		return
+	}
+	if t.people == nil {
+		t.people, t.platforms = map[string]bool{}, map[string]bool{}
+	}
+	t.Steps++
+	t.Signed, t.Unsigned = t.Signed.Sum(of.Signed), t.Unsigned.Sum(of.Unsigned)
+	for _, a := range of.counted {
+		if a.Stands == stands && !a.Signer.IsZero() && b.ring.Of(a.Signer) != signature.Revoked {
+			t.people[a.Signer.ID()], t.platforms[a.Machine.Platform()] = true, true
+		}
+	}
+}
+
+// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was
+// rebuilt.
+func (t *Total) Words() string {
+	return Summary{People: len(t.people), Platforms: len(t.platforms), Signed: t.Signed, Unsigned: t.Unsigned}.String()
+}

@@ -1,0 +1,136 @@
+package attest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/alike"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// Summary counts the attestations of a result. One person, that is one key, counts once for
+// each platform, with the newest attestation; unsigned ones are counted separately.
+type Summary struct {
+	People    int      `json:"people"`            // keys that signed
+	Trusted   int      `json:"trusted,omitempty"` // of them
+	Platforms int      `json:"platforms"`         // that they used
+	Signed    Verdicts `json:"signed"`
+	Unsigned  Verdicts `json:"unsigned"`
+	Revoked   int      `json:"revoked,omitempty"` // signed by revoked keys
+	Others    int      `json:"others,omitempty"`  // about outputs other than the existing ones
+}
+
+// Verdicts counts verdicts.
+type Verdicts struct {
+	Same    int `json:"same"`
+	Within  int `json:"within"`
+	Differs int `json:"differs"`
+}
+
+// All is the total.
+func (v Verdicts) All() int { return v.Same + v.Within + v.Differs }
+
+// Sum adds two counts.
+func (v Verdicts) Sum(w Verdicts) Verdicts {
+	return Verdicts{v.Same + w.Same, v.Within + w.Within, v.Differs + w.Differs}
+}
+
+func (v *Verdicts) add(verdict alike.Verdict) {
+	switch verdict {
+	case alike.Same:
+		v.Same++
+	case alike.Within:
+		v.Within++
+	default:
+		v.Differs++
+	}
+}
+
+func (v Verdicts) String() string {
+	var list []string
+	for _, c := range []struct {
+		n    int
+		word alike.Verdict
+	}{{v.Same, alike.Same}, {v.Within, alike.Within}, {v.Differs, alike.Differs}} {
+		if c.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// Any reports whether there is something to say.
+func (s Summary) Any() bool { return s.Signed.All()+s.Unsigned.All()+s.Revoked > 0 }
+
+// Count sums up attestations, oldest first, of a result whose outputs have the digest stands.
+func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary) {
+	type who struct {
+		signer   string // "": not signed
+		by       string // if not signed, the name given
+		platform string
+	}
+	newest := map[who]alike.Verdict{}
+	people, platforms := map[string]bool{}, map[string]bool{}
+	for _, a := range all {
+		if a.Stands != stands {
+			s.Others++
+			continue
+		}
+		standing := ring.Of(a.Signer)
+		if standing == signature.Revoked {
+			s.Revoked++
+			continue
+		}
+		w := who{platform: a.Machine.Platform(), by: a.By}
+		if !a.Signer.IsZero() {
+			w.signer, w.by = a.Signer.ID(), ""
+			platforms[w.platform] = true
+			if !people[w.signer] && standing == signature.Trusted {
+				s.Trusted++
+			}
+			people[w.signer] = true
+		}
+		newest[w] = a.Verdict
+	}
+	for w, verdict := range newest {
+		if w.signer == "" {
+			s.Unsigned.add(verdict)
+		} else {
+			s.Signed.add(verdict)
+		}
+	}
+	s.People, s.Platforms = len(people), len(platforms)
+	return s
+}
+
+// String is "rebuilt by 3 people on 2 platforms: 2 same bytes, 1 within"; "" without any.
+func (s Summary) String() string {
+	var list []string
+	if s.People > 0 {
+		trusted := ""
+		if s.Trusted > 0 {
+			trusted = fmt.Sprintf(", %d of them trusted,", s.Trusted)
+		}
+		list = append(list, fmt.Sprintf("rebuilt by %s%s on %s: %s", counted(s.People, "person", "people"), trusted,
+			counted(s.Platforms, "platform", "platforms"), s.Signed))
+	}
+	if s.Unsigned.All() > 0 {
+		word := "unsigned: "
+		if s.People == 0 {
+			word = "rebuilt, unsigned: "
+		}
+		list = append(list, word+s.Unsigned.String())
+	}
+	if s.Revoked > 0 {
+		list = append(list, fmt.Sprintf("%d signed by a revoked key, not counted", s.Revoked))
+	}
+	return strings.Join(list, "; ")
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,93 @@
+package checklist
+
+import (
+	"encoding/json"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/questions"
+)
+
+// Format names the form of a checklist in JSON.
+const Format = "redsi-checklist/1"
+
+// Input is what answers are made from.
+type Input struct {
+	List       questions.List
+	Said       pipeline.Checklist         // what people said
+	Vars       map[string]json.RawMessage // of the pipeline
+	Plan       *plan.Plan
+	Report     *report.Report
+	Spent      *activities.Spent
+	Parameters map[string][]int64 // model sizes, by block
+	Command    func(verb string, args ...string) string
+}
+
+// Checklist is a filled list.
+type Checklist struct {
+	Format    string            `json:"format"`
+	Name      string            `json:"checklist"`
+	Title     string            `json:"title"`
+	Source    string            `json:"source"`
+	Paper     string            `json:"paper,omitempty"`
+	Pipeline  string            `json:"pipeline"`
+	Scales    []string          `json:"scales"`
+	Other     bool              `json:"other_scale"` // a scale is not the paper's
+	Steps     int               `json:"steps"`
+	Done      int               `json:"steps_with_results"`
+	Questions []Question        `json:"questions"`
+	Commands  []Command         `json:"commands"`
+	Spent     *activities.Spent `json:"spent"`
+	Blank     int               `json:"blank"` // unanswered questions
+}
+
+// Question is one question with its answers.
+type Question struct {
+	Number  string   `json:"number"`
+	Section string   `json:"section,omitempty"`
+	Title   string   `json:"title"`
+	Answers []Answer `json:"answers"`
+	Blank   bool     `json:"blank"` // it has no answer
+}
+
+// Answer is a part of an answer. A blank one says what is unknown.
+type Answer struct {
+	Text  string `json:"text"`
+	From  string `json:"from,omitempty"` // where it comes from
+	Blank bool   `json:"blank,omitempty"`
+}
+
+// Fill answers a checklist as far as possible.
+func Fill(in Input) *Checklist {
+	r := in.Report
+	c := &Checklist{Format: Format, Name: in.List.Name, Title: in.List.Title, Source: in.List.Source, Paper: r.Paper.Title, Pipeline: r.Pipeline,
+		Scales: append([]string{}, r.Scales...), Other: r.Other, Steps: len(r.Nodes), Done: r.Summary.Hit, Spent: in.Spent, Commands: commands(in)}
+	f := facts{Input: in, commands: c.Commands}
+	known := map[questions.Topic][]Answer{}
+	for _, q := range in.List.Questions {
+		x := Question{Number: q.Number, Section: q.Section, Title: q.Title, Answers: []Answer{}}
+		if s, ok := in.Said.Answers[in.List.Name][q.Number]; ok {
+			x.Answers = append(x.Answers, Answer{Text: s.Text, From: place(s.Pos)})
+		}
+		for _, t := range q.About {
+			if _, ok := known[t]; !ok {
+				known[t] = f.about(t)
+			}
+			x.Answers = append(x.Answers, known[t]...)
+		}
+		if _, said := in.Said.Answers[in.List.Name][q.Number]; q.Ask != "" && !said {
+			x.Answers = append(x.Answers, blank(q.Ask))
+		}
+		x.Blank = true
+		for _, a := range x.Answers {
+			x.Blank = x.Blank && a.Blank
+		}
+		if x.Blank {
+			c.Blank++
+		}
+		c.Questions = append(c.Questions, x)
+	}
+	return c
+}

@@ -1,0 +1,356 @@
+package checklist
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/questions"
+)
+
+// mostShown bounds the items that an answer lists.
+const mostShown = 20
+
+// facts answers topics.
+type facts struct {
+	Input
+	commands []Command
+}
+
+// about is what is known about a topic. What is missing becomes a blank answer.
+func (f *facts) about(t questions.Topic) []Answer {
+	switch t {
+	case questions.Code:
+		return f.code()
+	case questions.Data:
+		return f.data()
+	case questions.Sizes:
+		return f.sizes()
+	case questions.Models:
+		return f.models()
+	case questions.Compute:
+		return f.compute()
+	case questions.Machines:
+		return f.machines()
+	case questions.Settings:
+		return f.settings()
+	case questions.Runs:
+		return f.runs()
+	case questions.Commands:
+		return f.commandsAnswer()
+	case questions.Expected:
+		return f.expected()
+	case questions.Disk:
+		return []Answer{{Text: fmt.Sprintf("%s of results; the largest table with all that it comes from: %s.", size(f.Report.Bytes), size(largest(f.commands))), From: "sizes in the results' records"}}
+	case questions.Available:
+		return f.available()
+	case questions.Citation:
+		return f.citation()
+	case questions.Parameters:
+		return f.parameters()
+	}
+	return nil
+}
+
+func blank(what string) Answer { return Answer{Text: what, Blank: true} }
+
+// ofResults names the origin of recorded figures.
+const ofResults = "records of results"
+
+func (f *facts) code() (out []Answer) {
+	revisions := map[string]int{}
+	for _, e := range f.Report.Envs {
+		if r := e.Values["revision"]; r != "" {
+			revisions[r] += e.Steps
+		}
+	}
+	if len(revisions) == 0 {
+		out = append(out, blank("the revision of the code"))
+	} else {
+		out = append(out, Answer{Text: "Revisions of redsi: " + counts(revisions, "step") + ".", From: ofResults})
+	}
+	kinds := map[string]int{}
+	for _, s := range f.Plan.Steps {
+		kinds[s.Task.Kind]++
+	}
+	return append(out, Answer{Text: fmt.Sprintf("The workflow is the pipeline %s of %s, run by redsi on Temporal; its kinds of steps are %s.",
+		f.Report.Pipeline, counted(len(f.Plan.Steps), "step"), strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")), From: f.Report.Pipeline})
+}
+
+// data is what each block brings in, and what the pipeline says about datasets and models.
+func (f *facts) data() (out []Answer) {
+	type brought struct {
+		files, unsized int
+		bytes          int64
+		licenses       map[string]bool
+		hosts          map[string]bool
+		place          string
+	}
+	blocks := map[string]*brought{}
+	for _, x := range f.Report.Files {
+		name := pipeline.BlockOf(x.Step)
+		b := blocks[name]
+		if b == nil {
+			b = &brought{licenses: map[string]bool{}, hosts: map[string]bool{}, place: f.placeOf(x.Step)}
+			blocks[name] = b
+		}
+		b.files++
+		b.bytes += max(0, x.Size)
+		if x.Size < 0 {
+			b.unsized++
+		}
+		b.licenses[x.License] = true
+		b.hosts[hostOf(x.URL)] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(blocks)) {
+		b := blocks[name]
+		text := fmt.Sprintf("%s: %s from %s", name, counted(b.files, "file"), strings.Join(slices.Sorted(maps.Keys(b.hosts)), ", "))
+		if b.unsized < b.files {
+			text += ", " + size(b.bytes)
+		}
+		if b.unsized > 0 {
+			text += fmt.Sprintf(" and %s of unknown size", counted(b.unsized, "file"))
+		}
+		var known []string
+		for _, l := range slices.Sorted(maps.Keys(b.licenses)) {
+			if l == "" {
+				out = append(out, blank("the licence of what "+name+" brings in ("+b.place+")"))
+				continue
+			}
+			known = append(known, l)
+		}
+		if len(known) > 0 {
+			text += "; licence " + strings.Join(known, ", ")
+		}
+		out = append(out, Answer{Text: text + ".", From: b.place})
+	}
+	if f.Report.Left.Files > 0 {
+		out = append(out, Answer{Text: fmt.Sprintf("And %s more.", counted(f.Report.Left.Files, "file")), From: f.Report.Pipeline})
+	}
+	for _, a := range f.Said.Assets {
+		parts := []string{fmt.Sprintf("%s %s", a.Type, a.Name)}
+		for _, x := range []struct{ what, text string }{{"licence ", a.License}, {"", a.URL}, {"languages: ", strings.Join(a.Languages, ", ")}, {"", strings.TrimSuffix(a.About, ".")}} {
+			if x.text != "" {
+				parts = append(parts, x.what+x.text)
+			}
+		}
+		out = append(out, Answer{Text: strings.Join(parts, "; ") + ".", From: place(a.Pos)})
+		if a.License == "" {
+			out = append(out, blank(fmt.Sprintf("the licence of the %s %s (%s)", a.Type, a.Name, place(a.Pos))))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, blank("the data, its licences and languages: no step brings files in, and the checklist block names no dataset"))
+	} else if !slices.ContainsFunc(f.Said.Assets, func(a pipeline.Asset) bool { return len(a.Languages) > 0 }) {
+		out = append(out, blank("the languages of the data"))
+	}
+	return out
+}
+
+// hostOf says where a file comes from: a host, or local files.
+func hostOf(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		host, _, _ := strings.Cut(rest, "/")
+		return host
+	}
+	return "local files"
+}
+
+func (f *facts) sizes() (out []Answer) {
+	blocks := slices.Clone(f.Report.Blocks)
+	slices.SortFunc(blocks, func(a, b report.Block) int { return cmp.Compare(a.Address, b.Address) })
+	left := 0
+	for _, b := range blocks {
+		if len(b.Counts) == 0 || report.IsItem(b.Address) {
+			continue
+		}
+		if len(out) == mostShown {
+			left++
+			continue
+		}
+		var list []string
+		for _, what := range slices.Sorted(maps.Keys(b.Counts)) {
+			list = append(list, fmt.Sprintf("%s %s", what, humanize.Comma(b.Counts[what])))
+		}
+		out = append(out, Answer{Text: fmt.Sprintf("%s (%s): %s.", b.Address, counted(b.Done, "step"), strings.Join(list[:min(len(list), mostShown)], ", ")), From: "counts in " + ofResults})
+	}
+	if left > 0 {
+		out = append(out, Answer{Text: fmt.Sprintf("And the counts of %s more.", counted(left, "block")), From: f.Command("report")})
+	}
+	if len(out) == 0 {
+		out = append(out, blank("numbers of examples and splits: no result counts any"))
+	}
+	return out
+}
+
+func (f *facts) models() (out []Answer) {
+	for _, block := range slices.Sorted(maps.Keys(f.Parameters)) {
+		var list []string
+		for _, n := range f.Parameters[block] {
+			if text := millions(n); !slices.Contains(list, text) {
+				list = append(list, text)
+			}
+		}
+		shown := list[:min(len(list), mostShown)]
+		text := fmt.Sprintf("%s: models of %s parameters", block, strings.Join(shown, ", "))
+		if len(list) > len(shown) {
+			text += fmt.Sprintf(" and %d other sizes, up to %s", len(list)-len(shown), list[len(list)-1])
+		}
+		out = append(out, Answer{Text: text + ".", From: "reports and counts of results"})
+	}
+	if len(out) == 0 {
+		out = append(out, blank("the number of parameters of models: no result has one"))
+	}
+	return out
+}
+
+func (f *facts) compute() (out []Answer) {
+	s, from := f.Spent, "records of runs, failures and results"
+	out = append(out, Answer{Text: fmt.Sprintf("All work that the store has records of: %s, one step after another. That is %s of %s in %s; failed %s of %s, cancelled %s of %s.",
+		hours(s.Took().Seconds()), hours(s.Results.Took.Seconds()), counted(s.Results.Steps, "result"), counted(s.Runs, "run"),
+		hours(s.Failed.TookS), counted(s.Failed.Steps, "step"), hours(s.Cancelled.TookS), counted(s.Cancelled.Steps, "step")), From: from})
+	if s.Results.CardMemory == 0 {
+		out = append(out, blank("hours on cards: no result was recorded as made on one"))
+	}
+	for _, r := range s.Results.Rows()[1:] {
+		out = append(out, Answer{Text: upper(r.What) + ": " + r.Value + ".", From: ofResults})
+	}
+	if s.Results.EnergyOf == 0 {
+		out = append(out, blank("energy: no machine measured it"))
+	}
+	if s.Damaged > 0 {
+		out = append(out, blank(fmt.Sprintf("the work of %s whose records are damaged", counted(s.Damaged, "run"))))
+	}
+	return append(out, blank("work without a record here: in other stores, collected since, or by other programs"))
+}
+
+func (f *facts) machines() (out []Answer) {
+	for i, e := range f.Report.Envs {
+		if i == mostShown {
+			break
+		}
+		var list []string
+		for _, name := range []string{"platform", "devices", "libtorch", "go"} {
+			if v := e.Values[name]; v != "" {
+				list = append(list, name+" "+v)
+			}
+		}
+		if len(list) > 0 {
+			out = append(out, Answer{Text: fmt.Sprintf("%s: %s.", counted(e.Steps, "step"), strings.Join(list, ", ")), From: ofResults})
+		}
+	}
+	cards := map[string]int{}
+	for i := range f.Report.Nodes {
+		if u := f.Report.Nodes[i].Used; u != nil && u.Card != "" {
+			cards[u.Card]++
+		}
+	}
+	if len(cards) > 0 {
+		out = append(out, Answer{Text: "Cards: " + counts(cards, "step") + ".", From: ofResults})
+	}
+	if len(out) == 0 {
+		out = append(out, blank("the machines: no result has a record of its machine"))
+	}
+	return out
+}
+
+func (f *facts) expected() (out []Answer) {
+	verdicts, n := map[string]int{}, 0
+	for _, it := range f.Report.Items {
+		for _, k := range it.Checks {
+			verdicts[string(k.Verdict)]++
+			n++
+		}
+	}
+	if n == 0 {
+		return []Answer{blank("expected results: no table or figure states any")}
+	}
+	var list []string
+	for _, v := range slices.Sorted(maps.Keys(verdicts)) {
+		list = append(list, fmt.Sprintf("%d %s", verdicts[v], v))
+	}
+	return []Answer{{Text: fmt.Sprintf("The pipeline states the paper's values, as %s: of these results %s. Each has an allowed difference; the list of commands has the largest for each table.",
+		counted(n, "expectation"), strings.Join(list, ", ")), From: "expect blocks of " + f.Report.Pipeline}}
+}
+
+func (f *facts) available() (out []Answer) {
+	if u := f.Report.Paper.URL; u != "" {
+		out = append(out, Answer{Text: "The paper: " + u + ".", From: "paper block"})
+	}
+	hosts := map[string]int{}
+	for _, x := range f.Report.Files {
+		hosts[hostOf(x.URL)]++
+	}
+	if len(hosts) > 0 {
+		out = append(out, Answer{Text: "Sources: " + counts(hosts, "file") + ", each pinned by its SHA-256 once it was fetched.", From: f.Report.Pipeline})
+	}
+	return append(out, blank("where code, results and models are archived, with an identifier such as a DOI"))
+}
+
+func (f *facts) citation() []Answer {
+	p := f.Report.Paper
+	if p.Title == "" {
+		return []Answer{blank("title and authors: the pipeline has no paper block")}
+	}
+	return []Answer{{Text: strings.TrimSuffix(p.Title, ".") + ". " + strings.Join(p.Authors, ", ") + ".", From: "paper block"}}
+}
+
+func (f *facts) parameters() (out []Answer) {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(f.Vars)) {
+		var text string
+		if json.Unmarshal(f.Vars[name], &text) != nil {
+			text = string(f.Vars[name])
+		} else if filepath.IsAbs(text) {
+			text = "a path"
+		}
+		list = append(list, name+" = "+report.Clip(report.Unplaced(text), 80))
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	left := ""
+	if n := len(list) - mostShown; n > 0 {
+		list, left = list[:mostShown], fmt.Sprintf(", and %d more", n)
+	}
+	return []Answer{{Text: "Variables of the pipeline: " + strings.Join(list, ", ") + left + ".", From: f.Report.Pipeline}}
+}
+
+// placeOf is where a step is declared.
+func (f *facts) placeOf(address string) string {
+	for _, s := range f.Plan.Steps {
+		if s.Address == address {
+			return place(s.Pos)
+		}
+	}
+	return f.Report.Pipeline
+}
+
+func place(p pipeline.Pos) string {
+	file := p.File
+	if filepath.IsAbs(file) || strings.HasPrefix(file, "..") {
+		file = filepath.Base(file)
+	}
+	return file + ":" + strconv.Itoa(p.Line)
+}
+
+// largest is the disk space of the command that needs most.
+func largest(list []Command) (n int64) {
+	for _, c := range list {
+		n = max(n, c.Disk)
+	}
+	return n
+}
+
+// hasStd reports whether a cell is a mean of several values.
+func hasStd(c render.Cell) bool { return c.Std != nil && c.N > 1 }

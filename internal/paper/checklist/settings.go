@@ -1,0 +1,255 @@
+package checklist
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// seedName matches the names of attributes, variables and arguments with a seed.
+var seedName = regexp.MustCompile(`(?i)(^|[._-])seed$`)
+
+// seedArgument matches a program's argument with a seed.
+var seedArgument = regexp.MustCompile(`(?i)^-{0,2}seed=(.+)$`)
+
+// Bounds of what is shown of one block's settings.
+const (
+	mostValues = 12 // of one attribute
+	mostLeaves = 60
+)
+
+// experiment is a block whose steps have seeds.
+type experiment struct {
+	block  string
+	place  string
+	steps  int
+	seeds  map[string]bool
+	values map[string]map[string]bool // of each attribute
+}
+
+// experiments finds the blocks whose configurations have a seed. It reads each
+// configuration once, and keeps different values of an attribute up to a bound.
+func (f *facts) experiments() []*experiment {
+	of := map[string]*experiment{}
+	for _, s := range f.Plan.Steps {
+		if report.IsItem(s.Address) {
+			continue
+		}
+		var tree any
+		if json.Unmarshal(s.Task.Config, &tree) != nil {
+			continue // a plan's configurations are JSON
+		}
+		block := pipeline.BlockOf(s.Address)
+		e := of[block]
+		if e == nil {
+			e = &experiment{block: block, place: place(s.Pos), seeds: map[string]bool{}, values: map[string]map[string]bool{}}
+			of[block] = e
+		}
+		e.steps++
+		e.walk("", tree)
+	}
+	var list []*experiment
+	for _, block := range slices.Sorted(maps.Keys(of)) {
+		if len(of[block].seeds) > 0 {
+			list = append(list, of[block])
+		}
+	}
+	return list
+}
+
+// walk records the values of a configuration, without inputs.
+func (e *experiment) walk(path string, v any) {
+	leaf := v
+	switch v := v.(type) {
+	case map[string]any:
+		for _, marker := range []string{"$input", "$ref", "$artifact"} {
+			if _, ok := v[marker]; ok {
+				return
+			}
+		}
+		for name, x := range v {
+			at := name
+			if path != "" {
+				at = path + "." + name
+			}
+			e.walk(at, x)
+		}
+		return
+	case []any:
+		if slices.ContainsFunc(v, func(x any) bool { _, object := x.(map[string]any); return object }) {
+			for _, x := range v {
+				e.walk(path+"[]", x)
+			}
+			return
+		}
+		if path == "argv" {
+			v = e.arguments(v)
+		}
+		leaf = v
+	case nil:
+		return
+	}
+	b, err := json.Marshal(leaf)
+	if err != nil {
+		return
+	}
+	text := report.Clip(report.Unplaced(strings.Trim(string(b), `"`)), 60)
+	if seedName.MatchString(path) {
+		e.seeds[text] = true
+		return
+	}
+	if e.values[path] == nil {
+		e.values[path] = map[string]bool{}
+	}
+	if len(e.values[path]) <= mostValues {
+		e.values[path][text] = true
+	}
+}
+
+// arguments records the seeds among a program's arguments, and returns the others unchanged.
+func (e *experiment) arguments(list []any) []any {
+	others := slices.Clone(list)
+	for i, x := range list {
+		text, ok := x.(string)
+		if !ok {
+			continue
+		}
+		if m := seedArgument.FindStringSubmatch(text); m != nil {
+			e.seeds[m[1]] = true
+			others[i] = strings.TrimSuffix(text, m[1]) + "…"
+		} else if i+1 < len(list) && strings.HasPrefix(text, "-") && seedName.MatchString(strings.TrimLeft(text, "-")) {
+			e.seeds[fmt.Sprint(list[i+1])] = true
+			others[i+1] = "…"
+		}
+	}
+	return others
+}
+
+// settings says what was varied, what was not, and how results were chosen.
+func (f *facts) settings() (out []Answer) {
+	list := f.experiments()
+	for i, e := range list {
+		if i == mostShown {
+			out = append(out, Answer{Text: fmt.Sprintf("And %s more with seeds.", counted(len(list)-i, "block")), From: f.Report.Pipeline})
+			break
+		}
+		var varied, fixed []string
+		for _, path := range slices.Sorted(maps.Keys(e.values)) {
+			values := slices.Sorted(maps.Keys(e.values[path]))
+			switch {
+			case len(values) > mostValues:
+				varied = append(varied, fmt.Sprintf("%s (more than %d values)", path, mostValues))
+			case len(values) > 1:
+				varied = append(varied, fmt.Sprintf("%s in %s", path, strings.Join(values, ", ")))
+			case values[0] != "":
+				fixed = append(fixed, path+" = "+values[0])
+			}
+		}
+		if len(varied) > 0 {
+			out = append(out, Answer{Text: fmt.Sprintf("%s, differing among its %s: %s.", e.block, counted(e.steps, "step"), strings.Join(cut(varied), "; ")), From: e.place})
+		}
+		if len(fixed) > 0 {
+			out = append(out, Answer{Text: fmt.Sprintf("%s, the same in all: %s.", e.block, strings.Join(cut(fixed), "; ")), From: e.place})
+		}
+	}
+	if len(list) == 0 {
+		out = append(out, blank("hyperparameters: no step's configuration has a seed, so no step is known to be an experiment"))
+	}
+	for _, b := range f.Said.Search {
+		out = append(out, Answer{Text: fmt.Sprintf("Search, %s: %s.", b.Name, strings.TrimSuffix(b.Text, ".")), From: place(b.Pos)})
+	}
+	if len(f.Said.Search) == 0 {
+		out = append(out, blank("the bounds of the search (search of the checklist block)"))
+	}
+	if s := f.Said.Selection; s.Text != "" {
+		out = append(out, Answer{Text: "Selection: " + strings.TrimSuffix(s.Text, ".") + ".", From: place(s.Pos)})
+	} else {
+		out = append(out, blank("how the reported results were selected (selection of the checklist block)"))
+	}
+	return out
+}
+
+func cut(list []string) []string {
+	if len(list) > mostLeaves {
+		return append(list[:mostLeaves:mostLeaves], fmt.Sprintf("and %d more", len(list)-mostLeaves))
+	}
+	return list
+}
+
+// runs lists seeds and the number of runs with them, and says which numbers are means.
+func (f *facts) runs() (out []Answer) {
+	list := f.experiments()
+	for i, e := range list {
+		if i == mostShown {
+			break
+		}
+		seeds := slices.SortedFunc(maps.Keys(e.seeds), byNumber)
+		text := strings.Join(seeds[:min(len(seeds), mostShown)], ", ")
+		if len(seeds) > mostShown {
+			text += fmt.Sprintf(" and %d more", len(seeds)-mostShown)
+		}
+		out = append(out, Answer{Text: fmt.Sprintf("%s: %s with %s: %s.", e.block, counted(e.steps, "run"), counted(len(seeds), "seed"), text), From: e.place})
+	}
+	if len(list) == 0 {
+		out = append(out, blank("seeds: no step's configuration has one"))
+	}
+	means, single, least, most := 0, 0, 0, 0
+	for _, it := range f.Report.Items {
+		if it.Table == nil {
+			continue
+		}
+		m, s, lo, hi := meansOf(it)
+		means, single = means+m, single+s
+		if m > 0 {
+			if least == 0 || lo < least {
+				least = lo
+			}
+			most = max(most, hi)
+		}
+	}
+	if means+single == 0 {
+		return append(out, blank("means and deviations: no table has run"))
+	}
+	of := ""
+	if means > 0 {
+		of = fmt.Sprintf(" of %d to %d values", least, most)
+		if least == most {
+			of = " of " + counted(least, "value")
+		}
+	}
+	return append(out, Answer{Text: fmt.Sprintf("Numbers of tables: %s%s with the sample standard deviation, and %d without.", counted(means, "mean"), of, single), From: "cells of the tables"})
+}
+
+// meansOf counts the numbers of a table: means with a deviation, over how many values, and
+// single ones.
+func meansOf(it *report.Item) (means, single, least, most int) {
+	for _, row := range it.Table.Rows {
+		for _, c := range row.Cells {
+			switch {
+			case hasStd(c):
+				means++
+				if least == 0 || c.N < least {
+					least = c.N
+				}
+				most = max(most, c.N)
+			case c.Value != nil:
+				single++
+			}
+		}
+	}
+	return means, single, least, most
+}
+
+// byNumber puts numbers in their order.
+func byNumber(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,109 @@
+package checklist
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+)
+
+// parametersField is the name of a report's field or a count with the size of a model.
+const parametersField = "parameters"
+
+// Bounds of what is read to find the sizes of models.
+const (
+	mostReports = 2000
+	mostReport  = 64 << 10 // bytes
+)
+
+// Sizes finds out how large models are: from counts of results, and from reports that
+// declare a field for it.
+type Sizes struct {
+	reg     *step.Registry
+	plan    *plan.Plan
+	reports []sized
+	found   map[string]map[int64]bool // by block
+}
+
+type sized struct {
+	block  string
+	digest artifacts.Digest
+}
+
+// NewSizes begins for a plan.
+func NewSizes(reg *step.Registry, p *plan.Plan) *Sizes {
+	return &Sizes{reg: reg, plan: p, found: map[string]map[int64]bool{}}
+}
+
+// Note records the result of step i.
+func (s *Sizes) Note(i int, r *artifacts.Result) {
+	block := pipeline.BlockOf(s.plan.Steps[i].Address)
+	if n := r.Counts[parametersField]; n > 0 {
+		s.add(block, n)
+	}
+	spec := s.reg.Lookup(s.plan.Steps[i].Task.Kind)
+	if spec == nil || len(s.reports) == mostReports {
+		return
+	}
+	for _, o := range spec.Outputs {
+		a := r.Outputs[o.Name]
+		if o.Fields != nil && a.Files == nil && a.Size <= mostReport && slices.ContainsFunc(o.Fields.Object, func(f step.Field) bool { return f.Name == parametersField }) {
+			s.reports = append(s.reports, sized{block, a.Digest})
+			return
+		}
+	}
+}
+
+func (s *Sizes) add(block string, n int64) {
+	if s.found[block] == nil {
+		s.found[block] = map[int64]bool{}
+	}
+	s.found[block][n] = true
+}
+
+// Read returns the sizes of models by block, smallest first.
+func (s *Sizes) Read(ctx context.Context, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (map[string][]int64, error) {
+	counts := make([]int64, len(s.reports))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for i, x := range s.reports {
+		g.Go(func() error {
+			r, err := open(gctx, x.digest)
+			if err != nil {
+				return fmt.Errorf("a report of %s: %w", x.block, err)
+			}
+			defer r.Close()
+			b, err := io.ReadAll(r)
+			if err != nil {
+				return fmt.Errorf("a report of %s: %w", x.block, err)
+			}
+			var report struct{ Parameters int64 }
+			if json.Unmarshal(b, &report) == nil {
+				counts[i] = report.Parameters
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	for i, n := range counts {
+		if n > 0 {
+			s.add(s.reports[i].block, n)
+		}
+	}
+	out := map[string][]int64{}
+	for block, set := range s.found {
+		out[block] = slices.Sorted(maps.Keys(set))
+	}
+	return out, nil
+}

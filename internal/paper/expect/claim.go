@@ -1,0 +1,109 @@
+package expect
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// Claim is a sentence of the paper, and what came of it.
+type Claim struct {
+	Name     string          `json:"name"`
+	Text     string          `json:"text"`
+	Paper    string          `json:"paper,omitempty"`
+	Severity render.Severity `json:"severity"`
+	Verdict  render.Verdict  `json:"verdict"`
+	Scale    string          `json:"scale,omitempty"` // of the results
+	Items    []string        `json:"items"`           // addresses of the tables and figures that it is about
+	Checks   []Check         `json:"checks"`          // what must hold, all of it
+	Pos      pipeline.Pos    `json:"at"`
+}
+
+// Fails reports whether a check of the whole fails by the claim.
+func (c Claim) Fails() bool { return c.Verdict == render.Broken && c.Severity == render.Error }
+
+// About reports whether the claim is about a table or figure.
+func (c Claim) About(address string) bool { return slices.Contains(c.Items, address) }
+
+// Unmet are the checks that make the claim broken, or only nearly hold.
+func (c Claim) Unmet() (list []Check) {
+	for _, k := range c.Checks {
+		if k.Verdict == c.Verdict && (k.Verdict == render.Broken || k.Verdict == render.IsNear) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
+	var config struct {
+		Text, Paper string
+		Severity    render.Severity
+		Expect      []struct {
+			render.Expectation
+			Name string
+		}
+	}
+	if err := json.Unmarshal(c.Config, &config); err != nil {
+		return Claim{}, err
+	}
+	j := Claim{Name: c.Name, Text: config.Text, Paper: config.Paper, Severity: config.Severity, Items: c.Items(), Checks: []Check{}, Pos: c.Pos}
+	if j.Severity == "" {
+		j.Severity = render.Error
+	}
+	var paperScale string
+	for n, address := range j.Items {
+		it := items[address]
+		if it == nil { // no part of this plan: not run
+			continue
+		}
+		if n == 0 || it.Other {
+			j.Scale, paperScale = it.asked.Scale, it.asked.PaperScale
+		}
+	}
+	find := func(name string) (render.Cell, render.Format, error) {
+		address, cell := pipeline.SplitCell(name)
+		if it := items[address]; it != nil {
+			return it.cell(cell)
+		}
+		return render.Cell{}, render.Format{Style: "fixed"}, nil
+	}
+	for i, e := range config.Expect {
+		e.Source, e.Expectation.Severity = config.Paper, j.Severity
+		checks, err := render.Across(find, j.Scale, paperScale, e.Expectation)
+		if err != nil {
+			return Claim{}, err
+		}
+		for _, k := range checks {
+			if k.Cell == "" || e.Name != "" {
+				k.Cell = e.Name
+			}
+			j.Checks = append(j.Checks, Check{k, placeOf(c.AttrPos, c.Pos, i)})
+		}
+	}
+	j.Verdict = verdictOf(j.Checks)
+	return j, nil
+}
+
+// verdictOf is the worst verdict of what must hold. What is not said of the run's scale
+// counts only where nothing is.
+func verdictOf(checks []Check) render.Verdict {
+	of := map[render.Verdict]bool{}
+	for _, c := range checks {
+		of[c.Verdict] = true
+	}
+	for _, v := range []render.Verdict{render.Differs, render.Broken, render.NotRun, render.NotHere, render.IsNear} {
+		if of[v] {
+			if v == render.Differs {
+				return render.Broken
+			}
+			return v
+		}
+	}
+	if of[render.Holds] || of[render.Matches] {
+		return render.Holds
+	}
+	return render.NotComparable
+}

@@ -1,0 +1,293 @@
+package expect_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+)
+
+var update = flag.Bool("update", false, "write the goldens")
+
+// study is a preview of two tables, the second of which has not run, at a scale.
+func study(t *testing.T, scale string) (*plan.Preview, artifacts.Store) {
+	t.Helper()
+	store := mem.New()
+	table := &render.Table{Paper: "tab:a", Scale: scale, Stubs: []string{"s"}, Columns: []render.Column{
+		{ID: "n", Title: "N", Format: render.Format{Style: "integer"}}, {ID: "p", Title: "P", Format: render.Format{Style: "fixed", Decimals: 1}}, {ID: "t", Title: "T", Format: render.Format{Style: "text"}}}}
+	from := func(c render.Cell) render.Cell { c.Inputs = []string{"sha256:x"}; return c }
+	for i, id := range []string{"one", "two"} {
+		table.Rows = append(table.Rows, render.Row{ID: id, Titles: []string{id}, Cells: map[string]render.Cell{
+			"n": from(render.Number(float64(40 + i))), "p": from(render.Number(62.04 + 10*float64(i))), "t": from(render.Cell{Text: "a | b <i> " + id, Data: true})}})
+	}
+	if err := table.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := table.JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	d, n, err := store.Blobs.Put(t.Context(), &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := fmt.Sprintf(`{"paper":"tab:a","scale":%q,"paper_scale":"full","expect":`, scale)
+	configs := []string{
+		head + `[{"cell":"one.n","value":40},{"cell":"two.n","value":42},{"cell":"one.p","value":62.1},{"cell":"two.p","value":80,"severity":"warning"},
+			{"cell":"one.t","text":"a | b …"},{"cell":"two.t","value":3,"shown":true},{"cell":"one.n","value":7,"scale":"toy"},{"cell":"two.n","at":{"toy":41,"full":9}}]}`,
+		head + `[{"cell":"one.n","value":1}]}`,
+	}
+	v := &plan.Preview{Plan: &plan.Plan{}}
+	for i, name := range []string{"a", "b"} {
+		pos := pipeline.Pos{File: "p.hcl", Line: 10 * (i + 1)}
+		v.Plan.Steps = append(v.Plan.Steps, plan.Step{Address: "table." + name, Pos: pos, AttrPos: map[string]pipeline.Pos{"expect": {File: "p.hcl", Line: pos.Line + 1}, "expect[1]": {File: "p.hcl", Line: pos.Line + 2}},
+			Task: step.Task{Kind: "render_table", Config: []byte(configs[i])}})
+		v.Items = append(v.Items, plan.Item{Outcome: plan.Run})
+	}
+	v.Items[0] = plan.Item{Outcome: plan.Hit, Result: &artifacts.Result{Outputs: map[string]artifacts.Artifact{"json": {Type: "table/json", Digest: d, Size: n}}}}
+	return v, store
+}
+
+func claims() (list []pipeline.Claim) {
+	for i, c := range []struct{ name, config string }{
+		{"above", `{"text":"One is above two.","paper":"sec:one","expect":[{"cell":"table.a:one.p","above":["table.a:two.p"]}]}`},
+		{"below", `{"text":"One is <b>below</b> | two.","expect":[{"cell":"table.a:one.p","below":["table.a:two.p"]},{"name":"gap","minus":["table.a:two.p","table.a:one.p"],"value":10}]}`},
+		{"mild", `{"text":"Negative.","severity":"info","expect":[{"cell":"table.a:one.n","sign":"negative"}]}`},
+		{"across", `{"text":"The tables agree.","expect":[{"cell":"table.a:one.n","above":["table.b:one.n"]}]}`},
+		{"toy", `{"text":"By construction.","expect":[{"cell":"table.a:one.n","sign":"negative"},{"cell":"table.a:one.n","sign":"positive","scale":"toy"}]}`},
+		{"nearly", `{"text":"Nearly.","expect":[{"minus":["table.a:two.p","table.a:one.p"],"value":11,"near":2}]}`},
+	} {
+		cells := map[string][]string{"across": {"table.a:one.n", "table.b:one.n"}}[c.name]
+		if cells == nil {
+			cells = []string{"table.a:one.p"}
+		}
+		list = append(list, pipeline.Claim{Name: c.name, Config: []byte(c.config), Cells: cells, Pos: pipeline.Pos{File: "p.hcl", Line: 100 + i}})
+	}
+	return list
+}
+
+func judge(t *testing.T, scale string) *expect.Judged {
+	t.Helper()
+	v, store := study(t, scale)
+	j, err := expect.Judge(t.Context(), v, claims(), store.Blobs.Open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// TestJudge: what is expected is judged at the scale that it is about, and of claims each
+// by the worst of what must hold.
+func TestJudge(t *testing.T) {
+	for scale, want := range map[string]string{
+		"full": "one.n match, two.n differs, one.p near, two.p differs, one.t match, two.t shown, two.n differs; one.n not run; above broken, below holds, mild broken, across not run, toy broken, nearly near; " +
+			"3 of 11 expectations hold at scale full, 2 near, 4 fail, 2 warned of, 2 not run, 1 shown only",
+		"toy": "one.n not comparable, two.n not comparable, one.p not comparable, two.p not comparable, one.t not comparable, two.t not comparable, one.n differs, two.n match; one.n not comparable; " +
+			"above not comparable, below not comparable, mild not comparable, across not comparable, toy holds, nearly not comparable; 2 of 3 expectations hold at scale toy, 1 fail, 12 not comparable at this scale",
+		"": "one.n match, two.n differs, one.p near, two.p differs, one.t match, two.t shown, two.n differs; one.n not run; above broken, below holds, mild broken, across not run, toy broken, nearly near; " +
+			"3 of 11 expectations hold, 2 near, 4 fail, 2 warned of, 2 not run, 1 shown only",
+	} {
+		j := judge(t, scale)
+		var parts []string
+		for _, it := range j.Items {
+			var verdicts []string
+			for _, c := range it.Checks {
+				verdicts = append(verdicts, c.Cell+" "+string(c.Verdict))
+			}
+			parts = append(parts, strings.Join(verdicts, ", "))
+		}
+		var verdicts []string
+		for _, c := range j.Claims {
+			verdicts = append(verdicts, c.Name+" "+string(c.Verdict))
+		}
+		parts = append(parts, strings.Join(verdicts, ", "), j.Summary().Sentence())
+		if got := strings.Join(parts, "; "); got != want {
+			t.Errorf("at %q:\n%s\nwant\n%s", scale, got, want)
+		}
+		if s := j.Summary(); s.Ok(false) != (s.Fail == 0) || s.Ok(true) && s.NotRun > 0 {
+			t.Errorf("at %q: %+v", scale, s)
+		}
+	}
+	j := judge(t, "full")
+	if at := j.Items[0].Checks[1].Pos.Line; at != 12 {
+		t.Errorf("the second expectation is at line %d", at)
+	}
+	j.Items = j.Items[:1]
+	if only := j.Only(); len(only.Claims) != len(j.Claims)-1 || slices.ContainsFunc(only.Claims, func(c expect.Claim) bool { return c.Name == "across" }) {
+		t.Errorf("claims about one table: %+v", only.Claims)
+	}
+	if touched := expect.Touched(claims(), "table.b"); len(touched) != 1 || touched[0].Name != "across" {
+		t.Errorf("claims about table.b: %+v", touched)
+	}
+}
+
+// TestSplitCell: an address may have colons in its key.
+func TestSplitCell(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"table.a:one.n":                {"table.a", "one.n"},
+		`table.a["x:y"]:1:2.n`:         {`table.a["x:y"]`, "1:2.n"},
+		"table.a:0:1.atomic":           {"table.a", "0:1.atomic"},
+		"nothing":                      {"nothing", ""},
+		`module.m.figure.f["k"]:s.p.y`: {`module.m.figure.f["k"]`, "s.p.y"},
+		`table.a:row["x"].n`:           {"table.a", `row["x"].n`},
+	} {
+		if address, cell := pipeline.SplitCell(name); address != want[0] || cell != want[1] {
+			t.Errorf("%s: %q, %q", name, address, cell)
+		}
+	}
+}
+
+// TestForms holds JUnit's XML and Markdown.
+func TestForms(t *testing.T) {
+	j := judge(t, "full")
+	for name, write := range map[string]func(io.Writer) error{"junit.xml": j.JUnit, "expectations.md": j.Markdown} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		path := "testdata/" + name
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != string(want) {
+			t.Errorf("%s is\n%s", name, b.String())
+		}
+	}
+	var b bytes.Buffer
+	if err := j.JUnit(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := junitSchema(b.Bytes()); err != nil {
+		t.Error(err)
+	}
+	for bad, why := range map[string]string{
+		`<testsuites><testsuite name="a" tests="1" failures="0" errors="0"><testcase/></testsuite></testsuites>`:                   "testcase needs name",
+		`<testsuites><testsuite name="a" tests="1" failures="0"/></testsuites>`:                                                    "testsuite needs errors",
+		`<testsuites><testcase name="a"/></testsuites>`:                                                                            "testcase in testsuites",
+		`<testsuites><testsuite name="a" tests="1" failures="0" errors="0"><testcase name="x" line="3"/></testsuite></testsuites>`: "testcase has line",
+	} {
+		if err := junitSchema([]byte(bad)); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %s", bad, err, why)
+		}
+	}
+}
+
+// junitElement is what JUnit's schema as Jenkins has it (junit-10.xsd) says of an element.
+type junitElement struct {
+	within, needs, may []string
+	text               bool
+}
+
+var junit = map[string]junitElement{
+	"testsuites": {within: []string{""}, may: []string{"name", "time", "tests", "failures", "errors"}},
+	"testsuite": {within: []string{"testsuites", "testsuite", ""}, needs: []string{"name", "tests", "failures", "errors"},
+		may: []string{"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"}},
+	"testcase":   {within: []string{"testsuite"}, needs: []string{"name"}, may: []string{"time", "classname", "group"}},
+	"failure":    {within: []string{"testcase"}, may: []string{"type", "message"}, text: true},
+	"error":      {within: []string{"testcase"}, may: []string{"type", "message"}, text: true},
+	"skipped":    {within: []string{"testcase"}, may: []string{"type", "message"}, text: true},
+	"system-out": {within: []string{"testcase", "testsuite"}, text: true},
+	"system-err": {within: []string{"testcase", "testsuite"}, text: true},
+}
+
+// junitSchema reports the first thing that the schema does not allow.
+func junitSchema(doc []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(doc))
+	open := []string{""}
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			name := x.Name.Local
+			e, ok := junit[name]
+			if !ok {
+				return fmt.Errorf("there is no element %s", name)
+			}
+			if !slices.Contains(e.within, open[len(open)-1]) {
+				return fmt.Errorf("%s in %s", name, open[len(open)-1])
+			}
+			have := map[string]bool{}
+			for _, a := range x.Attr {
+				have[a.Name.Local] = true
+				if !slices.Contains(append(e.needs, e.may...), a.Name.Local) {
+					return fmt.Errorf("%s has %s", name, a.Name.Local)
+				}
+			}
+			for _, n := range e.needs {
+				if !have[n] {
+					return fmt.Errorf("%s needs %s", name, n)
+				}
+			}
+			open = append(open, name)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if of := open[len(open)-1]; of != "" && !junit[of].text && strings.TrimSpace(string(x)) != "" {
+				return fmt.Errorf("%s has the text %q", of, x)
+			}
+		}
+	}
+}
+
+// TestValues: what cells are is written such that a pipeline that expects it finds it.
+func TestValues(t *testing.T) {
+	v, store := study(t, "toy")
+	var b bytes.Buffer
+	if err := expect.Values(t.Context(), v, store.Blobs.Open, &b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `block,cell,value,text
+table.a,one.n,40,
+table.a,one.p,62.0,
+table.a,one.t,,a | b <i> one
+table.a,two.n,41,
+table.a,two.p,72.0,
+table.a,two.t,,a | b <i> two
+`
+	if b.String() != want {
+		t.Errorf("%s", b.String())
+	}
+}
+
+// TestDamaged: a table that cannot be read is told by its address.
+func TestDamaged(t *testing.T) {
+	v, store := study(t, "full")
+	d, n, err := store.Blobs.Put(t.Context(), strings.NewReader("{"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Items[0].Result.Outputs["json"] = artifacts.Artifact{Digest: d, Size: n}
+	if _, err := expect.Judge(t.Context(), v, nil, store.Blobs.Open); err == nil || !strings.Contains(err.Error(), "table.a: ") {
+		t.Errorf("%v", err)
+	}
+	v.Items[0].Result.Outputs = nil
+	if _, err := expect.Judge(t.Context(), v, nil, store.Blobs.Open); err == nil || !strings.Contains(err.Error(), `no output "json"`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,203 @@
+package expect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Reader opens a blob; the bytes are verified to their end.
+type Reader func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
+
+// mostRead bounds the data of a table or figure.
+const mostRead = 16 << 20
+
+// Check is a comparison, and where what is compared is written.
+type Check struct {
+	render.Check
+	Pos pipeline.Pos `json:"at"`
+}
+
+// Item is a table or figure and what came of what is expected of its cells.
+type Item struct {
+	Index   int     `json:"-"` // in the plan
+	Address string  `json:"address"`
+	Paper   string  `json:"paper,omitempty"`
+	Scale   string  `json:"scale,omitempty"`
+	Other   bool    `json:"-"` // its scale is not the paper's
+	Done    bool    `json:"done"`
+	Checks  []Check `json:"checks"`
+
+	asked  Asked
+	table  *render.Table // of one that claims name
+	figure *render.Figure
+}
+
+// Judged is what came of all that a plan's tables and figures, and the claims about them,
+// say is to be expected.
+type Judged struct {
+	Items  []Item  `json:"items"`
+	Claims []Claim `json:"claims"`
+
+	index map[int]int // of Items by place in the plan
+}
+
+// Judge compares the results of a preview with what is expected. Results are read one by
+// one; those of tables and figures that claims name are held until the end.
+func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader) (*Judged, error) {
+	named := map[string]bool{}
+	for _, c := range claims {
+		for _, address := range c.Items() {
+			named[address] = true
+		}
+	}
+	j := &Judged{Items: []Item{}, Claims: []Claim{}, index: map[int]int{}}
+	items := map[string]*Item{}
+	for i, s := range v.Plan.Steps {
+		if block := pipeline.BlockType(s.Address); block != "table" && block != "figure" {
+			continue
+		}
+		it, err := judgeItem(ctx, v, i, read)
+		if err != nil {
+			return nil, err
+		}
+		if named[s.Address] {
+			items[s.Address] = it
+		}
+		j.index[i] = len(j.Items)
+		j.Items = append(j.Items, *it)
+		last := &j.Items[len(j.Items)-1]
+		last.table, last.figure = nil, nil
+	}
+	for _, c := range claims {
+		judged, err := judgeClaim(c, items)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: claim %q: %w", c.Pos.File, c.Pos.Line, c.Name, err)
+		}
+		j.Claims = append(j.Claims, judged)
+	}
+	return j, nil
+}
+
+// Of are the checks of the table or figure at a place of the plan.
+func (j *Judged) Of(index int) (checks []render.Check) {
+	n, ok := j.index[index]
+	if !ok {
+		return nil
+	}
+	for _, c := range j.Items[n].Checks {
+		checks = append(checks, c.Check)
+	}
+	return checks
+}
+
+func judgeItem(ctx context.Context, v *plan.Preview, i int, read Reader) (*Item, error) {
+	s := v.Plan.Steps[i]
+	asked, err := AskedBy(s.Task.Config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Address, err)
+	}
+	it := &Item{Index: i, Address: s.Address, Paper: asked.Paper, Scale: asked.Scale, Other: asked.Other(), Checks: []Check{}, asked: asked}
+	judge := func(e render.Expectation) ([]render.Check, error) {
+		return e.Planned(asked.Paper, asked.Scale, asked.PaperScale), nil
+	}
+	if r := v.Items[i].Result; r != nil {
+		it.Done = true
+		if err := it.read(ctx, r, read); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		judge = it.judge
+	}
+	checks, err := asked.placed(s.AttrPos, s.Pos, judge)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Address, err)
+	}
+	it.Checks = append(it.Checks, checks...)
+	return it, nil
+}
+
+// Result compares one result of a table or figure with what a configuration expects, which
+// need not be the one that it was made by: what is expected of cells that it does not have is
+// left out.
+func Result(ctx context.Context, address string, config []byte, r *artifacts.Result, read Reader) (checks []render.Check, err error) {
+	it := &Item{Address: address}
+	if it.asked, err = AskedBy(config); err != nil {
+		return nil, err
+	}
+	if err := it.read(ctx, r, read); err != nil {
+		return nil, err
+	}
+	for _, e := range it.asked.Expect {
+		if more, err := it.judge(e); err == nil {
+			checks = append(checks, more...)
+		}
+	}
+	return checks, nil
+}
+
+// read fills in the cells of a result.
+func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) error {
+	out, ok := r.Outputs["json"]
+	if !ok {
+		return fmt.Errorf("its result has no output %q", "json")
+	}
+	rc, err := read(ctx, out.Digest)
+	if err != nil {
+		return err
+	}
+	b, err := io.ReadAll(io.LimitReader(rc, mostRead+1))
+	if cerr := rc.Close(); err == nil {
+		err = cerr
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(b) > mostRead:
+		return fmt.Errorf("its output %q has more than the %d bytes that are read", "json", mostRead)
+	}
+	if pipeline.BlockType(it.Address) == "table" {
+		it.table = &render.Table{PaperScale: it.asked.PaperScale}
+		return json.Unmarshal(b, it.table)
+	}
+	it.figure = &render.Figure{PaperScale: it.asked.PaperScale}
+	return json.Unmarshal(b, it.figure)
+}
+
+func (it *Item) judge(e render.Expectation) (checks []render.Check, err error) {
+	if it.table != nil {
+		it.table.Checks = nil
+		err = it.table.Expect(e)
+		return it.table.Checks, err
+	}
+	it.figure.Checks = nil
+	err = it.figure.Expect(it.asked.curves(), e)
+	return it.figure.Checks, err
+}
+
+// cell finds a cell of the item; of one that has not run it has no value.
+func (it *Item) cell(name string) (render.Cell, render.Format, error) {
+	switch {
+	case it.table != nil:
+		return it.table.CellAt(name)
+	case it.figure != nil:
+		return it.figure.CellAt(it.asked.curves(), name)
+	}
+	return render.Cell{}, render.Format{Style: "fixed"}, nil
+}
+
+// Touched are the claims that are about cells of any of the tables and figures.
+func Touched(claims []pipeline.Claim, addresses ...string) (list []pipeline.Claim) {
+	for _, c := range claims {
+		if slices.ContainsFunc(c.Items(), func(address string) bool { return slices.Contains(addresses, address) }) {
+			list = append(list, c)
+		}
+	}
+	return list
+}

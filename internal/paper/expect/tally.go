@@ -1,0 +1,127 @@
+package expect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/paper/render"
+)
+
+// Summary counts expectations: those of cells and, each as one, claims.
+type Summary struct {
+	Scales        []string `json:"scales,omitempty"` // that the tables and figures declare
+	Judged        int      `json:"judged"`           // compared with something
+	Hold          int      `json:"hold"`
+	Near          int      `json:"near"`
+	Fail          int      `json:"fail"`     // of severity error
+	Warnings      int      `json:"warnings"` // do not hold, and are of another severity
+	NotRun        int      `json:"not_run"`
+	NotHere       int      `json:"not_in_these_files"`
+	NotComparable int      `json:"not_comparable"` // at this scale
+	Shown         int      `json:"shown"`          // and not compared
+}
+
+// Ok reports whether nothing fails; strict, whether all that can be compared was, too.
+func (s Summary) Ok(strict bool) bool { return s.Fail == 0 && (!strict || s.NotRun == 0) }
+
+// Sentence says how many expectations hold, and what became of the others.
+func (s Summary) Sentence() string {
+	at := ""
+	if len(s.Scales) > 0 {
+		at = " at scale " + strings.Join(s.Scales, ", ")
+	}
+	noun := "expectations hold"
+	if s.Judged == 1 {
+		noun = "expectation holds"
+	}
+	text := fmt.Sprintf("%d of %d %s%s", s.Hold, s.Judged, noun, at)
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Near, "near"}, {s.Fail, "fail"}, {s.Warnings, "warned of"}, {s.NotRun, "not run"}, {s.NotHere, render.AbsentText},
+		{s.NotComparable, "not comparable at this scale"}, {s.Shown, "shown only"}} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	return text
+}
+
+// Any reports whether anything is expected.
+func (s Summary) Any() bool {
+	return s.Judged+s.NotRun+s.NotHere+s.NotComparable+s.Shown > 0
+}
+
+func (s *Summary) add(v render.Verdict, fails bool) {
+	switch v {
+	case render.NotRun:
+		s.NotRun++
+	case render.NotHere:
+		s.NotHere++
+	case render.NotComparable:
+		s.NotComparable++
+	case render.Shown:
+		s.Shown++
+	case render.Matches, render.Holds:
+		s.Judged++
+		s.Hold++
+	case render.IsNear:
+		s.Judged++
+		s.Near++
+	default:
+		s.Judged++
+		if fails {
+			s.Fail++
+		} else {
+			s.Warnings++
+		}
+	}
+}
+
+// Summary counts what came of everything.
+func (j *Judged) Summary() (s Summary) {
+	scales := map[string]bool{}
+	for _, it := range j.Items {
+		if it.Scale != "" {
+			scales[it.Scale] = true
+		}
+		for _, c := range it.Checks {
+			s.add(c.Verdict, c.Fails())
+		}
+	}
+	for _, c := range j.Claims {
+		s.add(c.Verdict, c.Fails())
+	}
+	s.Scales = slices.Sorted(maps.Keys(scales))
+	return s
+}
+
+// Tally is the count of verdicts, of cells and of claims.
+func (j *Judged) Tally() render.Tally {
+	t := render.Tally{Cells: map[render.Verdict]int{}, Claims: map[render.Verdict]int{}}
+	for _, it := range j.Items {
+		for _, c := range it.Checks {
+			t.Cells[c.Verdict]++
+		}
+	}
+	for _, c := range j.Claims {
+		t.Claims[c.Verdict]++
+	}
+	return t
+}
+
+// Only leaves out claims that are about tables and figures which are not in the plan: with
+// a target, nobody asks about them.
+func (j *Judged) Only() *Judged {
+	in := map[string]bool{}
+	for _, it := range j.Items {
+		in[it.Address] = true
+	}
+	out := *j
+	out.Claims = slices.DeleteFunc(slices.Clone(j.Claims), func(c Claim) bool {
+		return slices.ContainsFunc(c.Items, func(address string) bool { return !in[address] })
+	})
+	return &out
+}

@@ -1,0 +1,66 @@
+package expect
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// textKept bounds the texts that Values writes: of a longer one the beginning stands for
+// all.
+const textKept = 120
+
+// Values writes what the cells of a preview's tables and figures are, as CSV: the address,
+// the cell, and its number as it is printed or its text, in the form that expect takes.
+// Only what was read from artifacts is written: a constant of the pipeline is evidence of
+// nothing. What is not in the data is left out.
+func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"block", "cell", "value", "text"}) // Error tells
+	for i, s := range v.Plan.Steps {
+		block := pipeline.BlockType(s.Address)
+		if block != "table" && block != "figure" || v.Items[i].Result == nil {
+			continue
+		}
+		it := &Item{Address: s.Address}
+		if err := it.read(ctx, v.Items[i].Result, read); err != nil {
+			return fmt.Errorf("%s: %w", s.Address, err)
+		}
+		for _, n := range it.named() {
+			cell, format, err := it.cell(n)
+			if err != nil || len(cell.Inputs) == 0 || cell.Absent != "" {
+				continue
+			}
+			value, text := cell.Expected(format, textKept)
+			if value != "" || text != "" {
+				c.Write([]string{s.Address, n, value, text})
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// named are the names of the item's cells.
+func (it *Item) named() (names []string) {
+	if it.table != nil {
+		for _, n := range it.table.Named() {
+			names = append(names, n.Name)
+		}
+		return names
+	}
+	for _, n := range it.figure.Named() {
+		names = append(names, n.Name)
+	}
+	for i := range it.figure.Panels {
+		names = append(names, fmt.Sprintf("panels.%d", i))
+	}
+	for i := range it.figure.Flow {
+		names = append(names, fmt.Sprintf("flow.%d", i))
+	}
+	return names
+}

@@ -1,0 +1,151 @@
+package render
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/system/escape"
+)
+
+// Titles, captions and text cells are written with a little markup: <b>, <i>,
+// <tt>, <sc>, <sub> and <sup>, closed by </b> and so on, nested or not. A "<"
+// that begins none of these is itself.
+
+var styles = []string{"b", "i", "tt", "sc", "sub", "sup"}
+
+// span is a run of text under a stack of styles, outermost first.
+type span struct {
+	text   string
+	styles []string
+}
+
+func parseMarkup(s string) ([]span, error) {
+	var out []span
+	var stack []string
+	text := ""
+	flush := func() {
+		if text != "" {
+			out = append(out, span{text, append([]string(nil), stack...)})
+			text = ""
+		}
+	}
+	for len(s) > 0 {
+		name, closing, rest, ok := tag(s)
+		if !ok {
+			text += s[:1]
+			s = s[1:]
+			continue
+		}
+		flush()
+		s = rest
+		switch {
+		case !closing:
+			stack = append(stack, name)
+		case len(stack) == 0 || stack[len(stack)-1] != name:
+			return nil, fmt.Errorf("</%s> closes nothing", name)
+		default:
+			stack = stack[:len(stack)-1]
+		}
+	}
+	flush()
+	if len(stack) > 0 {
+		return nil, fmt.Errorf("<%s> is not closed", stack[len(stack)-1])
+	}
+	return out, nil
+}
+
+func tag(s string) (name string, closing bool, rest string, ok bool) {
+	if s[0] != '<' {
+		return "", false, "", false
+	}
+	for _, n := range styles {
+		if r, ok := strings.CutPrefix(s, "<"+n+">"); ok {
+			return n, false, r, true
+		}
+		if r, ok := strings.CutPrefix(s, "</"+n+">"); ok {
+			return n, true, r, true
+		}
+	}
+	return "", false, "", false
+}
+
+// literalQuotes keeps quotes as they are where LaTeX would set others.
+var literalQuotes = strings.NewReplacer("'", `\textquotesingle{}`, "`", `\textasciigrave{}`)
+
+// CheckMarkup reports markup that does not nest.
+func CheckMarkup(s string) error {
+	_, err := parseMarkup(s)
+	return err
+}
+
+// convert writes marked-up text with a format's escapes and styles.
+func convert(s string, escape func(text string, styles []string) string, open, end map[string]string) string {
+	spans, err := parseMarkup(s)
+	if err != nil {
+		return escape(s, nil) // checked when the table was made
+	}
+	var b strings.Builder
+	var stack []string
+	for _, sp := range spans {
+		common := 0
+		for common < len(stack) && common < len(sp.styles) && stack[common] == sp.styles[common] {
+			common++
+		}
+		for i := len(stack) - 1; i >= common; i-- {
+			b.WriteString(end[stack[i]])
+		}
+		for _, n := range sp.styles[common:] {
+			b.WriteString(open[n])
+		}
+		stack = sp.styles
+		b.WriteString(escape(sp.text, sp.styles))
+	}
+	for i := len(stack) - 1; i >= 0; i-- {
+		b.WriteString(end[stack[i]])
+	}
+	return b.String()
+}
+
+// Plain is the text without its markup.
+func Plain(s string) string {
+	return convert(s, func(t string, _ []string) string { return t }, nil, nil)
+}
+
+var latexEscapes = strings.NewReplacer(
+	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`,
+	`^`, `\textasciicircum{}`, `~`, `\textasciitilde{}`, `<`, `\textless{}`, `>`, `\textgreater{}`,
+	"–", `\textendash{}`, "—", `\textemdash{}`, "±", `$\pm$`, "≈", `$\approx$`, "Δ", `$\Delta$`, "×", `$\times$`, "ℓ", `$\ell$`,
+	"✓", `$\checkmark$`, "−", `$-$`, "≥", `$\geq$`, "≤", `$\leq$`, "∼", `$\sim$`, "∘", `$\circ$`, "“", "``", "”", "''", "’", "'", "…", `\ldots{}`,
+	"†", `\textdagger{}`, "␣", `\textvisiblespace{}`, `"`, `\textquotedbl{}`,
+)
+
+func latexText(s string) string { return latexEscapes.Replace(escape.Controls(s)) }
+
+func latex(s string) string {
+	return convert(s, func(t string, _ []string) string { return latexText(t) },
+		map[string]string{"b": `\textbf{`, "i": `\emph{`, "tt": `\texttt{`, "sc": `\textsc{`, "sub": `\textsubscript{`, "sup": `\textsuperscript{`},
+		map[string]string{"b": `}`, "i": `}`, "tt": `}`, "sc": `}`, "sub": `}`, "sup": `}`})
+}
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, `*`, `\*`, `_`, `\_`, "`", "\\`", `<`, `&lt;`, `>`, `&gt;`,
+	"](", `]\(`, "][", `]\[`, "]:", `]\:`) // no links, wherever they would lead
+
+// entity begins what Markdown would show as another character.
+var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
+
+func MarkdownText(s string) string {
+	return markdownEscapes.Replace(entity.ReplaceAllString(escape.Controls(s), "&amp;$1"))
+}
+
+func markdown(s string) string {
+	return convert(s, func(t string, styles []string) string {
+		if slices.Contains(styles, "tt") {
+			return strings.NewReplacer("`", "'", "|", "\\|").Replace(escape.Controls(t))
+		}
+		return MarkdownText(t)
+	},
+		map[string]string{"b": "**", "i": "*", "tt": "`", "sc": "", "sub": "<sub>", "sup": "<sup>"},
+		map[string]string{"b": "**", "i": "*", "tt": "`", "sc": "", "sub": "</sub>", "sup": "</sup>"})
+}

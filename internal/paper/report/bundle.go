@@ -1,0 +1,227 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the document's template
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/paper/render"
+)
+
+//go:embed bundle.tmpl
+var bundleTemplate string
+
+// BundleFile is a file of a LaTeX document, by its path with slashes.
+type BundleFile struct {
+	Name string
+	Data []byte
+}
+
+// Entry is a table or figure in the document.
+type Entry struct {
+	Item     *Item
+	Node     Node
+	Heading  string
+	Ref      string // LaTeX; "" if the paper's label cannot be referenced
+	Verdicts string // LaTeX
+	Input    string // file with its float; "" before it has run
+}
+
+// codePoint is a character for which LaTeX may have no glyph.
+type codePoint struct{ Code, Char string }
+
+// Bundle makes a LaTeX document of the tables and figures that have run: main.tex,
+// their floats and pictures, and the files with which a paper prints cells in prose. It needs packages of a TeX distribution's recommended
+// set only, and says in its head how it is compiled.
+func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) {
+	var files []BundleFile
+	var entries []Entry
+	labels, names := map[string]bool{}, map[string]map[string]bool{"table": {}, "figure": {}}
+	for _, it := range r.Items {
+		e := Entry{Item: it, Node: r.Nodes[it.Index], Heading: it.Address, Verdicts: it.verdicts()}
+		if it.Paper != "" {
+			e.Heading += " (" + it.Paper + ")"
+		}
+		if it.State == Done {
+			if labels[it.Paper] { // an earlier table has the same label
+				it.unlabel()
+			}
+			labels[it.Paper] = true
+			own, err := it.floats(ctx, read, fileName(it.Name, names[it.Block]))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", it.Address, err)
+			}
+			e.Input = strings.TrimSuffix(own[0].Name, ".tex")
+			files = append(files, own...)
+			if l := render.Labelled(it.label(), "tab"); l != "" {
+				e.Ref = `Table~\ref{` + l + `}`
+			} else if l := render.Labelled(it.label(), "fig"); l != "" {
+				e.Ref = `Figure~\ref{` + l + `}`
+			}
+		}
+		entries = append(entries, e)
+	}
+	main, err := r.mainTeX(entries, files)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := r.numberFiles()
+	if err != nil {
+		return nil, err
+	}
+	return append([]BundleFile{{"main.tex", main}}, append(files, numbers...)...), nil
+}
+
+// mostName bounds a file's name, far below what file systems take.
+const mostName = 100
+
+// fileName makes a unique file name that LaTeX can read from a block's name, which may contain
+// an instance's key.
+func fileName(name string, taken map[string]bool) string {
+	name = strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '-'
+	}, name), "-")
+	name = name[:min(len(name), mostName)]
+	unique := name
+	for n := 2; taken[unique] || unique == ""; n++ {
+		unique = name + "-" + itoa(n)
+	}
+	taken[unique] = true
+	return unique
+}
+
+// label is the item's label in the paper.
+func (it *Item) label() string {
+	if it.Table != nil {
+		return it.Table.Paper
+	}
+	return it.Figure.Paper
+}
+
+// unlabel removes the item's label.
+func (it *Item) unlabel() {
+	if it.Table != nil {
+		t := *it.Table
+		t.Paper = ""
+		it.Table = &t
+		return
+	}
+	f := *it.Figure
+	f.Paper = ""
+	it.Figure = &f
+}
+
+// floats are the item's files, first the one to \input. LaTeX is always made from values here:
+// a writer to the store can change values, but cannot inject LaTeX.
+func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleFile, error) {
+	if it.Table != nil {
+		var b bytes.Buffer
+		err := it.Table.LaTeX(&b)
+		return []BundleFile{{"tables/" + name + ".tex", b.Bytes()}}, err
+	}
+	pdf, err := readOutput(ctx, it.result, "pdf", read)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = it.Figure.LaTeX(&b, "figures/"+name+".pdf")
+	return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}, {"figures/" + name + ".pdf", pdf}}, err
+}
+
+// verdicts is a sentence about the comparison with the paper.
+func (it *Item) verdicts() string {
+	if it.State != Done {
+		return `\textbf{not run}.`
+	}
+	t := it.Tally()
+	switch {
+	case len(it.Checks)+len(it.Claims) == 0:
+		return "no number of the paper to compare with."
+	case !t.Comparable():
+		return fmt.Sprintf("%d numbers, texts and claims of the paper, not comparable at this scale.", len(it.Checks)+len(it.Claims))
+	}
+	return render.TeX(t.Sentence("numbers and texts")) + "."
+}
+
+func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
+	t, err := template.New("main").Funcs(template.FuncMap{
+		"tex":       render.TeX,
+		"breakable": breakable,
+		"verdict":   func(v render.Verdict) string { return render.TeXData(string(v)) },
+		"hex":       func(s string) string { return breakHex(strings.TrimPrefix(s, "sha256:")) },
+		"size":      func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
+		"took":      took,
+		"num":       func(v *float64) string { return render.TeX(number(v)) },
+		"number":    func(v float64) string { return render.TeX(number(&v)) },
+		"data":      func(v string) string { return allowBreaks(render.TeXData(v)) },
+		"signed":    func(v *float64) string { return render.TeX(signed(v)) },
+	}).Parse(bundleTemplate)
+	if err != nil {
+		return nil, err
+	}
+	data := struct {
+		*Report
+		Title   string
+		Entries []Entry
+		Unknown []codePoint
+	}{r, "Tables and figures of " + r.Pipeline, entries, nil}
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
+		return nil, err
+	}
+	data.Unknown = foreign(append([]BundleFile{{"main.tex", b.Bytes()}}, files...))
+	b.Reset()
+	err = t.Execute(&b, data)
+	return b.Bytes(), err
+}
+
+// foreign lists the non-ASCII characters of the .tex files, in order.
+func foreign(files []BundleFile) (out []codePoint) {
+	seen := map[rune]bool{}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name, ".tex") {
+			continue
+		}
+		for _, c := range string(f.Data) {
+			seen[c] = seen[c] || c > 0x7e
+		}
+	}
+	var runes []rune
+	for c, is := range seen {
+		if is {
+			runes = append(runes, c)
+		}
+	}
+	slices.Sort(runes)
+	for _, c := range runes {
+		out = append(out, codePoint{fmt.Sprintf("%04X", c), string(c)})
+	}
+	return out
+}
+
+// breakable sets a name or an address in typewriter, with breaks allowed after the marks that
+// join its parts.
+func breakable(s string) string { return `\texttt{` + allowBreaks(render.TeXData(s)) + `}` }
+
+// allowBreaks allows line breaks between the parts of names in LaTeX.
+func allowBreaks(tex string) string {
+	return strings.NewReplacer(`/`, `/\allowbreak{}`, `\_`, `\_\allowbreak{}`, `.`, `.\allowbreak{}`, `-`, `-\allowbreak{}`).Replace(tex)
+}
+
+// breakHex sets a digest in lines of 32 digits.
+func breakHex(s string) string {
+	var parts []string
+	for ; len(s) > 32; s = s[32:] {
+		parts = append(parts, render.TeXData(s[:32]))
+	}
+	return `\texttt{` + strings.Join(append(parts, render.TeXData(s)), `\allowbreak{}`) + `}`
+}

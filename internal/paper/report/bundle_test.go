@@ -1,0 +1,109 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/paper/report"
+)
+
+func bundle(t *testing.T, scale string, ran int) map[string]string {
+	t.Helper()
+	v, store := study(t, scale, ran)
+	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := r.Bundle(context.Background(), store.Blobs.Open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range files {
+		out[f.Name] = string(f.Data)
+	}
+	return out
+}
+
+// TestBundle checks what the LaTeX document must and must not say. That it
+// compiles is for those who have TeX: redsi report --pdf.
+func TestBundle(t *testing.T) {
+	const not = "not a reproduction"
+	inputs := []string{`\input{tables/x}`, `\input{figures/x}`}
+	for _, c := range []struct {
+		name, scale string
+		ran         int
+		has, hasNot []string
+	}{
+		{"full", "full", 4, append(inputs, `\textbf{Complete.}`, `Table~\ref{tab:x}: 1 of 4 numbers and texts match, 1 differ, 2 not run.`, "CC0", `one.\allowbreak{}k`), []string{not}},
+		{"toy", "toy", 4, append(inputs, not, "4 numbers, texts and claims of the paper, not comparable at this scale."), []string{"texts match", `\textbf{Complete.}`}},
+		{"tables not run", "full", 2, []string{`\textbf{Incomplete.}`, `\textbf{not run}`}, inputs},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := bundle(t, c.scale, c.ran)
+			for _, want := range c.has {
+				if !strings.Contains(files["main.tex"], want) {
+					t.Errorf("main.tex does not say %q:\n%s", want, files["main.tex"])
+				}
+			}
+			for _, bad := range c.hasNot {
+				if strings.Contains(files["main.tex"], bad) {
+					t.Errorf("main.tex says %q", bad)
+				}
+			}
+			for name, text := range files {
+				if strings.HasSuffix(name, ".tex") {
+					checkTeX(t, name, text, files["main.tex"])
+				}
+			}
+		})
+	}
+	files := bundle(t, "full", 4)
+	v, store := study(t, "full", 4)
+	v.Plan.Steps, v.Items = append(v.Plan.Steps, v.Plan.Steps[2]), append(v.Items, v.Items[2])
+	v.Plan.Steps[4].Address = "table.y" // of the same label as table.x
+	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := r.Bundle(context.Background(), store.Blobs.Open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(files["redsi.sty"], "% redsi.sty") || !strings.Contains(files["numbers.tex"], "\\redsitable{table.x}{tab:x}\n\\redsicell{") {
+		t.Errorf("the files for numbers in prose: %.40q\n%s", files["redsi.sty"], files["numbers.tex"])
+	}
+	labels := 0
+	for _, f := range both {
+		labels += strings.Count(string(f.Data), `\label{tab:x}`)
+	}
+	if labels != 1 {
+		t.Errorf("two tables of one label write it %d times", labels)
+	}
+	if !strings.HasPrefix(files["figures/x.pdf"], "%PDF") || !strings.Contains(files["figures/x.tex"], `{figures/x.pdf}`) {
+		t.Errorf("the figure's files: %.20q\n%s", files["figures/x.pdf"], files["figures/x.tex"])
+	}
+}
+
+// checkTeX looks for what makes LaTeX stop: environments and braces that are not
+// closed, and characters that no line declares.
+func checkTeX(t *testing.T, name, text, main string) {
+	t.Helper()
+	if a, b := strings.Count(text, `\begin{`), strings.Count(text, `\end{`); a != b {
+		t.Errorf("%s: %d environments begin, %d end", name, a, b)
+	}
+	plain := strings.NewReplacer(`\{`, "", `\}`, "").Replace(text)
+	if a, b := strings.Count(plain, "{"), strings.Count(plain, "}"); a != b {
+		t.Errorf("%s: %d braces open, %d close", name, a, b)
+	}
+	for _, c := range text {
+		if c > 0x7e && !strings.Contains(main, "{"+string(c)+"}\n") {
+			t.Errorf("%s: %q is declared nowhere", name, c)
+		}
+	}
+	if bytes.ContainsAny([]byte(text), "\x00\t") {
+		t.Errorf("%s has control characters", name)
+	}
+}

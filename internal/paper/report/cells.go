@@ -1,0 +1,77 @@
+package report
+
+import (
+	"context"
+	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// CellList is what can be traced in a table or figure.
+type CellList struct {
+	Address string     `json:"address"`
+	Rows    int        `json:"rows"`    // of a figure: points
+	Columns int        `json:"columns"` // of a figure: x and y
+	Cells   []CellName `json:"cells"`
+}
+
+// CellName is a cell with the name that trace takes.
+type CellName struct {
+	Name  string   `json:"name"` // ADDRESS:CELL
+	Text  string   `json:"text"` // as it is printed
+	Value *float64 `json:"value,omitempty"`
+}
+
+// Cells lists the cells of a table or figure, row by row.
+func Cells(ctx context.Context, v *plan.Preview, read Reader, address string) (*CellList, error) {
+	_, it, err := renderedItem(ctx, v, read, address)
+	if err != nil {
+		return nil, err
+	}
+	l := &CellList{Address: address, Cells: []CellName{}}
+	var named = it.Figure.Named
+	if it.Table != nil {
+		named = it.Table.Named
+	}
+	rows := map[string]bool{}
+	for _, c := range named() {
+		rows[c.Row] = true
+		l.Cells = append(l.Cells, CellName{address + ":" + c.Name, c.Text, c.Cell.Value})
+	}
+	if l.Rows = len(rows); l.Rows > 0 {
+		l.Columns = len(l.Cells) / l.Rows
+	}
+	return l, nil
+}
+
+// NotRunError is the error for a table or figure without a result.
+type NotRunError struct {
+	Address string
+	Waits   []string // the steps that must run first
+}
+
+func (e *NotRunError) Error() string {
+	if len(e.Waits) == 0 {
+		return e.Address + " has not run"
+	}
+	return e.Address + " has not run; it is waiting for " + strings.Join(e.Waits, ", ")
+}
+
+// renderedItem reads the table or figure of an address, with the nodes of the plan.
+func renderedItem(ctx context.Context, v *plan.Preview, read Reader, address string) ([]Node, *Item, error) {
+	nodes, err := Nodes(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, n := range nodes {
+		if _, ok := isRendered(n.Address); !ok || n.Address != address {
+			continue
+		}
+		it, err := loadItem(ctx, v, nodes, i, read)
+		if err == nil && it.State != Done {
+			err = &NotRunError{address, it.Waits}
+		}
+		return nodes, it, err
+	}
+	return nil, nil, &UnknownCell{address, "there is no such table or figure"}
+}

@@ -1,0 +1,312 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Bounds of a report's lists. What exceeds them is counted, and the page says which command
+// shows it.
+const (
+	mostSteps   = 1000 // with lineage: tables and figures first, then what they come from
+	mostRows    = 1000 // of any list of steps, blocks or files
+	mostItems   = 500  // tables and figures
+	mostCurves  = 500  // besides those of steps that are shown
+	mostEnvs    = 100
+	mostPanels  = 3000
+	mostSources = 100 // of one number, or inputs of one step
+)
+
+// Left counts what a report does not show.
+type Left struct {
+	Items, Steps, Counts, Curves, Files, Envs, Blocks int
+}
+
+// Block sums up the steps of one block.
+type Block struct {
+	Address     string
+	Kind        string
+	Steps, Done int
+	Took        time.Duration
+	Bytes       int64
+	Used        usage.Sum
+	Counts      map[string]int64 // of all steps
+}
+
+// Gatherer makes a report of a plan of any length: it reads results as they are found and keeps
+// only those that are shown.
+type Gatherer struct {
+	plan      *plan.Plan
+	detailed  []bool // steps that are shown with lineage
+	items     []int  // tables and figures that are shown
+	left      Left
+	blocks    map[string]*Block
+	envs      map[string]*Environment
+	lastAll   map[string]string // the environment of the last step
+	lastEnv   *Environment
+	otherEnvs Environment
+	runs      map[string]bool
+	newest    time.Time
+	counted   int // steps with counts
+	curves    int
+	others    int // curves of steps that are not shown
+	work      map[string]*runWork
+	used      []spent // by step
+	book      *attest.Book
+	stands    map[int]artifacts.Digest // the outputs of steps that were rebuilt
+}
+
+// spent is what a step with a result took and used.
+type spent struct {
+	done bool
+	took time.Duration
+	used *artifacts.Used
+}
+
+// Attested says which results were rebuilt, before Keep sees them.
+func (g *Gatherer) Attested(book *attest.Book) { g.book, g.stands = book, map[int]artifacts.Digest{} }
+
+// Gather begins a report of a plan.
+func Gather(p *plan.Plan) *Gatherer {
+	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), used: make([]spent, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
+	for i, s := range p.Steps {
+		b := g.block(i)
+		b.Steps++
+		if _, ok := isRendered(s.Address); ok && len(g.items) == mostItems {
+			g.left.Items++
+		} else if ok {
+			g.items = append(g.items, i)
+		}
+	}
+	shown := 0
+	show := func(i int) bool {
+		if g.detailed[i] || shown == mostSteps {
+			return false
+		}
+		g.detailed[i] = true
+		shown++
+		return true
+	}
+	queue := slices.Clone(g.items)
+	for _, i := range queue {
+		show(i)
+	}
+	for len(queue) > 0 && shown < mostSteps {
+		for _, d := range p.Steps[queue[0]].Deps {
+			if show(d) {
+				queue = append(queue, d)
+			}
+		}
+		queue = queue[1:]
+	}
+	for i := range p.Steps {
+		show(i)
+	}
+	g.left.Steps = len(p.Steps) - shown
+	return g
+}
+
+// block is the block of step i.
+func (g *Gatherer) block(i int) *Block {
+	s := &g.plan.Steps[i]
+	address := pipeline.BlockOf(s.Address)
+	b := g.blocks[address]
+	if b == nil {
+		b = &Block{Address: address, Kind: s.Task.Kind}
+		g.blocks[address] = b
+	}
+	return b
+}
+
+// Keep records the result of step i, and reports whether the report needs all of it. It is a
+// plan.Keep.
+func (g *Gatherer) Keep(i int, it *plan.Item) bool {
+	r := it.Result
+	if g.book.Has(it.Key) {
+		g.stands[i] = r.OutputsDigest()
+	}
+	b := g.block(i)
+	b.Done++
+	b.Took += r.Took
+	b.Bytes += r.Bytes()
+	b.Used.Add(r.Took, r.Used)
+	g.used[i] = spent{true, r.Took, r.Used}
+	for what, n := range r.Counts {
+		if b.Counts == nil {
+			b.Counts = map[string]int64{}
+		}
+		b.Counts[what] += n
+	}
+	if len(r.Counts) > 0 {
+		g.counted++
+	}
+	if g.lastEnv == nil || !maps.Equal(r.Env, g.lastAll) {
+		g.lastAll, g.lastEnv = r.Env, g.environment(r.Env)
+	}
+	g.lastEnv.Steps++
+	if r.Origin.RunID != "" {
+		g.runs[r.Origin.RunID] = true
+		g.worked(g.plan.Steps[i].Address, r)
+	}
+	if r.Finished.After(g.newest) {
+		g.newest = r.Finished
+	}
+	_, judged := isRendered(g.plan.Steps[i].Address)
+	kept := g.detailed[i] || judged || g.plan.Steps[i].Task.Kind == downloadKind
+	for _, a := range r.Outputs {
+		if a.Type != curveType {
+			continue
+		}
+		g.curves++
+		if !kept && g.others < mostCurves {
+			g.others++
+			kept = true
+		}
+	}
+	return kept
+}
+
+// environment is where a step with such a record ran; beyond the bound, one stands for the rest.
+func (g *Gatherer) environment(recorded map[string]string) *Environment {
+	env, _ := notesOf(recorded)
+	key := fmt.Sprint(env) // maps print with sorted keys
+	if g.envs[key] == nil {
+		if len(g.envs) == mostEnvs {
+			return &g.otherEnvs
+		}
+		g.envs[key] = &Environment{Values: env}
+	}
+	return g.envs[key]
+}
+
+// Build makes the report of a preview whose hits Keep has seen. It reads the JSON of tables and
+// figures, training curves, and the first lines of small artifacts.
+func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Options) (*Report, error) {
+	nodes, err := nodesOf(v, func(i int) bool { return g.detailed[i] })
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Options: o, Pipeline: fileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
+	r.Store = storeOf(o.Store)
+	if r.Judged, err = expect.Judge(ctx, v, o.Claims, read); err != nil {
+		return nil, err
+	}
+	r.Judged = r.Judged.Only()
+	r.chooseDownloads(v, g.items)
+	if err := r.load(ctx, v, g.items, read); err != nil {
+		return nil, err
+	}
+	for _, it := range r.Items {
+		it.Used = g.cost(upstream(nodes, []int{it.Index}))
+	}
+	r.Book = g.book
+	if err := r.attested(ctx, v, g.stands); err != nil {
+		return nil, err
+	}
+	r.compared()
+	r.Picture = g.picture(r.Items)
+	r.Timeline = g.timeline()
+	r.Left.Envs = g.otherEnvs.Steps
+	r.Left.Curves += g.curves // less those that were read
+	r.Runs = slices.Sorted(maps.Keys(g.runs))
+	slices.Reverse(r.Runs)
+	for _, key := range slices.Sorted(maps.Keys(g.envs)) {
+		r.Envs = append(r.Envs, *g.envs[key])
+	}
+	slices.SortStableFunc(r.Envs, func(a, b Environment) int { return cmp.Compare(b.Steps, a.Steps) })
+	for _, b := range g.blocks {
+		r.Blocks = append(r.Blocks, *b)
+		r.Took += b.Took
+		r.Used.Join(b.Used)
+		r.Bytes += b.Bytes
+	}
+	shown := map[string]bool{} // blocks that links point to, at most mostRows
+	for _, n := range nodes {
+		if n.Detailed {
+			shown[pipeline.BlockOf(n.Address)] = true
+		}
+	}
+	slices.SortFunc(r.Blocks, func(a, b Block) int {
+		if shown[a.Address] != shown[b.Address] {
+			return map[bool]int{true: -1, false: 1}[shown[a.Address]]
+		}
+		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address))
+	})
+	r.Left.Blocks = max(0, len(r.Blocks)-mostRows)
+	r.Blocks = r.Blocks[:min(len(r.Blocks), mostRows)]
+	slices.SortFunc(r.Blocks, func(a, b Block) int {
+		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address))
+	})
+	r.Left.Counts = g.counted
+	for _, n := range nodes {
+		if len(n.Counts) > 0 {
+			r.Left.Counts--
+		}
+	}
+	r.judge()
+	if err := r.addFiles(v); err != nil {
+		return nil, err
+	}
+	r.Left.Files = max(0, len(r.Files)-mostRows)
+	r.Files = r.Files[:min(len(r.Files), mostRows)]
+	return r, nil
+}
+
+// cost is what steps with results used in total.
+func (g *Gatherer) cost(steps []int) (s usage.Sum) {
+	for _, i := range steps {
+		if x := g.used[i]; x.done {
+			s.Add(x.took, x.used)
+		}
+	}
+	return s
+}
+
+// downloadKind is the kind of the steps that bring files in.
+const downloadKind = "download"
+
+// addFiles lists the files of downloads and their origins.
+func (r *Report) addFiles(v *plan.Preview) error {
+	for i, n := range r.Nodes {
+		if n.Kind != downloadKind {
+			continue
+		}
+		var c struct {
+			URLs, Names, SHA256 []string
+			License             string
+		}
+		if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
+			return fmt.Errorf("%s: %w", n.Address, err)
+		}
+		for k, u := range c.URLs {
+			f := SourceFile{Step: n.Address, URL: unplaced(fetch.Redact(u)), License: c.License, Index: i, Size: -1}
+			if res := v.Items[i].Result; res != nil && k < len(c.Names) {
+				if file, ok := res.Outputs["files"].File(c.Names[k]); ok {
+					f.SHA256, f.Size = file.Digest.Hex(), file.Size
+				}
+			}
+			r.Files = append(r.Files, f)
+		}
+	}
+	return nil
+}
+
+func outputsOf(r *artifacts.Result) map[string]artifacts.Artifact {
+	if r == nil {
+		return nil
+	}
+	return r.Outputs
+}

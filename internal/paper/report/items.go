@@ -1,0 +1,188 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Reader opens a blob; its bytes are verified.
+type Reader = expect.Reader
+
+// State says whether a table or figure has a result.
+type State string
+
+// The states of a table or figure.
+const (
+	Done   State = "done"
+	NotRun State = "not run"
+)
+
+// Item is a table or figure.
+type Item struct {
+	Index   int // of its node
+	Address string
+	Block   string // "table" or "figure"
+	Name    string
+	Paper   string
+	Caption string // with markup
+	Scale   string
+	Other   bool // its scale is not the paper's
+	State   State
+	Waits   []string // for NotRun: the steps that must run first
+	Table   *render.Table
+	Figure  *render.Figure
+	SVG     []byte
+	Checks  []render.Check // of its cells; NotRun without a result
+	Claims  []expect.Claim // about cells of it
+	Files   []Download
+	Used    usage.Sum // of all steps that it comes from, including itself
+
+	PaperSVG []byte // the paper's points, if any
+	Among    bool   // PaperSVG has the rebuilt ones too
+
+	result *artifacts.Result
+	quote  bool       // in CSV, texts that a spreadsheet would evaluate
+	other  *otherItem // of the run that the report is compared with
+}
+
+// Title is the item's name for people.
+func (it *Item) Title() string {
+	return map[string]string{"table": "Table: ", "figure": "Figure: "}[it.Block] + it.Short()
+}
+
+// Short is the title without the word table or figure.
+func (it *Item) Short() string { return strings.ReplaceAll(it.Name, "_", " ") }
+
+// Columns is how many columns the item's table has, including titles.
+func (it *Item) Columns() int { return len(it.Table.Stubs) + len(it.Table.Columns) }
+
+// Alt describes the item's picture in words.
+func (it *Item) Alt() string {
+	f := it.Figure
+	if len(f.Series) == 0 {
+		return it.Title()
+	}
+	var names []string
+	points := 0
+	for _, s := range f.Series {
+		names = append(names, render.Plain(s.Title))
+		points += len(s.Points)
+	}
+	return fmt.Sprintf("%s: %s over %s, %d points of %s; the data are below", it.Title(), f.Y.Title, f.X.Title, points, strings.Join(names, ", "))
+}
+
+// HasOther reports whether another run has the item too.
+func (it *Item) HasOther() bool { return it.other != nil }
+
+// Traced reports whether the item's numbers can be traced by name; texts of a figure cannot.
+func (it *Item) Traced() bool {
+	return it.Table != nil || it.Figure != nil && len(it.Figure.Series) > 0
+}
+
+// mostRead bounds a document that the report reads into memory.
+const mostRead = 16 << 20
+
+// loadItem reads a table or figure, or its configuration if it has not run.
+func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Reader) (*Item, error) {
+	n := nodes[i]
+	block, _ := isRendered(n.Address)
+	it := &Item{Index: i, Address: n.Address, Block: block, Name: strings.Replace(n.Address, block+".", "", 1), State: NotRun}
+	if err := it.planned(v, i); err != nil {
+		return nil, err
+	}
+	r := v.Items[i].Result
+	if r == nil {
+		return it, nil
+	}
+	if err := it.fill(ctx, r, read); err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// fill reads the item from a result.
+func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) error {
+	it.State, it.result = Done, r
+	b, err := readOutput(ctx, r, "json", read)
+	if err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	if it.Block == "table" {
+		it.Table = &render.Table{QuoteFormulas: it.quote}
+		if err = json.Unmarshal(b, it.Table); err == nil {
+			err = it.Table.Finish() // rejects LaTeX and HTML that no table can have
+		}
+		it.Paper, it.Caption, it.Scale = it.Table.Paper, it.Table.Caption, it.Table.Scale
+	} else {
+		it.Figure = &render.Figure{QuoteFormulas: it.quote}
+		if err = json.Unmarshal(b, it.Figure); err == nil {
+			err = it.Figure.Finish()
+		}
+		it.Paper, it.Caption, it.Scale = it.Figure.Paper, it.Figure.Caption, it.Figure.Scale
+		if err == nil {
+			it.SVG, err = readOutput(ctx, r, "svg", read)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	return nil
+}
+
+// planned fills in what is known before a run, and the paper's scale.
+func (it *Item) planned(v *plan.Preview, i int) error {
+	var c struct {
+		Paper, Caption, Scale string
+		PaperScale            string `json:"paper_scale"`
+		CSVFormulas           string `json:"csv_formulas"`
+	}
+	if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
+	it.quote = c.CSVFormulas == "quote"
+	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
+	if v.Items[i].Result != nil {
+		return nil // which has the rest
+	}
+	for _, d := range v.Items[i].Waits {
+		it.Waits = append(it.Waits, v.Plan.Steps[d].Address)
+	}
+	return nil
+}
+
+func readOutput(ctx context.Context, r *artifacts.Result, output string, read Reader) ([]byte, error) {
+	d, ok := digestOf(r, output)
+	if !ok {
+		return nil, fmt.Errorf("its result has no output %q", output)
+	}
+	if size := r.Outputs[output].Size; size > mostRead {
+		return nil, fmt.Errorf("its output %q has %d bytes; a report reads at most %d", output, size, mostRead)
+	}
+	rc, err := read(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	return io.ReadAll(rc)
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// Clip shortens a text to n characters.
+func Clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

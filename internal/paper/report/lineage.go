@@ -1,0 +1,307 @@
+package report
+
+import (
+	"encoding/json"
+	"sort"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+)
+
+// Node is a step as lineages show it.
+type Node struct {
+	Index    int               `json:"-"` // in the plan
+	Detailed bool              `json:"-"` // else only address, kind, outcome and cost
+	Address  string            `json:"step"`
+	Kind     string            `json:"kind"`
+	Outcome  plan.Outcome      `json:"outcome"`
+	Key      string            `json:"key,omitempty"`
+	Run      string            `json:"run,omitempty"`
+	Workflow string            `json:"workflow,omitempty"`
+	TookS    float64           `json:"took_s"`
+	Bytes    int64             `json:"bytes"`
+	Config   []Leaf            `json:"config,omitempty"` // of the key's preimage, without inputs
+	Inputs   []Edge            `json:"inputs,omitempty"`
+	Outputs  []Output          `json:"outputs,omitempty"`
+	Counts   map[string]int64  `json:"counts,omitempty"`
+	Env      map[string]string `json:"env,omitempty"`   // of the worker
+	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
+	Used     *artifacts.Used   `json:"used,omitempty"`  // on the machine that ran it
+	Place    string            `json:"place"`           // file:line
+	Rebuilt  *attest.Told      `json:"rebuilt,omitempty"`
+
+	// Accepted is why the result is valid for the key; nil if it was made under it.
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`
+
+	deps []int // of one that is not detailed
+}
+
+// Leaf is one value of a configuration.
+type Leaf struct {
+	Path  string `json:"path"`
+	Value string `json:"value"` // JSON
+}
+
+// Edge is an input of a step.
+type Edge struct {
+	Path   string `json:"path"` // attribute that reads it
+	Step   string `json:"step"`
+	Output string `json:"output"`
+	Digest string `json:"digest,omitempty"` // "" before the producer has run
+	Index  int    `json:"-"`                // of the producer's node
+}
+
+// Output is an output of a step.
+type Output struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Size    int64  `json:"size"`
+	Digest  string `json:"digest"`
+	Files   int    `json:"files,omitempty"`
+	Preview string `json:"-"`
+}
+
+// Nodes describes every step of a preview, in the plan's order.
+func Nodes(v *plan.Preview) ([]Node, error) {
+	return nodesOf(v, func(int) bool { return true })
+}
+
+func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
+	index := map[string]int{}
+	for i, s := range v.Plan.Steps {
+		index[s.Address] = i
+	}
+	nodes := make([]Node, len(v.Items))
+	for i, s := range v.Plan.Steps {
+		it := v.Items[i]
+		n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted}
+		if n.Detailed = detailed(i); !n.Detailed {
+			n.deps = s.Deps
+			nodes[i] = n
+			continue
+		}
+		n.Place = place(s)
+		if !it.Key.IsZero() {
+			n.Key = it.Key.String()
+		}
+		leaves, err := configOf(it.Preimage, s.Task)
+		if err != nil {
+			return nil, err
+		}
+		n.Config = leaves
+		if n.Inputs, err = edgesOf(v, s.Task, index); err != nil {
+			return nil, err
+		}
+		if r := it.Result; r != nil {
+			n.Run, n.Workflow, n.TookS = r.Origin.RunID, r.Origin.WorkflowID, r.Took.Seconds()
+			n.Counts, n.Bytes = r.Counts, r.Bytes()
+			n.Env, n.Notes = notesOf(r.Env)
+			n.Used = r.Used
+			for name, a := range r.Outputs {
+				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
+			}
+			sort.Slice(n.Outputs, func(a, b int) bool { return n.Outputs[a].Name < n.Outputs[b].Name })
+		}
+		nodes[i] = n
+	}
+	return nodes, nil
+}
+
+// notesOf separates what is recorded about a step's run from what is recorded about its worker.
+func notesOf(all map[string]string) (env, notes map[string]string) {
+	for name, text := range all {
+		to := &env
+		if note, ok := strings.CutPrefix(name, step.NotePrefix); ok {
+			name, to = note, &notes
+		}
+		if *to == nil {
+			*to = map[string]string{}
+		}
+		(*to)[name] = text
+	}
+	return env, notes
+}
+
+// edgesOf lists the inputs of a task with the attributes that read them.
+func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return nil, err
+	}
+	var edges []Edge
+	_, err = step.MapInputs(tree, func(path string, in step.Input) (step.Input, error) {
+		if in.Ref == nil {
+			return in, nil
+		}
+		e := Edge{Path: path, Step: in.Ref.Step, Output: in.Ref.Output, Index: index[in.Ref.Step]}
+		if r := v.Items[e.Index].Result; r != nil {
+			e.Digest = r.Outputs[e.Output].Digest.String()
+		}
+		edges = append(edges, e)
+		return in, nil
+	})
+	sort.SliceStable(edges, func(a, b int) bool { return edges[a].Path < edges[b].Path })
+	return edges, err
+}
+
+// configOf flattens the configuration in a key's preimage or, before the key is known, the
+// task's own.
+func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
+	if preimage == nil {
+		var tree any
+		err := json.Unmarshal(t.Config, &tree)
+		return leaves(nil, "", tree), err
+	}
+	var pre struct{ Config any }
+	err := json.Unmarshal(preimage, &pre)
+	return leaves(nil, "", pre.Config), err
+}
+
+// leaves appends the values of a tree in the order of their paths, without inputs, which are
+// edges.
+func leaves(out []Leaf, path string, v any) []Leaf {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, marker := range []string{"$input", "$ref", "$artifact"} {
+			if _, ok := v[marker]; ok {
+				return out
+			}
+		}
+		names := make([]string, 0, len(v))
+		for n := range v {
+			names = append(names, n)
+		}
+		sort.Strings(names)
+		for _, n := range names {
+			at := n
+			if path != "" {
+				at = path + "." + n
+			}
+			out = leaves(out, at, v[n])
+		}
+		return out
+	case []any:
+		if scalars(v) {
+			break
+		}
+		for i, e := range v {
+			out = leaves(out, path+"["+itoa(i)+"]", e)
+		}
+		return out
+	case nil:
+		return out
+	}
+	b, _ := json.Marshal(withoutCredentials(v)) // what came from JSON
+	return append(out, Leaf{path, string(b)})
+}
+
+// withoutCredentials is a scalar or a list of scalars, without credentials in texts.
+func withoutCredentials(v any) any {
+	switch v := v.(type) {
+	case string:
+		return fetch.Redact(v)
+	case []any:
+		shown := make([]any, len(v))
+		for i, e := range v {
+			shown[i] = withoutCredentials(e)
+		}
+		return shown
+	}
+	return v
+}
+
+func scalars(list []any) bool {
+	for _, e := range list {
+		switch e.(type) {
+		case map[string]any, []any:
+			return false
+		}
+	}
+	return true
+}
+
+// Source is an artifact that a number was read from, with the step that made it.
+type Source struct {
+	Digest string   `json:"digest"`
+	Step   string   `json:"step,omitempty"`
+	Output string   `json:"output,omitempty"`
+	Path   string   `json:"path,omitempty"`   // attribute of the table or figure that reads it
+	Fields []string `json:"fields,omitempty"` // of the JSON that the number was read from; of a tree FILE:FIELD
+	Same   bool     `json:"same,omitempty"`   // another step has the same bytes: the number comes from either
+	Index  int      `json:"-"`
+}
+
+// sources finds the inputs of node i with the digests, in their order. If several inputs have
+// the same bytes, each is a source.
+func sources(nodes []Node, i int, digests []string) []Source {
+	type producer struct{ digest, step, output string }
+	var out []Source
+	seen, found := map[producer]bool{}, map[string]bool{}
+	edges := map[string][]Edge{}
+	for _, e := range nodes[i].Inputs {
+		edges[e.Digest] = append(edges[e.Digest], e)
+	}
+	for _, d := range digests {
+		if found[d] {
+			continue
+		}
+		for _, e := range edges[d] {
+			if p := (producer{d, e.Step, e.Output}); !seen[p] {
+				out = append(out, Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Same: found[d], Index: e.Index})
+				seen[p], found[d] = true, true
+			}
+		}
+		if !found[d] {
+			out = append(out, Source{Digest: d, Index: -1})
+			found[d] = true
+		}
+	}
+	return out
+}
+
+// upstream lists the steps that the given ones come from, including themselves, nearest first.
+func upstream(nodes []Node, from []int) (out []int) {
+	seen := map[int]bool{}
+	for len(from) > 0 {
+		i := from[0]
+		from = from[1:]
+		if i < 0 || seen[i] {
+			continue
+		}
+		seen[i] = true
+		out = append(out, i)
+		for _, e := range nodes[i].Inputs {
+			from = append(from, e.Index)
+		}
+		from = append(from, nodes[i].deps...)
+	}
+	return out
+}
+
+// Upstream lists the nodes that a table or figure comes from, including itself.
+func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
+
+func place(s plan.Step) string { return s.Pos.File + ":" + itoa(s.Pos.Line) }
+
+// digestOf finds an output of a result.
+func digestOf(r *artifacts.Result, output string) (artifacts.Digest, bool) {
+	if r == nil {
+		return artifacts.Digest{}, false
+	}
+	a, ok := r.Outputs[output]
+	return a.Digest, ok && a.Files == nil
+}
+
+// IsItem reports whether an address is a table's or figure's.
+func IsItem(address string) bool { _, ok := isRendered(address); return ok }
+
+// isRendered reports whether an address is a table's or figure's.
+func isRendered(address string) (block string, ok bool) {
+	block = pipeline.BlockType(address)
+	return block, block == "table" || block == "figure"
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Numbers are the cells of the tables and figures that have run, for prose.
+func (r *Report) Numbers() *prose.Numbers { return numbersOf(r.Items) }
+
+func numbersOf(items []*Item) *prose.Numbers {
+	n := &prose.Numbers{}
+	for _, it := range items {
+		if it.State != Done {
+			continue
+		}
+		if n.Scale == "" {
+			n.Scale = it.Scale
+		}
+		n.Tables = append(n.Tables, it.prose())
+	}
+	return n
+}
+
+// NumbersOf reads the cells of a preview's tables and figures.
+func NumbersOf(ctx context.Context, v *plan.Preview, read Reader) (*prose.Numbers, error) {
+	var notRun []string
+	nodes := make([]Node, len(v.Plan.Steps))
+	var items []*Item
+	for i, s := range v.Plan.Steps {
+		if !IsItem(s.Address) {
+			continue
+		}
+		nodes[i].Address = s.Address
+		it, err := loadItem(ctx, v, nodes, i, read)
+		if err != nil {
+			return nil, err
+		}
+		if it.State != Done {
+			notRun = append(notRun, s.Address)
+		}
+		items = append(items, it)
+	}
+	n := numbersOf(items)
+	n.NotRun = notRun
+	return n, nil
+}
+
+// NumbersIn reads another run's cells of a plan's tables and figures.
+func NumbersIn(ctx context.Context, p *plan.Plan, results map[string]*artifacts.Result, read Reader) (*prose.Numbers, error) {
+	var items []*Item
+	for _, s := range p.Steps {
+		r := results[s.Address]
+		block, ok := isRendered(s.Address)
+		if r == nil || !ok {
+			continue
+		}
+		it := &Item{Address: s.Address, Block: block, Name: strings.Replace(s.Address, block+".", "", 1)}
+		if err := it.fill(ctx, r, read); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		items = append(items, it)
+	}
+	return numbersOf(items), nil
+}
+
+// prose are the cells of a table or figure.
+func (it *Item) prose() prose.Table {
+	var named []render.Named
+	if it.Table != nil {
+		named = it.Table.Named()
+	} else if it.Figure != nil {
+		named = it.Figure.Named()
+	}
+	t := prose.Table{Address: it.Address, Label: it.Paper}
+	for _, c := range named {
+		in := c.Inline()
+		words := c.Head
+		if c.Title != "" {
+			words = c.Title + " | " + words
+		}
+		t.Cells = append(t.Cells, prose.Cell{Name: c.Name, TeX: in.TeX, Value: in.Value, Std: in.Std,
+			Style: in.Style, Decimals: in.Decimals, ShowsStd: in.ShowsStd, Words: words})
+	}
+	return t
+}
+
+// numberFiles are the files of a LaTeX document that print cells in prose.
+func (r *Report) numberFiles() ([]BundleFile, error) {
+	var b bytes.Buffer
+	if err := r.Numbers().WriteTeX(&b); err != nil {
+		return nil, err
+	}
+	return []BundleFile{{prose.StyleFile, prose.Style}, {prose.NumbersFile, b.Bytes()}}, nil
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// assets are the page's templates, style and script.
+//
+//go:embed page
+var assets embed.FS
+
+// asset is a file of the page.
+func asset(name string) string {
+	b, err := assets.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(b)
+}
+
+// HTML writes the page: one self-contained file. Everything is there without its script, which
+// sorts, filters and opens link targets. The page's policy allows only that script, by its
+// digest.
+func (r *Report) HTML(w io.Writer) error {
+	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
+		"markup":   func(s string) template.HTML { return template.HTML(render.HTML(s)) },
+		"picture":  picture,
+		"used":     usage.Rows,
+		"size":     func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
+		"took":     took,
+		"num":      func(v *float64) string { return number(v) },
+		"number":   func(v float64) string { return number(&v) },
+		"signed":   signed,
+		"count":    func(n int64) string { return humanize.Comma(n) },
+		"short":    short,
+		"clip":     Clip,
+		"counted":  counted,
+		"unplaced": unplaced,
+		"file":     fileOf,
+		"slug":     slug,
+		"grid":     r.grid,
+		"figures":  r.numbers,
+		"dec":      decimal,
+		"at":       r.at,
+		"command":  r.command,
+		"pair":     func(r *Report, it *Item) itemOf { return itemOf{r, it} },
+		"both":     func(r *Report, n *Node) nodeOf { return nodeOf{r, n} },
+		"most":     func() int { return mostSources },
+		"less":     func(a, b int) int { return a - b },
+		"add":      func(a, b float64) float64 { return a + b },
+	}).ParseFS(assets, "page/*.tmpl")
+	if err != nil {
+		return err
+	}
+	panels := r.panels()
+	r.shown = make(map[string]bool, len(panels))
+	for i := range panels {
+		r.shown[panels[i].ID] = true
+	}
+	script := asset("page.js")
+	digest := sha256.Sum256([]byte(script))
+	return t.Execute(&plainQuotes{w: w}, struct {
+		*Report
+		Style  template.CSS
+		Script template.JS
+		Policy string
+		Panels []Panel
+		Cut    bool // there may be more panels
+	}{r, template.CSS(asset("page.css")), template.JS(script), "sha256-" + base64.StdEncoding.EncodeToString(digest[:]), panels, len(panels) == mostPanels})
+}
+
+// plainQuotes writes a page with the quotation marks of its texts as they are, not in five bytes each
+// as the templates escape them: addresses of steps are a good part of a page. It is given whole
+// escapes.
+type plainQuotes struct {
+	w   io.Writer
+	tag bool
+}
+
+func (q *plainQuotes) Write(b []byte) (int, error) {
+	const escaped = "&#34;"
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '<':
+			q.tag = true
+		case b[i] == '>':
+			q.tag = false
+		case b[i] == '&' && !q.tag && bytes.HasPrefix(b[i:], []byte(escaped)):
+			out = append(out, '"')
+			i += len(escaped) - 1
+			continue
+		}
+		out = append(out, b[i])
+	}
+	_, err := q.w.Write(out)
+	return len(b), err
+}
+
+// nodeOf and itemOf are the data of the templates for a step and for a table or figure.
+type (
+	nodeOf struct {
+		Report *Report
+		Node   *Node
+	}
+	itemOf struct {
+		Report *Report
+		Item   *Item
+	}
+)
+
+// Title is the page's heading.
+func (r *Report) Title() string { return cmp.Or(r.Paper.Title, r.Pipeline) }
+
+// command is a command to copy, without the paths of this machine.
+func (r *Report) command(verb string, args ...string) string {
+	if r.Command == nil {
+		return strings.Join(append([]string{"redsi", verb}, args...), " ")
+	}
+	return unplaced(r.Command(verb, args...))
+}
+
+// at links a text to a step, if the page shows it.
+func (r *Report) at(index int, text string) template.HTML {
+	text = template.HTMLEscapeString(text)
+	if !r.Nodes[index].Detailed {
+		return template.HTML(text)
+	}
+	return template.HTML(fmt.Sprintf(`<a href="#step-%d">%s</a>`, index, text))
+}
+
+// panelOf is the id of the panel for some inputs; "" if the page has none.
+func (r *Report) panelOf(it *Item, inputs []string) string {
+	if id := panelID(it, inputs); r.shown[id] {
+		return id
+	}
+	return ""
+}
+
+// picture is an SVG file as an image address: there its text is not part of the page, and it
+// cannot run or load anything.
+func picture(svg []byte) template.URL {
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
+}
+
+// Link is a workflow's page in Temporal's UI; "" without a UI.
+func (r *Report) Link(workflow string) string {
+	if r.UI == "" || workflow == "" {
+		return ""
+	}
+	return strings.TrimSuffix(r.UI, "/") + "/namespaces/" + url.PathEscape(r.Namespace) + "/workflows/" + url.PathEscape(workflow)
+}
+
+// StepBlock is a block with those of its steps that are shown whole.
+type StepBlock struct {
+	Block
+	Shown []*Node
+}
+
+// StepBlocks are the blocks in their order.
+func (r *Report) StepBlocks() []StepBlock {
+	shown := map[string][]*Node{}
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Detailed {
+			block := pipeline.BlockOf(n.Address)
+			shown[block] = append(shown[block], n)
+		}
+	}
+	out := make([]StepBlock, len(r.Blocks))
+	for i, b := range r.Blocks {
+		out[i] = StepBlock{b, shown[b.Address]}
+	}
+	return out
+}
+
+// Slowest are the steps that took longest, longest first.
+func (r *Report) Slowest() []*Node {
+	out := make([]*Node, len(r.Nodes))
+	for i := range r.Nodes {
+		out[i] = &r.Nodes[i]
+	}
+	slices.SortStableFunc(out, func(a, b *Node) int { return cmp.Compare(b.TookS, a.TookS) })
+	return out[:min(len(out), mostRows)]
+}
+
+// Slower is how many steps are not among the Slowest.
+func (r *Report) Slower() int { return max(0, len(r.Nodes)-mostRows) }

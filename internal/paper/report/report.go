@@ -1,0 +1,217 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Options say what the report cannot learn from results.
+type Options struct {
+	Store   string
+	Paper   pipeline.Paper // what the pipeline rebuilds
+	Claims  []pipeline.Claim
+	Against *Against // another run to compare with; nil: none
+
+	// Command is a command line of this program to copy; nil: without options.
+	Command func(verb string, args ...string) string
+
+	// Book has the attestations of results; nil: none.
+	Book *attest.Book
+
+	UI        string // address of Temporal's UI; "" shows workflow ids without links
+	Namespace string
+}
+
+// Report is everything that the page shows.
+type Report struct {
+	Options
+	Pipeline string
+	Targets  []string
+	Runs     []string // that made the results, newest first
+	Newest   time.Time
+	Scales   []string // declared by tables and figures
+	Other    bool     // one of these is not the paper's
+	Summary  plan.Summary
+	Judged   *expect.Judged
+	Tally    render.Tally
+	Items    []*Item
+	Nodes    []Node        // of all steps; of a long plan, most without lineage
+	Blocks   []Block       // longest first
+	Picture  *Picture      // of the blocks; nil if too many
+	Timeline *Timeline     // of the run that did most of the work; nil: none
+	Cells    ComparedCells // with the other run
+	Curves   []*Curve      // of trainings that have results
+	Envs     []Environment
+	Files    []SourceFile
+	Took     time.Duration
+	Used     usage.Sum // of all steps with results
+	Bytes    int64
+	Left     Left
+	Rebuilt  attest.Total    // attestations of all results
+	shown    map[string]bool // ids of panels
+	roomFor  map[string]bool // files that are in the page, by output
+}
+
+// Environment is where steps ran.
+type Environment struct {
+	Values map[string]string
+	Steps  int
+}
+
+// SourceFile is a file from outside.
+type SourceFile struct {
+	Step, URL, SHA256, License string
+	Size                       int64
+	Index                      int
+}
+
+// load reads tables and figures, curves, and the beginnings of small outputs.
+func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Reader) error {
+	r.Items = make([]*Item, len(items))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for k, i := range items {
+		g.Go(func() error {
+			it, err := loadItem(gctx, v, r.Nodes, i, read)
+			if err != nil {
+				return err
+			}
+			r.Items[k] = it
+			it.Checks = r.Judged.Of(i)
+			for _, c := range r.Judged.Claims {
+				if c.About(it.Address) {
+					it.Claims = append(it.Claims, c)
+				}
+			}
+			return r.complete(gctx, it, read)
+		})
+	}
+	curves := make([]*Curve, len(r.Nodes))
+	for i := range r.Nodes {
+		n, res := &r.Nodes[i], v.Items[i].Result
+		if len(n.Outputs) > 0 {
+			g.Go(func() error { return preview(gctx, res, n.Outputs, read) })
+		}
+		for name, a := range outputsOf(res) {
+			if a.Type == curveType {
+				r.Left.Curves--
+				g.Go(func() (err error) {
+					curves[i], err = loadCurve(gctx, n, res, name, read)
+					return err
+				})
+			}
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	r.Curves = slices.DeleteFunc(curves, func(c *Curve) bool { return c == nil })
+	return nil
+}
+
+// complete adds what the page shows of a table or figure besides its result.
+func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
+	if it.State != Done {
+		return nil
+	}
+	if err := r.addDownloads(ctx, it, read); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	if r.Against != nil {
+		if err := it.loadOther(ctx, r.Against.Results[it.Address], read); err != nil {
+			return err
+		}
+	}
+	if it.Figure == nil {
+		return nil
+	}
+	if err := it.drawPaper(); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	return nil
+}
+
+// judge counts the verdicts of the comparisons with the paper, also for what is not shown.
+func (r *Report) judge() {
+	for _, it := range r.Judged.Items {
+		r.Other = r.Other || it.Other
+	}
+	r.Tally = r.Judged.Tally()
+	r.Scales = r.Judged.Summary().Scales
+}
+
+// Bounds of what the page shows of data.
+const (
+	previewed    = 256 << 10 // most bytes of an artifact that is opened
+	previewChars = 800
+)
+
+// preview fills in the beginnings of small outputs that are text.
+func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Reader) error {
+	for k := range outputs {
+		o := &outputs[k]
+		if _, ok := digestOf(r, o.Name); !ok || o.Size > previewed || strings.HasPrefix(o.Type, "figure/") || strings.HasPrefix(o.Type, "table/") || o.Type == curveType {
+			continue
+		}
+		b, err := readOutput(ctx, r, o.Name, read)
+		if err != nil {
+			return err
+		}
+		if utf8.Valid(b) && !slices.ContainsFunc([]rune(string(b[:min(len(b), 4096)])), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }) {
+			o.Preview = Clip(string(b), previewChars)
+		}
+	}
+	return nil
+}
+
+// Full reports whether the results are at the paper's scale.
+func (r *Report) Full() bool {
+	return !r.Other
+}
+
+// Compared reports whether any number was compared with the paper's.
+func (r *Report) Compared() bool { return r.Full() && r.Checked() }
+
+// Checked reports whether anything was compared with what is expected.
+func (r *Report) Checked() bool { return r.Judged.Summary().Judged > 0 }
+
+// Said sums up the verdicts on all expectations, in a sentence.
+func (r *Report) Said() string { return r.Judged.Summary().Sentence() }
+
+// Sentences are the claims, as many as the page shows.
+func (r *Report) Sentences() []expect.Claim {
+	return r.Judged.Claims[:min(len(r.Judged.Claims), mostRows)]
+}
+
+// Have is how many tables and figures have results.
+func (r *Report) Have() (n int) {
+	for _, it := range r.Items {
+		if it.State == Done {
+			n++
+		}
+	}
+	return n
+}
+
+// Complete reports whether every step has a result.
+func (r *Report) Complete() bool { return r.Summary.Run+r.Summary.Maybe == 0 }
+
+// Count is how many cells have a verdict from the comparison with the paper.
+func (r *Report) Count(verdict string) int { return r.Tally.Cells[render.Verdict(verdict)] }
+
+// Claims is how many of the paper's claims have a verdict.
+func (r *Report) Claims(verdict string) int { return r.Tally.Claims[render.Verdict(verdict)] }

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Trace is where one number comes from or, with only address and steps, one step.
+type Trace struct {
+	Address string         `json:"address"`
+	Cell    string         `json:"cell,omitempty"`
+	Value   *float64       `json:"value,omitempty"` // not rounded, before the column's scale
+	Std     *float64       `json:"std,omitempty"`
+	N       int            `json:"n,omitempty"`
+	Text    string         `json:"text,omitempty"`
+	Check   *render.Check  `json:"check,omitempty"`
+	Claims  []expect.Claim `json:"claims,omitempty"` // about this cell
+	Sources []Source       `json:"sources"`
+	Steps   []Node         `json:"steps"` // all that it depends on, nearest first
+}
+
+// UnknownCell is the error for a name that is not a cell of the results.
+type UnknownCell struct{ Name, Why string }
+
+func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
+
+// TraceCell traces ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a figure's
+// SERIES.POINT.x or y.
+func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader, name string) (*Trace, error) {
+	address, cell, ok := strings.Cut(name, ":")
+	if !ok {
+		return nil, &UnknownCell{name, "write table.NAME:ROW.COLUMN or figure.NAME:SERIES.POINT.y"}
+	}
+	nodes, it, err := renderedItem(ctx, v, read, address)
+	if err != nil {
+		return nil, err
+	}
+	c, err := it.cell(cell)
+	if err != nil {
+		return nil, &UnknownCell{name, err.Error()}
+	}
+	t := &Trace{Address: address, Cell: cell, Value: c.Value, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, it.Index, c.Inputs)}
+	judged, err := expect.Judge(ctx, v, claims, read)
+	if err != nil {
+		return nil, err
+	}
+	it.Checks = judged.Of(it.Index)
+	t.Check = it.ofCells()[cell]
+	for i, c := range claims {
+		if slices.Contains(c.Cells, name) {
+			t.Claims = append(t.Claims, judged.Claims[i])
+		}
+	}
+	var from []int
+	for _, s := range t.Sources {
+		from = append(from, s.Index)
+	}
+	for _, i := range upstream(nodes, from) {
+		t.Steps = append(t.Steps, nodes[i])
+	}
+	return t, nil
+}
+
+// TraceStep traces a step, or the instances of a block, to everything that it comes from.
+func TraceStep(v *plan.Preview, target string) (*Trace, error) {
+	nodes, err := Nodes(v)
+	if err != nil {
+		return nil, err
+	}
+	var from []int
+	var waits []string
+	for i, n := range nodes {
+		if !plan.Matches(target, n.Address) {
+			continue
+		}
+		if v.Items[i].Result == nil {
+			waits = append(waits, n.Address)
+			continue
+		}
+		from = append(from, i)
+	}
+	if len(from) == 0 && len(waits) > 0 {
+		return nil, &NotRunError{Address: target}
+	}
+	if len(from) == 0 {
+		return nil, &UnknownCell{target, "there is no such step, table or figure"}
+	}
+	t := &Trace{Address: target, Sources: []Source{}}
+	for _, i := range upstream(nodes, from) {
+		t.Steps = append(t.Steps, nodes[i])
+	}
+	return t, nil
+}
+
+// cell finds a number of a table or figure.
+func (it *Item) cell(name string) (render.Cell, error) {
+	if it.Table != nil {
+		return it.Table.Find(name)
+	}
+	return it.Figure.Find(name)
+}

@@ -1,0 +1,306 @@
+package estimate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// History is what is known of steps of a plan besides its hits, by their index there.
+type History struct {
+	Samples   map[int][]Sample // earlier results of the step, of whatever configuration
+	Downloads map[int]Download // what the step fetches
+	Resumes   map[int]bool     // it has a checkpoint
+}
+
+// Sample is what one earlier result cost.
+type Sample struct {
+	Took  time.Duration
+	Bytes int64 // of its outputs; -1 if not known
+
+	Memory int64 // the most at a time; 0 if not known
+}
+
+// Download is what a step fetches: bytes, and how many sources are of unknown size.
+type Download struct {
+	Bytes   int64
+	Sources int
+	Unknown int
+}
+
+// Basis says whose history an expectation is made of.
+type Basis string
+
+// The bases, from the surest to none.
+const (
+	Itself  Basis = "step"  // earlier results of this step
+	Block   Basis = "block" // results of other instances of its block
+	Kind    Basis = "kind"  // results of other steps of its kind
+	Nothing Basis = ""
+
+	// Of what a card would do (internal/pipeline/hours).
+	Scaled   Basis = "scaled"   // computed, and multiplied as results of its kind on such a card are
+	Computed Basis = "computed" // by data sheets
+)
+
+// Step is what one step is expected to cost if it runs. A checkpoint makes it less.
+type Step struct {
+	Basis    Basis
+	P50, P90 time.Duration // 0 without a basis
+	Bytes    int64         // of its outputs, the median; -1 if not known
+	Memory   int64         // the 90 % quantile of the most at a time; 0 if not known
+	Resumes  bool          // from a checkpoint
+}
+
+// Estimate is what the steps of a plan that are not hits are expected to cost, those
+// that may turn out to be hits (MAYBE) included. Sums of P90 are what it takes if each
+// step is slow: more than the whole's 90 % quantile.
+type Estimate struct {
+	Steps      int           // that are not hits
+	Unknown    int           // of them without history: in none of the times and bytes
+	WorkP50    time.Duration // one after another
+	WorkP90    time.Duration
+	GPUSteps   int           // of Steps, on the queue gpu
+	GPUUnknown int           // of Unknown
+	GPUP50     time.Duration // of WorkP50
+
+	CriticalPath    []int         // the longest chain by P50: indexes into the plan, first to last
+	Critical        time.Duration // its P50
+	CriticalUnknown int           // of its steps without history
+
+	Bytes        int64    // of outputs
+	BytesUnknown int      // steps whose outputs' size is not known
+	Download     Download // over the network
+
+	Memory        int64 // of the step that is expected to have the most at a time
+	MemoryOf      int   // that step, by its index in the plan
+	MemoryUnknown int   // steps whose memory is not known
+
+	Each []Step // by index in the plan; zero for hits
+}
+
+// GPUHours is the expected time on GPUs.
+func (e *Estimate) GPUHours() float64 { return e.GPUP50.Hours() }
+
+// Wall is the least time on a machine that does so many steps at a time: neither the
+// longest chain nor the work of a queue can be done in less.
+func (e *Estimate) Wall(slots, gpuSlots int) time.Duration {
+	cpu := (e.WorkP50 - e.GPUP50) / time.Duration(max(1, slots))
+	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)))
+}
+
+// Of estimates what a preview leaves to do: by earlier results of a step, else by those
+// of its block, else of its kind, hits of the plan included.
+func Of(v *plan.Preview, h History) *Estimate {
+	e := &Estimate{Each: make([]Step, len(v.Items))}
+	if v.Done() {
+		return e
+	}
+	blocks, kinds := pools(v, h)
+	for i, s := range v.Plan.Steps {
+		if v.Items[i].Outcome == plan.Hit {
+			continue
+		}
+		var own pool
+		for _, x := range h.Samples[i] {
+			own.add(x)
+		}
+		x := first(&own, blocks[pipeline.BlockOf(s.Address)], kinds[s.Task.Kind])
+		d := h.Downloads[i]
+		if x.Bytes < 0 && d.Sources > 0 && d.Unknown == 0 {
+			x.Bytes = d.Bytes
+		}
+		x.Resumes = h.Resumes[i]
+		e.Each[i] = x
+		e.Download.Bytes += d.Bytes
+		e.Download.Sources += d.Sources
+		e.Download.Unknown += d.Unknown
+	}
+	e.sum(v)
+	return e
+}
+
+// With is the estimate with other expectations of steps.
+func (e *Estimate) With(v *plan.Preview, each []Step) *Estimate {
+	out := &Estimate{Each: each, Download: e.Download}
+	out.sum(v)
+	return out
+}
+
+// sum adds up what is expected of each step.
+func (e *Estimate) sum(v *plan.Preview) {
+	for i, s := range v.Plan.Steps {
+		if v.Items[i].Outcome == plan.Hit {
+			continue
+		}
+		x := e.Each[i]
+		e.Steps++
+		e.WorkP50 += x.P50
+		e.WorkP90 += x.P90
+		if x.Basis == Nothing {
+			e.Unknown++
+		}
+		if s.Queue == "gpu" {
+			e.GPUSteps++
+			e.GPUP50 += x.P50
+			if x.Basis == Nothing {
+				e.GPUUnknown++
+			}
+		}
+		if x.Bytes < 0 {
+			e.BytesUnknown++
+		} else {
+			e.Bytes += x.Bytes
+		}
+		switch {
+		case x.Memory == 0:
+			e.MemoryUnknown++
+		case x.Memory > e.Memory:
+			e.Memory, e.MemoryOf = x.Memory, i
+		}
+	}
+	e.chain(v)
+}
+
+// pools gathers the samples of each block and kind.
+func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
+	blocks, kinds = map[string]*pool{}, map[string]*pool{}
+	for i, s := range v.Plan.Steps {
+		samples := h.Samples[i]
+		if it := v.Items[i]; it.Outcome == plan.Hit {
+			samples = []Sample{{it.Took, it.Bytes, it.Memory}}
+		}
+		if len(samples) == 0 {
+			continue
+		}
+		block, kind := at(blocks, pipeline.BlockOf(s.Address)), at(kinds, s.Task.Kind)
+		for _, x := range samples {
+			block.add(x)
+			kind.add(x)
+		}
+	}
+	return blocks, kinds
+}
+
+func at(pools map[string]*pool, name string) *pool {
+	p := pools[name]
+	if p == nil {
+		p = &pool{}
+		pools[name] = p
+	}
+	return p
+}
+
+// first takes the surest basis that has samples, for time, bytes and memory each.
+func first(own, block, kind *pool) Step {
+	out := Step{Bytes: -1}
+	for _, from := range []struct {
+		basis Basis
+		*pool
+	}{{Itself, own}, {Block, block}, {Kind, kind}} {
+		if from.pool == nil || len(from.took) == 0 {
+			continue
+		}
+		if out.Basis == Nothing {
+			out.Basis, out.P50, out.P90 = from.basis, from.at(0.5), from.at(0.9)
+		}
+		if out.Bytes < 0 && len(from.bytes) > 0 {
+			out.Bytes = from.size()
+		}
+		if out.Memory == 0 && len(from.memory) > 0 {
+			out.Memory = from.most()
+		}
+	}
+	return out
+}
+
+// pool is samples of steps that are thought alike.
+type pool struct {
+	took   []time.Duration
+	bytes  []int64
+	memory []int64
+	sorted bool
+}
+
+func (p *pool) add(s Sample) {
+	p.took = append(p.took, s.Took)
+	if s.Bytes >= 0 {
+		p.bytes = append(p.bytes, s.Bytes)
+	}
+	if s.Memory > 0 {
+		p.memory = append(p.memory, s.Memory)
+	}
+}
+
+func (p *pool) sort() {
+	if !p.sorted {
+		slices.Sort(p.took)
+		slices.Sort(p.bytes)
+		slices.Sort(p.memory)
+		p.sorted = true
+	}
+}
+
+// at is a quantile of the times, by the nearest rank.
+func (p *pool) at(q float64) time.Duration {
+	p.sort()
+	return p.took[rank(q, len(p.took))]
+}
+
+func (p *pool) size() int64 {
+	p.sort()
+	return p.bytes[rank(0.5, len(p.bytes))]
+}
+
+func (p *pool) most() int64 {
+	p.sort()
+	return p.memory[rank(0.9, len(p.memory))]
+}
+
+func rank(q float64, n int) int {
+	r := int(q * float64(n))
+	if float64(r) == q*float64(n) {
+		r--
+	}
+	return max(0, r)
+}
+
+// chain finds the critical path: of chains as long, one of more steps.
+func (e *Estimate) chain(v *plan.Preview) {
+	type end struct {
+		took  time.Duration
+		steps int
+		from  int
+	}
+	longer := func(a, b end) bool { return a.took > b.took || a.took == b.took && a.steps > b.steps }
+	ends := make([]end, len(v.Items))
+	last := -1
+	for i, s := range v.Plan.Steps {
+		if v.Items[i].Outcome == plan.Hit {
+			continue
+		}
+		best := end{from: -1}
+		for _, d := range s.Deps {
+			if v.Items[d].Outcome != plan.Hit && longer(ends[d], best) {
+				best = ends[d]
+				best.from = d
+			}
+		}
+		ends[i] = end{best.took + e.Each[i].P50, best.steps + 1, best.from}
+		if last < 0 || longer(ends[i], ends[last]) {
+			last = i
+		}
+	}
+	for i := last; i >= 0; i = ends[i].from {
+		e.CriticalPath = append(e.CriticalPath, i)
+		if e.Each[i].Basis == Nothing {
+			e.CriticalUnknown++
+		}
+	}
+	slices.Reverse(e.CriticalPath)
+	if last >= 0 {
+		e.Critical = ends[last].took
+	}
+}

@@ -1,0 +1,175 @@
+package estimate
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+)
+
+// made is a step of a preview: its kind is the second word of its address.
+type made struct {
+	address, kind string
+	deps          []int
+	outcome       plan.Outcome
+	took          int // seconds, of a hit
+	queue         string
+}
+
+func preview(steps ...made) *plan.Preview {
+	v := &plan.Preview{Plan: &plan.Plan{}}
+	for _, s := range steps {
+		v.Plan.Steps = append(v.Plan.Steps, plan.Step{Address: s.address, Task: step.Task{Kind: s.kind}, Deps: s.deps, Queue: s.queue})
+		v.Items = append(v.Items, plan.Item{Outcome: s.outcome, Took: time.Duration(s.took) * time.Second, Bytes: int64(1000 * s.took), Memory: int64(1000 * s.took)})
+	}
+	return v
+}
+
+func took(seconds ...int) (all []Sample) {
+	for _, s := range seconds {
+		all = append(all, Sample{time.Duration(s) * time.Second, int64(10 * s), int64(1000 * s)})
+	}
+	return all
+}
+
+// TestBasis: a step's own history first, then its block's, then its kind's, and none is
+// said to be none.
+func TestBasis(t *testing.T) {
+	v := preview(
+		made{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},
+		made{address: `step.train.a["2"]`, kind: "train", outcome: plan.Run, queue: "gpu"},
+		made{address: `step.train.a["3"]`, kind: "train", outcome: plan.Maybe, deps: []int{1}},
+		made{address: `step.train.b`, kind: "train", outcome: plan.Run, queue: "gpu"},
+		made{address: `step.fetch.c`, kind: "fetch", outcome: plan.Run},
+	)
+	e := Of(v, History{
+		Samples:   map[int][]Sample{1: took(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
+		Downloads: map[int]Download{4: {Bytes: 99, Sources: 2}},
+		Resumes:   map[int]bool{1: true},
+	})
+	want := []Step{
+		{},
+		{Itself, 5 * time.Second, 9 * time.Second, 50, 9000, true},
+		{Block, 5 * time.Second, 9 * time.Second, 60, 9000, false},
+		{Kind, 5 * time.Second, 9 * time.Second, 60, 9000, false},
+		{Nothing, 0, 0, 99, 0, false},
+	}
+	if d := cmp.Diff(want, e.Each); d != "" {
+		t.Errorf("each (-want +got):\n%s", d)
+	}
+	e.Each = nil
+	sum := &Estimate{Steps: 4, Unknown: 1, WorkP50: 15 * time.Second, WorkP90: 27 * time.Second,
+		GPUSteps: 2, GPUP50: 10 * time.Second,
+		CriticalPath: []int{1, 2}, Critical: 10 * time.Second,
+		Bytes: 269, Download: Download{Bytes: 99, Sources: 2}, Memory: 9000, MemoryOf: 1, MemoryUnknown: 1}
+	if d := cmp.Diff(sum, e); d != "" {
+		t.Errorf("the whole (-want +got):\n%s", d)
+	}
+}
+
+// TestWall: bounded by the longest chain, and by what each queue can do.
+func TestWall(t *testing.T) {
+	e := &Estimate{WorkP50: 100 * time.Second, GPUP50: 40 * time.Second, Critical: 15 * time.Second}
+	for _, x := range []struct{ slots, gpu, want int }{{1, 1, 60}, {2, 1, 40}, {6, 4, 15}, {0, 0, 60}} {
+		if got := e.Wall(x.slots, x.gpu); got != time.Duration(x.want)*time.Second {
+			t.Errorf("with %d and %d slots: %s, want %d s", x.slots, x.gpu, got, x.want)
+		}
+	}
+}
+
+// TestChain: steps without history are in the longest chain if they are on it, and are
+// counted; hits never are.
+func TestChain(t *testing.T) {
+	v := preview(
+		made{address: "step.k.hit", kind: "h", outcome: plan.Hit, took: 1000},
+		made{address: "step.k.a", kind: "k", outcome: plan.Run, deps: []int{0}},
+		made{address: "step.k.b", kind: "k", outcome: plan.Run},
+		made{address: "step.u.c", kind: "u", outcome: plan.Maybe, deps: []int{0, 1, 2}},
+	)
+	e := Of(v, History{Samples: map[int][]Sample{1: took(3), 2: took(4)}})
+	if d := cmp.Diff([]int{2, 3}, e.CriticalPath); d != "" || e.CriticalUnknown != 1 || e.Critical != 4*time.Second {
+		t.Errorf("%v, %s, %d unknown", e.CriticalPath, e.Critical, e.CriticalUnknown)
+	}
+	if e := Of(preview(made{address: "step.k.a", kind: "k", outcome: plan.Hit}), History{}); e.CriticalPath != nil || e.Steps != 0 {
+		t.Errorf("of hits alone: %+v", e)
+	}
+}
+
+// TestGroups: a block is a group, and so are all tables; what two tables need is in both,
+// and said to be shared.
+func TestGroups(t *testing.T) {
+	v := preview(
+		made{address: "step.k.base", kind: "k", outcome: plan.Run},
+		made{address: `step.k.each["1"]`, kind: "k", outcome: plan.Hit, took: 7},
+		made{address: `step.k.each["2"]`, kind: "k", outcome: plan.Maybe, deps: []int{0}, queue: "gpu"},
+		made{address: "table.a", kind: "table", outcome: plan.Maybe, deps: []int{1, 2}},
+		made{address: "module.m.step.k.far", kind: "other", outcome: plan.Run},
+		made{address: "table.b", kind: "table", outcome: plan.Maybe, deps: []int{0}},
+	)
+	e := Of(v, History{Samples: map[int][]Sample{0: took(2), 2: took(3)}, Resumes: map[int]bool{0: true}})
+	blocks, of := e.Blocks(v)
+	s := time.Second
+	want := []Group{
+		{Name: "k.base", Resume: 1, P50: 2 * s, P90: 2 * s, Bytes: 20},
+		{Name: "k.each", Maybe: 1, Hit: 1, Saved: 7 * s, P50: 3 * s, P90: 3 * s, GPU: 3 * s, Bytes: 30},
+		{Name: "module.m.k.far", Run: 1, Unknown: 1},
+		{Name: "table", Maybe: 2, Unknown: 2},
+	}
+	if d := cmp.Diff(want, blocks); d != "" {
+		t.Errorf("blocks (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]int{0, 1, 1, 3, 2, 3}, of); d != "" {
+		t.Error(d)
+	}
+	tables := []Group{
+		{Name: "table.a", Resume: 1, Maybe: 2, Hit: 1, Saved: 7 * s, Unknown: 1, P50: 5 * s, P90: 5 * s, GPU: 3 * s, Bytes: 50, Shared: 1, SharedP50: 2 * s},
+		{Name: "table.b", Resume: 1, Maybe: 1, Unknown: 1, P50: 2 * s, P90: 2 * s, Bytes: 20, Shared: 1, SharedP50: 2 * s},
+		{Run: 1, Unknown: 1},
+	}
+	if d := cmp.Diff(tables, e.Tables(v)); d != "" {
+		t.Errorf("tables (-want +got):\n%s", d)
+	}
+}
+
+// TestManyTables: more than are looked at together.
+func TestManyTables(t *testing.T) {
+	steps := []made{{address: "step.k.all", kind: "k", outcome: plan.Run}}
+	for i := range 150 {
+		steps = append(steps, made{address: fmt.Sprintf("table.t%d", i), kind: "table", outcome: plan.Maybe, deps: []int{0}})
+	}
+	v := preview(steps...)
+	groups := Of(v, History{}).Tables(v)
+	for i, g := range groups {
+		if want := (Group{Name: fmt.Sprintf("table.t%d", i), Run: 1, Maybe: 1, Unknown: 2, Shared: 1}); g != want {
+			t.Errorf("%+v, want %+v", g, want)
+		}
+	}
+	if len(groups) != 150 {
+		t.Errorf("%d groups", len(groups))
+	}
+}
+
+func BenchmarkOf50000(b *testing.B) {
+	var steps []made
+	for i := range 50_000 {
+		s := made{address: fmt.Sprintf("step.k.n[%d]", i), kind: "k", outcome: plan.Run, took: i % 97}
+		if i > 0 {
+			s.outcome, s.deps = plan.Maybe, []int{i / 2}
+		}
+		steps = append(steps, s)
+	}
+	v := preview(steps...)
+	h := History{Samples: map[int][]Sample{}}
+	for i := range 25_000 {
+		h.Samples[2*i] = took(i % 13)
+	}
+	for b.Loop() {
+		e := Of(v, h)
+		e.Blocks(v)
+		e.Tables(v)
+	}
+}

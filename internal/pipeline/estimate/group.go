@@ -1,0 +1,139 @@
+package estimate
+
+import (
+	"math/bits"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Group is what some steps of a plan come to.
+type Group struct {
+	Name string // train.dsi, table; by table the table's address, "" for what none needs
+
+	Run    int // from the beginning
+	Resume int // from a checkpoint
+	Maybe  int
+	Hit    int
+	Saved  time.Duration // what the hits took
+
+	Unknown  int // steps that are not hits, without history: in none of what follows
+	P50, P90 time.Duration
+	GPU      time.Duration // of P50
+	Bytes    int64         // of outputs
+
+	Shared    int           // of its steps that are not hits, those that other tables need too
+	SharedP50 time.Duration // of P50
+}
+
+// Todo is how many of its steps are not hits.
+func (g *Group) Todo() int { return g.Run + g.Resume + g.Maybe }
+
+func (e *Estimate) count(g *Group, v *plan.Preview, i int) {
+	x := e.Each[i]
+	switch it := v.Items[i]; {
+	case it.Outcome == plan.Hit:
+		g.Hit++
+		g.Saved += it.Took
+		return
+	case it.Outcome == plan.Maybe:
+		g.Maybe++
+	case x.Resumes:
+		g.Resume++
+	default:
+		g.Run++
+	}
+	if x.Basis == Nothing {
+		g.Unknown++
+	}
+	g.P50 += x.P50
+	g.P90 += x.P90
+	if v.Plan.Steps[i].Queue == "gpu" {
+		g.GPU += x.P50
+	}
+	g.Bytes += max(0, x.Bytes)
+}
+
+// Blocks groups a plan by its blocks, in its order; behind them all tables as one, and all
+// figures. The second list has the group of each step.
+func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
+	at := map[string]int{}
+	of = make([]int, len(v.Items))
+	for _, results := range []bool{false, true} {
+		for i, s := range v.Plan.Steps {
+			if isResult(s.Address) != results {
+				continue
+			}
+			name := blockName(s.Address)
+			n, ok := at[name]
+			if !ok {
+				n = len(groups)
+				at[name] = n
+				groups = append(groups, Group{Name: name})
+			}
+			e.count(&groups[n], v, i)
+			of[i] = n
+		}
+	}
+	return groups, of
+}
+
+// isResult reports whether an address is of a table or figure.
+func isResult(address string) bool { return pipeline.BlockType(address) != "step" }
+
+func blockName(address string) string {
+	module, local := pipeline.SplitAddress(address)
+	name := pipeline.BlockType(address)
+	if name == "step" {
+		name = strings.TrimPrefix(pipeline.BlockOf(local), "step.")
+	}
+	if module != "" {
+		name = module + "." + name
+	}
+	return name
+}
+
+// Tables groups a plan by its tables and figures: each with all steps that it needs, so
+// that a step may be in many. The last group has those that none needs, if there are any.
+func (e *Estimate) Tables(v *plan.Preview) []Group {
+	var ends []int
+	for i, s := range v.Plan.Steps {
+		if isResult(s.Address) {
+			ends = append(ends, i)
+		}
+	}
+	users := make([]int, len(v.Items)) // tables that need the step
+	v.Plan.Leading(ends, func(_ int, need []uint64) {
+		for i, set := range need {
+			users[i] += bits.OnesCount64(set)
+		}
+	})
+	groups := make([]Group, len(ends), len(ends)+1)
+	v.Plan.Leading(ends, func(first int, need []uint64) {
+		for i, set := range need {
+			for ; set != 0; set &= set - 1 {
+				g := &groups[first+bits.TrailingZeros64(set)]
+				e.count(g, v, i)
+				if users[i] > 1 && v.Items[i].Outcome != plan.Hit {
+					g.Shared++
+					g.SharedP50 += e.Each[i].P50
+				}
+			}
+		}
+	})
+	for n, i := range ends {
+		groups[n].Name = v.Plan.Steps[i].Address
+	}
+	var rest Group
+	for i, n := range users {
+		if n == 0 {
+			e.count(&rest, v, i)
+		}
+	}
+	if rest.Todo()+rest.Hit > 0 {
+		groups = append(groups, rest)
+	}
+	return groups
+}

@@ -1,0 +1,384 @@
+package impact
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+)
+
+// Sides is what Compare compares.
+type Sides struct {
+	Registry *step.Registry
+	Was, Is  *plan.Preview
+
+	Estimate *estimate.Estimate // of Is
+	History  estimate.History
+
+	// Newest returns the preimage of the newest result of a step of Was; nil if there is none.
+	Newest func(ctx context.Context, i int) ([]byte, error)
+
+	// Diff compares two preimages, as their differences may be shown.
+	Diff func(before, after []byte) ([]step.Change, error)
+
+	// Claims returns the sentences of the paper that are about a table or figure.
+	Claims func(address string) []string
+}
+
+// comparison is a report while it is made.
+type comparison struct {
+	Sides
+	report *Report
+
+	was    map[string]int // steps of Was by address
+	of     []int          // of each step of Is, that of Was; -1 if it is new
+	causes causes
+	own    []set // of each step of Is, the causes that change it and those that it follows
+	stood  []bool
+	states []state
+	costs  []Cost
+}
+
+// state is what becomes of a step.
+type state int
+
+const (
+	same state = iota
+	toRun
+	toMaybe
+	isNew
+	toHit
+	cut
+	gone
+	anyway
+)
+
+func (s state) charged() bool { return s == toRun || s == toMaybe || s == isNew }
+
+func (c *Counts) add(s state) {
+	*[]*int{same: &c.Same, toRun: &c.Run, toMaybe: &c.Maybe, isNew: &c.New, toHit: &c.Hit, cut: &c.Cut, gone: &c.Gone, anyway: &c.Anyway}[s]++
+}
+
+// Compare says what the change from Was to Is costs. It is linear in steps, edges and
+// causes, of which there is one for each attribute of a block that differs.
+func Compare(ctx context.Context, s Sides) (*Report, error) {
+	n := len(s.Is.Items)
+	c := &comparison{Sides: s, report: &Report{Format: Format, Notes: []string{}, Causes: []Cause{}, Tables: []Table{}, Claims: []Claim{}, Each: []Change{}},
+		was: map[string]int{}, of: make([]int, n), causes: causes{at: map[causeKey]int{}}, own: make([]set, n),
+		stood: make([]bool, len(s.Was.Items)), states: make([]state, n), costs: make([]Cost, n)}
+	for i, x := range s.Was.Plan.Steps {
+		c.was[x.Address] = i
+	}
+	versions, err := c.versions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Is.Plan.Steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := c.step(i, versions); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Is.Plan.Steps[i].Address, err)
+		}
+	}
+	order := c.settleCauses()
+	c.list(order)
+	c.tables()
+	return c.report, c.claims()
+}
+
+// step finds out what becomes of a step of Is, whose inputs have been looked at.
+func (c *comparison) step(i int, versions []set) error {
+	x, it := &c.Is.Plan.Steps[i], &c.Is.Items[i]
+	j, there := c.was[x.Address]
+	if !there {
+		j = -1
+	}
+	c.of[i] = j
+	var found set
+	for _, d := range x.Deps {
+		found = found.with(c.own[d])
+	}
+	switch {
+	case j < 0:
+		found = found.plus(c.causes.place(Cause{Block: pipeline.BlockOf(x.Address), Text: "new", Where: where(x.Pos)}))
+	case !it.Key.IsZero() && it.Key == c.Was.Items[j].Key:
+		found = nil // whatever it was made of has the same bytes
+	default:
+		changes, err := c.changes(&c.Was.Plan.Steps[j], x)
+		if err != nil {
+			return err
+		}
+		for _, ch := range changes {
+			found = found.plus(c.causes.place(c.cause(&c.Was.Plan.Steps[j], x, ch)))
+		}
+	}
+	if j >= 0 && it.Outcome != plan.Hit {
+		found = found.with(versions[j])
+	}
+	c.own[i] = found
+	c.states[i] = c.become(i, j, found)
+	if c.states[i].charged() {
+		c.costs[i] = c.cost(i, j)
+	}
+	return nil
+}
+
+func (c *comparison) become(i, j int, found set) state {
+	after := c.Is.Items[i].Outcome
+	if j < 0 {
+		if after == plan.Hit {
+			return toHit
+		}
+		return isNew
+	}
+	before := c.Was.Items[j].Outcome
+	switch {
+	case after == plan.Hit && before == plan.Hit && c.Is.Items[i].Key == c.Was.Items[j].Key:
+		return same
+	case after == plan.Hit && before == plan.Hit:
+		return cut
+	case after == plan.Hit:
+		return toHit
+	case before != plan.Hit && !c.stood[j], found.empty():
+		return anyway
+	case after == plan.Run:
+		return toRun
+	}
+	return toMaybe
+}
+
+// changes is what differs in two steps themselves, whatever the bytes of their inputs are.
+func (c *comparison) changes(was, is *plan.Step) ([]step.Change, error) {
+	if was.Task.Kind == is.Task.Kind && bytes.Equal(was.Task.Config, is.Task.Config) {
+		return nil, nil
+	}
+	names := map[string]string{}
+	before, err := c.outline(was.Task, names)
+	if err != nil {
+		return nil, err
+	}
+	after, err := c.outline(is.Task, names)
+	if err != nil || bytes.Equal(before, after) {
+		return nil, err
+	}
+	changes, err := c.Diff(before, after)
+	for i, ch := range changes {
+		changes[i].Old, changes[i].New = cmp.Or(names[ch.Old], ch.Old), cmp.Or(names[ch.New], ch.New)
+	}
+	return changes, err
+}
+
+// outline is a step's preimage with the names of outputs for their bytes. What stands for
+// them is added to names.
+func (c *comparison) outline(t step.Task, names map[string]string) ([]byte, error) {
+	_, _, preimage, err := c.Registry.Bind(t, func(r step.Ref) (artifacts.Artifact, error) {
+		d := artifacts.Sum([]byte(r.String()))
+		names[`{"$input":"`+d.String()+`"}`] = r.String()
+		return artifacts.Artifact{Digest: d}, nil
+	})
+	if err == nil && preimage == nil { // its key was known before
+		_, preimage, err = c.Registry.Key(t)
+	}
+	return preimage, err
+}
+
+// cause is a change of one step as one of its block.
+func (c *comparison) cause(was, is *plan.Step, ch step.Change) Cause {
+	pos, ok := is.AttrPos[ch.Attribute()]
+	if !ok {
+		if pos, ok = was.AttrPos[ch.Attribute()]; ok && ch.New != "" { // it has its default now
+			pos = is.Pos
+		} else if !ok {
+			pos = is.Pos
+		}
+	}
+	return Cause{Block: pipeline.BlockOf(is.Address), Path: ch.Path, Old: ch.Old, New: ch.New, Text: ch.String(), Where: where(pos)}
+}
+
+func where(p pipeline.Pos) string {
+	if p.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// cost is what a step is expected to take: by the history of the plan, else as its result
+// from before the change did.
+func (c *comparison) cost(i, j int) Cost {
+	x := Cost{Steps: 1}
+	e := c.Estimate.Each[i]
+	p50, p90, size := e.P50, e.P90, e.Bytes
+	known := e.Basis != estimate.Nothing
+	if j >= 0 && c.Was.Items[j].Outcome == plan.Hit {
+		if !known {
+			p50, p90, known = c.Was.Items[j].Took, c.Was.Items[j].Took, true
+		}
+		size = c.Was.Items[j].Bytes // what that very step left
+	}
+	if x.P50, x.P90 = p50.Seconds(), p90.Seconds(); !known {
+		x.Unknown = 1
+	}
+	if c.Is.Plan.Steps[i].Queue == "gpu" {
+		x.GPU = p50.Hours()
+	}
+	if x.Bytes = max(size, 0); size < 0 {
+		x.Unsized = 1
+	}
+	d := c.History.Downloads[i]
+	x.Download, x.Unfetched = d.Bytes, d.Unknown
+	return x
+}
+
+// settleCauses sums up what each cause moves, and puts those first that move most.
+func (c *comparison) settleCauses() (place []int) {
+	list := c.causes.list
+	for i, found := range c.own {
+		if c.states[i].charged() {
+			found.each(func(n int) { list[n].Moves.add(c.costs[i]) })
+		}
+	}
+	order := make([]int, len(list))
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := list[a], list[b]
+		return cmp.Or(cmp.Compare(y.Moves.P50, x.Moves.P50), cmp.Compare(y.Moves.Steps, x.Moves.Steps), cmp.Compare(y.Steps, x.Steps))
+	})
+	place = make([]int, len(list))
+	for to, from := range order {
+		place[from] = to
+		c.report.Causes = append(c.report.Causes, list[from])
+	}
+	return place
+}
+
+// list adds every step that is not the same, and what the change costs in all.
+func (c *comparison) list(place []int) {
+	r := c.report
+	here := make(map[string]bool, len(c.states))
+	for i, s := range c.states {
+		x := &c.Is.Plan.Steps[i]
+		here[x.Address] = true
+		r.Steps.add(s)
+		r.Cost.add(c.costs[i])
+		if s == same || s == anyway && c.own[i].empty() {
+			continue
+		}
+		ch := Change{Address: x.Address, After: c.Is.Items[i].Outcome, Charged: s.charged()}
+		if j := c.of[i]; j >= 0 {
+			ch.Before, ch.Stood = c.Was.Items[j].Outcome, c.stood[j]
+		}
+		c.own[i].each(func(n int) { ch.Causes = append(ch.Causes, place[n]) })
+		slices.Sort(ch.Causes)
+		if s.charged() && c.costs[i].Unknown == 0 {
+			ch.Expect = &c.costs[i].P50
+		}
+		r.Each = append(r.Each, ch)
+	}
+	for j, x := range c.Was.Plan.Steps {
+		if !here[x.Address] {
+			r.Steps.add(gone)
+			r.Each = append(r.Each, Change{Address: x.Address, Before: c.Was.Items[j].Outcome})
+		}
+	}
+}
+
+// tables sums up what each table and figure needs.
+func (c *comparison) tables() {
+	at := map[string]int{}
+	all := []Table{}
+	table := func(address string) *Table {
+		n, ok := at[address]
+		if !ok {
+			n = len(all)
+			at[address] = n
+			all = append(all, Table{Address: address})
+		}
+		return &all[n]
+	}
+	ends := func(v *plan.Preview) (ends []int) {
+		for i, s := range v.Plan.Steps {
+			if IsResult(s.Address) {
+				ends = append(ends, i)
+			}
+		}
+		return ends
+	}
+	is, was := ends(c.Is), ends(c.Was)
+	for _, i := range is {
+		t := table(c.Is.Plan.Steps[i].Address)
+		t.After = c.Is.Items[i].Outcome
+	}
+	c.Is.Plan.Leading(is, func(first int, need []uint64) {
+		for i, set := range need {
+			for ; set != 0; set &= set - 1 {
+				t := &all[first+bits.TrailingZeros64(set)]
+				t.Counts.add(c.states[i])
+				t.Cost.add(c.costs[i])
+			}
+		}
+	})
+	here := make(map[string]bool, len(c.states))
+	for _, x := range c.Is.Plan.Steps {
+		here[x.Address] = true
+	}
+	for _, j := range was {
+		t := table(c.Was.Plan.Steps[j].Address)
+		t.Before = c.Was.Items[j].Outcome
+	}
+	c.Was.Plan.Leading(was, func(first int, need []uint64) {
+		for j, set := range need {
+			if here[c.Was.Plan.Steps[j].Address] {
+				continue
+			}
+			for ; set != 0; set &= set - 1 {
+				end := was[first+bits.TrailingZeros64(set)]
+				table(c.Was.Plan.Steps[end].Address).Counts.add(gone)
+			}
+		}
+	})
+	for _, t := range all {
+		if n := t.Counts; n.Run+n.Maybe+n.New+n.Hit+n.Cut+n.Gone > 0 {
+			c.report.Tables = append(c.report.Tables, t)
+		}
+	}
+}
+
+// claims lists the sentences of tables that may say something else after the change.
+func (c *comparison) claims() error {
+	r := c.report
+	at := map[string]int{}
+	for n, t := range r.Tables {
+		at[t.Address] = n
+	}
+	for i, x := range c.Is.Plan.Steps {
+		if !IsResult(x.Address) || c.own[i].empty() {
+			continue
+		}
+		texts := c.Claims(x.Address)
+		for _, text := range texts {
+			r.Claims = append(r.Claims, Claim{x.Address, text})
+		}
+		if n, ok := at[x.Address]; ok {
+			r.Tables[n].Claims = len(texts)
+		}
+	}
+	return nil
+}
+
+// IsResult reports whether an address is of a table or figure.
+func IsResult(address string) bool { return pipeline.BlockType(address) != "step" }
+
+// isInput reports whether a value in a preimage is the digest of an input.
+func isInput(value string) bool { return strings.HasPrefix(value, `{"$input":`) }

@@ -1,0 +1,152 @@
+package lockfile
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/step"
+)
+
+// Name is the lock file's name, in the folder of the pipeline.
+const Name = "redsi.lock"
+
+// File is a lock file. The zero value is an empty one.
+type File struct {
+	Comment string     `json:"comment"`
+	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
+	Modules []Module   `json:"modules,omitempty"` // sorted by source
+	Sources []step.Pin `json:"sources"`           // sorted by source
+}
+
+const comment = "Checksums of this pipeline's sources, pinned by first use, and the project's id. Keep it under version control; delete a line to accept new bytes."
+
+// Read reads a lock file; one that does not exist is empty.
+func Read(path string) (*File, error) { return readWith(os.ReadFile, path) }
+
+func readWith(read func(path string) ([]byte, error), path string) (*File, error) {
+	b, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &File{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var f File
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin again", path, err)
+	}
+	return &f, nil
+}
+
+// Pinned returns the pin of a source.
+func (f *File) Pinned(source string) (step.Pin, bool) {
+	for _, p := range f.Sources {
+		if p.Source == source {
+			return p, true
+		}
+	}
+	return step.Pin{}, false
+}
+
+var writing sync.Mutex // within this process; a file lock is for other processes
+
+// exclusively runs do while no other process does so for the same path. The lock is a hidden
+// file "PATH.lock" next to it; it stays, since removing it would let two in.
+func exclusively(path string, do func() error) error {
+	writing.Lock()
+	defer writing.Unlock()
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(filepath.Clean(dir), 0o755); err != nil {
+		return err
+	}
+	l := flock.New(filepath.Join(dir, "."+name+".lock"))
+	if err := l.Lock(); err != nil {
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	return errors.Join(do(), l.Close())
+}
+
+// Project returns the id of the lock file's project, and gives it one if it has none. Clones
+// share it with the file.
+func Project(path string) (string, error) {
+	f, err := Read(path)
+	if err != nil || f.Project != "" {
+		return f.project(), err
+	}
+	err = exclusively(path, func() error {
+		if f, err = Read(path); err != nil || f.Project != "" {
+			return err
+		}
+		f.Project = rand.Text()
+		return f.write(path)
+	})
+	return f.project(), err
+}
+
+func (f *File) project() string {
+	if f == nil {
+		return ""
+	}
+	return f.Project
+}
+
+// Add pins sources that are not pinned yet and writes the file if that changed it; if nothing
+// is new, nothing is written, not even a lock. A source with a checksum other than the pinned
+// one is an error.
+func Add(path string, pins []step.Pin) error {
+	f, err := Read(path)
+	if err != nil {
+		return err
+	}
+	if changed, err := f.add(path, pins); err != nil || !changed {
+		return err
+	}
+	return exclusively(path, func() error {
+		f, err := Read(path) // what other processes have added since
+		if err != nil {
+			return err
+		}
+		if changed, err := f.add(path, pins); err != nil || !changed {
+			return err
+		}
+		return f.write(path)
+	})
+}
+
+func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {
+	for _, p := range pins {
+		have, ok := f.Pinned(p.Source)
+		switch {
+		case !ok:
+			f.Sources = append(f.Sources, p)
+			changed = true
+		case have.SHA256 != p.SHA256:
+			return false, fmt.Errorf("%s has sha256 %s, but %s pins %s; delete its line there to accept the new bytes", fetch.Redact(p.Source), p.SHA256.Hex(), path, have.SHA256.Hex())
+		}
+	}
+	return changed, nil
+}
+
+func (f *File) write(path string) error {
+	sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
+	f.Comment = comment
+	if f.Sources == nil {
+		f.Sources = []step.Pin{}
+	}
+	b, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(path, append(b, '\n'), 0o644)
+}

@@ -1,0 +1,156 @@
+package lockfile
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/step"
+)
+
+// Sources answers a pipeline's questions about sources before its keys are made.
+type Sources struct {
+	// Lock is the pipeline's lock file.
+	Lock *File
+
+	file func(path string) ([]byte, error) // reads lock files
+	base string                            // folder that relative paths start from
+	near *File                             // lock file there
+	read map[string]*File
+	memo string // file with the checksums of local files, by path
+
+	mu    sync.Mutex
+	known map[string]remembered
+	again bool
+	fresh map[string]bool // of known: hashed here, not saved
+}
+
+// remembered is a local file's checksum and the file's metadata when it was hashed: it is valid
+// while these prove that the file has the same bytes.
+type remembered struct {
+	artifacts.Seen
+	Pin step.Pin `json:"pin"`
+}
+
+// Open reads the lock file and the cache; memo may be "" for none. A damaged cache is
+// dropped. Relative paths of local files start from base.
+func Open(lock, base, memo string) (*Sources, error) {
+	return OpenWith(os.ReadFile, lock, base, memo)
+}
+
+// OpenWith is Open for lock files read with file, such as those of a commit.
+func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (*Sources, error) {
+	f, err := readWith(file, lock)
+	if err != nil {
+		return nil, err
+	}
+	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
+}
+
+// From makes relative paths of local files start from a module's folder, whose own lock file
+// adds pins that the pipeline's lacks.
+func (s *Sources) From(base string) (err error) {
+	s.base = base
+	if s.near = s.read[base]; s.near == nil {
+		s.near, err = readWith(s.file, filepath.Join(base, Name))
+		s.read[base] = s.near
+	}
+	return err
+}
+
+// Pinned returns what the lock file has for a source.
+func (s *Sources) Pinned(source string) (step.Pin, bool) {
+	if p, ok := s.Lock.Pinned(source); ok {
+		return p, true
+	}
+	return s.near.Pinned(source)
+}
+
+// HashAgain makes LocalFile ignore the cache, or use it again.
+func (s *Sources) HashAgain(again bool) { s.again = again }
+
+// LocalFile returns the checksum of a local file, hashing it unless the cache is valid for it.
+// The pin's source is the absolute path.
+func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.base, path)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return step.Pin{}, err
+	}
+	now, err := artifacts.StampOf(abs)
+	if err != nil {
+		return step.Pin{}, err
+	}
+	s.mu.Lock()
+	r, ok := s.known[abs]
+	s.mu.Unlock()
+	if ok && !s.again && r.Proves(now) {
+		return r.Pin, nil
+	}
+	report := step.Reporter(ctx)
+	d, seen, err := artifacts.HashFile(ctx, abs, func(done, total int64) {
+		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
+	})
+	if err != nil {
+		return step.Pin{}, err
+	}
+	pin := step.Pin{Source: abs, SHA256: d, Size: seen.Size}
+	s.mu.Lock()
+	s.known[abs] = remembered{Seen: seen, Pin: pin}
+	s.fresh[abs] = true
+	s.mu.Unlock()
+	return pin, nil
+}
+
+// Save writes the cache if something was added. Losing it costs only hashing.
+func (s *Sources) Save() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.fresh) == 0 || s.memo == "" {
+		return nil
+	}
+	return exclusively(s.memo, func() error {
+		known := readMemo(s.memo) // what other processes have added since
+		for path := range s.fresh {
+			known[path] = s.known[path]
+		}
+		return writeMemo(s.memo, known)
+	})
+}
+
+// Forget removes a local file from the cache: its bytes turned out to be different.
+func Forget(memo, path string) error {
+	return exclusively(memo, func() error {
+		known := readMemo(memo)
+		if _, ok := known[path]; !ok {
+			return nil
+		}
+		delete(known, path)
+		return writeMemo(memo, known)
+	})
+}
+
+func readMemo(memo string) map[string]remembered {
+	known := map[string]remembered{}
+	if b, err := os.ReadFile(memo); err == nil && json.Unmarshal(b, &known) != nil || known == nil {
+		known = map[string]remembered{}
+	}
+	return known
+}
+
+func writeMemo(memo string, known map[string]remembered) error {
+	b, err := json.Marshal(known)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(memo, b, 0o644)
+}
+
+// Base is the folder that relative paths start from.
+func (s *Sources) Base() string { return s.base }

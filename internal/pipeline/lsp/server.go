@@ -1,0 +1,278 @@
+package lsp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/process"
+)
+
+// Options say what the server serves.
+type Options struct {
+	Load    pipeline.Options // the registry, values of variables, how files are read
+	Version string
+	Log     *slog.Logger // not to the client: its messages go to standard output
+
+	// Outcomes looks up which steps of a pipeline have results; nil if nothing is to be
+	// looked up. It is called in the background, for one pipeline at a time. The file is
+	// that of the pipeline or its folder, root the folder that the client has open.
+	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
+
+	// Local has what variables are given in a folder, as pipeline.Options.Local takes it;
+	// nil if nothing is.
+	Local func(folder string) []pipeline.File
+
+	// CheckOther says what is wrong with a file beside pipelines, of tests or settings.
+	CheckOther func(name string, src []byte) pipeline.Diagnostics
+}
+
+// Outcome is what is known of a step's result.
+type Outcome struct {
+	Word     string    // HIT, RUN, MAYBE
+	Finished time.Time // of a hit
+	Took     time.Duration
+}
+
+// parentPoll is how often the server looks whether its client still runs.
+const parentPoll = time.Second
+
+// Serve answers a client until it says goodbye, ends, or closes its end. The error says
+// why, if the client did not say goodbye.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &server{Options: o, wire: wire{in: bufio.NewReader(in), out: out}, cancel: cancel}
+	s.Load.Stop = ctx.Err
+	s.work = newWork(ctx, s)
+	bodies := make(chan []byte)
+	go func() {
+		for {
+			b, err := s.wire.read()
+			if err != nil {
+				cancel(err)
+				return
+			}
+			select {
+			case bodies <- b:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go s.work.run()
+	for {
+		select {
+		case b := <-bodies:
+			if done, err := s.receive(ctx, b); done || err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			switch err := context.Cause(ctx); {
+			case s.shutdown:
+				return nil
+			case errors.Is(err, io.EOF):
+				return errors.New("the client closed the connection without saying goodbye")
+			default:
+				return err
+			}
+		}
+	}
+}
+
+type server struct {
+	Options
+	wire        wire
+	cancel      context.CancelCauseFunc
+	root        string
+	initialized bool
+	shutdown    bool
+	snippets    bool
+	work        *work
+}
+
+// receive handles one message; done when the client said goodbye.
+func (s *server) receive(ctx context.Context, body []byte) (done bool, err error) {
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		if json.Valid(body) {
+			return false, s.wire.answer(nil, nil, &rpcError{codeInvalid, "a message is a JSON object with jsonrpc, method, params and, if it is to be answered, id"})
+		}
+		return false, s.wire.answer(nil, nil, &rpcError{codeParse, fmt.Sprintf("a message is not JSON: %v", err)})
+	}
+	switch {
+	case m.Method == "exit":
+		if !s.shutdown {
+			return true, errors.New("the client sent exit without shutdown before it")
+		}
+		return true, nil
+	case m.Method == "" && m.wantsAnswer(): // an answer, and nothing was asked
+		return false, nil
+	case m.Method == "":
+		return false, s.wire.answer(nil, nil, &rpcError{codeInvalid, "a message has neither method nor id"})
+	}
+	result, err := s.handle(ctx, &m)
+	if later, ok := result.(func() any); ok && err == nil {
+		go func() { // a lost client ends the loop that reads
+			r, err := s.guard(m.Method, func() (any, error) { return later(), nil })
+			s.report(s.wire.answer(m.ID, r, err))
+		}()
+		return false, nil
+	}
+	if !m.wantsAnswer() {
+		if err != nil {
+			s.Log.Warn("notification", "method", m.Method, "err", err)
+		}
+		return false, nil
+	}
+	return false, s.wire.answer(m.ID, result, err)
+}
+
+func (s *server) report(err error) {
+	if err != nil {
+		s.Log.Debug("answer", "err", err)
+	}
+}
+
+// guard turns a panic, which is a bug of ours, into an error, so that the editor keeps its
+// server.
+func (s *server) guard(method string, f func() (any, error)) (result any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.Log.Error("this is a bug in redsi", "method", method, "panic", r, "stack", string(debug.Stack()))
+			result, err = nil, &rpcError{codeInternal, fmt.Sprintf("this is a bug in redsi: %s: %v", method, r)}
+		}
+	}()
+	return f()
+}
+
+func (s *server) handle(ctx context.Context, m *message) (any, error) {
+	switch {
+	case m.Method == "initialize" && s.initialized:
+		return nil, &rpcError{codeInvalid, "initialize came twice"}
+	case m.Method == "initialize":
+		return s.initialize(ctx, m)
+	case !s.initialized:
+		return nil, &rpcError{codeNotInitialized, fmt.Sprintf("%s came before initialize", m.Method)}
+	case s.shutdown:
+		return nil, &rpcError{codeInvalid, fmt.Sprintf("%s came after shutdown", m.Method)}
+	case m.Method == "shutdown":
+		s.shutdown = true
+		return nil, nil
+	}
+	f := map[string]func(*message) (any, error){
+		"initialized":                      func(*message) (any, error) { return nil, nil },
+		"$/cancelRequest":                  func(*message) (any, error) { return nil, nil }, // answers take milliseconds
+		"$/setTrace":                       func(*message) (any, error) { return nil, nil },
+		"workspace/didChangeConfiguration": func(*message) (any, error) { return nil, nil },
+		"workspace/didChangeWatchedFiles":  s.filesChanged,
+		"textDocument/didOpen":             s.didOpen,
+		"textDocument/didChange":           s.didChange,
+		"textDocument/didSave":             s.filesChanged,
+		"textDocument/didClose":            s.didClose,
+		"textDocument/completion":          about(s, s.complete),
+		"textDocument/hover":               about(s, s.hover),
+		"textDocument/definition":          about(s, s.definition),
+		"textDocument/documentSymbol":      about(s, s.symbols),
+		"textDocument/formatting":          about(s, s.format),
+	}[m.Method]
+	if f == nil {
+		return nil, &rpcError{codeNoMethod, fmt.Sprintf("this server has no %s", m.Method)}
+	}
+	return s.guard(m.Method, func() (any, error) { return f(m) })
+}
+
+// about makes a handler of what is asked about a place in an open document.
+func about[T any](s *server, f func(d *document, offset int) T) func(*message) (any, error) {
+	return func(m *message) (any, error) {
+		var p placeParams
+		d, err := s.document(m, &p, &p.TextDocument)
+		if err != nil {
+			return nil, err
+		}
+		return f(d, d.offset(p.Position)), nil
+	}
+}
+
+// document decodes the parameters of a message and finds the open document that they name.
+func (s *server) document(m *message, params any, named *textDocument) (*document, error) {
+	path, err := s.decode(m, params, named)
+	if err != nil {
+		return nil, err
+	}
+	d := s.work.document(path)
+	if d == nil {
+		return nil, &rpcError{codeParams, fmt.Sprintf("%s is not open", named.URI)}
+	}
+	return d, nil
+}
+
+func (s *server) decode(m *message, params any, named *textDocument) (path string, err error) {
+	if err := json.Unmarshal(m.Params, params); err != nil {
+		return "", &rpcError{codeParams, fmt.Sprintf("%s: %v", m.Method, err)}
+	}
+	return pathOf(named.URI)
+}
+
+func (s *server) initialize(ctx context.Context, m *message) (any, error) {
+	var p initializeParams
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		return nil, &rpcError{codeParams, fmt.Sprintf("initialize: %v", err)}
+	}
+	if root, err := pathOf(p.RootURI); err == nil {
+		s.root = root
+	} else if s.root, err = filepath.Abs("."); err != nil {
+		return nil, err
+	}
+	s.snippets = p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport
+	if p.ProcessID != nil {
+		s.watch(ctx, *p.ProcessID)
+	}
+	s.initialized = true
+	return map[string]any{
+		"serverInfo": map[string]string{"name": "redsi", "version": s.Version},
+		"capabilities": map[string]any{
+			"positionEncoding":           "utf-16",
+			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": true},
+			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\"", "[", "="}},
+			"hoverProvider":              true,
+			"definitionProvider":         true,
+			"documentSymbolProvider":     true,
+			"documentFormattingProvider": true,
+		},
+	}, nil
+}
+
+// watch ends the server when its client has ended.
+func (s *server) watch(ctx context.Context, pid int) {
+	parent, err := process.Of(pid)
+	if err != nil {
+		if errors.Is(err, process.ErrGone) {
+			s.cancel(fmt.Errorf("the client, process %d, does not exist", pid))
+		}
+		return
+	}
+	go func() {
+		t := time.NewTicker(parentPoll)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+				if !parent.Running() {
+					s.cancel(fmt.Errorf("the client, process %d, has ended", pid))
+					return
+				}
+			}
+		}
+	}()
+}

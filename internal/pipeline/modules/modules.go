@@ -1,0 +1,228 @@
+package modules
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+)
+
+// Reader opens modules for one pipeline.
+type Reader struct {
+	Lock  string // the pipeline's lock file
+	Cache string // folder for commits
+
+	// Pins, if set, is read instead of Lock, such as that of a commit: nothing is pinned then.
+	Pins *lockfile.File
+
+	// Accept, if set, refuses folders and files that modules must not be in. With it, a
+	// repository must be pinned already.
+	Accept func(file string) error
+
+	// Update, if set, says which repositories' refs are looked up again.
+	Update func(source string) bool
+
+	Used   []Used        // repositories, in the order in which they were opened
+	Waited time.Duration // for repositories
+}
+
+// Used is a repository as a pipeline uses it.
+type Used struct {
+	Repository
+	Commit string
+	Before string // what was pinned before; "" if nothing was
+}
+
+// For is Open in the form of pipeline.Options.
+func (r *Reader) For(ctx context.Context) func(folder, source string) (map[string][]byte, error) {
+	return func(folder, source string) (map[string][]byte, error) { return r.Open(ctx, folder, source) }
+}
+
+// Open returns the pipeline files of a module's source, which is relative to the folder.
+func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]byte, error) {
+	repository, isGit, err := ParseGit(source)
+	if err != nil {
+		return nil, err
+	}
+	if !isGit {
+		at := source
+		if !path.IsAbs(at) {
+			at = path.Join(folder, source)
+		}
+		if err := r.accepts(at); err != nil && pipeline.IsLocalModule(source) {
+			return nil, err
+		}
+		files, err := pipeline.LocalModule(folder, source)
+		if err != nil {
+			return nil, err
+		}
+		for name := range files { // a link in a folder may lead out of it
+			if err := r.accepts(name); err != nil {
+				return nil, err
+			}
+		}
+		return files, nil
+	}
+	began := time.Now()
+	dir, err := r.checkout(ctx, repository)
+	r.Waited += time.Since(began)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return pipeline.Read(filepath.Join(dir, filepath.FromSlash(repository.Folder)))
+}
+
+// accepts refuses a path outside the accepted folders, except in a pinned commit.
+func (r *Reader) accepts(file string) error {
+	if r.Accept == nil {
+		return nil
+	}
+	if inside, err := filepath.Rel(r.Cache, filepath.FromSlash(file)); err == nil && filepath.IsLocal(inside) {
+		return nil
+	}
+	return r.Accept(filepath.FromSlash(file))
+}
+
+// checkout returns a folder with the files of a repository's commit: the pinned one or, if
+// there is none, its ref's, which it pins.
+func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
+	for _, u := range r.Used { // one commit per pipeline
+		if u.Source() == of.Source() {
+			return r.folder(of, u.Commit), nil
+		}
+	}
+	lock, err := r.Pins, error(nil)
+	if lock == nil {
+		lock, err = lockfile.Read(r.Lock)
+	}
+	if err != nil {
+		return "", err
+	}
+	pin, pinned := lock.Module(of.Source())
+	switch {
+	case r.Accept != nil && !pinned:
+		return "", fmt.Errorf("it is not pinned in %s: run redsi validate where the pipeline is, and copy the file here", r.Lock)
+	case r.Pins != nil && !pinned:
+		return "", fmt.Errorf("its commit is not pinned in %s there", lockfile.Name)
+	case r.Update != nil && r.Update(of.Source()):
+		return r.pin(ctx, of, pin.Commit)
+	case !pinned:
+		return r.pin(ctx, of, "")
+	}
+	dir := r.folder(of, pin.Commit)
+	if tree, err := treeOf(dir); err != nil || tree != pin.Tree { // missing or changed
+		if _, dir, err = r.fetch(ctx, of, pin.Commit); err != nil {
+			return "", err
+		}
+		if tree, err = treeOf(dir); err != nil {
+			return "", err
+		} else if tree != pin.Tree {
+			return "", fmt.Errorf("commit %s has files with digest %s, but %s pins %s: they are not what was pinned", pin.Commit, tree, r.Lock, pin.Tree)
+		}
+	}
+	r.Used = append(r.Used, Used{of, pin.Commit, pin.Commit})
+	return dir, nil
+}
+
+// pin fetches the present commit of a ref, and pins it.
+func (r *Reader) pin(ctx context.Context, of Repository, before string) (string, error) {
+	commit, dir, err := r.fetch(ctx, of, "")
+	if err != nil {
+		return "", err
+	}
+	tree, err := treeOf(dir)
+	if err != nil {
+		return "", err
+	}
+	r.Used = append(r.Used, Used{of, commit, before})
+	return dir, lockfile.PinModule(r.Lock, lockfile.Module{Source: of.Source(), Commit: commit, Tree: tree})
+}
+
+// fetch fetches a commit ("": the ref's) into the cache.
+func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (string, string, error) {
+	if err := os.MkdirAll(r.Cache, 0o755); err != nil {
+		return "", "", err
+	}
+	r.sweep()
+	tmp, err := os.MkdirTemp(r.Cache, ".fetch-")
+	if err != nil {
+		return "", "", err
+	}
+	defer os.RemoveAll(tmp)
+	repository := filepath.Join(tmp, "git")
+	got, err := "", errors.New("")
+	if commit != "" {
+		got, err = fetch(ctx, repository, of.URL, commit)
+	}
+	if err != nil { // some servers give commits only by ref
+		if got, err = fetch(ctx, repository, of.URL, of.Ref); err != nil {
+			return "", "", err
+		}
+	}
+	if commit != "" && got != commit {
+		return "", "", fmt.Errorf("%s is now commit %s, but %s pins %s, which the repository no longer has: redsi sources update pins the new one", of.Ref, got, r.Lock, commit)
+	}
+	files := filepath.Join(tmp, "files")
+	if err := extract(ctx, repository, got, files); err != nil {
+		return "", "", err
+	}
+	dir := r.folder(of, got)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", "", err
+	}
+	err = os.Rename(files, dir)
+	if errors.Is(err, fs.ErrExist) { // from another process, or changed
+		here, herr := treeOf(dir)
+		if ours, err := treeOf(files); herr == nil && err == nil && here == ours {
+			return got, dir, nil
+		}
+		if err = os.Rename(dir, filepath.Join(tmp, "old")); err == nil {
+			err = os.Rename(files, dir)
+		}
+	}
+	return got, dir, err
+}
+
+// sweep removes what killed fetches left.
+func (r *Reader) sweep() {
+	left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*"))
+	if err != nil {
+		return
+	}
+	for _, folder := range left {
+		if info, err := os.Stat(folder); err == nil && time.Since(info.ModTime()) > 4*fetchTime {
+			_ = os.RemoveAll(folder) // the next fetch tries again
+		}
+	}
+}
+
+// folder is the folder for the files of a commit.
+func (r *Reader) folder(of Repository, commit string) string {
+	sum := sha256.Sum256([]byte(of.URL))
+	name := strings.TrimSuffix(path.Base(of.URL), ".git") + "-" + hex.EncodeToString(sum[:4])
+	return filepath.Join(r.Cache, name, commit)
+}
+
+// treeOf is a digest of the names and bytes of a folder's files.
+func treeOf(folder string) (string, error) { return dirhash.HashDir(folder, "", dirhash.Hash1) }
+
+// Moved returns the commit that a repository's ref has moved to; "" if it is the one in use.
+func (u Used) Moved(ctx context.Context) (string, error) {
+	now, err := remoteCommit(ctx, u.Repository)
+	if err != nil || now == u.Commit {
+		return "", err
+	}
+	return now, nil
+}

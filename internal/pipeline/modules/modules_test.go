@@ -1,0 +1,312 @@
+package modules_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/modules"
+)
+
+// repository makes a git repository with a folder of two files, a link and a hook.
+func repository(t *testing.T) (folder, url string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	folder = filepath.Join(t.TempDir(), "first paper")
+	for name, text := range map[string]string{"study/p.hcl": "# one\n", "study/q.hcl": "", "read.txt": "x", "study/.gitattributes": "*.hcl filter=shout\n"} {
+		write(t, filepath.Join(folder, name), text)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(folder, "study", "link.hcl")); err != nil {
+		t.Fatal(err)
+	}
+	git(t, folder, "init", "--quiet", "--initial-branch=main")
+	commit(t, folder)
+	return folder, "git::file://" + strings.ReplaceAll(folder, " ", "%20")
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func git(t *testing.T, folder string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func commit(t *testing.T, folder string) string {
+	t.Helper()
+	git(t, folder, "add", "-A")
+	git(t, folder, "commit", "--quiet", "-m", "x")
+	return git(t, folder, "rev-parse", "HEAD")
+}
+
+func reader(t *testing.T) *modules.Reader {
+	dir := t.TempDir()
+	return &modules.Reader{Lock: filepath.Join(dir, lockfile.Name), Cache: filepath.Join(dir, "cache")}
+}
+
+// again is a reader of the same files, as the next process makes it.
+func again(r *modules.Reader) *modules.Reader { return &modules.Reader{Lock: r.Lock, Cache: r.Cache} }
+
+// open opens a module and returns what p.hcl has.
+func open(t *testing.T, r *modules.Reader, source string) (string, error) {
+	t.Helper()
+	files, err := r.Open(t.Context(), ".", source)
+	if err != nil {
+		return "", err
+	}
+	if len(files) != 2 {
+		t.Errorf("%s has %d files, want p.hcl and q.hcl", source, len(files))
+	}
+	for name, b := range files {
+		if filepath.Base(name) == "p.hcl" {
+			return string(b), nil
+		}
+	}
+	t.Fatalf("%s has no p.hcl", source)
+	return "", nil
+}
+
+func TestPinned(t *testing.T) {
+	folder, url := repository(t)
+	source := url + "//study?ref=main"
+	first := git(t, folder, "rev-parse", "HEAD")
+	git(t, folder, "tag", "-a", "v1", "-m", "one")
+	r := reader(t)
+	if got, err := open(t, r, source); got != "# one\n" || err != nil {
+		t.Fatalf("%q, %v", got, err)
+	}
+	lock, err := lockfile.Read(r.Lock)
+	if err != nil || len(lock.Modules) != 1 || lock.Modules[0].Commit != first || lock.Modules[0].Source != url+"?ref=main" || !strings.HasPrefix(lock.Modules[0].Tree, "h1:") {
+		t.Fatalf("pinned %+v, %v", lock.Modules, err)
+	}
+
+	// The ref moves: the pin stays until it is updated.
+	write(t, filepath.Join(folder, "study", "p.hcl"), "# two\n")
+	second := commit(t, folder)
+	stay := again(r)
+	if got, err := open(t, stay, source); got != "# one\n" || err != nil {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if now, err := stay.Used[0].Moved(t.Context()); now != second || err != nil {
+		t.Errorf("moved to %q, %v", now, err)
+	}
+	for ref, want := range map[string]string{"v1": first, "refs/tags/v1": first, first: first, "HEAD": second} {
+		r := reader(t)
+		want = map[string]string{first: "# one\n", second: "# two\n"}[want]
+		if got, err := open(t, r, url+"//study?ref="+ref); got != want || err != nil {
+			t.Errorf("%s: %q, %v", ref, got, err)
+			continue
+		}
+		if now, err := r.Used[0].Moved(t.Context()); now != "" || err != nil {
+			t.Errorf("%s: moved to %q, %v", ref, now, err)
+		}
+	}
+	up := again(r)
+	up.Update = func(string) bool { return true }
+	if got, err := open(t, up, source); got != "# two\n" || err != nil || up.Used[0].Before != first || up.Used[0].Commit != second {
+		t.Fatalf("%q, %v, %+v", got, err, up.Used)
+	}
+
+	// Pinned and kept: without the repository, and whatever was done to what is kept.
+	elsewhere := folder + "-moved"
+	if err := os.Rename(folder, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := open(t, again(r), source); got != "# two\n" || err != nil {
+		t.Fatalf("offline: %q, %v", got, err)
+	}
+	kept, err := filepath.Glob(filepath.Join(r.Cache, "*", second, "study", "p.hcl"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	write(t, kept[0], "# changed\n")
+	if _, err := open(t, again(r), source); err == nil || !strings.Contains(err.Error(), source) {
+		t.Errorf("what was changed is used, or %v", err)
+	}
+	if err := os.Rename(elsewhere, folder); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := open(t, again(r), source); got != "# two\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	old, young := filepath.Join(r.Cache, ".fetch-old"), filepath.Join(r.Cache, ".fetch-young")
+	write(t, filepath.Join(old, "x"), "")
+	write(t, filepath.Join(young, "x"), "")
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, again(r), source); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*")); err != nil || len(left) != 1 || left[0] != young {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestRewritten: history was rewritten, and the pinned commit is gone.
+func TestRewritten(t *testing.T) {
+	folder, url := repository(t)
+	r := reader(t)
+	if _, err := open(t, r, url+"//study?ref=main"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(folder, "study", "p.hcl"), "# other\n")
+	git(t, folder, "add", "-A")
+	git(t, folder, "commit", "--quiet", "--amend", "-m", "y")
+	git(t, folder, "reflog", "expire", "--expire=now", "--all")
+	git(t, folder, "gc", "--quiet", "--prune=now")
+	if err := os.RemoveAll(r.Cache); err != nil {
+		t.Fatal(err)
+	}
+	_, err := open(t, again(r), url+"//study?ref=main")
+	if err == nil || !strings.Contains(err.Error(), "sources update pins the new one") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// TestNothingRuns: neither a filter of the user's git nor a link of the repository has
+// an effect, and no hook is there.
+func TestNothingRuns(t *testing.T) {
+	_, url := repository(t)
+	home := t.TempDir()
+	ran := filepath.Join(home, "ran")
+	hooks := filepath.Join(home, "templates", "hooks")
+	for _, hook := range []string{"post-checkout", "reference-transaction", "post-update"} {
+		write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
+		if err := os.Chmod(filepath.Join(hooks, hook), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(home, ".gitconfig"), "[filter \"shout\"]\n\tsmudge = \"touch '"+ran+"'; cat\"\n[init]\n\ttemplateDir = "+filepath.Dir(hooks)+"\n[core]\n\thooksPath = "+hooks+"\n")
+	t.Setenv("HOME", home)
+	t.Setenv("GIT_DIR", filepath.Join(home, "no repository"))
+	r := reader(t)
+	if got, err := open(t, r, url+"//study?ref=main"); got != "# one\n" || err != nil {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("something ran")
+	}
+	if links, err := filepath.Glob(filepath.Join(r.Cache, "*", "*", "study", "link.hcl")); err != nil || len(links) > 0 {
+		t.Errorf("links were made: %v, %v", links, err)
+	}
+}
+
+func TestAtOnce(t *testing.T) {
+	_, url := repository(t)
+	r := reader(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if files, err := again(r).Open(t.Context(), ".", url+"//study?ref=main"); err != nil || len(files) != 2 {
+				t.Errorf("%d files, %v", len(files), err)
+			}
+		}()
+	}
+	wg.Wait()
+	lock, err := os.ReadFile(r.Lock)
+	if err != nil || bytes.Count(lock, []byte(`"commit"`)) != 1 {
+		t.Errorf("%s, %v", lock, err)
+	}
+}
+
+// TestAccept: a worker opens what lies in accepted folders, and pinned repositories.
+func TestAccept(t *testing.T) {
+	_, url := repository(t)
+	r := reader(t)
+	accepted := filepath.Dir(r.Lock)
+	refusing := func() *modules.Reader {
+		w := again(r)
+		w.Accept = func(file string) error {
+			if rel, err := filepath.Rel(accepted, file); err != nil || !filepath.IsLocal(rel) {
+				return os.ErrPermission
+			}
+			return nil
+		}
+		return w
+	}
+	write(t, filepath.Join(accepted, "in", "p.hcl"), "")
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "p.hcl"), "")
+	if _, err := refusing().Open(t.Context(), accepted, "./in"); err != nil {
+		t.Error(err)
+	}
+	for _, source := range []string{outside, "../" + filepath.Base(outside)} {
+		if _, err := refusing().Open(t.Context(), accepted, source); err != os.ErrPermission {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+	source := url + "//study?ref=main"
+	if _, err := refusing().Open(t.Context(), accepted, source); err == nil || !strings.Contains(err.Error(), "not pinned") {
+		t.Errorf("a repository that is not pinned: %v", err)
+	}
+	if _, err := open(t, again(r), source); err != nil {
+		t.Fatal(err)
+	}
+	w := refusing()
+	files, err := w.Open(t.Context(), accepted, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range files { // a module of the repository's own
+		if _, err := w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study"); err != nil {
+			t.Error(err)
+		}
+		break
+	}
+}
+
+func TestParseGit(t *testing.T) {
+	for source, want := range map[string]modules.Repository{
+		"git::https://example.org/a/paper.git?ref=v1.0":           {URL: "https://example.org/a/paper.git", Ref: "v1.0", Folder: "."},
+		"git::https://example.org/a/paper//studies/b/?ref=main":   {URL: "https://example.org/a/paper", Ref: "main", Folder: "studies/b"},
+		"git::ssh://git@example.org:22/a%20b.git//p.hcl?ref=x/y":  {URL: "ssh://git@example.org:22/a%20b.git", Ref: "x/y", Folder: "p.hcl"},
+		"git::file:///srv/paper?ref=0123456789abcdef0123456789ab": {URL: "file:///srv/paper", Ref: "0123456789abcdef0123456789ab", Folder: "."},
+	} {
+		got, ok, err := modules.ParseGit(source)
+		if !ok || err != nil || got != want {
+			t.Errorf("%s: %+v, %v, %v", source, got, ok, err)
+		}
+	}
+	for _, source := range []string{
+		"git::--upload-pack=touch x?ref=a", "git::ext::sh -c x?ref=a", "git::http://example.org/a?ref=a", "git::git@example.org:a.git?ref=a",
+		"git::https://example.org/a", "git::https://example.org/a?ref=", "git::https://example.org/a?ref=--upload-pack=x",
+		"git::https://example.org/a?ref=a:b", "git::https://example.org/a?ref=+a", "git::https://example.org/a?ref=a..b",
+		"git::https://example.org/a?ref=a&depth=1", "git::https://example.org/a?ref=a&ref=b", "git::https://example.org/a?ref=a#b",
+		"git::https://example.org/a//../b?ref=a", "git::https://example.org/a//%2e%2e/b?ref=a", "git::https://example.org/?ref=a",
+		"git::https:///a?ref=a", "git::ssh://-oProxyCommand=x/a?ref=a", "git::ssh://-x@example.org/a?ref=a", "git::https://me:secret@example.org/a?ref=a",
+		"git::", "git::https://example.org/a?ref=%0aa",
+	} {
+		if got, ok, err := modules.ParseGit(source); !ok || err == nil {
+			t.Errorf("%s: %+v, %v, %v", source, got, ok, err)
+		}
+	}
+	if _, ok, err := modules.ParseGit("../first"); ok || err != nil {
+		t.Errorf("a path: %v, %v", ok, err)
+	}
+}

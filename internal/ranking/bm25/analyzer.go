@@ -1,0 +1,87 @@
+package bm25
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+)
+
+// Analyzer makes terms of a text: it splits it into segments, each of which is a term, or
+// none, whatever stands around it. An index asks for the term of a segment once.
+type Analyzer interface {
+	Split(text string, yield func(segment string))
+	Term(segment string) string // "" for none
+}
+
+// stopWords are Lucene's for English, which are bm25s' too.
+var stopWords = set("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with")
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// Whitespace is the tokenizer of rank_bm25's examples: what stands between blanks, as it
+// is. Blanks are those of Python's str.split.
+func Whitespace() Analyzer { return whitespace{} }
+
+type whitespace struct{}
+
+func (whitespace) Split(text string, yield func(string)) {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }) {
+		yield(w)
+	}
+}
+
+func (whitespace) Term(segment string) string { return segment }
+
+// Words is the tokenizer of bm25s: of the lower-cased text whatever its default expression
+// (?u)\b\w\w+\b finds, without the stop words, each cut by a stemmer if there is one.
+func Words(stop bool, stemmer string) (Analyzer, error) {
+	w := words{stop: stop}
+	if stemmer != "" {
+		stem, ok := stemmers[stemmer]
+		if !ok {
+			return nil, fmt.Errorf("stemmer %q is unknown; there are %s", stemmer, strings.Join(Stemmers(), ", "))
+		}
+		w.stem = stem
+	}
+	return w, nil
+}
+
+type words struct {
+	stop bool
+	stem func(string) string // or nil
+}
+
+func (words) Split(text string, yield func(string)) {
+	for w := range strings.FieldsFuncSeq(dedup.Lower(text), func(r rune) bool { return !isWord(r) }) {
+		if utf8.RuneCountInString(w) > 1 {
+			yield(w)
+		}
+	}
+}
+
+// isWord is \w of Python's re: str.isalnum, or an underscore.
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r)
+}
+
+func (a words) Term(segment string) string {
+	switch {
+	case a.stop && stopWords[segment]:
+		return ""
+	case a.stem != nil:
+		return a.stem(segment)
+	}
+	return segment
+}

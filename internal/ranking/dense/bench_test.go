@@ -1,0 +1,35 @@
+package dense
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+)
+
+// again reads the same rows over and over.
+type again struct{ row []float32 }
+
+func (a again) Read(to []float32) error {
+	for len(to) > 0 {
+		to = to[copy(to, a.row):]
+	}
+	return nil
+}
+
+// BenchmarkSearch compares 1,000 queries with 20,000 documents of 384 numbers: 7.7 thousand
+// million products.
+func BenchmarkSearch(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	rows := make([]float32, 1<<20)
+	for i := range rows {
+		rows[i] = float32(r.NormFloat64())
+	}
+	queries := kmeans.Matrix{Rows: 1000, Cols: 384, Data: rows[:1000*384]}
+	for b.Loop() {
+		if _, err := Search(context.Background(), again{rows}, 20_000, queries, Options{Depth: 100}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package dense
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/ranking/topk"
+)
+
+func readMatrix(t *testing.T, path string) kmeans.Matrix {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := docid.ReadVectors(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// rows reads a matrix.
+type rows struct{ left []float32 }
+
+func (r *rows) Read(to []float32) error {
+	r.left = r.left[copy(to, r.left):]
+	return nil
+}
+
+func find(t *testing.T, documents, queries kmeans.Matrix, o Options) [][]topk.Hit {
+	t.Helper()
+	hits, err := Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hits
+}
+
+// TestNumpy: rankings are those of numpy (tools/golden/dense.py), ties by number.
+func TestNumpy(t *testing.T) {
+	documents, queries := readMatrix(t, "testdata/documents.npy"), readMatrix(t, "testdata/queries.npy")
+	var golden map[string]struct {
+		Order [][]int32
+		Score [][]float64
+	}
+	b, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &golden); err != nil {
+		t.Fatal(err)
+	}
+	for _, depth := range []int{1, 10, 301, 1000} {
+		for q, hits := range find(t, documents, queries, Options{Depth: depth}) {
+			want := golden["product"].Order[q]
+			for i, d := range want[:min(depth, len(want))] {
+				if hits[i] != (topk.Hit{Doc: d, Score: golden["product"].Score[q][d]}) {
+					t.Fatalf("query %d, rank %d: %v, want document %d", q, i+1, hits[i], d)
+				}
+			}
+			if len(hits) != min(depth, documents.Rows) {
+				t.Errorf("%d hits", len(hits))
+			}
+		}
+	}
+	for q, hits := range find(t, documents, queries, Options{Depth: 301, Cosine: true}) {
+		if len(hits) != 301 {
+			t.Fatalf("%d hits", len(hits))
+		}
+		for i, h := range hits {
+			if math.Abs(h.Score-golden["cosine"].Score[q][h.Doc]) > 1e-11 {
+				t.Fatalf("query %d: cosine %v, want %v", q, h, golden["cosine"].Score[q][h.Doc])
+			}
+			if i > 0 && (h.Score > hits[i-1].Score || h.Score == hits[i-1].Score && h.Doc < hits[i-1].Doc) {
+				t.Fatalf("query %d: %v after %v", q, h, hits[i-1])
+			}
+		}
+	}
+}
+
+// TestBlocks: what is found in several blocks, by several threads, is what one product after
+// another finds.
+func TestBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	random := func(n, cols int) kmeans.Matrix {
+		m := kmeans.Matrix{Rows: n, Cols: cols, Data: make([]float32, n*cols)}
+		for i := range m.Data {
+			m.Data[i] = float32(r.NormFloat64())
+		}
+		return m
+	}
+	documents, queries := random(2*block+33, 12), random(23, 12)
+	got := find(t, documents, queries, Options{Depth: 50})
+	for q := range queries.Rows {
+		var best topk.Best
+		best.Reset(50)
+		for d := range documents.Rows {
+			sum := 0.0
+			for i, v := range documents.Row(d) {
+				sum += float64(v) * float64(queries.Row(q)[i])
+			}
+			best.Offer(topk.Hit{Doc: int32(d), Score: sum})
+		}
+		same := slices.EqualFunc(got[q], best.List(), func(a, b topk.Hit) bool { return a.Doc == b.Doc && math.Abs(a.Score-b.Score) < 1e-5 })
+		if !same {
+			t.Fatalf("query %d: %v\nwant %v", q, got[q], best.List())
+		}
+	}
+}
+
+func TestNotFinite(t *testing.T) {
+	one := kmeans.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, 4}}
+	bad := kmeans.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, float32(math.NaN())}}
+	for want, of := range map[string][2]kmeans.Matrix{"document vectors: row 1: column 1": {bad, one}, "query vectors: row 1": {one, bad}} {
+		if _, err := Search(context.Background(), &rows{of[0].Data}, 2, of[1], Options{Depth: 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

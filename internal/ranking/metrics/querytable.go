@@ -1,0 +1,112 @@
+package metrics
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// QueryTable is the values of queries as files have them: lines of fields with tabs
+// between them, the first one "query" and the metrics' names.
+type QueryTable struct {
+	Metrics []Metric
+	Rows    []QueryScore
+}
+
+// Write writes it, values as fractions in the fewest digits that read back the same.
+func (t *QueryTable) Write(w io.Writer) error {
+	line := []byte("query")
+	for _, m := range t.Metrics {
+		line = append(append(line, '\t'), m.String()...)
+	}
+	if _, err := w.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	for _, row := range t.Rows {
+		line = append(line[:0], encodeName(row.Query)...)
+		for _, v := range row.Scores {
+			line = strconv.AppendFloat(append(line, '\t'), v, 'g', -1, 64)
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadQueryTable reads what Write wrote, or another program. Errors name the line.
+func ReadQueryTable(r io.Reader) (*QueryTable, error) {
+	lines := unpack.NewLines(r)
+	t := &QueryTable{}
+	seen := map[string]int{}
+	for {
+		line, err := lines.Next()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("scores: line %d: %w", lines.Number()+1, err)
+		}
+		fields := bytes.Split(bytes.TrimSuffix(line, []byte("\r")), []byte("\t"))
+		if lines.Number() == 1 {
+			err = t.head(fields)
+		} else {
+			err = t.row(fields, seen, lines.Number())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("scores: line %d: %w", lines.Number(), err)
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil, fmt.Errorf("scores: they have no query")
+	}
+	return t, nil
+}
+
+func (t *QueryTable) head(fields [][]byte) error {
+	if string(fields[0]) != "query" || len(fields) < 2 {
+		return fmt.Errorf("want \"query\" and names of measures, with tabs between them")
+	}
+	for _, f := range fields[1:] {
+		m, err := Parse(string(f))
+		if err != nil {
+			return err
+		}
+		if slices.Contains(t.Metrics, m) {
+			return fmt.Errorf("%s occurs twice", m)
+		}
+		t.Metrics = append(t.Metrics, m)
+	}
+	return nil
+}
+
+func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
+	if len(fields) != len(t.Metrics)+1 {
+		return fmt.Errorf("%d fields, want %d: a query and its values", len(fields), len(t.Metrics)+1)
+	}
+	query, err := decodeName(string(fields[0]))
+	if err != nil {
+		return err
+	}
+	if at, ok := seen[query]; ok {
+		return fmt.Errorf("query %.80q is on line %d already", query, at)
+	}
+	seen[query] = n
+	row := QueryScore{Query: query}
+	for _, f := range fields[1:] {
+		v, err := strconv.ParseFloat(string(f), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("value %.20q is not a number", f)
+		}
+		row.Scores = append(row.Scores, v)
+	}
+	t.Rows = append(t.Rows, row)
+	return nil
+}
+
+// Column is the place of a metric among the table's; -1 if it is not there.
+func (t *QueryTable) Column(m Metric) int { return slices.Index(t.Metrics, m) }

@@ -1,0 +1,79 @@
+package retrieve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+)
+
+// Inputs are how texts become what a model reads. The special tokens that the tokenizer
+// puts around a text are beyond every length.
+type Inputs struct {
+	MaxInput    int    `json:"max_input"`           // ℓ: first tokens of a document, its prefix not counted
+	MaxQuery    int    `json:"max_query,omitempty"` // first tokens of a query, its prefix counted; 0: see Reader.Query
+	IndexPrefix string `json:"index_prefix,omitempty"`
+	QueryPrefix string `json:"query_prefix,omitempty"`
+	Lowercase   bool   `json:"lowercase"` // texts and queries first of all, not the prefixes
+}
+
+// Check says what is wrong with the lengths.
+func (in Inputs) Check() error {
+	switch {
+	case in.MaxInput < 1:
+		return fmt.Errorf("max_input %d; at least 1 is needed", in.MaxInput)
+	case in.MaxQuery < 0:
+		return fmt.Errorf("max_query %d; at least 1 is needed", in.MaxQuery)
+	}
+	return nil
+}
+
+// Tokenizer is a model's, as *subword.Subword is.
+type Tokenizer interface {
+	Pieces(text string) []int32
+	PiecesPrefix(text string, limit int) []int32
+	Whole(ids []int32) []int32
+	EncodeTruncated(text string, limit int) (tokens []int32, truncated bool)
+}
+
+// Reader turns documents and queries into what a model reads: the same in training,
+// evaluation and search.
+type Reader struct {
+	Inputs
+	Tokenizer    Tokenizer
+	index, query []int32 // tokens of the prefixes
+}
+
+// Reader reads as in says. A prefix is tokenized alone, so its tokens are the same before
+// any text. It fails if the query's prefix leaves no room for a query.
+func (in Inputs) Reader(t Tokenizer) (Reader, error) {
+	r := Reader{in, t, t.Pieces(in.IndexPrefix), t.Pieces(in.QueryPrefix)}
+	if in.MaxQuery > 0 && len(r.query) >= in.MaxQuery {
+		return Reader{}, fmt.Errorf("query_prefix %q has %d tokens, and max_query is %d: at least %d is needed", in.QueryPrefix, len(r.query), in.MaxQuery, len(r.query)+1)
+	}
+	return r, nil
+}
+
+// Document is what the model reads of a document.
+func (r Reader) Document(text string) []int32 {
+	return r.Tokenizer.Whole(slices.Concat(r.index, r.Tokenizer.PiecesPrefix(r.cased(text), r.MaxInput)))
+}
+
+// Query is what the model reads of a query, and whether the query has more. Models of
+// before MaxQuery have 0: they read MaxInput tokens, special ones among them, and no
+// prefix.
+func (r Reader) Query(text string) (tokens []int32, truncated bool) {
+	if r.MaxQuery == 0 {
+		return r.Tokenizer.EncodeTruncated(r.cased(text), r.MaxInput)
+	}
+	room := r.MaxQuery - len(r.query)
+	pieces := r.Tokenizer.PiecesPrefix(r.cased(text), room+1)
+	return r.Tokenizer.Whole(slices.Concat(r.query, pieces[:min(room, len(pieces))])), len(pieces) > room
+}
+
+func (r Reader) cased(text string) string {
+	if r.Lowercase {
+		return dedup.Lower(text)
+	}
+	return text
+}

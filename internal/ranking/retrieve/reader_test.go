@@ -1,0 +1,109 @@
+package retrieve
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/subword"
+)
+
+func tokenizers(t *testing.T) map[string]*subword.Subword {
+	t.Helper()
+	all := map[string]*subword.Subword{}
+	for name, path := range map[string]string{
+		"t5":   filepath.Join("..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
+		"bart": filepath.Join("..", "subword", "testdata", "bart-tokenizer.json"),
+	} {
+		tok, err := subword.LoadSubword(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tok.Close() })
+		all[name] = tok
+	}
+	return all
+}
+
+// readerOf reads as a settings file of these inputs says.
+func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
+	t.Helper()
+	s, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Reader(tok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestReader: documents and queries are transformers' tokens with the prefixes before them
+// (tools/golden/model_inputs.py), also as settings files of before max_query have it.
+func TestReader(t *testing.T) {
+	all := tokenizers(t)
+	f, err := os.Open(filepath.Join("testdata", "inputs.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := 0
+	for s := bufio.NewScanner(f); s.Scan(); lines++ {
+		var want struct {
+			Tokenizer, Text         string
+			Document, Query, Before []int32
+			PlainDocument           []int32 `json:"plain_document"`
+			PlainQuery              []int32 `json:"plain_query"`
+			Long                    bool
+		}
+		if err := json.Unmarshal(s.Bytes(), &want); err != nil {
+			t.Fatal(err)
+		}
+		check := func(what string, got, tokens []int32) {
+			if !slices.Equal(got, tokens) {
+				t.Errorf("%s of %s, %.40q: %v, want %v", what, want.Tokenizer, want.Text, got, tokens)
+			}
+		}
+		tok := all[want.Tokenizer]
+		r := readerOf(t, tok, `"max_input":32,"max_query":64,"index_prefix":"index:","query_prefix":"query:","lowercase":true`)
+		query, truncated := r.Query(want.Text)
+		check("document", r.Document(want.Text), want.Document)
+		check("query", query, want.Query)
+		if truncated != want.Long {
+			t.Errorf("%q: truncated is %v", want.Text, truncated)
+		}
+		r = readerOf(t, tok, `"max_input":32,"max_query":64,"lowercase":true`)
+		query, _ = r.Query(want.Text)
+		check("document without a prefix", r.Document(want.Text), want.PlainDocument)
+		check("query without a prefix", query, want.PlainQuery)
+		query, _ = readerOf(t, tok, `"max_input":32,"lowercase":true`).Query(want.Text)
+		check("query of before max_query", query, want.Before)
+	}
+	if lines < 28 {
+		t.Errorf("%d texts", lines)
+	}
+}
+
+// TestPrefixes are the tokens of the released code's.
+func TestPrefixes(t *testing.T) {
+	r, err := Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, truncated := r.Query("the the")
+	if document := r.Document("the the"); !slices.Equal(document, []int32{5538, 10, 8, 1}) || !slices.Equal(query, []int32{11417, 10, 8, 1}) || !truncated {
+		t.Errorf("document %v, query %v", document, query)
+	}
+}
+
+func TestReaderErrors(t *testing.T) {
+	in := Inputs{MaxInput: 32, MaxQuery: 2, QueryPrefix: "query:"}
+	if _, err := in.Reader(tokenizers(t)["t5"]); err == nil || !strings.Contains(err.Error(), `query_prefix "query:" has 2 tokens, and max_query is 2: at least 3 is needed`) {
+		t.Errorf("error %v", err)
+	}
+}

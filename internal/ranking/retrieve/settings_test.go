@@ -1,0 +1,114 @@
+package retrieve
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+)
+
+var assignment = strings.Repeat("5", 64)
+
+func TestSettings(t *testing.T) {
+	for _, kind := range docid.Kinds() {
+		for _, in := range []Inputs{{MaxInput: 64}, {32, 64, "index:", "query:", true}} {
+			want, folder := Settings{kind, 109_739, assignment, in, Search{stopping.Never, ByText}}, t.TempDir()
+			if err := want.Write(folder); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := ReadSettings(folder); err != nil || got != want {
+				t.Errorf("read %+v, %v; want %+v", got, err, want)
+			}
+		}
+	}
+}
+
+// TestFormerSettings: what a model says nothing of was so when it was trained.
+func TestFormerSettings(t *testing.T) {
+	got, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":32,"lowercase":true}`))
+	if want := (Search{stopping.Heuristic, ByTokens}); err != nil || got.Search != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestSettingsErrors(t *testing.T) {
+	in := Inputs{MaxInput: 32, MaxQuery: 64}
+	for _, c := range []struct {
+		settings Settings
+		want     string
+	}{
+		{Settings{"unheard", 1, assignment, in, DefaultSearch()}, `identifiers "unheard"; one of [atomic naive semantic residual title keyword other]`},
+		{Settings{docid.KindNaive, 0, assignment, in, DefaultSearch()}, "documents 0"},
+		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxQuery: 64}, DefaultSearch()}, "max_input 0; at least 1"},
+		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxInput: 32, MaxQuery: -1}, DefaultSearch()}, "max_query -1; at least 1"},
+		{Settings{docid.KindNaive, 1, "", in, DefaultSearch()}, `assignment ""; a SHA-256`},
+		{Settings{docid.KindNaive, 1, assignment, in, Search{"soon", ByText}}, `search: early stopping "soon"; it is "full", "heuristic" or "never"`},
+		{Settings{docid.KindNaive, 1, assignment, in, Search{stopping.Full, "sight"}}, `search: validity "sight"; it is one of ["tokens" "text"]`},
+	} {
+		folder := t.TempDir()
+		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.settings, err, c.want)
+		}
+		if _, err := os.Stat(filepath.Join(folder, SettingsFile)); err == nil {
+			t.Errorf("%+v was written", c.settings)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                        "no redsi.json",
+		"{":                       "redsi.json: unexpected end",
+		"{}":                      `redsi.json: identifiers ""`,
+		`{"identifiers":"naive"}`: "redsi.json: documents 0",
+		`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":0}`: "redsi.json: max_input 0",
+		`{"identifiers":"naive","documents":"3"}`:                                               "redsi.json: json",
+	} {
+		if _, err := ParseSettings([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+	if _, err := ReadSettings(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train it with a train step") {
+		t.Errorf("a model without settings: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadSettings(file); err == nil {
+		t.Error("a file was read as a folder")
+	}
+	if err := (Settings{docid.KindNaive, 1, assignment, in, DefaultSearch()}).Write(file); err == nil {
+		t.Error("settings were written into a file")
+	}
+}
+
+func TestSettingsMatch(t *testing.T) {
+	set := func(kind docid.Kind, documents ...string) *docid.Set {
+		s := &docid.Set{Kind: kind}
+		for i, d := range documents {
+			s.Identifiers = append(s.Identifiers, docid.Identifier{Document: d, Text: d + "'s", Tokens: []int32{int32(i), 1}})
+		}
+		return s
+	}
+	settings, err := SettingsFor(set(docid.KindNaive, "a", "b"), Inputs{MaxInput: 32, MaxQuery: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ids  *docid.Set
+		want string
+	}{
+		{set(docid.KindNaive, "a", "b"), ""},
+		{set(docid.KindNaive, "b", "a"), "another assignment"},
+		{set(docid.KindNaive, "a"), "ids are naive identifiers of 1"},
+		{set(docid.KindSemantic, "a", "b"), "ids are semantic identifiers of 2"},
+	} {
+		switch err := settings.Match(c.ids); {
+		case c.want == "" && err != nil:
+			t.Error(err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%v: error %v, want %q", c.ids, err, c.want)
+		}
+	}
+}

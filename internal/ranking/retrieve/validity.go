@@ -1,0 +1,53 @@
+package retrieve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+)
+
+// Validity is when a hypothesis names a document.
+type Validity string
+
+const (
+	// ByTokens: its tokens are those that an identifier has (paper, "Post-filtered
+	// decoding": y ∈ Y).
+	ByTokens Validity = "tokens"
+	// ByText: its text is an identifier's, as the paper's released code has it. So are
+	// other tokens for the same digits, and what spells an identifier but has not ended.
+	ByText Validity = "text"
+)
+
+// Validities lists both, the paper's first.
+func Validities() []Validity { return []Validity{ByTokens, ByText} }
+
+func (v Validity) check() error {
+	if !slices.Contains(Validities(), v) {
+		return fmt.Errorf("validity %q; it is one of %q", v, Validities())
+	}
+	return nil
+}
+
+// Texts are the places of identifiers by their texts.
+type Texts map[string]int
+
+// TextsOf has none of identifiers whose tokens are their own: those have no text.
+func TextsOf(ids *docid.Set) Texts {
+	t := Texts{}
+	if ids.Kind.GrowsVocabulary() {
+		return t
+	}
+	for i, id := range ids.Identifiers {
+		t[id.Text] = i
+	}
+	return t
+}
+
+// Find is the place of the identifier that a hypothesis without special tokens spells.
+// White space around it does not count.
+func (t Texts) Find(text string) (place int, ok bool) {
+	place, ok = t[strings.TrimSpace(text)]
+	return place, ok
+}

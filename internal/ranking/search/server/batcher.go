@@ -1,0 +1,228 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redsi/redsi/internal/ranking/search"
+)
+
+// Searcher answers several queries at once with the k best documents of each, in
+// order; a smaller k gives the beginning of the same answer.
+type Searcher interface {
+	Search(ctx context.Context, queries []string, k int) ([]search.Answer, error)
+}
+
+// ErrClosed is the error of Batcher.Search after Close.
+var ErrClosed = errors.New("the search is shutting down")
+
+// BusyError is the error of Batcher.Search where a query would wait too long.
+type BusyError struct {
+	After time.Duration // when those that wait now will have been answered
+}
+
+func (e *BusyError) Error() string { return "too many queries are waiting" }
+
+// Limits bound what a Batcher takes upon itself.
+type Limits struct {
+	Batch  int           // queries that are searched together at most
+	Queue  int           // queries that may wait
+	Within time.Duration // an answer is due; who would wait longer is sent away
+}
+
+// Batcher lets many callers share one Searcher. An idle Searcher is asked at once;
+// the queries that come while it is busy make the next batch. It measures what a
+// query costs: batches are kept short beside Limits.Within, and a query for which
+// there is no time is refused when it comes, not when its time is over.
+type Batcher struct {
+	searcher Searcher
+	limits   Limits
+
+	mu      sync.Mutex
+	waiting []*request
+	closed  bool
+	cost    time.Duration // of a query, as the last batches had it; 0 before the first
+	busy    int           // queries of the running batch
+	since   time.Time     // its beginning
+	wake    chan struct{} // holds one token: there may be something to do
+	ended   chan struct{}
+}
+
+type request struct {
+	ctx   context.Context
+	query string
+	k     int
+	came  time.Time
+	reply chan reply // holds one, so that nobody waits to give it
+}
+
+type reply struct {
+	answer search.Answer
+	err    error
+}
+
+// NewBatcher shares a Searcher; Close ends what it starts.
+func NewBatcher(s Searcher, l Limits) *Batcher {
+	b := &Batcher{searcher: s, limits: l, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	go b.work()
+	return b
+}
+
+// Search waits for the answer to one query. It returns a BusyError at once if there is
+// no room or no time for it, and when ctx ends, whose query is then not searched,
+// unless it is being searched with others.
+func (b *Batcher) Search(ctx context.Context, query string, k int) (search.Answer, error) {
+	r := &request{ctx: ctx, query: query, k: k, came: time.Now(), reply: make(chan reply, 1)}
+	if err := b.enter(r); err != nil {
+		return search.Answer{}, err
+	}
+	select {
+	case got := <-r.reply:
+		return got.answer, got.err
+	case <-ctx.Done():
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.waiting = slices.DeleteFunc(b.waiting, func(x *request) bool { return x == r })
+		return search.Answer{}, context.Cause(ctx)
+	}
+}
+
+func (b *Batcher) enter(r *request) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return ErrClosed
+	case len(b.waiting) >= b.limits.Queue, b.busy+len(b.waiting) > 0 && b.due() > b.limits.Within*3/4: // the rest is for being wrong
+		return &BusyError{b.due()}
+	}
+	b.waiting = append(b.waiting, r)
+	b.signal()
+	return nil
+}
+
+// due is how long a query that comes now would take.
+func (b *Batcher) due() time.Duration {
+	atWork := time.Duration(b.busy)*b.cost - time.Since(b.since)
+	return max(atWork, 0) + time.Duration(len(b.waiting)+1)*b.cost
+}
+
+func (b *Batcher) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close refuses new queries, answers those that wait with ErrClosed, and returns
+// when the running batch is done.
+func (b *Batcher) Close() {
+	b.mu.Lock()
+	b.closed = true
+	b.signal()
+	b.mu.Unlock()
+	<-b.ended
+}
+
+func (b *Batcher) work() {
+	defer close(b.ended)
+	for range b.wake {
+		for {
+			batch, closed := b.next()
+			if closed {
+				return
+			}
+			if len(batch) == 0 {
+				break
+			}
+			b.answer(batch)
+		}
+	}
+}
+
+// share of Limits.Within that a batch may take: what comes meanwhile waits for it.
+const share = 4
+
+// next takes the queries that have waited longest; those that have waited so long
+// that their answers would be late are sent away.
+func (b *Batcher) next() (batch []*request, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		for _, r := range b.waiting {
+			r.reply <- reply{err: ErrClosed}
+		}
+		b.waiting = nil
+		return nil, true
+	}
+	n := b.limits.Batch
+	if b.cost > 0 {
+		n = min(n, max(1, int(b.limits.Within/share/b.cost)))
+	}
+	taken := 0
+	for ; taken < len(b.waiting) && len(batch) < n; taken++ {
+		r := b.waiting[taken]
+		if waited := time.Since(r.came); waited > 0 && waited+time.Duration(len(batch)+1)*b.cost > b.limits.Within {
+			r.reply <- reply{err: &BusyError{b.due()}}
+			continue
+		}
+		batch = append(batch, r)
+	}
+	b.waiting = slices.Delete(b.waiting, 0, taken)
+	b.busy, b.since = len(batch), time.Now()
+	return batch, false
+}
+
+// memory is how many queries the cost remembers, about, while it falls.
+const memory = 64
+
+// done notes what a batch cost that was searched to its end.
+func (b *Batcher) done(n int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy = 0; err != nil {
+		return
+	}
+	cost := time.Since(b.since) / time.Duration(n)
+	if cost < b.cost { // a rise is believed at once, so that few answers are late
+		weight := min(float64(n)/memory, 0.5)
+		cost = time.Duration((1-weight)*float64(b.cost) + weight*float64(cost))
+	}
+	b.cost = max(cost, 1)
+}
+
+// answer searches a batch; the search ends early when nobody waits for it any more.
+// Nothing is running any more when the first caller has its answer.
+func (b *Batcher) answer(batch []*request) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var left atomic.Int64
+	left.Store(int64(len(batch)))
+	queries, k := make([]string, len(batch)), 0
+	for i, r := range batch {
+		queries[i], k = r.query, max(k, r.k)
+		stop := context.AfterFunc(r.ctx, func() {
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		})
+		defer stop()
+	}
+	answers, err := b.searcher.Search(ctx, queries, k)
+	if err == nil && len(answers) != len(batch) {
+		err = errors.New("the search did not answer every query")
+	}
+	b.done(len(batch), err)
+	for i, r := range batch {
+		got := reply{err: err}
+		if err == nil {
+			got.answer = answers[i]
+			got.answer.Hits = got.answer.Hits[:min(r.k, len(got.answer.Hits))]
+		}
+		r.reply <- got
+	}
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redsi/redsi/internal/ranking/search"
+)
+
+// slow takes a time for each query.
+type slow struct {
+	cost    time.Duration
+	longest int // batch
+}
+
+func (s *slow) Search(_ context.Context, queries []string, _ int) ([]search.Answer, error) {
+	s.longest = max(s.longest, len(queries))
+	time.Sleep(time.Duration(len(queries)) * s.cost)
+	return make([]search.Answer, len(queries)), nil
+}
+
+// However many ask, who is answered is answered in time; the others are told at once,
+// or when the searcher turned out slower, in time too, and when to come back.
+func TestWithin(t *testing.T) {
+	for _, slower := range []time.Duration{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slow{cost: 30 * time.Millisecond}
+			b := NewBatcher(s, Limits{32, 256, 2 * time.Second})
+			if _, err := b.Search(t.Context(), "warm", 1); err != nil {
+				t.Fatal(err)
+			}
+			s.cost *= slower
+			began := time.Now()
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			answered, refused := 0, 0
+			for i := range 200 {
+				wg.Go(func() {
+					for q := range 5 {
+						start := time.Now()
+						_, err := b.Search(t.Context(), fmt.Sprint(i, q), 1)
+						took := time.Since(start)
+						var busy *BusyError
+						mu.Lock()
+						switch {
+						case err == nil:
+							answered++
+							if took > 2*time.Second {
+								t.Errorf("an answer took %s", took)
+							}
+						case errors.As(err, &busy):
+							refused++
+							if slower == 1 && took > 0 || took > 2*time.Second || busy.After <= 0 {
+								t.Errorf("sent away after %s, to come back after %s", took, busy.After)
+							}
+						default:
+							t.Error(err)
+						}
+						mu.Unlock()
+						if err != nil {
+							time.Sleep(busy.After)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			// Who asks first is the scheduler's choice, and with it how many are answered; that the
+			// searcher is kept at work is not. One that is slower stands still while those it sent away are.
+			took := time.Since(began)
+			worked := float64(time.Duration(answered)*s.cost) / float64(took)
+			if worked < 0.6 || slower == 1 && worked < 0.95 || refused == 0 || s.longest > 32 || slower == 1 && s.longest > 16 {
+				t.Errorf("%d answered in %s, at work for %.2f of it, %d refused, batches of up to %d",
+					answered, took, worked, refused, s.longest)
+			}
+			b.Close()
+		})
+	}
+}
+
+// A model that is slower than the time in which answers are due answers all the same,
+// one client at a time.
+func TestSlowModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBatcher(&slow{cost: 5 * time.Second}, Limits{32, 256, 2 * time.Second})
+		for range 2 {
+			if _, err := b.Search(t.Context(), "q", 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		go b.Search(t.Context(), "first", 1)
+		synctest.Wait()
+		if _, err := b.Search(t.Context(), "second", 1); !errors.As(err, new(*BusyError)) {
+			t.Errorf("while another is answered: %v", err)
+		}
+		b.Close()
+	})
+}

@@ -1,0 +1,309 @@
+package archive
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// Reader is an archive whose table of contents has been checked: every name is where it
+// belongs and means the same file on every system, and nothing exceeds the limits. The bytes
+// of a file are verified when they are read.
+type Reader struct {
+	Manifest Manifest
+	Signer   signature.Public // of the manifest; zero: not signed
+	Others   []string         // files that do not belong in an archive; not read
+
+	where   string
+	project map[string]*zip.File
+	blobs   map[artifacts.Digest]*zip.File
+	records map[string]*zip.File
+	names   []string // of records, sorted
+	people  map[string]*zip.File
+}
+
+// NewReader reads the table of contents and the manifest of an archive of size bytes; where
+// is its name for messages.
+func NewReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, error) {
+	a, err := newReader(r, size, l, where)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a readable archive: %w", where, err)
+	}
+	return a, nil
+}
+
+func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, error) {
+	if err := directory(r, size, l); err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, bad("", "its table of contents cannot be read: %w", err)
+	}
+	if err := check(z.File, size, l); err != nil {
+		return nil, err
+	}
+	a := &Reader{where: where, project: map[string]*zip.File{}, blobs: map[artifacts.Digest]*zip.File{}, records: map[string]*zip.File{}, people: map[string]*zip.File{}}
+	if err := a.sort(z.File, l); err != nil {
+		return nil, err
+	}
+	f := a.people[ManifestName]
+	if f == nil {
+		return nil, bad("", "it has no %s: archives are made by redsi export --archive", ManifestName)
+	}
+	b, err := readAll(f, l.File)
+	if err != nil {
+		return nil, err
+	}
+	if a.Manifest, a.Signer, err = parseManifest(b); err != nil {
+		return nil, &Error{ManifestName, err}
+	}
+	if err := a.complete(l); err != nil {
+		return nil, err
+	}
+	slices.Sort(a.Others)
+	return a, nil
+}
+
+// sort puts every entry where it belongs.
+func (a *Reader) sort(files []*zip.File, l Limits) error {
+	seen := make(map[string]string, len(files))
+	for _, f := range files {
+		name, folder := strings.CutSuffix(f.Name, "/")
+		if err := artifacts.CheckFileName(name); err != nil {
+			return err
+		}
+		key := fold(name)
+		if other, twice := seen[key]; twice {
+			return bad(f.Name, "%.200q is the same file if case is ignored", other)
+		}
+		seen[key] = f.Name
+		if folder {
+			continue
+		}
+		if err := a.put(f, l); err != nil {
+			return err
+		}
+	}
+	for _, f := range files { // none is a folder of another
+		for dir := path.Dir(strings.TrimSuffix(f.Name, "/")); dir != "."; dir = path.Dir(dir) {
+			if other, ok := seen[fold(dir)]; ok && !strings.HasSuffix(other, "/") {
+				return bad(f.Name, "%.200q is a file, not a folder", other)
+			}
+		}
+	}
+	a.names = slices.Sorted(maps.Keys(a.records))
+	return nil
+}
+
+func (a *Reader) put(f *zip.File, l Limits) error {
+	if name, ok := strings.CutPrefix(f.Name, ProjectDir); ok {
+		if err := CheckProjectFile(name); err != nil {
+			return err
+		}
+		if len(a.project) == l.Files {
+			return bad(f.Name, "the project has more than %d files", l.Files)
+		}
+		if f.UncompressedSize64 > uint64(l.File) {
+			return bad(f.Name, "a file of the project may have at most %d bytes, but this one has %d", l.File, f.UncompressedSize64)
+		}
+		a.project[name] = f
+		return nil
+	}
+	if at, ok := strings.CutPrefix(f.Name, BlobsDir); ok {
+		d, err := artifacts.ParseHex(strings.Replace(at, "/", "", 1))
+		if err != nil || artifacts.BlobPath(d) != at {
+			return bad(f.Name, "this is not the path of a blob")
+		}
+		a.blobs[d] = f
+		return nil
+	}
+	if at, ok := strings.CutPrefix(f.Name, RecordsDir); ok {
+		name, ok := artifacts.RecordName(at)
+		if !ok || !TakesRecord(name) {
+			return bad(f.Name, "an archive must not have such a record")
+		}
+		if f.UncompressedSize64 > artifacts.MaxRecord {
+			return bad(f.Name, "a record may have at most %d bytes, but this one has %d", artifacts.MaxRecord, f.UncompressedSize64)
+		}
+		a.records[name] = f
+		return nil
+	}
+	switch f.Name {
+	case ManifestName, ReadmeName, CitationName, CrateName, ReportName, DepositName:
+		a.people[f.Name] = f
+	default:
+		if strings.HasPrefix(f.Name, ResultsDir) {
+			a.people[f.Name] = f
+		} else {
+			a.Others = append(a.Others, f.Name)
+		}
+	}
+	return nil
+}
+
+// complete compares the table of contents with the manifest.
+func (a *Reader) complete(l Limits) error {
+	m := a.Manifest
+	named := map[string]bool{}
+	for _, f := range append(slices.Clone(m.Files), m.Sources...) {
+		if err := CheckProjectFile(f.Name); err != nil {
+			return err
+		}
+		if key := fold(f.Name); named[key] {
+			return bad(f.Name, "the manifest lists this file of the project twice")
+		} else {
+			named[key] = true
+		}
+	}
+	for name := range named {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if named[dir] {
+				return bad(name, "%.200q is a file of the project, not a folder", dir)
+			}
+		}
+	}
+	if len(named) > l.Files {
+		return bad("", "the project has %d files, more than %d", len(named), l.Files)
+	}
+	left := l.Size // one blob may be many files: each is written
+	for _, f := range a.blobs {
+		left -= int64(f.UncompressedSize64)
+	}
+	for _, f := range m.Sources {
+		b := a.blobs[f.Digest]
+		switch {
+		case b == nil:
+			return bad(f.Name, "the archive lacks this file of the project")
+		case b.UncompressedSize64 != uint64(f.Size):
+			return bad(f.Name, "it has %d bytes, not %d as the manifest says", b.UncompressedSize64, f.Size)
+		}
+		if left -= f.Size; left < 0 {
+			return bad(f.Name, "with it the archive unpacks to more than %d bytes: if that is intended, allow it with --max-size", l.Size)
+		}
+	}
+	for _, f := range m.Files {
+		if a.project[f.Name] == nil {
+			return bad(ProjectDir+f.Name, "the archive lacks this file")
+		}
+	}
+	if len(a.project) != len(m.Files) {
+		return bad("", "it has %d files of the project, but its manifest lists %d", len(a.project), len(m.Files))
+	}
+	if len(a.people) != len(m.Others)+1 { // and the manifest
+		return bad("", "it has %d files for people, but its manifest says %d", len(a.people)-1, len(m.Others))
+	}
+	for _, f := range m.Others {
+		if a.people[f.Name] == nil || f.Name == ManifestName {
+			return bad(f.Name, "the archive lacks this file")
+		}
+	}
+	if len(a.names) != m.Records.Count {
+		return bad("", "it has %d records, but its manifest says %d", len(a.names), m.Records.Count)
+	}
+	if len(a.blobs) != m.Blobs {
+		return bad("", "it has %d blobs, but its manifest says %d", len(a.blobs), m.Blobs)
+	}
+	return nil
+}
+
+// Verify reads all records and all files for people, and compares them with the manifest.
+// Files of the project and blobs are verified when they are read.
+func (a *Reader) Verify(ctx context.Context) error {
+	sum := sha256.New()
+	for _, name := range a.names {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		b, err := readAll(a.records[name], artifacts.MaxRecord)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.where, err)
+		}
+		fmt.Fprintf(sum, "%s %s\n", name, artifacts.Sum(b))
+	}
+	if got := artifacts.Digest(sum.Sum(nil)); got != a.Manifest.Records.Digest {
+		return fmt.Errorf("%s: its records do not match its manifest: their digest is %s, not %s", a.where, got, a.Manifest.Records.Digest)
+	}
+	for _, f := range a.Manifest.Others {
+		if err := a.verified(ctx, f, a.people[f.Name], io.Discard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verified copies an entry with a known digest.
+func (a *Reader) verified(ctx context.Context, f artifacts.File, z *zip.File, to io.Writer) error {
+	r, err := open(z)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.where, err)
+	}
+	_, err = io.Copy(to, readers.WithContext(ctx, artifacts.VerifyReader(r, f.Digest, a.where+", "+z.Name)))
+	if err = errors.Join(err, r.Close()); err != nil {
+		return fmt.Errorf("%s: %w", a.where, err)
+	}
+	return nil
+}
+
+// Has reports whether a blob is in the archive.
+func (a *Reader) Has(d artifacts.Digest) bool { return a.blobs[d] != nil }
+
+// Project opens a file of the project; a read that reaches io.EOF has delivered what the
+// manifest says.
+func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {
+	z := a.project[f.Name]
+	if z == nil {
+		return nil, bad(ProjectDir+f.Name, "the archive lacks this file")
+	}
+	r, err := open(z)
+	if err != nil {
+		return nil, err
+	}
+	return artifacts.VerifyReader(r, f.Digest, a.where+", "+z.Name), nil
+}
+
+// open opens an entry, limited to its stated size.
+func open(f *zip.File) (io.ReadCloser, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, &Error{f.Name, err}
+	}
+	return &entry{r, f}, nil
+}
+
+// entry adds the file's name to errors.
+type entry struct {
+	io.ReadCloser
+	f *zip.File
+}
+
+func (e *entry) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = bad(e.f.Name, "its bytes are damaged: %w", err)
+	}
+	return n, err
+}
+
+func readAll(f *zip.File, most int64) ([]byte, error) {
+	if f.UncompressedSize64 > uint64(most) {
+		return nil, bad(f.Name, "it has %d bytes, more than %d", f.UncompressedSize64, most)
+	}
+	r, err := open(f)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}

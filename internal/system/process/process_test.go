@@ -1,0 +1,103 @@
+package process_test
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/process"
+)
+
+// start runs a program until the test ends, once it has written a line.
+func start(t *testing.T, env []string, argv ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = env
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func TestIdentity(t *testing.T) {
+	me, err := process.Self()
+	if err != nil || me.PID != os.Getpid() || !me.Running() {
+		t.Fatalf("%+v, %v", me, err)
+	}
+	if again, err := process.Of(os.Getpid()); err != nil || again != me {
+		t.Errorf("%+v, %v, want %+v", again, err, me)
+	}
+	// The number alone is not the process: one that started at another time, or in another boot.
+	for _, other := range []process.Identity{
+		{PID: me.PID, Start: "1", Host: me.Host},
+		{PID: me.PID, Start: me.Start, Host: process.Host{Machine: me.Machine, Boot: "another", Numbers: me.Numbers}},
+		{PID: me.PID, Start: me.Start, Host: process.Host{Machine: me.Machine, Boot: me.Boot, Numbers: "another"}},
+		{},
+	} {
+		if other.Running() {
+			t.Errorf("%+v runs", other)
+		}
+		if err := errors.Join(other.End(), other.EndGroup()); err != nil { // this test would not survive it
+			t.Error(err)
+		}
+	}
+}
+
+func TestEnd(t *testing.T) {
+	cmd := start(t, nil, "/bin/sh", "-c", "echo; exec sleep 3600")
+	id, err := process.Of(cmd.Process.Pid)
+	if err != nil || !id.Running() {
+		t.Fatal(id, err)
+	}
+	if err := id.End(); err != nil {
+		t.Fatal(err)
+	}
+	if !id.AwaitEnd(time.Minute) { // it is not collected yet: what is left is not a process
+		t.Error("it runs on")
+	}
+	_ = cmd.Wait()
+	if _, err := process.Of(cmd.Process.Pid); !errors.Is(err, process.ErrGone) {
+		t.Errorf("of a process that has ended: %v", err)
+	}
+	if err := errors.Join(id.End(), id.EndGroup()); err != nil {
+		t.Errorf("ended twice: %v", err)
+	}
+}
+
+// What a program of a folder started is found by what it was given, though it
+// took another working folder and another group.
+func TestGiven(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		if found, err := process.Given(t.TempDir()); err != nil || found != nil {
+			t.Errorf("%v, %v", found, err)
+		}
+		return
+	}
+	dir := t.TempDir()
+	in := start(t, []string{"HOME=" + dir}, "/bin/sh", "-c", "cd /; echo; exec sleep 3600")
+	below := start(t, []string{"TMPDIR=" + filepath.Join(dir, "tmp")}, "/bin/sh", "-c", "echo; exec sleep 3600")
+	start(t, []string{"HOME=" + dir + "2", "PWD=" + dir, "X=" + dir}, "/bin/sh", "-c", "echo; exec sleep 3600")
+	found, err := process.Given(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[int]bool{}
+	for _, id := range found {
+		got[id.PID] = true
+	}
+	if len(got) != 2 || !got[in.Process.Pid] || !got[below.Process.Pid] {
+		t.Errorf("found %v, want %d and %d", got, in.Process.Pid, below.Process.Pid)
+	}
+}

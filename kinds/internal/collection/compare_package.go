@@ -1,0 +1,99 @@
+package collection
+
+import (
+	"context"
+	"io"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// comparePackageConfig compares a published collection with ours.
+type comparePackageConfig struct {
+	Documents        step.Input `hcl:"documents" accepts:"nq/documents" help:"our collection"`
+	Queries          step.Input `hcl:"queries" accepts:"nq/queries" help:"its queries"`
+	Corpus           step.Input `hcl:"corpus" accepts:"nq/corpus" help:"its texts"`
+	PackageDocuments step.Input `hcl:"package_documents" accepts:"nq/documents" help:"the package's collection"`
+	PackageQueries   step.Input `hcl:"package_queries" accepts:"nq/queries" help:"its queries"`
+	PackageCorpus    step.Input `hcl:"package_corpus" accepts:"nq/corpus" help:"its texts"`
+	Examples         int        `hcl:"examples,optional" help:"differences of each kind that are shown"`
+}
+
+var ComparePackage = step.Define(step.Kind[comparePackageConfig]{
+	Name:    "compare_package",
+	Version: 1,
+	Doc: `Compare a collection that kind package read with one of ours, record by record.
+Documents are paired by the examples that ask for them. Counts which pairs have the same
+records, number, title and text, which queries have the same question, split and target,
+and shows the first differences with what surrounds them. Titles are those of URLs, where
+there are URLs. Texts are streamed; of each document and query 150 bytes are held.`,
+	Example: `step "compare_package" "page_id" {
+  documents         = step.dedup.nq["page_id"].documents
+  queries           = step.dedup.nq["page_id"].queries
+  corpus            = step.serialize.nq["page_id/html_norm"].corpus
+  package_documents = step.package.published.documents
+  package_queries   = step.package.published.queries
+  package_corpus    = step.package.published.corpus
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "nq/package_comparison", Help: "what is the same, what differs and where, as JSON", Fields: step.FieldsOf[nq320k.Comparison]()}},
+	Defaults: comparePackageConfig{Examples: 10},
+	Check: func(c comparePackageConfig) error {
+		if c.Examples < 0 {
+			return step.Problems{{Path: "examples", Detail: "must not be negative"}}
+		}
+		return nil
+	},
+	Run: runComparePackage,
+})
+
+func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) error {
+	ours, closeOurs, err := side(x, c.Documents, c.Queries, c.Corpus)
+	if err != nil {
+		return err
+	}
+	defer closeOurs()
+	theirs, closeTheirs, err := side(x, c.PackageDocuments, c.PackageQueries, c.PackageCorpus)
+	if err != nil {
+		return err
+	}
+	defer closeTheirs()
+	report, err := nq320k.Compare(ours, theirs, c.Examples)
+	if err != nil {
+		return inout.DataError(err)
+	}
+	d, q := report.Documents, report.Queries
+	x.Count("pairs", int64(d.Pairs))
+	x.Count("unpaired_ours", int64(d.Ours-d.Pairs))
+	x.Count("unpaired_package", int64(d.Package-d.Pairs))
+	x.Count("other_texts", int64(d.Pairs-report.Texts.Same))
+	x.Count("other_titles", int64(report.Titles.Differ))
+	x.Count("other_numbers", int64(d.Pairs-d.SameNumber))
+	x.Count("other_targets", int64(q.OtherTarget))
+	return inout.WriteJSON(x, "report", report)
+}
+
+// side opens one collection of a comparison.
+func side(x *step.IO, documents, queries, texts step.Input) (nq320k.Collection, func(), error) {
+	c := nq320k.Collection{Corpus: func() (*corpus.Reader, func(), error) { return inout.OpenCorpus(x, texts) }}
+	var open []io.Closer
+	done := func() {
+		for _, r := range open {
+			r.Close()
+		}
+	}
+	for _, in := range []struct {
+		input step.Input
+		to    *io.Reader
+	}{{documents, &c.Documents}, {queries, &c.Queries}} {
+		r, err := x.Open(in.input)
+		if err != nil {
+			done()
+			return c, nil, err
+		}
+		open = append(open, r)
+		*in.to = r
+	}
+	return c, done, nil
+}

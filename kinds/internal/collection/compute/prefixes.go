@@ -1,0 +1,88 @@
+package compute
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/kinds/internal/collection"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) error {
+	t5, err := openT5(x, c.T5)
+	if err != nil {
+		return err
+	}
+	defer t5.Close()
+	shown := newPrefixExamples(c.Examples)
+	p := dedup.Prefixes{N: c.Tokens, Unknown: t5.Unk()}
+	ra, closeA, err := inout.OpenCorpus(x, c.A)
+	if err != nil {
+		return err
+	}
+	defer closeA()
+	rb, closeB, err := inout.OpenCorpus(x, c.B)
+	if err != nil {
+		return err
+	}
+	defer closeB()
+	err = corpus.Zip(ra, rb, func(a, b corpus.Document) error {
+		ta, tb := a.Text, b.Text
+		if c.Lowercase {
+			ta, tb = dedup.Lower(ta), dedup.Lower(tb)
+		}
+		ia, ib := t5.PiecesPrefix(ta, c.Tokens), t5.PiecesPrefix(tb, c.Tokens)
+		p.Add(ia, ib)
+		if at, ok := shown.wants(b.Title, slices.Contains(ia, p.Unknown), slices.Contains(ib, p.Unknown)); ok {
+			shown.found[at] = &collection.PrefixExample{Title: b.Title, A: tokenize.CleanUp(t5.Decode(ia, false)), B: tokenize.CleanUp(t5.Decode(ib, false))}
+		}
+		x.Report(step.Progress{Done: int64(p.Docs), Unit: "documents"})
+		return ctx.Err()
+	})
+	if err != nil {
+		return inout.DataError(err)
+	}
+	rep := collection.PrefixReport{PrefixReport: p.Report(), Examples: []inout.Example[collection.PrefixExample]{}}
+	for at, e := range shown.found {
+		switch {
+		case e != nil:
+			rep.Examples = append(rep.Examples, inout.ExampleOf(x, *e, nil))
+		case len(c.Examples) > 0:
+			rep.Examples = append(rep.Examples, inout.ExampleOf(x, collection.PrefixExample{}, fmt.Errorf("no document has the title %q", c.Examples[at])))
+		}
+	}
+	x.Count("documents", int64(p.Docs))
+	return inout.WriteJSON(x, "report", rep)
+}
+
+// prefixExamples chooses the documents to show: those with the titles asked for,
+// in that order, else the first two where only a has <unk>.
+type prefixExamples struct {
+	at    map[string]int // by title, lower-cased
+	found []*collection.PrefixExample
+}
+
+func newPrefixExamples(titles []string) *prefixExamples {
+	e := &prefixExamples{at: map[string]int{}, found: make([]*collection.PrefixExample, max(2, len(titles)))}
+	if len(titles) > 0 {
+		e.found = e.found[:len(titles)]
+	}
+	for i, t := range titles {
+		e.at[dedup.Lower(t)] = i
+	}
+	return e
+}
+
+func (e *prefixExamples) wants(title string, unknownA, unknownB bool) (int, bool) {
+	if len(e.at) > 0 {
+		at, ok := e.at[dedup.Lower(title)]
+		return at, ok && e.found[at] == nil
+	}
+	at := slices.Index(e.found, nil)
+	return at, at >= 0 && unknownA && !unknownB
+}

@@ -1,0 +1,316 @@
+package collection
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/export"
+	"github.com/redsi/redsi/internal/corpora/msmarco"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// exportConfig writes a collection in formats that other people use.
+type exportConfig struct {
+	Documents   step.Input            `hcl:"documents" accepts:"nq/documents" help:"collection"`
+	Queries     step.Input            `hcl:"queries" accepts:"nq/queries" help:"its queries"`
+	Corpus      step.Input            `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents; default: none"`
+	Report      step.Input            `hcl:"report,optional" accepts:"report" help:"report of the serialize step that wrote the texts; the card lists its options"`
+	Identifiers map[string]step.Input `hcl:"identifiers,optional" accepts:"docid/ids" help:"identifiers of the documents by type, such as naive"`
+	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, including documents that are not relevant, as import_corpus writes them; default: those of the queries"`
+	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
+	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
+	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
+	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi"`
+	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
+	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
+	Form        string                `hcl:"form,optional" help:"serialization of the texts"`
+	Settings    map[string]string     `hcl:"settings,optional" help:"what else the card says about how it was made, by name"`
+	Command     string                `hcl:"command,optional" help:"command that rebuilds it, for the card"`
+	Origin      string                `hcl:"origin,optional" enum:"natural_questions,generated,other" help:"where questions and texts come from; the card states the licence accordingly"`
+}
+
+var Export = step.Define(step.Kind[exportConfig]{
+	Name:    "export",
+	Version: 3,
+	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
+The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
+package reads. With identifiers, every document's are written too. A split without queries
+has no files, except in redsi, which has no test split. With croissant, croissant.json
+describes files, documents, queries and judgements (those of beir) in that vocabulary, version 1.0.
+The card is one of a repository of data sets: each of its
+configurations can be loaded by name. Reads each input once, for redsi the queries twice;
+memory is bounded by the names of the documents, and for redsi by their examples.`,
+	Example: `step "export" "page_id" {
+  documents   = step.dedup.nq["page_id"].documents
+  queries     = step.dedup.nq["page_id"].queries
+  corpus      = step.serialize.html_norm.corpus
+  report      = step.serialize.html_norm.report
+  identifiers = { naive = step.naive_ids.page_id.ids }
+  formats     = ["jsonl", "parquet", "trec", "beir", "redsi", "croissant"]
+  name        = "NQ320K-PageID"
+  key         = "page_id"
+  form        = "htmlnorm"
+}`,
+	Outputs:  []step.Output{{Name: "files", Type: "hub/dataset", Tree: true, Help: "one folder per format, identifiers, and README.md"}},
+	Defaults: exportConfig{Formats: []string{"jsonl", "parquet", "trec", "beir"}, IDs: "number", Origin: string(export.NaturalQuestions)},
+	Check:    checkExport,
+	Run:      runExport,
+})
+
+func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Formats, string(f)) }
+
+func checkExport(c exportConfig) error {
+	var ps step.Problems
+	problem := func(path, format string, args ...any) {
+		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+	}
+	if len(c.Labels) != len(c.Counts) {
+		problem("labels", "has %d labels for %d counts", len(c.Labels), len(c.Counts))
+	}
+	if _, err := exportedKey(c.Key); err != nil {
+		problem("key", "%v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Identifiers)) {
+		if err := export.CheckIdentifiers(name); err != nil {
+			problem("identifiers", "%v", err)
+		}
+	}
+	if c.has(export.Croissant) && !c.has(export.Parquet) && !c.has(export.JSONL) {
+		problem("formats", "croissant describes the records of parquet or jsonl: add one of them")
+	}
+	if c.has(export.Redsi) {
+		if _, err := nq320k.VariantOf(c.Form, c.Key); err != nil {
+			problem("formats", "redsi: %v", err)
+		}
+		if !c.Corpus.Set() {
+			problem("corpus", "is needed by format redsi")
+		}
+		if c.IDs != string(export.ByNumber) {
+			problem("ids", "format redsi names documents by number")
+		}
+	}
+	return ps.Err()
+}
+
+// exportedKey is a key that a collection can have, of kind dedup or msmarco.
+func exportedKey(name string) (msmarco.Key, error) {
+	for _, k := range msmarco.Keys() {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	k, err := dedup.Lookup(name)
+	if err != nil {
+		return msmarco.Key{}, fmt.Errorf("%w; of MS MARCO's documents, %s and %s", err, msmarco.Exact, msmarco.NormalizedTitle)
+	}
+	return msmarco.Key{Name: k.Name, Label: k.Label, Doc: k.Doc}, nil
+}
+
+func runExport(_ context.Context, x *step.IO, c exportConfig) error {
+	documents, err := x.Open(c.Documents)
+	if err != nil {
+		return err
+	}
+	defer documents.Close()
+	queries, err := x.Open(c.Queries)
+	if err != nil {
+		return err
+	}
+	defer queries.Close()
+	g := export.Grouping{Documents: documents, Queries: queries, IDs: export.IDs(c.IDs), Identifiers: map[string]*docid.Set{}}
+	var done func()
+	if g.Text, done, err = corpusTexts(x, c.Corpus); err != nil {
+		return err
+	}
+	defer done()
+	for name, in := range c.Identifiers {
+		if g.Identifiers[name], err = inout.ReadIDs(x, in); err != nil {
+			return err
+		}
+	}
+	if g.Judgments, err = judgments(x, c.Qrels); err != nil {
+		return err
+	}
+	if c.has(export.Redsi) {
+		if g.Variant, err = nq320k.VariantOf(c.Form, c.Key); err != nil {
+			return step.Permanent(err)
+		}
+		if g.Examples, err = examples(x, c.Queries); err != nil {
+			return err
+		}
+	}
+	coll, err := export.FromGrouping(g)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	card, err := c.card(x)
+	if err != nil {
+		return err
+	}
+	var formats []export.Format
+	for _, f := range c.Formats {
+		if export.Format(f) != export.Croissant {
+			formats = append(formats, export.Format(f))
+		}
+	}
+	create := func(name string) (io.WriteCloser, error) { return x.CreateFile("files", name) }
+	sum, err := export.Write(coll, formats, create)
+	if err != nil {
+		return inout.DataError(err)
+	}
+	if c.has(export.Croissant) {
+		if err := export.WriteCroissant(create, card, &sum); err != nil {
+			return err
+		}
+	}
+	w, err := x.CreateFile("files", "README.md")
+	if err != nil {
+		return err
+	}
+	x.Count("documents", int64(sum.Documents))
+	x.Count("queries", int64(sum.Train+sum.Dev+sum.Test))
+	x.Count("documents_without_text", int64(sum.Documents-sum.Texts))
+	x.Count("respaced", int64(sum.Respaced))
+	x.Count("escaped_topics", int64(sum.Escaped))
+	return errors.Join(export.WriteCard(w, card, sum), w.Close())
+}
+
+// judgments are those of all splits; nil if there are none.
+func judgments(x *step.IO, ins step.Inputs) (*metrics.Qrels, error) {
+	if len(ins) == 0 {
+		return nil, nil
+	}
+	all := &metrics.Qrels{}
+	for i, in := range ins {
+		r, err := x.Open(in)
+		if err != nil {
+			return nil, err
+		}
+		one, err := metrics.ReadQrels(r)
+		r.Close()
+		if err != nil {
+			return nil, inout.DataError(fmt.Errorf("qrels %d: %w", i+1, err))
+		}
+		for j := range one.Each {
+			if err := all.Judge(j.Query, j.Document, j.Grade); err != nil {
+				return nil, step.Permanent(fmt.Errorf("qrels %d: %w", i+1, err))
+			}
+		}
+	}
+	return all, nil
+}
+
+// examples are those of each document, of a first pass over the queries.
+func examples(x *step.IO, in step.Input) (func(int32) []int64, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	of, err := export.ExamplesOf(r)
+	return of, inout.DataError(err)
+}
+
+func (c exportConfig) card(x *step.IO) (export.Card, error) {
+	k, err := exportedKey(c.Key)
+	if err != nil {
+		return export.Card{}, step.Permanent(err)
+	}
+	card := export.Card{Name: c.Name, Key: k.Label, KeyDoc: k.Doc, Serializer: c.Form, Origin: export.Origin(c.Origin), Command: c.Command}
+	for i, in := range c.Counts {
+		var n dedupCounts
+		if err := inout.ReadJSON(x, in, &n); err != nil {
+			return card, err
+		}
+		card.Counts = append(card.Counts, export.KeyCount{Key: c.Labels[i], Train: n.Documents.Train, Dev: n.Documents.Dev, Union: n.Documents.Union})
+		if n.Resolved != nil && c.Labels[i] == k.Label {
+			card.Unresolved = n.Resolved.UnresolvedRecords
+		}
+	}
+	card.Settings = append(card.Settings, export.Setting{Name: "key", Value: c.Key})
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		card.Settings = append(card.Settings, export.Setting{Name: name, Value: c.Settings[name]})
+	}
+	options, err := c.options(x)
+	if err != nil {
+		return card, err
+	}
+	card.Settings = append(card.Settings, options...)
+	for _, in := range []struct {
+		name string
+		step.Input
+	}{{"documents", c.Documents}, {"queries", c.Queries}, {"corpus", c.Corpus}} {
+		if in.Set() {
+			card.Sources = append(card.Sources, export.Setting{Name: in.name, Value: in.Artifact.Digest.String()})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Identifiers)) {
+		card.Sources = append(card.Sources, export.Setting{Name: "identifiers, " + name, Value: c.Identifiers[name].Artifact.Digest.String()})
+	}
+	return card, nil
+}
+
+// options are those of the serializer, as JSON has them, by name.
+func (c exportConfig) options(x *step.IO) ([]export.Setting, error) {
+	if !c.Report.Set() {
+		return nil, nil
+	}
+	var r struct {
+		Form    string
+		Options map[string]json.RawMessage
+	}
+	if err := inout.ReadJSON(x, c.Report, &r); err != nil {
+		return nil, err
+	}
+	if r.Form == "" || r.Form != c.Form {
+		return nil, step.Permanent(fmt.Errorf("the report comes from a serialize step with form %q, the export says %q", r.Form, c.Form))
+	}
+	list := []export.Setting{{Name: "form", Value: r.Form}}
+	for _, name := range slices.Sorted(maps.Keys(r.Options)) {
+		var b bytes.Buffer
+		if err := json.Compact(&b, r.Options[name]); err != nil {
+			return nil, step.Permanent(err)
+		}
+		list = append(list, export.Setting{Name: "form option " + name, Value: b.String()})
+	}
+	return list, nil
+}
+
+// corpusTexts gives each document's text, asked for in order.
+func corpusTexts(x *step.IO, in step.Input) (func(*dedup.Document) (string, error), func(), error) {
+	if !in.Set() {
+		return nil, func() {}, nil
+	}
+	r, done, err := inout.OpenCorpus(x, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	var at corpus.Document
+	at.Doc = -1
+	return func(d *dedup.Document) (string, error) {
+		for at.Doc < d.Doc {
+			var err error
+			if at, err = r.Next(); errors.Is(err, io.EOF) {
+				return "", fmt.Errorf("the corpus ends before it")
+			} else if err != nil {
+				return "", err
+			}
+		}
+		if at.Doc != d.Doc {
+			return "", nil
+		}
+		return at.Text, nil
+	}, done, nil
+}

@@ -1,0 +1,193 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// extractConfig reads NQ files into compact records.
+type extractConfig struct {
+	Files      step.Inputs `hcl:"files" accepts:"files" help:"NQ .jsonl.gz files, full or simplified"`
+	Split      string      `hcl:"split" enum:"train,dev" help:"which split the files belong to"`
+	Format     string      `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
+	OnBadInput string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
+	Require    []string    `hcl:"require,optional" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
+	Text4K     string      `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: those of text, or the tags too; the paper does not say"`
+}
+
+var Extract = step.Define(step.Kind[extractConfig]{
+	Name:    "extract",
+	Version: 3,
+	Doc: `Read Natural Questions files into compact records.
+Keeps the fields that retrieval needs (paper, appendix "NQ Formats"). One part
+per file, so adding or losing one recomputes that one alone. Headers are the
+light half, about 300 bytes a record, that grouping reads. What no later step can
+use is a bad record here, where it can be skipped: no words in question or text, no
+URL, a dev record without title, an example_id that was there before, in any of the
+files. Cost: near the speed of gunzip on one core per file; memory is bounded by a
+few records and 20 bytes for each example.`,
+	Example: `step "extract" "train" {
+  files = step.download.nq_train.files
+  split = "train"
+}`,
+	Outputs: []step.Output{
+		{Name: "records", Type: "nq/records", Tree: true, Help: "records@1 streams, one per file, in the order of their names"},
+		{Name: "headers", Type: "nq/headers", Tree: true, Help: "headers@1 streams beside them"},
+		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON", Fields: step.FieldsOf[nq.Counts]()},
+	},
+	Defaults: extractConfig{Format: "auto", OnBadInput: "fail", Text4K: textTokens},
+	Check: func(c extractConfig) error {
+		for i, name := range c.Require {
+			if _, ok := required[name]; !ok {
+				return step.Problems{{Path: fmt.Sprintf("require[%d]", i), Detail: fmt.Sprintf("%q is not one of title, oldid", name)}}
+			}
+		}
+		return nil
+	},
+	Parts: []step.Spec{extractFile.Spec},
+	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
+		name := func(i int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i) }
+		return taskOfEach(x, c.Files, name, "shards are ordered by name", func(f step.Input, name string) (step.Task, error) {
+			return extractFile.Task(extractFileConfig{File: f, Name: name,
+				Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require, Text4K: c.Text4K})
+		})
+	},
+	Run: mergeExtracted,
+})
+
+// extractFileConfig is one file of an extract. Its name appears in errors and
+// in the report, so it is part of the key.
+type extractFileConfig struct {
+	File       step.Input `hcl:"file" help:"NQ file"`
+	Name       string     `hcl:"name" help:"file name, for errors"`
+	Split      string     `hcl:"split" help:"train or dev"`
+	Format     string     `hcl:"format" help:"auto, full or simplified"`
+	OnBadInput string     `hcl:"on_bad_record" help:"fail or skip"`
+	Require    []string   `hcl:"require,optional" help:"what URLs must name"`
+	Text4K     string     `hcl:"text4k,added" help:"what text keys are made of"`
+}
+
+// The tokens that text keys may be of.
+const (
+	textTokens = "text_tokens"
+	allTokens  = "all_tokens"
+)
+
+var extractFile = step.DefinePart(step.Kind[extractFileConfig]{
+	Name:     "extract_file",
+	Version:  3,
+	Doc:      "One file of an extract.",
+	Defaults: extractFileConfig{Text4K: textTokens},
+	Outputs: []step.Output{
+		{Name: "records", Type: "nq/records", Help: "records@1"},
+		{Name: "headers", Type: "nq/headers", Help: "headers@1"},
+		{Name: "report", Type: "report", Help: "nq.Counts as JSON"},
+	},
+	Run: runExtractFile,
+})
+
+var nqFormats = map[string]nq.Format{"auto": nq.Auto, "full": nq.Full, "simplified": nq.Simplified}
+
+func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err error) {
+	in, err := x.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	o := nq.Options{Split: nq.Split(c.Split), Format: nqFormats[c.Format], Strict: true, Check: c.check,
+		Progress: func(n int64) {
+			x.Report(step.Progress{Done: n, Total: c.File.Artifact.Size, Unit: "bytes", Note: c.Name})
+		}}
+	if c.OnBadInput == "skip" {
+		o.OnError = nq.Skip
+	}
+	rd := nq.NewReader(in, c.Name, o)
+	defer rd.Close()
+	recOut, err := x.Create("records")
+	if err != nil {
+		return err
+	}
+	headOut, err := x.Create("headers")
+	if err != nil {
+		return err
+	}
+	if err := copyRecords(rd, recOut, headOut, c.Text4K == allTokens); err != nil {
+		return err
+	}
+	if err := errors.Join(recOut.Close(), headOut.Close()); err != nil {
+		return err
+	}
+	return writeCounts(x, rd.Counts())
+}
+
+// required are what a URL may be asked to name.
+var required = map[string]func(url string) error{
+	"title": func(url string) error {
+		if _, ok := wikipedia.URLTitle(url); !ok {
+			return fmt.Errorf("document_url names no title: %.200q", url)
+		}
+		return nil
+	},
+	"oldid": func(url string) error {
+		_, err := wikipedia.OldID(url)
+		return err
+	},
+}
+
+// check is what the step demands of a record beyond what every step needs.
+func (c extractFileConfig) check(r *nq.Record) error {
+	for _, name := range c.Require {
+		if err := required[name](r.URL); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCounts counts what a reader did, by reason, and writes its report.
+func writeCounts(x *step.IO, counts nq.Counts) error {
+	x.Count("records", counts.Records)
+	x.Count("fallbacks", counts.Fallbacks)
+	x.Count("skipped", counts.SkippedTotal())
+	for reason, n := range counts.Skipped {
+		x.Count("skipped_"+strings.ReplaceAll(string(reason), "-", "_"), n)
+	}
+	return inout.WriteJSON(x, "report", counts)
+}
+
+// copyRecords writes every record and its header, text keys included; tags says
+// whether these are of tags too.
+func copyRecords(rd *nq.Reader, recOut, headOut io.Writer, tags bool) (err error) {
+	records, err := nq.NewRecordWriter(recOut)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, records.Close()) }()
+	headers, err := nq.NewHeaderWriter(headOut)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, headers.Close()) }()
+	var r nq.Record
+	for {
+		if err := rd.Next(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return inout.DataError(err)
+		}
+		h := nq.HeaderOf(&r)
+		h.Text4KCased, h.Text4K = dedup.TextKeys(&r, tags)
+		if err := errors.Join(records.Write(&r), headers.Write(&h)); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// packageConfig reads a collection that others published.
+type packageConfig struct {
+	Files  step.Inputs `hcl:"files" accepts:"files,hub/dataset" help:"documents.jsonl.gz, train_queries.jsonl.gz, validation_queries.jsonl.gz and metadata.json, or a tree that has them in a folder"`
+	Folder string      `hcl:"folder,optional" help:"folder that has the four files, such as data/htmlnorm/pageid; default: the only one that has a metadata.json"`
+}
+
+var Package = step.Define(step.Kind[packageConfig]{
+	Name:    "package",
+	Version: 1,
+	Doc: `Read a collection in the layout in which NQ320K was published.
+Its documents, queries and texts become those that dedup and serialize leave, so that
+a model can be trained on them: docid is the document's number. The layout has no URLs:
+documents have no revision and no page. A file that is missing or cut, another version of
+the format, a docid out of order and a query whose docid is missing are errors that name
+file and line. Streams; memory is 100 bytes a query.`,
+	Example: `step "package" "published" {
+  files = step.download.published.files
+}`,
+	Outputs: []step.Output{
+		{Name: "documents", Type: "nq/documents", Help: "documents.jsonl.zst, as dedup leaves it, without key, URL and revision"},
+		{Name: "queries", Type: "nq/queries", Help: "queries.jsonl.zst, as dedup leaves it"},
+		{Name: "corpus", Type: "nq/corpus", Help: "corpus.jsonl.zst, as serialize leaves it: title and text"},
+		{Name: "report", Type: "report", Help: "style, key and counts, as JSON", Fields: step.FieldsOf[nq320k.Contents]()},
+	},
+	Run: runPackage,
+})
+
+func runPackage(ctx context.Context, x *step.IO, c packageConfig) error {
+	files, err := packageFiles(x, c)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	open := func(name string) (io.ReadCloser, error) { return x.OpenFile(files[name]) }
+	var streams [3]io.WriteCloser // documents, queries, corpus
+	for i, output := range []string{"documents", "queries", "corpus"} {
+		if streams[i], err = x.Create(output); err != nil {
+			return err
+		}
+	}
+	texts, err := corpus.NewWriter(streams[2])
+	if err != nil {
+		return err
+	}
+	// Each stream is written within the function that opens it.
+	var have nq320k.Contents
+	err = dedup.WriteLines(streams[0], func(document func(any) error) error {
+		return dedup.WriteLines(streams[1], func(query func(any) error) error {
+			var err error
+			have, err = nq320k.Read(open, nq320k.Visitor{
+				Query: func(q *dedup.Query) error { return query(q) },
+				Document: func(d *dedup.Document, text string) error {
+					if ctx.Err() != nil {
+						return ctx.Err()
+					}
+					x.Report(step.Progress{Done: int64(d.Doc) + 1, Unit: "documents"})
+					return errors.Join(document(d), texts.Write(corpus.Document{Doc: d.Doc, Title: d.Title, Text: text}))
+				},
+			})
+			return err
+		})
+	})
+	if err = errors.Join(err, texts.Close()); err != nil {
+		return inout.DataError(err)
+	}
+	for _, w := range streams {
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	x.Count("documents", int64(have.Documents))
+	x.Count("queries", int64(have.Train+have.Dev))
+	x.Count("documents_without_text", int64(have.WithoutText))
+	x.Count("other_source_ids", int64(have.OtherSources))
+	return inout.WriteJSON(x, "report", have)
+}
+
+// packageFiles finds the four files of one folder.
+func packageFiles(x *step.IO, c packageConfig) (map[string]artifacts.File, error) {
+	folders := map[string]map[string]artifacts.File{}
+	var described []string // folders that have a metadata.json
+	for _, in := range c.Files {
+		for _, f := range x.Files(in, "file") {
+			folder, name := path.Split(f.Name)
+			folder = strings.TrimSuffix(folder, "/")
+			if !slices.Contains(nq320k.Files(), name) {
+				continue
+			}
+			if folders[folder] == nil {
+				folders[folder] = map[string]artifacts.File{}
+			}
+			if old, ok := folders[folder][name]; ok && old.Digest != f.Digest {
+				return nil, fmt.Errorf("%s is given twice", f.Name)
+			}
+			folders[folder][name] = f
+			if name == nq320k.MetadataFile {
+				described = append(described, folder)
+			}
+		}
+	}
+	folder := strings.Trim(c.Folder, "/")
+	if c.Folder == "" {
+		slices.Sort(described)
+		switch described = slices.Compact(described); len(described) {
+		case 0:
+			return nil, fmt.Errorf("no folder of the files has a %s; a package has %s", nq320k.MetadataFile, strings.Join(nq320k.Files(), ", "))
+		case 1:
+			folder = described[0]
+		default:
+			return nil, fmt.Errorf("several folders have a %s: name one as folder (%s)", nq320k.MetadataFile, strings.Join(described, ", "))
+		}
+	}
+	for _, name := range nq320k.Files() {
+		if _, ok := folders[folder][name]; !ok {
+			return nil, fmt.Errorf("%s is missing; a package has %s", path.Join(folder, name), strings.Join(nq320k.Files(), ", "))
+		}
+	}
+	return folders[folder], nil
+}

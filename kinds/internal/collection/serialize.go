@@ -1,0 +1,282 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/serialize"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// serializeConfig writes the text of each document.
+type serializeConfig struct {
+	Records   step.Inputs       `hcl:"records" accepts:"nq/records" help:"records, of all splits that the documents come from"`
+	Documents step.Input        `hcl:"documents,optional" accepts:"nq/documents" help:"collection: which snapshot represents each document; default: every record is written, numbered in order"`
+	Form      string            `hcl:"form" enum:"simplified_tags,simplified,simplenorm,ncinorm,htmlnorm" help:"serialization"`
+	T5        step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm to find pronunciations"`
+	BERT      step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm with nci_normalize_title"`
+	Options   serialize.Options `hcl:"options,optional" help:"rules, by default the paper's and, where it is silent, its released code's"`
+}
+
+// serializeReport says what was done, for cards of data sets, and what that removed.
+type serializeReport struct {
+	Form    string            `json:"form"`
+	Options serialize.Options `json:"options"`
+	serialize.Tally
+}
+
+var Serialize = step.Define(step.Kind[serializeConfig]{
+	Name:    "serialize",
+	Version: 3,
+	Doc: `Write the text of every document in one of the four forms of the paper.
+simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
+and Serialization"), or simplified_tags, the text of NQ's simplified format as it
+is. One part per records file. Every rule is an option; what each rule removed is
+counted in the report. Without documents every record is written, for a dedup by
+corpus_text. Cost: about a millisecond per document; memory is bounded.`,
+	Example: `step "serialize" "html_norm" {
+  records      = [step.extract.train.records, step.extract.dev.records]
+  documents    = step.dedup.nq["page_id"].documents
+  form         = "htmlnorm"
+  t5_tokenizer = step.download.t5_tokenizer.files
+  options      = { pronunciation = "keep" }
+}`,
+	Outputs: []step.Output{
+		{Name: "corpus", Type: "nq/corpus", Help: "corpus.jsonl.zst: doc, title, abstract and text, by document number"},
+		{Name: "report", Type: "report", Help: "the form, its options and what each rule removed, as JSON", Fields: step.FieldsOf[serializeReport]()},
+	},
+	Defaults: serializeConfig{Options: serialize.Defaults()},
+	Check:    func(c serializeConfig) error { return c.Options.Validate() },
+	Parts:    []step.Spec{SerializeFile.Spec},
+	Split: func(_ context.Context, x *step.IO, c serializeConfig) ([]step.Task, error) {
+		var tasks []step.Task
+		for _, in := range c.Records {
+			for _, f := range x.Files(in, "records") {
+				p := SerializeFileConfig{Records: step.In(artifacts.Artifact{Type: "nq/records", Digest: f.Digest, Size: f.Size}),
+					Documents: c.Documents, Form: c.Form, T5: c.T5, BERT: c.BERT, Options: c.Options}
+				t, err := SerializeFile.Task(p)
+				if err != nil {
+					return nil, step.Permanent(err)
+				}
+				tasks = append(tasks, t)
+			}
+		}
+		return tasks, nil
+	},
+	Run: mergeSerialized,
+})
+
+// SerializeFileConfig is one records file of a serialize step.
+type SerializeFileConfig struct {
+	Records   step.Input        `hcl:"records" help:"records@1 stream"`
+	Documents step.Input        `hcl:"documents,optional" help:"collection"`
+	Form      string            `hcl:"form" help:"serialization"`
+	T5        step.Inputs       `hcl:"t5_tokenizer,optional" help:"T5 tokenizer"`
+	BERT      step.Inputs       `hcl:"bert_tokenizer,optional" help:"BERT tokenizer"`
+	Options   serialize.Options `hcl:"options" help:"rules"`
+}
+
+var SerializeFile = step.DefinePart(step.Kind[SerializeFileConfig]{
+	Name:    "serialize_file",
+	Version: 3,
+	Doc:     "One records file of a serialize step.",
+	Outputs: []step.Output{
+		{Name: "corpus", Type: "nq/corpus", Help: "the documents that this file's records represent"},
+		{Name: "report", Type: "report", Help: "serialize.Tally as JSON"},
+	},
+	Needs: step.Tokenizers,
+	Unless: func(c SerializeFileConfig) bool {
+		return len(c.T5) == 0 || !serialize.Form(c.Form).NeedsUnknown(c.Options)
+	},
+	Run: func(ctx context.Context, x *step.IO, c SerializeFileConfig) error {
+		return WriteTexts(ctx, x, c, nil)
+	},
+})
+
+// representatives maps the record that stands for each document to its number.
+// Without a collection it is empty.
+func representatives(x *step.IO, in step.Input) (map[nq.Key]int32, error) {
+	if !in.Set() {
+		return nil, nil
+	}
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	docs := map[nq.Key]int32{}
+	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+		docs[nq.Key{Split: d.Split, ID: d.ExampleID}] = d.Doc
+		return nil
+	})
+	if err != nil {
+		return nil, inout.DataError(fmt.Errorf("documents: %w", err))
+	}
+	return docs, nil
+}
+
+// Unknown says whether T5's tokenization of a text has <unk>. Only the second program has one.
+type Unknown = func(text string) bool
+
+// serializerTools are those that there are: the BERT tokenizer is loaded.
+func serializerTools(x *step.IO, hasUnknown Unknown, bert step.Inputs) (serialize.Tools, error) {
+	tools := serialize.Tools{HasUnknown: hasUnknown}
+	if len(bert) > 0 {
+		path, err := inout.OnlyFile(x, bert, "bert_tokenizer")
+		if err != nil {
+			return tools, err
+		}
+		tok, err := tokenize.LoadBERT(path)
+		if err != nil {
+			return tools, step.Permanent(err)
+		}
+		tools.BertNormalize = tok.Normalize
+	}
+	return tools, nil
+}
+
+// WriteTexts serializes the records of a file.
+func WriteTexts(ctx context.Context, x *step.IO, c SerializeFileConfig, hasUnknown Unknown) error {
+	docs, err := representatives(x, c.Documents)
+	if err != nil {
+		return err
+	}
+	tools, err := serializerTools(x, hasUnknown, c.BERT)
+	if err != nil {
+		return err
+	}
+	s, err := serialize.New(serialize.Form(c.Form), c.Options, tools)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	in, err := x.Open(c.Records)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rd := nq.NewRecordReader(in)
+	defer rd.Close()
+	texts := corpus.NewSorter(x.Scratch)
+	var tally serialize.Tally
+	var r nq.Record
+	for n := int32(0); ; n++ {
+		if err := rd.Next(&r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return inout.DataError(err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		x.Report(step.Progress{Done: int64(n) + 1, Unit: "records"})
+		d := corpus.Document{Doc: n}
+		if !c.Documents.Set() {
+			d.Split, d.ExampleID = string(r.Split), r.ExampleID
+		} else if doc, ok := docs[r.Key()]; ok {
+			d.Doc = doc
+		} else {
+			continue
+		}
+		t, err := s.Document(&r)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		tally.Add(t.Removed)
+		d.Title, d.Abstract, d.Text = t.Title, t.Abstract, t.String()
+		if err := texts.Add(d); err != nil {
+			return twice(err)
+		}
+	}
+	if err := writeCorpus(x, texts.WriteAll); err != nil {
+		return err
+	}
+	return inout.WriteJSON(x, "report", tally)
+}
+
+// twice marks as permanent that two records stand for one document; any other failure to
+// write a corpus is the disk's.
+func twice(err error) error {
+	if errors.Is(err, corpus.ErrOrder) {
+		return step.Permanent(err)
+	}
+	return err
+}
+
+func writeCorpus(x *step.IO, fill func(*corpus.Writer) error) error {
+	out, err := x.Create("corpus")
+	if err != nil {
+		return err
+	}
+	w, err := corpus.NewWriter(out)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fill(w), w.Close()); err != nil {
+		return twice(err)
+	}
+	x.Count("documents", w.Len())
+	return out.Close()
+}
+
+func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
+	docs, err := representatives(x, c.Documents)
+	if err != nil {
+		return err
+	}
+	var streams []*corpus.Reader
+	var reports []serialize.Tally
+	for _, p := range x.Parts() {
+		in, err := x.Open(step.In(p.Outputs["corpus"]))
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		r, err := corpus.NewReader(in)
+		if err != nil {
+			return inout.DataError(err)
+		}
+		defer r.Close()
+		streams = append(streams, r)
+		var tally serialize.Tally
+		if err := inout.ReadJSON(x, step.In(p.Outputs["report"]), &tally); err != nil {
+			return err
+		}
+		reports = append(reports, tally)
+	}
+	written := int64(0)
+	if err := writeCorpus(x, func(w *corpus.Writer) error {
+		join := corpus.Merge
+		if !c.Documents.Set() {
+			join = corpus.Concatenate
+		}
+		err := join(w, streams)
+		written = w.Len()
+		return inout.DataError(err)
+	}); err != nil {
+		return err
+	}
+	if c.Documents.Set() && written != int64(len(docs)) {
+		return step.Permanent(fmt.Errorf("%d of %d documents have a record: give the records of every split that the documents come from", written, len(docs)))
+	}
+	total := serialize.Tally{}
+	for _, t := range reports {
+		total.Merge(t)
+	}
+	for name, n := range map[string]int{
+		"without_title": total.WithoutTitle, "without_abstract": total.WithoutAbstract, "truncated": total.WithTruncation,
+		"tokens_outside_html": total.Sum.SpansOutside, "tables_dropped": total.Sum.EmptyTables, "items_dropped": total.Sum.EmptyItems,
+	} {
+		if n > 0 {
+			x.Count(name, int64(n))
+		}
+	}
+	return inout.WriteJSON(x, "report", serializeReport{c.Form, c.Options, total})
+}

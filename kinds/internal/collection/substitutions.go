@@ -1,0 +1,89 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// SubstitutionsConfig counts stored tokens that differ from their HTML.
+type SubstitutionsConfig struct {
+	Records step.Inputs `hcl:"records" accepts:"nq/records" help:"full-format records; the paper counts the development set"`
+	T5      step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json, for the columns about <unk>"`
+	Top     int         `hcl:"top,optional" help:"how many pairs the table has"`
+}
+
+var Substitutions = step.Define(step.Kind[SubstitutionsConfig]{
+	Name:    "substitutions",
+	Version: 1,
+	Doc: `Count the tokens that NQ's preprocessing rewrote (appendix "Character Substitutions").
+Compares every stored token with its byte-aligned HTML span. Cost: reading the
+records once; memory is per distinct pair.`,
+	Example: `step "substitutions" "dev" {
+  records      = step.extract.dev.records
+  t5_tokenizer = step.download.t5_tokenizer.files
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "nq/substitutions", Help: "nq.SubstitutionReport as JSON", Fields: step.FieldsOf[nq.SubstitutionReport]()}},
+	Defaults: SubstitutionsConfig{Top: 10},
+	Needs:    step.Tokenizers,
+})
+
+// CountSubstitutions writes the report.
+func CountSubstitutions(ctx context.Context, x *step.IO, c SubstitutionsConfig, hasUnknown Unknown) error {
+	var s nq.Substitutions
+	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { s.Add(r); return nil }); err != nil {
+		return err
+	}
+	x.Count("compared", s.Compared)
+	x.Count("mismatches", s.Mismatches)
+	return inout.WriteJSON(x, "report", s.Report(c.Top, hasUnknown))
+}
+
+// eachRecord reads record streams in the order of their files. The record is
+// only valid during the call.
+func eachRecord(ctx context.Context, x *step.IO, ins step.Inputs, f func(*nq.Record) error) error {
+	n := int64(0)
+	for _, in := range ins {
+		for _, file := range x.Files(in, "records") {
+			err := recordsOf(x, file, func(r *nq.Record) error {
+				if n++; n%100 == 0 {
+					x.Report(step.Progress{Done: n, Unit: "records", Note: file.Name})
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return f(r)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func recordsOf(x *step.IO, file artifacts.File, f func(*nq.Record) error) error {
+	in, err := x.OpenFile(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rd := nq.NewRecordReader(in)
+	defer rd.Close()
+	var r nq.Record
+	for {
+		if err := rd.Next(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return inout.DataError(err)
+		}
+		if err := f(&r); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package collection
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/synth"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// synthMSMarcoConfig is a generated collection in the formats of MS MARCO.
+type synthMSMarcoConfig struct {
+	Seed         int `hcl:"seed,optional" help:"every byte of the files follows from it and the sizes"`
+	Documents    int `hcl:"documents,optional" help:"documents, in all files"`
+	Files        int `hcl:"files,optional" help:"files of documents"`
+	BodyWords    int `hcl:"body_words,optional" help:"mean number of words in a body; real ones have about 1,100"`
+	TrainQueries int `hcl:"train_queries,optional" help:"queries of the train split"`
+	DevQueries   int `hcl:"dev_queries,optional" help:"queries of the dev split"`
+	TrapEvery    int `hcl:"trap_every,optional" help:"put the designed cases into every n-th block of 20 documents and queries; 0: plain ones only"`
+	BadLines     int `hcl:"bad_lines,optional" help:"lines of documents that cannot be read"`
+}
+
+func (c synthMSMarcoConfig) files() synth.MSMarcoConfig {
+	return synth.MSMarcoConfig{Seed: uint64(c.Seed), Documents: c.Documents, Files: c.Files, BodyWords: c.BodyWords,
+		TrainQueries: c.TrainQueries, DevQueries: c.DevQueries, TrapEvery: c.TrapEvery, BadLines: c.BadLines}
+}
+
+func synthMSMarcoDefaults() synthMSMarcoConfig {
+	d := synth.DefaultMSMarco()
+	return synthMSMarcoConfig{int(d.Seed), d.Documents, d.Files, d.BodyWords, d.TrainQueries, d.DevQueries, d.TrapEvery, d.BadLines}
+}
+
+var SynthMSMarco = step.Define(step.Kind[synthMSMarcoConfig]{
+	Name:    "synth_msmarco",
+	Version: 1,
+	Doc: `Generate a collection in the formats of MS MARCO's document ranking data.
+It has what makes a reading wrong (equal, empty and unknown titles, empty bodies, tabs and NULs in text, queries with
+several documents or none, judgments of what does not exist), and its counts are known by construction: output truth.
+The same bytes on every machine.`,
+	Example: `step "synth_msmarco" "toy" {
+  documents     = 1000
+  train_queries = 3000
+}`,
+	Outputs: []step.Output{
+		{Name: "documents", Type: "files", Tree: true, Help: "msmarco-docs-00.tsv.gz and so on"},
+		{Name: "train_queries", Type: "files", Tree: true, Help: "msmarco-doctrain-queries.tsv.gz"},
+		{Name: "train_qrels", Type: "files", Tree: true, Help: "msmarco-doctrain-qrels.tsv.gz"},
+		{Name: "dev_queries", Type: "files", Tree: true, Help: "msmarco-docdev-queries.tsv.gz"},
+		{Name: "dev_qrels", Type: "files", Tree: true, Help: "msmarco-docdev-qrels.tsv.gz"},
+		{Name: "truth", Type: "synth/msmarco_truth", Help: "counts that kind msmarco must find, as JSON", Fields: step.FieldsOf[synth.MSMarcoTruth]()},
+	},
+	Defaults: synthMSMarcoDefaults(),
+	Check: func(c synthMSMarcoConfig) error {
+		if c.Seed < 0 {
+			return step.Problems{{Path: "seed", Detail: "must not be negative"}}
+		}
+		return c.files().Validate()
+	},
+	Work: synthMSMarcoConfig.work,
+	Run: func(_ context.Context, x *step.IO, c synthMSMarcoConfig) error {
+		truth, err := synth.GenerateMSMarco(c.files(),
+			func(name string) (io.WriteCloser, error) { return x.CreateFile(synthMSMarcoOutput(name), name) },
+			func(done, total int64) { x.Report(step.Progress{Done: done, Total: total, Unit: "documents"}) })
+		if err != nil {
+			return err
+		}
+		return inout.WriteJSON(x, "truth", truth)
+	},
+})
+
+// synthMSMarcoOutput is the output that a generated file belongs to.
+func synthMSMarcoOutput(name string) string {
+	for _, split := range []string{"train", "dev"} {
+		for _, what := range []string{"queries", "qrels"} {
+			if strings.HasPrefix(name, "msmarco-doc"+split+"-"+what) {
+				return split + "_" + what
+			}
+		}
+	}
+	return "documents"
+}

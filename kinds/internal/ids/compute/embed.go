@@ -1,0 +1,178 @@
+package compute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"runtime"
+
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/model/bert"
+	"github.com/redsi/redsi/internal/model/here"
+	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/kinds/internal/ids"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// embedChunk is how many documents are read ahead, to be put into batches of like
+// length.
+const embedChunk = 256
+
+func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
+	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
+	e, err := openEncoder(ctx, x, c)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	of := c.Texts()
+	in, done, err := of.Open(x)
+	if err != nil {
+		return err
+	}
+	defer done()
+	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
+	pieces, err := resumeVectors(ctx, x, &m, of.Unit())
+	if err != nil {
+		return err
+	}
+	read := 0
+	for ended := false; !ended; {
+		var texts [][]int32
+		for len(texts) < embedChunk {
+			text, err := in.Next()
+			if errors.Is(err, io.EOF) {
+				ended = true
+				break
+			} else if err != nil {
+				return err
+			}
+			texts = append(texts, e.tokens(x, c.Prefix+text))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if read += len(texts); read <= m.Rows {
+			continue // a checkpoint, which ends with a chunk, has their vectors
+		}
+		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
+		if err != nil {
+			return fmt.Errorf("embed, %s from %d: %w", of.Unit(), m.Rows, err)
+		}
+		for i, v := range vectors {
+			if c.Normalize {
+				normalize(v)
+			}
+			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
+				return step.Permanent(fmt.Errorf("model: the vector of %s %d is not finite: do the weights belong to config.json?", of.One(), m.Rows+i))
+			}
+			m.Data = append(m.Data, v...)
+		}
+		m.Rows += len(vectors)
+		if err := pieces.save(ctx, m); err != nil {
+			return fmt.Errorf("checkpoint of %d %s: %w", m.Rows, of.Unit(), err)
+		}
+		x.Report(step.Progress{Done: int64(m.Rows), Unit: of.Unit()})
+	}
+	if read < m.Rows {
+		return fmt.Errorf("a checkpoint has the vectors of %d %s, there are %d: remove this step's records below checkpoints/ in the store", m.Rows, of.Unit(), read)
+	}
+	return inout.WriteVectors(x, m, of.Unit())
+}
+
+// normalize gives a vector unit length, as torch's normalize does: one of zeros stays so.
+func normalize(v []float32) {
+	sum := 0.0
+	for _, a := range v {
+		sum += float64(a) * float64(a)
+	}
+	norm := max(math.Sqrt(sum), 1e-12)
+	for i, a := range v {
+		v[i] = float32(float64(a) / norm)
+	}
+}
+
+// encoder is a model with the tokenizer that makes its input.
+type encoder struct {
+	model *bert.Model
+	tok   subword.Encoder
+	limit int
+	empty int // tokens of an empty text: the special ones
+}
+
+func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, error) {
+	device, err := here.Of(ctx, c.Device)
+	if err != nil {
+		return nil, err
+	}
+	path, err := inout.OnlyFile(x, c.Tokenizer, "tokenizer")
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{limit: c.MaxTokens}
+	if e.tok, err = subword.LoadEncoder(path); err != nil {
+		return nil, step.Permanent(err)
+	}
+	whole := false
+	defer func() {
+		if !whole {
+			e.close()
+		}
+	}()
+	special, _ := e.tok.EncodeTruncated("", math.MaxInt32)
+	if e.empty = len(special); c.MaxTokens < e.empty {
+		return nil, step.Permanent(fmt.Errorf("max_tokens is %d, and the tokenizer puts %d special ones around a text", c.MaxTokens, e.empty))
+	}
+	folder, err := inout.StageTree(x, c.Model, append(inout.ModelFiles(x, c.Model), moduleFiles(x.Files(c.Model, "file"))...)...)
+	if err != nil {
+		return nil, err
+	}
+	differences, err := asPublished(c, folder)
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	for _, d := range differences {
+		x.Log.Warn(d)
+		x.Count("other_than_published", 1)
+	}
+	if e.model, err = bert.Load(folder, device); errors.Is(err, fs.ErrNotExist) {
+		return nil, step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
+	} else if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	switch mc := e.model.Config; {
+	case int64(e.tok.VocabSize()) > mc.VocabSize:
+		err = fmt.Errorf("tokenizer has %d tokens, the model embeds %d: they do not belong together", e.tok.VocabSize(), mc.VocabSize)
+	case int64(c.MaxTokens) > mc.MaxTokens():
+		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxTokens())
+	}
+	if err != nil {
+		return nil, step.Permanent(err)
+	}
+	whole = true
+	return e, nil
+}
+
+func (e *encoder) close() {
+	if e.model != nil {
+		e.model.Close()
+	}
+	e.tok.Close()
+}
+
+// tokens are a text's first ones, [CLS] … [SEP].
+func (e *encoder) tokens(x *step.IO, text string) []int32 {
+	ids, truncated := e.tok.EncodeTruncated(text, e.limit)
+	if truncated {
+		x.Count("truncated_texts", 1)
+	}
+	if len(ids) == e.empty && !truncated {
+		x.Count("empty_texts", 1)
+	}
+	return ids
+}

@@ -1,0 +1,76 @@
+package compute
+
+import (
+	"context"
+	"math"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/kinds/internal/ids"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runNaiveIDs(_ context.Context, x *step.IO, c ids.NaiveIDsConfig) error {
+	names, err := inout.DocumentNames(x, c.Documents)
+	if err != nil {
+		return err
+	}
+	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
+	if err != nil {
+		return err
+	}
+	defer tok.Close()
+	budget := uint64(c.Budget)
+	if c.Times != 0 {
+		budget = uint64(math.Ceil(c.Times * float64(len(names))))
+	}
+	set, err := docid.Naive(names, budget, uint64(c.Seed), docid.Generator(c.Generator), tok.EncodeBatch)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	return inout.WriteIDs(x, set)
+}
+
+func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) error {
+	names, err := inout.DocumentNames(x, c.Documents)
+	if err != nil {
+		return err
+	}
+	vectors, err := inout.ReadVectors(x, c.Embeddings)
+	if err != nil {
+		return err
+	}
+	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
+	if err != nil {
+		return err
+	}
+	defer tok.Close()
+	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed), SameSeed: c.NodeSeeds == "same",
+		Single: c.Precision == "float32", Starts: c.Starts, MaxIterations: c.Iterations, Tolerance: c.Tolerance,
+		Progress: func(n, of int) { x.Report(step.Progress{Done: int64(n), Total: int64(of), Unit: "documents"}) }}
+	if c.Tolerance == 0 {
+		o.Tolerance = -1 // 0 is the default
+	}
+	set, tree, err := docid.Semantic(ctx, names, vectors, o, tok.EncodeBatch)
+	if err != nil {
+		return inout.DataError(err)
+	}
+	x.Count("leaves", int64(len(tree.Leaves)))
+	x.Count("k_means", int64(tree.Fits))
+	x.Count("dealt_nodes", int64(tree.Dealt))
+	if err := inout.WriteJSON(x, "tree", tree); err != nil {
+		return err
+	}
+	return inout.WriteIDs(x, set)
+}
+
+// openTokenizer opens the model's tokenizer that an attribute names, the caller's to close.
+func openTokenizer(x *step.IO, tokenizer step.Inputs, attribute string) (*subword.Subword, error) {
+	path, err := inout.OnlyFile(x, tokenizer, attribute)
+	if err != nil {
+		return nil, err
+	}
+	tok, err := subword.LoadSubword(path)
+	return tok, step.Permanent(err)
+}

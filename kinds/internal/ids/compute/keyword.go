@@ -1,0 +1,67 @@
+package compute
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/kinds/internal/ids"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) error {
+	names, err := inout.DocumentNames(x, c.Documents)
+	if err != nil {
+		return err
+	}
+	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
+	if err != nil {
+		return err
+	}
+	defer tok.Close()
+	weights := &docid.Keywords{K1: c.K1, B: c.B}
+	vocabulary := 0
+	if err := eachWords(ctx, x, c.Corpus, len(names), func(_ int, words []string) { vocabulary = weights.Add(words) }); err != nil {
+		return err
+	}
+	keywords := make([]string, len(names))
+	err = eachWords(ctx, x, c.Corpus, len(names), func(doc int, words []string) {
+		keywords[doc] = strings.Join(weights.Of(words, c.Words), " ")
+	})
+	if err != nil {
+		return err
+	}
+	set, counts, err := docid.Keyword(names, keywords, c.MaxTokens, tok)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	x.Count("numbered_documents", int64(counts.Numbered))
+	if err := inout.WriteJSON(x, "keywords", ids.KeywordsReport{Documents: len(names), Vocabulary: vocabulary, TitleCounts: *counts}); err != nil {
+		return err
+	}
+	return inout.WriteIDs(x, set)
+}
+
+// eachWords yields the words of a corpus that has the documents 0 to n-1.
+func eachWords(ctx context.Context, x *step.IO, in step.Input, n int, yield func(doc int, words []string)) error {
+	due := 0
+	other := func() error {
+		return step.Permanent(fmt.Errorf("corpus lacks some of the %d documents, from document %d on: take both from the same collection", n, due))
+	}
+	err := inout.EachDocument(ctx, x, in, func(d *corpus.Document) error {
+		if int(d.Doc) != due || due == n {
+			return other()
+		}
+		yield(due, docid.Words(d.Text, dedup.Lower))
+		due++
+		return nil
+	})
+	if err == nil && due != n {
+		err = other()
+	}
+	return err
+}

@@ -1,0 +1,66 @@
+package ids
+
+import (
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// EmbedConfig embeds texts by an encoder.
+type EmbedConfig struct {
+	Corpus      step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries     step.Input  `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
+	Split       string      `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
+	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
+	Title       bool        `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
+	Prefix      string      `hcl:"prefix,added" help:"put before every text and its title: \"query: \" and \"passage: \" of E5"`
+	Model       step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a BERT encoder: config.json and model.safetensors or pytorch_model.bin"`
+	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or compressed"`
+	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean,max" help:"vector of a text: the last hidden state of its first token, [CLS], as NCI takes it; or the mean or the largest of all tokens' with [CLS] and [SEP]; the paper does not say"`
+	Normalize   bool        `hcl:"normalize,added" help:"vectors have unit length, so that their inner product is their cosine"`
+	MaxTokens   int         `hcl:"max_tokens,optional" help:"tokens of a text that are read, from its start, [CLS] and [SEP] included"`
+	BatchTokens int         `hcl:"batch_tokens,optional,nokey" help:"tokens that are computed together: memory grows with it, vectors differ by rounding only"`
+	Device      string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
+}
+
+var Embed = step.Define(step.Kind[EmbedConfig]{
+	Name:    "embed",
+	Resumes: true, Counts: "document",
+	Version: 2,
+	Doc: `Embed each document, or each query of a split, by an encoder (appendix "Semantic Identifiers").
+The paper's is google/bert_uncased_L-8_H-512_A-8 over the first 512 tokens of the
+text; which text and which vector it does not say: here, the title in the document's
+URL, the corpus's whole text, and the last hidden state of [CLS]. Texts stream; sequences are not padded.
+Queries have one row each, in the order of their lines, as kind dense wants them.
+Resumes, on any worker, at most 2,048 texts back.
+Cost: one forward pass per text; memory is the model, batch_tokens x its
+width, and 4 bytes x texts x hidden size for the vectors.`,
+	Example: `step "embed" "title" {
+  corpus    = step.serialize.nq["title/nci_norm"].corpus
+  documents = step.dedup.nq["title"].documents
+  model     = step.download.bert.files
+  tokenizer = step.download.bert_tokenizer.files
+}`,
+	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
+		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round differently on another processor; the order of neighbours stays"}},
+	Defaults: EmbedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
+	Queue:    step.GPU,
+	Needs:    step.Libtorch,
+	Device:   func(c EmbedConfig) string { return c.Device },
+	Check: func(c EmbedConfig) error {
+		ps := append(c.Texts().Check(), device.Check(c.Device)...)
+		if c.MaxTokens < 2 {
+			ps = append(ps, step.Problem{Path: "max_tokens", Detail: "must be at least 2: [CLS] and [SEP]"})
+		}
+		if c.BatchTokens < 1 {
+			ps = append(ps, step.Problem{Path: "batch_tokens", Detail: "must be at least 1"})
+		}
+		return ps.Err()
+	},
+	Work: EmbedConfig.work,
+})
+
+// Texts are what is embedded.
+func (c EmbedConfig) Texts() inout.Texts {
+	return inout.Texts{Corpus: c.Corpus, Documents: c.Documents, Title: c.Title, Queries: c.Queries, Split: c.Split}
+}

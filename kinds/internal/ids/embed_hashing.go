@@ -1,0 +1,112 @@
+package ids
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"io"
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// embedHashingConfig embeds texts without a model.
+type embedHashingConfig struct {
+	Corpus     step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries    step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
+	Split      string     `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
+	Documents  step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
+	Title      bool       `hcl:"title,optional" help:"a document's title and a blank come before the text"`
+	Dimensions int        `hcl:"dimensions,optional" help:"length of the vectors"`
+	Words      int        `hcl:"words,optional" help:"words of each text that are read, from its start"`
+}
+
+var EmbedHashing = step.Define(step.Kind[embedHashingConfig]{
+	Name:    "embed_hashing",
+	Version: 2,
+	Doc: `Embed each document or query by feature hashing of its words, without a model.
+Each lower-cased word adds ±(1 + log count) at a hashed position; vectors have
+unit length. A stand-in for embed where no weights are at hand. Cost: reading the
+texts; memory is 4 bytes x documents x dimensions.`,
+	Example: `step "embed_hashing" "title" {
+  corpus    = step.serialize.nq["title/nci_norm"].corpus
+  documents = step.dedup.nq["title"].documents
+}`,
+	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
+		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-6}, Cosine: 1 - 1e-9}, Why: "a processor that multiplies and adds at once rounds a sum differently"}},
+	Defaults: embedHashingConfig{Split: "dev", Title: true, Dimensions: 512, Words: 512},
+	Check: func(c embedHashingConfig) error {
+		ps := c.texts().Check()
+		inout.Check(&ps, "dimensions", c.Dimensions >= 1, "must be at least 1")
+		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
+		return ps.Err()
+	},
+	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
+		in, done, err := c.texts().Open(x)
+		if err != nil {
+			return err
+		}
+		defer done()
+		m := kmeans.Matrix{Cols: c.Dimensions}
+		for {
+			text, err := in.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			m.Data = append(m.Data, hashWords(text, c.Words, c.Dimensions)...)
+			m.Rows++
+		}
+		return inout.WriteVectors(x, m, c.texts().Unit())
+	},
+})
+
+func (c embedHashingConfig) texts() inout.Texts {
+	return inout.Texts{Corpus: c.Corpus, Documents: c.Documents, Title: c.Title, Queries: c.Queries, Split: c.Split}
+}
+
+// hashWords is the signed hashing trick over a text's first words.
+func hashWords(text string, words, dimensions int) []float32 {
+	counts := map[string]int{}
+	var order []string // of first occurrence: sums must not depend on map order
+	for w := range strings.FieldsFuncSeq(dedup.Lower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		if words--; words < 0 {
+			break
+		}
+		if counts[w]++; counts[w] == 1 {
+			order = append(order, w)
+		}
+	}
+	v := make([]float64, dimensions)
+	for _, w := range order {
+		h := fnv.New64a()
+		h.Write([]byte(w))
+		sum := h.Sum64()
+		weight := 1 + math.Log(float64(counts[w]))
+		if sum>>63 == 1 {
+			weight = -weight
+		}
+		v[sum%uint64(dimensions)] += weight
+	}
+	norm := 0.0
+	for _, a := range v {
+		norm += a * a
+	}
+	out := make([]float32, dimensions)
+	if norm == 0 {
+		return out
+	}
+	for i, a := range v {
+		out[i] = float32(a / math.Sqrt(norm))
+	}
+	return out
+}

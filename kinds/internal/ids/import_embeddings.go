@@ -1,0 +1,272 @@
+package ids
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// importEmbeddingsConfig takes vectors that another program computed.
+type importEmbeddingsConfig struct {
+	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"two-dimensional .npy of float16, float32 or float64 in C order, as numpy.save writes them, plain or compressed; the rows of several follow one another"`
+	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the files to read; default: all whose names have .npy"`
+	Documents step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"collection: a row is one of its documents"`
+	Queries   step.Input  `hcl:"queries,optional" accepts:"nq/queries" help:"queries of the collection instead: a row is one of the split's"`
+	Split     string      `hcl:"split,optional" enum:"train,dev,test" help:"split of the queries"`
+	Names     step.Inputs `hcl:"names,optional" accepts:"files,file" help:"a name a line for each row: a document's key, a query's name; default: rows are in the order of the documents, or of the split's queries"`
+	NamesFile string      `hcl:"names_file,optional" help:"which file has the names, if there are several"`
+	Extra     string      `hcl:"extra,optional" enum:"fail,leave_out" help:"what to do with a row whose name the collection does not have"`
+}
+
+var ImportEmbeddings = step.Define(step.Kind[importEmbeddingsConfig]{
+	Name:    "import_embeddings",
+	Version: 1,
+	Doc: `Import vectors that another program computed, one of each document or query.
+Rows are in the order of the collection, or a file of names says which is whose: then
+they are put in that order, and each document or query must have one. Numbers become
+float32. A shape that does not fit, a number that is not finite, and a name that is
+missing, unknown or there twice are errors that say the file and the row, from 0.
+Cost: a copy; memory is 4 bytes x rows x columns.`,
+	Example: `step "import_embeddings" "mine" {
+  files     = step.download.vectors.files
+  documents = step.dedup.nq["title"].documents
+  names     = step.download.names.files
+}`,
+	Outputs:  []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query"}},
+	Defaults: importEmbeddingsConfig{Split: string(nq.Dev), Extra: "fail"},
+	Check: func(c importEmbeddingsConfig) error {
+		var ps step.Problems
+		if c.Documents.Set() == c.Queries.Set() {
+			ps = append(ps, step.Problem{Path: "documents", Detail: "set exactly one of documents and queries: it says whose vectors these are"})
+		}
+		for _, p := range []struct{ attribute, pattern string }{{"file", c.File}, {"names_file", c.NamesFile}} {
+			if _, err := path.Match(p.pattern, ""); err != nil {
+				ps = append(ps, step.Problem{Path: p.attribute, Detail: fmt.Sprintf("%q is not a pattern of names", p.pattern)})
+			}
+		}
+		if len(c.Names) == 0 && (c.NamesFile != "" || c.Extra != "fail") {
+			ps = append(ps, step.Problem{Path: "names", Detail: "is needed by names_file and extra"})
+		}
+		return ps.Err()
+	},
+	Run: runImportEmbeddings,
+})
+
+func runImportEmbeddings(ctx context.Context, x *step.IO, c importEmbeddingsConfig) error {
+	owners, err := c.owners(x)
+	if err != nil {
+		return err
+	}
+	v := importedVectors{owners: owners, given: make([]bool, len(owners))}
+	if len(c.Names) > 0 {
+		if err := v.readNames(x, c); err != nil {
+			return err
+		}
+	}
+	files, err := chosenFiles(x, c.Files, "files", c.File, "*.npy*")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := v.read(x, f); err != nil {
+			return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
+		}
+	}
+	if err := v.whole(); err != nil {
+		return step.Permanent(err)
+	}
+	x.Count("rows_left_out", int64(v.row-len(owners)))
+	return inout.WriteVectors(x, v.matrix, inout.Texts{Queries: c.Queries}.Unit())
+}
+
+// owners are the names of what has a row, in the order of the rows.
+func (c importEmbeddingsConfig) owners(x *step.IO) (names []string, err error) {
+	if c.Queries.Set() {
+		questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), nil)
+		for _, q := range questions {
+			names = append(names, q.Key)
+		}
+		return names, err
+	}
+	r, err := x.Open(c.Documents)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+		names = append(names, d.Key)
+		return nil
+	})
+	return names, inout.DataError(err)
+}
+
+// chosenFiles are an attribute's files whose names a pattern, or else the usual one, fits. A
+// file that is not part of a tree has no name that says anything.
+func chosenFiles(x *step.IO, ins step.Inputs, attribute, pattern, usual string) (chosen []artifacts.File, err error) {
+	var all []string
+	for _, in := range ins {
+		for _, f := range x.Files(in, attribute) {
+			all = append(all, f.Name)
+			fits := f.Name == pattern
+			switch {
+			case pattern == "" && in.Artifact.Files == nil:
+				fits = true
+			case !fits:
+				// errors of patterns are found by Check
+				fits, _ = path.Match(cmp.Or(pattern, usual), f.Name)
+				if pattern == "" && !fits {
+					fits, _ = path.Match(usual, path.Base(f.Name))
+				}
+			}
+			if fits {
+				chosen = append(chosen, f)
+			}
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, step.Permanent(fmt.Errorf("%s: no file is named %s; there are %q", attribute, cmp.Or(pattern, usual), all))
+	}
+	return chosen, nil
+}
+
+// importedVectors puts rows in the order of their owners.
+type importedVectors struct {
+	owners []string
+	given  []bool // of owners
+	rows   []int  // owner of each row, or nobody's; nil: rows are in order
+	row    int    // that is read next
+	matrix kmeans.Matrix
+}
+
+// maxColumns bounds what a header may promise.
+const maxColumns = 1 << 16
+
+// nobodys is a row that is left out.
+const nobodys = -1
+
+// readNames reads which row is whose.
+func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error {
+	places := make(map[string]int, len(v.owners))
+	for i, name := range v.owners {
+		if _, twice := places[name]; twice {
+			return step.Permanent(fmt.Errorf("two in the collection are named %q: give the rows in its order, without names", name))
+		}
+		places[name] = i
+	}
+	files, err := chosenFiles(x, c.Names, "names", c.NamesFile, "*")
+	if err != nil {
+		return err
+	}
+	if len(files) > 1 {
+		return step.Permanent(fmt.Errorf("names has %d files; choose one with names_file", len(files)))
+	}
+	rows := map[int]int{} // of owners, from one
+	v.rows = []int{}
+	return inout.EachLine(x, files[0], func(n int, line []byte) (bool, error) {
+		name := strings.TrimSuffix(string(line), "\r")
+		at, known := places[name]
+		switch {
+		case !known && c.Extra == "leave_out":
+			at = nobodys
+		case !known:
+			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is not a name in the collection; extra = \"leave_out\" leaves its row out", files[0].Name, n, name))
+		case rows[at] > 0:
+			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is on line %d already", files[0].Name, n, name, rows[at]))
+		default:
+			rows[at] = n
+		}
+		v.rows = append(v.rows, at)
+		return true, nil
+	})
+}
+
+// read reads the rows of a file.
+func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
+	in, err := x.OpenFile(f)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	z, err := unpack.Open(in)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	vectors, err := docid.OpenAnyVectors(z)
+	if err != nil {
+		return err
+	}
+	if vectors.Cols > maxColumns {
+		return fmt.Errorf("rows have %d numbers; at most %d are taken", vectors.Cols, maxColumns)
+	}
+	if v.matrix.Data == nil {
+		v.matrix = kmeans.Matrix{Rows: len(v.owners), Cols: vectors.Cols, Data: make([]float32, len(v.owners)*vectors.Cols)}
+	}
+	if vectors.Cols != v.matrix.Cols {
+		return fmt.Errorf("rows have %d numbers, those of the files before %d", vectors.Cols, v.matrix.Cols)
+	}
+	row := make([]float32, vectors.Cols)
+	for i := range vectors.Rows {
+		if err := vectors.Read(row); err != nil {
+			return err
+		}
+		for column, number := range row {
+			if w := float64(number); math.IsNaN(w) || math.IsInf(w, 0) {
+				return fmt.Errorf("row %d, column %d is %v as float32; vectors have finite numbers", i, column, w)
+			}
+		}
+		owner, err := v.ownerOf(v.row)
+		if err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+		if v.row%4096 == 0 {
+			x.Report(step.Progress{Done: int64(v.row), Total: int64(len(v.owners)), Unit: "rows"})
+		}
+		if v.row++; owner != nobodys {
+			v.given[owner] = true
+			copy(v.matrix.Row(owner), row)
+		}
+	}
+	return vectors.End()
+}
+
+// ownerOf says whose the row is.
+func (v *importedVectors) ownerOf(row int) (int, error) {
+	switch {
+	case v.rows == nil && row < len(v.owners):
+		return row, nil
+	case v.rows == nil:
+		return 0, fmt.Errorf("there are %d that need a vector; give names if there are more rows", len(v.owners))
+	case row < len(v.rows):
+		return v.rows[row], nil
+	}
+	return 0, fmt.Errorf("there are only %d names", len(v.rows))
+}
+
+// whole says whether all have a vector.
+func (v *importedVectors) whole() error {
+	if v.rows != nil && v.row < len(v.rows) {
+		return fmt.Errorf("there are %d names and %d rows", len(v.rows), v.row)
+	}
+	for i, given := range v.given {
+		if !given {
+			return fmt.Errorf("%q, number %d of %d, has no vector: the files have %d rows", v.owners[i], i, len(v.owners), v.row)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package compute
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/kinds/internal/model"
+	"github.com/redsi/redsi/step"
+)
+
+// specialTokens are the fields of config.json that generation_config.json repeats.
+type specialTokens struct {
+	Start     *int64 `json:"decoder_start_token_id,omitempty"`
+	BOS       *int64 `json:"bos_token_id,omitempty"`
+	EOS       *int64 `json:"eos_token_id,omitempty"`
+	Pad       *int64 `json:"pad_token_id,omitempty"`
+	ForcedBOS *int64 `json:"forced_bos_token_id,omitempty"`
+	ForcedEOS *int64 `json:"forced_eos_token_id,omitempty"`
+}
+
+// specialTokensOf reads a model's config.json.
+func specialTokensOf(x *step.IO, of step.Input) (special specialTokens, err error) {
+	text, err := model.File(x, of, "config.json")
+	if err != nil || text == nil {
+		return special, err
+	}
+	if err := json.Unmarshal(text, &special); err != nil {
+		return special, step.Permanent(fmt.Errorf("config.json: %w", err))
+	}
+	return special, nil
+}
+
+// tokenizerConfig is tokenizer_config.json of a tokenizer that its tokenizer.json says all of.
+type tokenizerConfig struct {
+	Class         string `json:"tokenizer_class"`
+	MaxLength     int    `json:"model_max_length"`
+	CleanUpSpaces bool   `json:"clean_up_tokenization_spaces"`
+	BOS           string `json:"bos_token,omitempty"`
+	EOS           string `json:"eos_token,omitempty"`
+	Pad           string `json:"pad_token,omitempty"`
+	Unknown       string `json:"unk_token,omitempty"`
+}
+
+// exportTokenizer writes tokenizer.json plain, and tokenizer_config.json by the names that
+// it gives the model's special tokens.
+func exportTokenizer(x *step.IO, in step.Inputs, special specialTokens) error {
+	path, err := inout.OnlyFile(x, in, "tokenizer")
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	plain, err := unpack.Open(f)
+	if err != nil {
+		return inout.DataError(err)
+	}
+	defer plain.Close()
+	text, err := io.ReadAll(plain)
+	if err != nil {
+		return inout.DataError(err)
+	}
+	var tokenizer struct {
+		Added []struct {
+			ID      int64  `json:"id"`
+			Content string `json:"content"`
+		} `json:"added_tokens"`
+		Model struct {
+			UnknownID *int64 `json:"unk_id"` // of a Unigram
+		} `json:"model"`
+	}
+	if err := json.Unmarshal(text, &tokenizer); err != nil {
+		return step.Permanent(fmt.Errorf("tokenizer: %w", err))
+	}
+	name := func(id *int64) string {
+		for _, a := range tokenizer.Added {
+			if id != nil && a.ID == *id {
+				return a.Content
+			}
+		}
+		return ""
+	}
+	config := tokenizerConfig{Class: "PreTrainedTokenizerFast", MaxLength: 512, CleanUpSpaces: true,
+		BOS: name(special.BOS), EOS: name(special.EOS), Pad: name(special.Pad), Unknown: name(tokenizer.Model.UnknownID)}
+	if config.EOS == "" || config.Pad == "" {
+		return step.Permanent(errors.New("tokenizer: its added_tokens do not have the tokens that config.json names as eos_token_id and pad_token_id: it is not the model's"))
+	}
+	if err := writeFile(x, "tokenizer.json", func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return err
+	}
+	return writeJSONFile(x, "tokenizer_config.json", config)
+}

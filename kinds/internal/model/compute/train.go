@@ -1,0 +1,338 @@
+package compute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/adamw"
+	"github.com/redsi/redsi/internal/model/here"
+	"github.com/redsi/redsi/internal/model/index"
+	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/model/train/fit"
+	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/kinds/internal/model"
+	"github.com/redsi/redsi/step"
+)
+
+// training is a train step, or what another one trains as it does.
+type training struct{ model.TrainConfig }
+
+// inputs are how the model reads texts.
+func (c training) inputs() retrieve.Inputs {
+	return retrieve.Inputs{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, IndexPrefix: c.IndexPrefix, QueryPrefix: c.QueryPrefix, Lowercase: c.Lowercase}
+}
+
+// search is what the model is searched by, in its evaluations and from then on.
+func (c training) search() retrieve.Search {
+	return retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.Validity(c.Validity)}
+}
+
+func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
+	c := training{config}
+	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
+	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
+	device, err := here.Of(ctx, c.Device)
+	if err != nil {
+		return err
+	}
+	if c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
+		return step.Permanent(fmt.Errorf("precision: %w", fit.ErrFP16))
+	}
+	ids, err := inout.ReadIDs(x, c.IDs)
+	if err != nil {
+		return err
+	}
+	settings, err := retrieve.SettingsFor(ids, c.inputs())
+	if err != nil {
+		return err
+	}
+	settings.Search = c.search()
+	tok, read, err := openTokenizer(x, c.Tokenizer, settings.Inputs.Reader)
+	if err != nil {
+		return err
+	}
+	defer tok.Close()
+	catalog, err := index.NewCatalog(ids, tok)
+	if err != nil {
+		return step.Permanent(fmt.Errorf("ids: %w", err))
+	}
+	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read, c.Repeats == model.ByQueries)
+	if err != nil {
+		return err
+	}
+	dev, err := readQueries(x, c.Queries, nq.Dev, ids, read)
+	if err != nil {
+		return err
+	}
+	if err := c.continues(x, ids); err != nil {
+		return err
+	}
+	m, err := c.model(x, device)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if err := c.extend(m, ids, data, dev, tok); err != nil {
+		return err
+	}
+	learner, done, err := c.learner(m)
+	if err != nil {
+		return err
+	}
+	defer done()
+	judge, err := newJudge(x, c, m, catalog, ids, dev)
+	if err != nil {
+		return err
+	}
+	folder, err := x.Scratch()
+	if err != nil {
+		return err
+	}
+	ratio, err := train.ParseRatio(c.Ratio)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	selected, err := c.Selected()
+	if err != nil {
+		return step.Permanent(err)
+	}
+	out, err := train.Train(ctx, train.Task{
+		Config: train.Config{
+			Steps: int64(c.Steps), Batch: c.Batch, Ratio: ratio, Seed: int64(c.Seed),
+			Schedule: c.Rates(), EvaluateEvery: int64(c.EvaluateEvery), Select: selected, Patience: c.Patience,
+			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
+		},
+		Data: data, Vocabulary: int(m.Vocabulary().Size), Learner: learner, Evaluate: judge.evaluate,
+		Checkpoints: folderCheckpoints{x.Checkpoints()}, Onward: c.onward(x), Keep: c.KeepState, Folder: folder, Report: func(p train.Progress) {
+			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
+		},
+	})
+	if err != nil {
+		return trainError(err)
+	}
+	if err := settings.Write(out.Model); err != nil {
+		return err
+	}
+	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
+		return err
+	}
+	if out.Onto > 0 {
+		x.Note("went on from", fmt.Sprintf("step %d of a run with fewer steps", out.Onto))
+		x.Log.Info("training went on from what a run with fewer steps had kept", "step", out.Onto)
+	}
+	if out.Curve.Stopped != "" {
+		x.Log.Info("training ended early", "step", out.Steps, "why", out.Curve.Stopped)
+	}
+	x.Count("updates", out.Steps)
+	x.Count("updates_left_out", learner.Skipped())
+	logRecorded(x, learner.Recorded())
+	x.Count("development_queries", int64(len(dev)))
+	if err := writeCurve(x, out.Curve); err != nil {
+		return err
+	}
+	r := newTrainReport(out.Curve, out.Best)
+	r.Parameters, r.Steps, r.ResumedAt = seq2seq.ParameterCount(m.Config), out.Steps, out.From
+	r.ContinuedFrom, r.Stopped = out.Onto, out.Curve.Stopped
+	r.Indexing, r.Retrieval = len(data.Indexing), len(data.Retrieval)
+	r.Device, r.Threads = device.String(), tensor.NumThreads()
+	return inout.WriteJSON(x, "report", r)
+}
+
+// onward is where this run continues from what shorter ones kept, and keeps its own.
+func (c training) onward(x *step.IO) train.Checkpoints {
+	kept := x.Trajectory(int64(c.Steps))
+	if kept == nil {
+		if c.KeepState && c.Rates().DependsOnSteps() {
+			x.Log.Warn("no state is kept or continued from: the rate of each update depends on steps", "schedule", c.Schedule)
+		}
+		return nil
+	}
+	return folderCheckpoints{kept}
+}
+
+// checkpointAfter bounds the work that the loss of a worker costs.
+const checkpointAfter = 10 * time.Minute
+
+// trainError marks what a retry cannot mend: the same numbers would be computed
+// again. A store or disk that fails is tried again, from the newest checkpoint.
+func trainError(err error) error {
+	var diverged *train.DivergedError
+	var data *train.DataError
+	var computing *tensor.Error
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &diverged), errors.As(err, &data), errors.As(err, &computing):
+		return step.Permanent(err)
+	}
+	return err
+}
+
+// continues checks that a model that was trained here can be trained on with ids.
+func (c training) continues(x *step.IO, ids *docid.Set) error {
+	at := slices.IndexFunc(x.Files(c.Model, ""), func(f artifacts.File) bool { return f.Name == retrieve.SettingsFile })
+	if at < 0 || c.Init == "random" {
+		return nil
+	}
+	folder, err := inout.StageTree(x, c.Model, retrieve.SettingsFile)
+	if err != nil {
+		return err
+	}
+	settings, err := retrieve.ReadSettings(folder)
+	if err != nil {
+		return step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	other := settings.Match(ids)
+	if other != nil && settings.Identifiers.GrowsVocabulary() {
+		return step.Permanent(fmt.Errorf("model: its %s identifiers are rows of its vocabulary, and others would be taken for them: %w, or start from the model that its train step started from",
+			settings.Identifiers, other))
+	}
+	if other != nil {
+		x.Log.Info("training continues with other identifiers than before", "were", string(settings.Identifiers), "are", string(ids.Kind))
+	}
+	return nil
+}
+
+// model loads the weights that training starts from, or draws them.
+func (c training) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error) {
+	names := inout.ModelFiles(x, c.Model)
+	if c.Init == "random" {
+		names = names[:1]
+	}
+	folder, err := inout.StageTree(x, c.Model, names...)
+	if err != nil {
+		return nil, err
+	}
+	var m *seq2seq.Model
+	if c.Init == "random" {
+		var config seq2seq.Config
+		if config, err = models.ReadConfig(folder); err == nil {
+			m, err = seq2seq.Init(config, uint64(c.Seed), device)
+		}
+	} else {
+		m, err = models.Load(folder, device)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; want config.json and, unless init is random, model.safetensors or pytorch_model.bin", err)
+	}
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	if c.Dropout != nil {
+		m.SetDropout(*c.Dropout)
+	}
+	if m.Compute, err = tensor.ParseDType(c.Precision); err != nil {
+		m.Close()
+		return nil, step.Permanent(err)
+	}
+	return m, nil
+}
+
+// extend gives the tokens of identifiers that have their own rows of the vocabulary,
+// and checks that texts and identifiers need no more than what there is.
+func (c training) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query, tok *subword.Subword) error {
+	size := m.Vocabulary().Size
+	inputs := func(yield func([]int32) bool) {
+		for _, examples := range [][]train.Example{data.Indexing, data.Retrieval} {
+			for _, e := range examples {
+				if !yield(e.Input) {
+					return
+				}
+			}
+		}
+		for _, q := range dev {
+			if !yield(q.tokens) {
+				return
+			}
+		}
+	}
+	for tokens := range inputs {
+		for _, t := range tokens {
+			if int64(t) >= size {
+				return step.Permanent(fmt.Errorf("tokenizer gives token %d, the model's vocabulary has %d: they do not belong together", t, size))
+			}
+		}
+	}
+	if ids.Kind.GrowsVocabulary() {
+		first, last := ids.TokenRange()
+		// NOTE rows that there are but no text uses are taken as they are. With so few
+		// documents that some are left over, these stay; transformers would cut them off.
+		if least := tok.VocabSize(); int(first) < least || int64(first) > size {
+			return step.Permanent(fmt.Errorf("ids: the identifiers begin at token %d; the tokenizer has %d tokens and the model %d rows for them: make them by %s_ids with a first_token from %d to %d",
+				first, least, size, ids.Kind, least, size))
+		}
+		if grown := int64(last) + 1 - size; grown > 0 {
+			if err := m.Extend(grown, uint64(c.Seed)<<32|1); err != nil { // not the numbers of any seed's random weights
+				return step.Permanent(err)
+			}
+		}
+	}
+	size = m.Vocabulary().Size
+	for _, id := range ids.Identifiers {
+		if ids.Kind.OneToken() && len(id.Tokens) == 1 {
+			continue
+		}
+		if last := id.Tokens[len(id.Tokens)-1]; int64(last) != m.Vocabulary().EOS {
+			return step.Permanent(fmt.Errorf("ids: identifier %s of document %s ends with token %d, the model's sequences with eos_token_id %d: make them with the model's tokenizer", id.Text, id.Document, last, m.Vocabulary().EOS))
+		}
+		for _, t := range id.Tokens {
+			if int64(t) >= size {
+				return step.Permanent(fmt.Errorf("ids: identifier %s of document %s has token %d, the model's vocabulary has %d: make them with the model's tokenizer", id.Text, id.Document, t, size))
+			}
+		}
+	}
+	return nil
+}
+
+// learner is the model with its optimizer.
+func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, func(), error) {
+	o, done, err := c.optimizer(m)
+	if err != nil {
+		return nil, nil, step.Permanent(err)
+	}
+	m.Smoothing, m.Checkpoint = c.LabelSmoothing, c.Recompute
+	l, err := fit.NewSeq2Seq(m, o, int64(c.Seed))
+	if err != nil {
+		done()
+		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))
+	}
+	l.Accumulate, l.ClipNorm = c.Accumulate, c.ClipNorm
+	return l, func() {
+		l.Close()
+		done()
+	}, nil
+}
+
+// optimizer is the one that is asked for, at its first step.
+func (c training) optimizer(m *seq2seq.Model) (fit.Optimizer, func(), error) {
+	if c.Optimizer == model.AdamW {
+		o, err := adamw.New(m.Params(), adamw.Options{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
+		if err != nil {
+			return nil, nil, err
+		}
+		return o, o.Close, nil
+	}
+	options := adafactor.Defaults()
+	options.ScaleParameter = c.ScaleParameter
+	o, err := adafactor.New(m.Params(), options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return o, o.Close, nil
+}

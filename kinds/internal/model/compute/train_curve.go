@@ -1,0 +1,44 @@
+package compute
+
+import (
+	"errors"
+	"time"
+
+	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/kinds/internal/model"
+	"github.com/redsi/redsi/step"
+)
+
+func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
+	r := model.TrainReport{BestStep: best.Step, Metrics: best.Metrics, SecondsToBest: best.Seconds}
+	for _, p := range c.Points {
+		if p.Metrics[c.Select] >= 0.95*best.Metrics[c.Select] {
+			r.StepsTo95, r.SecondsTo95, r.MRRAt95 = p.Step, p.Seconds, p.Metrics["MRR@10"]
+			break
+		}
+	}
+	if n := len(c.Points); n > 0 {
+		r.Seconds = c.Points[n-1].Seconds
+	}
+	return r
+}
+
+// writeCurve writes a curve as JSON and for TensorBoard.
+func writeCurve(x *step.IO, c *train.Curve) error {
+	w, err := x.Create("curve")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(c.Write(w), w.Close()); err != nil {
+		return err
+	}
+	if w, err = x.Create("events"); err != nil {
+		return err
+	}
+	seconds := 0.0
+	if n := len(c.Points); n > 0 {
+		seconds = c.Points[n-1].Seconds
+	}
+	start := time.Now().Add(-time.Duration(seconds * float64(time.Second)))
+	return errors.Join(c.WriteEvents(w, start), w.Close())
+}

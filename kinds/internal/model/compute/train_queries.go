@@ -1,0 +1,189 @@
+package compute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/model/here"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/model/train/fit"
+	"github.com/redsi/redsi/internal/ranking/doc2query"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/kinds/internal/model"
+	"github.com/redsi/redsi/step"
+)
+
+func runTrainQueries(ctx context.Context, x *step.IO, c model.TrainQueriesConfig) error {
+	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
+	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
+	on, err := here.Of(ctx, c.Device)
+	if err != nil {
+		return err
+	}
+	if c.Precision == "fp16" && !on.IsCUDA() { // device = "auto" where there is no card
+		return step.Permanent(fmt.Errorf("precision: %w", fit.ErrFP16))
+	}
+	settings := doc2query.Settings{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, Prefix: c.Prefix, Lowercase: c.Lowercase}
+	learn, dev, err := examples(ctx, x, c, settings)
+	if err != nil {
+		return err
+	}
+	as := training{model.TrainConfig{Model: c.Model, Init: c.Init, Seed: c.Seed, Dropout: c.Dropout, Precision: c.Precision,
+		Optimizer: model.Adafactor, ScaleParameter: c.ScaleParameter, Accumulate: 1}}
+	m, err := as.model(x, on)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	learner, done, err := as.learner(m)
+	if err != nil {
+		return err
+	}
+	defer done()
+	folder, err := x.Scratch()
+	if err != nil {
+		return err
+	}
+	out, err := train.Train(ctx, train.Task{
+		Config: train.Config{
+			Steps: int64(c.Steps), Batch: c.Batch, Ratio: train.Natural, Seed: int64(c.Seed),
+			Schedule:      train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup)},
+			EvaluateEvery: int64(c.EvaluateEvery), Select: model.Likelihood,
+			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
+		},
+		Data: &train.Data{Retrieval: learn}, Vocabulary: int(m.Vocabulary().Size), Learner: learner,
+		Evaluate: func(ctx context.Context, _ int64) (map[string]float64, error) {
+			loss, err := meanLoss(ctx, m, dev, c.Batch)
+			return map[string]float64{model.Likelihood: math.Exp(-loss)}, err
+		},
+		Checkpoints: folderCheckpoints{x.Checkpoints()}, Folder: folder, Report: func(p train.Progress) {
+			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
+		},
+	})
+	if err != nil {
+		return trainError(err)
+	}
+	text, err := settings.Write()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(out.Model, doc2query.SettingsFile), text, 0o644); err != nil {
+		return err
+	}
+	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
+		return err
+	}
+	x.Count("updates", int64(c.Steps))
+	x.Count("updates_left_out", learner.Skipped())
+	logRecorded(x, learner.Recorded())
+	if err := writeCurve(x, out.Curve); err != nil {
+		return err
+	}
+	loss := -math.Log(out.Best.Metrics[model.Likelihood])
+	r := model.TrainQueriesReport{Parameters: seq2seq.ParameterCount(m.Config), Steps: int64(c.Steps), BestStep: out.Best.Step, DevLoss: loss, Perplexity: math.Exp(loss),
+		Examples: len(learn), DevExamples: len(dev), Device: on.String(), Threads: tensor.NumThreads(), ResumedAt: out.From}
+	if n := len(out.Curve.Points); n > 0 {
+		r.Seconds = out.Curve.Points[n-1].Seconds
+	}
+	return inout.WriteJSON(x, "report", r)
+}
+
+// pair is a query and the number of its document, whose text it is learned of.
+type pair struct {
+	doc    int32
+	tokens []int32
+}
+
+// examples are those to learn, and those to choose the checkpoint by.
+func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, settings doc2query.Settings) (learn, dev []train.Example, err error) {
+	tok, read, err := openTokenizer(x, c.Tokenizer, settings.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer tok.Close()
+	r, err := x.Open(c.Queries)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	var pairs [2][]pair // of train and dev
+	texts := map[int32][]int32{}
+	err = dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+		of := &pairs[0]
+		switch {
+		case q.Split == nq.Dev && (c.DevQueries == 0 || len(pairs[1]) < c.DevQueries):
+			of = &pairs[1]
+		case q.Split != nq.Train:
+			return nil
+		}
+		*of = append(*of, pair{q.Doc, read.Query(q.Question)})
+		texts[q.Doc] = nil
+		return nil
+	})
+	if err != nil {
+		return nil, nil, inout.DataError(fmt.Errorf("queries: %w", err))
+	}
+	if len(pairs[0]) == 0 {
+		return nil, nil, step.Permanent(errors.New("queries: there is no training query to learn to write"))
+	}
+	if len(pairs[1]) == 0 {
+		return nil, nil, step.Permanent(errors.New("queries: there is no development query to choose a checkpoint by"))
+	}
+	err = inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
+		if _, asked := texts[d.Doc]; asked {
+			texts[d.Doc] = read.Document(d.Text)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var out [2][]train.Example
+	for i, list := range pairs {
+		for _, p := range list {
+			if texts[p.doc] == nil {
+				return nil, nil, step.Permanent(fmt.Errorf("queries: document %d is not in corpus: take both from the same collection", p.doc))
+			}
+			out[i] = append(out[i], train.Example{Input: texts[p.doc], Target: p.tokens})
+		}
+	}
+	x.Count("examples", int64(len(out[0])))
+	x.Count("development_queries", int64(len(out[1])))
+	return out[0], out[1], nil
+}
+
+// meanLoss is the mean loss of the examples' target tokens, of which a batch is computed at once.
+func meanLoss(ctx context.Context, m *seq2seq.Model, examples []train.Example, batch int) (float64, error) {
+	sum, tokens := 0.0, 0
+	for from := 0; from < len(examples); from += batch {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		var b seq2seq.Batch
+		n := 0
+		for _, e := range examples[from:min(from+batch, len(examples))] {
+			b.Inputs, b.Labels = append(b.Inputs, e.Input), append(b.Labels, e.Target)
+			n += len(e.Target)
+		}
+		loss, err := m.Loss(b)
+		if err != nil {
+			return 0, err
+		}
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return 0, &train.NotFiniteError{}
+		}
+		sum, tokens = sum+loss*float64(n), tokens+n
+	}
+	return sum / float64(tokens), nil
+}

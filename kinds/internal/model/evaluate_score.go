@@ -1,0 +1,253 @@
+package model
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// Evaluation is the report of an evaluate step.
+type Evaluation struct {
+	Percent struct {
+		rulePercent                // of the validity below
+		ByTokens    rulePercent    `json:"by_tokens"`
+		ByText      rulePercent    `json:"by_text"`
+		Seen        *effectiveness `json:"seen"` // post-filtered, of queries whose document has a training query; null if there are none
+		Unseen      *effectiveness `json:"unseen"`
+	} `json:"percent" unit:"percent"`
+	Queries       int        `json:"queries"`
+	SeenQueries   int        `json:"seen_queries"`
+	UnseenQueries int        `json:"unseen_queries"`
+	Width         int        `json:"width"`
+	Decoding      string     `json:"decoding"`
+	EarlyStopping string     `json:"early_stopping"`
+	Validity      string     `json:"validity"`
+	Identifiers   docid.Kind `json:"identifiers"`
+	Parameters    int64      `json:"parameters"`
+}
+
+// rulePercent is what a rule of validity makes of the search.
+type rulePercent struct {
+	Raw          effectiveness `json:"raw"`
+	PostFiltered effectiveness `json:"post_filtered"`
+	Invalid      *float64      `json:"invalid_40"`             // null for identifiers that cannot be invalid, and for fewer beams
+	InvalidBeam  *float64      `json:"invalid_beam,omitempty"` // of fewer than 40 beams: of all, whose number is the report's width
+}
+
+// effectiveness is means over queries, in percent.
+type effectiveness struct {
+	Hits1  float64 `json:"hits_1"`
+	Hits10 float64 `json:"hits_10"`
+	MRR10  float64 `json:"mrr_10"`
+}
+
+// joinEvaluation puts the parts' runs together and scores them.
+func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
+	settings, err := Settings(x, c.Model)
+	if err != nil {
+		return err
+	}
+	search := c.search(settings)
+	ids, err := inout.ReadIDs(x, c.IDs)
+	if err != nil {
+		return err
+	}
+	byTokens, err := readRuns(x)
+	if err != nil {
+		return err
+	}
+	rankings := map[retrieve.Validity][]metrics.Ranking{retrieve.ByTokens: byTokens, retrieve.ByText: byText(byTokens, ids)}
+	if err := writeJoined(x, rankings[search.Validity]); err != nil {
+		return err
+	}
+	queries, err := AskedQueries(x, c.Queries, c.Split, ids)
+	if err != nil {
+		return err
+	}
+	var qrels metrics.Qrels
+	for _, q := range queries {
+		for i, target := range q.targets {
+			if err := qrels.Judge(q.Name, ids.Identifiers[target].Document, q.Grades[i]); err != nil {
+				return step.Permanent(err)
+			}
+		}
+	}
+	x.Count("queries", int64(len(queries)))
+	x.Count("queries_without_hypothesis", int64(len(queries)-len(byTokens)))
+	w, err := x.Create("qrels")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(qrels.Write(w), w.Close()); err != nil {
+		return err
+	}
+	var model ShardReport
+	if err := inout.ReadJSON(x, step.In(x.Parts()[0].Outputs["report"]), &model); err != nil {
+		return err
+	}
+	e := Evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, EarlyStopping: string(search.EarlyStopping),
+		Validity: string(search.Validity), Identifiers: model.Identifiers, Parameters: model.Parameters}
+	if err := e.score(x, rankings, &qrels, queries); err != nil {
+		return err
+	}
+	return inout.WriteJSON(x, "report", e)
+}
+
+// readRuns reads the parts' runs, one after another. What is not valid by tokens has its
+// text.
+func readRuns(x *step.IO) ([]metrics.Ranking, error) {
+	var all []metrics.Ranking
+	for _, p := range x.Parts() {
+		r, err := x.Open(step.In(p.Outputs["run"]))
+		if err != nil {
+			return nil, err
+		}
+		part, err := metrics.ReadRun(r)
+		r.Close()
+		if err != nil {
+			return nil, inout.DataError(err)
+		}
+		all = append(all, part...)
+	}
+	return all, nil
+}
+
+// byText names the documents also of hypotheses that only their texts make valid.
+func byText(rankings []metrics.Ranking, ids *docid.Set) []metrics.Ranking {
+	texts := retrieve.TextsOf(ids)
+	out := make([]metrics.Ranking, len(rankings))
+	for i, r := range rankings {
+		out[i] = metrics.Ranking{Query: r.Query, Hypotheses: slices.Clone(r.Hypotheses)}
+		for k, h := range r.Hypotheses {
+			if place, ok := texts.Find(h.Text); ok && h.Document == "" {
+				out[i].Hypotheses[k].Document = ids.Identifiers[place].Document
+			}
+		}
+	}
+	return out
+}
+
+// writeJoined writes the run as one that trec_eval ranks alike.
+func writeJoined(x *step.IO, all []metrics.Ranking) error {
+	for _, r := range all {
+		x.Count("hypotheses", int64(len(r.Hypotheses)))
+		for _, h := range r.Hypotheses {
+			if h.Document == "" {
+				x.Count("invalid", 1)
+			}
+		}
+	}
+	return inout.WriteRun(x, all)
+}
+
+// invalidDepth is how many hypotheses the paper's Invalid@40 looks at.
+const invalidDepth = 40
+
+// InvalidMetric is the metric's name: of fewer beams it has their number.
+func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
+
+// score fills in the percentages and writes each query's metrics.
+func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, qrels *metrics.Qrels, queries []AskedQuery) error {
+	var measures []metrics.Metric
+	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)} {
+		m, err := metrics.Parse(name)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		measures = append(measures, m)
+	}
+	p := &e.Percent
+	for validity, of := range map[retrieve.Validity]*rulePercent{retrieve.ByTokens: &p.ByTokens, retrieve.ByText: &p.ByText} {
+		raw, err := metrics.Evaluate(measures, metrics.Raw, rankings[validity], qrels)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		filtered, err := metrics.Evaluate(measures, metrics.PostFiltered, rankings[validity], qrels)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		of.Raw, of.PostFiltered = percent(raw.Mean), percent(filtered.Mean)
+		if e.Identifiers.CanBeInvalid() {
+			invalid := metrics.Percent(raw.Mean[3])
+			if e.Width < invalidDepth {
+				of.InvalidBeam = &invalid
+			} else {
+				of.Invalid = &invalid
+			}
+		}
+		if string(validity) != e.Validity {
+			continue
+		}
+		p.rulePercent = *of
+		p.Seen, e.SeenQueries = meanOf(filtered.Rows, queries, true)
+		p.Unseen, e.UnseenQueries = meanOf(filtered.Rows, queries, false)
+		if err := writeQueryScores(x, measures, raw, filtered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// percent is of the means of Hits@1, Hits@10 and MRR@10.
+func percent(mean []float64) effectiveness {
+	return effectiveness{metrics.Percent(mean[0]), metrics.Percent(mean[1]), metrics.Percent(mean[2])}
+}
+
+// meanOf is the mean and number of the queries that are seen, or of those that are not;
+// rows are in the order of queries.
+func meanOf(rows []metrics.QueryScore, queries []AskedQuery, seen bool) (*effectiveness, int) {
+	mean, n := make([]float64, 3), 0
+	for i, q := range queries {
+		if q.Seen != seen {
+			continue
+		}
+		n++
+		for k := range mean {
+			mean[k] += rows[i].Scores[k]
+		}
+	}
+	if n == 0 {
+		return nil, 0
+	}
+	for k := range mean {
+		mean[k] /= float64(n)
+	}
+	e := percent(mean)
+	return &e, n
+}
+
+// writeQueryScores writes a line per query: raw metrics, post-filtered ones, and
+// the share of invalid hypotheses, as fractions.
+func writeQueryScores(x *step.IO, measures []metrics.Metric, raw, filtered *metrics.Report) error {
+	w, err := x.Create("queries")
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	b.WriteString("query")
+	ranked := measures[:len(measures)-1]
+	for _, mode := range metrics.Modes() {
+		for _, m := range ranked {
+			fmt.Fprintf(b, "\t%s %s", mode, m)
+		}
+	}
+	fmt.Fprintf(b, "\t%s\n", measures[len(ranked)])
+	for i, row := range raw.Rows {
+		b.WriteString(row.Query)
+		for _, v := range append(append(row.Scores[:len(ranked):len(ranked)], filtered.Rows[i].Scores[:len(ranked)]...), row.Scores[len(ranked)]) {
+			b.WriteByte('\t')
+			b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		b.WriteByte('\n')
+	}
+	return errors.Join(b.Flush(), w.Close())
+}

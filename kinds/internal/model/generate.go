@@ -1,0 +1,348 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/ranking/doc2query"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// generateConfig writes queries for documents.
+type generateConfig struct {
+	Documents     step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
+	Queries       step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries: those of dev and test are never generated"`
+	Corpus        step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents, which the model reads"`
+	Model         step.Input  `hcl:"model,optional" accepts:"files,hf/model" help:"Hugging Face folder of a model that writes a query for a text, from elsewhere or from kind train_queries: config.json and model.safetensors or pytorch_model.bin"`
+	Tokenizer     step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"the model's tokenizer.json"`
+	Files         step.Inputs `hcl:"files,optional" accepts:"files,file" help:"instead of a model: queries generated elsewhere, plain or compressed: JSON lines with the fields document and query, or queries, a list; or columns with tabs between them: document, query"`
+	Names         string      `hcl:"names,optional" enum:"key,number" help:"what files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
+	PerDocument   int         `hcl:"per_document,optional" help:"queries that are generated for a document, before any is left out"`
+	Method        string      `hcl:"method,optional" enum:"sample,beam" help:"sample: tokens are drawn, as doc2query does; beam: the best of a beam search"`
+	TopK          int         `hcl:"top_k,optional" help:"for samples: tokens that may be drawn, the most probable ones; 0: all"`
+	TopP          float64     `hcl:"top_p,optional" help:"for samples: the fewest of these tokens that have this share of their probability; 1: all"`
+	Temperature   float64     `hcl:"temperature,optional" help:"for samples: divides the scores"`
+	Seed          int         `hcl:"seed,optional" help:"for samples"`
+	Beams         int         `hcl:"beams,optional" help:"for beam search; 0: as many as per_document"`
+	LengthPenalty float64     `hcl:"length_penalty,optional" help:"for beam search: a hypothesis scores its log-probability / length^length_penalty"`
+	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"for beam search: when it ends, as transformers' True, False and never"`
+	MaxTokens     int         `hcl:"max_tokens,optional" help:"tokens of a query at most, the end of sequence among them"`
+	MaxInput      *int        `hcl:"max_input,optional" help:"first tokens of a document that the model reads, prefix and special tokens not counted; default: as in the model's training here, else 512"`
+	Prefix        *string     `hcl:"prefix,optional" help:"text whose tokens stand before each document; default: as in the model's training here, else none"`
+	Lowercase     *bool       `hcl:"lowercase,optional" help:"lower-case documents first; default: as in the model's training here, else no"`
+	KeepTrain     bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: generated ones alone are training queries"`
+	Shard         int         `hcl:"shard,optional" help:"documents of a part, which is cached and resumed as one"`
+	Batch         int         `hcl:"batch,optional,nokey" help:"documents decoded together: memory grows with it, scores differ by rounding only; 0: 8, on a card as many as it has room for"`
+	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
+}
+
+// The two ways to generate.
+const (
+	bySample = "sample"
+	ByBeam   = "beam"
+)
+
+var generateDefaults = generateConfig{Names: "key", PerDocument: 5, Method: bySample, TopK: 10, TopP: 1, Temperature: 1, Seed: 42,
+	LengthPenalty: 1, EarlyStopping: string(stopping.Heuristic), MaxTokens: 64, KeepTrain: true, Shard: 1024, Device: "auto"}
+
+var GenerateQueries = step.Define(step.Kind[generateConfig]{
+	Name:    "generate_queries",
+	Version: 1,
+	Doc: `Generate the queries that documents might be asked for, as training queries (DSI-QG, doc2query; not in the paper).
+A sequence-to-sequence model reads a document's text and writes queries: a published one, such as castorini's
+doc2query, or one that kind train_queries trained on the collection's own. Or files bring queries that were
+generated elsewhere. Samples are drawn by the probabilities of transformers' temperature, top_k and top_p; a draw
+depends on seed, document and number of the sample, and on nothing else but the rounding of scores.
+Left out, and counted: queries that are development or test queries of the collection, which would leak; those that
+their document has already; those without letters and digits. Two queries are the same if their letters and digits
+are, in lower case. The result is a collection's queries, for train with ratio = "0:1" as in DSI-QG; evaluate takes
+the collection's own, or all documents would count as seen.
+Resumes part by part. Cost: a forward pass of the encoder for each document, and one of the decoder for each token
+that is written; each part reads the corpus up to its last document. Memory: the model, batch x per_document
+sequences, the own training queries, and some 40 bytes for each query that is kept; with files, these whole.`,
+	Example: `step "generate_queries" "title" {
+  documents = step.dedup.nq["title"].documents
+  queries   = step.dedup.nq["title"].queries
+  corpus    = step.serialize.nq["title/nci_norm"].corpus
+  model     = step.train_queries.title.model
+  tokenizer = step.download.t5_tokenizer.files
+}`,
+	Outputs: []step.Output{
+		{Name: "queries", Type: "nq/queries", Help: "the collection's queries, and after them the generated ones, in train, named generated-DOCUMENT-NUMBER",
+			Alike: step.Follows{Output: "report"}, Why: "rounding can turn a draw into another query"},
+		{Name: "report", Type: "report", Help: "how many were generated, kept and left out, and examples, as JSON", Fields: step.FieldsOf[doc2query.Report](),
+			Alike: sameGenerated, Why: "rounding can turn a draw into another query"},
+	},
+	Defaults: generateDefaults,
+	Queue:    step.GPU,
+	Check:    checkGenerate,
+	Parts:    []step.Spec{GenerateShard.Spec},
+	Split:    splitGenerate,
+	Work:     generateConfig.work,
+	Run:      joinGenerated,
+})
+
+func checkGenerate(c generateConfig) error {
+	ps := device.Check(c.Device)
+	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
+	if c.Model.Set() == (len(c.Files) > 0) {
+		bad("model", "set either model, which generates queries, or files, which contain them")
+	}
+	if c.Model.Set() && (!c.Corpus.Set() || len(c.Tokenizer) == 0) {
+		bad("corpus", "a model needs corpus, whose texts it reads, and its tokenizer")
+	}
+	for _, a := range []struct {
+		path     string
+		n, least int
+	}{{"per_document", c.PerDocument, 1}, {"top_k", c.TopK, 0}, {"seed", c.Seed, 0}, {"beams", c.Beams, 0}, {"max_tokens", c.MaxTokens, 1},
+		{"shard", c.Shard, 1}, {"batch", c.Batch, 0}} {
+		if a.n < a.least {
+			bad(a.path, fmt.Sprintf("must be at least %d", a.least))
+		}
+	}
+	if c.MaxInput != nil && *c.MaxInput < 1 {
+		bad("max_input", "must be at least 1")
+	}
+	if c.Method == ByBeam && c.Beams != 0 && c.Beams < c.PerDocument {
+		bad("beams", "must be 0 or at least per_document")
+	}
+	if !(c.TopP > 0 && c.TopP <= 1) {
+		bad("top_p", "must be above 0 and at most 1")
+	}
+	if !(c.Temperature > 0) {
+		bad("temperature", "must be above 0")
+	}
+	return ps.Err()
+}
+
+// sameGenerated takes two results for one if about as many queries were kept.
+var sameGenerated = step.Numbers{Margin: step.Margin{Rel: 0.1}, Fields: map[string]step.Margin{
+	"documents_with_queries": {Rel: 0.1}, "kept": {Rel: 0.1}, "leaks": {Skip: true}, "repeated": {Skip: true}, "known": {Skip: true}, "empty": {Skip: true},
+	"shared": {Skip: true}, "examples": {Skip: true}, "leaked": {Skip: true},
+}}
+
+// GenerateShardConfig is some documents of a generate_queries step. What does not matter
+// to its method has the default.
+type GenerateShardConfig struct {
+	Corpus        step.Input  `hcl:"corpus" help:"texts"`
+	Model         step.Input  `hcl:"model" help:"model that writes queries"`
+	Tokenizer     step.Inputs `hcl:"tokenizer" help:"its tokenizer"`
+	PerDocument   int         `hcl:"per_document" help:"queries of a document"`
+	Method        string      `hcl:"method" help:"sample or beam"`
+	TopK          int         `hcl:"top_k" help:"for samples"`
+	TopP          float64     `hcl:"top_p" help:"for samples"`
+	Temperature   float64     `hcl:"temperature" help:"for samples"`
+	Seed          int         `hcl:"seed" help:"for samples"`
+	Beams         int         `hcl:"beams" help:"for beam search"`
+	LengthPenalty float64     `hcl:"length_penalty" help:"for beam search"`
+	EarlyStopping string      `hcl:"early_stopping" help:"for beam search"`
+	MaxTokens     int         `hcl:"max_tokens" help:"of a query"`
+	MaxInput      int         `hcl:"max_input" help:"of a document"`
+	Prefix        string      `hcl:"prefix" help:"before a document"`
+	Lowercase     bool        `hcl:"lowercase" help:"documents"`
+	From          int         `hcl:"from" help:"first document"`
+	To            int         `hcl:"to" help:"document after the last"`
+	Batch         int         `hcl:"batch,nokey" help:"documents decoded together"`
+	Device        string      `hcl:"device,nokey" help:"where it is computed"`
+}
+
+var GenerateShard = step.DefinePart(step.Kind[GenerateShardConfig]{
+	Name:    "generate_queries_shard",
+	Version: 1,
+	Doc:     "Some documents of a generate_queries step.",
+	Outputs: []step.Output{{Name: "generated", Type: "doc2query/generated", Help: "JSON lines, compressed: document, number and query",
+		Fields: step.FieldsOf[doc2query.Generated](), Alike: step.OfTheRun{}, Why: "the step compares the whole"}},
+	Queue:  step.GPU,
+	Needs:  step.Libtorch,
+	Device: func(c GenerateShardConfig) string { return c.Device },
+})
+
+// splitGenerate cuts a collection into parts; queries of files need none.
+func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task, error) {
+	if !c.Model.Set() {
+		return nil, nil
+	}
+	text, err := File(x, c.Model, doc2query.SettingsFile)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := doc2query.ParseSettings(text)
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	keys, err := documentKeys(x, c.Documents)
+	if err != nil {
+		return nil, err
+	}
+	p := GenerateShardConfig{Corpus: c.Corpus, Model: c.Model, Tokenizer: c.Tokenizer, PerDocument: c.PerDocument, Method: c.Method,
+		TopK: c.TopK, TopP: c.TopP, Temperature: c.Temperature, Seed: c.Seed, Beams: max(c.Beams, c.PerDocument), LengthPenalty: c.LengthPenalty,
+		EarlyStopping: c.EarlyStopping, MaxTokens: c.MaxTokens, MaxInput: or(c.MaxInput, settings.MaxInput), Prefix: or(c.Prefix, settings.Prefix),
+		Lowercase: or(c.Lowercase, settings.Lowercase), Batch: c.Batch, Device: c.Device}
+	d := generateDefaults
+	if c.Method == ByBeam {
+		p.TopK, p.TopP, p.Temperature, p.Seed = d.TopK, d.TopP, d.Temperature, d.Seed
+	} else {
+		p.Beams, p.LengthPenalty, p.EarlyStopping = d.Beams, d.LengthPenalty, d.EarlyStopping
+	}
+	var tasks []step.Task
+	for from := 0; from < len(keys); from += c.Shard {
+		p.From, p.To = from, min(from+c.Shard, len(keys))
+		t, err := GenerateShard.Task(p)
+		if err != nil {
+			return nil, step.Permanent(err)
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
+// or is what a pointer points to, or a default.
+func or[T any](p *T, otherwise T) T {
+	if p != nil {
+		return *p
+	}
+	return otherwise
+}
+
+// documentKeys are the keys of a collection's documents.
+func documentKeys(x *step.IO, in step.Input) (keys []string, err error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+		keys = append(keys, d.Key)
+		return nil
+	})
+	return keys, inout.DataError(err)
+}
+
+// joinGenerated puts what was generated behind the collection's own queries.
+func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
+	keys, err := documentKeys(x, c.Documents)
+	if err != nil {
+		return err
+	}
+	each := generatedParts(x)
+	if !c.Model.Set() {
+		if each, err = c.broughtQueries(ctx, x, keys); err != nil {
+			return err
+		}
+	}
+	m := &doc2query.Merge{KeepTrain: c.KeepTrain, Documents: len(keys)}
+	own, err := x.Open(c.Queries)
+	if err != nil {
+		return err
+	}
+	err = m.Own(own)
+	own.Close()
+	if err != nil {
+		return inout.DataError(fmt.Errorf("queries: %w", err))
+	}
+	if own, err = x.Open(c.Queries); err != nil {
+		return err
+	}
+	defer own.Close()
+	w, err := x.Create("queries")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(m.Write(w, own, each), w.Close()); err != nil {
+		return inout.DataError(err)
+	}
+	if m.Kept == 0 {
+		return step.Permanent(fmt.Errorf("none of the %d generated queries can be kept: %d are development or test queries, %d are there already, %d have no letters or digits",
+			m.Generated, m.Leaks, m.Repeated+m.Known, m.Empty))
+	}
+	x.Count("generated_queries", int64(m.Generated))
+	x.Count("kept_queries", int64(m.Kept))
+	x.Count("leaks_left_out", int64(m.Leaks))
+	return inout.WriteJSON(x, "report", m.Report)
+}
+
+// generatedParts yields what the parts generated, in the order of documents.
+func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
+	return func(yield func(doc2query.Generated) error) error {
+		for _, p := range x.Parts() {
+			if err := eachGenerated(x, step.In(p.Outputs["generated"]), yield); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func eachGenerated(x *step.IO, in step.Input, yield func(doc2query.Generated) error) error {
+	r, err := x.Open(in)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return dedup.ReadLines(r, func(line []byte) error {
+		var g doc2query.Generated
+		if err := json.Unmarshal(line, &g); err != nil {
+			return err
+		}
+		return yield(g)
+	})
+}
+
+// broughtQueries reads queries generated elsewhere, those of a document in the order of the files.
+func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []string) (func(func(doc2query.Generated) error) error, error) {
+	places := make(map[string]int32, len(keys))
+	for i, key := range keys {
+		if c.Names == "number" {
+			key = fmt.Sprint(i)
+		}
+		if j, ok := places[key]; ok {
+			return nil, step.Permanent(fmt.Errorf("documents %d and %d are both called %q, so it is unclear which one a query is for: name documents by number", j, i, key))
+		}
+		places[key] = int32(i)
+	}
+	brought := make([][]string, len(keys))
+	err := inout.EachRecord(x, c.Files, "queries", "", func(r inout.Record) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		place, ok := places[r.Document]
+		if !ok {
+			return fmt.Errorf("%s: %q is not one of the %d documents", r.Place, r.Document, len(keys))
+		}
+		var list []string
+		if err := r.List(&list, "queries", "predicted_queries"); err != nil {
+			return err
+		}
+		one, err := r.Text(0, "query", "text")
+		if err != nil {
+			return err
+		}
+		if one != "" {
+			list = append(list, one)
+		}
+		if len(list) == 0 {
+			return fmt.Errorf("%s: document %q has no query there: want the field query, or queries", r.Place, r.Document)
+		}
+		for _, q := range list {
+			brought[place] = append(brought[place], strings.ToValidUTF8(q, "\ufffd"))
+		}
+		return nil
+	})
+	return func(yield func(doc2query.Generated) error) error {
+		for doc, list := range brought {
+			for n, q := range list {
+				if err := yield(doc2query.Generated{Doc: int32(doc), Number: n, Query: q}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}, err
+}

@@ -1,0 +1,264 @@
+package ranking
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// agreeConfig compares two runs of one system, or of two.
+type agreeConfig struct {
+	A       step.Input `hcl:"a,optional" accepts:"trec/run" help:"a run"`
+	B       step.Input `hcl:"b,optional" accepts:"trec/run" help:"another run of the same queries"`
+	ScoresA step.Input `hcl:"scores_a,optional" accepts:"score/queries" help:"queries output of a's score step, for rmse"`
+	ScoresB step.Input `hcl:"scores_b,optional" accepts:"score/queries" help:"queries output of b's score step"`
+	Depth   int        `hcl:"depth,optional" help:"documents of a ranking that tau and RBO look at"`
+	P       float64    `hcl:"p,optional" help:"persistence of RBO: 0.9 gives 86% of the weight to the first 10 ranks"`
+	Overlap []int      `hcl:"overlap,optional" help:"depths of overlap"`
+}
+
+// agreeReport is means over the queries that both rank.
+type agreeReport struct {
+	Tau      *float64           `json:"tau"`       // null if no query has two documents in common
+	TauUnion *float64           `json:"tau_union"` // null if no query has two documents
+	RBO      *float64           `json:"rbo"`       // these are null without runs
+	RBOExt   *float64           `json:"rbo_ext"`
+	RBONorm  *float64           `json:"rbo_normalized"`
+	Overlap  map[string]float64 `json:"overlap"` // by depth
+	Same     int                `json:"same"`    // queries whose rankings are the same down to depth
+	RMSE     map[string]float64 `json:"rmse"`    // by measure's id, of scores as fractions
+
+	Queries    int `json:"queries"`     // that both have
+	TauQueries int `json:"tau_queries"` // of them, with two documents in common
+	OnlyA      int `json:"only_a"`      // queries that only one ranks
+	OnlyB      int `json:"only_b"`
+}
+
+var Agree = step.Define(step.Kind[agreeConfig]{
+	Name:    "agree",
+	Version: 1,
+	Doc: `Measure how similar two runs are: the same system twice, or a reproduction and its original.
+tau is Kendall's of the documents that both rankings have, tau_union that of repro_eval,
+which depends on the documents' names; rbo is rank-biased overlap down to the end of the
+shorter ranking, rbo_ext extrapolated beyond it, rbo_normalized over the most that it
+could be, as repro_eval has it; overlap.K is the share of the first K that both have;
+rmse.MEASURE is the root of the mean squared difference of the queries' scores. All are
+means over queries that both have, as fractions. Values equal scipy's, rbo's and
+repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
+	Example: `step "agree" "seeds" {
+  a        = step.evaluate.dsi["title/42"].run
+  b        = step.evaluate.dsi["title/43"].run
+  scores_a = step.score.dsi["title/42"].queries
+  scores_b = step.score.dsi["title/43"].queries
+}`,
+	Outputs: []step.Output{
+		{Name: "report", Type: "agree/report", Help: "means over queries, as JSON", Fields: step.FieldsOf[agreeReport](),
+			Alike: step.Numbers{Margin: step.Margin{Abs: 0.02}}, Why: "documents of nearly equal scores change places"},
+		{Name: "queries", Type: "agree/queries", Help: "TSV: each query's values; of scores alone only the header", Alike: step.Follows{Output: "report"}},
+	},
+	Defaults: agreeConfig{Depth: 100, P: 0.9, Overlap: []int{10, 100}},
+	Check: func(c agreeConfig) error {
+		var ps step.Problems
+		bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
+		if c.A.Set() != c.B.Set() {
+			bad("b", "a and b are compared with each other: give both")
+		}
+		if c.ScoresA.Set() != c.ScoresB.Set() {
+			bad("scores_b", "scores_a and scores_b are compared with each other: give both")
+		}
+		if !c.A.Set() && !c.ScoresA.Set() {
+			bad("a", "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
+		}
+		if c.Depth < 1 {
+			bad("depth", "must be at least 1")
+		}
+		if !(c.P > 0 && c.P < 1) {
+			bad("p", "is between 0 and 1, such as 0.9")
+		}
+		for i, k := range c.Overlap {
+			if k < 1 {
+				bad(fmt.Sprintf("overlap[%d]", i), "must be at least 1")
+			}
+		}
+		return ps.Err()
+	},
+	Declares: agreeConfig.declares,
+	Run:      runAgree,
+})
+
+// declares names the depths of overlap.
+func (c agreeConfig) declares() map[string]*step.Fields {
+	f := step.FieldsOf[agreeReport]()
+	for i := range f.Object {
+		if f.Object[i].Name == "overlap" {
+			var depths []step.Field
+			for _, k := range c.Overlap {
+				depths = append(depths, step.Field{Name: strconv.Itoa(k), Fields: step.Fields{Type: step.Float}})
+			}
+			f.Object[i].Fields = step.Fields{Type: step.Object, Object: depths}
+		}
+	}
+	return map[string]*step.Fields{"report": f}
+}
+
+func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
+	report := agreeReport{Overlap: map[string]float64{}, RMSE: map[string]float64{}}
+	w, err := x.Create("queries")
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	b.WriteString("query\ttau\ttau_union\trbo\trbo_ext\trbo_normalized")
+	for _, k := range c.Overlap {
+		fmt.Fprintf(b, "\toverlap_%d", k)
+	}
+	b.WriteByte('\n')
+	if c.A.Set() {
+		err = agreeRuns(x, c, &report, b)
+	}
+	if err == nil && c.ScoresA.Set() {
+		err = agreeScores(x, c, &report)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.Flush(), w.Close()); err != nil {
+		return err
+	}
+	x.Count("queries", int64(report.Queries))
+	x.Count("queries_of_one", int64(report.OnlyA+report.OnlyB))
+	return inout.WriteJSON(x, "report", report)
+}
+
+// agreeRuns compares the rankings of two runs.
+func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) error {
+	a, err := readRankings(x, c.A, "a")
+	if err != nil {
+		return err
+	}
+	b, err := readRankings(x, c.B, "b")
+	if err != nil {
+		return err
+	}
+	other := make(map[string][]string, len(b))
+	for _, r := range b {
+		other[r.Query] = r.Documents(metrics.PostFiltered)
+	}
+	depths := metrics.AgreementDepths{Depth: c.Depth, P: c.P, Overlap: c.Overlap}
+	sums := make([]float64, 5+len(c.Overlap))
+	counts := make([]int, len(sums))
+	for i := range a {
+		theirs, ok := other[a[i].Query]
+		if !ok {
+			report.OnlyA++
+			continue
+		}
+		report.Queries++
+		mine := a[i].Documents(metrics.PostFiltered)
+		g := depths.Of(mine, theirs)
+		if sameStart(mine, theirs, c.Depth) {
+			report.Same++
+		}
+		w.WriteString(metrics.EncodeName(a[i].Query))
+		for k, v := range append([]float64{g.Tau, g.TauUnion, g.RBO, g.RBOExt, g.RBONorm}, g.Overlap...) {
+			w.WriteByte('\t')
+			if math.IsNaN(v) {
+				continue
+			}
+			w.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+			sums[k] += v
+			counts[k]++
+		}
+		w.WriteByte('\n')
+	}
+	report.OnlyB = len(b) - report.Queries
+	if report.Queries == 0 {
+		return step.Permanent(fmt.Errorf("the runs have no query in common: a has %d, b %d others", report.OnlyA, report.OnlyB))
+	}
+	mean := func(k int) *float64 {
+		if counts[k] == 0 {
+			return nil
+		}
+		v := sums[k] / float64(counts[k])
+		return &v
+	}
+	report.Tau, report.TauUnion, report.RBO, report.RBOExt, report.RBONorm = mean(0), mean(1), mean(2), mean(3), mean(4)
+	report.TauQueries = counts[0]
+	for i, k := range c.Overlap {
+		report.Overlap[strconv.Itoa(k)] = *mean(5 + i)
+	}
+	return nil
+}
+
+func sameStart(a, b []string, depth int) bool {
+	a, b = a[:min(depth, len(a))], b[:min(depth, len(b))]
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func readRankings(x *step.IO, in step.Input, name string) ([]metrics.Ranking, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	list, err := metrics.ReadRun(r)
+	if err != nil {
+		return nil, inout.DataError(fmt.Errorf("%s: %w", name, err))
+	}
+	return list, nil
+}
+
+// agreeScores compares the scores of queries that both have, in the measures of both.
+func agreeScores(x *step.IO, c agreeConfig, report *agreeReport) error {
+	a, err := readScores(x, c.ScoresA, "a")
+	if err != nil {
+		return err
+	}
+	b, err := readScores(x, c.ScoresB, "b")
+	if err != nil {
+		return err
+	}
+	rows := make(map[string]metrics.QueryScore, len(b.Rows))
+	for _, row := range b.Rows {
+		rows[row.Query] = row
+	}
+	both := 0
+	for i, m := range a.Metrics {
+		k := b.Column(m)
+		if k < 0 {
+			continue
+		}
+		var mine, theirs []float64
+		for _, row := range a.Rows {
+			if other, ok := rows[row.Query]; ok {
+				mine, theirs = append(mine, row.Scores[i]), append(theirs, other.Scores[k])
+			}
+		}
+		if both = len(mine); both == 0 {
+			return step.Permanent(errors.New("the scores have no query in common"))
+		}
+		report.RMSE[m.ID()] = metrics.RMSE(mine, theirs)
+	}
+	if len(report.RMSE) == 0 {
+		return step.Permanent(fmt.Errorf("the scores have no measure in common: a has %v, b %v", a.Metrics, b.Metrics))
+	}
+	if !c.A.Set() {
+		report.Queries, report.OnlyA, report.OnlyB = both, len(a.Rows)-both, len(b.Rows)-both
+	}
+	return nil
+}

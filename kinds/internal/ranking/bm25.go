@@ -1,0 +1,269 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/ranking/bm25"
+	"github.com/redsi/redsi/internal/ranking/topk"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// bm25Config ranks documents by the words that they share with a query.
+type bm25Config struct {
+	Corpus    step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries   step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection"`
+	Split     string      `hcl:"split,optional" enum:"train,dev,test" help:"which queries are asked"`
+	Expand    step.Inputs `hcl:"expand,optional" accepts:"nq/queries" help:"queries whose train split is appended to their documents' texts, such as the collection's own or generated ones; other splits are not"`
+	Title     bool        `hcl:"title,optional" help:"a document's title comes before its text, which in many corpora begins with it already"`
+	Depth     int         `hcl:"depth,optional" help:"documents of a ranking, at most"`
+	Formula   string      `hcl:"formula,optional" enum:"lucene,robertson,atire,bm25+,bm25l,bm25l_tf,okapi" help:"what a document scores"`
+	K1        float64     `hcl:"k1,optional" help:"how soon a repeated word counts no more"`
+	B         float64     `hcl:"b,optional" help:"how much long documents are penalized, from 0 to 1"`
+	Delta     *float64    `hcl:"delta,optional" help:"for bm25+, default 1, and for bm25l and bm25l_tf, default 0.5"`
+	Epsilon   *float64    `hcl:"epsilon,optional" help:"for okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
+	Lengths   *string     `hcl:"lengths,optional" enum:"lucene,exact" help:"documents' lengths in a byte, as Lucene keeps them, with its float32 arithmetic, or as they are; default lucene for that formula, exact for the others, which know nothing else"`
+	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is not a lower bound"`
+	Tokenizer string      `hcl:"tokenizer,optional" enum:"lucene_english,words,whitespace" help:"what the terms of a text are"`
+	Stopwords *string     `hcl:"stopwords,optional" enum:"english,none" help:"for tokenizer words: words that are not terms, Lucene's 33, bm25s' default, or none; default english"`
+	Stemmer   *string     `hcl:"stemmer,optional" help:"for tokenizer words: Snowball stemmer, such as english; default none"`
+}
+
+var BM25 = step.Define(step.Kind[bm25Config]{
+	Name:    "bm25",
+	Version: 1,
+	Doc: `Rank documents for queries by BM25, without training.
+With tf a word's frequency in a document, df the documents that have it, N all
+documents, L = 1 - b + b length / mean length and K = k1 L, a document scores the sum
+over the query's words, repeated ones too, of idf x weight. formula is one of
+lucene: idf ln(1 + (N - df + 0.5) / (df + 0.5)), weight tf / (tf + K), as Lucene
+since version 8;
+robertson: idf ln((N - df + 0.5) / (df + 0.5)), at least 0, weight as lucene
+(Robertson et al., 1994);
+atire: idf ln(N / df), weight (k1 + 1) tf / (tf + K) (Trotman et al., 2012);
+bm25+: idf ln((N + 1) / df), weight delta + (k1 + 1) tf / (tf + K) (Lv and Zhai,
+CIKM 2011);
+bm25l: idf ln((N + 1) / (df + 0.5)), weight (k1 + 1)(c + delta) / (k1 + c + delta)
+with c = tf / L (Lv and Zhai, SIGIR 2011);
+bm25l_tf: bm25l times tf, which is what rank_bm25's BM25L computes;
+okapi: idf of robertson, epsilon times the mean idf if below 0, weight as atire,
+which is rank_bm25's BM25Okapi.
+The defaults are Anserini's and Pyserini's, scores equal to the bit: k1 0.9, b 0.4.
+Tokenizers: lucene_english is Lucene's EnglishAnalyzer (UAX #29 words, no possessive,
+lower case, 33 stop words, Porter's stemmer); words is bm25s' (letters, digits and
+underscores, two or more, lower case); whitespace splits at blanks and keeps case, as
+rank_bm25's examples. Equal scores are ordered by document number; a document without
+a word of the query, or with score 0, is not listed. The run's scores have equal ones
+told apart, so that trec_eval ranks alike.
+Cost: one pass over the texts, a minute a gigabyte on one core; a query takes the pairs
+of its words with documents, and fewer where depth is small. Memory is 5 bytes a pair of
+a document and a word that it has, 10 while they are sorted, 20 a document, the words,
+the queries that are appended, and the queries; a million passages of 60 words take
+0.75 GB.`,
+	Example: `step "bm25" "title" {
+  corpus  = step.serialize.nq["title/nci_norm"].corpus
+  queries = step.dedup.nq["title"].queries
+  expand  = [step.dedup.nq["title"].queries]
+}`,
+	Outputs: []step.Output{
+		{Name: "run", Type: "trec/run", Help: "rankings, documents and queries by number",
+			Alike: step.Runs{Depth: 100, Overlap: 0.999}, Why: "the last bit of a logarithm depends on the processor, and so may the order of nearly equal scores"},
+		{Name: "qrels", Type: "trec/qrels", Help: "relevant documents of the queries that were asked"},
+		{Name: "report", Type: "bm25/report", Help: "what was indexed and asked, as JSON", Fields: step.FieldsOf[bm25Report]()},
+	},
+	Defaults: bm25Config{Split: string(nq.Dev), Depth: 1000, Formula: string(bm25.Lucene), K1: 0.9, B: 0.4, Tokenizer: luceneEnglish},
+	Check: func(c bm25Config) error {
+		var ps step.Problems
+		if c.Depth < 1 {
+			ps = append(ps, step.Problem{Path: "depth", Detail: "must be at least 1"})
+		}
+		if c.Delta != nil && c.Formula != string(bm25.Plus) && c.Formula != string(bm25.Long) && c.Formula != string(bm25.LongTF) {
+			ps = append(ps, step.Problem{Path: "delta", Detail: "applies only to formulas bm25+, bm25l and bm25l_tf; remove it"})
+		}
+		if c.Epsilon != nil && c.Formula != string(bm25.Okapi) {
+			ps = append(ps, step.Problem{Path: "epsilon", Detail: "applies only to formula okapi; remove it"})
+		}
+		if c.Tokenizer != wordsTokenizer && (c.Stopwords != nil || c.Stemmer != nil) {
+			ps = append(ps, step.Problem{Path: "tokenizer", Detail: "stopwords and stemmer apply only to tokenizer words; " + c.Tokenizer + " has its own"})
+		}
+		if _, err := c.analyzer(); err != nil {
+			ps = append(ps, step.Problem{Path: "stemmer", Detail: err.Error()})
+		}
+		if err := c.options().Check(); err != nil {
+			ps = append(ps, step.Problem{Path: "formula", Detail: err.Error()})
+		}
+		return ps.Err()
+	},
+	Run: runBM25,
+})
+
+const (
+	luceneEnglish  = "lucene_english"
+	wordsTokenizer = "words"
+)
+
+// bm25Report is the report of a bm25 step.
+type bm25Report struct {
+	bm25.Statistics
+	Expanded  int64  `json:"expanded_documents"` // with appended queries
+	Appended  int64  `json:"appended_queries"`
+	Queries   int    `json:"queries"`
+	Unfound   int    `json:"queries_without_hit"`
+	Hits      int64  `json:"hits"` // lines of the run
+	Depth     int    `json:"depth"`
+	Formula   string `json:"formula"`
+	Tokenizer string `json:"tokenizer"`
+}
+
+func (c *bm25Config) analyzer() (bm25.Analyzer, error) {
+	switch c.Tokenizer {
+	case luceneEnglish:
+		return bm25.LuceneEnglish(), nil
+	case wordsTokenizer:
+		stemmer := ""
+		if c.Stemmer != nil && *c.Stemmer != "none" {
+			stemmer = *c.Stemmer
+		}
+		return bm25.Words(c.Stopwords == nil || *c.Stopwords == "english", stemmer)
+	}
+	return bm25.Whitespace(), nil
+}
+
+func (c *bm25Config) options() bm25.Options {
+	o := bm25.Options{Formula: bm25.Formula(c.Formula), K1: c.K1, B: c.B, Delta: 0.5, Epsilon: 0.25, Absent: c.Absent}
+	if o.Formula == bm25.Plus {
+		o.Delta = 1
+	}
+	if c.Delta != nil {
+		o.Delta = *c.Delta
+	}
+	if c.Epsilon != nil {
+		o.Epsilon = *c.Epsilon
+	}
+	o.LuceneLengths = o.Formula == bm25.Lucene
+	if c.Lengths != nil {
+		o.LuceneLengths = *c.Lengths == "lucene"
+	}
+	return o
+}
+
+func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
+	report := bm25Report{Depth: c.Depth, Formula: c.Formula, Tokenizer: c.Tokenizer}
+	appended, err := expansions(x, c.Expand)
+	if err != nil {
+		return err
+	}
+	analyzer, err := c.analyzer()
+	if err != nil {
+		return step.Permanent(err)
+	}
+	ix, err := indexCorpus(ctx, x, c, analyzer, appended, &report)
+	if err != nil {
+		return err
+	}
+	report.Statistics = ix.Statistics
+	documents := int32(ix.Statistics.Documents)
+	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(documents))
+	if err != nil {
+		return err
+	}
+	if err := inout.WriteQrels(x, questions); err != nil {
+		return err
+	}
+	report.Queries = len(questions)
+	texts := make([]string, len(questions))
+	for i, q := range questions {
+		texts[i] = q.Text
+	}
+	err = writeHits(x, questions, c.Depth, func(from, to int) ([][]topk.Hit, error) {
+		found, err := ix.SearchAll(ctx, texts[from:to], c.Depth)
+		for _, f := range found {
+			report.Hits += int64(len(f))
+			if len(f) == 0 {
+				report.Unfound++
+			}
+		}
+		return found, err
+	})
+	if err != nil {
+		return err
+	}
+	x.Count("documents", int64(documents))
+	x.Count("queries", int64(report.Queries))
+	x.Count("queries_without_hit", int64(report.Unfound))
+	return inout.WriteJSON(x, "report", report)
+}
+
+// inCollection checks that judged documents are there.
+func inCollection(documents int32) func(*dedup.Query) error {
+	return func(q *dedup.Query) error {
+		if q.Doc < 0 || q.Doc >= documents {
+			return fmt.Errorf("document %d is not one of the %d that are ranked: take all from the same collection", q.Doc, documents)
+		}
+		return nil
+	}
+}
+
+// expansions are the train queries of every document.
+func expansions(x *step.IO, ins step.Inputs) (map[int32][]string, error) {
+	out := map[int32][]string{}
+	for _, in := range ins {
+		r, err := x.Open(in)
+		if err != nil {
+			return nil, err
+		}
+		err = dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+			if q.Split == nq.Train {
+				out[q.Doc] = append(out[q.Doc], q.Question)
+			}
+			return nil
+		})
+		r.Close()
+		if err != nil {
+			return nil, inout.DataError(fmt.Errorf("expand: %w", err))
+		}
+	}
+	return out, nil
+}
+
+// indexCorpus reads the texts of all documents, in the order of their numbers.
+func indexCorpus(ctx context.Context, x *step.IO, c bm25Config, analyzer bm25.Analyzer, appended map[int32][]string, report *bm25Report) (*bm25.Index, error) {
+	b := bm25.NewBuilder(analyzer)
+	n := int32(0)
+	err := inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
+		if d.Doc != n {
+			return step.Permanent(fmt.Errorf("corpus: document %d where %d was expected: all documents are ranked", d.Doc, n))
+		}
+		texts := []string{d.Text}
+		if c.Title {
+			texts = []string{d.Title, d.Text}
+		}
+		if more := appended[n]; len(more) > 0 {
+			report.Expanded++
+			report.Appended += int64(len(more))
+			texts = append(texts, more...)
+			delete(appended, n)
+		}
+		if err := b.Add(texts...); err != nil {
+			return step.Permanent(err)
+		}
+		if n++; n%1024 == 0 {
+			x.Report(step.Progress{Done: int64(n), Unit: "documents"})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(appended) > 0 {
+		return nil, step.Permanent(fmt.Errorf("expand: document %d of a train query is not in the corpus: give queries of the same collection", slices.Min(slices.Collect(maps.Keys(appended)))))
+	}
+	ix, err := b.Finish(c.options())
+	return ix, step.Permanent(err)
+}

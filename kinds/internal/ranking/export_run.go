@@ -1,0 +1,236 @@
+package ranking
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// exportRunConfig writes runs for others.
+type exportRunConfig struct {
+	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings by name, which is that of the file and the run's tag"`
+	Qrels     step.Input            `hcl:"qrels,optional" accepts:"trec/qrels" help:"judgments, written as qrels.txt"`
+	Documents step.Input            `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents are written by their names; default: by number"`
+	Queries   step.Input            `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries are written by their names; default: by number"`
+	Split     string                `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits share a number"`
+	Metadata  bool                  `hcl:"metadata,optional" help:"begin each run with ir_metadata's header, which trec_eval itself does not skip"`
+	PRIMAD    string                `hcl:"primad,optional" help:"what the header says of all runs: YAML, or jsonencode() of an object, with platform, research goal, implementation, method, actor, data"`
+	PRIMADOf  map[string]string     `hcl:"primad_of,optional" help:"the same for a run by its name, in place of what primad says of a component"`
+}
+
+var ExportRun = step.Define(step.Kind[exportRunConfig]{
+	Name:    "export_run",
+	Version: 1,
+	Doc: `Write rankings and judgments as files for other programs, under their original names.
+trec_eval, ir_measures and ranx score the files as redsi does, ties included: where two
+scores of a ranking are one as float32, the lower one is written as the next float32
+below. A name with white space, % or a control character is written percent-encoded, in
+runs and qrels alike. Judgments of queries that the collection does not list, as they
+have no relevant document, are left out and counted. With metadata each run begins with the header of ir_metadata
+(https://www.ir-metadata.org, version 0.1) as comments, which repro_eval reads; the six
+components are there, without a value where nothing is given. Cost: memory grows with
+a run, 150 bytes a row.`,
+	Example: `step "export_run" "dev" {
+  runs      = { bm25 = step.bm25.dev.run, dense = step.dense.dev.run }
+  qrels     = step.import_corpus.passages.dev_qrels
+  documents = step.import_corpus.passages.documents
+  queries   = step.import_corpus.passages.queries
+  metadata  = true
+  primad    = jsonencode({ actor = { name = "Jane Doe", role = "experimenter" } })
+  primad_of = { bm25 = jsonencode({ method = { automatic = true, retrieval = [{ name = "bm25", b = 0.4, k1 = 0.9 }] } }) }
+}`,
+	Outputs: []step.Output{{Name: "files", Type: "files", Tree: true, Help: "NAME.run, and qrels.txt"}},
+	Check: func(c exportRunConfig) error {
+		var ps step.Problems
+		if len(c.Runs) == 0 {
+			ps = append(ps, step.Problem{Path: "runs", Detail: "needs at least one"})
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
+			if err := artifacts.CheckFileName(name); err != nil || strings.Contains(name, "/") || metrics.EncodeName(name) != name {
+				ps = append(ps, step.Problem{Path: "runs", Detail: fmt.Sprintf("%q is not a file name of one word", name)})
+			}
+		}
+		if (c.PRIMAD != "" || len(c.PRIMADOf) > 0) && !c.Metadata {
+			ps = append(ps, step.Problem{Path: "metadata", Detail: "must be true for primad to be written"})
+		}
+		if _, err := trec.ParseMetadata(c.PRIMAD); err != nil {
+			ps = append(ps, step.Problem{Path: "primad", Detail: err.Error()})
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.PRIMADOf)) {
+			if _, ok := c.Runs[name]; !ok {
+				ps = append(ps, step.Problem{Path: "primad_of", Detail: fmt.Sprintf("%q is not one of the runs", name)})
+			}
+			if _, err := trec.ParseMetadata(c.PRIMADOf[name]); err != nil {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("primad_of[%q]", name), Detail: err.Error()})
+			}
+		}
+		return ps.Err()
+	},
+	Run: runExportRun,
+})
+
+// outsideNames are the names outside by those inside; nil maps leave names as they are.
+type outsideNames struct{ documents, queries map[string]string }
+
+func namesOutside(x *step.IO, c exportRunConfig) (n outsideNames, err error) {
+	if c.Documents.Set() {
+		n.documents = map[string]string{}
+		r, err := x.Open(c.Documents)
+		if err != nil {
+			return n, err
+		}
+		defer r.Close()
+		taken := map[string]bool{}
+		err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+			if taken[d.Key] {
+				return fmt.Errorf("two documents are named %q", d.Key)
+			}
+			taken[d.Key] = true
+			n.documents[strconv.Itoa(int(d.Doc))] = d.Key
+			return nil
+		})
+		if err != nil {
+			return n, inout.DataError(fmt.Errorf("documents: %w", err))
+		}
+	}
+	if c.Queries.Set() {
+		n.queries = map[string]string{}
+		two := ""
+		err = eachName(x, c.Queries, c.Split, func(outside, inside string) {
+			if other, ok := n.queries[inside]; ok && other != outside {
+				two = inside
+			}
+			n.queries[inside] = outside
+		})
+		if err == nil && two != "" {
+			err = step.Permanent(fmt.Errorf("queries of several splits have the number %s; say which split is meant", two))
+		}
+	}
+	return n, err
+}
+
+// of is a name outside; an error if the collection has none.
+func (n outsideNames) of(what string, names map[string]string, inside string) (string, error) {
+	if names == nil {
+		return inside, nil
+	}
+	if name, ok := names[inside]; ok {
+		return name, nil
+	}
+	return "", step.Permanent(fmt.Errorf("the collection has no %s %.40q; do run and collection belong together?", what, inside))
+}
+
+func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
+	n, err := namesOutside(x, c)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
+		rankings, err := readRankings(x, c.Runs[name], name)
+		if err != nil {
+			return err
+		}
+		for i := range rankings {
+			r := &rankings[i]
+			if r.Query, err = n.of("query", n.queries, r.Query); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			for k, h := range r.Hypotheses {
+				if h.Document == "" {
+					continue
+				}
+				if r.Hypotheses[k].Document, err = n.of("document", n.documents, h.Document); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+		}
+		untied, moved := metrics.Untie(rankings)
+		x.Count("scores_untied", int64(moved))
+		header, err := c.header(name)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		err = writeTreeFile(x, name+".run", func(w io.Writer) error {
+			if _, err := w.Write(header); err != nil {
+				return err
+			}
+			return metrics.WriteRun(w, name, untied)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !c.Qrels.Set() {
+		return nil
+	}
+	return exportQrels(x, c.Qrels, n)
+}
+
+// header is empty without metadata.
+func (c exportRunConfig) header(name string) ([]byte, error) {
+	if !c.Metadata {
+		return nil, nil
+	}
+	all, err := trec.ParseMetadata(c.PRIMAD)
+	if err != nil {
+		return nil, err
+	}
+	own, err := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
+	if err != nil {
+		return nil, err
+	}
+	return all.With(own).Header(name)
+}
+
+func exportQrels(x *step.IO, in step.Input, n outsideNames) error {
+	r, err := x.Open(in)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	qrels, err := metrics.ReadQrels(r)
+	if err != nil {
+		return inout.DataError(err)
+	}
+	var out metrics.Qrels
+	for j := range qrels.Each {
+		q, known := n.queries[j.Query]
+		if n.queries == nil {
+			q = j.Query
+		} else if !known {
+			x.Count("judgments_of_unlisted_queries", 1) // the collection lists queries with a relevant document
+			continue
+		}
+		d, err := n.of("document", n.documents, j.Document)
+		if err != nil {
+			return fmt.Errorf("qrels: %w", err)
+		}
+		if err := out.Judge(q, d, j.Grade); err != nil {
+			return step.Permanent(err)
+		}
+	}
+	return writeTreeFile(x, "qrels.txt", out.Write)
+}
+
+func writeTreeFile(x *step.IO, name string, write func(io.Writer) error) error {
+	w, err := x.CreateFile("files", name)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	return errors.Join(step.Permanent(write(b)), b.Flush(), w.Close())
+}

@@ -1,0 +1,120 @@
+package ranking
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// unknownFail and unknownLeaveOut are what becomes of names that a collection lacks.
+const (
+	unknownFail     = "fail"
+	unknownLeaveOut = "leave_out"
+)
+
+// importSource says which imported files are read.
+type importSource struct {
+	files              step.Inputs
+	file, format       string
+	documents, queries step.Input
+	split, unknown     string
+}
+
+// importReport is what was read.
+type importReport struct {
+	Format  string `json:"format"`
+	Rows    int    `json:"rows"` // that were taken
+	Queries int    `json:"queries"`
+
+	UnknownDocuments int `json:"unknown_documents"` // lines left out for a document that the collection lacks
+	UnknownQueries   int `json:"unknown_queries"`   // for a query
+}
+
+// each visits the rows of all files, with the names of the collection. Errors name file
+// and line.
+func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit func(row trec.Row, outside string) error) error {
+	n, err := collectionNames(x, s.documents, s.queries, s.split)
+	if err != nil {
+		return err
+	}
+	read := trec.ReadRun
+	if judgments {
+		read = trec.ReadJudgments
+	}
+	files, err := s.chosen(x)
+	if err != nil {
+		return err
+	}
+	var formats []string // in which files are, each once
+	for _, f := range files {
+		in, err := x.OpenFile(f)
+		if err != nil {
+			return err
+		}
+		format, err := read(in, trec.Format(s.format), func(row trec.Row) error {
+			query, document, err := n.inside(row.Query, row.Document)
+			var unknown *unknownError
+			if errors.As(err, &unknown) && s.unknown == unknownLeaveOut {
+				if unknown.what == "query" {
+					r.UnknownQueries++
+				} else {
+					r.UnknownDocuments++
+				}
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			outside := row.Document
+			row.Query, row.Document = query, document
+			r.Rows++
+			return visit(row, outside)
+		})
+		in.Close()
+		if err != nil {
+			return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
+		}
+		if !slices.Contains(formats, string(format)) {
+			formats = append(formats, string(format))
+		}
+	}
+	r.Format = strings.Join(formats, ", ")
+	if r.Rows == 0 {
+		return step.Permanent(fmt.Errorf("no line of %d files was used; %d name unknown queries, %d unknown documents", len(files), r.UnknownQueries, r.UnknownDocuments))
+	}
+	x.Count("rows", int64(r.Rows))
+	x.Count("unknown_documents", int64(r.UnknownDocuments))
+	x.Count("unknown_queries", int64(r.UnknownQueries))
+	return nil
+}
+
+// chosen are the files that the source names, in order.
+func (s importSource) chosen(x *step.IO) (list []artifacts.File, err error) {
+	var all []string
+	for _, in := range s.files {
+		for _, f := range x.Files(in, "file") {
+			all = append(all, f.Name)
+			ok := s.file == "" || s.file == f.Name
+			if !ok {
+				ok, err = path.Match(s.file, f.Name)
+				if err != nil {
+					return nil, step.Permanent(fmt.Errorf("file %q is not a pattern of names: %w", s.file, err))
+				}
+			}
+			if ok {
+				list = append(list, f)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, step.Permanent(fmt.Errorf("no file is named %q; there are %q", s.file, all))
+	}
+	return list, nil
+}

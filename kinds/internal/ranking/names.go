@@ -1,0 +1,106 @@
+package ranking
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// names are those of documents and queries outside of redsi, with the numbers that they
+// have inside. Without a collection a name stays as it is.
+type names struct {
+	documents, queries map[string]string // outside to inside; nil: all stay
+	ambiguous          map[string]bool   // queries of several splits
+}
+
+// collectionNames reads them. Either input may be missing; split "" is all.
+func collectionNames(x *step.IO, documents, queries step.Input, split string) (*names, error) {
+	n := &names{ambiguous: map[string]bool{}}
+	if documents.Set() {
+		n.documents = map[string]string{}
+		r, err := x.Open(documents)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+			if _, twice := n.documents[d.Key]; twice {
+				return fmt.Errorf("two documents are named %q", d.Key)
+			}
+			n.documents[d.Key] = strconv.Itoa(int(d.Doc))
+			return nil
+		})
+		if err != nil {
+			return nil, inout.DataError(fmt.Errorf("documents: %w", err))
+		}
+	}
+	if queries.Set() {
+		n.queries = map[string]string{}
+		err := eachName(x, queries, split, func(outside, inside string) {
+			if other, ok := n.queries[outside]; ok && other != inside {
+				n.ambiguous[outside] = true
+			}
+			n.queries[outside] = inside
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// eachName visits the lines of queries of a split, or of all of them for "".
+func eachName(x *step.IO, queries step.Input, split string, visit func(outside, inside string)) error {
+	r, err := x.Open(queries)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	err = dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+		if split == "" || q.Split == nq.Split(split) {
+			inside := strconv.FormatInt(q.ExampleID, 10)
+			outside := q.Name
+			if outside == "" {
+				outside = inside
+			}
+			visit(outside, inside)
+		}
+		return nil
+	})
+	if err != nil {
+		return inout.DataError(fmt.Errorf("queries: %w", err))
+	}
+	return nil
+}
+
+// unknownError is a name that the collection lacks.
+type unknownError struct{ what, name string }
+
+func (e *unknownError) Error() string {
+	return fmt.Sprintf("the collection has no %s named %.80q; unknown = \"leave_out\" leaves such lines out", e.what, e.name)
+}
+
+// inside are the numbers of a query and a document; an *unknownError if there are none.
+func (n *names) inside(query, document string) (q, d string, err error) {
+	q, d = query, document
+	if n.queries != nil {
+		if n.ambiguous[query] {
+			return q, d, fmt.Errorf("queries of several splits are named %.80q; say which split is meant", query)
+		}
+		found := false
+		if q, found = n.queries[query]; !found {
+			return q, d, &unknownError{"query", query}
+		}
+	}
+	if n.documents != nil {
+		found := false
+		if d, found = n.documents[document]; !found {
+			return q, d, &unknownError{"document", document}
+		}
+	}
+	return q, d, nil
+}

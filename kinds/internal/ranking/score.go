@@ -1,0 +1,172 @@
+package ranking
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// scoreConfig scores a run.
+type scoreConfig struct {
+	Run      step.Input `hcl:"run" accepts:"trec/run" help:"rankings, of any step"`
+	Qrels    step.Input `hcl:"qrels" accepts:"trec/qrels" help:"judgments of the same queries, with grades if there are any"`
+	Measures []string   `hcl:"measures,optional" help:"as redsi writes them, ir_measures or trec_eval: nDCG@10, AP(rel=2)@100, ndcg_cut_10"`
+	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"hypotheses that are not an identifier keep their ranks, or are left out; no effect on other rankings"`
+	Ties     string     `hcl:"ties,optional" enum:"rank,trec_eval" help:"documents of equal score are ordered as the run ranks them, or as trec_eval orders them: by score as float32, then by name, both descending"`
+	Missing  string     `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval; or fail the step"`
+}
+
+// scoreReport is what a table reads.
+type scoreReport struct {
+	Percent  map[string]float64 `json:"percent" unit:"percent"` // means by the measures' ids
+	Measures map[string]string  `json:"measures"`               // names by id
+	Queries  int                `json:"queries"`                // that the means are over
+
+	MissingQueries    int    `json:"missing_queries"`    // judged, without a ranking
+	Missing           string `json:"missing"`            // what became of them
+	UnjudgedQueries   int    `json:"unjudged_queries"`   // ranked, without a judgment: not scored
+	IrrelevantQueries int    `json:"irrelevant_queries"` // judged, without a relevant document: they count 0
+
+	Mode        string `json:"mode"`
+	Ties        string `json:"ties"`
+	TiedRows    int    `json:"tied_rows"` // with the score of the row above, as float32
+	TiedQueries int    `json:"tied_queries"`
+	Rows        int    `json:"rows"`
+}
+
+var defaultMeasures = []string{"nDCG@10", "MRR@10", "Hits@1", "Hits@10", "R@100", "AP"}
+
+var Score = step.Define(step.Kind[scoreConfig]{
+	Name:    "score",
+	Version: 1,
+	Doc: `Score any rankings by any judgments.
+Measures, each at any depth k: Hits@k (Success), MRR (RR), nDCG, AP (MAP), P@k,
+Recall@k (R), Rprec, Bpref, Judged, Invalid@k. A document is relevant from grade 1 on;
+AP(rel=2)@100 asks for grade 2. nDCG gains the grade, as in trec_eval;
+nDCG(dcg='exp-log2')@10 gains 2^grade - 1. In the report percent.ID is the mean, ID the
+name in small letters: ndcg_10, mrr_10, hits_1, recall_100, ap, ap_rel2_100,
+ndcg_exp_10. Every judged query counts, as in trec_eval: one without a relevant document
+counts 0. Values are those of trec_eval, ir_measures and ranx. The report says what
+was done with ties and with queries that one side lacks, and how many there were.
+Cost: a second for a million rows; memory grows with the judgments and the longest
+ranking.`,
+	Example: `step "score" "bm25" {
+  run      = step.bm25.title.run
+  qrels    = step.bm25.title.qrels
+  measures = ["nDCG@10", "MRR@10", "AP(rel=2)@100"]
+}`,
+	Outputs: []step.Output{
+		{Name: "report", Type: "score/report", Help: "means in percent by the measures' ids, and what was counted, as JSON", Fields: step.FieldsOf[scoreReport](),
+			Alike: step.Numbers{Margin: step.Margin{Abs: 0.5}}, Why: "a run that another machine made may change places of documents of nearly equal scores"},
+		{Name: "queries", Type: "score/queries", Help: "TSV: each query's values as fractions; what compare and agree read", Alike: step.Follows{Output: "report"}},
+	},
+	Defaults: scoreConfig{Measures: defaultMeasures, Mode: "post_filtered", Ties: string(metrics.ByRank), Missing: string(metrics.MissingZero)},
+	Check: func(c scoreConfig) error {
+		_, ps := parseMeasures("measures", c.Measures)
+		return ps.Err()
+	},
+	Declares: scoreConfig.declares,
+	Run:      runScore,
+})
+
+// parseMeasures reads names; no two may be one measure.
+func parseMeasures(attr string, names []string) (list []metrics.Metric, ps step.Problems) {
+	if len(names) == 0 {
+		ps = append(ps, step.Problem{Path: attr, Detail: "needs at least one"})
+	}
+	for i, name := range names {
+		m, err := metrics.Parse(name)
+		at := fmt.Sprintf("%s[%d]", attr, i)
+		switch {
+		case err != nil:
+			ps = append(ps, step.Problem{Path: at, Detail: err.Error()})
+		case slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() }):
+			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("%s is asked for twice", m)})
+		}
+		list = append(list, m)
+	}
+	return list, ps
+}
+
+// declares names the measures that the report has.
+func (c scoreConfig) declares() map[string]*step.Fields {
+	list, ps := parseMeasures("measures", c.Measures)
+	if len(ps) > 0 {
+		return nil
+	}
+	var percent, names []step.Field
+	for _, m := range list {
+		percent = append(percent, step.Field{Name: m.ID(), Fields: step.Fields{Type: step.Float, Unit: "percent"}})
+		names = append(names, step.Field{Name: m.ID(), Fields: step.Fields{Type: step.String}})
+	}
+	f := step.FieldsOf[scoreReport]()
+	for i := range f.Object {
+		switch f.Object[i].Name {
+		case "percent":
+			f.Object[i].Fields = step.Fields{Type: step.Object, Object: percent}
+		case "measures":
+			f.Object[i].Fields = step.Fields{Type: step.Object, Object: names}
+		}
+	}
+	return map[string]*step.Fields{"report": f}
+}
+
+func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
+	list, ps := parseMeasures("measures", c.Measures)
+	if len(ps) > 0 {
+		return ps
+	}
+	s, err := scoreRun(x, c, list)
+	if err != nil {
+		return err
+	}
+	report := scoreReport{
+		Percent: map[string]float64{}, Measures: map[string]string{}, Queries: len(s.Rows),
+		MissingQueries: s.MissingQueries, Missing: c.Missing, UnjudgedQueries: s.UnjudgedQueries, IrrelevantQueries: s.IrrelevantQueries,
+		Mode: c.Mode, Ties: c.Ties, TiedRows: s.Tied, TiedQueries: s.TiedQueries, Rows: s.Ranked,
+	}
+	for i, m := range list {
+		report.Percent[m.ID()], report.Measures[m.ID()] = metrics.Percent(s.Mean[i]), m.String()
+	}
+	x.Count("queries", int64(len(s.Rows)))
+	x.Count("missing_queries", int64(s.MissingQueries))
+	x.Count("unjudged_queries", int64(s.UnjudgedQueries))
+	x.Count("tied_rows", int64(s.Tied))
+	w, err := x.Create("queries")
+	if err != nil {
+		return err
+	}
+	table := metrics.QueryTable{Metrics: list, Rows: s.Rows}
+	b := bufio.NewWriter(w)
+	if err := errors.Join(table.Write(b), b.Flush(), w.Close()); err != nil {
+		return err
+	}
+	return inout.WriteJSON(x, "report", report)
+}
+
+func scoreRun(x *step.IO, c scoreConfig, list []metrics.Metric) (*metrics.Scores, error) {
+	in, err := x.Open(c.Qrels)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	qrels, err := metrics.ReadQrels(in)
+	if err != nil {
+		return nil, inout.DataError(err)
+	}
+	run, err := x.Open(c.Run)
+	if err != nil {
+		return nil, err
+	}
+	defer run.Close()
+	s := metrics.Scoring{Metrics: list, Mode: metrics.Mode(strings.ReplaceAll(c.Mode, "_", "-")), Ties: metrics.Ties(c.Ties), Missing: metrics.Missing(c.Missing)}
+	scores, err := s.Score(run, qrels)
+	return scores, inout.DataError(err)
+}

@@ -33,7 +33,9 @@ OUT        ?= bin/chaos.jsonl
 RACE       ?= $$($(GO) list -test -f '{{.ImportPath}} {{.Deps}}' ./... | grep '\.test ' | \
 	grep -v -e sugarme/gotch -e daulet/tokenizers | sed 's/\.test .*//' | grep -v -e /internal/cli$$ -e /tools/chaos$$)
 CONCURRENT := ./activities ./artifacts/... ./step ./workflows ./worker \
-	$(addprefix ./internal/,atomicfile command compute cores devserver fetch lease livegraph lockfile lsp modules payload scratch search search/server secret telemetry)
+	$(addprefix ./internal/,cli/livegraph corpora/fetch ranking/search/... system/atomicfile) \
+	$(addprefix ./internal/host/,command compute cores devserver lease payload scratch secret telemetry) \
+	$(addprefix ./internal/pipeline/,lockfile lsp modules)
 # Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.
 CHECKER    := $(GO) tool -modfile=tools/check/go.mod
 PROGRAMS   := ./cmd/redsi ./cmd/redsi-models ./bench ./tools/...
@@ -209,7 +211,7 @@ check-whole: deps-models
 # The same tests run in `make test` on a card of software.
 test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
 	$(GO) test -c -tags $(CARD_TAGS) -o bin/cardtest.test ./internal/model/cardtest
-	cd internal/model/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
+	cd internal/model/cardtest && ../../../bin/cardtest.test -card=real -report ../../../bin/test-cuda.json
 	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
 		test -z "$$packages" || $(GO) test -tags $(CARD_TAGS) -run '^TestCard' $$packages
 

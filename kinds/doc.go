@@ -1,7 +1,8 @@
-// Package kinds lists the step kinds of the paper. They live in rooms by what they do:
-// general knows nothing of papers, collection makes collections of documents from Natural
-// Questions, ids gives documents their identifiers, model trains and asks models, results
-// renders tables and figures. Each kind is one file with its configuration, its definition
-// and a Run of a few lines that calls a domain package. To add one: write its file, add its
-// line to All, run `make docs`. Rooms do not import each other.
+// Package kinds lists the step kinds of the paper. They live in rooms by what they do, those
+// that only the paper needs in the folder internal: general knows nothing of papers,
+// collection makes collections of documents from Natural Questions, ids gives documents
+// their identifiers, model trains and asks models, ranking ranks without training and judges
+// all rankings, results renders tables and figures. Each kind is one file with its
+// configuration, its definition and a Run of a few lines that calls a domain package. To add
+// one: write its file, add its line to All, run `make docs`. Rooms do not import each other.
 package kinds

@@ -17,9 +17,13 @@ func TestEveryKindIsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.go"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, rooms := range []string{filepath.Join(dir, "*", "*.go"), filepath.Join(dir, "internal", "*", "*.go")} {
+		in, err := filepath.Glob(rooms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, in...)
 	}
 	found := 0
 	for _, f := range files {

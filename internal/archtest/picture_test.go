@@ -10,74 +10,14 @@ import (
 	"testing"
 )
 
-// box is a part of the picture of docs/architecture.md: packages that a reader takes for one.
-type box struct {
-	name    string
-	folders []string
-}
-
-// boxes are ordered as the picture is: what is above may import what is below.
-var boxes = []box{
-	{"command line", []string{"cmd/redsi", ".", "internal/cli", "internal/pipeline/testfile", "internal/cli/view", "internal/paper/report", "internal/paper/expect", "internal/paper/checklist", "internal/cli/livegraph", "internal/pipeline/lsp", "internal/session"}},
-	{"worker", []string{"worker"}},
-	{"activities", []string{"activities"}},
-	{"workflows", []string{"workflows"}},
-	{"second program", []string{"cmd/redsi-models", "models", "kinds/internal/collection/compute", "kinds/internal/ids/compute", "kinds/internal/model/compute", "internal/model/engine"}},
-	{"kinds", []string{"kinds"}},
-	{"plan", []string{"internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/hours", "internal/pipeline/impact", "internal/pipeline/modules", "internal/pipeline", "internal/pipeline/lockfile", "internal/paper/alike", "internal/paper/attest"}},
-	{"models", []string{"internal/model/index", "internal/model/train/fit", "internal/model/decode", "internal/model/models", "internal/model/seq2seq", "internal/model/t5", "internal/model/bart", "internal/model/bert", "internal/model/adafactor", "internal/model/amp", "internal/model/tensor", "internal/model/here", "internal/model/driver", "internal/model/adamw", "internal/model/subword"}},
-	{"documents", []string{"internal/ranking/search", "internal/ranking/retrieve", "internal/model/train", "internal/ranking/doc2query", "internal/ranking/retrieve/stopping", "internal/corpora/safetensors", "internal/sharing/hub", "internal/corpora/synth", "internal/corpora/export", "internal/corpora/msmarco", "internal/corpora/collect", "internal/corpora/nq320k", "internal/corpora/serialize", "internal/corpora/dedup", "internal/corpora/corpus", "internal/corpora/docid", "internal/ranking/metrics", "internal/corpora/wikipedia", "internal/corpora/nq", "internal/corpora/tokenize", "internal/paper/render", "internal/paper/prose", "internal/corpora/unpack", "internal/corpora/fetch", "internal/corpora/trec", "internal/ranking/significance", "internal/ranking/bm25", "internal/ranking/dense", "internal/ranking/topk", "internal/corpora/overlap"}},
-	{"compute", []string{"internal/host/compute", "internal/host/stepio", "internal/host/device"}},
-	{"step", []string{"step"}},
-	{"machine", []string{"internal/host/devserver", "internal/host/payload", "internal/host/telemetry", "internal/host/lease", "internal/host/scratch", "internal/host/cores", "internal/host/usage", "internal/host/command", "internal/host/isolation", "internal/host/libraries"}},
-	{"artifacts", []string{"artifacts", "internal/sharing/archive", "internal/sharing/crate", "internal/sharing/deposit"}},
-	{"ground", []string{"internal/system", "internal/host/nvidia", "internal/system/process", "internal/system/loopback", "internal/host/script", "internal/host/secret", "internal/system/escape", "internal/system/filetype", "internal/system/atomicfile", "internal/pipeline/questions", "internal/system/readers", "internal/corpora/splitmix", "internal/host/heapfloor", "internal/system/signature", "internal/host/git", "internal/host/roofline", "internal/host/revision"}},
-}
-
-// apart are packages that are not part of the program.
-var apart = []string{"bench", "tools", "internal/archtest", "internal/system/golden", "internal/corpora/drawn", "internal/model/counted", "internal/model/cardtest", "assets", "examples"}
+// apart are folders that are not part of the program.
+var apart = []string{"bench", "tools", "internal/archtest", "assets", "examples"}
 
 const picture = "```imports\n"
 
-// TestPicture compares the picture of imports in docs/architecture.md with the imports:
-// each box names the boxes that it imports, all of them below it.
+// TestPicture compares the picture of imports in docs/architecture.md with the imports
+// between folders: each names the folders that it imports, all of them below it.
 func TestPicture(t *testing.T) {
-	arrows := map[string]map[string]bool{}
-	place := map[string]int{}
-	for i, b := range boxes {
-		place[b.name] = i
-	}
-	for _, s := range sources(t) {
-		folder := filepath.ToSlash(filepath.Dir(s.path))
-		if strings.HasSuffix(s.path, "_test.go") || under(folder, apart) {
-			continue
-		}
-		from := boxOf(folder)
-		if from == "" {
-			t.Errorf("package %s is in no box of the picture", folder)
-			continue
-		}
-		for _, imp := range s.imports {
-			ours, ok := strings.CutPrefix(imp, module)
-			if !ok || under(ours, apart) {
-				continue
-			}
-			if to := boxOf(ours); to != from {
-				if arrows[from] == nil {
-					arrows[from] = map[string]bool{}
-				}
-				arrows[from][to] = true
-				if place[to] < place[from] {
-					t.Errorf("%s imports %s: an arrow that goes up, from %s to %s", s.path, ours, from, to)
-				}
-			}
-		}
-	}
-	var want strings.Builder
-	for _, b := range boxes {
-		to := slices.SortedFunc(maps.Keys(arrows[b.name]), func(x, y string) int { return place[x] - place[y] })
-		fmt.Fprintf(&want, "%-15s-> %s\n", b.name, strings.Join(to, ", "))
-	}
 	path := filepath.Join("..", "..", "docs", "architecture.md")
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +28,45 @@ func TestPicture(t *testing.T) {
 	if !ok || !closed {
 		t.Fatalf("%s has no picture, %q", path, picture)
 	}
-	text := strings.ReplaceAll(want.String(), "-> \n", "\n")
+	var order []string // from the top down
+	for line := range strings.Lines(got) {
+		folder, _, _ := strings.Cut(line, "->")
+		order = append(order, strings.TrimSpace(folder))
+	}
+	arrows := map[string]map[string]bool{}
+	for _, s := range sources(t) {
+		from := district(filepath.ToSlash(filepath.Dir(s.path)))
+		if strings.HasSuffix(s.path, "_test.go") || under(from, apart) {
+			continue
+		}
+		if !slices.Contains(order, from) {
+			t.Errorf("%s: folder %s is not in the picture of %s", s.path, from, path)
+			order = append(order, from)
+		}
+		for _, imp := range s.imports {
+			ours, ok := strings.CutPrefix(imp+"/", module)
+			if !ok {
+				continue
+			}
+			to := district(strings.TrimSuffix(ours, "/"))
+			if to == from || under(to, apart) {
+				continue
+			}
+			if arrows[from] == nil {
+				arrows[from] = map[string]bool{}
+			}
+			arrows[from][to] = true
+			if slices.Index(order, to) < slices.Index(order, from) {
+				t.Errorf("%s imports %s: an arrow that goes up, from %s to %s", s.path, ours, from, to)
+			}
+		}
+	}
+	var want strings.Builder
+	for _, folder := range order {
+		to := slices.SortedFunc(maps.Keys(arrows[folder]), func(x, y string) int { return slices.Index(order, x) - slices.Index(order, y) })
+		fmt.Fprintf(&want, "%-18s-> %s\n", folder, strings.Join(to, ", "))
+	}
+	text := strings.ReplaceAll(want.String(), "-> \n", "->\n")
 	if *update {
 		if err := os.WriteFile(path, []byte(before+picture+text+"```"+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -100,17 +78,34 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// boxOf is the box of a package, by its own folder or the nearest above it; "" if it has none.
-func boxOf(folder string) (name string) {
-	longest := -1
-	for _, b := range boxes {
-		for _, f := range b.folders {
-			if (folder == f || f != "." && strings.HasPrefix(folder, f+"/")) && len(f) > longest {
-				name, longest = b.name, len(f)
-			}
+// district is the folder of the picture in which a package is: one under internal, or one
+// at the top, where the package of the module's root is redsi.
+func district(folder string) string {
+	parts := strings.SplitN(folder, "/", 3)
+	switch {
+	case folder == "." || folder == "":
+		return "redsi.go"
+	case (parts[0] == "internal" || parts[0] == "cmd") && len(parts) > 1:
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// TestDistricts: each folder under internal says in its doc.go what it is.
+func TestDistricts(t *testing.T) {
+	folders, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if f.Name() == "archtest" || !f.IsDir() {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join("..", f.Name(), "doc.go"))
+		if err != nil || !strings.HasPrefix(string(b), "// Package "+f.Name()+" ") {
+			t.Errorf("internal/%s/doc.go does not say what the folder is: %v", f.Name(), err)
 		}
 	}
-	return name
 }
 
 // TestPure: nothing that redsi links has cgo, and so neither libtorch nor the tokenizers'

@@ -1,9 +1,5 @@
 //go:build unix
 
-// Package system asks of the operating system what Go's library has no one word for. It
-// must not know what redsi asks it for.
-//
-// Windows is compiled for and not run: what is missing there says so.
 package system
 
 import (

@@ -7,12 +7,12 @@ set -eu
 program=$1 graphs=$2 archive=$3 version=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/card/internal/cardtest"
-cp "$program" "$work/card/internal/cardtest/cardtest.test"
+mkdir -p "$work/card/internal/model/cardtest"
+cp "$program" "$work/card/internal/model/cardtest/cardtest.test"
 cp "$graphs" "$work/card/"
 for package in t5 bert decode; do
-	mkdir -p "$work/card/internal/$package"
-	cp -R "internal/$package/testdata" "$work/card/internal/$package/"
+	mkdir -p "$work/card/internal/model/$package"
+	cp -R "internal/model/$package/testdata" "$work/card/internal/model/$package/"
 done
 sed "s/@VERSION@/$version/" tools/card/run.sh >"$work/card/run.sh"
 chmod +x "$work/card/run.sh"

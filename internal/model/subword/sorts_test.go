@@ -122,10 +122,10 @@ func TestSortsOfDigits(t *testing.T) {
 // LoadEncoder takes BERT's own tokenizer where it fits, and others as they are.
 func TestLoadEncoder(t *testing.T) {
 	for path, want := range map[string]bool{
-		"../../assets/tokenizers/bert-base-uncased-tokenizer.json.gz": true,
-		"testdata/sorts/bert-cased.json":                              false,
-		"testdata/sorts/mpnet.json":                                   false,
-		"testdata/sorts/xlm-roberta.json":                             false,
+		"../../../assets/tokenizers/bert-base-uncased-tokenizer.json.gz": true,
+		"testdata/sorts/bert-cased.json":                                 false,
+		"testdata/sorts/mpnet.json":                                      false,
+		"testdata/sorts/xlm-roberta.json":                                false,
 	} {
 		tok, err := LoadEncoder(path)
 		if err != nil {

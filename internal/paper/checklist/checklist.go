@@ -3,7 +3,7 @@ package checklist
 import (
 	"encoding/json"
 
-	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -20,27 +20,27 @@ type Input struct {
 	Vars       map[string]json.RawMessage // of the pipeline
 	Plan       *plan.Plan
 	Report     *report.Report
-	Spent      *activities.Spent
+	Spent      *usage.Spent
 	Parameters map[string][]int64 // model sizes, by block
 	Command    func(verb string, args ...string) string
 }
 
 // Checklist is a filled list.
 type Checklist struct {
-	Format    string            `json:"format"`
-	Name      string            `json:"checklist"`
-	Title     string            `json:"title"`
-	Source    string            `json:"source"`
-	Paper     string            `json:"paper,omitempty"`
-	Pipeline  string            `json:"pipeline"`
-	Scales    []string          `json:"scales"`
-	Other     bool              `json:"other_scale"` // a scale is not the paper's
-	Steps     int               `json:"steps"`
-	Done      int               `json:"steps_with_results"`
-	Questions []Question        `json:"questions"`
-	Commands  []Command         `json:"commands"`
-	Spent     *activities.Spent `json:"spent"`
-	Blank     int               `json:"blank"` // unanswered questions
+	Format    string       `json:"format"`
+	Name      string       `json:"checklist"`
+	Title     string       `json:"title"`
+	Source    string       `json:"source"`
+	Paper     string       `json:"paper,omitempty"`
+	Pipeline  string       `json:"pipeline"`
+	Scales    []string     `json:"scales"`
+	Other     bool         `json:"other_scale"` // a scale is not the paper's
+	Steps     int          `json:"steps"`
+	Done      int          `json:"steps_with_results"`
+	Questions []Question   `json:"questions"`
+	Commands  []Command    `json:"commands"`
+	Spent     *usage.Spent `json:"spent"`
+	Blank     int          `json:"blank"` // unanswered questions
 }
 
 // Question is one question with its answers.

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/host/usage"
@@ -87,7 +86,7 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 		v.Items = append(v.Items, it)
 	}
 	g, sizes := report.Gather(v.Plan), NewSizes(reg, v.Plan)
-	spent := &activities.Spent{Runs: 2, Failed: activities.Lost{Steps: 1, Took: 30 * time.Minute, TookS: 1800}, Cancelled: activities.Lost{Steps: 2, Took: time.Hour, TookS: 3600}}
+	spent := &usage.Spent{Runs: 2, Failed: usage.Lost{Steps: 1, Took: 30 * time.Minute, TookS: 1800}, Cancelled: usage.Lost{Steps: 2, Took: time.Hour, TookS: 3600}}
 	for i := range v.Items {
 		if r := v.Items[i].Result; r != nil {
 			sizes.Note(i, r)
@@ -156,7 +155,7 @@ func TestGolden(t *testing.T) {
 // not in the pipeline itself is blank, and no figure is made up.
 func TestNothingKnown(t *testing.T) {
 	in := study(t, 0, pipeline.Checklist{}, "acl")
-	in.Spent = &activities.Spent{Results: usage.Sum{}}
+	in.Spent = &usage.Spent{Results: usage.Sum{}}
 	c := Fill(in)
 	blank := map[string]bool{}
 	for _, q := range c.Questions {

@@ -49,7 +49,7 @@ func TestPlace(t *testing.T) {
 
 // TestAnyPlace asks about offsets in real files, of which what follows is not read.
 func TestAnyPlace(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.hcl"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "examples", "*.hcl"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

@@ -16,8 +16,8 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 	t.Helper()
 	all := map[string]*subword.Subword{}
 	for name, path := range map[string]string{
-		"t5":   filepath.Join("..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
-		"bart": filepath.Join("..", "subword", "testdata", "bart-tokenizer.json"),
+		"t5":   filepath.Join("..", "..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
+		"bart": filepath.Join("..", "..", "model", "subword", "testdata", "bart-tokenizer.json"),
 	} {
 		tok, err := subword.LoadSubword(path)
 		if err != nil {

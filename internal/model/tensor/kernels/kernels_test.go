@@ -15,7 +15,7 @@ import (
 // TestKernels: CUDA has a kernel for every operator that training, decoding and embedding call on a card: those of
 // kinds/testdata/operators.golden, which a test of kinds takes from such steps. It asks libtorch's CUDA half itself.
 func TestKernels(t *testing.T) {
-	text, err := os.ReadFile("../../../kinds/testdata/operators.golden")
+	text, err := os.ReadFile("../../../../kinds/testdata/operators.golden")
 	if err != nil {
 		t.Fatal(err)
 	}

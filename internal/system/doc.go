@@ -1,0 +1,12 @@
+// Package system asks of the operating system what Go's library has no one word
+// for. The packages in its folder are what all of redsi stands on and what knows
+// nothing of redsi: files that are whole or not there (atomicfile), what is at a
+// path (filetype), what is put around a reader (readers), processes told apart
+// (process), servers of this machine alone (loopback), text that is safe to show
+// (escape), keys and signed documents (signature); golden is for tests.
+//
+// They import libraries, and nothing of this module outside of the folder. Begin
+// with readers and atomicfile, which most others meet.
+//
+// Windows is compiled for and not run: what is missing there says so.
+package system

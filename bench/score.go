@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 )
@@ -98,7 +99,7 @@ func scoreRun(args []string) (sample, error) {
 		return s, err
 	}
 	defer in.Close()
-	qrels, err := metrics.ReadQrels(in)
+	judged, err := qrels.Read(in)
 	if err != nil {
 		return s, err
 	}
@@ -107,7 +108,7 @@ func scoreRun(args []string) (sample, error) {
 		return s, err
 	}
 	defer run.Close()
-	scores, err := scoring.Score(run, qrels)
+	scores, err := scoring.Score(run, judged)
 	s.Seconds = lap()
 	if err != nil {
 		return s, err

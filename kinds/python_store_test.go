@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -214,16 +215,16 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 	if err := metrics.WriteRun(&run, "redsi", untied); err != nil {
 		t.Fatal(err)
 	}
-	var qrels metrics.Qrels
+	var judgments qrels.Judgments
 	for _, q := range []struct {
 		query, doc string
 		grade      int
 	}{{"1", "0", 2}, {"1", "1", 1}, {"a b", "D é", 1}, {"3", "2", 1}} {
-		if err := qrels.Judge(q.query, q.doc, q.grade); err != nil {
+		if err := judgments.Judge(q.query, q.doc, q.grade); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := qrels.Write(&judged); err != nil {
+	if err := judgments.Write(&judged); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na\\tb\t\t0\n")),

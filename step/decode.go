@@ -64,10 +64,10 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 			continue
 		}
 		p := join(path, a.Name)
-		f := v.Field(a.index)
+		f := v.FieldByIndex(a.index)
 		wrong := decodeValue(val, f, a.Type, p)
-		if len(wrong) == 0 && len(a.Enum) > 0 {
-			wrong = checkEnum(val, a.Enum, p)
+		if len(wrong) == 0 {
+			wrong = a.checkValue(val, p)
 		}
 		ps = append(ps, wrong...)
 	}
@@ -85,26 +85,34 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 	return ps
 }
 
-// checkEnum checks a string, or every string of a list or map, of the right type.
-func checkEnum(val any, enum []string, path string) (ps Problems) {
-	if s, ok := toString(val); ok && !slices.Contains(enum, s) {
-		quoted := make([]string, len(enum))
-		for i, e := range enum {
-			quoted[i] = strconv.Quote(e)
-		}
-		return Problems{{path, fmt.Sprintf("%q is not one of %s", s, strings.Join(quoted, ", "))}}
+// checkValue checks a string or number, or every one of a list or map, of the right type.
+func (a *Attr) checkValue(val any, path string) (ps Problems) {
+	if len(a.Enum) == 0 && a.Range == (Range{}) {
+		return nil
 	}
 	switch val := val.(type) {
 	case []any:
 		for i, e := range val {
-			ps = append(ps, checkEnum(e, enum, fmt.Sprintf("%s[%d]", path, i))...)
+			ps = append(ps, a.checkValue(e, fmt.Sprintf("%s[%d]", path, i))...)
 		}
+		return ps
 	case map[string]any:
 		for _, k := range sortedKeys(val) {
-			ps = append(ps, checkEnum(val[k], enum, fmt.Sprintf("%s[%q]", path, k))...)
+			ps = append(ps, a.checkValue(val[k], fmt.Sprintf("%s[%q]", path, k))...)
 		}
+		return ps
 	}
-	return ps
+	if s, ok := toString(val); ok && len(a.Enum) > 0 && !slices.Contains(a.Enum, s) {
+		quoted := make([]string, len(a.Enum))
+		for i, e := range a.Enum {
+			quoted[i] = strconv.Quote(e)
+		}
+		return Problems{{path, fmt.Sprintf("%q is not one of %s", s, strings.Join(quoted, ", "))}}
+	}
+	if n, ok := toFloat(val); ok && !a.Range.has(n) {
+		return Problems{{path, fmt.Sprintf("want %s, got %s", a.Range, describe(val))}}
+	}
+	return nil
 }
 
 func sortedKeys(m map[string]any) []string {

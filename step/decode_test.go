@@ -1,6 +1,7 @@
 package step
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,47 @@ func TestProblems(t *testing.T) {
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
 		}
+	}
+}
+
+// bounded has numbers that are bounded, some in a struct that kinds share.
+type bounded struct {
+	Count  int                `hcl:"count,optional" help:"h" min:"1"`
+	Heads  *int               `hcl:"heads,optional" help:"h" min:"1" max:"1000"`
+	Rate   float64            `hcl:"rate,optional" help:"h" above:"0"`
+	Shares map[string]float64 `hcl:"shares,optional" help:"h" min:"0" max:"1"`
+	sharedBounds
+}
+
+type sharedBounds struct {
+	Dropout float64 `hcl:"dropout,optional" help:"h" min:"0" below:"1"`
+	Depths  []int   `hcl:"depths,optional" help:"h" min:"1"`
+}
+
+func TestRanges(t *testing.T) {
+	spec := Define(Kind[bounded]{Name: "bounded", Version: 1, Doc: "d", Outputs: []Output{{Name: "out", Type: "a"}},
+		Defaults: bounded{Count: 3, Rate: 0.5, sharedBounds: sharedBounds{Dropout: 0.1}}, Run: func(context.Context, *IO, bounded) error { return nil }})
+	for name, c := range map[string]struct {
+		tree map[string]any
+		want string // "": it is allowed
+	}{
+		"defaults":    {map[string]any{}, ""},
+		"the bounds":  {map[string]any{"count": int64(1), "heads": int64(1000), "dropout": 0.0, "shares": map[string]any{"dev": 1.0}}, ""},
+		"least":       {map[string]any{"count": int64(0)}, "count: want 1 or more, got the number 0"},
+		"both":        {map[string]any{"heads": int64(1001)}, "heads: want 1 to 1000, got the number 1001"},
+		"above":       {map[string]any{"rate": json.Number("0")}, "rate: want above 0, got the number 0"},
+		"below":       {map[string]any{"dropout": 1.0}, "dropout: want 0 or more and below 1, got the number 1"},
+		"of elements": {map[string]any{"depths": []any{int64(3), int64(0)}, "shares": map[string]any{"dev": 1.5}}, `shares["dev"]: want 0 to 1, got the number 1.5; depths[1]: want 1 or more, got the number 0`},
+	} {
+		tree, err := spec.Complete(c.tree)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%s: %v, %v", name, tree, err)
+		}
+	}
+	tree, err := spec.Complete(map[string]any{"depths": []any{int64(2)}})
+	want := map[string]any{"count": int64(3), "rate": 0.5, "dropout": 0.1, "depths": []any{int64(2)}}
+	if d := cmp.Diff(want, tree); err != nil || d != "" {
+		t.Errorf("embedded attributes: %v\n%s", err, d)
 	}
 }
 

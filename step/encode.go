@@ -22,9 +22,9 @@ func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]an
 		if forKey && a.NoKey {
 			continue
 		}
-		f, d := v.Field(a.index), reflect.Value{}
+		f, d := v.FieldByIndex(a.index), reflect.Value{}
 		if def.IsValid() {
-			d = def.Field(a.index)
+			d = def.FieldByIndex(a.index)
 		}
 		if a.Optional && d.IsValid() && noElements(f) && noElements(d) {
 			continue // an empty list is the same as none

@@ -58,6 +58,9 @@ func (t Type) HasInput() bool {
 // Attr is one attribute of a kind, read from its struct tags:
 //
 //	hcl:"name[,optional][,block][,label][,added][,nokey][,names][,secret][,was=name]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
+//	[min:"1" or above:"0"]  [max:"1" or below:"1"]
+//
+// An embedded struct stands for its attributes, so that kinds share them.
 //
 // optional attributes take their default from Kind.Defaults. block marks a list
 // of objects that HCL writes as repeated blocks; label is the attribute of such
@@ -82,8 +85,9 @@ type Attr struct {
 	Was      string   // former name, which keys have; ""
 	Accepts  string   // artifact types that an input takes, with commas between them; "" for any
 	Enum     []string // allowed strings
+	Range    Range    // allowed numbers
 	Default  any      // configuration tree; nil where required or unset
-	index    int
+	index    []int    // of the field, through structs that are embedded
 }
 
 var (
@@ -98,11 +102,18 @@ func schemaOf(t reflect.Type) []Attr {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, ok := f.Tag.Lookup("hcl")
+		if !ok && f.Anonymous {
+			for _, a := range schemaOf(f.Type) {
+				a.index = append([]int{i}, a.index...)
+				attrs = append(attrs, a)
+			}
+			continue
+		}
 		if !ok {
 			panic(fmt.Sprintf("%s.%s has no hcl tag", t, f.Name))
 		}
 		parts := strings.Split(tag, ",")
-		a := Attr{Name: parts[0], Help: f.Tag.Get("help"), Accepts: f.Tag.Get("accepts"), index: i}
+		a := Attr{Name: parts[0], Help: f.Tag.Get("help"), Accepts: f.Tag.Get("accepts"), index: []int{i}}
 		if a.Name == "" || strings.HasPrefix(a.Name, "$") || a.Help == "" {
 			panic(fmt.Sprintf("%s.%s needs a name and a help text", t, f.Name))
 		}
@@ -132,6 +143,10 @@ func schemaOf(t reflect.Type) []Attr {
 		}
 		if e := f.Tag.Get("enum"); e != "" {
 			a.Enum = strings.Split(e, ",")
+		}
+		var err error
+		if a.Range, err = rangeOf(f.Tag); err != nil {
+			panic(fmt.Sprintf("%s.%s: %v", t, f.Name, err))
 		}
 		a.Type = typeOf(f.Type)
 		attrs = append(attrs, a)

@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
-	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // IDs says how documents, and queries with names, are named in an export.
@@ -44,7 +44,7 @@ type Grouping struct {
 	Examples           func(doc int32) []int64               // of ExamplesOf, for Redsi; else nil
 	Identifiers        map[string]*docid.Set                 // by type; their documents are numbers
 	Variant            nq320k.Variant                        // for Redsi
-	Judgments          *metrics.Qrels                        // by number, instead of those in the queries; nil: none
+	Judgments          *qrels.Judgments                      // by number, instead of those in the queries; nil: none
 }
 
 // FromGrouping is the collection of a grouping, to be read once.
@@ -118,7 +118,7 @@ func FromGrouping(g Grouping) (Collection, error) {
 }
 
 // judged are a query's judgments with the names of their documents instead of numbers.
-func judged(q *metrics.Qrels, query string, names []string) ([]Judgment, error) {
+func judged(q *qrels.Judgments, query string, names []string) ([]Judgment, error) {
 	out := []Judgment{}
 	for document, grade := range q.Of(query) {
 		doc, err := strconv.Atoi(document)

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
-	"github.com/redsi/redsi/internal/ranking/metrics"
 )
 
 // Document is one line of msmarco-docs.tsv: docid, url, title and body with a tab between
@@ -91,7 +91,7 @@ func ParseQuery(line []byte) (q Query, err error) {
 
 // ParseJudgment reads a line of qrels.
 func ParseJudgment(line []byte) (j Judgment, err error) {
-	t, err := metrics.ParseJudgment(string(line))
+	t, err := qrels.Parse(string(line))
 	if err != nil {
 		return j, faultf(nq.BadType, "%v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
@@ -159,7 +160,7 @@ func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
 	if err := (runs{m, rule}).queries(source(scored[0]), source(scored[1])); err != nil {
 		return err
 	}
-	qrels, err := c.qrels(rule.Qrels)
+	judged, err := c.qrels(rule.Qrels)
 	if err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
 	}
 	var means [2]float64
 	for i, list := range scored {
-		report, err := metrics.Evaluate([]metrics.Metric{metric}, metrics.Raw, list, qrels)
+		report, err := metrics.Evaluate([]metrics.Metric{metric}, metrics.Raw, list, judged)
 		if err != nil {
 			return err
 		}
@@ -182,13 +183,13 @@ func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
 }
 
 // qrels reads the judgments of the result that stands.
-func (c *comparer) qrels(output string) (*metrics.Qrels, error) {
+func (c *comparer) qrels(output string) (*qrels.Judgments, error) {
 	r, err := openBlob(c.ctx, c.blobs, c.stands[output].Digest)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	var q metrics.Qrels
+	var q qrels.Judgments
 	for in := unpack.NewLines(r); ; {
 		line, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -197,7 +198,7 @@ func (c *comparer) qrels(output string) (*metrics.Qrels, error) {
 		if err != nil {
 			return nil, err
 		}
-		j, err := metrics.ParseJudgment(string(line))
+		j, err := qrels.Parse(string(line))
 		if err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", output, in.Number(), err)
 		}

@@ -42,6 +42,7 @@ type Attr struct {
 	NoKey    bool     `json:"not_in_key,omitempty"`
 	Accepts  string   `json:"accepts,omitempty"`
 	Enum     []string `json:"enum,omitempty"`
+	Range    string   `json:"range,omitempty"` // of numbers, such as "1 or more"
 	Help     string   `json:"help"`
 	Attrs    []Attr   `json:"attributes,omitempty"` // of an object
 }
@@ -160,7 +161,7 @@ func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 			def = defaults[a.Name]
 		}
 		out[i] = Attr{Name: a.Name, Type: a.Type.String(), Required: !a.Optional, Default: def, Block: a.Block,
-			Label: a.Label, NoKey: a.NoKey, Accepts: a.Accepts, Enum: a.Enum, Help: sentence(a.Help)}
+			Label: a.Label, NoKey: a.NoKey, Accepts: a.Accepts, Enum: a.Enum, Range: a.Range.String(), Help: sentence(a.Help)}
 		t := a.Type
 		for t.Elem != nil {
 			t = *t.Elem
@@ -217,6 +218,8 @@ func (a Attr) form() string {
 		if len(a.Enum) > 3 {
 			t = "one of " + strings.Join(quoted, ", ")
 		}
+	case a.Range != "":
+		t += ", " + a.Range
 	case a.Accepts != "":
 		t += " of type " + strings.ReplaceAll(a.Accepts, ",", " or ")
 	}

@@ -3,6 +3,8 @@ package metrics
 import (
 	"fmt"
 	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // Report is the values of metrics over queries.
@@ -25,11 +27,11 @@ type QueryScore struct {
 // ranking; a judged query without ranking counts 0 everywhere and is counted as
 // missing. Rankings are given unfiltered: Mode says how they are ranked, and
 // Invalid@k always looks at the unfiltered beam.
-func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, qrels *Qrels) (*Report, error) {
+func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, judged *qrels.Judgments) (*Report, error) {
 	if !slices.Contains(Modes(), mode) {
 		return nil, fmt.Errorf("evaluation mode %q is unknown; there are %q", mode, Modes())
 	}
-	if qrels.Len() == 0 {
+	if judged.Len() == 0 {
 		return nil, fmt.Errorf("no query is judged: there is nothing to average over")
 	}
 	byQuery := make(map[string]*Ranking, len(rankings))
@@ -38,23 +40,26 @@ func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, qrels *Qrels) (*R
 		if byQuery[q] != nil {
 			return nil, fmt.Errorf("query %q has two rankings", q)
 		}
-		if len(qrels.Relevant(q)) == 0 {
+		if len(judged.Relevant(q)) == 0 {
 			return nil, fmt.Errorf("query %q is ranked but has no relevant document; do rankings and judgments belong to the same queries?", q)
 		}
 		byQuery[q] = &rankings[i]
 	}
-	r := &Report{Mode: mode, Mean: make([]float64, len(metrics)), Queries: qrels.Len()}
+	r := &Report{Mode: mode, Mean: make([]float64, len(metrics)), Queries: judged.Len()}
 	for _, m := range metrics {
 		r.Metrics = append(r.Metrics, m.String())
 	}
-	for _, q := range qrels.Queries() {
+	var rows []rawRow
+	var v view
+	for _, q := range judged.Queries() {
 		row := QueryScore{Query: q, Scores: make([]float64, len(metrics))}
 		if ranking := byQuery[q]; ranking == nil {
 			r.Missing++
 		} else {
-			v := qrels.view(ranking, mode)
+			rows = ranking.rows(rows[:0])
+			v.fill(rows, judged.Query(q), mode)
 			for i, m := range metrics {
-				row.Scores[i] = m.score(v)
+				row.Scores[i] = m.score(&v)
 				r.Mean[i] += row.Scores[i]
 			}
 		}
@@ -66,29 +71,17 @@ func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, qrels *Qrels) (*R
 	return r, nil
 }
 
-// view is a ranking as measures see it.
-func (q *Qrels) view(r *Ranking, mode Mode) *view {
-	v := &view{ideal: q.ideal(r.Query)}
+// rows are the ranking's lines, as a run has them.
+func (r *Ranking) rows(into []rawRow) []rawRow {
+	seen := make(map[string]struct{}, len(r.Hypotheses))
 	for _, h := range r.Hypotheses {
-		v.beam = append(v.beam, h.Document != "")
-	}
-	for _, d := range r.Documents(mode) {
-		grade, ok := q.Grade(r.Query, d)
-		if !ok {
-			grade = unjudged
+		row := rawRow{score: h.Score}
+		_, row.again = seen[h.Document]
+		if h.Document != "" && !row.again {
+			seen[h.Document] = struct{}{}
+			row.document = []byte(h.Document)
 		}
-		v.grades = append(v.grades, grade)
+		into = append(into, row)
 	}
-	return v
-}
-
-// ideal is the grades of all judgments of a query, best first.
-func (q *Qrels) ideal(query string) []int {
-	j := q.judged[query]
-	if j == nil {
-		return nil
-	}
-	grades := slices.Clone(j.grades)
-	slices.SortFunc(grades, func(a, b int) int { return b - a })
-	return grades
+	return into
 }

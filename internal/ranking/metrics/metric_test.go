@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // beam builds a ranking of falling scores; "!x" is a hypothesis "x" without
@@ -44,9 +46,9 @@ func TestByHand(t *testing.T) {
 		{"two relevant", beam("q", "x", "b", "a"), []string{"a", "b", "c"}, PostFiltered, map[string]float64{"MRR@10": 1. / 2, "Recall@10": 2. / 3, "Recall@2": 1. / 3}},
 		{"duplicates of a relevant one", beam("q", "a", "a"), []string{"a", "b"}, PostFiltered, map[string]float64{"Recall@10": 1. / 2}},
 	} {
-		qrels := new(Qrels)
+		judged := new(qrels.Judgments)
 		for _, d := range c.relevant {
-			if err := qrels.Add("q", d); err != nil {
+			if err := judged.Add("q", d); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,7 +57,7 @@ func TestByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Evaluate([]Metric{m}, c.mode, []Ranking{c.beam}, qrels)
+			r, err := Evaluate([]Metric{m}, c.mode, []Ranking{c.beam}, judged)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,13 +82,13 @@ func TestParse(t *testing.T) {
 }
 
 func TestEvaluate(t *testing.T) {
-	qrels := new(Qrels)
+	judged := new(qrels.Judgments)
 	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
-		if err := qrels.Add(j[0], j[1]); err != nil {
+		if err := judged.Add(j[0], j[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := Evaluate(papers(), PostFiltered, []Ranking{beam("q3", "!5", "c"), beam("q1", "a")}, qrels)
+	r, err := Evaluate(papers(), PostFiltered, []Ranking{beam("q3", "!5", "c"), beam("q1", "a")}, judged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,19 +99,19 @@ func TestEvaluate(t *testing.T) {
 	for _, c := range []struct {
 		mode     Mode
 		rankings []Ranking
-		qrels    *Qrels
+		judged   *qrels.Judgments
 		want     string
 	}{
-		{"filtered", nil, qrels, `mode "filtered" is unknown; there are ["raw" "post-filtered"]`},
-		{Raw, nil, new(Qrels), "no query is judged"},
-		{Raw, []Ranking{beam("q1"), beam("q1")}, qrels, `query "q1" has two rankings`},
-		{Raw, []Ranking{beam("q9")}, qrels, `query "q9" is ranked but has no relevant document`},
+		{"filtered", nil, judged, `mode "filtered" is unknown; there are ["raw" "post-filtered"]`},
+		{Raw, nil, new(qrels.Judgments), "no query is judged"},
+		{Raw, []Ranking{beam("q1"), beam("q1")}, judged, `query "q1" has two rankings`},
+		{Raw, []Ranking{beam("q9")}, judged, `query "q9" is ranked but has no relevant document`},
 	} {
-		if _, err := Evaluate(papers(), c.mode, c.rankings, c.qrels); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Evaluate(papers(), c.mode, c.rankings, c.judged); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if qrels.Add("q1", "a") == nil || qrels.Add("", "a") == nil || qrels.Add("q1", "") == nil {
+	if judged.Add("q1", "a") == nil || judged.Add("", "a") == nil || judged.Add("q1", "") == nil {
 		t.Error("a wrong judgment was taken")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
@@ -28,7 +29,7 @@ func (t *QueryTable) Write(w io.Writer) error {
 		return err
 	}
 	for _, row := range t.Rows {
-		line = append(line[:0], encodeName(row.Query)...)
+		line = append(line[:0], qrels.EncodeName(row.Query)...)
 		for _, v := range row.Scores {
 			line = strconv.AppendFloat(append(line, '\t'), v, 'g', -1, 64)
 		}
@@ -88,7 +89,7 @@ func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
 	if len(fields) != len(t.Metrics)+1 {
 		return fmt.Errorf("%d fields, want %d: a query and its values", len(fields), len(t.Metrics)+1)
 	}
-	query, err := decodeName(string(fields[0]))
+	query, err := qrels.DecodeName(string(fields[0]))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // TestEqualsIRMeasures scores random runs as ir-measures does
@@ -33,8 +35,8 @@ func TestEqualsIRMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	qrels := new(Qrels)
-	if err := eachLine(open("random.qrels"), 4, "query, 0, document and relevance", func(_ int, f []string) error { return qrels.Add(f[0], f[2]) }); err != nil {
+	judged, err := qrels.Read(open("random.qrels"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	var metrics []Metric
@@ -45,7 +47,7 @@ func TestEqualsIRMeasures(t *testing.T) {
 		}
 		metrics = append(metrics, m)
 	}
-	r, err := Evaluate(metrics, Raw, rankings, qrels)
+	r, err := Evaluate(metrics, Raw, rankings, judged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestEqualsIRMeasures(t *testing.T) {
 		t.Errorf("the run is written otherwise than it was read: %v", err)
 	}
 	b.Reset()
-	if err := qrels.Write(&b); err != nil {
+	if err := judged.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	if whole, err := os.ReadFile("testdata/random.qrels"); err != nil || !bytes.Equal(b.Bytes(), whole) {

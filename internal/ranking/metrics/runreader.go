@@ -8,10 +8,11 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// runReader reads a TREC run query by query, as ReadRun does, and holds one query.
+// runReader reads a TREC run query by query and holds one query.
 type runReader struct {
 	lines *unpack.Lines
 	seen  map[string]int // queries, by the line where they begin
@@ -37,6 +38,7 @@ type rawRanking struct {
 // hypothesis that is not a document, or one that names a document again.
 type rawRow struct {
 	name, document []byte
+	again          bool // it names a document again
 	score          float64
 }
 
@@ -55,7 +57,7 @@ func (x *runReader) next(r *rawRanking) error {
 		}
 	}
 	x.ahead = false
-	query, err := decodeName(string(x.line.query))
+	query, err := qrels.DecodeName(string(x.line.query))
 	if err != nil {
 		return x.fail(err)
 	}
@@ -95,10 +97,11 @@ func (x *runReader) next(r *rawRanking) error {
 func (x *runReader) row() (row rawRow, err error) {
 	row = rawRow{name: x.names.keep(x.line.name), score: x.line.score}
 	if row.name[0] == mark[0] {
-		h, again, err := parseHypothesis([]string{"", "", string(row.name), "", "0"})
+		h, again, err := parseMarked(row.name)
 		if err != nil || !again {
 			return row, err
 		}
+		row.again = true
 		if at := x.names.find([]byte(h.Document)); at == 0 {
 			return row, fmt.Errorf("document %q does not appear above, where it should be named first", h.Document)
 		}
@@ -106,7 +109,7 @@ func (x *runReader) row() (row rawRow, err error) {
 	}
 	row.document = row.name
 	if bytes.IndexByte(row.name, '%') >= 0 {
-		name, err := decodeName(string(row.name))
+		name, err := qrels.DecodeName(string(row.name))
 		if err != nil {
 			return row, err
 		}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // Ties says how documents of equal score are ordered.
@@ -57,14 +59,14 @@ type Scores struct {
 
 // Score reads a run query by query and scores it. Memory grows with the judgments, with
 // the queries and with the longest ranking.
-func (s Scoring) Score(run io.Reader, qrels *Qrels) (*Scores, error) {
+func (s Scoring) Score(run io.Reader, judged *qrels.Judgments) (*Scores, error) {
 	of := make([]func(*view, Metric) float64, len(s.Metrics))
 	for i, m := range s.Metrics {
 		f, _ := familyOf(m.family)
 		of[i] = f.score
 	}
 	out := &Scores{Mean: make([]float64, len(s.Metrics))}
-	scored := make(map[string][]float64, len(qrels.order))
+	scored := make(map[string][]float64, len(judged.Judged()))
 	reader := newRunReader(run)
 	var r rawRanking
 	var v view
@@ -78,7 +80,7 @@ func (s Scoring) Score(run io.Reader, qrels *Qrels) (*Scores, error) {
 		}
 		out.Ranked += len(r.rows)
 		out.countTies(r.rows)
-		j := qrels.judged[r.query]
+		j := judged.Query(r.query)
 		if j == nil {
 			unjudgedQuery = cmp.Or(unjudgedQuery, r.query)
 			out.UnjudgedQueries++
@@ -95,26 +97,26 @@ func (s Scoring) Score(run io.Reader, qrels *Qrels) (*Scores, error) {
 		scored[r.query] = values
 	}
 	if len(scored) == 0 {
-		return nil, noneJudged(qrels, unjudgedQuery)
+		return nil, noneJudged(judged, unjudgedQuery)
 	}
-	return out, s.collect(out, scored, qrels)
+	return out, s.collect(out, scored, judged)
 }
 
-func noneJudged(qrels *Qrels, ranked string) error {
+func noneJudged(judged *qrels.Judgments, ranked string) error {
 	switch {
-	case len(qrels.order) == 0:
+	case len(judged.Judged()) == 0:
 		return errors.New("no query is judged: there is nothing to average over")
 	case ranked == "":
 		return errors.New("the run has no line: it ranks nothing")
 	}
-	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, qrels.order[0])
+	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, judged.Judged()[0])
 }
 
 // collect brings the queries in order and averages over them.
-func (s Scoring) collect(out *Scores, scored map[string][]float64, qrels *Qrels) error {
+func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *qrels.Judgments) error {
 	var missing []string
-	for _, q := range qrels.order {
-		if len(qrels.judged[q].relevant) == 0 {
+	for _, q := range judged.Judged() {
+		if len(judged.Relevant(q)) == 0 {
 			out.IrrelevantQueries++
 		}
 		values, ok := scored[q]
@@ -132,7 +134,7 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, qrels *Qrels)
 		}
 	}
 	if s.Missing == MissingFail && len(missing) > 0 {
-		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(qrels.order), some(missing))
+		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged()), some(missing))
 	}
 	for i := range out.Mean {
 		out.Mean[i] /= float64(len(out.Rows))
@@ -174,22 +176,19 @@ func asTrecEval(a, b rawRow) int {
 }
 
 // fill makes the view of a ranking, in the memory of the one before.
-func (v *view) fill(rows []rawRow, j *judged, mode Mode) {
-	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.grades...)
+func (v *view) fill(rows []rawRow, j *qrels.Query, mode Mode) {
+	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.Grades()...)
 	slices.SortFunc(v.ideal, func(a, b int) int { return b - a })
 	for _, row := range rows {
 		grade, isDocument := unjudged, row.document != nil
 		if isDocument {
-			if at := j.findBytes(row.document); at >= 0 {
-				grade = j.grades[at]
+			if said, ok := j.Grade(row.document); ok {
+				grade = said
 			}
 		}
-		v.beam = append(v.beam, isDocument || again(row.name))
+		v.beam = append(v.beam, isDocument || row.again)
 		if isDocument || mode == Raw {
 			v.grades = append(v.grades, grade)
 		}
 	}
 }
-
-// again reports whether a marked name is of a document that is above.
-func again(name []byte) bool { return name[bytes.IndexAny(name, ":=")] == '=' }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // graded is what tools/golden/scores.py wrote.
@@ -20,7 +22,7 @@ type graded struct {
 	TiedQueries int `json:"tied_queries"`
 }
 
-func openGraded(t *testing.T) (g graded, qrels *Qrels, run string) {
+func openGraded(t *testing.T) (g graded, judged *qrels.Judgments, run string) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/graded.json")
 	if err == nil {
@@ -34,20 +36,20 @@ func openGraded(t *testing.T) (g graded, qrels *Qrels, run string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if qrels, err = ReadQrels(f); err != nil {
+	if judged, err = qrels.Read(f); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := os.ReadFile("testdata/graded.run")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g, qrels, string(lines)
+	return g, judged, string(lines)
 }
 
 // TestScoreAgainstTrecEval: every measure of every query is what trec_eval, ir_measures and
 // ranx say, with the file's ranks and with trec_eval's order of ties.
 func TestScoreAgainstTrecEval(t *testing.T) {
-	g, qrels, run := openGraded(t)
+	g, judged, run := openGraded(t)
 	for ties, want := range map[Ties]map[string]map[string]float64{ByRank: g.Rank, ByTrecEval: g.TrecEval} {
 		s := Scoring{Mode: Raw, Ties: ties, Missing: MissingZero}
 		index := map[Metric]int{}
@@ -63,7 +65,7 @@ func TestScoreAgainstTrecEval(t *testing.T) {
 				}
 			}
 		}
-		got, err := s.Score(strings.NewReader(run), qrels)
+		got, err := s.Score(strings.NewReader(run), judged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,15 +106,15 @@ func TestTiesMatter(t *testing.T) {
 }
 
 func TestMissingQueries(t *testing.T) {
-	var qrels Qrels
+	var judged qrels.Judgments
 	for _, q := range []string{"a", "b", "c"} {
-		if err := qrels.Add(q, "d"); err != nil {
+		if err := judged.Add(q, "d"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const run = "a Q0 d 1 1 t\nx Q0 d 1 1 t\n"
 	score := func(missing Missing, run string) (*Scores, error) {
-		return Scoring{Metrics: papers()[:1], Mode: Raw, Ties: ByRank, Missing: missing}.Score(strings.NewReader(run), &qrels)
+		return Scoring{Metrics: papers()[:1], Mode: Raw, Ties: ByRank, Missing: missing}.Score(strings.NewReader(run), &judged)
 	}
 	for missing, want := range map[Missing]float64{MissingZero: 1. / 3, MissingLeaveOut: 1} {
 		s, err := score(missing, run)
@@ -133,7 +135,7 @@ func TestMissingQueries(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if _, err := (Scoring{Metrics: papers()[:1]}).Score(strings.NewReader(run), new(Qrels)); err == nil || !strings.Contains(err.Error(), "no query is judged") {
+	if _, err := (Scoring{Metrics: papers()[:1]}).Score(strings.NewReader(run), new(qrels.Judgments)); err == nil || !strings.Contains(err.Error(), "no query is judged") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -158,17 +160,17 @@ func TestScoreIsEvaluate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	qrels, err := ReadQrels(q)
+	judged, err := qrels.Read(q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ms := append(papers(), Metric{family: "nDCG", k: 10}, Metric{family: "AP"}, Metric{family: "Judged", k: 30})
 	for _, mode := range Modes() {
-		want, err := Evaluate(ms, mode, rankings, qrels)
+		want, err := Evaluate(ms, mode, rankings, judged)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Scoring{Metrics: ms, Mode: mode, Ties: ByRank, Missing: MissingZero}.Score(strings.NewReader(written(t, rankings)), qrels)
+		got, err := Scoring{Metrics: ms, Mode: mode, Ties: ByRank, Missing: MissingZero}.Score(strings.NewReader(written(t, rankings)), judged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,8 +228,8 @@ func TestParseNames(t *testing.T) {
 
 // TestReadersAgree: what is streamed is refused for the reasons for which ReadRun refuses it.
 func TestReadersAgree(t *testing.T) {
-	var qrels Qrels
-	if err := qrels.Add("q", "a"); err != nil {
+	var judged qrels.Judgments
+	if err := judged.Add("q", "a"); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
@@ -237,7 +239,7 @@ func TestReadersAgree(t *testing.T) {
 		"q Q0 a 1 0.5 t\nq Q0 !2:14%209 2 0.25 t\nq Q0 !3=a 3 -Inf t\n", "q Q0 %61 1 1 t\nq Q0 a 2 0 t\n", "q Q0 b=c 1 1 t\r\nq Q0 !2:x=y 2 1 t\r\n",
 	} {
 		_, want := ReadRun(strings.NewReader(text))
-		_, got := Scoring{Metrics: papers(), Mode: Raw, Ties: ByRank}.Score(strings.NewReader(text), &qrels)
+		_, got := Scoring{Metrics: papers(), Mode: Raw, Ties: ByRank}.Score(strings.NewReader(text), &judged)
 		if (got == nil) != (want == nil) || got != nil && strings.SplitN(got.Error(), ";", 2)[0] != strings.SplitN(want.Error(), ";", 2)[0] {
 			t.Errorf("%q: %v, ReadRun says %v", text, got, want)
 		}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // trecOrder ranks a run file as trec_eval does: by score, read as float32, then by
@@ -99,7 +101,7 @@ func TestUntie(t *testing.T) {
 			seen[name] = true
 			want = append(want, name)
 		}
-		if name := encodeName(r.Query); !slices.Equal(got[name], want) {
+		if name := qrels.EncodeName(r.Query); !slices.Equal(got[name], want) {
 			t.Errorf("%s: trec_eval has\n%v, we\n%v", r.Query, got[name], want)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/export"
 	"github.com/redsi/redsi/internal/corpora/msmarco"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
-	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -188,17 +188,17 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 }
 
 // judgments are those of all splits; nil if there are none.
-func judgments(x *step.IO, ins step.Inputs) (*metrics.Qrels, error) {
+func judgments(x *step.IO, ins step.Inputs) (*qrels.Judgments, error) {
 	if len(ins) == 0 {
 		return nil, nil
 	}
-	all := &metrics.Qrels{}
+	all := &qrels.Judgments{}
 	for i, in := range ins {
 		r, err := x.Open(in)
 		if err != nil {
 			return nil, err
 		}
-		one, err := metrics.ReadQrels(r)
+		one, err := qrels.Read(r)
 		r.Close()
 		if err != nil {
 			return nil, inout.DataError(fmt.Errorf("qrels %d: %w", i+1, err))

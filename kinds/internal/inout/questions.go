@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 )
@@ -74,10 +75,10 @@ func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.
 
 // WriteQrels writes the questions' relevant documents, by number, as output "qrels".
 func WriteQrels(x *step.IO, questions []Question) error {
-	var qrels metrics.Qrels
+	var judged qrels.Judgments
 	for _, q := range questions {
 		for i, d := range q.Documents {
-			if err := qrels.Judge(q.Name, strconv.Itoa(int(d)), q.Grades[i]); err != nil {
+			if err := judged.Judge(q.Name, strconv.Itoa(int(d)), q.Grades[i]); err != nil {
 				return step.Permanent(err)
 			}
 		}
@@ -86,7 +87,7 @@ func WriteQrels(x *step.IO, questions []Question) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(qrels.Write(w), w.Close())
+	return errors.Join(judged.Write(w), w.Close())
 }
 
 // RunTag is the last field of a run's lines.

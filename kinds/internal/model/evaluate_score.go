@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -73,10 +74,10 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err != nil {
 		return err
 	}
-	var qrels metrics.Qrels
+	var judged qrels.Judgments
 	for _, q := range queries {
 		for i, target := range q.targets {
-			if err := qrels.Judge(q.Name, ids.Identifiers[target].Document, q.Grades[i]); err != nil {
+			if err := judged.Judge(q.Name, ids.Identifiers[target].Document, q.Grades[i]); err != nil {
 				return step.Permanent(err)
 			}
 		}
@@ -87,7 +88,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(qrels.Write(w), w.Close()); err != nil {
+	if err := errors.Join(judged.Write(w), w.Close()); err != nil {
 		return err
 	}
 	var model ShardReport
@@ -96,7 +97,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	}
 	e := Evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, EarlyStopping: string(search.EarlyStopping),
 		Validity: string(search.Validity), Identifiers: model.Identifiers, Parameters: model.Parameters}
-	if err := e.score(x, rankings, &qrels, queries); err != nil {
+	if err := e.score(x, rankings, &judged, queries); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", e)
@@ -156,7 +157,7 @@ const invalidDepth = 40
 func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
 // score fills in the percentages and writes each query's metrics.
-func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, qrels *metrics.Qrels, queries []AskedQuery) error {
+func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, judged *qrels.Judgments, queries []AskedQuery) error {
 	var measures []metrics.Metric
 	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)} {
 		m, err := metrics.Parse(name)
@@ -167,11 +168,11 @@ func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.
 	}
 	p := &e.Percent
 	for validity, of := range map[retrieve.Validity]*rulePercent{retrieve.ByTokens: &p.ByTokens, retrieve.ByText: &p.ByText} {
-		raw, err := metrics.Evaluate(measures, metrics.Raw, rankings[validity], qrels)
+		raw, err := metrics.Evaluate(measures, metrics.Raw, rankings[validity], judged)
 		if err != nil {
 			return step.Permanent(err)
 		}
-		filtered, err := metrics.Evaluate(measures, metrics.PostFiltered, rankings[validity], qrels)
+		filtered, err := metrics.Evaluate(measures, metrics.PostFiltered, rankings[validity], judged)
 		if err != nil {
 			return step.Permanent(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -166,7 +167,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 		if sameStart(mine, theirs, c.Depth) {
 			report.Same++
 		}
-		w.WriteString(metrics.EncodeName(a[i].Query))
+		w.WriteString(qrels.EncodeName(a[i].Query))
 		for k, v := range append([]float64{g.Tau, g.TauUnion, g.RBO, g.RBOExt, g.RBONorm}, g.Overlap...) {
 			w.WriteByte('\t')
 			if math.IsNaN(v) {

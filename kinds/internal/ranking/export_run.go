@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -60,7 +61,7 @@ a run, 150 bytes a row.`,
 			ps = append(ps, step.Problem{Path: "runs", Detail: "needs at least one"})
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
-			if err := artifacts.CheckFileName(name); err != nil || strings.Contains(name, "/") || metrics.EncodeName(name) != name {
+			if err := artifacts.CheckFileName(name); err != nil || strings.Contains(name, "/") || qrels.EncodeName(name) != name {
 				ps = append(ps, step.Problem{Path: "runs", Detail: fmt.Sprintf("%q is not a file name of one word", name)})
 			}
 		}
@@ -202,12 +203,12 @@ func exportQrels(x *step.IO, in step.Input, n outsideNames) error {
 		return err
 	}
 	defer r.Close()
-	qrels, err := metrics.ReadQrels(r)
+	judged, err := qrels.Read(r)
 	if err != nil {
 		return inout.DataError(err)
 	}
-	var out metrics.Qrels
-	for j := range qrels.Each {
+	var out qrels.Judgments
+	for j := range judged.Each {
 		q, known := n.queries[j.Query]
 		if n.queries == nil {
 			q = j.Query

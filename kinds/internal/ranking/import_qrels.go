@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/trec"
-	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -46,14 +46,14 @@ the judgments, 100 bytes each.`,
 	},
 	Defaults: importQrelsConfig{Unknown: unknownFail},
 	Run: func(_ context.Context, x *step.IO, c importQrelsConfig) error {
-		var qrels metrics.Qrels
+		var judged qrels.Judgments
 		report := importQrelsReport{Grades: map[string]int{}}
 		s := importSource{c.Files, c.File, c.Format, c.Documents, c.Queries, c.Split, c.Unknown}
 		queries := map[string]bool{}
 		err := s.each(x, true, &report.importReport, func(row trec.Row, _ string) error {
 			report.Grades[strconv.Itoa(row.Grade)]++
 			queries[row.Query] = true
-			return qrels.Judge(row.Query, row.Document, row.Grade)
+			return judged.Judge(row.Query, row.Document, row.Grade)
 		})
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ the judgments, 100 bytes each.`,
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(qrels.Write(w), w.Close()); err != nil {
+		if err := errors.Join(judged.Write(w), w.Close()); err != nil {
 			return err
 		}
 		return inout.WriteJSON(x, "report", report)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -157,7 +158,7 @@ func scoreRun(x *step.IO, c scoreConfig, list []metrics.Metric) (*metrics.Scores
 		return nil, err
 	}
 	defer in.Close()
-	qrels, err := metrics.ReadQrels(in)
+	judged, err := qrels.Read(in)
 	if err != nil {
 		return nil, inout.DataError(err)
 	}
@@ -167,6 +168,6 @@ func scoreRun(x *step.IO, c scoreConfig, list []metrics.Metric) (*metrics.Scores
 	}
 	defer run.Close()
 	s := metrics.Scoring{Metrics: list, Mode: metrics.Mode(strings.ReplaceAll(c.Mode, "_", "-")), Ties: metrics.Ties(c.Ties), Missing: metrics.Missing(c.Missing)}
-	scores, err := s.Score(run, qrels)
+	scores, err := s.Score(run, judged)
 	return scores, inout.DataError(err)
 }

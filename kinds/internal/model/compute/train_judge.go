@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/model/decode"
 	"github.com/redsi/redsi/internal/model/index"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -22,7 +23,7 @@ type judge struct {
 	catalog *index.Catalog
 	ids     *docid.Set
 	queries [][]int32
-	qrels   metrics.Qrels
+	qrels   qrels.Judgments
 	metrics []metrics.Metric
 	options retrieve.Options
 	steps   int64 // of the whole training, for progress

@@ -1,4 +1,4 @@
-package metrics
+package qrels
 
 import (
 	"fmt"
@@ -8,14 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// TREC files separate fields by white space, so names are written with white
-// space, control characters, "%" and bytes that are not UTF-8 percent-encoded; all
-// else, such as "p:41312390", stays as it is. A leading "!" marks a hypothesis that is
-// no document, or that names one again.
-
-const mark = "!"
-
-func encodeName(name string) string {
+// EncodeName is a name as TREC files have it, which separate fields by white space: white
+// space, control characters, "%", bytes that are not UTF-8 and a "!" at the beginning, which
+// marks a line of a run that names no document, are percent-encoded. All else, such as
+// "p:41312390", stays as it is.
+func EncodeName(name string) string {
 	plain := true
 	for i, r := range name {
 		if needsEncoding(r) || i == 0 && r == '!' {
@@ -44,13 +41,11 @@ func needsEncoding(r rune) bool {
 	return r == '%' || r == utf8.RuneError || unicode.IsSpace(r) || unicode.IsControl(r)
 }
 
-func decodeName(field string) (string, error) {
+// DecodeName reads what EncodeName wrote.
+func DecodeName(field string) (string, error) {
 	name, err := url.PathUnescape(field)
 	if err != nil {
 		return "", fmt.Errorf("name %.80q: a %% must be followed by two hexadecimal digits", field)
 	}
 	return name, nil
 }
-
-// EncodeName is a name as files have it, one word.
-func EncodeName(name string) string { return encodeName(name) }

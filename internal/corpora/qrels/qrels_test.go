@@ -1,4 +1,4 @@
-package metrics
+package qrels
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 // TestGradedQrels reads what it wrote, with documents that are not relevant, and finds each
 // judgment, of few and of many.
 func TestGradedQrels(t *testing.T) {
-	var q Qrels
+	var q Judgments
 	var want []Judgment
 	for query, n := range map[string]int{"few": 3, "many": 3 * manyJudgments} {
 		for i := range n {
@@ -26,7 +26,7 @@ func TestGradedQrels(t *testing.T) {
 	if err := q.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	read, err := ReadQrels(strings.NewReader(b.String()))
+	read, err := Read(strings.NewReader(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestGradedQrels(t *testing.T) {
 	if err := q.Judge("many", "d20", 1); err == nil {
 		t.Error("judged twice")
 	}
-	if _, err := ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := Read(strings.NewReader("q 0 d 1\nq 0 e high\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("error %v", err)
 	}
 }

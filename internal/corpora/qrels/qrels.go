@@ -1,4 +1,4 @@
-package metrics
+package qrels
 
 import (
 	"bufio"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
 // Judgment is one line of TREC qrels.
@@ -16,38 +18,34 @@ type Judgment struct {
 	Grade           int // how relevant the document is; 0 or less: not relevant
 }
 
-// ParseJudgment reads a line "query 0 document grade" of TREC qrels, with any white space
+// Parse reads a line "query 0 document grade" of TREC qrels, with any white space
 // between the fields.
-func ParseJudgment(line string) (j Judgment, err error) {
-	f := strings.Fields(line)
+func Parse(line string) (Judgment, error) { return parse(strings.Fields(line)) }
+
+func parse(f []string) (j Judgment, err error) {
 	if len(f) != 4 {
 		return j, fmt.Errorf("%d fields, want 4: query, 0, document and relevance", len(f))
 	}
-	return parseJudgment(f)
-}
-
-// parseJudgment takes the four fields of a line.
-func parseJudgment(f []string) (j Judgment, err error) {
 	if j.Grade, err = strconv.Atoi(f[3]); err != nil {
 		return j, fmt.Errorf("relevance %.20q is not a whole number", f[3])
 	}
-	if j.Query, err = decodeName(f[0]); err != nil {
+	if j.Query, err = DecodeName(f[0]); err != nil {
 		return j, err
 	}
-	j.Document, err = decodeName(f[2])
+	j.Document, err = DecodeName(f[2])
 	return j, err
 }
 
-// Qrels are judgments of documents, query by query, in the order in which they were
+// Judgments are those of documents, query by query, in the order in which they were
 // added. The zero value is empty.
-type Qrels struct {
+type Judgments struct {
 	queries []string // with a relevant document, in the order of their first one
-	judged  map[string]*judged
+	of      map[string]*Query
 	order   []string // queries with a judgment
 }
 
-// judged are the judgments of a query.
-type judged struct {
+// Query is the judgments of one query.
+type Query struct {
 	documents []string
 	grades    []int
 	relevant  []string       // documents whose grade is at least 1
@@ -57,7 +55,7 @@ type judged struct {
 // manyJudgments is how many judgments of a query are better looked up than looked through.
 const manyJudgments = 16
 
-func (j *judged) find(document string) int {
+func (j *Query) find(document string) int {
 	if j.places == nil {
 		return slices.Index(j.documents, document)
 	}
@@ -67,38 +65,46 @@ func (j *judged) find(document string) int {
 	return -1
 }
 
-// findBytes is find without a string.
-func (j *judged) findBytes(document []byte) int {
+// Relevant are the documents whose grade is at least 1.
+func (j *Query) Relevant() []string { return j.relevant }
+
+// Grades are those of all judgments, in their order.
+func (j *Query) Grades() []int { return j.grades }
+
+// Grade is how relevant a document is, and whether anybody judged that. It makes no string
+// of the document's name.
+func (j *Query) Grade(document []byte) (grade int, ok bool) {
 	if j.places != nil {
-		if at, ok := j.places[string(document)]; ok {
-			return at
+		at, ok := j.places[string(document)]
+		if !ok {
+			return 0, false
 		}
-		return -1
+		return j.grades[at], true
 	}
 	for i, d := range j.documents {
 		if d == string(document) {
-			return i
+			return j.grades[i], true
 		}
 	}
-	return -1
+	return 0, false
 }
 
 // Add judges a document relevant to a query, with grade 1.
-func (q *Qrels) Add(query, document string) error { return q.Judge(query, document, 1) }
+func (q *Judgments) Add(query, document string) error { return q.Judge(query, document, 1) }
 
 // Judge adds a judgment. A grade of 0 or less says that the document was looked at and is
 // not relevant.
-func (q *Qrels) Judge(query, document string, grade int) error {
+func (q *Judgments) Judge(query, document string, grade int) error {
 	if query == "" || document == "" {
 		return fmt.Errorf("a judgment of query %q and document %q lacks a name", query, document)
 	}
-	if q.judged == nil {
-		q.judged = map[string]*judged{}
+	if q.of == nil {
+		q.of = map[string]*Query{}
 	}
-	j := q.judged[query]
+	j := q.of[query]
 	if j == nil {
-		j = &judged{}
-		q.judged[query] = j
+		j = &Query{}
+		q.of[query] = j
 		q.order = append(q.order, query)
 	}
 	if j.find(document) >= 0 {
@@ -123,23 +129,29 @@ func (q *Qrels) Judge(query, document string, grade int) error {
 	return nil
 }
 
+// Query is a query's judgments; nil if it has none.
+func (q *Judgments) Query(query string) *Query { return q.of[query] }
+
+// Judged lists the queries with a judgment, in order.
+func (q *Judgments) Judged() []string { return q.order }
+
 // Len is the number of queries with a relevant document.
-func (q *Qrels) Len() int { return len(q.queries) }
+func (q *Judgments) Len() int { return len(q.queries) }
 
 // Queries lists the queries with a relevant document, in order.
-func (q *Qrels) Queries() []string { return q.queries }
+func (q *Judgments) Queries() []string { return q.queries }
 
 // Relevant returns the documents of a query whose grade is at least 1.
-func (q *Qrels) Relevant(query string) []string {
-	if j := q.judged[query]; j != nil {
+func (q *Judgments) Relevant(query string) []string {
+	if j := q.of[query]; j != nil {
 		return j.relevant
 	}
 	return nil
 }
 
 // Grade is how relevant a document is to a query, and whether anybody judged that.
-func (q *Qrels) Grade(query, document string) (grade int, judged bool) {
-	j := q.judged[query]
+func (q *Judgments) Grade(query, document string) (grade int, judged bool) {
+	j := q.of[query]
 	if j == nil {
 		return 0, false
 	}
@@ -150,9 +162,9 @@ func (q *Qrels) Grade(query, document string) (grade int, judged bool) {
 }
 
 // Of yields the judgments of a query: documents with their grades.
-func (q *Qrels) Of(query string) iter.Seq2[string, int] {
+func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		j := q.judged[query]
+		j := q.of[query]
 		if j == nil {
 			return
 		}
@@ -165,9 +177,9 @@ func (q *Qrels) Of(query string) iter.Seq2[string, int] {
 }
 
 // Each yields every judgment, query by query.
-func (q *Qrels) Each(yield func(Judgment) bool) {
+func (q *Judgments) Each(yield func(Judgment) bool) {
 	for _, query := range q.order {
-		j := q.judged[query]
+		j := q.of[query]
 		for i, d := range j.documents {
 			if !yield(Judgment{query, d, j.grades[i]}) {
 				return
@@ -177,27 +189,35 @@ func (q *Qrels) Each(yield func(Judgment) bool) {
 }
 
 // Write writes TREC qrels, one "query 0 document grade" a line.
-func (q *Qrels) Write(w io.Writer) error {
+func (q *Judgments) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for j := range q.Each {
-		fmt.Fprintf(b, "%s 0 %s %d\n", encodeName(j.Query), encodeName(j.Document), j.Grade)
+		fmt.Fprintf(b, "%s 0 %s %d\n", EncodeName(j.Query), EncodeName(j.Document), j.Grade)
 	}
 	return b.Flush()
 }
 
-// ReadQrels reads TREC qrels, of redsi or another program, in any order. Errors name the
-// line; a document that is judged twice for a query is one.
-func ReadQrels(r io.Reader) (*Qrels, error) {
-	q := &Qrels{}
-	err := eachLine(r, 4, "query, 0, document and relevance", func(_ int, f []string) error {
-		j, err := parseJudgment(f)
-		if err != nil {
-			return err
+// Read reads TREC qrels, of redsi or another program, in any order. Errors name the line; a
+// document that is judged twice for a query is one.
+func Read(r io.Reader) (*Judgments, error) {
+	q := &Judgments{}
+	for in := unpack.NewLines(r); ; {
+		line, err := in.Next()
+		if err == io.EOF {
+			return q, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("qrels: line %d: %w", in.Number()+1, err)
 		}
-		return q.Judge(j.Query, j.Document, j.Grade)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("qrels: %w", err)
+		fields := strings.Fields(string(line))
+		if len(fields) == 0 {
+			continue
+		}
+		j, err := parse(fields)
+		if err == nil {
+			err = q.Judge(j.Query, j.Document, j.Grade)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("qrels: line %d: %w", in.Number(), err)
+		}
 	}
-	return q, nil
 }

@@ -18,7 +18,7 @@ type comparePackageConfig struct {
 	PackageDocuments step.Input `hcl:"package_documents" accepts:"nq/documents" help:"the package's collection"`
 	PackageQueries   step.Input `hcl:"package_queries" accepts:"nq/queries" help:"its queries"`
 	PackageCorpus    step.Input `hcl:"package_corpus" accepts:"nq/corpus" help:"its texts"`
-	Examples         int        `hcl:"examples,optional" help:"differences of each kind that are shown"`
+	Examples         int        `hcl:"examples,optional" min:"0" help:"differences of each kind that are shown"`
 }
 
 var ComparePackage = step.Define(step.Kind[comparePackageConfig]{
@@ -39,13 +39,7 @@ there are URLs. Texts are streamed; of each document and query 150 bytes are hel
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "nq/package_comparison", Help: "what is the same, what differs and where, as JSON", Fields: step.FieldsOf[nq320k.Comparison]()}},
 	Defaults: comparePackageConfig{Examples: 10},
-	Check: func(c comparePackageConfig) error {
-		if c.Examples < 0 {
-			return step.Problems{{Path: "examples", Detail: "must not be negative"}}
-		}
-		return nil
-	},
-	Run: runComparePackage,
+	Run:      runComparePackage,
 })
 
 func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) error {

@@ -21,7 +21,7 @@ type dedupConfig struct {
 	Pages          step.Input  `hcl:"pages,optional" accepts:"wikipedia/pages" help:"revisions and their PageIDs; needed by page_id and by the audit of resolution"`
 	Tokenizer      step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or compressed; needed by nci_h1, title and fallback title"`
 	Texts          step.Input  `hcl:"texts,optional" accepts:"nq/corpus" help:"the text of every record, from a serialize step without documents that read the same extract steps, in any order; needed by corpus_text and longest_text"`
-	TextLimit      int         `hcl:"text_limit,optional" help:"code points of a text that corpus_text compares; 0: all"`
+	TextLimit      int         `hcl:"text_limit,optional" min:"0" help:"code points of a text that corpus_text compares; 0: all"`
 	TextCased      bool        `hcl:"text_cased,optional" help:"whether corpus_text tells upper from lower case"`
 	RecordOrder    string      `hcl:"record_order,optional" enum:"dev_first,train_first" help:"which split's records come first: documents are numbered by their first record; the paper does not say, its released code reads dev first, NCI train"`
 	Representative string      `hcl:"representative,optional" enum:"first,last,newest_oldid,oldest_oldid,longest_text" help:"which snapshot's text stands for a document, first and last in record_order; the paper does not say, its released code and NCI take the first"`
@@ -68,9 +68,6 @@ less than 600 MB.`,
 		}
 		if !c.Texts.Set() && (k.Needs&dedup.NeedsText != 0 || c.Representative == string(dedup.LongestText)) {
 			ps = append(ps, step.Problem{Path: "texts", Detail: "is needed by key corpus_text and by representative longest_text"})
-		}
-		if c.TextLimit < 0 {
-			ps = append(ps, step.Problem{Path: "text_limit", Detail: "must not be negative"})
 		}
 		return ps.Err()
 	},

@@ -21,7 +21,7 @@ type ExcerptsConfig struct {
 	Records    step.Inputs       `hcl:"records" accepts:"nq/records" help:"the records themselves, in the order of the headers"`
 	Titles     []string          `hcl:"titles,optional" help:"titles of the pages, as their URLs have them; default: the first record"`
 	Forms      []string          `hcl:"forms,optional" help:"serializations to show"`
-	Characters int               `hcl:"characters,optional" help:"code points after which a text is cut"`
+	Characters int               `hcl:"characters,optional" min:"1" help:"code points after which a text is cut"`
 	T5         step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm"`
 	BERT       step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm with nci_normalize_title"`
 	Options    serialize.Options `hcl:"options,optional" help:"rules, as in a serialize step"`
@@ -47,9 +47,6 @@ records that it is in. A title that no record has is counted and reported as abs
 			if !slices.Contains(serialize.Forms, serialize.Form(f)) {
 				return step.Problems{{Path: "forms", Detail: fmt.Sprintf("there is no serialization %q; there are %v", f, serialize.Forms)}}
 			}
-		}
-		if c.Characters < 1 {
-			return step.Problems{{Path: "characters", Detail: "must be at least 1"}}
 		}
 		return c.Options.Validate()
 	},

@@ -16,12 +16,17 @@ import (
 
 // extractConfig reads NQ files into compact records.
 type extractConfig struct {
-	Files      step.Inputs `hcl:"files" accepts:"files" help:"NQ .jsonl.gz files, full or simplified"`
-	Split      string      `hcl:"split" enum:"train,dev" help:"which split the files belong to"`
-	Format     string      `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
-	OnBadInput string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
-	Require    []string    `hcl:"require,optional" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
-	Text4K     string      `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: those of text, or the tags too; the paper does not say"`
+	extracting
+	Files step.Inputs `hcl:"files" accepts:"files" help:"NQ .jsonl.gz files, full or simplified"`
+}
+
+// extracting is what an extract step and its parts have in common.
+type extracting struct {
+	Split      string   `hcl:"split" enum:"train,dev" help:"which split the files belong to"`
+	Format     string   `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
+	OnBadInput string   `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
+	Require    []string `hcl:"require,optional" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
+	Text4K     string   `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: those of text, or the tags too; the paper does not say"`
 }
 
 var Extract = step.Define(step.Kind[extractConfig]{
@@ -44,7 +49,7 @@ few records and 20 bytes for each example.`,
 		{Name: "headers", Type: "nq/headers", Tree: true, Help: "headers@1 streams beside them"},
 		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON", Fields: step.FieldsOf[nq.Counts]()},
 	},
-	Defaults: extractConfig{Format: "auto", OnBadInput: "fail", Text4K: textTokens},
+	Defaults: extractConfig{extracting: extracting{Format: "auto", OnBadInput: "fail", Text4K: textTokens}},
 	Check: func(c extractConfig) error {
 		for i, name := range c.Require {
 			if _, ok := required[name]; !ok {
@@ -57,8 +62,7 @@ few records and 20 bytes for each example.`,
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
 		name := func(i int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i) }
 		return taskOfEach(x, c.Files, name, "shards are ordered by name", func(f step.Input, name string) (step.Task, error) {
-			return extractFile.Task(extractFileConfig{File: f, Name: name,
-				Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require, Text4K: c.Text4K})
+			return extractFile.Task(extractFileConfig{c.extracting, f, name})
 		})
 	},
 	Run: mergeExtracted,
@@ -67,13 +71,9 @@ few records and 20 bytes for each example.`,
 // extractFileConfig is one file of an extract. Its name appears in errors and
 // in the report, so it is part of the key.
 type extractFileConfig struct {
-	File       step.Input `hcl:"file" help:"NQ file"`
-	Name       string     `hcl:"name" help:"file name, for errors"`
-	Split      string     `hcl:"split" help:"train or dev"`
-	Format     string     `hcl:"format" help:"auto, full or simplified"`
-	OnBadInput string     `hcl:"on_bad_record" help:"fail or skip"`
-	Require    []string   `hcl:"require,optional" help:"what URLs must name"`
-	Text4K     string     `hcl:"text4k,added" help:"what text keys are made of"`
+	extracting
+	File step.Input `hcl:"file" help:"NQ file"`
+	Name string     `hcl:"name" help:"file name, for errors"`
 }
 
 // The tokens that text keys may be of.
@@ -86,7 +86,7 @@ var extractFile = step.DefinePart(step.Kind[extractFileConfig]{
 	Name:     "extract_file",
 	Version:  3,
 	Doc:      "One file of an extract.",
-	Defaults: extractFileConfig{Text4K: textTokens},
+	Defaults: extractFileConfig{extracting: extracting{Text4K: textTokens}},
 	Outputs: []step.Output{
 		{Name: "records", Type: "nq/records", Help: "records@1"},
 		{Name: "headers", Type: "nq/headers", Help: "headers@1"},

@@ -18,8 +18,8 @@ type formatExampleConfig struct {
 	Full       step.Inputs `hcl:"full" accepts:"files" help:"files in the full format"`
 	Simplified step.Inputs `hcl:"simplified" accepts:"files" help:"files in the simplified format"`
 	ExampleID  string      `hcl:"example_id,optional" help:"example to show; default: the first of the simplified files"`
-	Items      int         `hcl:"items,optional" help:"items shown of each list"`
-	Characters int         `hcl:"characters,optional" help:"code points shown of each string"`
+	Items      int         `hcl:"items,optional" min:"1" help:"items shown of each list"`
+	Characters int         `hcl:"characters,optional" min:"1" help:"code points shown of each string"`
 }
 
 var FormatExample = step.Define(step.Kind[formatExampleConfig]{
@@ -36,12 +36,10 @@ found; a format whose files do not have it says so.`,
 	Outputs:  []step.Output{{Name: "report", Type: "nq/example", Help: "example_id, and full and simplified as text, as JSON", Fields: step.FieldsOf[formatExampleReport]()}},
 	Defaults: formatExampleConfig{Items: 1, Characters: 160},
 	Check: func(c formatExampleConfig) error {
-		var ps step.Problems
-		_, err := strconv.ParseInt(c.ExampleID, 10, 64)
-		inout.Check(&ps, "example_id", c.ExampleID == "" || err == nil, "is not a whole number")
-		inout.Check(&ps, "items", c.Items >= 1, "must be at least 1")
-		inout.Check(&ps, "characters", c.Characters >= 1, "must be at least 1")
-		return ps.Err()
+		if _, err := strconv.ParseInt(c.ExampleID, 10, 64); err != nil && c.ExampleID != "" {
+			return step.Problem{Path: "example_id", Detail: "is not a whole number"}
+		}
+		return nil
 	},
 	Run: func(ctx context.Context, x *step.IO, c formatExampleConfig) error {
 		id := c.ExampleID

@@ -39,10 +39,10 @@ type importCorpusConfig struct {
 	QrelsColumns []string          `hcl:"qrels_columns,optional" help:"the same for judgments; default: query and document; with grade; query, \"\", document and grade"`
 
 	Form       string             `hcl:"form,optional" enum:"content,title_content" help:"text of a document: as it is, or title and text with a blank between them"`
-	Relevant   int                `hcl:"relevant,optional" help:"the least grade of a relevant document; others are in the qrels only"`
-	Split      map[string]float64 `hcl:"split,optional" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
+	Relevant   int                `hcl:"relevant,optional" min:"1" help:"the least grade of a relevant document; others are in the qrels only"`
+	Split      map[string]float64 `hcl:"split,optional" min:"0" max:"1" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
 	SplitFrom  string             `hcl:"split_from,optional" enum:"unsplit,train" help:"which queries they are drawn from: those whose split nothing says, or train's"`
-	Seed       int                `hcl:"seed,optional" help:"for what is drawn"`
+	Seed       int                `hcl:"seed,optional" min:"0" help:"for what is drawn"`
 	Keep       string             `hcl:"keep,optional" enum:"all,judged" help:"which documents are taken: all, or those that a judgment names, relevant or not"`
 	Empty      string             `hcl:"empty,optional" enum:"keep,drop" help:"what becomes of a document whose text has no words"`
 	OnBadInput string             `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read, a second one of a document or query, and a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
@@ -129,21 +129,12 @@ func checkImportCorpus(c importCorpusConfig) error {
 			}
 		}
 	}
-	if c.Relevant < 1 {
-		bad("relevant", "must be at least 1")
-	}
-	if c.Seed < 0 {
-		bad("seed", "must not be negative")
-	}
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(c.Split)) {
-		share := c.Split[name]
 		if name != string(nq.Dev) && name != string(nq.Test) {
 			bad("split", "%q is neither dev nor test; what is not drawn is train", name)
-		} else if !(share >= 0 && share <= 1) {
-			bad("split", "%s is %v, want a share from 0 to 1", name, share)
 		}
-		sum += share
+		sum += c.Split[name]
 	}
 	if sum > 1 {
 		bad("split", "the shares add up to more than 1")

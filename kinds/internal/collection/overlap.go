@@ -20,13 +20,13 @@ import (
 type overlapConfig struct {
 	Queries           step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of all splits"`
 	Corpus            step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents, which are compared with each other and with the queries; default: only queries are compared"`
-	Threshold         float64    `hcl:"threshold,optional" help:"two queries are near if the Jaccard index of their shingles is at least this"`
-	Shingle           int        `hcl:"shingle,optional" help:"words in a shingle of a query; a query of fewer words is one shingle"`
-	DocumentThreshold float64    `hcl:"document_threshold,optional" help:"the same for two documents"`
-	DocumentShingle   int        `hcl:"document_shingle,optional" help:"words in a shingle of a document"`
-	Verbatim          int        `hcl:"verbatim,optional" help:"words of the shortest query that is looked for in documents; 0: none is"`
-	Examples          int        `hcl:"examples,optional" help:"pairs of each kind that the report shows"`
-	Seed              int        `hcl:"seed,optional" help:"for the hash functions that propose near pairs"`
+	Threshold         float64    `hcl:"threshold,optional" min:"0.1" max:"1" help:"two queries are near if the Jaccard index of their shingles is at least this"`
+	Shingle           int        `hcl:"shingle,optional" min:"1" max:"100" help:"words in a shingle of a query; a query of fewer words is one shingle"`
+	DocumentThreshold float64    `hcl:"document_threshold,optional" min:"0.1" max:"1" help:"the same for two documents"`
+	DocumentShingle   int        `hcl:"document_shingle,optional" min:"1" max:"100" help:"words in a shingle of a document"`
+	Verbatim          int        `hcl:"verbatim,optional" min:"0" help:"words of the shortest query that is looked for in documents; 0: none is"`
+	Examples          int        `hcl:"examples,optional" min:"0" help:"pairs of each kind that the report shows"`
+	Seed              int        `hcl:"seed,optional" min:"0" help:"for the hash functions that propose near pairs"`
 }
 
 var Overlap = step.Define(step.Kind[overlapConfig]{
@@ -55,7 +55,6 @@ A check of the step with field = "report:between.test_train.any" and max = 0 mak
 		{Name: "verbatim", Type: "overlap/verbatim", Help: "TSV: each query that occurs in documents, and the first of these, a relevant one if there is one; without corpus only the header"},
 	},
 	Defaults: overlapConfig{Threshold: 0.8, Shingle: 1, DocumentThreshold: 0.8, DocumentShingle: 5, Verbatim: 5, Examples: 5, Seed: 42},
-	Check:    checkOverlap,
 	Run:      runOverlap,
 })
 
@@ -130,29 +129,6 @@ type verbatimSample struct {
 	Doc        int32  `json:"doc"`
 	SameTarget bool   `json:"same_target"`
 	Documents  int    `json:"documents"`
-}
-
-func checkOverlap(c overlapConfig) error {
-	var ps step.Problems
-	bad := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	for path, v := range map[string]float64{"threshold": c.Threshold, "document_threshold": c.DocumentThreshold} {
-		if !(v >= 0.1 && v <= 1) {
-			bad(path, "is %v; it must be from 0.1 to 1", v)
-		}
-	}
-	for path, v := range map[string]int{"shingle": c.Shingle, "document_shingle": c.DocumentShingle} {
-		if v < 1 || v > 100 {
-			bad(path, "is %d; it must be from 1 to 100", v)
-		}
-	}
-	for path, v := range map[string]int{"verbatim": c.Verbatim, "examples": c.Examples, "seed": c.Seed} {
-		if v < 0 {
-			bad(path, "must not be negative")
-		}
-	}
-	return ps.Err()
 }
 
 func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {

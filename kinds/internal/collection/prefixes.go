@@ -11,7 +11,7 @@ type PrefixesConfig struct {
 	A         step.Input  `hcl:"a" accepts:"nq/corpus" help:"one serialization"`
 	B         step.Input  `hcl:"b" accepts:"nq/corpus" help:"another one of the same collection"`
 	T5        step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
-	Tokens    int         `hcl:"tokens,optional" help:"tokens that are compared"`
+	Tokens    int         `hcl:"tokens,optional" min:"1" help:"tokens that are compared"`
 	Lowercase bool        `hcl:"lowercase,optional" help:"lower-case both texts first, as the paper's examples are"`
 	Examples  []string    `hcl:"examples,optional" help:"titles whose first tokens are shown, for tab:ipa-tokenization-example; default: the first documents where only a has <unk>"`
 }
@@ -30,13 +30,7 @@ collection does not have is counted and reported as absent.`,
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "serialize/first_tokens", Help: "dedup.PrefixReport and examples, as JSON", Fields: step.FieldsOf[PrefixReport]()}},
 	Defaults: PrefixesConfig{Tokens: 32, Lowercase: true},
-	Check: func(c PrefixesConfig) error {
-		if c.Tokens < 1 {
-			return step.Problems{{Path: "tokens", Detail: "must be at least 1"}}
-		}
-		return nil
-	},
-	Needs: step.Tokenizers,
+	Needs:    step.Tokenizers,
 })
 
 // PrefixReport is what first tokens have.

@@ -18,7 +18,12 @@ import (
 
 // serializeConfig writes the text of each document.
 type serializeConfig struct {
-	Records   step.Inputs       `hcl:"records" accepts:"nq/records" help:"records, of all splits that the documents come from"`
+	serializing
+	Records step.Inputs `hcl:"records" accepts:"nq/records" help:"records, of all splits that the documents come from"`
+}
+
+// serializing is what a serialize step and its parts have in common.
+type serializing struct {
 	Documents step.Input        `hcl:"documents,optional" accepts:"nq/documents" help:"collection: which snapshot represents each document; default: every record is written, numbered in order"`
 	Form      string            `hcl:"form" enum:"simplified_tags,simplified,simplenorm,ncinorm,htmlnorm" help:"serialization"`
 	T5        step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm to find pronunciations"`
@@ -53,15 +58,14 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 		{Name: "corpus", Type: "nq/corpus", Help: "corpus.jsonl.zst: doc, title, abstract and text, by document number"},
 		{Name: "report", Type: "report", Help: "the form, its options and what each rule removed, as JSON", Fields: step.FieldsOf[serializeReport]()},
 	},
-	Defaults: serializeConfig{Options: serialize.Defaults()},
+	Defaults: serializeConfig{serializing: serializing{Options: serialize.Defaults()}},
 	Check:    func(c serializeConfig) error { return c.Options.Validate() },
 	Parts:    []step.Spec{SerializeFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c serializeConfig) ([]step.Task, error) {
 		var tasks []step.Task
 		for _, in := range c.Records {
 			for _, f := range x.Files(in, "records") {
-				p := SerializeFileConfig{Records: step.In(artifacts.Artifact{Type: "nq/records", Digest: f.Digest, Size: f.Size}),
-					Documents: c.Documents, Form: c.Form, T5: c.T5, BERT: c.BERT, Options: c.Options}
+				p := SerializeFileConfig{c.serializing, step.In(artifacts.Artifact{Type: "nq/records", Digest: f.Digest, Size: f.Size})}
 				t, err := SerializeFile.Task(p)
 				if err != nil {
 					return nil, step.Permanent(err)
@@ -76,12 +80,8 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 
 // SerializeFileConfig is one records file of a serialize step.
 type SerializeFileConfig struct {
-	Records   step.Input        `hcl:"records" help:"records@1 stream"`
-	Documents step.Input        `hcl:"documents,optional" help:"collection"`
-	Form      string            `hcl:"form" help:"serialization"`
-	T5        step.Inputs       `hcl:"t5_tokenizer,optional" help:"T5 tokenizer"`
-	BERT      step.Inputs       `hcl:"bert_tokenizer,optional" help:"BERT tokenizer"`
-	Options   serialize.Options `hcl:"options" help:"rules"`
+	serializing
+	Records step.Input `hcl:"records" help:"records@1 stream"`
 }
 
 var SerializeFile = step.DefinePart(step.Kind[SerializeFileConfig]{

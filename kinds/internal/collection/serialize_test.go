@@ -20,7 +20,7 @@ func TestSerializeElsewhere(t *testing.T) {
 	}{{"htmlnorm", "remove", t5, true}, {"htmlnorm", "keep", t5, false}, {"ncinorm", "remove", t5, false}, {"htmlnorm", "remove", nil, false}} {
 		o := serialize.Defaults()
 		o.Pronunciation = c.pronunciation
-		task, err := SerializeFile.Task(SerializeFileConfig{Records: t5[0], Form: c.form, T5: c.t5, Options: o})
+		task, err := SerializeFile.Task(SerializeFileConfig{serializing{Form: c.form, T5: c.t5, Options: o}, t5[0]})
 		if err != nil {
 			t.Fatal(err)
 		}

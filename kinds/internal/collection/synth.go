@@ -13,7 +13,7 @@ import (
 
 // synthConfig is a generated corpus.
 type synthConfig struct {
-	Seed                 int `hcl:"seed,optional" help:"every byte of the corpus follows from it and the sizes"`
+	Seed                 int `hcl:"seed,optional" min:"0" help:"every byte of the corpus follows from it and the sizes"`
 	Pages                int `hcl:"pages,optional" help:"Wikipedia pages that questions are about"`
 	TrainQuestions       int `hcl:"train_questions,optional" help:"records of the train split"`
 	DevQuestions         int `hcl:"dev_questions,optional" help:"records of the dev split"`
@@ -59,13 +59,8 @@ are known by construction: output truth. The same bytes on every machine.`,
 		{Name: "truth", Type: "synth/truth", Help: "counts that the pipeline must find, as JSON", Fields: step.FieldsOf[synth.Truth]()},
 	},
 	Defaults: synthDefaults(),
-	Check: func(c synthConfig) error {
-		if c.Seed < 0 {
-			return step.Problems{{Path: "seed", Detail: "must not be negative"}}
-		}
-		return c.corpus().Validate()
-	},
-	Work: synthConfig.work,
+	Check:    func(c synthConfig) error { return c.corpus().Validate() },
+	Work:     synthConfig.work,
 	Run: func(_ context.Context, x *step.IO, c synthConfig) error {
 		truth, err := synth.Generate(c.corpus(),
 			func(name string) (io.WriteCloser, error) {

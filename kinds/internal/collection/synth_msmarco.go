@@ -12,7 +12,7 @@ import (
 
 // synthMSMarcoConfig is a generated collection in the formats of MS MARCO.
 type synthMSMarcoConfig struct {
-	Seed         int `hcl:"seed,optional" help:"every byte of the files follows from it and the sizes"`
+	Seed         int `hcl:"seed,optional" min:"0" help:"every byte of the files follows from it and the sizes"`
 	Documents    int `hcl:"documents,optional" help:"documents, in all files"`
 	Files        int `hcl:"files,optional" help:"files of documents"`
 	BodyWords    int `hcl:"body_words,optional" help:"mean number of words in a body; real ones have about 1,100"`
@@ -52,13 +52,8 @@ The same bytes on every machine.`,
 		{Name: "truth", Type: "synth/msmarco_truth", Help: "counts that kind msmarco must find, as JSON", Fields: step.FieldsOf[synth.MSMarcoTruth]()},
 	},
 	Defaults: synthMSMarcoDefaults(),
-	Check: func(c synthMSMarcoConfig) error {
-		if c.Seed < 0 {
-			return step.Problems{{Path: "seed", Detail: "must not be negative"}}
-		}
-		return c.files().Validate()
-	},
-	Work: synthMSMarcoConfig.work,
+	Check:    func(c synthMSMarcoConfig) error { return c.files().Validate() },
+	Work:     synthMSMarcoConfig.work,
 	Run: func(_ context.Context, x *step.IO, c synthMSMarcoConfig) error {
 		truth, err := synth.GenerateMSMarco(c.files(),
 			func(name string) (io.WriteCloser, error) { return x.CreateFile(synthMSMarcoOutput(name), name) },

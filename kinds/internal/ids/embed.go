@@ -8,18 +8,14 @@ import (
 
 // EmbedConfig embeds texts by an encoder.
 type EmbedConfig struct {
-	Corpus      step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries     step.Input  `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
-	Split       string      `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
-	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
-	Title       bool        `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
+	inout.Texts
 	Prefix      string      `hcl:"prefix,added" help:"put before every text and its title: \"query: \" and \"passage: \" of E5"`
 	Model       step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a BERT encoder: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or compressed"`
 	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean,max" help:"vector of a text: the last hidden state of its first token, [CLS], as NCI takes it; or the mean or the largest of all tokens' with [CLS] and [SEP]; the paper does not say"`
 	Normalize   bool        `hcl:"normalize,added" help:"vectors have unit length, so that their inner product is their cosine"`
-	MaxTokens   int         `hcl:"max_tokens,optional" help:"tokens of a text that are read, from its start, [CLS] and [SEP] included"`
-	BatchTokens int         `hcl:"batch_tokens,optional,nokey" help:"tokens that are computed together: memory grows with it, vectors differ by rounding only"`
+	MaxTokens   int         `hcl:"max_tokens,optional" min:"2" help:"tokens of a text that are read, from its start, [CLS] and [SEP] included"`
+	BatchTokens int         `hcl:"batch_tokens,optional,nokey" min:"1" help:"tokens that are computed together: memory grows with it, vectors differ by rounding only"`
 	Device      string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
@@ -43,24 +39,12 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
 }`,
 	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
 		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round differently on another processor; the order of neighbours stays"}},
-	Defaults: EmbedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
+	Defaults: EmbedConfig{Texts: inout.Texts{Split: "dev", Title: true}, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
 	Queue:    step.GPU,
 	Needs:    step.Libtorch,
 	Device:   func(c EmbedConfig) string { return c.Device },
 	Check: func(c EmbedConfig) error {
-		ps := append(c.Texts().Check(), device.Check(c.Device)...)
-		if c.MaxTokens < 2 {
-			ps = append(ps, step.Problem{Path: "max_tokens", Detail: "must be at least 2: [CLS] and [SEP]"})
-		}
-		if c.BatchTokens < 1 {
-			ps = append(ps, step.Problem{Path: "batch_tokens", Detail: "must be at least 1"})
-		}
-		return ps.Err()
+		return append(c.Texts.Check(), device.Check(c.Device)...).Err()
 	},
 	Work: EmbedConfig.work,
 })
-
-// Texts are what is embedded.
-func (c EmbedConfig) Texts() inout.Texts {
-	return inout.Texts{Corpus: c.Corpus, Documents: c.Documents, Title: c.Title, Queries: c.Queries, Split: c.Split}
-}

@@ -17,13 +17,9 @@ import (
 
 // embedHashingConfig embeds texts without a model.
 type embedHashingConfig struct {
-	Corpus     step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries    step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
-	Split      string     `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
-	Documents  step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
-	Title      bool       `hcl:"title,optional" help:"a document's title and a blank come before the text"`
-	Dimensions int        `hcl:"dimensions,optional" help:"length of the vectors"`
-	Words      int        `hcl:"words,optional" help:"words of each text that are read, from its start"`
+	inout.Texts
+	Dimensions int `hcl:"dimensions,optional" min:"1" help:"length of the vectors"`
+	Words      int `hcl:"words,optional" min:"1" help:"words of each text that are read, from its start"`
 }
 
 var EmbedHashing = step.Define(step.Kind[embedHashingConfig]{
@@ -39,15 +35,10 @@ texts; memory is 4 bytes x documents x dimensions.`,
 }`,
 	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
 		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-6}, Cosine: 1 - 1e-9}, Why: "a processor that multiplies and adds at once rounds a sum differently"}},
-	Defaults: embedHashingConfig{Split: "dev", Title: true, Dimensions: 512, Words: 512},
-	Check: func(c embedHashingConfig) error {
-		ps := c.texts().Check()
-		inout.Check(&ps, "dimensions", c.Dimensions >= 1, "must be at least 1")
-		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
-		return ps.Err()
-	},
+	Defaults: embedHashingConfig{Texts: inout.Texts{Split: "dev", Title: true}, Dimensions: 512, Words: 512},
+	Check:    func(c embedHashingConfig) error { return c.Texts.Check().Err() },
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
-		in, done, err := c.texts().Open(x)
+		in, done, err := c.Texts.Open(x)
 		if err != nil {
 			return err
 		}
@@ -66,13 +57,9 @@ texts; memory is 4 bytes x documents x dimensions.`,
 			m.Data = append(m.Data, hashWords(text, c.Words, c.Dimensions)...)
 			m.Rows++
 		}
-		return inout.WriteVectors(x, m, c.texts().Unit())
+		return inout.WriteVectors(x, m, c.Texts.Unit())
 	},
 })
-
-func (c embedHashingConfig) texts() inout.Texts {
-	return inout.Texts{Corpus: c.Corpus, Documents: c.Documents, Title: c.Title, Queries: c.Queries, Split: c.Split}
-}
 
 // hashWords is the signed hashing trick over a text's first words.
 func hashWords(text string, words, dimensions int) []float32 {

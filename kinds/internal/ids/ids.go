@@ -2,7 +2,6 @@ package ids
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -19,9 +18,9 @@ var idOutputs = []step.Output{
 // atomicIDsConfig gives each document a token of its own.
 type atomicIDsConfig struct {
 	Documents  step.Input `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: from the tokenizer's length, 32100 for T5, to the rows of the model's embedding, 32128; rows that exist keep their weights at first"`
+	FirstToken int        `hcl:"first_token,optional" min:"0" max:"2147483647" help:"token id of document 0: from the tokenizer's length, 32100 for T5, to the rows of the model's embedding, 32128; rows that exist keep their weights at first"`
 	EOS        bool       `hcl:"eos,optional" help:"the target to train on is the token and an end of sequence; false: the token alone, as the paper has it. Documents are ranked in the same way"`
-	EOSToken   int        `hcl:"eos_token,optional" help:"token id of the end of sequence, for eos: 1 for T5, 2 for BART"`
+	EOSToken   int        `hcl:"eos_token,optional" min:"0" help:"token id of the end of sequence, for eos: 1 for T5, 2 for BART"`
 }
 
 var AtomicIDs = step.Define(step.Kind[atomicIDsConfig]{
@@ -37,8 +36,7 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken, EOSToken: 1},
 	Check: func(c atomicIDsConfig) error {
 		var ps step.Problems
-		inout.Check(&ps, "first_token", c.FirstToken >= 0 && c.FirstToken <= math.MaxInt32, "must be a token id, from 0 to 2147483647")
-		inout.Check(&ps, "eos_token", c.EOSToken >= 0 && c.EOSToken < max(1, c.FirstToken), "must be a token id below first_token")
+		inout.Check(&ps, "eos_token", c.EOSToken < max(1, c.FirstToken), "must be a token id below first_token")
 		return ps.Err()
 	},
 	Work: atomicIDsConfig.work,
@@ -63,9 +61,9 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 type NaiveIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	Budget    int         `hcl:"budget,optional" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
+	Budget    int         `hcl:"budget,optional" min:"0" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
 	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, rounded up, instead of budget"`
-	Seed      int         `hcl:"seed,optional" help:"for the permutation"`
+	Seed      int         `hcl:"seed,optional" min:"0" help:"for the permutation"`
 	Generator string      `hcl:"generator,optional" enum:"python,pcg" help:"how the seed permutes the numbers: as Python's random.Random(seed).shuffle, or by a PCG generator, whose memory does not grow with the budget"`
 }
 
@@ -84,8 +82,6 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
 	Defaults: NaiveIDsConfig{Seed: 42, Generator: string(docid.GeneratorPython)},
 	Check: func(c NaiveIDsConfig) error {
 		var ps step.Problems
-		inout.Check(&ps, "budget", c.Budget >= 0, "must not be negative")
-		inout.Check(&ps, "seed", c.Seed >= 0, "must not be negative")
 		inout.Check(&ps, "times", c.Times == 0 || c.Times >= 1, "must be at least 1: every document needs a number")
 		inout.Check(&ps, "budget", (c.Budget == 0) != (c.Times == 0), "give exactly one of budget and times")
 		return ps.Err()
@@ -101,12 +97,12 @@ type SemanticIDsConfig struct {
 	Tokenizer  step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Clusters   int         `hcl:"clusters,optional" help:"clusters of each node, 2 to 10"`
 	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most this many documents are not split"`
-	Seed       int         `hcl:"seed,optional" help:"for the root's k-means"`
+	Seed       int         `hcl:"seed,optional" min:"0" max:"4294967295" help:"for the root's k-means"`
 	NodeSeeds  string      `hcl:"node_seeds,optional" enum:"derived,same" help:"seeds of the other nodes: child c of a node with seed s has (s x 1,000,003 + c + 97) mod 2^32, or all have the root's"`
 	Precision  string      `hcl:"precision,optional" enum:"float64,float32" help:"what k-means computes in"`
-	Starts     int         `hcl:"n_init,optional" help:"starts of a k-means, the best of which counts: KMeans's default is 1 since scikit-learn 1.4, 10 before"`
-	Iterations int         `hcl:"max_iter,optional" help:"most iterations of a k-means"`
-	Tolerance  float64     `hcl:"tol,optional" help:"a k-means ends when its centres move by less, relative to the variance of the vectors"`
+	Starts     int         `hcl:"n_init,optional" min:"1" help:"starts of a k-means, the best of which counts: KMeans's default is 1 since scikit-learn 1.4, 10 before"`
+	Iterations int         `hcl:"max_iter,optional" min:"1" help:"most iterations of a k-means"`
+	Tolerance  float64     `hcl:"tol,optional" min:"0" help:"a k-means ends when its centres move by less, relative to the variance of the vectors"`
 }
 
 var SemanticIDs = step.Define(step.Kind[SemanticIDsConfig]{
@@ -126,14 +122,6 @@ float32 8. The result does not depend on the number of processors.`,
 	Outputs: append(slices.Clone(idOutputs),
 		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
 	Defaults: SemanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42, NodeSeeds: "derived", Precision: "float64", Starts: 1, Iterations: 300, Tolerance: 1e-4},
-	Check: func(c SemanticIDsConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "seed", c.Seed >= 0 && c.Seed <= math.MaxUint32, "must be from 0 to 4294967295")
-		inout.Check(&ps, "n_init", c.Starts >= 1, "must be at least 1")
-		inout.Check(&ps, "max_iter", c.Iterations >= 1, "must be at least 1")
-		inout.Check(&ps, "tol", c.Tolerance >= 0, "must not be negative")
-		return ps.Err()
-	},
-	Work:  SemanticIDsConfig.work,
-	Needs: step.Tokenizers,
+	Work:     SemanticIDsConfig.work,
+	Needs:    step.Tokenizers,
 })

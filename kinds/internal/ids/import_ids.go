@@ -15,7 +15,7 @@ type ImportIDsConfig struct {
 	Tokenizer  step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Type       string      `hcl:"type,optional" enum:"other,naive,semantic,residual,title,keyword" help:"what they are; residual ones have tokens of their own, which the model's vocabulary grows by"`
 	Names      string      `hcl:"names,optional" enum:"key,number" help:"what the files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
-	Vocabulary int         `hcl:"vocabulary,optional" help:"rows of the model's embedding, which token ids must be below; 0: as many as the tokenizer has"`
+	Vocabulary int         `hcl:"vocabulary,optional" min:"0" help:"rows of the model's embedding, which token ids must be below; 0: as many as the tokenizer has"`
 }
 
 var ImportIDs = step.Define(step.Kind[ImportIDsConfig]{
@@ -34,9 +34,6 @@ tokens are in the vocabulary. Kind export writes such files. Memory: the identif
 	Outputs:  idOutputs,
 	Defaults: ImportIDsConfig{Type: string(docid.KindOther), Names: "key"},
 	Check: func(c ImportIDsConfig) error {
-		if c.Vocabulary < 0 {
-			return step.Problems{{Path: "vocabulary", Detail: "must not be negative"}}
-		}
 		if _, err := path.Match(c.File, ""); err != nil {
 			return step.Problems{{Path: "file", Detail: "is not a pattern of names: a [ is not closed"}}
 		}

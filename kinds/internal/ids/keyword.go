@@ -2,7 +2,6 @@ package ids
 
 import (
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -11,10 +10,10 @@ type KeywordIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Corpus    step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Tokenizer step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	Words     int         `hcl:"words,optional" help:"words of an identifier"`
-	K1        float64     `hcl:"k1,optional" help:"BM25's k1: how soon further occurrences of a word count no more"`
-	B         float64     `hcl:"b,optional" help:"BM25's b: how much the length of a document counts"`
-	MaxTokens int         `hcl:"max_tokens,optional" help:"first tokens of the words that are used, special ones not counted"`
+	Words     int         `hcl:"words,optional" min:"1" help:"words of an identifier"`
+	K1        float64     `hcl:"k1,optional" min:"0" help:"BM25's k1: how soon further occurrences of a word count no more"`
+	B         float64     `hcl:"b,optional" min:"0" max:"1" help:"BM25's b: how much the length of a document counts"`
+	MaxTokens int         `hcl:"max_tokens,optional" min:"1" help:"first tokens of the words that are used, special ones not counted"`
 }
 
 // KeywordsReport says how words became identifiers.
@@ -41,14 +40,6 @@ the identifiers.`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
 		step.Output{Name: "keywords", Type: "docid/titles", Help: "how many different words there are, and how many identifiers were cut or numbered, as JSON", Fields: step.FieldsOf[KeywordsReport]()}),
 	Defaults: KeywordIDsConfig{Words: 5, K1: 0.9, B: 0.4, MaxTokens: 24},
-	Check: func(c KeywordIDsConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
-		inout.Check(&ps, "max_tokens", c.MaxTokens >= 1, "must be at least 1")
-		inout.Check(&ps, "k1", c.K1 >= 0, "must not be negative")
-		inout.Check(&ps, "b", c.B >= 0 && c.B <= 1, "must be from 0 to 1")
-		return ps.Err()
-	},
-	Work:  KeywordIDsConfig.work,
-	Needs: step.Tokenizers,
+	Work:     KeywordIDsConfig.work,
+	Needs:    step.Tokenizers,
 })

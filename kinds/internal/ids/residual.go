@@ -2,7 +2,6 @@ package ids
 
 import (
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -11,10 +10,10 @@ type ResidualIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
 	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"the model's tokenizer.json, for its end token, </s> of T5"`
-	Levels     int         `hcl:"levels,optional" help:"codes of a document"`
-	Codes      int         `hcl:"codes,optional" help:"clusters of a level, at most as many as there are documents"`
-	Seed       int         `hcl:"seed,optional" help:"for every k-means"`
-	FirstToken int         `hcl:"first_token,optional" help:"token id of code 0 of the first level: from the tokenizer's length to the rows of the model's embedding, 32128 for T5"`
+	Levels     int         `hcl:"levels,optional" min:"1" help:"codes of a document"`
+	Codes      int         `hcl:"codes,optional" min:"2" help:"clusters of a level, at most as many as there are documents"`
+	Seed       int         `hcl:"seed,optional" min:"0" help:"for every k-means"`
+	FirstToken int         `hcl:"first_token,optional" min:"0" help:"token id of code 0 of the first level: from the tokenizer's length to the rows of the model's embedding, 32128 for T5"`
 }
 
 var ResidualIDs = step.Define(step.Kind[ResidualIDsConfig]{
@@ -36,14 +35,6 @@ number of processors.`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
 		step.Output{Name: "quantization", Type: "docid/quantization", Help: "codes and mean squared reconstruction error of every level, and the documents with equal codes, as JSON", Fields: step.FieldsOf[docid.Quantization]()}),
 	Defaults: ResidualIDsConfig{Levels: 3, Codes: 256, Seed: 42, FirstToken: docid.FirstResidualToken},
-	Check: func(c ResidualIDsConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "levels", c.Levels >= 1, "must be at least 1")
-		inout.Check(&ps, "codes", c.Codes >= 2, "must be at least 2")
-		inout.Check(&ps, "seed", c.Seed >= 0, "must not be negative")
-		inout.Check(&ps, "first_token", c.FirstToken >= 0, "must not be negative")
-		return ps.Err()
-	},
-	Work:  ResidualIDsConfig.work,
-	Needs: step.Tokenizers,
+	Work:     ResidualIDsConfig.work,
+	Needs:    step.Tokenizers,
 })

@@ -2,7 +2,6 @@ package ids
 
 import (
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -11,8 +10,8 @@ type TitleIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection, which has the titles"`
 	Corpus    step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents, whose first words stand in for a missing title; needed if one is missing"`
 	Tokenizer step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	MaxTokens int         `hcl:"max_tokens,optional" help:"first tokens of a title that are used, special ones not counted"`
-	Words     int         `hcl:"words,optional" help:"words of a text that stand for a title"`
+	MaxTokens int         `hcl:"max_tokens,optional" min:"1" help:"first tokens of a title that are used, special ones not counted"`
+	Words     int         `hcl:"words,optional" min:"1" help:"words of a text that stand for a title"`
 	Lowercase bool        `hcl:"lowercase,optional" help:"lower-case titles first"`
 }
 
@@ -41,12 +40,6 @@ titles; cost is that of tokenizing them, 100,000 in 10 s on one core.`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
 		step.Output{Name: "titles", Type: "docid/titles", Help: "documents with and without a title, and how many titles were cut or numbered, as JSON", Fields: step.FieldsOf[TitlesReport]()}),
 	Defaults: TitleIDsConfig{MaxTokens: 24, Words: 8},
-	Check: func(c TitleIDsConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "max_tokens", c.MaxTokens >= 1, "must be at least 1")
-		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
-		return ps.Err()
-	},
-	Work:  TitleIDsConfig.work,
-	Needs: step.Tokenizers,
+	Work:     TitleIDsConfig.work,
+	Needs:    step.Tokenizers,
 })

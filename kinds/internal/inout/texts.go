@@ -12,12 +12,13 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Texts are what becomes vectors: the documents of a corpus, or queries.
+// Texts are what becomes vectors: the documents of a corpus, or queries. Kinds embed it.
 type Texts struct {
-	Corpus, Documents step.Input
-	Title             bool
-	Queries           step.Input
-	Split             string
+	Corpus    step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries   step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
+	Split     string     `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
+	Documents step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
+	Title     bool       `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
 }
 
 // Check says which attributes do not go together.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -17,23 +16,27 @@ import (
 
 // evaluateConfig asks a trained model the queries of a split.
 type evaluateConfig struct {
+	asking
+	EarlyStopping *string `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when a search ends, as transformers' True, False and never; default: as in the model's training"`
+	Validity      *string `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
+	Shard         int     `hcl:"shard,optional" min:"1" help:"queries of a part, which is cached and resumed as one"`
+}
+
+// asking is what an evaluate step and its parts have in common.
+type asking struct {
 	Model         step.Input  `hcl:"model" accepts:"dsi/model" help:"trained model"`
 	IDs           step.Input  `hcl:"ids" accepts:"docid/ids" help:"the identifiers that it was trained on"`
 	Queries       step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection"`
 	Tokenizer     step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Split         string      `hcl:"split,optional" enum:"train,dev,test" help:"which queries are asked"`
 	Decoding      string      `hcl:"decoding,optional" enum:"unconstrained,constrained" help:"beams over the whole vocabulary, or along the trie of identifiers; no effect on atomic identifiers"`
-	Beams         int         `hcl:"beams,optional" help:"beams, all of them returned; documents of an atomic ranking"`
+	Beams         int         `hcl:"beams,optional" min:"1" help:"beams, all of them returned; documents of an atomic ranking"`
 	LengthPenalty float64     `hcl:"length_penalty,optional" help:"a hypothesis scores its log-probability / length^length_penalty"`
-	EarlyStopping *string     `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when a search ends, as transformers' True, False and never; default: as in the model's training"`
-	Validity      *string     `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
-	Shard         int         `hcl:"shard,optional" help:"queries of a part, which is cached and resumed as one"`
-	Batch         int         `hcl:"batch,optional,nokey" help:"queries decoded together: memory grows with it, scores differ by rounding only; 0: 32, on a card as many as it has room for"`
+	Batch         int         `hcl:"batch,optional,nokey" min:"0" help:"queries decoded together: memory grows with it, scores differ by rounding only; 0: 32, on a card as many as it has room for"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
-var evaluateDefaults = evaluateConfig{Split: string(nq.Dev), Decoding: unconstrained, Beams: 40, LengthPenalty: 1,
-	Shard: 512, Device: "auto"}
+var evaluateDefaults = evaluateConfig{asking: asking{Split: string(nq.Dev), Decoding: unconstrained, Beams: 40, LengthPenalty: 1, Device: "auto"}, Shard: 512}
 
 var Evaluate = step.Define(step.Kind[evaluateConfig]{
 	Name:    "evaluate",
@@ -73,22 +76,11 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 	},
 	Defaults: evaluateDefaults,
 	Queue:    step.GPU,
-	Check: func(c evaluateConfig) error {
-		ps := device.Check(c.Device)
-		for _, a := range []struct {
-			path     string
-			n, least int
-		}{{"beams", c.Beams, 1}, {"shard", c.Shard, 1}, {"batch", c.Batch, 0}} {
-			if a.n < a.least {
-				ps = append(ps, step.Problem{Path: a.path, Detail: fmt.Sprintf("must be at least %d", a.least)})
-			}
-		}
-		return ps.Err()
-	},
-	Parts: []step.Spec{EvaluateShard.Spec},
-	Split: splitEvaluation,
-	Work:  evaluateConfig.work,
-	Run:   joinEvaluation,
+	Check:    func(c evaluateConfig) error { return device.Check(c.Device).Err() },
+	Parts:    []step.Spec{EvaluateShard.Spec},
+	Split:    splitEvaluation,
+	Work:     evaluateConfig.work,
+	Run:      joinEvaluation,
 })
 
 // The two ways to decode.
@@ -99,19 +91,10 @@ const (
 
 // EvaluateShardConfig is some queries of an evaluate step.
 type EvaluateShardConfig struct {
-	Model         step.Input  `hcl:"model" help:"trained model"`
-	IDs           step.Input  `hcl:"ids" help:"identifiers"`
-	Queries       step.Input  `hcl:"queries" help:"queries"`
-	Tokenizer     step.Inputs `hcl:"tokenizer,was=t5_tokenizer" help:"tokenizer"`
-	Split         string      `hcl:"split" help:"which queries"`
-	Decoding      string      `hcl:"decoding" help:"unconstrained or constrained"`
-	Beams         int         `hcl:"beams" help:"beams"`
-	LengthPenalty float64     `hcl:"length_penalty" help:"exponent of the length"`
-	EarlyStopping string      `hcl:"early_stopping" help:"when a search ends"`
-	From          int         `hcl:"from" help:"first query, counted within the split"`
-	To            int         `hcl:"to" help:"query after the last"`
-	Batch         int         `hcl:"batch,nokey" help:"queries decoded together"`
-	Device        string      `hcl:"device,nokey" help:"where it is computed"`
+	asking
+	EarlyStopping string `hcl:"early_stopping" help:"when a search ends"`
+	From          int    `hcl:"from" help:"first query, counted within the split"`
+	To            int    `hcl:"to" help:"query after the last"`
 }
 
 var EvaluateShard = step.DefinePart(step.Kind[EvaluateShardConfig]{
@@ -157,11 +140,8 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	}
 	var tasks []step.Task
 	for from := 0; from < len(queries); from += c.Shard {
-		t, err := EvaluateShard.Task(EvaluateShardConfig{
-			Model: c.Model, IDs: c.IDs, Queries: c.Queries, Tokenizer: c.Tokenizer, Split: c.Split,
-			Decoding: c.Decoding, Beams: c.Beams, LengthPenalty: c.LengthPenalty, EarlyStopping: string(stopping),
-			From: from, To: min(from+c.Shard, len(queries)), Batch: c.Batch, Device: c.Device,
-		})
+		t, err := EvaluateShard.Task(EvaluateShardConfig{asking: c.asking, EarlyStopping: string(stopping),
+			From: from, To: min(from+c.Shard, len(queries))})
 		if err != nil {
 			return nil, step.Permanent(err)
 		}

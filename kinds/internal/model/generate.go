@@ -17,29 +17,34 @@ import (
 
 // generateConfig writes queries for documents.
 type generateConfig struct {
-	Documents     step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	Queries       step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries: those of dev and test are never generated"`
+	generating
+	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
+	Queries   step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries: those of dev and test are never generated"`
+	Files     step.Inputs `hcl:"files,optional" accepts:"files,file" help:"instead of a model: queries generated elsewhere, plain or compressed: JSON lines with the fields document and query, or queries, a list; or columns with tabs between them: document, query"`
+	Names     string      `hcl:"names,optional" enum:"key,number" help:"what files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
+	MaxInput  *int        `hcl:"max_input,optional" min:"1" help:"first tokens of a document that the model reads, prefix and special tokens not counted; default: as in the model's training here, else 512"`
+	Prefix    *string     `hcl:"prefix,optional" help:"text whose tokens stand before each document; default: as in the model's training here, else none"`
+	Lowercase *bool       `hcl:"lowercase,optional" help:"lower-case documents first; default: as in the model's training here, else no"`
+	KeepTrain bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: generated ones alone are training queries"`
+	Shard     int         `hcl:"shard,optional" min:"1" help:"documents of a part, which is cached and resumed as one"`
+}
+
+// generating is what a generate_queries step and its parts have in common.
+type generating struct {
 	Corpus        step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents, which the model reads"`
 	Model         step.Input  `hcl:"model,optional" accepts:"files,hf/model" help:"Hugging Face folder of a model that writes a query for a text, from elsewhere or from kind train_queries: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer     step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"the model's tokenizer.json"`
-	Files         step.Inputs `hcl:"files,optional" accepts:"files,file" help:"instead of a model: queries generated elsewhere, plain or compressed: JSON lines with the fields document and query, or queries, a list; or columns with tabs between them: document, query"`
-	Names         string      `hcl:"names,optional" enum:"key,number" help:"what files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
-	PerDocument   int         `hcl:"per_document,optional" help:"queries that are generated for a document, before any is left out"`
+	PerDocument   int         `hcl:"per_document,optional" min:"1" help:"queries that are generated for a document, before any is left out"`
 	Method        string      `hcl:"method,optional" enum:"sample,beam" help:"sample: tokens are drawn, as doc2query does; beam: the best of a beam search"`
-	TopK          int         `hcl:"top_k,optional" help:"for samples: tokens that may be drawn, the most probable ones; 0: all"`
-	TopP          float64     `hcl:"top_p,optional" help:"for samples: the fewest of these tokens that have this share of their probability; 1: all"`
-	Temperature   float64     `hcl:"temperature,optional" help:"for samples: divides the scores"`
-	Seed          int         `hcl:"seed,optional" help:"for samples"`
-	Beams         int         `hcl:"beams,optional" help:"for beam search; 0: as many as per_document"`
+	TopK          int         `hcl:"top_k,optional" min:"0" help:"for samples: tokens that may be drawn, the most probable ones; 0: all"`
+	TopP          float64     `hcl:"top_p,optional" above:"0" max:"1" help:"for samples: the fewest of these tokens that have this share of their probability; 1: all"`
+	Temperature   float64     `hcl:"temperature,optional" above:"0" help:"for samples: divides the scores"`
+	Seed          int         `hcl:"seed,optional" min:"0" help:"for samples"`
+	Beams         int         `hcl:"beams,optional" min:"0" help:"for beam search; 0: as many as per_document"`
 	LengthPenalty float64     `hcl:"length_penalty,optional" help:"for beam search: a hypothesis scores its log-probability / length^length_penalty"`
 	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"for beam search: when it ends, as transformers' True, False and never"`
-	MaxTokens     int         `hcl:"max_tokens,optional" help:"tokens of a query at most, the end of sequence among them"`
-	MaxInput      *int        `hcl:"max_input,optional" help:"first tokens of a document that the model reads, prefix and special tokens not counted; default: as in the model's training here, else 512"`
-	Prefix        *string     `hcl:"prefix,optional" help:"text whose tokens stand before each document; default: as in the model's training here, else none"`
-	Lowercase     *bool       `hcl:"lowercase,optional" help:"lower-case documents first; default: as in the model's training here, else no"`
-	KeepTrain     bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: generated ones alone are training queries"`
-	Shard         int         `hcl:"shard,optional" help:"documents of a part, which is cached and resumed as one"`
-	Batch         int         `hcl:"batch,optional,nokey" help:"documents decoded together: memory grows with it, scores differ by rounding only; 0: 8, on a card as many as it has room for"`
+	MaxTokens     int         `hcl:"max_tokens,optional" min:"1" help:"tokens of a query at most, the end of sequence among them"`
+	Batch         int         `hcl:"batch,optional,nokey" min:"0" help:"documents decoded together: memory grows with it, scores differ by rounding only; 0: 8, on a card as many as it has room for"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
@@ -49,8 +54,8 @@ const (
 	ByBeam   = "beam"
 )
 
-var generateDefaults = generateConfig{Names: "key", PerDocument: 5, Method: bySample, TopK: 10, TopP: 1, Temperature: 1, Seed: 42,
-	LengthPenalty: 1, EarlyStopping: string(stopping.Heuristic), MaxTokens: 64, KeepTrain: true, Shard: 1024, Device: "auto"}
+var generateDefaults = generateConfig{generating: generating{PerDocument: 5, Method: bySample, TopK: 10, TopP: 1, Temperature: 1, Seed: 42,
+	LengthPenalty: 1, EarlyStopping: string(stopping.Heuristic), MaxTokens: 64, Device: "auto"}, Names: "key", KeepTrain: true, Shard: 1024}
 
 var GenerateQueries = step.Define(step.Kind[generateConfig]{
 	Name:    "generate_queries",
@@ -98,26 +103,8 @@ func checkGenerate(c generateConfig) error {
 	if c.Model.Set() && (!c.Corpus.Set() || len(c.Tokenizer) == 0) {
 		bad("corpus", "a model needs corpus, whose texts it reads, and its tokenizer")
 	}
-	for _, a := range []struct {
-		path     string
-		n, least int
-	}{{"per_document", c.PerDocument, 1}, {"top_k", c.TopK, 0}, {"seed", c.Seed, 0}, {"beams", c.Beams, 0}, {"max_tokens", c.MaxTokens, 1},
-		{"shard", c.Shard, 1}, {"batch", c.Batch, 0}} {
-		if a.n < a.least {
-			bad(a.path, fmt.Sprintf("must be at least %d", a.least))
-		}
-	}
-	if c.MaxInput != nil && *c.MaxInput < 1 {
-		bad("max_input", "must be at least 1")
-	}
 	if c.Method == ByBeam && c.Beams != 0 && c.Beams < c.PerDocument {
 		bad("beams", "must be 0 or at least per_document")
-	}
-	if !(c.TopP > 0 && c.TopP <= 1) {
-		bad("top_p", "must be above 0 and at most 1")
-	}
-	if !(c.Temperature > 0) {
-		bad("temperature", "must be above 0")
 	}
 	return ps.Err()
 }
@@ -131,26 +118,12 @@ var sameGenerated = step.Numbers{Margin: step.Margin{Rel: 0.1}, Fields: map[stri
 // GenerateShardConfig is some documents of a generate_queries step. What does not matter
 // to its method has the default.
 type GenerateShardConfig struct {
-	Corpus        step.Input  `hcl:"corpus" help:"texts"`
-	Model         step.Input  `hcl:"model" help:"model that writes queries"`
-	Tokenizer     step.Inputs `hcl:"tokenizer" help:"its tokenizer"`
-	PerDocument   int         `hcl:"per_document" help:"queries of a document"`
-	Method        string      `hcl:"method" help:"sample or beam"`
-	TopK          int         `hcl:"top_k" help:"for samples"`
-	TopP          float64     `hcl:"top_p" help:"for samples"`
-	Temperature   float64     `hcl:"temperature" help:"for samples"`
-	Seed          int         `hcl:"seed" help:"for samples"`
-	Beams         int         `hcl:"beams" help:"for beam search"`
-	LengthPenalty float64     `hcl:"length_penalty" help:"for beam search"`
-	EarlyStopping string      `hcl:"early_stopping" help:"for beam search"`
-	MaxTokens     int         `hcl:"max_tokens" help:"of a query"`
-	MaxInput      int         `hcl:"max_input" help:"of a document"`
-	Prefix        string      `hcl:"prefix" help:"before a document"`
-	Lowercase     bool        `hcl:"lowercase" help:"documents"`
-	From          int         `hcl:"from" help:"first document"`
-	To            int         `hcl:"to" help:"document after the last"`
-	Batch         int         `hcl:"batch,nokey" help:"documents decoded together"`
-	Device        string      `hcl:"device,nokey" help:"where it is computed"`
+	generating
+	MaxInput  int    `hcl:"max_input" help:"of a document"`
+	Prefix    string `hcl:"prefix" help:"before a document"`
+	Lowercase bool   `hcl:"lowercase" help:"documents"`
+	From      int    `hcl:"from" help:"first document"`
+	To        int    `hcl:"to" help:"document after the last"`
 }
 
 var GenerateShard = step.DefinePart(step.Kind[GenerateShardConfig]{
@@ -181,10 +154,9 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	if err != nil {
 		return nil, err
 	}
-	p := GenerateShardConfig{Corpus: c.Corpus, Model: c.Model, Tokenizer: c.Tokenizer, PerDocument: c.PerDocument, Method: c.Method,
-		TopK: c.TopK, TopP: c.TopP, Temperature: c.Temperature, Seed: c.Seed, Beams: max(c.Beams, c.PerDocument), LengthPenalty: c.LengthPenalty,
-		EarlyStopping: c.EarlyStopping, MaxTokens: c.MaxTokens, MaxInput: or(c.MaxInput, settings.MaxInput), Prefix: or(c.Prefix, settings.Prefix),
-		Lowercase: or(c.Lowercase, settings.Lowercase), Batch: c.Batch, Device: c.Device}
+	p := GenerateShardConfig{generating: c.generating, MaxInput: or(c.MaxInput, settings.MaxInput), Prefix: or(c.Prefix, settings.Prefix),
+		Lowercase: or(c.Lowercase, settings.Lowercase)}
+	p.Beams = max(c.Beams, c.PerDocument)
 	d := generateDefaults
 	if c.Method == ByBeam {
 		p.TopK, p.TopP, p.Temperature, p.Seed = d.TopK, d.TopP, d.Temperature, d.Seed

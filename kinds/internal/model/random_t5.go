@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/redsi/redsi/step"
@@ -10,16 +9,16 @@ import (
 // RandomT5Config sizes a T5 or BART model.
 type RandomT5Config struct {
 	Family        string  `hcl:"family,added" enum:"t5,mt5,umt5,bart" help:"what the model is; sizes are named as T5's for each"`
-	Layers        int     `hcl:"layers" help:"encoder layers"`
-	DecoderLayers int     `hcl:"decoder_layers,optional" help:"default: as many as layers"`
-	DModel        int     `hcl:"d_model" help:"width of the model"`
-	DKV           int     `hcl:"d_kv" help:"width of a head's keys and values; heads x d_kv need not be d_model in T5"`
-	DFF           int     `hcl:"d_ff" help:"width of the feed-forward layer"`
-	Heads         int     `hcl:"heads" help:"attention heads"`
-	Dropout       float64 `hcl:"dropout,optional" help:"dropout_rate of config.json (BART: dropout)"`
-	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries; mT5's 250112, BART's 50265"`
+	Layers        int     `hcl:"layers" min:"1" max:"1000" help:"encoder layers"`
+	DecoderLayers int     `hcl:"decoder_layers,optional" min:"0" max:"1000" help:"default: as many as layers"`
+	DModel        int     `hcl:"d_model" min:"1" max:"65536" help:"width of the model"`
+	DKV           int     `hcl:"d_kv" min:"1" max:"65536" help:"width of a head's keys and values; heads x d_kv need not be d_model in T5"`
+	DFF           int     `hcl:"d_ff" min:"1" max:"262144" help:"width of the feed-forward layer"`
+	Heads         int     `hcl:"heads" min:"1" max:"1000" help:"attention heads"`
+	Dropout       float64 `hcl:"dropout,optional" min:"0" below:"1" help:"dropout_rate of config.json (BART: dropout)"`
+	Vocabulary    int     `hcl:"vocabulary,optional" min:"2" max:"16777216" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries; mT5's 250112, BART's 50265"`
 	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gelu,gated-relu,gated-gelu,gated-silu" help:"not for BART. relu: T5 1.0, whose output matrix is the embedding, as gelu's is; gated-gelu: T5 1.1, FLAN-T5, mT5 and umT5, which have a separate one, as the other gated ones do"`
-	Seed          int     `hcl:"seed,optional" help:"for the weights"`
+	Seed          int     `hcl:"seed,optional" min:"0" help:"for the weights"`
 }
 
 var RandomT5 = step.Define(step.Kind[RandomT5Config]{
@@ -41,18 +40,6 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 	Needs:    step.Libtorch,
 	Check: func(c RandomT5Config) error {
 		var ps step.Problems
-		for _, a := range []struct {
-			path             string
-			n, least, atMost int
-		}{
-			{"layers", c.Layers, 1, 1000}, {"decoder_layers", c.DecoderLayers, 0, 1000}, {"d_model", c.DModel, 1, 1 << 16},
-			{"d_kv", c.DKV, 1, 1 << 16}, {"d_ff", c.DFF, 1, 1 << 18}, {"heads", c.Heads, 1, 1000}, {"vocabulary", c.Vocabulary, 2, 1 << 24},
-			{"seed", c.Seed, 0, int(^uint(0) >> 1)},
-		} {
-			if a.n < a.least || a.n > a.atMost {
-				ps = append(ps, step.Problem{Path: a.path, Detail: fmt.Sprintf("must be %d to %d", a.least, a.atMost)})
-			}
-		}
 		if c.Family == "bart" && c.Heads*c.DKV != c.DModel {
 			ps = append(ps, step.Problem{Path: "d_kv", Detail: "for BART, heads x d_kv must be d_model"})
 		}
@@ -61,9 +48,6 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 		}
 		if strings.HasSuffix(c.Family, "mt5") && !strings.HasPrefix(c.FeedForward, "gated-") {
 			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "must be a gated one for a multilingual T5: published ones have gated-gelu"})
-		}
-		if c.Dropout < 0 || c.Dropout >= 1 {
-			ps = append(ps, step.Problem{Path: "dropout", Detail: "must be at least 0 and below 1"})
 		}
 		return ps.Err()
 	},

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/redsi/redsi/internal/host/device"
@@ -14,46 +13,51 @@ import (
 
 // TrainConfig fits a model to a collection.
 type TrainConfig struct {
-	Model           step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, to train it further"`
-	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
-	IDs             step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
-	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries         step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
-	Tokenizer       step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	MaxInput        int         `hcl:"max_input,optional" help:"first tokens of a document that the model reads, index_prefix and special tokens not counted (the paper's ℓ: 64 for atomic identifiers, else 32)"`
-	MaxQuery        int         `hcl:"max_query,optional" help:"first tokens of a query that the model reads, query_prefix counted, special tokens not"`
-	IndexPrefix     string      `hcl:"index_prefix,optional" help:"text whose tokens stand before each document; \"\": none"`
-	QueryPrefix     string      `hcl:"query_prefix,optional" help:"text whose tokens stand before each query; \"\": none"`
-	Lowercase       bool        `hcl:"lowercase,optional" help:"lower-case texts and queries first, as the paper's examples are"`
-	Ratio           string      `hcl:"ratio,optional" help:"indexing-to-retrieval ratio: natural, every document and every query once per pass; or a:b, such as 32:1 or 0:1, which takes every query once and repeats or samples documents"`
-	Repeats         string      `hcl:"repeats,optional" enum:"uniform,by_queries" help:"uniform: ratio a:b repeats all documents alike; by_queries, for ratio 1:1: each document occurs as often per pass as it has training queries, at least once"`
-	Steps           int         `hcl:"steps,optional" help:"updates"`
-	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
-	Optimizer       string      `hcl:"optimizer,added" enum:"adafactor,adamw" help:"adafactor: transformers', without a first moment; adamw: torch's, with beta1, beta2, epsilon and weight_decay"`
-	LearningRate    float64     `hcl:"learning_rate,optional" help:"the optimizer's rate after the warmup (paper, with Adafactor: 5e-4 for atomic identifiers, else 1e-3)"`
-	Schedule        string      `hcl:"schedule,added" enum:"constant,linear,cosine,inverse_sqrt" help:"how the rate changes after the warmup: linear and cosine fall to 0 at the last update, inverse_sqrt with the root of the updates made"`
-	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
-	Accumulate      int         `hcl:"accumulate,added" help:"parts that the batch of an update is cut into, one after another: less memory, and the update of the whole batch but for rounding and the masks of dropout"`
-	ClipNorm        float64     `hcl:"clip_norm,added" help:"the largest norm of all gradients together, as torch's clip_grad_norm_; 0: any"`
-	LabelSmoothing  float64     `hcl:"label_smoothing,added" help:"how much of each label's weight is spread over the vocabulary, as torch's CrossEntropyLoss"`
-	WeightDecay     float64     `hcl:"weight_decay,added" help:"for adamw; biases and layer norms have none, as transformers' Trainer has it"`
-	Beta1           float64     `hcl:"beta1,added" help:"for adamw: how much of the running mean of gradients stays"`
-	Beta2           float64     `hcl:"beta2,added" help:"for adamw: how much of the running mean of their squares stays"`
-	Epsilon         float64     `hcl:"epsilon,added" help:"for adamw: added to the root of that mean"`
-	ScaleParameter  bool        `hcl:"scale_parameter,optional" help:"adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
-	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
-	Seed            int         `hcl:"seed,optional" help:"for random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
-	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"precision of matrix products; parameters are fp32. fp16 needs a CUDA device"`
-	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
-	Select          string      `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
-	Patience        int         `hcl:"patience,added" help:"end training after this many evaluations in a row without a better value of select's metric; 0: make all steps. Not early_stopping, which is for a search"`
-	Beams           int         `hcl:"beams,optional" help:"for an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
-	EarlyStopping   string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it. Training ends early by patience"`
-	Validity        string      `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
-	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
-	KeepState       bool        `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps continues from there; garbage collection removes it"`
-	Recompute       bool        `hcl:"checkpoint_activations,added,nokey" help:"keep only each layer's input of a batch, and recompute the layer for its gradients: less memory, one more forward pass, the same update"`
-	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
+	Model     step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, to train it further"`
+	IDs       step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
+	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
+	Fitting
+	MaxInput       int     `hcl:"max_input,optional" min:"1" help:"first tokens of a document that the model reads, index_prefix and special tokens not counted (the paper's ℓ: 64 for atomic identifiers, else 32)"`
+	MaxQuery       int     `hcl:"max_query,optional" min:"1" help:"first tokens of a query that the model reads, query_prefix counted, special tokens not"`
+	IndexPrefix    string  `hcl:"index_prefix,optional" help:"text whose tokens stand before each document; \"\": none"`
+	QueryPrefix    string  `hcl:"query_prefix,optional" help:"text whose tokens stand before each query; \"\": none"`
+	Lowercase      bool    `hcl:"lowercase,optional" help:"lower-case texts and queries first, as the paper's examples are"`
+	Ratio          string  `hcl:"ratio,optional" help:"indexing-to-retrieval ratio: natural, every document and every query once per pass; or a:b, such as 32:1 or 0:1, which takes every query once and repeats or samples documents"`
+	Repeats        string  `hcl:"repeats,optional" enum:"uniform,by_queries" help:"uniform: ratio a:b repeats all documents alike; by_queries, for ratio 1:1: each document occurs as often per pass as it has training queries, at least once"`
+	Optimizer      string  `hcl:"optimizer,added" enum:"adafactor,adamw" help:"adafactor: transformers', without a first moment; adamw: torch's, with beta1, beta2, epsilon and weight_decay"`
+	Schedule       string  `hcl:"schedule,added" enum:"constant,linear,cosine,inverse_sqrt" help:"how the rate changes after the warmup: linear and cosine fall to 0 at the last update, inverse_sqrt with the root of the updates made"`
+	Accumulate     int     `hcl:"accumulate,added" min:"1" help:"parts that the batch of an update is cut into, one after another: less memory, and the update of the whole batch but for rounding and the masks of dropout"`
+	ClipNorm       float64 `hcl:"clip_norm,added" min:"0" help:"the largest norm of all gradients together, as torch's clip_grad_norm_; 0: any"`
+	LabelSmoothing float64 `hcl:"label_smoothing,added" min:"0" below:"1" help:"how much of each label's weight is spread over the vocabulary, as torch's CrossEntropyLoss"`
+	WeightDecay    float64 `hcl:"weight_decay,added" min:"0" help:"for adamw; biases and layer norms have none, as transformers' Trainer has it"`
+	Beta1          float64 `hcl:"beta1,added" min:"0" below:"1" help:"for adamw: how much of the running mean of gradients stays"`
+	Beta2          float64 `hcl:"beta2,added" min:"0" below:"1" help:"for adamw: how much of the running mean of their squares stays"`
+	Epsilon        float64 `hcl:"epsilon,added" above:"0" help:"for adamw: added to the root of that mean"`
+	Select         string  `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
+	Patience       int     `hcl:"patience,added" min:"0" help:"end training after this many evaluations in a row without a better value of select's metric; 0: make all steps. Not early_stopping, which is for a search"`
+	Beams          int     `hcl:"beams,optional" min:"1" help:"for an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
+	EarlyStopping  string  `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it. Training ends early by patience"`
+	Validity       string  `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
+	KeepState      bool    `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps continues from there; garbage collection removes it"`
+	Recompute      bool    `hcl:"checkpoint_activations,added,nokey" help:"keep only each layer's input of a batch, and recompute the layer for its gradients: less memory, one more forward pass, the same update"`
+}
+
+// Fitting is what every training is told: its data, how far it goes and where it computes.
+type Fitting struct {
+	Init            string     `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
+	Corpus          step.Input `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries         step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
+	Steps           int        `hcl:"steps,optional" min:"1" help:"updates"`
+	Batch           int        `hcl:"batch,optional" min:"1" help:"examples of an update"`
+	LearningRate    float64    `hcl:"learning_rate,optional" above:"0" help:"the optimizer's rate after the warmup (paper, with Adafactor: 5e-4 for atomic identifiers, else 1e-3)"`
+	Warmup          int        `hcl:"warmup,optional" min:"0" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
+	ScaleParameter  bool       `hcl:"scale_parameter,optional" help:"Adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
+	Dropout         *float64   `hcl:"dropout,optional" min:"0" below:"1" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
+	Seed            int        `hcl:"seed,optional" min:"0" help:"for random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
+	Precision       string     `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"precision of matrix products; parameters are fp32. fp16 needs a CUDA device"`
+	EvaluateEvery   int        `hcl:"evaluate_every,optional" min:"1" help:"updates between evaluations on the development queries; the last update is always evaluated"`
+	CheckpointEvery int        `hcl:"checkpoint_every,optional,nokey" min:"0" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
+	Device          string     `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
 var Train = step.Define(step.Kind[TrainConfig]{
@@ -113,9 +117,9 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 		}
 		return []string{"steps", "patience"}
 	},
-	Defaults: TrainConfig{Optimizer: Adafactor, Schedule: train.Constant, Accumulate: 1, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Init: "weights", MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
-		Ratio: train.Natural.String(), Repeats: "uniform", Steps: 1_000_000, Batch: 128,
-		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto",
+	Defaults: TrainConfig{Fitting: defaultFitting, Optimizer: Adafactor, Schedule: train.Constant, Accumulate: 1, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+		MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
+		Ratio: train.Natural.String(), Repeats: "uniform", Select: "MRR@10", Beams: 40,
 		EarlyStopping: string(retrieve.DefaultSearch().EarlyStopping), Validity: string(retrieve.DefaultSearch().Validity)},
 	Queue:  step.GPU,
 	Needs:  step.Libtorch,
@@ -123,6 +127,10 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 	Check:  checkTrain,
 	Work:   TrainConfig.work,
 })
+
+// defaultFitting is the paper's for naive and semantic identifiers.
+var defaultFitting = Fitting{Init: "weights", Steps: 1_000_000, Batch: 128, LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32",
+	EvaluateEvery: 5000, Device: "auto"}
 
 // The values of optimizer.
 const (
@@ -139,10 +147,7 @@ func (c TrainConfig) Rates() train.Schedule {
 const ByQueries = "by_queries"
 
 func checkTrain(c TrainConfig) error {
-	ps := checkFit(c.Device, c.Precision, c.LearningRate, c.Dropout,
-		atLeast{"max_input", c.MaxInput, 1}, atLeast{"max_query", c.MaxQuery, 1}, atLeast{"steps", c.Steps, 1}, atLeast{"batch", c.Batch, 1},
-		atLeast{"warmup", c.Warmup, 0}, atLeast{"seed", c.Seed, 0}, atLeast{"evaluate_every", c.EvaluateEvery, 1}, atLeast{"beams", c.Beams, 1},
-		atLeast{"checkpoint_every", c.CheckpointEvery, 0}, atLeast{"accumulate", c.Accumulate, 1}, atLeast{"patience", c.Patience, 0})
+	ps := c.Fitting.check()
 	bad := func(path, format string, args ...any) {
 		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
 	}
@@ -152,31 +157,16 @@ func checkTrain(c TrainConfig) error {
 	if c.Repeats == ByQueries && c.Ratio != "1:1" {
 		bad("repeats", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
 	}
-	if c.Accumulate > c.Batch && c.Batch > 0 {
+	if c.Accumulate > c.Batch {
 		bad("accumulate", "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
 	}
 	for _, a := range []struct {
-		path  string
-		v     float64
-		below float64 // 0: any
-		of    string  // the optimizer, if it is of one alone
-		is    bool    // another value than the default
-	}{
-		{"clip_norm", c.ClipNorm, 0, "", false}, {"label_smoothing", c.LabelSmoothing, 1, "", false},
-		{"weight_decay", c.WeightDecay, 0, AdamW, c.WeightDecay != 0}, {"epsilon", c.Epsilon, 0, AdamW, c.Epsilon != 1e-8},
-		{"beta1", c.Beta1, 1, AdamW, c.Beta1 != 0.9}, {"beta2", c.Beta2, 1, AdamW, c.Beta2 != 0.999},
-	} {
-		switch {
-		case !(a.v >= 0) || math.IsInf(a.v, 0):
-			bad(a.path, "must be at least 0")
-		case a.below > 0 && a.v >= a.below:
-			bad(a.path, "must be below %g", a.below)
-		case a.of != "" && a.is && c.Optimizer != a.of:
-			bad(a.path, "applies only to optimizer = %q; here optimizer is %q", a.of, c.Optimizer)
+		path string
+		set  bool // another value than the default
+	}{{"weight_decay", c.WeightDecay != 0}, {"epsilon", c.Epsilon != 1e-8}, {"beta1", c.Beta1 != 0.9}, {"beta2", c.Beta2 != 0.999}} {
+		if a.set && c.Optimizer != AdamW {
+			bad(a.path, "applies only to optimizer = %q; here optimizer is %q", AdamW, c.Optimizer)
 		}
-	}
-	if c.Epsilon == 0 {
-		bad("epsilon", "must be above 0, such as 1e-8")
 	}
 	if !c.ScaleParameter && c.Optimizer == AdamW {
 		bad("scale_parameter", "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
@@ -187,29 +177,11 @@ func checkTrain(c TrainConfig) error {
 	return ps.Err()
 }
 
-// atLeast is the least value of an attribute.
-type atLeast struct {
-	path     string
-	n, least int
-}
-
-// checkFit is what can be wrong with the settings of any training.
-func checkFit(on, precision string, rate float64, dropout *float64, numbers ...atLeast) step.Problems {
-	ps := device.Check(on)
-	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
-	for _, a := range numbers {
-		if a.n < a.least {
-			bad(a.path, fmt.Sprintf("must be at least %d", a.least))
-		}
-	}
-	if !(rate > 0) || math.IsInf(rate, 0) {
-		bad("learning_rate", "must be above 0, such as 1e-3")
-	}
-	if dropout != nil && !(*dropout >= 0 && *dropout < 1) {
-		bad("dropout", "must be at least 0 and below 1")
-	}
-	if precision == "fp16" && on == "cpu" {
-		bad("precision", "fp16 trains on a CUDA device only; use fp32 or bf16, or another device")
+// check is what ranges do not say.
+func (c Fitting) check() step.Problems {
+	ps := device.Check(c.Device)
+	if c.Precision == "fp16" && c.Device == "cpu" {
+		ps = append(ps, step.Problem{Path: "precision", Detail: "fp16 trains on a CUDA device only; use fp32 or bf16, or another device"})
 	}
 	return ps
 }

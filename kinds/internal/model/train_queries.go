@@ -6,27 +6,14 @@ import (
 
 // TrainQueriesConfig fits a model that writes queries.
 type TrainQueriesConfig struct {
-	Model           step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin"`
-	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
-	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries         step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
-	Tokenizer       step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	MaxInput        int         `hcl:"max_input,optional" help:"first tokens of a document that the model reads, prefix and special tokens not counted"`
-	MaxQuery        int         `hcl:"max_query,optional" help:"first tokens of a query that the model learns to write, special tokens not counted"`
-	Prefix          string      `hcl:"prefix,optional" help:"text whose tokens stand before each document; \"\": none"`
-	Lowercase       bool        `hcl:"lowercase,optional" help:"lower-case documents and queries first"`
-	Steps           int         `hcl:"steps,optional" help:"updates"`
-	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
-	LearningRate    float64     `hcl:"learning_rate,optional" help:"Adafactor's rate, constant after the warmup"`
-	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0"`
-	ScaleParameter  bool        `hcl:"scale_parameter,optional" help:"Adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
-	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
-	Seed            int         `hcl:"seed,optional" help:"for random weights, the order of examples and dropout"`
-	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"precision of matrix products; parameters are fp32. fp16 needs a CUDA device"`
-	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations; the last update is always evaluated"`
-	DevQueries      int         `hcl:"dev_queries,optional" help:"development queries of an evaluation, the first ones; 0: all"`
-	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
-	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
+	Model     step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin"`
+	Tokenizer step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
+	Fitting
+	MaxInput   int    `hcl:"max_input,optional" min:"1" help:"first tokens of a document that the model reads, prefix and special tokens not counted"`
+	MaxQuery   int    `hcl:"max_query,optional" min:"1" help:"first tokens of a query that the model learns to write, special tokens not counted"`
+	Prefix     string `hcl:"prefix,optional" help:"text whose tokens stand before each document; \"\": none"`
+	Lowercase  bool   `hcl:"lowercase,optional" help:"lower-case documents and queries first"`
+	DevQueries int    `hcl:"dev_queries,optional" min:"0" help:"development queries of an evaluation, the first ones; 0: all"`
 }
 
 // TrainQueriesReport is the report of a train_queries step.
@@ -72,13 +59,12 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 		{Name: "report", Type: "train/queries_report", Help: "parameters, examples, and loss and perplexity of development queries, as JSON", Fields: step.FieldsOf[TrainQueriesReport](),
 			Alike: sameQueriesReport, Why: "another evaluation may be the best where two are nearly equal"},
 	},
-	Defaults: TrainQueriesConfig{Init: "weights", MaxInput: 512, MaxQuery: 64, Lowercase: true, Steps: 100_000, Batch: 128,
-		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, DevQueries: 1000, Device: "auto"},
-	Queue:  step.GPU,
-	Needs:  step.Libtorch,
-	Device: func(c TrainQueriesConfig) string { return c.Device },
-	Check:  checkTrainQueries,
-	Work:   TrainQueriesConfig.work,
+	Defaults: TrainQueriesConfig{Fitting: queriesFitting(), MaxInput: 512, MaxQuery: 64, Lowercase: true, DevQueries: 1000},
+	Queue:    step.GPU,
+	Needs:    step.Libtorch,
+	Device:   func(c TrainQueriesConfig) string { return c.Device },
+	Check:    func(c TrainQueriesConfig) error { return c.Fitting.check().Err() },
+	Work:     TrainQueriesConfig.work,
 })
 
 // sameQueriesReport takes two models for one if they find development queries about as likely.
@@ -87,11 +73,11 @@ var sameQueriesReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map
 	"dev_loss": {Rel: 0.02}, "dev_perplexity": {Rel: 0.1}, "best_step": {Rel: 0.5},
 }}
 
-func checkTrainQueries(c TrainQueriesConfig) error {
-	return checkFit(c.Device, c.Precision, c.LearningRate, c.Dropout,
-		atLeast{"max_input", c.MaxInput, 1}, atLeast{"max_query", c.MaxQuery, 1}, atLeast{"steps", c.Steps, 1}, atLeast{"batch", c.Batch, 1},
-		atLeast{"warmup", c.Warmup, 0}, atLeast{"seed", c.Seed, 0}, atLeast{"evaluate_every", c.EvaluateEvery, 1},
-		atLeast{"dev_queries", c.DevQueries, 0}, atLeast{"checkpoint_every", c.CheckpointEvery, 0}).Err()
+// queriesFitting differs in that fewer updates suffice.
+func queriesFitting() Fitting {
+	f := defaultFitting
+	f.Steps = 100_000
+	return f
 }
 
 // Likelihood is the metric that selects: e to minus the mean loss of a token.

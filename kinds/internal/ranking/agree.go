@@ -20,9 +20,9 @@ type agreeConfig struct {
 	B       step.Input `hcl:"b,optional" accepts:"trec/run" help:"another run of the same queries"`
 	ScoresA step.Input `hcl:"scores_a,optional" accepts:"score/queries" help:"queries output of a's score step, for rmse"`
 	ScoresB step.Input `hcl:"scores_b,optional" accepts:"score/queries" help:"queries output of b's score step"`
-	Depth   int        `hcl:"depth,optional" help:"documents of a ranking that tau and RBO look at"`
-	P       float64    `hcl:"p,optional" help:"persistence of RBO: 0.9 gives 86% of the weight to the first 10 ranks"`
-	Overlap []int      `hcl:"overlap,optional" help:"depths of overlap"`
+	Depth   int        `hcl:"depth,optional" min:"1" help:"documents of a ranking that tau and RBO look at"`
+	P       float64    `hcl:"p,optional" above:"0" below:"1" help:"persistence of RBO: 0.9 gives 86% of the weight to the first 10 ranks"`
+	Overlap []int      `hcl:"overlap,optional" min:"1" help:"depths of overlap"`
 }
 
 // agreeReport is means over the queries that both rank.
@@ -76,17 +76,6 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 		}
 		if !c.A.Set() && !c.ScoresA.Set() {
 			bad("a", "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
-		}
-		if c.Depth < 1 {
-			bad("depth", "must be at least 1")
-		}
-		if !(c.P > 0 && c.P < 1) {
-			bad("p", "is between 0 and 1, such as 0.9")
-		}
-		for i, k := range c.Overlap {
-			if k < 1 {
-				bad(fmt.Sprintf("overlap[%d]", i), "must be at least 1")
-			}
 		}
 		return ps.Err()
 	},

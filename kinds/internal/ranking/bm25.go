@@ -22,7 +22,7 @@ type bm25Config struct {
 	Split     string      `hcl:"split,optional" enum:"train,dev,test" help:"which queries are asked"`
 	Expand    step.Inputs `hcl:"expand,optional" accepts:"nq/queries" help:"queries whose train split is appended to their documents' texts, such as the collection's own or generated ones; other splits are not"`
 	Title     bool        `hcl:"title,optional" help:"a document's title comes before its text, which in many corpora begins with it already"`
-	Depth     int         `hcl:"depth,optional" help:"documents of a ranking, at most"`
+	Depth     int         `hcl:"depth,optional" min:"1" help:"documents of a ranking, at most"`
 	Formula   string      `hcl:"formula,optional" enum:"lucene,robertson,atire,bm25+,bm25l,bm25l_tf,okapi" help:"what a document scores"`
 	K1        float64     `hcl:"k1,optional" help:"how soon a repeated word counts no more"`
 	B         float64     `hcl:"b,optional" help:"how much long documents are penalized, from 0 to 1"`
@@ -80,9 +80,6 @@ the queries that are appended, and the queries; a million passages of 60 words t
 	Defaults: bm25Config{Split: string(nq.Dev), Depth: 1000, Formula: string(bm25.Lucene), K1: 0.9, B: 0.4, Tokenizer: luceneEnglish},
 	Check: func(c bm25Config) error {
 		var ps step.Problems
-		if c.Depth < 1 {
-			ps = append(ps, step.Problem{Path: "depth", Detail: "must be at least 1"})
-		}
 		if c.Delta != nil && c.Formula != string(bm25.Plus) && c.Formula != string(bm25.Long) && c.Formula != string(bm25.LongTF) {
 			ps = append(ps, step.Problem{Path: "delta", Detail: "applies only to formulas bm25+, bm25l and bm25l_tf; remove it"})
 		}

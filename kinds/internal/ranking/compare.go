@@ -22,9 +22,9 @@ type compareConfig struct {
 	Test       string                `hcl:"test,optional" enum:"t,permutation,bootstrap,wilcoxon" help:"paired and two-sided: Student's t, randomization of signs, shifted bootstrap, signed ranks"`
 	Correction string                `hcl:"correction,optional" enum:"none,bonferroni,holm,tukey_hsd" help:"for the number of comparisons; tukey_hsd takes all pairs of systems together: with t by the studentized range, queries being blocks, with permutation by random assignments"`
 	Family     string                `hcl:"family,optional" enum:"measure,all" help:"comparisons that are corrected together: those of each measure, or all; tukey_hsd is always of a measure"`
-	Alpha      float64               `hcl:"alpha,optional" help:"corrected p below which a difference is significant; intervals have confidence 1 - alpha"`
-	Samples    int                   `hcl:"samples,optional" help:"for permutation, where more than 20 queries differ, and for bootstrap"`
-	Seed       int                   `hcl:"seed,optional" help:"for the samples"`
+	Alpha      float64               `hcl:"alpha,optional" above:"0" below:"1" help:"corrected p below which a difference is significant; intervals have confidence 1 - alpha"`
+	Samples    int                   `hcl:"samples,optional" min:"100" max:"100000000" help:"for permutation, where more than 20 queries differ, and for bootstrap"`
+	Seed       int                   `hcl:"seed,optional" min:"0" help:"for the samples"`
 }
 
 // compareReport is what tables read.
@@ -115,15 +115,6 @@ func checkCompare(c compareConfig) error {
 		if slices.Contains(c.Baselines[:i], b) {
 			bad(fmt.Sprintf("baselines[%d]", i), "%q is named twice", b)
 		}
-	}
-	if !(c.Alpha > 0 && c.Alpha < 1) {
-		bad("alpha", "is a probability between 0 and 1, such as 0.05")
-	}
-	if c.Samples < 100 || c.Samples > 100_000_000 {
-		bad("samples", "from 100 to 100000000")
-	}
-	if c.Seed < 0 {
-		bad("seed", "must not be negative")
 	}
 	if c.Correction == string(significance.TukeyRange) && c.Test != string(significance.T) && c.Test != string(significance.Permutation) {
 		bad("correction", "tukey_hsd uses the t or the permutation test, not %s", c.Test)

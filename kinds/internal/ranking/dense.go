@@ -19,7 +19,7 @@ type denseConfig struct {
 	Queries         step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of the collection"`
 	Split           string     `hcl:"split,optional" enum:"train,dev,test" help:"which queries are asked"`
 	Similarity      string     `hcl:"similarity,optional" enum:"product,cosine" help:"what a document scores"`
-	Depth           int        `hcl:"depth,optional" help:"documents of a ranking, at most"`
+	Depth           int        `hcl:"depth,optional" min:"1" help:"documents of a ranking, at most"`
 }
 
 var Dense = step.Define(step.Kind[denseConfig]{
@@ -44,13 +44,7 @@ queries x depth.`,
 		{Name: "report", Type: "dense/report", Help: "what was compared, as JSON", Fields: step.FieldsOf[denseReport]()},
 	},
 	Defaults: denseConfig{Split: string(nq.Dev), Similarity: "product", Depth: 1000},
-	Check: func(c denseConfig) error {
-		if c.Depth < 1 {
-			return step.Problems{{Path: "depth", Detail: "must be at least 1"}}
-		}
-		return nil
-	},
-	Run: runDense,
+	Run:      runDense,
 })
 
 // denseReport is the report of a dense step.

@@ -30,7 +30,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 		return err
 	}
 	defer e.close()
-	of := c.Texts()
+	of := c.Texts
 	in, done, err := of.Open(x)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken, EOSToken: 1},
 	Check: func(c atomicIDsConfig) error {
 		var ps step.Problems
-		inout.Check(&ps, "eos_token", c.EOSToken < max(1, c.FirstToken), "must be a token id below first_token")
+		inout.Check(&ps, "eos_token", c.EOSToken < max(1, c.FirstToken), "want a token id below first_token")
 		return ps.Err()
 	},
 	Work: atomicIDsConfig.work,
@@ -82,7 +82,7 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
 	Defaults: NaiveIDsConfig{Seed: 42, Generator: string(docid.GeneratorPython)},
 	Check: func(c NaiveIDsConfig) error {
 		var ps step.Problems
-		inout.Check(&ps, "times", c.Times == 0 || c.Times >= 1, "must be at least 1: every document needs a number")
+		inout.Check(&ps, "times", c.Times == 0 || c.Times >= 1, "want 1 or more: every document needs a number")
 		inout.Check(&ps, "budget", (c.Budget == 0) != (c.Times == 0), "give exactly one of budget and times")
 		return ps.Err()
 	},

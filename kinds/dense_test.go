@@ -80,7 +80,7 @@ func TestDense(t *testing.T) {
 		{"import_embeddings", "dtype <i4", map[string]any{"files": file(npy("<i4", 5, 1, make([]int32, 5)))}},
 		{"import_embeddings", "rows have 1 numbers, those of the files before 2", map[string]any{"files": []any{l.blob("file", first), l.blob("file", npy("<f4", 1, 1, []float32{1}))}}},
 		{"import_embeddings", "ends within", map[string]any{"files": file(first[:len(first)-1])}},
-		{"import_embeddings", `no file is named *.npy*; there are ["vectors.txt"]`, map[string]any{"files": []any{l.tree("files", map[string][]byte{"vectors.txt": first})}}},
+		{"import_embeddings", `no file is named "*.npy*"; there are ["vectors.txt"]`, map[string]any{"files": []any{l.tree("files", map[string][]byte{"vectors.txt": first})}}},
 	} {
 		if c.kind == "import_embeddings" {
 			c.config["documents"] = documents

@@ -174,7 +174,7 @@ func TestImportIDs(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again, titles) {
 		t.Errorf("%+v, %v, want %+v", again, err, titles)
 	}
-	if _, err := brought(map[string]any{"file": "other"}, "D0\ta\n"); err == nil || !strings.Contains(err.Error(), `no file is called "other"; there are ["ids-a"]`) {
+	if _, err := brought(map[string]any{"file": "other"}, "D0\ta\n"); err == nil || !strings.Contains(err.Error(), `no file is named "other"; there are ["ids-a"]`) {
 		t.Errorf("error %v", err)
 	}
 

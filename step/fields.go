@@ -157,6 +157,34 @@ func (f *Fields) At(path string) (*Fields, error) {
 	return at, nil
 }
 
+// With has members of these names where f has a map of any, at a path of f: those that a
+// configuration decides. It changes f and returns it. A path of no map is a programming error.
+func (f *Fields) With(path string, names ...string) *Fields {
+	at, err := f.At(path)
+	if err != nil || at.Type != Map {
+		panic(fmt.Sprintf("step: no map at %q: %v", path, err))
+	}
+	of := *at.Elem
+	*at = Fields{Type: Object}
+	for _, name := range names {
+		at.Object = append(at.Object, Field{name, of.clone()})
+	}
+	return f
+}
+
+// clone shares nothing that With could change.
+func (f Fields) clone() Fields {
+	f.Object = slices.Clone(f.Object)
+	for i := range f.Object {
+		f.Object[i].Fields = f.Object[i].clone()
+	}
+	if f.Elem != nil {
+		elem := f.Elem.clone()
+		f.Elem = &elem
+	}
+	return f
+}
+
 func (f *Fields) names() []string {
 	var list []string
 	for _, m := range f.Object {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -157,11 +158,7 @@ reruns only this, editing an expectation nothing.`,
 			return err
 		}
 		for output, write := range map[string]func(io.Writer) error{"svg": f.SVG, "pdf": f.PDF, "png": f.PNG, "csv": f.CSV, "json": f.JSON} {
-			w, err := x.Create(output)
-			if err != nil {
-				return err
-			}
-			if err := errors.Join(write(w), w.Close()); err != nil {
+			if err := inout.Write(x, output, write); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,6 @@ package results
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -105,11 +104,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 			return err
 		}
 		for output, write := range map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "csv": t.CSV, "json": t.JSON} {
-			w, err := x.Create(output)
-			if err != nil {
-				return err
-			}
-			if err := errors.Join(write(w), w.Close()); err != nil {
+			if err := inout.Write(x, output, write); err != nil {
 				return err
 			}
 		}

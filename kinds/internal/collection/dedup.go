@@ -2,7 +2,6 @@ package collection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -143,13 +142,9 @@ func eachHeaderInOrder(x *step.IO, order dedup.RecordOrder, train, dev step.Inpu
 func dedupSources(x *step.IO, c dedupConfig) (dedup.Sources, error) {
 	var s dedup.Sources
 	if len(c.Tokenizer) > 0 {
-		path, err := inout.OnlyFile(x, c.Tokenizer, "tokenizer")
+		bert, err := inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", tokenize.LoadBERT)
 		if err != nil {
 			return s, err
-		}
-		bert, err := tokenize.LoadBERT(path)
-		if err != nil {
-			return s, step.Permanent(err)
 		}
 		s.BertNormalize = bert.Normalize
 	}
@@ -169,11 +164,7 @@ func dedupSources(x *step.IO, c dedupConfig) (dedup.Sources, error) {
 func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 	for output, write := range map[string]func(io.Writer) error{
 		"documents": g.WriteDocuments, "queries": g.WriteQueries, "unresolved": g.WriteAudit} {
-		w, err := x.Create(output)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(write(w), w.Close()); err != nil {
+		if err := inout.Write(x, output, write); err != nil {
 			return err
 		}
 	}

@@ -194,14 +194,9 @@ func judgments(x *step.IO, ins step.Inputs) (*qrels.Judgments, error) {
 	}
 	all := &qrels.Judgments{}
 	for i, in := range ins {
-		r, err := x.Open(in)
+		one, err := inout.Read(x, in, fmt.Sprintf("qrels %d", i+1), qrels.Read)
 		if err != nil {
 			return nil, err
-		}
-		one, err := qrels.Read(r)
-		r.Close()
-		if err != nil {
-			return nil, inout.DataError(fmt.Errorf("qrels %d: %w", i+1, err))
 		}
 		for j := range one.Each {
 			if err := all.Judge(j.Query, j.Document, j.Grade); err != nil {

@@ -194,15 +194,11 @@ func (i *corpusImport) queries(coll *collect.Collection) error {
 
 func (i *corpusImport) qrels(coll *collect.Collection) error {
 	for _, split := range collect.Splits() {
-		qrels, err := coll.Qrels(split)
+		judged, err := coll.Qrels(split)
 		if err != nil {
 			return step.Permanent(err)
 		}
-		w, err := i.x.Create(string(split) + "_qrels")
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(qrels.Write(w), w.Close()); err != nil {
+		if err := inout.Write(i.x, string(split)+"_qrels", judged.Write); err != nil {
 			return err
 		}
 	}

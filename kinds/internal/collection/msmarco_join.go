@@ -155,13 +155,9 @@ func (j *joinedMSMarco) draw() error {
 func (j *joinedMSMarco) number(c msmarcoConfig, report *msmarcoReport) (*msmarco.Collection, error) {
 	var normalize func(string) string
 	if c.Key == msmarco.NormalizedTitle {
-		path, err := inout.OnlyFile(j.x, c.Tokenizer, "tokenizer")
+		bert, err := inout.OpenTokenizer(j.x, c.Tokenizer, "tokenizer", tokenize.LoadBERT)
 		if err != nil {
 			return nil, err
-		}
-		bert, err := tokenize.LoadBERT(path)
-		if err != nil {
-			return nil, step.Permanent(err)
 		}
 		normalize = bert.Normalize
 	}

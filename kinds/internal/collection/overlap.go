@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
-	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/overlap"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -168,16 +167,8 @@ func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {
 }
 
 func overlapQueries(x *step.IO, in step.Input) (*overlap.Queries, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	queries := overlap.NewQueries()
-	if err := dedup.ReadQueries(r, -1, queries.Add); err != nil {
-		return nil, inout.DataError(fmt.Errorf("queries: %w", err))
-	}
-	return queries, nil
+	return queries, inout.EachQuery(x, in, "queries", queries.Add)
 }
 
 // overlapWithDocuments compares documents, and looks for queries in them.

@@ -107,20 +107,12 @@ func representatives(x *step.IO, in step.Input) (map[nq.Key]int32, error) {
 	if !in.Set() {
 		return nil, nil
 	}
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	docs := map[nq.Key]int32{}
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+	err := inout.EachRow(x, in, "documents", func(d *dedup.Document) error {
 		docs[nq.Key{Split: d.Split, ID: d.ExampleID}] = d.Doc
 		return nil
 	})
-	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("documents: %w", err))
-	}
-	return docs, nil
+	return docs, err
 }
 
 // Unknown says whether T5's tokenization of a text has <unk>. Only the second program has one.
@@ -130,13 +122,9 @@ type Unknown = func(text string) bool
 func serializerTools(x *step.IO, hasUnknown Unknown, bert step.Inputs) (serialize.Tools, error) {
 	tools := serialize.Tools{HasUnknown: hasUnknown}
 	if len(bert) > 0 {
-		path, err := inout.OnlyFile(x, bert, "bert_tokenizer")
+		tok, err := inout.OpenTokenizer(x, bert, "bert_tokenizer", tokenize.LoadBERT)
 		if err != nil {
 			return tools, err
-		}
-		tok, err := tokenize.LoadBERT(path)
-		if err != nil {
-			return tools, step.Permanent(err)
 		}
 		tools.BertNormalize = tok.Normalize
 	}

@@ -1,7 +1,6 @@
 package ids
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -75,7 +73,7 @@ func runImportEmbeddings(ctx context.Context, x *step.IO, c importEmbeddingsConf
 			return err
 		}
 	}
-	files, err := chosenFiles(x, c.Files, "files", c.File, "*.npy*")
+	files, err := inout.ChosenFiles(x, c.Files, "files", c.File, "*.npy*")
 	if err != nil {
 		return err
 	}
@@ -103,45 +101,7 @@ func (c importEmbeddingsConfig) owners(x *step.IO) (names []string, err error) {
 		}
 		return names, err
 	}
-	r, err := x.Open(c.Documents)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
-		names = append(names, d.Key)
-		return nil
-	})
-	return names, inout.DataError(err)
-}
-
-// chosenFiles are an attribute's files whose names a pattern, or else the usual one, fits. A
-// file that is not part of a tree has no name that says anything.
-func chosenFiles(x *step.IO, ins step.Inputs, attribute, pattern, usual string) (chosen []artifacts.File, err error) {
-	var all []string
-	for _, in := range ins {
-		for _, f := range x.Files(in, attribute) {
-			all = append(all, f.Name)
-			fits := f.Name == pattern
-			switch {
-			case pattern == "" && in.Artifact.Files == nil:
-				fits = true
-			case !fits:
-				// errors of patterns are found by Check
-				fits, _ = path.Match(cmp.Or(pattern, usual), f.Name)
-				if pattern == "" && !fits {
-					fits, _ = path.Match(usual, path.Base(f.Name))
-				}
-			}
-			if fits {
-				chosen = append(chosen, f)
-			}
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, step.Permanent(fmt.Errorf("%s: no file is named %s; there are %q", attribute, cmp.Or(pattern, usual), all))
-	}
-	return chosen, nil
+	return inout.DocumentKeys(x, c.Documents)
 }
 
 // importedVectors puts rows in the order of their owners.
@@ -168,7 +128,7 @@ func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error 
 		}
 		places[name] = i
 	}
-	files, err := chosenFiles(x, c.Names, "names", c.NamesFile, "*")
+	files, err := inout.ChosenFiles(x, c.Names, "names", c.NamesFile, "*")
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,54 @@ func OnlyFile(x *step.IO, ins step.Inputs, what string) (string, error) {
 	return x.Path(files[0].Digest)
 }
 
+// Read gives an input to a reader and closes it. What the reader says is an error of the data,
+// under the name that the step has for the input; "": under none.
+func Read[T any](x *step.IO, in step.Input, name string, read func(io.Reader) (T, error)) (T, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer r.Close()
+	v, err := read(r)
+	if err != nil && name != "" {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return v, DataError(err)
+}
+
+// EachRow visits the documents of a collection.
+func EachRow(x *step.IO, in step.Input, name string, visit func(*dedup.Document) error) error {
+	_, err := Read(x, in, name, func(r io.Reader) (struct{}, error) { return struct{}{}, dedup.ReadDocuments(r, visit) })
+	return err
+}
+
+// EachQuery visits the lines of queries, of all splits.
+func EachQuery(x *step.IO, in step.Input, name string, visit func(*dedup.Query) error) error {
+	_, err := Read(x, in, name, func(r io.Reader) (struct{}, error) { return struct{}{}, dedup.ReadQueries(r, -1, visit) })
+	return err
+}
+
+// Write writes a whole output.
+func Write(x *step.IO, output string, write func(io.Writer) error) error {
+	w, err := x.Create(output)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(w), w.Close())
+}
+
+// OpenTokenizer loads the one file of an attribute by load, which is a tokenizer's.
+func OpenTokenizer[T any](x *step.IO, in step.Inputs, attribute string, load func(path string) (T, error)) (T, error) {
+	path, err := OnlyFile(x, in, attribute)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	tok, err := load(path)
+	return tok, step.Permanent(err)
+}
+
 // OpenCorpus reads the texts of a collection; the function closes what it opened.
 func OpenCorpus(x *step.IO, in step.Input) (*corpus.Reader, func(), error) {
 	r, err := x.Open(in)
@@ -65,59 +113,40 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 
 // DocumentNames are the numbers of a collection's documents, which name them in
 // identifiers, rankings and qrels.
-func DocumentNames(x *step.IO, in step.Input) ([]string, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var names []string
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+func DocumentNames(x *step.IO, in step.Input) (names []string, err error) {
+	err = EachRow(x, in, "", func(d *dedup.Document) error {
 		names = append(names, strconv.Itoa(int(d.Doc)))
 		return nil
 	})
-	return names, DataError(err)
+	return names, err
+}
+
+// DocumentKeys are the names that documents have outside of redsi.
+func DocumentKeys(x *step.IO, in step.Input) (keys []string, err error) {
+	err = EachRow(x, in, "", func(d *dedup.Document) error {
+		keys = append(keys, d.Key)
+		return nil
+	})
+	return keys, err
 }
 
 // ReadVectors reads embeddings whole.
 func ReadVectors(x *step.IO, in step.Input) (kmeans.Matrix, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return kmeans.Matrix{}, err
-	}
-	defer r.Close()
-	m, err := docid.ReadVectors(r)
-	return m, DataError(err)
+	return Read(x, in, "", docid.ReadVectors)
 }
 
 // ReadIDs reads a collection's identifiers.
-func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	set, err := docid.Read(r)
-	return set, DataError(err)
-}
+func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) { return Read(x, in, "", docid.Read) }
 
 // WriteVectors writes the rows as embeddings; unit is what they stand for, in the plural.
 func WriteVectors(x *step.IO, m kmeans.Matrix, unit string) error {
-	w, err := x.Create("embeddings")
-	if err != nil {
-		return err
-	}
 	x.Count(unit, int64(m.Rows))
-	return errors.Join(docid.WriteVectors(w, m), w.Close())
+	return Write(x, "embeddings", func(w io.Writer) error { return docid.WriteVectors(w, m) })
 }
 
 // WriteIDs writes a collection's identifiers as ids, and what they are like as report.
 func WriteIDs(x *step.IO, set *docid.Set) error {
-	w, err := x.Create("ids")
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(set.Write(w), w.Close()); err != nil {
+	if err := Write(x, "ids", set.Write); err != nil {
 		return err
 	}
 	stats, err := set.Statistics()

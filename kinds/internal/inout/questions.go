@@ -29,14 +29,9 @@ type Question struct {
 // its documents, stand together. check, if not nil, sees each line of every split; what it
 // returns is an error of the data.
 func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.Query) error) ([]Question, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	var out []Question
 	asked, trained := map[int64]bool{}, map[int32]bool{}
-	err = dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+	err := EachQuery(x, in, "queries", func(q *dedup.Query) error {
 		if check != nil {
 			if err := check(q); err != nil {
 				return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
@@ -62,7 +57,7 @@ func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.
 		return nil
 	})
 	if err != nil {
-		return nil, DataError(fmt.Errorf("queries: %w", err))
+		return nil, err
 	}
 	if len(out) == 0 {
 		return nil, step.Permanent(fmt.Errorf("there are no %s queries to evaluate", split))
@@ -83,11 +78,7 @@ func WriteQrels(x *step.IO, questions []Question) error {
 			}
 		}
 	}
-	w, err := x.Create("qrels")
-	if err != nil {
-		return err
-	}
-	return errors.Join(judged.Write(w), w.Close())
+	return Write(x, "qrels", judged.Write)
 }
 
 // RunTag is the last field of a run's lines.

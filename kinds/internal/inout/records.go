@@ -2,12 +2,14 @@ package inout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
@@ -28,41 +30,61 @@ var documentNames = []string{"document", "doc_id", "docid", "text_id", "_id", "i
 // document (or doc_id, docid, text_id, _id, id: a text or a number); any other is columns with tabs
 // between them, the document's name first. Blank lines count and are passed over.
 func EachRecord(x *step.IO, files step.Inputs, what, pattern string, visit func(Record) error) error {
-	read, there := 0, []string{}
-	for _, in := range files {
-		for _, f := range x.Files(in, what) {
-			if ok, _ := path.Match(pattern, f.Name); pattern != "" && len(in.Artifact.Files) > 0 && !ok {
-				there = append(there, f.Name)
-				continue
+	chosen, err := ChosenFiles(x, files, what, pattern, "*")
+	if err != nil {
+		return err
+	}
+	for _, f := range chosen {
+		asJSON, begun := false, false
+		err := EachLine(x, f, func(n int, line []byte) (bool, error) {
+			r := Record{Place: fmt.Sprintf("%s, line %d", f.Name, n)}
+			if n == 1 {
+				line = bytes.TrimPrefix(line, []byte("\ufeff"))
 			}
-			read++
-			asJSON, begun := false, false
-			err := EachLine(x, f, func(n int, line []byte) (bool, error) {
-				r := Record{Place: fmt.Sprintf("%s, line %d", f.Name, n)}
-				if n == 1 {
-					line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			line = bytes.TrimSuffix(line, []byte("\r"))
+			if len(bytes.TrimSpace(line)) == 0 {
+				return true, nil
+			}
+			if !begun {
+				asJSON, begun = line[0] == '{', true
+			}
+			if err := r.parse(line, asJSON); err != nil {
+				return false, DataError(fmt.Errorf("%s: %w", r.Place, err))
+			}
+			return true, DataError(visit(r))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ChosenFiles are an attribute's files whose names a pattern of path.Match, or else the usual
+// one, fits. A file that is not part of a tree has no name that says anything, and fits any.
+func ChosenFiles(x *step.IO, ins step.Inputs, attribute, pattern, usual string) (chosen []artifacts.File, err error) {
+	var all []string
+	for _, in := range ins {
+		for _, f := range x.Files(in, attribute) {
+			all = append(all, f.Name)
+			fits := f.Name == pattern || in.Artifact.Files == nil
+			if !fits {
+				if fits, err = path.Match(cmp.Or(pattern, usual), f.Name); err != nil {
+					return nil, step.Permanent(fmt.Errorf("%s: %q is not a pattern of names: %w", attribute, pattern, err))
 				}
-				line = bytes.TrimSuffix(line, []byte("\r"))
-				if len(bytes.TrimSpace(line)) == 0 {
-					return true, nil
-				}
-				if !begun {
-					asJSON, begun = line[0] == '{', true
-				}
-				if err := r.parse(line, asJSON); err != nil {
-					return false, DataError(fmt.Errorf("%s: %w", r.Place, err))
-				}
-				return true, DataError(visit(r))
-			})
-			if err != nil {
-				return err
+			}
+			if pattern == "" && !fits {
+				fits, _ = path.Match(usual, path.Base(f.Name))
+			}
+			if fits {
+				chosen = append(chosen, f)
 			}
 		}
 	}
-	if read == 0 {
-		return step.Permanent(fmt.Errorf("%s: no file is called %q; there are %q", what, pattern, there[:min(10, len(there))]))
+	if len(chosen) == 0 {
+		return nil, step.Permanent(fmt.Errorf("%s: no file is named %q; there are %q", attribute, cmp.Or(pattern, usual), all[:min(10, len(all))]))
 	}
-	return nil
+	return chosen, nil
 }
 
 func (r *Record) parse(line []byte, asJSON bool) error {

@@ -103,13 +103,8 @@ func openTexts(x *step.IO, in, documents step.Input, title bool) (*documentTexts
 // titles are those in documents' URLs, "" where a URL has none, and the documents' own
 // where there is no URL.
 func titles(x *step.IO, in step.Input) ([]string, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	all := []string{}
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+	err := EachRow(x, in, "", func(d *dedup.Document) error {
 		title := d.Title
 		if d.URL != "" {
 			title, _ = wikipedia.URLTitle(d.URL)
@@ -117,7 +112,7 @@ func titles(x *step.IO, in step.Input) ([]string, error) {
 		all = append(all, title)
 		return nil
 	})
-	return all, DataError(err)
+	return all, err
 }
 
 // Next is the next document's text, after its title and a blank if titles are wanted;

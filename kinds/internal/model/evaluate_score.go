@@ -84,11 +84,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	}
 	x.Count("queries", int64(len(queries)))
 	x.Count("queries_without_hypothesis", int64(len(queries)-len(byTokens)))
-	w, err := x.Create("qrels")
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(judged.Write(w), w.Close()); err != nil {
+	if err := inout.Write(x, "qrels", judged.Write); err != nil {
 		return err
 	}
 	var model ShardReport

@@ -150,7 +150,7 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
-	keys, err := documentKeys(x, c.Documents)
+	keys, err := inout.DocumentKeys(x, c.Documents)
 	if err != nil {
 		return nil, err
 	}
@@ -183,23 +183,9 @@ func or[T any](p *T, otherwise T) T {
 	return otherwise
 }
 
-// documentKeys are the keys of a collection's documents.
-func documentKeys(x *step.IO, in step.Input) (keys []string, err error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
-		keys = append(keys, d.Key)
-		return nil
-	})
-	return keys, inout.DataError(err)
-}
-
 // joinGenerated puts what was generated behind the collection's own queries.
 func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
-	keys, err := documentKeys(x, c.Documents)
+	keys, err := inout.DocumentKeys(x, c.Documents)
 	if err != nil {
 		return err
 	}

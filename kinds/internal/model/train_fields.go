@@ -17,24 +17,10 @@ func (c TrainConfig) declares() map[string]*step.Fields {
 	for _, m := range list {
 		names = append(names, m.String())
 	}
-	return map[string]*step.Fields{"curve": curveFields(names...), "report": metricFields(step.FieldsOf[TrainReport](), "metrics", names)}
+	return map[string]*step.Fields{"curve": curveFields(names...), "report": step.FieldsOf[TrainReport]().With("metrics", names...)}
 }
 
 // curveFields are those of a curve whose points have these metrics.
 func curveFields(names ...string) *step.Fields {
-	return metricFields(step.FieldsOf[train.Curve](), "points.0.metrics", names)
-}
-
-// metricFields has these metrics at a path, in place of any.
-func metricFields(f *step.Fields, path string, names []string) *step.Fields {
-	at, err := f.At(path)
-	if err != nil {
-		panic("model: " + err.Error()) // the path is ours
-	}
-	any := *at.Elem
-	*at = step.Fields{Type: step.Object}
-	for _, name := range names {
-		at.Object = append(at.Object, step.Field{Name: name, Fields: any})
-	}
-	return f
+	return step.FieldsOf[train.Curve]().With("points.0.metrics", names...)
 }

@@ -85,17 +85,11 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 
 // declares names the depths of overlap.
 func (c agreeConfig) declares() map[string]*step.Fields {
-	f := step.FieldsOf[agreeReport]()
-	for i := range f.Object {
-		if f.Object[i].Name == "overlap" {
-			var depths []step.Field
-			for _, k := range c.Overlap {
-				depths = append(depths, step.Field{Name: strconv.Itoa(k), Fields: step.Fields{Type: step.Float}})
-			}
-			f.Object[i].Fields = step.Fields{Type: step.Object, Object: depths}
-		}
+	var depths []string
+	for _, k := range c.Overlap {
+		depths = append(depths, strconv.Itoa(k))
 	}
-	return map[string]*step.Fields{"report": f}
+	return map[string]*step.Fields{"report": step.FieldsOf[agreeReport]().With("overlap", depths...)}
 }
 
 func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
@@ -129,11 +123,11 @@ func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
 
 // agreeRuns compares the rankings of two runs.
 func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) error {
-	a, err := readRankings(x, c.A, "a")
+	a, err := inout.Read(x, c.A, "a", metrics.ReadRun)
 	if err != nil {
 		return err
 	}
-	b, err := readRankings(x, c.B, "b")
+	b, err := inout.Read(x, c.B, "b", metrics.ReadRun)
 	if err != nil {
 		return err
 	}
@@ -198,19 +192,6 @@ func sameStart(a, b []string, depth int) bool {
 		}
 	}
 	return true
-}
-
-func readRankings(x *step.IO, in step.Input, name string) ([]metrics.Ranking, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	list, err := metrics.ReadRun(r)
-	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("%s: %w", name, err))
-	}
-	return list, nil
 }
 
 // agreeScores compares the scores of queries that both have, in the measures of both.

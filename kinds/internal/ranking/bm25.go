@@ -211,19 +211,14 @@ func inCollection(documents int32) func(*dedup.Query) error {
 func expansions(x *step.IO, ins step.Inputs) (map[int32][]string, error) {
 	out := map[int32][]string{}
 	for _, in := range ins {
-		r, err := x.Open(in)
-		if err != nil {
-			return nil, err
-		}
-		err = dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+		err := inout.EachQuery(x, in, "expand", func(q *dedup.Query) error {
 			if q.Split == nq.Train {
 				out[q.Doc] = append(out[q.Doc], q.Question)
 			}
 			return nil
 		})
-		r.Close()
 		if err != nil {
-			return nil, inout.DataError(fmt.Errorf("expand: %w", err))
+			return nil, err
 		}
 	}
 	return out, nil

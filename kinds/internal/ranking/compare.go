@@ -128,28 +128,14 @@ func (c compareConfig) declares() map[string]*step.Fields {
 	if len(ps) > 0 {
 		return nil
 	}
-	of := step.FieldsOf[comparison]()
-	var percent, measures, systems []step.Field
-	for _, m := range list {
-		percent = append(percent, step.Field{Name: m.ID(), Fields: step.Fields{Type: step.Float, Unit: "percent"}})
-		measures = append(measures, step.Field{Name: m.ID(), Fields: *of})
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Systems)) {
-		var against []step.Field
-		for _, b := range c.Baselines {
-			if b != name {
-				against = append(against, step.Field{Name: b, Fields: step.Fields{Type: step.Object, Object: measures}})
-			}
-		}
-		systems = append(systems, step.Field{Name: name, Fields: step.Fields{Type: step.Object, Object: []step.Field{
-			{Name: "percent", Fields: step.Fields{Type: step.Object, Object: percent}},
-			{Name: "against", Fields: step.Fields{Type: step.Object, Object: against}},
-		}}})
-	}
-	f := step.FieldsOf[compareReport]()
-	for i := range f.Object {
-		if f.Object[i].Name == "systems" {
-			f.Object[i].Fields = step.Fields{Type: step.Object, Object: systems}
+	ids := metricIDs(list)
+	names := slices.Sorted(maps.Keys(c.Systems))
+	f := step.FieldsOf[compareReport]().With("systems", names...)
+	for _, name := range names {
+		others := slices.DeleteFunc(slices.Clone(c.Baselines), func(b string) bool { return b == name })
+		f.With("systems."+name+".percent", ids...).With("systems."+name+".against", others...)
+		for _, b := range others {
+			f.With("systems."+name+".against."+b, ids...)
 		}
 	}
 	return map[string]*step.Fields{"report": f}
@@ -304,16 +290,7 @@ func readSystems(x *step.IO, systems map[string]step.Input, names []string, list
 }
 
 func readScores(x *step.IO, in step.Input, name string) (*metrics.QueryTable, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	t, err := metrics.ReadQueryTable(r)
-	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("system %s: %w", name, err))
-	}
-	return t, nil
+	return inout.Read(x, in, "system "+name, metrics.ReadQueryTable)
 }
 
 // sameQueries says which queries one of two systems lacks.

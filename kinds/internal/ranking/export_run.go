@@ -90,13 +90,8 @@ type outsideNames struct{ documents, queries map[string]string }
 func namesOutside(x *step.IO, c exportRunConfig) (n outsideNames, err error) {
 	if c.Documents.Set() {
 		n.documents = map[string]string{}
-		r, err := x.Open(c.Documents)
-		if err != nil {
-			return n, err
-		}
-		defer r.Close()
 		taken := map[string]bool{}
-		err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+		err := inout.EachRow(x, c.Documents, "documents", func(d *dedup.Document) error {
 			if taken[d.Key] {
 				return fmt.Errorf("two documents are named %q", d.Key)
 			}
@@ -105,7 +100,7 @@ func namesOutside(x *step.IO, c exportRunConfig) (n outsideNames, err error) {
 			return nil
 		})
 		if err != nil {
-			return n, inout.DataError(fmt.Errorf("documents: %w", err))
+			return n, err
 		}
 	}
 	if c.Queries.Set() {
@@ -141,7 +136,7 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
-		rankings, err := readRankings(x, c.Runs[name], name)
+		rankings, err := inout.Read(x, c.Runs[name], name, metrics.ReadRun)
 		if err != nil {
 			return err
 		}
@@ -198,14 +193,9 @@ func (c exportRunConfig) header(name string) ([]byte, error) {
 }
 
 func exportQrels(x *step.IO, in step.Input, n outsideNames) error {
-	r, err := x.Open(in)
+	judged, err := inout.Read(x, in, "", qrels.Read)
 	if err != nil {
 		return err
-	}
-	defer r.Close()
-	judged, err := qrels.Read(r)
-	if err != nil {
-		return inout.DataError(err)
 	}
 	var out qrels.Judgments
 	for j := range judged.Each {

@@ -3,11 +3,9 @@ package ranking
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -48,7 +46,7 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 	if judgments {
 		read = trec.ReadJudgments
 	}
-	files, err := s.chosen(x)
+	files, err := inout.ChosenFiles(x, s.files, "files", s.file, "*")
 	if err != nil {
 		return err
 	}
@@ -93,28 +91,4 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 	x.Count("unknown_documents", int64(r.UnknownDocuments))
 	x.Count("unknown_queries", int64(r.UnknownQueries))
 	return nil
-}
-
-// chosen are the files that the source names, in order.
-func (s importSource) chosen(x *step.IO) (list []artifacts.File, err error) {
-	var all []string
-	for _, in := range s.files {
-		for _, f := range x.Files(in, "file") {
-			all = append(all, f.Name)
-			ok := s.file == "" || s.file == f.Name
-			if !ok {
-				ok, err = path.Match(s.file, f.Name)
-				if err != nil {
-					return nil, step.Permanent(fmt.Errorf("file %q is not a pattern of names: %w", s.file, err))
-				}
-			}
-			if ok {
-				list = append(list, f)
-			}
-		}
-	}
-	if len(list) == 0 {
-		return nil, step.Permanent(fmt.Errorf("no file is named %q; there are %q", s.file, all))
-	}
-	return list, nil
 }

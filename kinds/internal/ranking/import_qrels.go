@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
@@ -59,11 +58,7 @@ the judgments, 100 bytes each.`,
 			return err
 		}
 		report.Queries = len(queries)
-		w, err := x.Create("qrels")
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(judged.Write(w), w.Close()); err != nil {
+		if err := inout.Write(x, "qrels", judged.Write); err != nil {
 			return err
 		}
 		return inout.WriteJSON(x, "report", report)

@@ -22,12 +22,7 @@ func collectionNames(x *step.IO, documents, queries step.Input, split string) (*
 	n := &names{ambiguous: map[string]bool{}}
 	if documents.Set() {
 		n.documents = map[string]string{}
-		r, err := x.Open(documents)
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+		err := inout.EachRow(x, documents, "documents", func(d *dedup.Document) error {
 			if _, twice := n.documents[d.Key]; twice {
 				return fmt.Errorf("two documents are named %q", d.Key)
 			}
@@ -35,7 +30,7 @@ func collectionNames(x *step.IO, documents, queries step.Input, split string) (*
 			return nil
 		})
 		if err != nil {
-			return nil, inout.DataError(fmt.Errorf("documents: %w", err))
+			return nil, err
 		}
 	}
 	if queries.Set() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -102,21 +103,15 @@ func (c scoreConfig) declares() map[string]*step.Fields {
 	if len(ps) > 0 {
 		return nil
 	}
-	var percent, names []step.Field
+	ids := metricIDs(list)
+	return map[string]*step.Fields{"report": step.FieldsOf[scoreReport]().With("percent", ids...).With("measures", ids...)}
+}
+
+func metricIDs(list []metrics.Metric) (ids []string) {
 	for _, m := range list {
-		percent = append(percent, step.Field{Name: m.ID(), Fields: step.Fields{Type: step.Float, Unit: "percent"}})
-		names = append(names, step.Field{Name: m.ID(), Fields: step.Fields{Type: step.String}})
+		ids = append(ids, m.ID())
 	}
-	f := step.FieldsOf[scoreReport]()
-	for i := range f.Object {
-		switch f.Object[i].Name {
-		case "percent":
-			f.Object[i].Fields = step.Fields{Type: step.Object, Object: percent}
-		case "measures":
-			f.Object[i].Fields = step.Fields{Type: step.Object, Object: names}
-		}
-	}
-	return map[string]*step.Fields{"report": f}
+	return ids
 }
 
 func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
@@ -153,21 +148,10 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 }
 
 func scoreRun(x *step.IO, c scoreConfig, list []metrics.Metric) (*metrics.Scores, error) {
-	in, err := x.Open(c.Qrels)
+	judged, err := inout.Read(x, c.Qrels, "", qrels.Read)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	judged, err := qrels.Read(in)
-	if err != nil {
-		return nil, inout.DataError(err)
-	}
-	run, err := x.Open(c.Run)
-	if err != nil {
-		return nil, err
-	}
-	defer run.Close()
 	s := metrics.Scoring{Metrics: list, Mode: metrics.Mode(strings.ReplaceAll(c.Mode, "_", "-")), Ties: metrics.Ties(c.Ties), Missing: metrics.Missing(c.Missing)}
-	scores, err := s.Score(run, judged)
-	return scores, inout.DataError(err)
+	return inout.Read(x, c.Run, "", func(run io.Reader) (*metrics.Scores, error) { return s.Score(run, judged) })
 }

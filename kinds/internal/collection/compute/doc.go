@@ -35,10 +35,5 @@ func withT5[C any](declared step.Spec, run func(context.Context, *step.IO, C, co
 
 // openT5 opens the tokenizer that an attribute t5_tokenizer names, the caller's to close.
 func openT5(x *step.IO, t5 step.Inputs) (*subword.T5, error) {
-	path, err := inout.OnlyFile(x, t5, "t5_tokenizer")
-	if err != nil {
-		return nil, err
-	}
-	tok, err := subword.LoadT5(path)
-	return tok, step.Permanent(err)
+	return inout.OpenTokenizer(x, t5, "t5_tokenizer", subword.LoadT5)
 }

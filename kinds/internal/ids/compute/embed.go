@@ -110,13 +110,9 @@ func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, 
 	if err != nil {
 		return nil, err
 	}
-	path, err := inout.OnlyFile(x, c.Tokenizer, "tokenizer")
-	if err != nil {
-		return nil, err
-	}
 	e := &encoder{limit: c.MaxTokens}
-	if e.tok, err = subword.LoadEncoder(path); err != nil {
-		return nil, step.Permanent(err)
+	if e.tok, err = inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", subword.LoadEncoder); err != nil {
+		return nil, err
 	}
 	whole := false
 	defer func() {

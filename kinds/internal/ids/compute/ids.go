@@ -67,10 +67,5 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) er
 
 // openTokenizer opens the model's tokenizer that an attribute names, the caller's to close.
 func openTokenizer(x *step.IO, tokenizer step.Inputs, attribute string) (*subword.Subword, error) {
-	path, err := inout.OnlyFile(x, tokenizer, attribute)
-	if err != nil {
-		return nil, err
-	}
-	tok, err := subword.LoadSubword(path)
-	return tok, step.Permanent(err)
+	return inout.OpenTokenizer(x, tokenizer, attribute, subword.LoadSubword)
 }

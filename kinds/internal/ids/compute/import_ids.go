@@ -14,13 +14,8 @@ import (
 )
 
 func runImportIDs(ctx context.Context, x *step.IO, c ids.ImportIDsConfig) error {
-	r, err := x.Open(c.Documents)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	var numbers, names []string
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+	err := inout.EachRow(x, c.Documents, "", func(d *dedup.Document) error {
 		number := strconv.Itoa(int(d.Doc))
 		name := d.Key
 		if c.Names == "number" {
@@ -30,7 +25,7 @@ func runImportIDs(ctx context.Context, x *step.IO, c ids.ImportIDsConfig) error 
 		return nil
 	})
 	if err != nil {
-		return inout.DataError(err)
+		return err
 	}
 	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
 	if err != nil {

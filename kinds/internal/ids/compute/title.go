@@ -16,11 +16,6 @@ import (
 )
 
 func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
-	r, err := x.Open(c.Documents)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
 	if err != nil {
 		return err
@@ -28,7 +23,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 	defer tok.Close()
 	var names, keys, titles []string
 	var report ids.TitlesReport
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+	err = inout.EachRow(x, c.Documents, "", func(d *dedup.Document) error {
 		title := d.Title
 		if docid.Spells(tok, title) {
 			report.Titled++
@@ -39,7 +34,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 		return nil
 	})
 	if err != nil {
-		return inout.DataError(err)
+		return err
 	}
 	report.Documents = len(names)
 	if report.Titled < len(names) {

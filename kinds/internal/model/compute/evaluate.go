@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -61,11 +62,8 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 	for i, q := range queries {
 		rankings[i] = ranking(q.Name, found[i], ids, tok)
 	}
-	w, err := x.Create("run")
+	err = inout.Write(x, "run", func(w io.Writer) error { return metrics.WriteRun(w, inout.RunTag, rankings) })
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(metrics.WriteRun(w, inout.RunTag, rankings), w.Close()); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", model.ShardReport{Identifiers: settings.Identifiers, Parameters: seq2seq.ParameterCount(m.Config)})

@@ -128,13 +128,8 @@ func titlesOf(x *step.IO, in step.Input, ids *docid.Set) ([]string, error) {
 	if !in.Set() {
 		return titles, nil
 	}
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	pairing := ids.PairWith("documents")
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+	err := inout.EachRow(x, in, "documents", func(d *dedup.Document) error {
 		place, err := pairing.Find(int(d.Doc))
 		if err == nil {
 			titles[place] = d.Title
@@ -142,7 +137,7 @@ func titlesOf(x *step.IO, in step.Input, ids *docid.Set) ([]string, error) {
 		return err
 	})
 	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("documents: %w", err))
+		return nil, err
 	}
 	return titles, step.Permanent(pairing.Complete())
 }

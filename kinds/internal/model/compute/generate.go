@@ -36,7 +36,7 @@ func runGenerateShard(ctx context.Context, x *step.IO, c model.GenerateShardConf
 	if err != nil {
 		return err
 	}
-	m, err := training{model.TrainConfig{Model: c.Model, Init: "weights", Precision: "fp32"}}.model(x, on)
+	m, err := training{model.TrainConfig{Model: c.Model, Fitting: model.Fitting{Init: "weights", Precision: "fp32"}}}.model(x, on)
 	if err != nil {
 		return err
 	}

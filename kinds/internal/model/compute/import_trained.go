@@ -60,11 +60,7 @@ func runImportTrained(_ context.Context, x *step.IO, c model.ImportTrainedConfig
 		return err
 	}
 	x.Count("documents", int64(len(ids.Identifiers)))
-	w, err := x.Create("ids")
-	if err != nil {
-		return err
-	}
-	return errors.Join(ids.Write(w), w.Close())
+	return inout.Write(x, "ids", ids.Write)
 }
 
 // read is a file's content; without the file it is an error.

@@ -9,12 +9,8 @@ import (
 
 // openTokenizer opens a model's tokenizer, the caller's to close, and what reads with it.
 func openTokenizer[R any](x *step.IO, in step.Inputs, reader func(retrieve.Tokenizer) (R, error)) (tok *subword.Subword, read R, err error) {
-	path, err := inout.OnlyFile(x, in, "tokenizer")
-	if err != nil {
+	if tok, err = inout.OpenTokenizer(x, in, "tokenizer", subword.LoadSubword); err != nil {
 		return nil, read, err
-	}
-	if tok, err = subword.LoadSubword(path); err != nil {
-		return nil, read, step.Permanent(err)
 	}
 	if read, err = reader(tok); err != nil {
 		tok.Close()

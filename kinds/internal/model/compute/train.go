@@ -47,12 +47,9 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
 	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
-	device, err := here.Of(ctx, c.Device)
+	device, err := deviceOf(ctx, c.Fitting)
 	if err != nil {
 		return err
-	}
-	if c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
-		return step.Permanent(fmt.Errorf("precision: %w", fit.ErrFP16))
 	}
 	ids, err := inout.ReadIDs(x, c.IDs)
 	if err != nil {
@@ -100,10 +97,6 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	if err != nil {
 		return err
 	}
-	folder, err := x.Scratch()
-	if err != nil {
-		return err
-	}
 	ratio, err := train.ParseRatio(c.Ratio)
 	if err != nil {
 		return step.Permanent(err)
@@ -112,24 +105,11 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
-	out, err := train.Train(ctx, train.Task{
-		Config: train.Config{
-			Steps: int64(c.Steps), Batch: c.Batch, Ratio: ratio, Seed: int64(c.Seed),
-			Schedule: c.Rates(), EvaluateEvery: int64(c.EvaluateEvery), Select: selected, Patience: c.Patience,
-			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
-		},
-		Data: data, Vocabulary: int(m.Vocabulary().Size), Learner: learner, Evaluate: judge.evaluate,
-		Checkpoints: folderCheckpoints{x.Checkpoints()}, Onward: c.onward(x), Keep: c.KeepState, Folder: folder, Report: func(p train.Progress) {
-			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
-		},
+	out, err := fitted(ctx, x, c.Fitting, learner, settings.Write, train.Task{
+		Config: train.Config{Ratio: ratio, Schedule: c.Rates(), Select: selected, Patience: c.Patience},
+		Data:   data, Vocabulary: int(m.Vocabulary().Size), Evaluate: judge.evaluate, Onward: c.onward(x), Keep: c.KeepState,
 	})
 	if err != nil {
-		return trainError(err)
-	}
-	if err := settings.Write(out.Model); err != nil {
-		return err
-	}
-	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
 		return err
 	}
 	if out.Onto > 0 {
@@ -139,19 +119,51 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	if out.Curve.Stopped != "" {
 		x.Log.Info("training ended early", "step", out.Steps, "why", out.Curve.Stopped)
 	}
-	x.Count("updates", out.Steps)
-	x.Count("updates_left_out", learner.Skipped())
-	logRecorded(x, learner.Recorded())
 	x.Count("development_queries", int64(len(dev)))
-	if err := writeCurve(x, out.Curve); err != nil {
-		return err
-	}
 	r := newTrainReport(out.Curve, out.Best)
 	r.Parameters, r.Steps, r.ResumedAt = seq2seq.ParameterCount(m.Config), out.Steps, out.From
 	r.ContinuedFrom, r.Stopped = out.Onto, out.Curve.Stopped
 	r.Indexing, r.Retrieval = len(data.Indexing), len(data.Retrieval)
 	r.Device, r.Threads = device.String(), tensor.NumThreads()
 	return inout.WriteJSON(x, "report", r)
+}
+
+// deviceOf is where a training computes.
+func deviceOf(ctx context.Context, c model.Fitting) (tensor.Device, error) {
+	device, err := here.Of(ctx, c.Device)
+	if err == nil && c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
+		err = step.Permanent(fmt.Errorf("precision: %w", fit.ErrFP16))
+	}
+	return device, err
+}
+
+// fitted trains a model to the end and writes what every training leaves but its report: the
+// model with its settings, and the curve. Of the task it fills in what is the same for all.
+func fitted(ctx context.Context, x *step.IO, c model.Fitting, learner *fit.Seq2Seq, settings func(folder string) error, t train.Task) (*train.Outcome, error) {
+	folder, err := x.Scratch()
+	if err != nil {
+		return nil, err
+	}
+	t.Steps, t.Batch, t.Seed, t.EvaluateEvery = int64(c.Steps), c.Batch, int64(c.Seed), int64(c.EvaluateEvery)
+	t.CheckpointEvery, t.CheckpointAfter = int64(c.CheckpointEvery), checkpointAfter
+	t.Learner, t.Checkpoints, t.Folder = learner, folderCheckpoints{x.Checkpoints()}, folder
+	t.Report = func(p train.Progress) {
+		x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
+	}
+	out, err := train.Train(ctx, t)
+	if err != nil {
+		return nil, trainError(err)
+	}
+	if err := settings(out.Model); err != nil {
+		return nil, err
+	}
+	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
+		return nil, err
+	}
+	x.Count("updates", out.Steps)
+	x.Count("updates_left_out", learner.Skipped())
+	logRecorded(x, learner.Recorded())
+	return out, writeCurve(x, out.Curve)
 }
 
 // onward is where this run continues from what shorter ones kept, and keeps its own.

@@ -1,10 +1,11 @@
 package compute
 
 import (
-	"errors"
+	"io"
 	"time"
 
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/kinds/internal/model"
 	"github.com/redsi/redsi/step"
 )
@@ -25,14 +26,7 @@ func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
 
 // writeCurve writes a curve as JSON and for TensorBoard.
 func writeCurve(x *step.IO, c *train.Curve) error {
-	w, err := x.Create("curve")
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(c.Write(w), w.Close()); err != nil {
-		return err
-	}
-	if w, err = x.Create("events"); err != nil {
+	if err := inout.Write(x, "curve", c.Write); err != nil {
 		return err
 	}
 	seconds := 0.0
@@ -40,5 +34,5 @@ func writeCurve(x *step.IO, c *train.Curve) error {
 		seconds = c.Points[n-1].Seconds
 	}
 	start := time.Now().Add(-time.Duration(seconds * float64(time.Second)))
-	return errors.Join(c.WriteEvents(w, start), w.Close())
+	return inout.Write(x, "events", func(w io.Writer) error { return c.WriteEvents(w, start) })
 }

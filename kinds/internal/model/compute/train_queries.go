@@ -27,20 +27,16 @@ func runTrainQueries(ctx context.Context, x *step.IO, c model.TrainQueriesConfig
 	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
 	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
-	on, err := here.Of(ctx, c.Device)
+	on, err := deviceOf(ctx, c.Fitting)
 	if err != nil {
 		return err
-	}
-	if c.Precision == "fp16" && !on.IsCUDA() { // device = "auto" where there is no card
-		return step.Permanent(fmt.Errorf("precision: %w", fit.ErrFP16))
 	}
 	settings := doc2query.Settings{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, Prefix: c.Prefix, Lowercase: c.Lowercase}
 	learn, dev, err := examples(ctx, x, c, settings)
 	if err != nil {
 		return err
 	}
-	as := training{model.TrainConfig{Model: c.Model, Init: c.Init, Seed: c.Seed, Dropout: c.Dropout, Precision: c.Precision,
-		Optimizer: model.Adafactor, ScaleParameter: c.ScaleParameter, Accumulate: 1}}
+	as := training{model.TrainConfig{Model: c.Model, Fitting: c.Fitting, Optimizer: model.Adafactor, Accumulate: 1}}
 	m, err := as.model(x, on)
 	if err != nil {
 		return err
@@ -51,43 +47,21 @@ func runTrainQueries(ctx context.Context, x *step.IO, c model.TrainQueriesConfig
 		return err
 	}
 	defer done()
-	folder, err := x.Scratch()
-	if err != nil {
-		return err
-	}
-	out, err := train.Train(ctx, train.Task{
-		Config: train.Config{
-			Steps: int64(c.Steps), Batch: c.Batch, Ratio: train.Natural, Seed: int64(c.Seed),
-			Schedule:      train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup)},
-			EvaluateEvery: int64(c.EvaluateEvery), Select: model.Likelihood,
-			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
-		},
-		Data: &train.Data{Retrieval: learn}, Vocabulary: int(m.Vocabulary().Size), Learner: learner,
+	out, err := fitted(ctx, x, c.Fitting, learner, func(folder string) error {
+		text, err := settings.Write()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(folder, doc2query.SettingsFile), text, 0o644)
+	}, train.Task{
+		Config: train.Config{Ratio: train.Natural, Schedule: train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup)}, Select: model.Likelihood},
+		Data:   &train.Data{Retrieval: learn}, Vocabulary: int(m.Vocabulary().Size),
 		Evaluate: func(ctx context.Context, _ int64) (map[string]float64, error) {
 			loss, err := meanLoss(ctx, m, dev, c.Batch)
 			return map[string]float64{model.Likelihood: math.Exp(-loss)}, err
 		},
-		Checkpoints: folderCheckpoints{x.Checkpoints()}, Folder: folder, Report: func(p train.Progress) {
-			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
-		},
 	})
 	if err != nil {
-		return trainError(err)
-	}
-	text, err := settings.Write()
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(out.Model, doc2query.SettingsFile), text, 0o644); err != nil {
-		return err
-	}
-	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
-		return err
-	}
-	x.Count("updates", int64(c.Steps))
-	x.Count("updates_left_out", learner.Skipped())
-	logRecorded(x, learner.Recorded())
-	if err := writeCurve(x, out.Curve); err != nil {
 		return err
 	}
 	loss := -math.Log(out.Best.Metrics[model.Likelihood])
@@ -112,14 +86,9 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 		return nil, nil, err
 	}
 	defer tok.Close()
-	r, err := x.Open(c.Queries)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Close()
 	var pairs [2][]pair // of train and dev
 	texts := map[int32][]int32{}
-	err = dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+	err = inout.EachQuery(x, c.Queries, "queries", func(q *dedup.Query) error {
 		of := &pairs[0]
 		switch {
 		case q.Split == nq.Dev && (c.DevQueries == 0 || len(pairs[1]) < c.DevQueries):
@@ -132,7 +101,7 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 		return nil
 	})
 	if err != nil {
-		return nil, nil, inout.DataError(fmt.Errorf("queries: %w", err))
+		return nil, nil, err
 	}
 	if len(pairs[0]) == 0 {
 		return nil, nil, step.Permanent(errors.New("queries: there is no training query to learn to write"))

@@ -3,7 +3,6 @@ package compute
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -26,23 +25,20 @@ type query struct {
 // readQueries reads the questions of one split, tokenized, and pairs those of all
 // splits with identifiers.
 func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read retrieve.Reader) ([]query, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	var qs []query
-	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
+	pairing := ids.PairWith("queries")
+	err := inout.EachQuery(x, in, "queries", func(q *dedup.Query) error {
+		target, err := pairing.Find(int(q.Doc))
+		if err != nil {
+			return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
+		}
 		if q.Split == split {
 			tokens, _ := read.Query(q.Question)
 			qs = append(qs, query{q.ExampleID, tokens, q.Grade, target})
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("queries: %w", err))
-	}
-	return qs, nil
+	return qs, err
 }
 
 // trainingData makes the examples of a collection: one indexing example per
@@ -84,16 +80,4 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 	x.Count("indexing_examples", int64(len(d.Indexing)))
 	x.Count("retrieval_examples", int64(len(d.Retrieval)))
 	return d, nil
-}
-
-// eachQuery yields queries with the places of their documents among the identifiers.
-func eachQuery(r io.Reader, ids *docid.Set, yield func(q *dedup.Query, target int) error) error {
-	pairing := ids.PairWith("queries")
-	return dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
-		target, err := pairing.Find(int(q.Doc))
-		if err != nil {
-			return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
-		}
-		return yield(q, target)
-	})
 }

@@ -71,7 +71,7 @@ func TestTrainChecks(t *testing.T) {
 		{"naive_ids", map[string]any{"times": 2.0}, "budget: give exactly one of budget and times"},
 		{"semantic_ids", map[string]any{"tol": -1.0, "max_iter": int64(0)}, "max_iter: want 1 or more, got the number 0; tol: want 0 or more, got the number -1"},
 		{"residual_ids", map[string]any{"codes": int64(1), "seed": int64(-1)}, "codes: want 2 or more, got the number 1; seed: want 0 or more, got the number -1"},
-		{"keyword_ids", map[string]any{"b": 2.0, "max_tokens": int64(0)}, "max_tokens: want 1 or more, got the number 0; b: want 0 to 1, got the number 2"},
+		{"keyword_ids", map[string]any{"b": 2.0, "max_tokens": int64(0)}, "b: want 0 to 1, got the number 2; max_tokens: want 1 or more, got the number 0"},
 		{"title_ids", map[string]any{"words": int64(0)}, "words: want 1 or more, got the number 0"},
 		{"embed_hashing", map[string]any{"words": int64(0)}, "words: want 1 or more, got the number 0"},
 		{"format_example", map[string]any{"characters": int64(0)}, "characters: want 1 or more, got the number 0"},

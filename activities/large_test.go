@@ -21,6 +21,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
@@ -238,28 +239,26 @@ func (l *largeRun) free() {
 	}
 }
 
-// full is a store that takes no run records.
-type full struct{ artifacts.Records }
-
-func (f full) Put(ctx context.Context, name string, b []byte) error {
-	if strings.HasPrefix(name, runPrefix) {
+// full takes no run records.
+var full = storetest.Before(func(_ context.Context, c *storetest.Call) error {
+	if c.Method == storetest.RecordsPut && strings.HasPrefix(c.Name, runPrefix) {
 		return &artifacts.RefusedError{Err: errors.New("the quota is full")}
 	}
-	return f.Records.Put(ctx, name, b)
-}
+	return nil
+})
 
 // TestRunWithoutRecord fails, although all of its steps ran, and what it did is
 // kept until a run records it.
 func TestRunWithoutRecord(t *testing.T) {
 	l := newLargeRun(t)
 	d := l.wide(3)
-	records := l.Store.Records
-	l.Store.Records = full{records}
+	store := l.Store
+	l.Store = storetest.Hooked(store, full)
 	if _, _, err := l.run("1", d); err == nil || !strings.Contains(err.Error(), "the record of run 1 could not be written") ||
 		!strings.Contains(err.Error(), "the quota is full") {
 		t.Fatalf("the run says %v", err)
 	}
-	l.Store.Records = records
+	l.Store = store
 	gc := func() artifacts.Garbage {
 		g, err := artifacts.Collect(t.Context(), l.Store, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
 		if err != nil {

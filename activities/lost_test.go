@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -91,15 +91,16 @@ func TestLostInBulk(t *testing.T) {
 
 // ailing makes a method of a store fail in the first attempts of an activity.
 type ailing struct {
-	activity, method string
-	attempts         int32
-	failed           atomic.Int64
+	activity string
+	method   storetest.Method
+	attempts int32
+	failed   atomic.Int64
 }
 
 var errAway = errors.New("503 Slow Down")
 
-func (a *ailing) err(ctx context.Context, method string) error {
-	if !activity.IsActivity(ctx) || method != a.method {
+func (a *ailing) err(ctx context.Context, c *storetest.Call) error {
+	if !activity.IsActivity(ctx) || c.Method != a.method {
 		return nil
 	}
 	if info := activity.GetInfo(ctx); info.ActivityType.Name != a.activity || info.Attempt > a.attempts {
@@ -109,62 +110,27 @@ func (a *ailing) err(ctx context.Context, method string) error {
 	return errAway
 }
 
-type ailingBlobs struct {
-	artifacts.Blobs
-	a *ailing
-}
-
-func (b ailingBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	if err := b.a.err(ctx, "open"); err != nil {
-		return nil, err
-	}
-	return b.Blobs.Open(ctx, d)
-}
-
-func (b ailingBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
-	if err := b.a.err(ctx, "missing"); err != nil {
-		return nil, err
-	}
-	return b.Blobs.Missing(ctx, ds)
-}
-
-func (b ailingBlobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	if err := b.a.err(ctx, "put"); err != nil {
-		return artifacts.Digest{}, 0, err
-	}
-	return b.Blobs.Put(ctx, r)
-}
-
-type ailingRecords struct {
-	artifacts.Records
-	a *ailing
-}
-
-func (r ailingRecords) Get(ctx context.Context, name string) ([]byte, error) {
-	if err := r.a.err(ctx, "get"); err != nil {
-		return nil, err
-	}
-	return r.Records.Get(ctx, name)
-}
-
 // TestStoreAwayInPrepare: while a run looks steps up, or finds out what there is, its
 // store answers with errors for a while: it is asked again, nothing runs twice, and the
 // run goes on. A store that stays away ends the run with its words, and what was done
 // is there for the next one.
 func TestStoreAwayInPrepare(t *testing.T) {
 	const leaves = 20
-	for _, c := range []struct{ activity, method string }{
-		{workflows.PrepareActivity, "missing"}, {workflows.PrepareActivity, "put"}, {workflows.PrepareActivity, "get"},
-		{workflows.LoadActivity, "open"}, {workflows.LoadActivity, "get"},
+	for _, c := range []struct {
+		activity string
+		method   storetest.Method
+	}{
+		{workflows.PrepareActivity, storetest.BlobsMissing}, {workflows.PrepareActivity, storetest.BlobsPut}, {workflows.PrepareActivity, storetest.RecordsGet},
+		{workflows.LoadActivity, storetest.BlobsOpen}, {workflows.LoadActivity, storetest.RecordsGet},
 	} {
 		for _, attempts := range []int32{errorTries - 1, errorTries} {
 			what := fmt.Sprintf("%s, %s, %d attempts", c.activity, c.method, attempts)
 			l := newLargeRun(t)
-			l.apart = c.method == "put" // of tasks
+			l.apart = c.method == storetest.BlobsPut // of tasks
 			d := l.wide(leaves)
 			store := l.Store
 			away := &ailing{activity: c.activity, method: c.method, attempts: attempts}
-			l.Store = artifacts.Store{Blobs: ailingBlobs{store.Blobs, away}, Records: ailingRecords{store.Records, away}, Leases: store.Leases}
+			l.Store = storetest.Hooked(store, storetest.Before(away.err))
 			res, _, err := l.run("1", d)
 			if away.failed.Load() < int64(attempts) {
 				t.Errorf("%s: it failed %d times", what, away.failed.Load())
@@ -188,29 +154,22 @@ func TestStoreAwayInPrepare(t *testing.T) {
 
 // forgetful is a store that writes a result and goes away before it says so, in the
 // first attempt of each step.
-type forgetful struct {
-	artifacts.Records
-	written sync.Map
-}
+type forgetful struct{ written sync.Map }
 
 func (f *forgetful) first(ctx context.Context) bool {
 	return activity.IsActivity(ctx) && activity.GetInfo(ctx).ActivityType.Name == workflows.ExecuteActivity && activity.GetInfo(ctx).Attempt == 1
 }
 
-func (f *forgetful) Create(ctx context.Context, name string, b []byte) error {
-	err := f.Records.Create(ctx, name, b)
-	if err == nil && f.first(ctx) {
-		f.written.Store(name, true)
+func (f *forgetful) call(ctx context.Context, c *storetest.Call, next func() error) error {
+	if _, written := f.written.Load(c.Name); written && c.Method == storetest.RecordsGet && f.first(ctx) {
+		return errAway
+	}
+	err := next()
+	if err == nil && c.Method == storetest.RecordsCreate && f.first(ctx) {
+		f.written.Store(c.Name, true)
 		err = errAway
 	}
 	return err
-}
-
-func (f *forgetful) Get(ctx context.Context, name string) ([]byte, error) {
-	if _, written := f.written.Load(name); written && f.first(ctx) {
-		return nil, errAway
-	}
-	return f.Records.Get(ctx, name)
 }
 
 // TestAnswerLost: a step whose result is written by an attempt that nobody hears of has
@@ -219,7 +178,7 @@ func TestAnswerLost(t *testing.T) {
 	const leaves = 5
 	l := newLargeRun(t)
 	d := l.wide(leaves)
-	l.Store.Records = &forgetful{Records: l.Store.Records}
+	l.Store = storetest.Hooked(l.Store, new(forgetful).call)
 	if res, _, err := l.run("1", d); err != nil || res.Ran != leaves+2 || res.Hit != 0 || l.ran.Load() != leaves+2 {
 		t.Errorf("%+v, %d ran: %v", res, l.ran.Load(), err)
 	}

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,37 +14,12 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
-
-// slowBlobs and slowRecords answer nothing until a heartbeat was seen.
-type slowBlobs struct {
-	artifacts.Blobs
-	beat <-chan struct{}
-}
-
-func (b slowBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	<-b.beat
-	return b.Blobs.Open(ctx, d)
-}
-
-type slowRecords struct {
-	artifacts.Records
-	beat <-chan struct{}
-}
-
-func (r slowRecords) Get(ctx context.Context, name string) ([]byte, error) {
-	<-r.beat
-	return r.Records.Get(ctx, name)
-}
-
-func (r slowRecords) Put(ctx context.Context, name string, b []byte) error {
-	<-r.beat
-	return r.Records.Put(ctx, name, b)
-}
 
 // TestEveryActivityBeats: whatever an activity waits for, it sends heartbeats
 // meanwhile, so that a short silence means a lost worker.
@@ -63,9 +37,11 @@ func TestEveryActivityBeats(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			beat := make(chan struct{})
 			seen := false
-			store := mem.New()
-			a := &Activities{Store: artifacts.Store{Blobs: slowBlobs{store.Blobs, beat}, Records: slowRecords{store.Records, beat}},
-				Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
+			store := storetest.Hooked(mem.New(), storetest.Before(func(context.Context, *storetest.Call) error {
+				<-beat
+				return nil
+			}))
+			a := &Activities{Store: store, Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
 			var suite testsuite.WorkflowTestSuite
 			env := suite.NewTestActivityEnvironment()
 			env.SetTestTimeout(time.Minute)

@@ -91,27 +91,15 @@ func TestOwnElsewhere(t *testing.T) {
 	}
 }
 
-// reads counts the records that are asked for.
-type reads struct {
-	artifacts.Records
-	n int
-}
-
-func (r *reads) Get(ctx context.Context, name string) ([]byte, error) {
-	r.n++
-	return r.Records.Get(ctx, name)
-}
-
 // TestFollowingCostsNothing: to look up what is whole takes one record, as it does for those
 // who follow nothing.
 func TestFollowingCostsNothing(t *testing.T) {
 	s := mem.New()
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "out"})
 	publish(t, s, r)
-	counted := &reads{Records: s.Records}
-	s.Records = counted
-	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) || counted.n != 1 {
-		t.Errorf("no hit, or %d records were read", counted.n)
+	s, counted := storetest.Faulty(s)
+	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) || counted.Calls(storetest.RecordsGet) != 1 {
+		t.Errorf("no hit, or %d records were read", counted.Calls(storetest.RecordsGet))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,30 +200,16 @@ func TestDamageOnTheWay(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
 	publish(t, s, r)
-	flips := &flippingRecords{Records: s.Records, left: 2}
-	e, err := artifacts.Inspect(t.Context(), artifacts.Store{Blobs: s.Blobs, Records: flips}, []artifacts.Digest{r.Key})
+	s, faults := storetest.Faulty(s)
+	flip := storetest.Fault{Flip: true, FlipAt: 40}
+	faults.Add(storetest.RecordsGet, flip, flip)
+	e, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 	if err != nil || !e[r.Key].Hit() {
 		t.Errorf("flipped twice: %v, %s", err, e[r.Key].Miss())
 	}
-	flips.left = 1000
-	e, err = artifacts.Inspect(t.Context(), artifacts.Store{Blobs: s.Blobs, Records: flips}, []artifacts.Digest{r.Key})
+	faults.Add(storetest.RecordsGet, slices.Repeat([]storetest.Fault{flip}, 1000)...)
+	e, err = artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 	if err != nil || e[r.Key].Damage == nil {
 		t.Errorf("always flipped: %v, %s", err, e[r.Key].Miss())
 	}
-}
-
-// flippingRecords changes a bit of what is read, so many times.
-type flippingRecords struct {
-	artifacts.Records
-	left int
-}
-
-func (f *flippingRecords) Get(ctx context.Context, name string) ([]byte, error) {
-	b, err := f.Records.Get(ctx, name)
-	if f.left > 0 && len(b) > 0 {
-		f.left--
-		b = bytes.Clone(b)
-		b[len(b)/2] ^= 1
-	}
-	return b, err
 }

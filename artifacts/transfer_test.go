@@ -3,7 +3,6 @@ package artifacts_test
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,20 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts/storetest"
 )
 
-// full are blobs of which no more than some may be put.
-type full struct {
-	artifacts.Blobs
-	room atomic.Int64
-}
-
 var errFull = errors.New("full")
-
-func (f *full) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	if f.room.Add(-1) < 0 {
-		return artifacts.Digest{}, 0, errFull
-	}
-	return f.Blobs.Put(ctx, r)
-}
 
 // TestTransferResumes: wherever a transfer ends, the other store has no record whose blobs
 // it lacks, and the next one sends only what is missing.
@@ -42,11 +28,16 @@ func TestTransferResumes(t *testing.T) {
 		keys = append(keys, r.Key)
 	}
 	putRecord(t, from, "runs/1", `{"plan":"`+putBytes(t, from, []byte("plan")).String()+`","key":"`+keys[0].String()+`"}`)
-	blobs := &full{Blobs: to.Blobs}
-	to.Blobs = blobs
+	var room atomic.Int64 // blobs that may still be put
+	to = storetest.Hooked(to, storetest.Before(func(_ context.Context, c *storetest.Call) error {
+		if c.Method == storetest.BlobsPut && room.Add(-1) < 0 {
+			return errFull
+		}
+		return nil
+	}))
 	var sum artifacts.Transferred
 	for try := range 100 {
-		blobs.room.Store(5)
+		room.Store(5)
 		x := &artifacts.Transfer{From: from, To: to}
 		err := x.Results(ctx, keys)
 		if err == nil {

@@ -130,8 +130,12 @@ func TestCheckGoesOn(t *testing.T) {
 	// A record that cannot be read hides no other's problem, and stays.
 	base, _, sound := brokenStore(t)
 	for _, name := range []string{artifacts.ResultName(sound), artifacts.CheckpointName(sound, 1)} {
-		s := base
-		s.Records = unreadable{base.Records, name, broken}
+		s := storetest.Hooked(base, storetest.Before(func(_ context.Context, c *storetest.Call) error {
+			if c.Method == storetest.RecordsGet && c.Name == name {
+				return broken
+			}
+			return nil
+		}))
 		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
 		if err != nil || len(r.Problems) != 11 {
 			t.Fatalf("Check with %s unreadable = %+v, %v", name, r, err)
@@ -146,20 +150,6 @@ func TestCheckGoesOn(t *testing.T) {
 	if _, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); !errors.Is(err, broken) {
 		t.Errorf("a store that cannot be listed: %v", err)
 	}
-}
-
-// unreadable is records of which one cannot be read.
-type unreadable struct {
-	artifacts.Records
-	name string
-	err  error
-}
-
-func (u unreadable) Get(ctx context.Context, name string) ([]byte, error) {
-	if name == u.name {
-		return nil, u.err
-	}
-	return u.Records.Get(ctx, name)
 }
 
 func TestDropCorrupt(t *testing.T) {
@@ -189,30 +179,28 @@ func TestDropCorruptOnTheWay(t *testing.T) {
 		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole")); err != nil {
 			t.Fatal(err)
 		}
-		dropped, err := artifacts.DropCorrupt(t.Context(), &flippingBlobs{Blobs: s.Blobs, bits: []byte(bits)}, d)
+		dropped, err := artifacts.DropCorrupt(t.Context(), flipping(s, []byte(bits)).Blobs, d)
 		if dropped != want || err != nil {
 			t.Errorf("bits %q: %v, %v", bits, dropped, err)
 		}
 	}
 }
 
-// flippingBlobs changes the first byte of what is read, at each reading by the
-// next of bits.
-type flippingBlobs struct {
-	artifacts.Blobs
-	bits []byte
-}
-
-func (f *flippingBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	r, err := f.Blobs.Open(ctx, d)
-	if err != nil || len(f.bits) == 0 {
-		return r, err
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	b[0] ^= f.bits[0]
-	f.bits = f.bits[1:]
-	return artifacts.VerifyReader(io.NopCloser(bytes.NewReader(b)), d, "test"), nil
+// flipping changes the first byte of each blob that is read, at each reading by the next
+// of bits.
+func flipping(s artifacts.Store, bits []byte) artifacts.Store {
+	return storetest.Hooked(s, func(_ context.Context, c *storetest.Call, next func() error) error {
+		err := next()
+		if err != nil || len(bits) == 0 || c.Method != storetest.BlobsOpen {
+			return err
+		}
+		b, err := io.ReadAll(c.Body)
+		if err != nil {
+			return err
+		}
+		b[0] ^= bits[0]
+		bits = bits[1:]
+		c.Body = artifacts.VerifyReader(io.NopCloser(bytes.NewReader(b)), c.Digest, "test")
+		return nil
+	})
 }

@@ -9,22 +9,10 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
-
-// refusing is records that have no room for one name.
-type refusing struct {
-	artifacts.Records
-	suffix string
-}
-
-func (r refusing) Put(ctx context.Context, name string, data []byte) error {
-	if strings.HasSuffix(name, r.suffix) {
-		return syscall.ENOSPC
-	}
-	return r.Records.Put(ctx, name, data)
-}
 
 // TestEmbedResumes: an embedding that ends between two checkpoints goes on at the
 // first, to the bytes of one that was left alone.
@@ -55,7 +43,12 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 	}
 	l = newLocal(t)
 	store := l.Store
-	l.Store.Records = refusing{store.Records, fmt.Sprintf("/%016d", 4096)}
+	l.Store = storetest.Hooked(store, storetest.Before(func(_ context.Context, c *storetest.Call) error {
+		if c.Method == storetest.RecordsPut && strings.HasSuffix(c.Name, fmt.Sprintf("/%016d", 4096)) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
 	if _, err := embed(l); !endsFull(err, "checkpoint of 4096 "+unit) {
 		t.Fatalf("error %v", err)
 	}

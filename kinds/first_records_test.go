@@ -3,7 +3,6 @@ package kinds_test
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/storetest"
 )
 
 const firstRecords = `
@@ -53,20 +53,6 @@ func TestFirstRecordsAreVerified(t *testing.T) {
 	}
 }
 
-// opened counts the passes over a blob.
-type opened struct {
-	artifacts.Blobs
-	digest artifacts.Digest
-	n      int
-}
-
-func (o *opened) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	if d == o.digest {
-		o.n++
-	}
-	return o.Blobs.Open(ctx, d)
-}
-
 // TestFirstRecordsAreReadOnce: who needs the first records takes a file from the store
 // once, however many steps do.
 func TestFirstRecordsAreReadOnce(t *testing.T) {
@@ -74,11 +60,16 @@ func TestFirstRecordsAreReadOnce(t *testing.T) {
 	file := write(t, t.TempDir(), "p.hcl", firstRecords)
 	vars := map[string]string{"file": dataFile(t)}
 	got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0]
-	count := &opened{Blobs: l.Store.Blobs, digest: got.Digest}
-	l.Store.Blobs = count
+	passes := 0
+	l.Store = storetest.Hooked(l.Store, storetest.Before(func(_ context.Context, c *storetest.Call) error {
+		if c.Method == storetest.BlobsOpen && c.Digest == got.Digest {
+			passes++
+		}
+		return nil
+	}))
 	l.run(l.plan(file, vars))
-	if count.n != 1 {
-		t.Errorf("the file was read %d times from the store", count.n)
+	if passes != 1 {
+		t.Errorf("the file was read %d times from the store", passes)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/storetest"
 )
 
 // resumed is 40 updates with dropout, with a checkpoint every 10.
@@ -76,7 +76,7 @@ const storeOfKilled = "REDSI_TEST_TRAIN_STORE"
 func TestTrainKilled(t *testing.T) {
 	if folder := os.Getenv(storeOfKilled); folder != "" {
 		f := newTrainingIn(t, folder)
-		f.Store.Records = dying{f.Store.Records}
+		f.Store = storetest.Hooked(f.Store, dying)
 		_, err := f.do("train", f.with(resumed))
 		t.Fatalf("the training ended: %v", err)
 	}
@@ -116,16 +116,19 @@ func TestTrainKilled(t *testing.T) {
 
 const atStep30 = "at step 30"
 
-// dying is records that never get the checkpoint of step 30: who files it says so
+// dying is a store that never gets the checkpoint of step 30: who files it says so
 // and waits for the end.
-type dying struct{ artifacts.Records }
-
-func (s dying) Put(ctx context.Context, name string, data []byte) error {
-	if strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000030") {
+var dying = storetest.Before(func(_ context.Context, c *storetest.Call) error {
+	if checkpointOf(c, 30) {
 		fmt.Println(atStep30)
 		select {}
 	}
-	return s.Records.Put(ctx, name, data)
+	return nil
+})
+
+// checkpointOf reports whether a call files the checkpoint of a step.
+func checkpointOf(c *storetest.Call, step int) bool {
+	return c.Method == storetest.RecordsPut && strings.HasPrefix(c.Name, "checkpoints/") && strings.HasSuffix(c.Name, fmt.Sprintf("/%016d", step))
 }
 
 // TestTrainDiskFull: a disk that is full ends the training with what to do, and leaves
@@ -138,8 +141,15 @@ func TestTrainDiskFull(t *testing.T) {
 	}
 	f = newTrainingIn(t, t.TempDir())
 	store := f.Store
-	full := &filling{Blobs: store.Blobs}
-	f.Store.Records, f.Store.Blobs = recording{store.Records, full}, full
+	full := false // once the checkpoint of step 20 is recorded
+	f.Store = storetest.Hooked(store, func(_ context.Context, c *storetest.Call, next func() error) error {
+		if full && c.Method == storetest.BlobsPut {
+			return fmt.Errorf("write: %w", syscall.ENOSPC)
+		}
+		err := next()
+		full = full || checkpointOf(c, 20)
+		return err
+	})
 	_, err = f.do("train", f.with(resumed))
 	if !endsFull(err, "checkpoint of step 30") {
 		t.Errorf("error %v", err)
@@ -163,32 +173,6 @@ func endsFull(err error, place string) bool {
 	return true
 }
 
-// filling is blobs of which no more are stored once the checkpoint of step 20 is
-// recorded.
-type filling struct {
-	artifacts.Blobs
-	full bool
-}
-
-func (b *filling) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	if b.full {
-		return artifacts.Digest{}, 0, fmt.Errorf("write: %w", syscall.ENOSPC)
-	}
-	return b.Blobs.Put(ctx, r)
-}
-
-// recording fills the disk.
-type recording struct {
-	artifacts.Records
-	blobs *filling
-}
-
-func (r recording) Put(ctx context.Context, name string, data []byte) error {
-	err := r.Records.Put(ctx, name, data)
-	r.blobs.full = r.blobs.full || strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000020")
-	return err
-}
-
 // TestTrainCancelled: a training that is cancelled leaves a checkpoint of the update
 // that it has made, although its context is over.
 func TestTrainCancelled(t *testing.T) {
@@ -205,14 +189,20 @@ func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) 
 	f = start(t, newLocal(t))
 	ctx := &ending{}
 	ctx.Context, ctx.cancel = context.WithCancel(context.Background())
-	records := f.Store.Records
-	f.Store.Records = arming{records, ctx}
+	store := f.Store
+	f.Store = storetest.Hooked(store, func(_ context.Context, c *storetest.Call, next func() error) error {
+		err := next()
+		if checkpointOf(c, 10) {
+			ctx.left.Store(7)
+		}
+		return err
+	})
 	if _, err := f.doUntil(ctx, "train", f.with(resumed)); !temporal.IsCanceledError(err) {
 		t.Errorf("error %v", err)
 	}
-	f.Store.Records = records
+	f.Store = store
 	var step int64
-	for info, err := range records.List(context.Background(), "checkpoints/") {
+	for info, err := range store.Records.List(context.Background(), "checkpoints/") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,19 +229,6 @@ func (c *ending) Err() error {
 		c.cancel()
 	}
 	return c.Context.Err()
-}
-
-type arming struct {
-	artifacts.Records
-	ctx *ending
-}
-
-func (r arming) Put(ctx context.Context, name string, data []byte) error {
-	err := r.Records.Put(ctx, name, data)
-	if strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000010") {
-		r.ctx.left.Store(7)
-	}
-	return err
 }
 
 // TestTrainDiverged: a training that diverges names the step and keeps the checkpoint

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 )
@@ -249,7 +250,16 @@ func TestCheckpointUnread(t *testing.T) {
 	f.plant(whole.local, names[0], nil)
 	store := f.Store
 	away := errors.New("the store is away")
-	f.Store.Blobs = unread{store.Blobs, away}
+	f.Store = storetest.Hooked(store, func(ctx context.Context, c *storetest.Call, next func() error) error {
+		if err := next(); err != nil || c.Method != storetest.BlobsOpen {
+			return err
+		}
+		begin := make([]byte, len("redsi checkpoint "))
+		if _, err := io.ReadFull(c.Body, begin); err == nil && string(begin) == "redsi checkpoint " {
+			return errors.Join(away, c.Body.Close())
+		}
+		return errors.Join(c.Body.Close(), next())
+	})
 	if _, err := f.do("train", f.with(resumed)); err == nil || !strings.Contains(err.Error(), away.Error()) {
 		t.Errorf("error %v", err)
 	}
@@ -257,25 +267,4 @@ func TestCheckpointUnread(t *testing.T) {
 	if left := f.checkpointNames(); !slices.Equal(left, names[:1]) {
 		t.Errorf("left are %v", left)
 	}
-}
-
-// unread is blobs of which those of checkpoints cannot be opened.
-type unread struct {
-	artifacts.Blobs
-	err error
-}
-
-func (b unread) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	r, err := b.Blobs.Open(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	begin := make([]byte, len("redsi checkpoint "))
-	if _, err := io.ReadFull(r, begin); err == nil && string(begin) == "redsi checkpoint " {
-		return nil, errors.Join(b.err, r.Close())
-	}
-	if err := r.Close(); err != nil {
-		return nil, err
-	}
-	return b.Blobs.Open(ctx, d)
 }

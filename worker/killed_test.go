@@ -16,8 +16,8 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/worker"
@@ -33,18 +33,15 @@ const (
 	heldKind   = "REDSI_TEST_ACTIVITY"
 )
 
-// heldRecords says so and waits for ever where an activity of a kind looks a record up.
-type heldRecords struct {
-	artifacts.Records
-	kind string
-}
-
-func (h heldRecords) Get(ctx context.Context, name string) ([]byte, error) {
-	if activity.IsActivity(ctx) && activity.GetInfo(ctx).ActivityType.Name == h.kind {
-		fmt.Println("holding")
-		select {}
-	}
-	return h.Records.Get(ctx, name)
+// held says so and waits for ever where an activity of a kind looks a record up.
+func held(kind string) storetest.Hook {
+	return storetest.Before(func(ctx context.Context, c *storetest.Call) error {
+		if c.Method == storetest.RecordsGet && activity.IsActivity(ctx) && activity.GetInfo(ctx).ActivityType.Name == kind {
+			fmt.Println("holding")
+			select {}
+		}
+		return nil
+	})
 }
 
 // clientOptions is how the tests' server is called, by this process or a held worker.
@@ -71,7 +68,7 @@ func TestHeldWorker(t *testing.T) {
 	if b.store, err = dir.Open(os.Getenv(heldStore)); err != nil {
 		t.Fatal(err)
 	}
-	b.store.Records = heldRecords{b.store.Records, os.Getenv(heldKind)}
+	b.store = storetest.Hooked(b.store, held(os.Getenv(heldKind)))
 	if err := worker.New(b.c, b.activities(), worker.Options{Queues: []string{queue}, CPU: 1}).Start(); err != nil {
 		t.Fatal(err)
 	}

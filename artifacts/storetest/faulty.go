@@ -5,36 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
 )
-
-// Method names a method of a store for Faults.
-type Method string
-
-// The methods of a store.
-const (
-	BlobsPut       Method = "Blobs.Put"
-	BlobsOpen      Method = "Blobs.Open"
-	BlobsMissing   Method = "Blobs.Missing"
-	BlobsList      Method = "Blobs.List"
-	BlobsDelete    Method = "Blobs.Delete"
-	RecordsGet     Method = "Records.Get"
-	RecordsCreate  Method = "Records.Create"
-	RecordsPut     Method = "Records.Put"
-	RecordsReplace Method = "Records.Replace"
-	RecordsList    Method = "Records.List"
-	RecordsDelete  Method = "Records.Delete"
-)
-
-// Methods lists all of them, for tests that break each in turn.
-var Methods = []Method{
-	BlobsPut, BlobsOpen, BlobsMissing, BlobsList, BlobsDelete,
-	RecordsGet, RecordsCreate, RecordsPut, RecordsReplace, RecordsList, RecordsDelete,
-}
 
 // Fault is what goes wrong in one call. The zero Fault does nothing.
 type Fault struct {
@@ -69,12 +44,7 @@ type Faults struct {
 // queued: each is taken by one call of its method, in order.
 func Faulty(base artifacts.Store) (artifacts.Store, *Faults) {
 	f := &Faults{queue: map[Method][]Fault{}, calls: map[Method]int{}}
-	return artifacts.Store{
-		Blobs:   &faultyBlobs{base.Blobs, f},
-		Records: &faultyRecords{base.Records, f},
-		Leases:  base.Leases,
-		URL:     base.URL,
-	}, f
+	return Hooked(base, f.call), f
 }
 
 // Add queues faults for the next calls of m; a zero Fault lets one call pass.
@@ -119,70 +89,66 @@ func (f *Faults) next(m Method) Fault {
 	return fault
 }
 
-// do runs one call that only has an error to return.
-func (f Fault) do(call func() error) error {
-	if f.Err != nil && !f.Done {
-		return f.Err
+// call is the Hook.
+func (f *Faults) call(_ context.Context, c *Call, next func() error) error {
+	x := f.next(c.Method)
+	switch {
+	case x.Lost && c.Method == BlobsOpen:
+		return fmt.Errorf("blob %s: %w", c.Digest, artifacts.ErrNotExist)
+	case x.Lost && c.Method == RecordsGet:
+		return fmt.Errorf("record %s: %w", c.Name, artifacts.ErrNotExist)
+	case x.Torn > 0 && c.Method == BlobsPut:
+		broken := x.Err
+		if broken == nil {
+			broken = io.ErrUnexpectedEOF
+		}
+		c.Read = io.MultiReader(io.LimitReader(c.Read, x.Torn), errReader{broken})
+		return next()
+	case x.Err != nil && !x.Done:
+		return x.Err
 	}
-	err := call()
-	if f.Err != nil {
-		return f.Err
+	asked := c.Gone
+	err := next()
+	if x.Err != nil {
+		err = x.Err
+	}
+	if err == nil {
+		x.spoil(c, asked)
 	}
 	return err
 }
 
-type faultyBlobs struct {
-	base   artifacts.Blobs
-	faults *Faults
-}
-
-func (b *faultyBlobs) Put(ctx context.Context, r io.Reader) (d artifacts.Digest, n int64, err error) {
-	f := b.faults.next(BlobsPut)
-	if f.Torn > 0 {
-		broken := f.Err
-		if broken == nil {
-			broken = io.ErrUnexpectedEOF
+// spoil changes what a call has returned; asked are the blobs that Missing was asked for.
+func (x Fault) spoil(c *Call, asked []artifacts.Digest) {
+	switch {
+	case c.Method == BlobsMissing && x.Lost:
+		c.Gone = slices.Clone(asked)
+	case c.Method == BlobsOpen && (x.Torn > 0 || x.Flip):
+		var r io.Reader = c.Body
+		if x.Torn > 0 {
+			r = io.LimitReader(r, x.Torn)
 		}
-		return b.base.Put(ctx, io.MultiReader(io.LimitReader(r, f.Torn), errReader{broken}))
+		if x.Flip {
+			r = &flipReader{r: r, at: x.FlipAt}
+		}
+		c.Body = artifacts.VerifyReader(struct {
+			io.Reader
+			io.Closer
+		}{r, c.Body}, c.Digest, "faulty store")
+	case c.Method == RecordsGet:
+		c.Data = bytes.Clone(c.Data)
+		if x.Flip && x.FlipAt < int64(len(c.Data)) {
+			c.Data[x.FlipAt] ^= 1
+		}
+		if x.Torn > 0 && x.Torn < int64(len(c.Data)) {
+			c.Data = c.Data[:x.Torn]
+		}
 	}
-	err = f.do(func() (err error) {
-		d, n, err = b.base.Put(ctx, r)
-		return err
-	})
-	if err != nil {
-		return artifacts.Digest{}, 0, err
-	}
-	return d, n, nil
 }
 
 type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
-
-func (b *faultyBlobs) Open(ctx context.Context, d artifacts.Digest) (rc io.ReadCloser, err error) {
-	f := b.faults.next(BlobsOpen)
-	if f.Lost {
-		return nil, fmt.Errorf("blob %s: %w", d, artifacts.ErrNotExist)
-	}
-	err = f.do(func() (err error) {
-		rc, err = b.base.Open(ctx, d)
-		return err
-	})
-	if err != nil || f.Torn == 0 && !f.Flip {
-		return rc, err
-	}
-	var r io.Reader = rc
-	if f.Torn > 0 {
-		r = io.LimitReader(r, f.Torn)
-	}
-	if f.Flip {
-		r = &flipReader{r: r, at: f.FlipAt}
-	}
-	return artifacts.VerifyReader(struct {
-		io.Reader
-		io.Closer
-	}{r, rc}, d, "faulty store"), nil
-}
 
 // flipReader inverts a bit of the byte at offset at.
 type flipReader struct {
@@ -197,89 +163,4 @@ func (r *flipReader) Read(p []byte) (int, error) {
 	}
 	r.at -= int64(n)
 	return n, err
-}
-
-func (b *faultyBlobs) Missing(ctx context.Context, ds []artifacts.Digest) (missing []artifacts.Digest, err error) {
-	f := b.faults.next(BlobsMissing)
-	err = f.do(func() (err error) {
-		missing, err = b.base.Missing(ctx, ds)
-		return err
-	})
-	if f.Lost && err == nil {
-		missing = slices.Clone(ds)
-	}
-	return missing, err
-}
-
-func (b *faultyBlobs) List(ctx context.Context) iter.Seq2[artifacts.BlobInfo, error] {
-	return faultyList(b.faults.next(BlobsList), b.base.List(ctx))
-}
-
-func (b *faultyBlobs) Delete(ctx context.Context, d artifacts.Digest) error {
-	return b.faults.next(BlobsDelete).do(func() error { return b.base.Delete(ctx, d) })
-}
-
-// faultyList fails before the first entry, or with Done after the last one.
-func faultyList[T any](f Fault, base iter.Seq2[T, error]) iter.Seq2[T, error] {
-	if f.Err == nil {
-		return base
-	}
-	return func(yield func(T, error) bool) {
-		if f.Done {
-			for v, err := range base {
-				if !yield(v, err) || err != nil {
-					return
-				}
-			}
-		}
-		var none T
-		yield(none, f.Err)
-	}
-}
-
-type faultyRecords struct {
-	base   artifacts.Records
-	faults *Faults
-}
-
-func (r *faultyRecords) Get(ctx context.Context, name string) (data []byte, err error) {
-	f := r.faults.next(RecordsGet)
-	if f.Lost {
-		return nil, fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
-	}
-	err = f.do(func() (err error) {
-		data, err = r.base.Get(ctx, name)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	data = bytes.Clone(data)
-	if f.Flip && f.FlipAt < int64(len(data)) {
-		data[f.FlipAt] ^= 1
-	}
-	if f.Torn > 0 && f.Torn < int64(len(data)) {
-		data = data[:f.Torn]
-	}
-	return data, nil
-}
-
-func (r *faultyRecords) Create(ctx context.Context, name string, data []byte) error {
-	return r.faults.next(RecordsCreate).do(func() error { return r.base.Create(ctx, name, data) })
-}
-
-func (r *faultyRecords) Put(ctx context.Context, name string, data []byte) error {
-	return r.faults.next(RecordsPut).do(func() error { return r.base.Put(ctx, name, data) })
-}
-
-func (r *faultyRecords) Replace(ctx context.Context, name string, old, data []byte) error {
-	return r.faults.next(RecordsReplace).do(func() error { return r.base.Replace(ctx, name, old, data) })
-}
-
-func (r *faultyRecords) List(ctx context.Context, prefix string) iter.Seq2[artifacts.RecordInfo, error] {
-	return faultyList(r.faults.next(RecordsList), r.base.List(ctx, prefix))
-}
-
-func (r *faultyRecords) Delete(ctx context.Context, name string) error {
-	return r.faults.next(RecordsDelete).do(func() error { return r.base.Delete(ctx, name) })
 }

@@ -364,7 +364,7 @@ func TestDamage(t *testing.T) {
 	s := newStore(t)
 	x, y := s.blob(`{"a": 1, "b": 2}`), s.blob(`{"a": 2.5}`)
 	for _, rule := range []step.Alike{step.Numbers{}, step.Texts{}, step.Runs{Depth: 1}, step.Vectors{}, step.Cells{}} {
-		_, err := Compare(context.Background(), damaged{s.Blobs, y.Digest}, nil, map[string]step.Alike{"o": rule},
+		_, err := Compare(context.Background(), s.damaged(y.Digest), nil, map[string]step.Alike{"o": rule},
 			map[string]artifacts.Artifact{"o": x}, map[string]artifacts.Artifact{"o": y}, nil)
 		var bad *artifacts.IntegrityError
 		if !errors.As(err, &bad) {

@@ -6,17 +6,16 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/storetest"
 )
 
-// damaged has other bytes for one blob, as a disk may.
-type damaged struct {
-	artifacts.Blobs
-	of artifacts.Digest
-}
-
-func (d damaged) Open(ctx context.Context, x artifacts.Digest) (io.ReadCloser, error) {
-	if x != d.of {
-		return d.Blobs.Open(ctx, x)
-	}
-	return artifacts.VerifyReader(io.NopCloser(strings.NewReader(`{"a": 2.6}`)), x, "here"), nil
+// damaged is s with other bytes for one blob, as a disk may have them.
+func (s store) damaged(of artifacts.Digest) artifacts.Blobs {
+	return storetest.Hooked(s.Store, func(_ context.Context, c *storetest.Call, next func() error) error {
+		if c.Method != storetest.BlobsOpen || c.Digest != of {
+			return next()
+		}
+		c.Body = artifacts.VerifyReader(io.NopCloser(strings.NewReader(`{"a": 2.6}`)), of, "here")
+		return nil
+	}).Blobs
 }

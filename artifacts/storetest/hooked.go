@@ -1,0 +1,166 @@
+package storetest
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Method names a method of a store.
+type Method string
+
+// The methods of a store.
+const (
+	BlobsPut       Method = "Blobs.Put"
+	BlobsOpen      Method = "Blobs.Open"
+	BlobsMissing   Method = "Blobs.Missing"
+	BlobsList      Method = "Blobs.List"
+	BlobsDelete    Method = "Blobs.Delete"
+	RecordsGet     Method = "Records.Get"
+	RecordsCreate  Method = "Records.Create"
+	RecordsPut     Method = "Records.Put"
+	RecordsReplace Method = "Records.Replace"
+	RecordsList    Method = "Records.List"
+	RecordsDelete  Method = "Records.Delete"
+)
+
+// Methods lists all of them, for tests that break each in turn.
+var Methods = []Method{
+	BlobsPut, BlobsOpen, BlobsMissing, BlobsList, BlobsDelete,
+	RecordsGet, RecordsCreate, RecordsPut, RecordsReplace, RecordsList, RecordsDelete,
+}
+
+// Call is a call of a store's method. A hook may change what it takes before it lets the
+// call through, and what came of it after that.
+type Call struct {
+	Method Method
+	Name   string           // of a record, or the prefix of a list
+	Digest artifacts.Digest // of a blob
+
+	Read io.Reader          // that Put stores
+	Body io.ReadCloser      // of Open
+	Data []byte             // of Get
+	Gone []artifacts.Digest // of Missing, and before it what is asked for
+}
+
+// Hook is given each call of a store, and next, which does it. What it returns is what the
+// call returns.
+type Hook func(ctx context.Context, c *Call, next func() error) error
+
+// Hooked is base with each call of its blobs and records given to hook, several at a time.
+func Hooked(base artifacts.Store, hook Hook) artifacts.Store {
+	s := base
+	s.Blobs, s.Records = hookedBlobs{base.Blobs, hook}, hookedRecords{base.Records, hook}
+	return s
+}
+
+// Before is the hook that calls f first, and lets a call through unless that is an error.
+func Before(f func(ctx context.Context, c *Call) error) Hook {
+	return func(ctx context.Context, c *Call, next func() error) error {
+		if err := f(ctx, c); err != nil {
+			return err
+		}
+		return next()
+	}
+}
+
+type hookedBlobs struct {
+	base artifacts.Blobs
+	hook Hook
+}
+
+func (b hookedBlobs) Put(ctx context.Context, r io.Reader) (d artifacts.Digest, n int64, err error) {
+	c := &Call{Method: BlobsPut, Read: r}
+	err = b.hook(ctx, c, func() (err error) {
+		d, n, err = b.base.Put(ctx, c.Read)
+		return err
+	})
+	if err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	return d, n, nil
+}
+
+func (b hookedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	c := &Call{Method: BlobsOpen, Digest: d}
+	err := b.hook(ctx, c, func() (err error) {
+		c.Body, err = b.base.Open(ctx, d)
+		return err
+	})
+	return c.Body, err
+}
+
+func (b hookedBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
+	c := &Call{Method: BlobsMissing, Gone: ds}
+	err := b.hook(ctx, c, func() (err error) {
+		c.Gone, err = b.base.Missing(ctx, ds)
+		return err
+	})
+	return c.Gone, err
+}
+
+func (b hookedBlobs) List(ctx context.Context) iter.Seq2[artifacts.BlobInfo, error] {
+	return hookedList(ctx, b.hook, &Call{Method: BlobsList}, b.base.List(ctx))
+}
+
+func (b hookedBlobs) Delete(ctx context.Context, d artifacts.Digest) error {
+	return b.hook(ctx, &Call{Method: BlobsDelete, Digest: d}, func() error { return b.base.Delete(ctx, d) })
+}
+
+// hookedList ends with the hook's error, if there is one.
+func hookedList[T any](ctx context.Context, hook Hook, c *Call, base iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		ended := false
+		err := hook(ctx, c, func() error {
+			for v, err := range base {
+				if err != nil {
+					return err
+				}
+				if ended = !yield(v, nil); ended {
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil && !ended {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+type hookedRecords struct {
+	base artifacts.Records
+	hook Hook
+}
+
+func (r hookedRecords) Get(ctx context.Context, name string) ([]byte, error) {
+	c := &Call{Method: RecordsGet, Name: name}
+	err := r.hook(ctx, c, func() (err error) {
+		c.Data, err = r.base.Get(ctx, name)
+		return err
+	})
+	return c.Data, err
+}
+
+func (r hookedRecords) Create(ctx context.Context, name string, data []byte) error {
+	return r.hook(ctx, &Call{Method: RecordsCreate, Name: name}, func() error { return r.base.Create(ctx, name, data) })
+}
+
+func (r hookedRecords) Put(ctx context.Context, name string, data []byte) error {
+	return r.hook(ctx, &Call{Method: RecordsPut, Name: name}, func() error { return r.base.Put(ctx, name, data) })
+}
+
+func (r hookedRecords) Replace(ctx context.Context, name string, old, data []byte) error {
+	return r.hook(ctx, &Call{Method: RecordsReplace, Name: name}, func() error { return r.base.Replace(ctx, name, old, data) })
+}
+
+func (r hookedRecords) List(ctx context.Context, prefix string) iter.Seq2[artifacts.RecordInfo, error] {
+	return hookedList(ctx, r.hook, &Call{Method: RecordsList, Name: prefix}, r.base.List(ctx, prefix))
+}
+
+func (r hookedRecords) Delete(ctx context.Context, name string) error {
+	return r.hook(ctx, &Call{Method: RecordsDelete, Name: name}, func() error { return r.base.Delete(ctx, name) })
+}

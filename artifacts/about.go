@@ -120,6 +120,6 @@ func (o *source) about(ctx context.Context, key Digest) []string {
 	}
 	return slices.DeleteFunc(list.Records, func(name string) bool {
 		k, ok := isAbout(name)
-		return !ok || k != key || strings.HasPrefix(name, aboutPrefix) || CheckRecordName(name) != nil
+		return !ok || k != key || strings.HasPrefix(name, aboutPrefix) || checkRecordName(name) != nil
 	})
 }

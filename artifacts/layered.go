@@ -86,10 +86,19 @@ func (l *layers) unlinked(ctx context.Context, o *source, records recordReader, 
 	if l.policy.Elsewhere == nil {
 		return ds, nil
 	}
-	return Absent(ctx, ds, parallel, func(ctx context.Context, d Digest) (bool, error) {
-		e, ok, err := elsewhereOf(ctx, o, records, d)
-		return !ok || l.isWrong(e), err
+	gone := make([]bool, len(ds))
+	err := each(ctx, len(ds), parallel, func(ctx context.Context, i int) error {
+		e, ok, err := elsewhereOf(ctx, o, records, ds[i])
+		gone[i] = !ok || l.isWrong(e)
+		return err
 	})
+	var left []Digest
+	for i, d := range ds {
+		if gone[i] {
+			left = append(left, d)
+		}
+	}
+	return left, err
 }
 
 // fetch copies a blob into own, verified, from the first of the others that has it with

@@ -289,7 +289,7 @@ func FuzzOthers(f *testing.F) {
 			t.Errorf("%+v, %v", entries[0], err)
 		}
 		for _, name := range l.sources[0].about(t.Context(), key) {
-			if k, ok := isAbout(name); !ok || k != key || CheckRecordName(name) != nil {
+			if k, ok := isAbout(name); !ok || k != key || checkRecordName(name) != nil {
 				t.Errorf("%q is about %s", name, key)
 			}
 		}

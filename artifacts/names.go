@@ -67,7 +67,7 @@ func RecordName(path string) (name string, ok bool) {
 		return "", false
 	}
 	if plain(enc) {
-		return enc, CheckRecordName(enc) == nil
+		return enc, checkRecordName(enc) == nil
 	}
 	var b strings.Builder
 	for i := 0; i < len(enc); i++ {
@@ -87,20 +87,31 @@ func RecordName(path string) (name string, ok bool) {
 		}
 	}
 	name = b.String()
-	return name, RecordPath(name) == path && CheckRecordName(name) == nil
+	return name, RecordPath(name) == path && checkRecordName(name) == nil
 }
 
-// RecordFolder returns the path, with a final slash, below which all records lie
+// recordFolder returns the path, with a final slash, below which all records lie
 // whose names start with prefix; ok is false if no record can have such a name.
-func RecordFolder(prefix string) (path string, ok bool) {
+func recordFolder(prefix string) (path string, ok bool) {
 	i := strings.LastIndexByte(prefix, '/')
 	if i < 0 {
 		return "", true
 	}
-	if CheckRecordName(prefix[:i]) != nil {
+	if checkRecordName(prefix[:i]) != nil {
 		return "", false
 	}
 	return strings.TrimSuffix(RecordPath(prefix[:i]+"/x"), "x"+recordSuffix), true
+}
+
+// plainStart returns the part of prefix's last segment that escaping does not change, so
+// that a listing is narrowed by part of a key.
+func plainStart(prefix string) string {
+	last := prefix[strings.LastIndexByte(prefix, '/')+1:]
+	n := 0
+	for n < len(last) && plain(last[n:n+1]) {
+		n++
+	}
+	return last[:n]
 }
 
 // RecordNames lists names first: a store is not changed while it is listed.

@@ -40,7 +40,7 @@ func FuzzRecordPath(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if artifacts.CheckRecordName(name) != nil {
+		if artifacts.CheckRecord(name, nil) != nil {
 			return
 		}
 		path := artifacts.RecordPath(name)

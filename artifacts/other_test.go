@@ -14,10 +14,19 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
+// reading refuses every write of a record.
+var reading = storetest.Before(func(_ context.Context, c *storetest.Call) error {
+	switch c.Method {
+	case storetest.RecordsCreate, storetest.RecordsPut, storetest.RecordsReplace, storetest.RecordsDelete:
+		return errors.New("not to be written to")
+	}
+	return nil
+})
+
 // memory is a store in memory that gives other bytes for what was rewritten.
 func memory(t *testing.T) storetest.Theirs {
 	s, faults := storetest.Faulty(mem.New())
-	return storetest.Theirs{Store: s, Other: artifacts.Other{Store: artifacts.ReadOnly(s), Name: "friend"},
+	return storetest.Theirs{Store: s, Other: artifacts.Other{Store: storetest.Hooked(s, reading), Name: "friend"},
 		Rewrite: func(d artifacts.Digest, _ []byte) {
 			for range 8 {
 				faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})

@@ -106,7 +106,7 @@ const (
 // an empty, "." or ".." segment, a control character or is too long, or data of
 // more than MaxRecord bytes. Stores call it before they write.
 func CheckRecord(name string, data []byte) error {
-	if err := CheckRecordName(name); err != nil {
+	if err := checkRecordName(name); err != nil {
 		return err
 	}
 	if len(data) > MaxRecord {
@@ -115,8 +115,8 @@ func CheckRecord(name string, data []byte) error {
 	return nil
 }
 
-// CheckRecordName is CheckRecord for a name alone.
-func CheckRecordName(name string) error {
+// checkRecordName is CheckRecord for a name alone.
+func checkRecordName(name string) error {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return fmt.Errorf("record name %q is not printable UTF-8", name)
 	}

@@ -14,6 +14,8 @@ type Stray struct {
 	Path  string // where it is
 	What  string // "a folder", "a file of 12 bytes"
 	Place string // of the blob or record that it lies in, or empty: it is in nobody's way
+
+	path string // that its driver knows
 }
 
 func (s Stray) String() string {
@@ -23,42 +25,94 @@ func (s Stray) String() string {
 	return fmt.Sprintf("%s is %s, neither blob nor record", s.Path, s.What)
 }
 
-// Tidier is a Blobs or a Records that is where others can put things, too: in
-// folders, in a bucket.
-type Tidier interface {
-	// Strays yields what is there besides blobs or records. The first error ends it.
-	Strays(ctx context.Context) iter.Seq2[Stray, error]
-	// SetAside moves a stray below the store's aside/ and returns where it is then.
-	SetAside(ctx context.Context, s Stray) (to string, err error)
+// tidier is the half of a store that is where others can put things, too.
+type tidier interface {
+	// strays yields what is there besides blobs or records. The first error ends it.
+	strays(ctx context.Context) iter.Seq2[Stray, error]
+	// setAside moves a stray below the store's aside/ and returns where it is then.
+	setAside(ctx context.Context, s Stray) (to string, err error)
 }
 
-// Spot is what belongs at a path below a store's blobs/ or records/: a file, or a
-// folder of files, or nothing.
-type Spot struct {
-	File, Folder bool
-	Name         string // for people; empty if nothing does, or nothing that is known
+func (b blobsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
+	return b.on.strays(ctx, blobsFolder, blobSpot)
 }
 
-// BlobSpot says what belongs at a path below blobs/.
-func BlobSpot(rel string) Spot {
-	if d, err := ParseHex(strings.Replace(rel, "/", "", 1)); err == nil && rel == BlobPath(d) {
-		return Spot{File: true, Name: "blob " + d.String()}
+func (r recordsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
+	return r.on.strays(ctx, r.folder, recordSpot)
+}
+
+// strays yields what spot does not know, which gives, for a path below folder, what should
+// be there. What is in a folder that is a stray is not looked at. A file in the place of a
+// folder is in its way, also in a bucket: servers that keep objects as files take nothing
+// below it.
+func (o on) strays(ctx context.Context, folder string, spot func(rel string) place) iter.Seq2[Stray, error] {
+	return func(yield func(Stray, error) bool) {
+		if _, ok := o.ReadDriver.(TidyDriver); !ok {
+			return
+		}
+		inside := "" // of a stray
+		for f, err := range o.list(ctx, folder) {
+			if err != nil {
+				yield(Stray{}, onError(ctx, "look for strays", err))
+				return
+			}
+			p := spot(strings.TrimPrefix(f.Path, folder))
+			if p.file && f.What == "" || p.folder && f.Folder || inside != "" && strings.HasPrefix(f.Path, inside) {
+				continue
+			}
+			if f.Folder {
+				inside = f.Path + "/"
+			}
+			what := f.What
+			if what == "" {
+				what = fmt.Sprintf("a file of %d bytes", f.Size)
+			}
+			if !yield(Stray{Path: o.Where(f.Path), What: what, Place: p.name, path: f.Path}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (o on) setAside(ctx context.Context, s Stray) (string, error) {
+	if err := o.writes(ctx); err != nil {
+		return "", err
+	}
+	to, err := o.ReadDriver.(TidyDriver).SetAside(ctx, s.path)
+	return to, onError(ctx, "set "+s.Path+" aside", err)
+}
+
+// place is what belongs at a path below a store's blobs/ or records/: a file, or a folder of
+// files, or nothing.
+type place struct {
+	file, folder bool
+	name         string // for people; empty if nothing does, or nothing that is known
+}
+
+// blobAt returns the digest of the blob whose path below blobs/ this is.
+func blobAt(rel string) (Digest, bool) {
+	d, err := ParseHex(strings.Replace(rel, "/", "", 1))
+	return d, err == nil && rel == BlobPath(d)
+}
+
+func blobSpot(rel string) place {
+	if d, ok := blobAt(rel); ok {
+		return place{file: true, name: "blob " + d.String()}
 	}
 	if len(rel) == 2 && strings.Trim(rel, "0123456789abcdef") == "" {
-		return Spot{Folder: true, Name: "the folder of blobs " + rel + "…"}
+		return place{folder: true, name: "the folder of blobs " + rel + "…"}
 	}
-	return Spot{}
+	return place{}
 }
 
-// RecordSpot says what belongs at a path below records/.
-func RecordSpot(rel string) Spot {
+func recordSpot(rel string) place {
 	if name, ok := RecordName(rel); ok {
-		return Spot{File: true, Name: "record " + name}
+		return place{file: true, name: "record " + name}
 	}
 	inside, ok := RecordName(rel + "/x" + recordSuffix)
-	s := Spot{Folder: ok}
+	p := place{folder: ok}
 	if ok && !strings.Contains(rel, ".") { // with a dot it is rather somebody's file
-		s.Name = "the folder of records " + strings.TrimSuffix(inside, "x")
+		p.name = "the folder of records " + strings.TrimSuffix(inside, "x")
 	}
-	return s
+	return p
 }

@@ -312,12 +312,12 @@ func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
 
 // strays files what is in a store's half besides blobs or records.
 func (r *Report) strays(ctx context.Context, half any, repair bool) error {
-	t, ok := half.(Tidier)
+	t, ok := half.(tidier)
 	if !ok {
 		return nil
 	}
 	var found []Stray // first: a store is not changed while it is listed
-	for s, err := range t.Strays(ctx) {
+	for s, err := range t.strays(ctx) {
 		if err != nil {
 			return err
 		}
@@ -327,7 +327,7 @@ func (r *Report) strays(ctx context.Context, half any, repair bool) error {
 		var aside string
 		var err error
 		if repair {
-			aside, err = t.SetAside(ctx, s)
+			aside, err = t.setAside(ctx, s)
 		}
 		if s.Place == "" && err == nil {
 			r.Strays = append(r.Strays, FoundStray{s, aside})

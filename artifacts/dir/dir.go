@@ -37,13 +37,13 @@ func Open(root string) (artifacts.Store, error) {
 	}
 	for _, sub := range []string{blobsDir, recordsDir, tmpDir} {
 		if err := os.MkdirAll(filepath.Join(abs, sub), 0o777); err != nil {
-			return artifacts.Store{}, explain("open the store", err)
+			return artifacts.Store{}, explain(fmt.Errorf("open the store: %w", err))
 		}
 	}
 	if err := sweep(filepath.Join(abs, tmpDir), time.Now().Add(-staleAfter)); err != nil {
-		return artifacts.Store{}, explain("sweep the store", err)
+		return artifacts.Store{}, explain(fmt.Errorf("sweep the store: %w", err))
 	}
-	return at(abs), nil
+	return artifacts.On(&driver{root: abs}, address(abs)), nil
 }
 
 // OpenReader returns the store in the directory root to be read only, as from a disk that
@@ -54,13 +54,12 @@ func OpenReader(root string) (artifacts.Store, error) {
 	if err != nil {
 		return artifacts.Store{}, fmt.Errorf("store %s: %w", root, err)
 	}
-	return artifacts.ReadOnly(at(abs)), nil
+	return artifacts.ReadOn(&driver{root: abs}, address(abs)), nil
 }
 
-func at(abs string) artifacts.Store {
+func address(abs string) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
-	return artifacts.Store{Blobs: &Blobs{root: abs}, Records: &Records{root: abs, sub: recordsDir},
-		Leases: &Records{root: abs, sub: leasesDir, loose: true}, URL: u.String()}
+	return u.String()
 }
 
 // sweep deletes files in tmp that were last written before the given time, save
@@ -118,16 +117,16 @@ func writeTemp(ctx context.Context, root string, r io.Reader, loose bool) (path 
 	return f.Name(), n, nil
 }
 
-// place moves a finished file to its name below root/sub with the given function
+// place moves a finished file to its name below root with the given function
 // (os.Rename or os.Link), making the folder if need be, and makes the new name
 // durable, unless it is loose. What is in the way and no file of the store is moved aside.
-func place(root, sub, tmp, dst string, loose bool, move func(from, to string) error) error {
+func place(root, tmp, dst string, loose bool, move func(from, to string) error) error {
 	err := move(tmp, dst)
 	for range 3 { // at most a folder of each level is in the way
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		moved, merr := makeWay(root, sub, dst)
+		moved, merr := makeWay(root, dst)
 		if merr != nil {
 			return merr
 		}
@@ -181,7 +180,7 @@ func syncDir(dir string) error {
 
 // explain adds to an error of the file system what to do about it. The path is
 // in the error already.
-func explain(what string, err error) error {
+func explain(err error) error {
 	var hint string
 	switch {
 	case err == nil:
@@ -195,5 +194,5 @@ func explain(what string, err error) error {
 	case errors.Is(err, syscall.EMFILE):
 		hint = ": too many open files; raise `ulimit -n`"
 	}
-	return fmt.Errorf("%s: %w%s", what, err, hint)
+	return fmt.Errorf("%w%s", err, hint)
 }

@@ -25,12 +25,12 @@ func TestExplain(t *testing.T) {
 		{syscall.EMFILE, "ulimit"},
 		{syscall.EIO, "input/output error"},
 	} {
-		err := explain("store a blob", &fs.PathError{Op: "write", Path: "/store/tmp/put-1", Err: c.err})
+		err := explain(&fs.PathError{Op: "write", Path: "/store/tmp/put-1", Err: c.err})
 		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), "/store/tmp/put-1") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %q", c.err, err)
 		}
 	}
-	if err := explain("x", nil); err != nil {
+	if err := explain(nil); err != nil {
 		t.Errorf("no error explained as %v", err)
 	}
 }

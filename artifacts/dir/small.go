@@ -6,8 +6,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/redsi/redsi/artifacts"
 )
 
 // Steps leave the same short outputs again and again, above all empty ones. Such a blob
@@ -22,12 +20,12 @@ const young = time.Minute
 // durable remembers files that this process has synced, with their folders.
 type durable struct {
 	mu    sync.Mutex
-	files map[artifacts.Digest]os.FileInfo
+	files map[string]os.FileInfo // by path
 }
 
 const durableMost = 4096
 
-func (k *durable) add(d artifacts.Digest, path string) {
+func (k *durable) add(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return // it is written again the next time
@@ -35,29 +33,28 @@ func (k *durable) add(d artifacts.Digest, path string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.files == nil || len(k.files) >= durableMost {
-		k.files = map[artifacts.Digest]os.FileInfo{}
+		k.files = map[string]os.FileInfo{}
 	}
-	k.files[d] = info
+	k.files[path] = info
 }
 
-func (k *durable) has(d artifacts.Digest, info os.FileInfo) bool {
+func (k *durable) has(path string, info os.FileInfo) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := k.files[d]
+	known := k.files[path]
 	return known != nil && os.SameFile(known, info)
 }
 
-// present reports whether a blob is durable with these bytes, and sees to it that its
+// present reports whether a file is durable with these bytes, and sees to it that its
 // age starts anew. On any doubt it is not.
-func (b *Blobs) present(d artifacts.Digest, content []byte) bool {
-	path := b.path(d)
+func (d *driver) present(path string, content []byte) bool {
 	f, size, err := openOurs(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || size != int64(len(content)) || info.Mode().Perm() != 0o444 || !b.durable.has(d, info) {
+	if err != nil || size != int64(len(content)) || info.Mode().Perm() != 0o444 || !d.durable.has(path, info) {
 		return false
 	}
 	there, err := io.ReadAll(f)

@@ -1,18 +1,15 @@
 package dir
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/filetype"
 )
@@ -48,17 +45,16 @@ func absent(err error) bool {
 }
 
 // makeWay moves aside what keeps the store from writing a file at path below
-// root/sub: a folder in its place, or a file in the place of its folder. It reports
+// root: a folder in its place, or a file in the place of its folder. It reports
 // whether there was such a thing.
-func makeWay(root, sub, path string) (bool, error) {
-	top := filepath.Join(root, sub)
-	rel, err := filepath.Rel(top, path)
+func makeWay(root, path string) (bool, error) {
+	rel, err := filepath.Rel(root, path)
 	if err != nil {
 		return false, err
 	}
 	parts := strings.Split(rel, string(filepath.Separator))
-	at := top
-	for i, part := range parts {
+	at := filepath.Join(root, parts[0]) // which the store has made
+	for i, part := range parts[1:] {
 		at = filepath.Join(at, part)
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +63,7 @@ func makeWay(root, sub, path string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		last := i == len(parts)-1
+		last := i == len(parts)-2
 		if last && info.Mode().IsRegular() {
 			return false, nil
 		}
@@ -101,96 +97,13 @@ func setAside(root, path string) (string, error) {
 	stamp := time.Now().UTC().Format("20060102T150405.000000000")
 	to := filepath.Join(root, asideDir, stamp, rel)
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		return "", explain("set aside", err)
+		return "", err
 	}
 	if err := os.Rename(path, to); err != nil {
-		return "", explain("set aside", err)
+		return "", err
 	}
 	return to, nil
 }
 
-// describe says what a stray is.
-func describe(info fs.FileInfo) string {
-	if info.Mode().IsRegular() {
-		return fmt.Sprintf("a file of %d bytes", info.Size())
-	}
-	return "a " + filetype.Name(info.Mode())
-}
-
-// strays walks sub and yields what spot does not know, which gives, for a path
-// relative to sub, what should be there.
-func strays(ctx context.Context, root, sub string, spot func(rel string) artifacts.Spot) iter.Seq2[artifacts.Stray, error] {
-	return func(yield func(artifacts.Stray, error) bool) {
-		top := filepath.Join(root, sub)
-		err := filepath.WalkDir(top, func(p string, e fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) && p != top {
-				return nil // deleted meanwhile
-			}
-			if err == nil {
-				err = context.Cause(ctx)
-			}
-			if err != nil || p == top {
-				return err
-			}
-			rel, err := filepath.Rel(top, p)
-			if err != nil {
-				return err
-			}
-			s := spot(filepath.ToSlash(rel))
-			if s.File && e.Type().IsRegular() || s.Folder && e.IsDir() {
-				return nil
-			}
-			info, err := e.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if s.Folder && folder(p, info) {
-				return nil
-			}
-			found := artifacts.Stray{Path: p, What: describe(info), Place: s.Name}
-			if e.IsDir() {
-				if n := entries(p); n > 0 {
-					found.What = fmt.Sprintf("a folder of %d", n)
-				}
-			}
-			if !yield(found, nil) {
-				return fs.SkipAll
-			}
-			if e.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		})
-		if err != nil {
-			yield(artifacts.Stray{}, explain("look through the store's folders", err))
-		}
-	}
-}
-
-func entries(dir string) int {
-	all, _ := os.ReadDir(dir) // only for the words
-	return len(all)
-}
-
-// Strays implements artifacts.Tidier.
-func (b *Blobs) Strays(ctx context.Context) iter.Seq2[artifacts.Stray, error] {
-	return strays(ctx, b.root, blobsDir, artifacts.BlobSpot)
-}
-
-// SetAside implements artifacts.Tidier.
-func (b *Blobs) SetAside(_ context.Context, s artifacts.Stray) (string, error) {
-	return setAside(b.root, s.Path)
-}
-
-// Strays implements artifacts.Tidier.
-func (r *Records) Strays(ctx context.Context) iter.Seq2[artifacts.Stray, error] {
-	return strays(ctx, r.root, r.sub, artifacts.RecordSpot)
-}
-
-// SetAside implements artifacts.Tidier.
-func (r *Records) SetAside(_ context.Context, s artifacts.Stray) (string, error) {
-	return setAside(r.root, s.Path)
-}
+// describe says what is no regular file.
+func describe(info fs.FileInfo) string { return "a " + filetype.Name(info.Mode()) }

@@ -3,17 +3,13 @@ package mem
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"iter"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // New returns an empty store.
@@ -21,210 +17,109 @@ func New() artifacts.Store { return NewAt(time.Now) }
 
 // NewAt returns an empty store that takes modification times from now.
 func NewAt(now func() time.Time) artifacts.Store {
-	return artifacts.Store{
-		Blobs:   &blobs{table[artifacts.Digest]{now: now, m: map[artifacts.Digest]entry{}}},
-		Records: &records{table[string]{now: now, m: map[string]entry{}}},
-		Leases:  &records{table[string]{now: now, m: map[string]entry{}}},
-		URL:     "mem:",
-	}
+	return artifacts.On(&driver{now: now, files: map[string]file{}}, "mem:")
 }
 
-type entry struct {
+type driver struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	files map[string]file
+}
+
+type file struct {
 	data []byte // never changed after it is stored
 	mod  time.Time
 }
 
-type table[K comparable] struct {
-	now func() time.Time
-	mu  sync.Mutex
-	m   map[K]entry
-}
+func (d *driver) Where(string) string { return "mem:" }
 
-func (t *table[K]) get(k K) (entry, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e, ok := t.m[k]
-	return e, ok
-}
-
-func (t *table[K]) put(k K, data []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.m[k] = entry{data, t.now()}
-}
-
-func (t *table[K]) create(k K, data []byte) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, ok := t.m[k]; ok {
-		return false
+func (d *driver) Open(_ context.Context, path string) (io.ReadCloser, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, ok := d.files[path]
+	if !ok {
+		return nil, artifacts.ErrNotExist
 	}
-	t.m[k] = entry{data, t.now()}
-	return true
+	return io.NopCloser(bytes.NewReader(f.data)), nil
 }
 
-// replace returns the error of Replace, without the name.
-func (t *table[K]) replace(k K, old, data []byte) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch e, ok := t.m[k]; {
-	case !ok:
-		return artifacts.ErrNotExist
-	case !bytes.Equal(e.data, old):
+func (d *driver) Has(_ context.Context, paths []string) ([]bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	there := make([]bool, len(paths))
+	for i, p := range paths {
+		_, there[i] = d.files[p]
+	}
+	return there, nil
+}
+
+// List yields what is there as it begins.
+func (d *driver) List(_ context.Context, prefix string) iter.Seq2[artifacts.FileInfo, error] {
+	return func(yield func(artifacts.FileInfo, error) bool) {
+		for _, f := range d.starting(prefix) {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (d *driver) starting(prefix string) (found []artifacts.FileInfo) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for path, f := range d.files {
+		if strings.HasPrefix(path, prefix) {
+			found = append(found, artifacts.FileInfo{Path: path, Size: int64(len(f.data)), ModTime: f.mod})
+		}
+	}
+	return found
+}
+
+func (d *driver) Ingest(_ context.Context, r io.Reader, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	sum := artifacts.Sum(data)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files[path(sum)] = file{data, d.now()}
+	return sum, int64(len(data)), nil
+}
+
+func (d *driver) Put(_ context.Context, path string, data []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files[path] = file{bytes.Clone(data), d.now()}
+	return nil
+}
+
+func (d *driver) Create(_ context.Context, path string, data []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ok := d.files[path]; ok {
 		return artifacts.ErrExist
 	}
-	t.m[k] = entry{data, t.now()}
+	d.files[path] = file{bytes.Clone(data), d.now()}
 	return nil
 }
 
-func (t *table[K]) delete(k K) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.m, k)
-}
-
-func (t *table[K]) snapshot(want func(K) bool) map[K]entry {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := map[K]entry{}
-	for k, e := range t.m {
-		if want(k) {
-			all[k] = e
-		}
+func (d *driver) Replace(_ context.Context, path string, old, data []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch f, ok := d.files[path]; {
+	case !ok:
+		return artifacts.ErrNotExist
+	case !bytes.Equal(f.data, old):
+		return artifacts.ErrExist
 	}
-	return all
-}
-
-type blobs struct {
-	table[artifacts.Digest]
-}
-
-func (b *blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	data, err := io.ReadAll(readers.WithContext(ctx, r))
-	if err != nil {
-		return artifacts.Digest{}, 0, fmt.Errorf("store a blob: %w", err)
-	}
-	d := artifacts.Sum(data)
-	b.put(d, data)
-	return d, int64(len(data)), nil
-}
-
-func (b *blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	e, ok := b.get(d)
-	if !ok {
-		return nil, fmt.Errorf("blob %s: %w", d, artifacts.ErrNotExist)
-	}
-	r := readers.WithContext(ctx, bytes.NewReader(e.data))
-	return artifacts.VerifyReader(io.NopCloser(r), d, "mem:"), nil
-}
-
-func (b *blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
-	var missing []artifacts.Digest
-	seen := make(map[artifacts.Digest]bool, len(ds))
-	for _, d := range ds {
-		if _, ok := b.get(d); !ok && !seen[d] {
-			missing = append(missing, d)
-		}
-		seen[d] = true
-	}
-	return missing, context.Cause(ctx)
-}
-
-func (b *blobs) List(ctx context.Context) iter.Seq2[artifacts.BlobInfo, error] {
-	return func(yield func(artifacts.BlobInfo, error) bool) {
-		if err := context.Cause(ctx); err != nil {
-			yield(artifacts.BlobInfo{}, err)
-			return
-		}
-		for d, e := range b.snapshot(func(artifacts.Digest) bool { return true }) {
-			if !yield(artifacts.BlobInfo{Digest: d, Size: int64(len(e.data)), ModTime: e.mod}, nil) {
-				return
-			}
-		}
-	}
-}
-
-func (b *blobs) Delete(ctx context.Context, d artifacts.Digest) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	b.delete(d)
+	d.files[path] = file{bytes.Clone(data), d.now()}
 	return nil
 }
 
-type records struct {
-	table[string]
-}
-
-func (r *records) Get(ctx context.Context, name string) ([]byte, error) {
-	if err := check(ctx, name, nil); err != nil {
-		return nil, err
-	}
-	e, ok := r.get(name)
-	if !ok {
-		return nil, fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
-	}
-	return bytes.Clone(e.data), nil
-}
-
-func (r *records) Create(ctx context.Context, name string, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
-		return err
-	}
-	if !r.create(name, bytes.Clone(data)) {
-		return fmt.Errorf("record %s: %w", name, artifacts.ErrExist)
-	}
-	return nil
-}
-
-func (r *records) Put(ctx context.Context, name string, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
-		return err
-	}
-	r.put(name, bytes.Clone(data))
-	return nil
-}
-
-func (r *records) Replace(ctx context.Context, name string, old, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
-		return err
-	}
-	if err := r.replace(name, old, bytes.Clone(data)); err != nil {
-		return fmt.Errorf("record %s: %w", name, err)
-	}
-	return nil
-}
-
-func check(ctx context.Context, name string, data []byte) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return artifacts.CheckRecord(name, data)
-}
-
-func (r *records) List(ctx context.Context, prefix string) iter.Seq2[artifacts.RecordInfo, error] {
-	return func(yield func(artifacts.RecordInfo, error) bool) {
-		if err := context.Cause(ctx); err != nil {
-			yield(artifacts.RecordInfo{}, err)
-			return
-		}
-		all := r.snapshot(func(name string) bool { return strings.HasPrefix(name, prefix) })
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			e := all[name]
-			if !yield(artifacts.RecordInfo{Name: name, Size: int64(len(e.data)), ModTime: e.mod}, nil) {
-				return
-			}
-		}
-	}
-}
-
-func (r *records) Delete(ctx context.Context, name string) error {
-	if err := check(ctx, name, nil); err != nil {
-		return err
-	}
-	r.delete(name)
+func (d *driver) Delete(_ context.Context, path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.files, path)
 	return nil
 }

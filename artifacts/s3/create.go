@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	mrand "math/rand/v2"
 	"net/http"
 	"time"
@@ -24,45 +25,43 @@ const writerHeader = "Redsi-Writer"
 const conflicts = 10
 
 // Create has the server refuse a name that is taken, by If-None-Match.
-func (r *Records) Create(ctx context.Context, name string, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
-		return err
+func (b *bucket) Create(ctx context.Context, path string, data []byte) error {
+	if err := b.conditional(ctx); err != nil {
+		return fmt.Errorf("probe for If-None-Match: %w", b.explain(err))
 	}
-	if err := r.conditional(ctx); err != nil {
-		return r.explain("probe for If-None-Match", err)
-	}
-	won, err := r.putIf(ctx, r.recordKey(name), data, ifNone)
+	won, err := b.putIf(ctx, b.key(path), data, ifNone)
 	if err != nil {
-		return r.explain("create record "+name, err)
+		return b.explain(err)
 	}
 	if !won {
-		return fmt.Errorf("record %s: %w", name, artifacts.ErrExist)
+		return artifacts.ErrExist
 	}
 	return nil
 }
 
 // Replace has the server refuse a name under which there is another version by now, by
 // If-Match.
-func (r *Records) Replace(ctx context.Context, name string, old, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
-		return err
+func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) error {
+	if err := b.matching(ctx); err != nil {
+		return fmt.Errorf("probe for If-Match: %w", b.explain(err))
 	}
-	if err := r.matching(ctx); err != nil {
-		return r.explain("probe for If-Match", err)
-	}
-	there, etag, err := r.get(ctx, name)
+	o, err := b.openObject(ctx, b.key(path))
 	if err != nil {
 		return err
+	}
+	there, err := io.ReadAll(io.LimitReader(o, int64(len(old))+1))
+	if err = errors.Join(err, o.Close()); err != nil {
+		return b.explain(err)
 	}
 	won := false
 	if bytes.Equal(there, old) {
-		won, err = r.putIf(ctx, r.recordKey(name), data, func(o *minio.PutObjectOptions) { o.SetMatchETag(etag) })
+		won, err = b.putIf(ctx, b.key(path), data, func(opts *minio.PutObjectOptions) { opts.SetMatchETag(o.etag) })
 	}
 	if err != nil {
-		return r.explain("replace record "+name, err)
+		return b.explain(err)
 	}
 	if !won {
-		return fmt.Errorf("record %s: %w", name, artifacts.ErrExist)
+		return artifacts.ErrExist
 	}
 	return nil
 }

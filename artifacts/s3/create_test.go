@@ -143,12 +143,12 @@ func TestReplaceAsksForConditions(t *testing.T) {
 }
 
 func TestSpoolDirMissing(t *testing.T) {
-	_, err := spool(t.Context(), strings.NewReader(strings.Repeat("x", smallBlob+1)), "/no/such/dir")
+	_, err := spool(strings.NewReader(strings.Repeat("x", smallBlob+1)), "/no/such/dir")
 	if err == nil || !strings.Contains(err.Error(), "/no/such/dir") {
 		t.Errorf("spool to nowhere: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := spool(t.Context(), failing{broken}, ""); !errors.Is(err, broken) {
+	if _, err := spool(failing{broken}, ""); !errors.Is(err, broken) {
 		t.Errorf("spool of a broken reader: %v", err)
 	}
 }

@@ -33,19 +33,17 @@ type object struct {
 	off  int64
 	size int64
 	left int // breaks that are still allowed
+	done func()
 
 	counted int64 // off when left was last whole
 }
 
 func (b *bucket) openObject(ctx context.Context, key string) (*object, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	rc, info, err := b.get(ctx, key, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, b.hidden(key, err)
+		return nil, b.verdict(key, causeOf(ctx, err))
 	}
-	return &object{b: b, ctx: ctx, key: key, etag: info.ETag, rc: rc, size: info.Size, left: resumes}, nil
+	return &object{b: b, ctx: ctx, key: key, etag: info.ETag, rc: rc, size: info.Size, left: resumes, done: func() {}}, nil
 }
 
 func (b *bucket) get(ctx context.Context, key string, opts minio.GetObjectOptions) (io.ReadCloser, minio.ObjectInfo, error) {
@@ -83,9 +81,9 @@ func (o *object) Read(p []byte) (int, error) {
 	}
 	var slow *readers.SlowError
 	if errors.As(err, &slow) {
-		return n, o.b.explain("read "+o.key, err)
+		return n, o.b.explain(err)
 	}
-	for err = o.b.explain("read "+o.key, err); o.left > 0; {
+	for err = o.b.explain(err); o.left > 0; {
 		o.left--
 		if err := wait(o.ctx, min(pauseMost, 25*time.Millisecond<<(resumes-o.left))); err != nil {
 			return n, err
@@ -112,11 +110,14 @@ func (o *object) resume() (again bool, err error) {
 	if err != nil {
 		status := minio.ToErrorResponse(err).StatusCode
 		again = o.ctx.Err() == nil && (status == 0 || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)
-		return again, o.b.explain("resume reading "+o.key, err)
+		return again, o.b.explain(err)
 	}
 	o.rc.Close()
 	o.rc = rc
 	return false, nil
 }
 
-func (o *object) Close() error { return o.rc.Close() }
+func (o *object) Close() error {
+	defer o.done()
+	return o.rc.Close()
+}

@@ -37,15 +37,16 @@ func TestSlowBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.lookup, b.pace = 50*time.Millisecond, readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1 << 20}
+	s := artifacts.ReadOn(b, "s3://bucket")
 	const late = "no whole answer within 50ms"
-	if _, err := (&Records{b, "records/"}).Get(t.Context(), "runs/x"); err == nil || !strings.Contains(err.Error(), late) {
+	if _, err := s.Records.Get(t.Context(), "runs/x"); err == nil || !strings.Contains(err.Error(), late) {
 		t.Errorf("record: %v", err)
 	}
-	if _, err := (&Blobs{b}).Missing(t.Context(), []artifacts.Digest{{1}}); err == nil || !strings.Contains(err.Error(), late) {
+	if _, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{{1}}); err == nil || !strings.Contains(err.Error(), late) {
 		t.Errorf("whether a blob is there: %v", err)
 	}
 	var slow *readers.SlowError
-	if _, err := artifacts.ReadBlob(t.Context(), &Blobs{b}, artifacts.Digest{1}, 1<<20); !errors.As(err, &slow) {
+	if _, err := artifacts.ReadBlob(t.Context(), s.Blobs, artifacts.Digest{1}, 1<<20); !errors.As(err, &slow) {
 		t.Errorf("blob: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +28,7 @@ const retries = 6
 // openTimeout bounds the first request, so that a wrong address is reported soon.
 const openTimeout = 15 * time.Second
 
-// bucket is what blobs and records share.
+// bucket is the driver of a store in a bucket.
 type bucket struct {
 	core minio.Core
 	cfg  Config
@@ -50,14 +49,13 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	if err != nil {
 		return artifacts.Store{}, err
 	}
-	s := artifacts.Store{Blobs: &Blobs{b}, Records: &Records{b, "records/"}, Leases: &Records{b, "leases/"}, URL: b.cfg.URL()}
 	if c.ReadOnly {
-		return artifacts.ReadOnly(s), nil
+		return artifacts.ReadOn(b, b.cfg.URL()), nil
 	}
 	if err := b.probe(ctx); err != nil {
 		return artifacts.Store{}, err
 	}
-	return s, nil
+	return artifacts.On(b, b.cfg.URL()), nil
 }
 
 // connect asks nothing yet.
@@ -106,13 +104,16 @@ func (b *bucket) forLookup(ctx context.Context) (context.Context, context.Cancel
 	return readers.Within(ctx, b.lookup)
 }
 
-// hidden turns the answer of a server that does not say whether something is there into an
-// *artifacts.DeniedError.
-func (b *bucket) hidden(key string, err error) error {
-	if b.cfg.ReadOnly && err != nil && minio.ToErrorResponse(err).Code == minio.AccessDenied {
-		return &artifacts.DeniedError{What: b.where(key)}
+// verdict is what an error of a request for an object says. A server that does not say
+// whether something is there is an *artifacts.DeniedError, where only that is asked.
+func (b *bucket) verdict(key string, err error) error {
+	switch {
+	case absent(err):
+		return artifacts.ErrNotExist
+	case b.cfg.ReadOnly && err != nil && minio.ToErrorResponse(err).Code == minio.AccessDenied:
+		return &artifacts.DeniedError{What: b.address(key)}
 	}
-	return err
+	return b.explain(err)
 }
 
 func (b *bucket) probe(ctx context.Context) error {
@@ -124,19 +125,19 @@ func (b *bucket) probe(ctx context.Context) error {
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		return b.explain("open the store", err)
+		return fmt.Errorf("open the store: %w", b.explain(err))
 	}
 	// Who may only read, and who wants to free space of a full disk, gets no verdict
 	// here: Create asks again.
 	if err := b.conditional(ctx); errors.Is(err, errUnconditional) {
-		return b.explain("open the store", err)
+		return fmt.Errorf("open the store: %w", b.explain(err))
 	}
 	return nil
 }
 
 // misplaced explains why a store does not open, and which address may be meant.
 func (b *bucket) misplaced(ctx context.Context, cause error) error {
-	other, err := b.cfg, b.explain("open the store", cause)
+	other, err := b.cfg, fmt.Errorf("open the store: %w", b.explain(cause))
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		other.Insecure = true
@@ -193,15 +194,8 @@ func (b *bucket) key(rel string) string {
 	return b.cfg.Prefix + "/" + rel
 }
 
-// rel is the inverse of key.
-func (b *bucket) rel(key string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(key, b.cfg.Prefix), "/")
-}
-
-// where names an object for people.
-func (b *bucket) where(key string) string {
-	return "s3://" + path.Join(b.cfg.Bucket, key) + " at " + b.cfg.Endpoint
-}
+// address is the bucket and the name of an object, byte for byte.
+func (b *bucket) address(key string) string { return "s3://" + b.cfg.Bucket + "/" + key }
 
 // absent reports an error that says that the object, and not the bucket, is not
 // there.
@@ -210,12 +204,12 @@ func absent(err error) bool {
 }
 
 // explain adds to an error of the server what to do about it.
-func (b *bucket) explain(what string, err error) error {
+func (b *bucket) explain(err error) error {
 	if err == nil {
 		return nil
 	}
 	refused := false
-	at := fmt.Sprintf("%s (bucket %s at %s)", what, b.cfg.Bucket, b.cfg.Endpoint)
+	at := fmt.Sprintf("bucket %s at %s", b.cfg.Bucket, b.cfg.Endpoint)
 	var hint string
 	var netErr net.Error
 	var urlErr *url.Error

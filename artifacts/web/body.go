@@ -28,6 +28,7 @@ type body struct {
 	size    int64 // -1: the host does not say
 	left    int
 	counted int64 // off when left was last whole
+	done    func()
 }
 
 func (l limits) openBody(ctx context.Context, address string) (*body, error) {
@@ -35,7 +36,7 @@ func (l limits) openBody(ctx context.Context, address string) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &body{limits: l, ctx: ctx, address: address, tag: validator(res), rc: res.Body, size: res.ContentLength, left: resumes}, nil
+	return &body{limits: l, ctx: ctx, address: address, tag: validator(res), rc: res.Body, size: res.ContentLength, left: resumes, done: func() {}}, nil
 }
 
 // validator is what If-Range takes.
@@ -111,4 +112,7 @@ func isRest(res *http.Response, from, size int64) error {
 	return nil
 }
 
-func (b *body) Close() error { return b.rc.Close() }
+func (b *body) Close() error {
+	defer b.done()
+	return b.rc.Close()
+}

@@ -53,10 +53,11 @@ func TestSlowLookups(t *testing.T) {
 			asked.Add(1)
 			c.host(w, r)
 		}))
-		far := open(t, server.URL)
+		l := usual()
 		if c.want == late {
-			limitsOf(far).lookup = 50 * time.Millisecond
+			l.lookup = 50 * time.Millisecond
 		}
+		far := openWith(t, server.URL, l)
 		with := artifacts.With(mem.New(), []artifacts.Other{{Store: far, Name: name}}, artifacts.Policy{})
 		found, err := artifacts.Inspect(t.Context(), with, []artifacts.Digest{{1}})
 		e := found[artifacts.Digest{1}]
@@ -82,8 +83,9 @@ func TestSlowBlobs(t *testing.T) {
 		trickle(w, r)
 	}))
 	defer server.Close()
-	far := open(t, server.URL)
-	limitsOf(far).pace = readers.Pace{Idle: time.Minute, Window: time.Microsecond, Least: 1 << 20}
+	l := usual()
+	l.pace = readers.Pace{Idle: time.Minute, Window: time.Microsecond, Least: 1 << 20}
+	far := openWith(t, server.URL, l)
 	_, err := artifacts.ReadBlob(t.Context(), far.Blobs, artifacts.Digest{1}, 1<<20)
 	var slow *readers.SlowError
 	if !errors.As(err, &slow) || asked.Load() != 1 {
@@ -95,8 +97,8 @@ func TestSlowBlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far = open(t, address)
-	limitsOf(far).pace = readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1}
+	l.pace = readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1}
+	far = openWith(t, address, l)
 	if got, err := artifacts.ReadBlob(t.Context(), far.Blobs, d, 1<<20); err != nil || len(got) != len(data) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

@@ -38,18 +38,18 @@ func serve(t *testing.T, wrap func(http.Handler) http.Handler) (s artifacts.Stor
 	return s, root, server.URL + "/paper"
 }
 
-func open(t *testing.T, address string) artifacts.Store {
+func open(t *testing.T, address string) artifacts.Store { return openWith(t, address, usual()) }
+
+// openWith gives a host other times than it has usually, but pauses of next to nothing.
+func openWith(t *testing.T, address string, l limits) artifacts.Store {
 	t.Helper()
-	s, err := Open(address)
+	u, err := parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	limitsOf(s).pause = time.Microsecond
-	return s
+	l.pause = time.Microsecond
+	return artifacts.ReadOn(&host{u, l}, u.String())
 }
-
-// limitsOf are those of a store, which a test may change before it asks for anything.
-func limitsOf(s artifacts.Store) *limits { return &s.Blobs.(*blobs).limits }
 
 func TestOthers(t *testing.T) {
 	storetest.Others(t, func(t *testing.T) storetest.Theirs {
@@ -109,7 +109,7 @@ func TestParse(t *testing.T) {
 		"https://example.org/%zz":                 "!cannot be parsed",
 		"https://example.org/paper?insecure=true": "https://example.org/paper",
 	} {
-		u, err := Parse(address)
+		u, err := parse(address)
 		fail, isFail := strings.CutPrefix(want, "!")
 		if isFail && (err == nil || !strings.Contains(err.Error(), fail)) || !isFail && (err != nil || u.String() != want) {
 			t.Errorf("%s: %v, %v; want %s", address, u, err, want)

@@ -23,10 +23,11 @@ const (
 	CrateName    = "ro-crate-metadata.json"
 	ReportName   = "report.html"
 	DepositName  = "deposit.json"
-	ResultsDir   = "results/"       // tables and figures for people
-	ProjectDir   = "project/"       // the pipeline's files
-	BlobsDir     = "store/blobs/"   // the store's layout
-	RecordsDir   = "store/records/" // the store's layout
+	ResultsDir   = "results/" // tables and figures for people
+	ProjectDir   = "project/" // the pipeline's files
+	storeDir     = "store/"   // the store's layout
+	BlobsDir     = storeDir + "blobs/"
+	RecordsDir   = storeDir + "records/"
 )
 
 // Manifest is an archive's file redsi-archive.json, which may be signed. It has the digests of

@@ -29,7 +29,8 @@ type Reader struct {
 	project map[string]*zip.File
 	blobs   map[artifacts.Digest]*zip.File
 	records map[string]*zip.File
-	names   []string // of records, sorted
+	names   []string             // of records, sorted
+	stored  map[string]*zip.File // blobs and records, by their paths in the store
 	people  map[string]*zip.File
 }
 
@@ -54,7 +55,7 @@ func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, erro
 	if err := check(z.File, size, l); err != nil {
 		return nil, err
 	}
-	a := &Reader{where: where, project: map[string]*zip.File{}, blobs: map[artifacts.Digest]*zip.File{}, records: map[string]*zip.File{}, people: map[string]*zip.File{}}
+	a := &Reader{where: where, project: map[string]*zip.File{}, blobs: map[artifacts.Digest]*zip.File{}, records: map[string]*zip.File{}, stored: map[string]*zip.File{}, people: map[string]*zip.File{}}
 	if err := a.sort(z.File, l); err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 		if err != nil || artifacts.BlobPath(d) != at {
 			return bad(f.Name, "this is not the path of a blob")
 		}
-		a.blobs[d] = f
+		a.blobs[d], a.stored[strings.TrimPrefix(f.Name, storeDir)] = f, f
 		return nil
 	}
 	if at, ok := strings.CutPrefix(f.Name, RecordsDir); ok {
@@ -137,7 +138,7 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 		if f.UncompressedSize64 > artifacts.MaxRecord {
 			return bad(f.Name, "a record may have at most %d bytes, but this one has %d", artifacts.MaxRecord, f.UncompressedSize64)
 		}
-		a.records[name] = f
+		a.records[name], a.stored[strings.TrimPrefix(f.Name, storeDir)] = f, f
 		return nil
 	}
 	switch f.Name {

@@ -1,0 +1,258 @@
+package artifacts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+// The folders of a store.
+const (
+	blobsFolder   = "blobs/"
+	recordsFolder = "records/"
+	leasesFolder  = "leases/"
+)
+
+// On is the store whose files a driver keeps. All that Blobs and Records promise besides
+// moving bytes is kept here: names and sizes are checked, reads are verified.
+func On(d Driver, url string) Store {
+	return on{d, d, url}.store()
+}
+
+// ReadOn is the store whose files a driver reads: every write is a *RefusedError.
+func ReadOn(d ReadDriver, url string) Store {
+	return on{d, nil, url}.store()
+}
+
+type on struct {
+	ReadDriver
+	w   Driver // nil: it cannot be written to
+	url string
+}
+
+func (o on) store() Store {
+	s := Store{Blobs: blobsOn{o}, Records: recordsOn{o, recordsFolder}, Leases: recordsOn{o, leasesFolder}, URL: o.url}
+	if l, ok := o.ReadDriver.(LocalDriver); ok {
+		s.Blobs = localOn{blobsOn{o}, l}
+	}
+	return s
+}
+
+// writes is the error of every write to what can only be read, or of a caller whose ctx is over.
+func (o on) writes(ctx context.Context) error {
+	if o.w == nil {
+		return &RefusedError{fmt.Errorf("%s is open for reading only: %w", o.url, errors.ErrUnsupported)}
+	}
+	return context.Cause(ctx)
+}
+
+// onError says what an error of a driver is about. Once ctx is over, that is the error.
+func onError(ctx context.Context, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+type blobsOn struct{ on }
+
+func blobPath(d Digest) string { return blobsFolder + BlobPath(d) }
+
+func (b blobsOn) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
+	if err := b.writes(ctx); err != nil {
+		return Digest{}, 0, err
+	}
+	d, n, err := b.w.Ingest(ctx, readers.WithContext(ctx, r), blobPath)
+	if err != nil {
+		return Digest{}, 0, onError(ctx, "store a blob", err)
+	}
+	return d, n, nil
+}
+
+func (b blobsOn) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	f, err := b.ReadDriver.Open(ctx, blobPath(d))
+	if err != nil {
+		return nil, onError(ctx, "blob "+d.String(), err)
+	}
+	return VerifyReader(struct {
+		io.Reader
+		io.Closer
+	}{readers.WithContext(ctx, f), f}, d, b.Where(blobPath(d))), nil
+}
+
+func (b blobsOn) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
+	var ask []Digest
+	var paths []string
+	seen := make(map[Digest]bool, len(ds))
+	for _, d := range ds {
+		if !seen[d] {
+			seen[d] = true
+			ask, paths = append(ask, d), append(paths, blobPath(d))
+		}
+	}
+	if err := context.Cause(ctx); err != nil || len(ask) == 0 {
+		return nil, err
+	}
+	there, err := b.Has(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	var missing []Digest
+	for i, d := range ask {
+		if !there[i] {
+			missing = append(missing, d)
+		}
+	}
+	return missing, context.Cause(ctx)
+}
+
+func (b blobsOn) List(ctx context.Context) iter.Seq2[BlobInfo, error] {
+	return func(yield func(BlobInfo, error) bool) {
+		for f, err := range b.list(ctx, blobsFolder) {
+			if err != nil {
+				yield(BlobInfo{}, onError(ctx, "list blobs", err))
+				return
+			}
+			d, ok := blobAt(strings.TrimPrefix(f.Path, blobsFolder))
+			if ok && f.What == "" && !yield(BlobInfo{d, f.Size, f.ModTime}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// list is List, which a ctx that is over ends with an error.
+func (o on) list(ctx context.Context, prefix string) iter.Seq2[FileInfo, error] {
+	return func(yield func(FileInfo, error) bool) {
+		err := context.Cause(ctx)
+		if err == nil {
+			for f, err := range o.ReadDriver.List(ctx, prefix) {
+				if !yield(f, err) || err != nil {
+					return
+				}
+			}
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			yield(FileInfo{}, err)
+		}
+	}
+}
+
+func (b blobsOn) Delete(ctx context.Context, d Digest) error {
+	if err := b.writes(ctx); err != nil {
+		return err
+	}
+	return onError(ctx, "delete blob "+d.String(), b.w.Delete(ctx, blobPath(d)))
+}
+
+// localOn are blobs that are Local.
+type localOn struct {
+	blobsOn
+	l LocalDriver
+}
+
+func (b localOn) LocalPath(d Digest) (string, bool) { return b.l.LocalPath(blobPath(d)) }
+
+type recordsOn struct {
+	on
+	folder string
+}
+
+func (r recordsOn) path(name string) string { return r.folder + RecordPath(name) }
+
+func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
+	if err := checkRecordName(name); err != nil {
+		return nil, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	f, err := r.Open(ctx, r.path(name))
+	if err != nil {
+		return nil, onError(ctx, "record "+name, err)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, 4<<10)) // as most are
+	_, err = b.ReadFrom(io.LimitReader(readers.WithContext(ctx, f), MaxRecord+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, onError(ctx, "record "+name, err)
+	}
+	if b.Len() > MaxRecord {
+		return nil, &DamageError{Name: name, Err: fmt.Errorf("%s is larger than any that redsi writes, %d bytes", r.Where(r.path(name)), MaxRecord)}
+	}
+	return b.Bytes(), nil
+}
+
+// write does one write of a record.
+func (r recordsOn) write(ctx context.Context, name string, data []byte, do func(path string) error) error {
+	if err := r.writes(ctx); err != nil {
+		return err
+	}
+	if err := CheckRecord(name, data); err != nil {
+		return err
+	}
+	return onError(ctx, "record "+name, do(r.path(name)))
+}
+
+func (r recordsOn) Create(ctx context.Context, name string, data []byte) error {
+	return r.write(ctx, name, data, func(path string) error { return r.w.Create(ctx, path, data) })
+}
+
+func (r recordsOn) Put(ctx context.Context, name string, data []byte) error {
+	return r.write(ctx, name, data, func(path string) error { return r.w.Put(ctx, path, data) })
+}
+
+func (r recordsOn) Replace(ctx context.Context, name string, old, data []byte) error {
+	return r.write(ctx, name, data, func(path string) error { return r.w.Replace(ctx, path, old, data) })
+}
+
+func (r recordsOn) Delete(ctx context.Context, name string) error {
+	return r.write(ctx, name, nil, func(path string) error { return r.w.Delete(ctx, path) })
+}
+
+func (r recordsOn) List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error] {
+	return func(yield func(RecordInfo, error) bool) {
+		found, err := r.find(ctx, prefix)
+		if err != nil {
+			yield(RecordInfo{}, onError(ctx, "list records", err))
+			return
+		}
+		for _, info := range found {
+			if !yield(info, nil) {
+				return
+			}
+		}
+	}
+}
+
+// find sorts what it lists: the order of paths is not that of names.
+func (r recordsOn) find(ctx context.Context, prefix string) (found []RecordInfo, err error) {
+	folder, ok := recordFolder(prefix)
+	if !ok {
+		return nil, nil
+	}
+	for f, err := range r.list(ctx, r.folder+folder+plainStart(prefix)) {
+		if err != nil {
+			return nil, err
+		}
+		name, ok := RecordName(strings.TrimPrefix(f.Path, r.folder))
+		if ok && f.What == "" && strings.HasPrefix(name, prefix) {
+			found = append(found, RecordInfo{name, f.Size, f.ModTime})
+		}
+	}
+	slices.SortFunc(found, func(a, b RecordInfo) int { return strings.Compare(a.Name, b.Name) })
+	return found, nil
+}

@@ -1,0 +1,107 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+const (
+	smallBlob = 8 << 20  // hashed in memory and sent without asking first
+	singlePut = 32 << 20 // sent in one request that carries the SHA-256
+	partSize  = 16 << 20 // of larger ones, partsAtOnce in parallel, each with its MD5
+
+	partsAtOnce = 4
+)
+
+// freshFor is the age up to which a large blob that is there is not sent again.
+// It is well under any sensible grace period of garbage collection, so that a
+// Put always leaves a blob that counts as in use; and a rerun after bytes went
+// bad on the server heals them.
+const freshFor = 12 * time.Hour
+
+// Ingest hashes, then sends. Memory is bounded by smallBlob and a few buffers.
+func (b *bucket) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
+	sp, err := spool(r, b.cfg.SpoolDir)
+	if err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	defer sp.close()
+	if err := b.send(ctx, b.key(path(sp.digest)), sp); err != nil {
+		return artifacts.Digest{}, 0, b.explain(err)
+	}
+	return sp.digest, sp.size, nil
+}
+
+func (b *bucket) send(ctx context.Context, key string, sp *spooled) error {
+	if sp.size > smallBlob {
+		info, err := b.core.StatObject(ctx, b.cfg.Bucket, key, minio.StatObjectOptions{})
+		if err == nil && info.Size == sp.size && time.Since(info.LastModified) < freshFor {
+			return nil
+		}
+		if err != nil && !absent(err) {
+			return err
+		}
+	}
+	_, err := whileDenied(ctx, func() (minio.UploadInfo, error) {
+		if _, err := sp.body.Seek(0, io.SeekStart); err != nil {
+			return minio.UploadInfo{}, err
+		}
+		if sp.size <= singlePut {
+			// The payload's hash in the signed request is the blob's digest itself:
+			// the server refuses anything else.
+			return b.core.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, "", sp.digest.Hex(),
+				minio.PutObjectOptions{DisableContentSha256: true})
+		}
+		return b.core.Client.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, minio.PutObjectOptions{
+			PartSize: partSize, NumThreads: partsAtOnce, SendContentMd5: true, DisableContentSha256: true,
+		})
+	})
+	return err
+}
+
+// spooled is a blob that has been hashed and can be read any number of times.
+type spooled struct {
+	body interface {
+		io.ReadSeeker
+		io.ReaderAt
+	}
+	digest artifacts.Digest
+	size   int64
+	close  func()
+}
+
+func spool(r io.Reader, dir string) (*spooled, error) {
+	sum := sha256.New()
+	in := io.TeeReader(r, sum)
+	var head bytes.Buffer
+	n, err := io.Copy(&head, io.LimitReader(in, smallBlob+1))
+	if err != nil {
+		return nil, err
+	}
+	if n <= smallBlob {
+		return &spooled{bytes.NewReader(head.Bytes()), artifacts.Digest(sum.Sum(nil)), n, func() {}}, nil
+	}
+	f, err := os.CreateTemp(dir, "redsi-put-*")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name()) // open but nameless: gone with the process, however that ends
+	n, err = io.Copy(f, io.MultiReader(&head, in))
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("spool a large blob; TMPDIR moves the place: %w", err)
+	}
+	return &spooled{f, artifacts.Digest(sum.Sum(nil)), n, func() { f.Close() }}, nil
+}

@@ -3,11 +3,14 @@
 // stands for, and the sentence of every claim.
 //
 //	go run ./tools/paper paper.tex
+//	go run ./tools/paper -layout results/latex paper.tex
 //
 // A table whose label is its name (tab:dedup-counts is table.dedup_counts) is
 // compared cell by cell, with its headers, titles and bold cells; so a number
-// that is missing in the pipeline is found, too. It exits with 1 if something
-// differs, and with 2 if something cannot be read.
+// that is missing in the pipeline is found, too. With -layout, the tables of a folder of
+// redsi report --latex are compared in its place, label by label and without their numbers:
+// columns, header groups, rows, rules, sections, and with -bold which cells are bold. It
+// exits with 1 if something differs, and with 2 if something cannot be read.
 package main
 
 import (
@@ -24,26 +27,41 @@ func run(args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("paper", flag.ContinueOnError)
 	f.SetOutput(errs)
 	file := f.String("f", "pipelines.hcl", "pipeline")
+	layout := f.String("layout", "", "folder of redsi report --latex, whose tables are to be laid out as the paper's")
+	bold := f.Bool("bold", false, "with -layout, bold cells that differ are differences, too")
 	if f.Parse(args) != nil || f.NArg() != 1 {
-		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl] PAPER.tex")
+		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl | -layout FOLDER [-bold]] PAPER.tex")
 		return 2
 	}
-	blocks, claims, addresses, err := load(*file)
-	if err != nil {
+	different, err := compare(f.Arg(0), *file, *layout, *bold, out)
+	switch {
+	case err != nil:
 		fmt.Fprintln(errs, err)
 		return 2
+	case different > 0:
+		return 1
 	}
-	list, err := readSentences(filepath.Join(filepath.Dir(*file), sentencesFile))
+	return 0
+}
+
+// compare prints how a paper differs from a folder's layout or, without one, from what the
+// pipeline expects, and returns in how many places.
+func compare(paper, file, layout string, bold bool, out io.Writer) (different int, err error) {
+	src, err := readPaper(paper)
 	if err != nil {
-		fmt.Fprintln(errs, err)
-		return 2
+		return 0, err
 	}
-	src, err := readPaper(f.Arg(0))
+	if layout != "" {
+		return src.layouts(layout, bold, out)
+	}
+	blocks, claims, addresses, err := load(file)
 	if err != nil {
-		fmt.Fprintln(errs, err)
-		return 2
+		return 0, err
 	}
-	different := 0
+	list, err := readSentences(filepath.Join(filepath.Dir(file), sentencesFile))
+	if err != nil {
+		return 0, err
+	}
 	var all result
 	for _, r := range append(src.compare(blocks), src.compareSentences(list, claims, addresses)) {
 		state := "OK  "
@@ -58,8 +76,5 @@ func run(args []string, out, errs io.Writer) int {
 		}
 	}
 	fmt.Fprintf(out, "%d numbers and %d texts of the paper are expected as it prints them, and %d of its claims as it says them; %d blocks differ\n", all.numbers, all.texts, all.claims, different)
-	if different > 0 {
-		return 1
-	}
-	return 0
+	return different, nil
 }

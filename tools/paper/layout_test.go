@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/tools/latex"
 )
 
-const paper = `%% file: main.tex
+const laidOut = `%% file: main.tex
 \input{Tables/grid}
 \begin{table}[t]
 \begin{tabularx}{\columnwidth}{@{}l>{\raggedright}X@{}}
@@ -45,7 +45,7 @@ Page & Base & 1 & 2 & 3 & \textbf{4} & \\
 `
 
 func TestTables(t *testing.T) {
-	ts, err := latex.Tables(latex.Expand(paper))
+	ts, err := latex.Tables(latex.Expand(laidOut))
 	if err != nil || len(ts) != 2 {
 		t.Fatalf("%d tables, %v", len(ts), err)
 	}
@@ -61,7 +61,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
+func TestCompareLayout(t *testing.T) {
 	for _, c := range []struct{ old, new, layout, emphasis string }{
 		{"", "", "", ""},
 		{`& 3 & \textbf{4} & \\`, `& \textbf{3} & 4 & \\`, "", "bold in the paper only: 3:6; bold here only: 3:5"},
@@ -72,18 +72,18 @@ func TestCompare(t *testing.T) {
 		{`M & H & M & x`, `M & H & $\card{\docs}$ & x`, "", ""}, // a header that is only commands is a header
 		{"table*", "table", "over both columns of the page: paper true, here false", ""},
 	} {
-		p, err := latex.Tables(latex.Expand(paper))
+		p, err := latex.Tables(latex.Expand(laidOut))
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := latex.Tables(latex.Expand(strings.ReplaceAll(paper, c.old, c.new)))
+		o, err := latex.Tables(latex.Expand(strings.ReplaceAll(laidOut, c.old, c.new)))
 		if c.old == "" {
 			o, err = p, nil
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		layout, emphasis := Compare(p[0], o[0])
+		layout, emphasis := compareLayout(p[0], o[0])
 		for _, want := range strings.Split(c.layout, "; ") {
 			if want != "" && !slices.Contains(layout, want) {
 				t.Errorf("%q: %q is not among %q", c.new, want, layout)
@@ -95,7 +95,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestTableMistakes(t *testing.T) {
 	for src, want := range map[string]string{
 		`\begin{table}\label{tab:x}\end{table}`:                                         "no tabular",
 		`\begin{table}\begin{tabular}{l}a & b \\ \end{tabular}\label{tab:x}\end{table}`: "2 columns of 1",
@@ -106,7 +106,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestRun(t *testing.T) {
+func TestLayouts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -118,8 +118,8 @@ func TestRun(t *testing.T) {
 		}
 		return path
 	}
-	source := write("paper.tex", paper)
-	grid := paper[strings.Index(paper, `\begin{table*}`):]
+	source := write("paper.tex", laidOut)
+	grid := laidOut[strings.Index(laidOut, `\begin{table*}`):]
 	bolder := strings.Replace(grid, "& Small & 1", `& Small & \textbf{1}`, 1)
 	own := strings.Replace(grid, "tab:grid", "sec:own", 1)
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestRun(t *testing.T) {
 		{"", own, 1, []string{"NONE  tab:grid", "OURS  sec:own"}},
 	} {
 		write("out/tables/grid.tex", c.rows)
-		args := []string{source, filepath.Join(dir, "out")}
+		args := []string{"-layout", filepath.Join(dir, "out"), source}
 		if c.args != "" {
 			args = append([]string{c.args}, args...)
 		}
@@ -148,7 +148,7 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{nil, {source}, {source, dir}, {filepath.Join(dir, "none.tex"), dir}} {
+	for _, args := range [][]string{nil, {"-layout", dir}, {"-layout", dir, source}, {"-layout", dir, filepath.Join(dir, "none.tex")}} {
 		var out, errs bytes.Buffer
 		if code := run(args, &out, &errs); code != 2 || errs.Len() == 0 {
 			t.Errorf("%v: exit %d, %q", args, code, errs.String())

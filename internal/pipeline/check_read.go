@@ -42,7 +42,7 @@ func (r *checkReader) wrong(rng hcl.Range, format string, args ...any) {
 
 // check makes a check of a block; given is false of one whose limits are all null.
 func (r *checkReader) check(inner *hclsyntax.Block) (c step.Check, given bool) {
-	c = step.Check{Name: plain(inner.Labels[0]), At: fmt.Sprintf("%s:%d", inner.TypeRange.Filename, inner.TypeRange.Start.Line)}
+	c = step.Check{Name: inner.Labels[0], At: fmt.Sprintf("%s:%d", inner.TypeRange.Filename, inner.TypeRange.Start.Line)}
 	limits := 0
 	for _, a := range sortedAttributes(inner.Body) {
 		limit := map[string]**step.Limit{"min": &c.Min, "max": &c.Max, "equals": &c.Equals}[a.Name]
@@ -61,9 +61,9 @@ func (r *checkReader) check(inner *hclsyntax.Block) (c step.Check, given bool) {
 		case v.Type() != cty.String:
 			r.wrong(a.Expr.Range(), "%s is a text, not a %s.", a.Name, v.Type().FriendlyName())
 		case a.Name == "counts":
-			c.Counts = plain(v.AsString())
+			c.Counts = v.AsString()
 		case a.Name == "field":
-			c.Field = plain(v.AsString())
+			c.Field = v.AsString()
 			if c.Field != "" && !strings.Contains(c.Field, ":") {
 				r.wrong(a.Expr.Range(), "%q is not a field: write OUTPUT:PATH.", c.Field)
 				break
@@ -119,7 +119,7 @@ func (r *checkReader) limit(a *hclsyntax.Attribute, v cty.Value) *step.Limit {
 		f, _ := v.AsBigFloat().Float64()
 		return &step.Limit{Number: f}
 	case v.Type() == cty.String && v.AsString() != "":
-		return &step.Limit{Name: plain(v.AsString())}
+		return &step.Limit{Name: v.AsString()}
 	}
 	r.wrong(a.Expr.Range(), "%s is a number, or the name of another one: what is counted, or OUTPUT:PATH.", a.Name)
 	return nil
@@ -139,7 +139,7 @@ func (r *checkReader) of(a *hclsyntax.Attribute, v cty.Value) (addresses []strin
 			r.wrong(a.Expr.Range(), "of is the name of an attribute of the step, or a list of such names.")
 			return nil
 		}
-		name := plain(e.AsString())
+		name := e.AsString()
 		found := 0
 		_, _ = step.MapInputs(r.tree[name], func(_ string, in step.Input) (step.Input, error) {
 			if in.Ref != nil {

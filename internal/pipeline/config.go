@@ -138,7 +138,7 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 		}
 		return step.Input{Ref: &ref}
 	case ty == cty.String:
-		return plain(v.AsString())
+		return v.AsString()
 	case ty == cty.Bool:
 		return v.True()
 	case ty == cty.Number:
@@ -170,7 +170,7 @@ func (c *config) object(v cty.Value, t step.Type, accepts string, at []any) any 
 	tree := make(map[string]any, v.LengthInt())
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element()
-		name := plain(k.AsString())
+		name := k.AsString()
 		var et step.Type
 		ea, p := accepts, append(at[:len(at):len(at)], key(name))
 		switch f := fields[name]; {

@@ -173,7 +173,7 @@ func (c *collector) addHCL(d *hcl.Diagnostic, rng hcl.Range, inst *instance) {
 // add files a diagnostic about something within one instance of a block, or,
 // with nil, about none in particular.
 func (c *collector) add(d *hcl.Diagnostic, inst *instance, about string) {
-	d.Summary, d.Detail = plainEscapes(d.Summary), brief(plainEscapes(d.Detail))
+	d.Detail = brief(d.Detail)
 	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)
 	if len(c.within) > 0 {
 		d.Extra = append(slices.Clip(alsoAt(d)), c.within...)
@@ -205,7 +205,7 @@ func (c *collector) done() Diagnostics {
 			d.Detail += fmt.Sprintf("\nThere are %d more such values here.", r.values)
 		}
 		if r.first.keyed {
-			d.Detail += brief(fmt.Sprintf("\nThis is so for each.key = %q", plain(r.first.key)))
+			d.Detail += brief(fmt.Sprintf("\nThis is so for each.key = %q", r.first.key))
 			if len(r.others) > 0 {
 				d.Detail += " and " + count(len(r.others), "other instance")
 			}

@@ -65,7 +65,7 @@ func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 		inst.address = l.address + "." + n.name
 	}
 	if inst.keyed {
-		inst.address += "[" + strconv.Quote(plain(inst.key)) + "]"
+		inst.address += "[" + strconv.Quote(inst.key) + "]"
 		inst.ctx = ctx.NewChild()
 		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{
 			"key": cty.StringVal(inst.key), "value": inst.value})}

@@ -61,7 +61,7 @@ func fileFunctions(read func(name string) ([]byte, error)) fileFuncs {
 			Params: []function.Parameter{{Name: "path", Type: cty.String}},
 			Type:   function.StaticReturnType(cty.String),
 			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				name := plain(args[0].AsString())
+				name := args[0].AsString()
 				b, err := read(name)
 				var s string
 				if err == nil {
@@ -79,7 +79,10 @@ func fileFunctions(read func(name string) ([]byte, error)) fileFuncs {
 			if at := invalidUTF8(b); at >= 0 {
 				return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
 			}
-			return carried(string(b)), nil
+			if line := notNFC(b); line > 0 {
+				return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
+			}
+			return string(b), nil
 		}),
 		base64: of(func(_ string, b []byte) (string, error) { return base64.StdEncoding.EncodeToString(b), nil }),
 	}

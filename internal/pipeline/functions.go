@@ -112,7 +112,7 @@ func library(files fileFuncs) []group {
 		{"Conversion and failure", []entry{
 			{"can", "expression", "Whether an expression can be evaluated.", tryfunc.CanFunc},
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
-			{"jsondecode", "text", "A value from JSON.", jsonDecode},
+			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
 			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
 			{"nonsensitive", "condition", "A yes or no about a sensitive value that is not sensitive itself.", nonsensitive},
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
@@ -203,7 +203,7 @@ var length = function.New(&function.Spec{
 		v := args[0]
 		switch {
 		case v.Type() == cty.String:
-			return stdlib.Strlen(cty.StringVal(plain(v.AsString())))
+			return stdlib.Strlen(v)
 		case v.Type().IsObjectType():
 			return cty.NumberIntVal(int64(v.LengthInt())), nil
 		case !v.CanIterateElements():
@@ -249,22 +249,6 @@ func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.
 			return out, nil
 		},
 	})
-}
-
-// jsonDecode is the library's, and keeps what NFC would change in texts.
-var jsonDecode = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "text", Type: cty.String}},
-	Type: func(args []cty.Value) (cty.Type, error) {
-		return stdlib.JSONDecodeFunc.ReturnTypeForValues([]cty.Value{jsonText(args[0])})
-	},
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return stdlib.JSONDecode(jsonText(args[0])) },
-})
-
-func jsonText(v cty.Value) cty.Value {
-	if !v.IsKnown() || v.IsNull() {
-		return v
-	}
-	return cty.StringVal(carriedEscapes(v.AsString()))
 }
 
 func holdsArtifact(t cty.Type) bool {

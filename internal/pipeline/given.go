@@ -114,14 +114,8 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 // variableFile reads NAME = VALUE attributes from HCL, or from JSON if the
 // file's name ends so.
 func (l *loader) variableFile(f File) []given {
-	text := f.Bytes
-	if strings.HasSuffix(f.Name, ".json") {
-		text = []byte(carriedEscapes(carried(string(text))))
-	} else {
-		text = carriedSource(text, f.Name)
-	}
 	if !l.anySensitive() { // else no line of it is quoted
-		l.diags.sources[f.Name] = text
+		l.diags.sources[f.Name] = f.Bytes
 	}
 	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	var file *hcl.File
@@ -130,9 +124,9 @@ func (l *loader) variableFile(f File) []given {
 	case !l.tame(f.Name, f.Bytes):
 		return nil
 	case strings.HasSuffix(f.Name, ".json"):
-		file, ds = hcljson.Parse(text, f.Name)
+		file, ds = hcljson.Parse(f.Bytes, f.Name)
 	default:
-		file, ds = hclsyntax.ParseConfig(text, f.Name, hcl.InitialPos)
+		file, ds = hclsyntax.ParseConfig(f.Bytes, f.Name, hcl.InitialPos)
 	}
 	l.diags.hcl(ds, start)
 	if ds.HasErrors() {
@@ -162,7 +156,12 @@ func (g given) value(l *loader, v *variable) cty.Value {
 			return l.unset(v, g)
 		}
 	case v.typ.IsPrimitiveType():
-		val = cty.StringVal(carried(g.text))
+		if notNFC([]byte(g.text)) > 0 {
+			l.diags.error(g.rng, "Text not in NFC",
+				fmt.Sprintf("The value of var.%s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Give it in NFC, or let a step read it as an input.", v.name))
+			return cty.DynamicVal
+		}
+		val = cty.StringVal(g.text)
 	default:
 		var ok bool
 		if val, ok = l.parseValue(g); !ok {
@@ -203,7 +202,7 @@ func (l *loader) parseValue(g given) (cty.Value, bool) {
 	if !l.tame(g.rng.Filename, []byte(g.text)) {
 		return cty.DynamicVal, false
 	}
-	e, ds := hclsyntax.ParseExpression(carriedSource([]byte(g.text), g.rng.Filename), g.rng.Filename, g.rng.Start)
+	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)
 	if ds.HasErrors() {
 		return fail(ds)
 	}

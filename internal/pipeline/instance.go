@@ -75,7 +75,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	}
 	task.Checks = checks
 	s := Step{
-		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: plain(inst.key),
+		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: inst.key,
 		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),
 	}
 	return s, true

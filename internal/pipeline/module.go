@@ -77,7 +77,7 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 		l.diags.error(e.Range(), "No modules", "Modules cannot be used here.")
 		return nil
 	}
-	id := [2]string{n.dir, plain(v.AsString())}
+	id := [2]string{n.dir, v.AsString()}
 	files, ok := l.opened[id]
 	if !ok {
 		var err error

@@ -45,7 +45,7 @@ func artifactIn(v cty.Value) string {
 	_ = cty.Walk(v, func(_ cty.Path, e cty.Value) (bool, error) { // an error only ends it
 		e, _ = e.Unmark()
 		if e.Type() == artifactType && e.IsKnown() && !e.IsNull() {
-			name = "the artifact " + plain(e.EncapsulatedValue().(*artifact).ref.String())
+			name = "the artifact " + e.EncapsulatedValue().(*artifact).ref.String()
 			return false, io.EOF
 		}
 		return true, nil

@@ -6,11 +6,11 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Before is the text of a place's line up to the place, as it was typed.
+// Before is the text of a place's line up to the place.
 func (ds Diagnostics) Before(file string, p hcl.Pos) string {
 	src := ds.sources[file]
 	end := min(p.Byte, len(src))
-	return plain(string(src[strings.LastIndexByte(string(src[:end]), '\n')+1 : end]))
+	return string(src[strings.LastIndexByte(string(src[:end]), '\n')+1 : end])
 }
 
 // Place is a further place that a diagnostic shows, and what it says there.

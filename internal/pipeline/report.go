@@ -139,5 +139,5 @@ func window(line string, from, to int) (string, int, int) {
 
 // printable makes a line safe for a terminal, with a blank for a tab.
 func printable(line string) string {
-	return escape.Line(strings.ReplaceAll(plain(line), "	", " "))
+	return escape.Line(strings.ReplaceAll(line, "	", " "))
 }

@@ -99,7 +99,7 @@ func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string
 		return nil, nil
 	}
 	if want == cty.String {
-		return []string{plain(v.AsString())}, []hcl.Range{a.Expr.Range()}
+		return []string{v.AsString()}, []hcl.Range{a.Expr.Range()}
 	}
 	written, _ := unwrap(a.Expr).(*hclsyntax.TupleConsExpr)
 	for i, e := range v.AsValueSlice() {
@@ -111,7 +111,7 @@ func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string
 			l.diags.error(rng, "Wrong type", fmt.Sprintf("%s is %s.", a.Name, form))
 			return nil, nil
 		}
-		texts, at = append(texts, plain(e.AsString())), append(at, rng)
+		texts, at = append(texts, e.AsString()), append(at, rng)
 	}
 	return texts, at
 }

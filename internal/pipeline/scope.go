@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -76,12 +75,10 @@ func (s *Scope) Value(x Expression) (cty.Value, Diagnostics) {
 	l, file := s.l, x.Range.Filename
 	*l.meter = meter{stop: l.meter.stop} // each expression may take as long as a pipeline
 	l.diags = newCollector(map[string][]byte{file: x.Source})
-	typed := x.Range.SliceBytes(x.Source)
-	if !l.tame(file, typed) {
+	text := x.Range.SliceBytes(x.Source)
+	if !l.tame(file, text) {
 		return cty.DynamicVal, l.diags.done()
 	}
-	text := carriedSource(typed, file)
-	l.diags.sources[file] = slices.Concat(x.Source[:x.Range.Start.Byte], text, x.Source[x.Range.End.Byte:])
 	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)
 	l.diags.hcl(ds, x.Range)
 	if ds.HasErrors() {

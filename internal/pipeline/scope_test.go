@@ -45,7 +45,7 @@ func TestScope(t *testing.T) {
 		"{}":                                  "{}",
 		"null":                                "null",
 		"keys(product({ b = [1], a = [2] }))": `["1/2"]`,
-		`"e\u0301"`:                           "\"e\u0301\"",
+		`"e\u0301"`:                           `"é"`,
 	} {
 		v, ds := s.Value(pipeline.WholeExpression("<test>", []byte(expression)))
 		if ds.HasErrors() {

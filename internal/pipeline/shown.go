@@ -43,9 +43,9 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 		if w.note != nil {
 			comment = w.note(ref)
 		}
-		return plain(ref.String()), comment
+		return ref.String(), comment
 	case t.IsPrimitiveType():
-		return plainEscapes(string(hclwrite.TokensForValue(v).Bytes())), ""
+		return string(hclwrite.TokensForValue(v).Bytes()), ""
 	case !v.CanIterateElements():
 		return "(" + t.FriendlyName() + ")", ""
 	}
@@ -63,8 +63,8 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 		k, e := it.Element()
 		name := ""
 		if equals != "" {
-			if name = plain(k.AsString()); !hclsyntax.ValidIdentifier(name) {
-				name = plainEscapes(string(hclwrite.TokensForValue(k).Bytes()))
+			if name = k.AsString(); !hclsyntax.ValidIdentifier(name) {
+				name = string(hclwrite.TokensForValue(k).Bytes())
 			}
 		}
 		s, c := w.text(e, indent+"  ")
@@ -120,7 +120,7 @@ func JSON(v cty.Value, ref func(step.Ref) any) any {
 	case t == artifactType:
 		return ref(v.EncapsulatedValue().(*artifact).ref)
 	case t == cty.String:
-		return plain(v.AsString())
+		return v.AsString()
 	case t == cty.Bool:
 		return v.True()
 	case t == cty.Number:
@@ -128,7 +128,7 @@ func JSON(v cty.Value, ref func(step.Ref) any) any {
 	case t.IsObjectType() || t.IsMapType():
 		m := map[string]any{}
 		for k, e := range v.AsValueMap() {
-			m[plain(k)] = JSON(e, ref)
+			m[k] = JSON(e, ref)
 		}
 		return m
 	case v.CanIterateElements():
@@ -151,7 +151,7 @@ func FromTree(tree any) cty.Value {
 	case bool:
 		return cty.BoolVal(x)
 	case string:
-		return cty.StringVal(carried(x))
+		return cty.StringVal(x)
 	case int64:
 		return cty.NumberIntVal(x)
 	case float64:
@@ -162,7 +162,7 @@ func FromTree(tree any) cty.Value {
 		}
 	case step.Input:
 		if x.Ref != nil {
-			return cty.StringVal(carried(x.Ref.String()))
+			return cty.StringVal(x.Ref.String())
 		}
 		return cty.StringVal(x.Artifact.Digest.String())
 	case []any:
@@ -174,7 +174,7 @@ func FromTree(tree any) cty.Value {
 	case map[string]any:
 		m := make(map[string]cty.Value, len(x))
 		for k, e := range x {
-			m[carried(k)] = FromTree(e)
+			m[k] = FromTree(e)
 		}
 		return cty.ObjectVal(m)
 	}

@@ -182,37 +182,26 @@ func (l *loader) parseFile(name string, src []byte) *body {
 	if !l.tame(name, src) {
 		return nil
 	}
-	src = carriedSource(src, name)
-	l.diags.sources[name] = src // what ranges are counted in
+	l.diags.sources[name] = src
 	f, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 	l.diags.hcl(ds, hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos})
 	if ds.HasErrors() {
 		return nil
 	}
 	b := &body{name, f.Body.(*hclsyntax.Body)}
-	plainLabels(b.Body)
 	l.rewrite(b.Body)
 	return b
 }
 
-// plainLabels undoes the spelling of texts for labels, which are names.
-func plainLabels(b *hclsyntax.Body) {
-	for _, inner := range b.Blocks {
-		for i := range inner.Labels {
-			inner.Labels[i] = plain(inner.Labels[i])
-		}
-		plainLabels(inner.Body)
-	}
-}
-
-// tame refuses sources whose size or depth the parser was not made for.
+// tame refuses sources whose size, depth or texts the parser and the evaluator were not
+// made for.
 func (l *loader) tame(name string, src []byte) bool {
 	if len(src) > maxSource {
 		l.diags.error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Source too large",
 			fmt.Sprintf("%s has %d bytes; a pipeline file may have %d. Large constants belong in a file of their own that file() reads.", name, len(src), maxSource))
 		return false
 	}
-	if rng, err := badNumber(src, name); err != nil {
+	if rng, err := badToken(src, name); err != nil {
 		l.diags.error(rng, err.summary, err.detail)
 		return false
 	}
@@ -222,19 +211,6 @@ func (l *loader) tame(name string, src []byte) bool {
 		return false
 	}
 	return true
-}
-
-// badNumber finds a number whose digits or exponent no evaluation is made for.
-func badNumber(src []byte, name string) (hcl.Range, *limit) {
-	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos)
-	for _, t := range tokens {
-		if t.Type == hclsyntax.TokenNumberLit {
-			if err := longNumber(string(t.Bytes)); err != nil {
-				return t.Range, err
-			}
-		}
-	}
-	return hcl.Range{}, nil
 }
 
 // tooDeep finds where the parts of an expression, or blocks, stand deeper within

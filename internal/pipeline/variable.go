@@ -259,9 +259,9 @@ func (l *loader) variableObject() cty.Value {
 // argument writes the value as --var takes it.
 func (v *variable) argument() string {
 	if v.typ == cty.String && v.value.Type() == cty.String {
-		return plain(v.value.AsString())
+		return v.value.AsString()
 	}
-	return plainEscapes(strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes())))
+	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
 }
 
 func (v *variable) json() json.RawMessage {
@@ -269,5 +269,5 @@ func (v *variable) json() json.RawMessage {
 	if err != nil {
 		panic(fmt.Sprintf("var.%s: %v", v.name, err)) // values of variables are constants
 	}
-	return []byte(plain(string(b)))
+	return b
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Diagnostics is what is wrong with a pipeline, errors and warnings, in the
@@ -45,11 +47,11 @@ func (ds Diagnostics) Summary() string {
 	n, m := ds.Count()
 	switch {
 	case m == 0:
-		return count(n, "error")
+		return words.Count(n, "error")
 	case n == 0:
-		return count(m, "warning")
+		return words.Count(m, "warning")
 	}
-	return count(n, "error") + ", " + count(m, "warning")
+	return words.Count(n, "error") + ", " + words.Count(m, "warning")
 }
 
 // Err returns the errors as one error whose text is the whole report; nil if
@@ -207,7 +209,7 @@ func (c *collector) done() Diagnostics {
 		if r.first.keyed {
 			d.Detail += brief(fmt.Sprintf("\nThis is so for each.key = %q", r.first.key))
 			if len(r.others) > 0 {
-				d.Detail += " and " + count(len(r.others), "other instance")
+				d.Detail += " and " + words.Count(len(r.others), "other instance")
 			}
 			d.Detail += "."
 		}
@@ -222,13 +224,6 @@ func (c *collector) done() Diagnostics {
 		return a.Start.Byte < b.Start.Byte
 	})
 	return Diagnostics{c.list, c.sources}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Nearest returns the candidate that a mistyped name most likely meant, "" if

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Style colours text for a terminal; the zero value prints plain text. Both are escaped.
@@ -52,26 +52,10 @@ func pad(t string, columns int) Shown {
 }
 
 // Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
-func Seconds(d time.Duration) string {
-	whole := d.Round(time.Second)
-	switch {
-	case d < 9950*time.Millisecond: // what is more prints as 10.0
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case whole < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(whole.Seconds()))
-	case whole < 2*time.Hour:
-		return fmt.Sprintf("%d min %d s", int(whole.Minutes()), int(whole.Seconds())%60)
-	}
-	return fmt.Sprintf("%d h %d min", int(whole.Hours()), int(whole.Minutes())%60)
-}
+func Seconds(d time.Duration) string { return words.Seconds(d) }
 
 // Size prints bytes in decimal units.
-func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+func Size(n int64) string { return words.Size(n) }
 
 // Count prints a number with its noun: 1 step, 2 steps.
-func Count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
+func Count(n int, noun string) string { return words.Count(n, noun) }

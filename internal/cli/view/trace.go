@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // leavesShown bounds the configuration that Trace shows of a step.
@@ -77,7 +78,7 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 				Printf(w, "  … %d more values of its configuration\n", len(n.Config)-i)
 				break
 			}
-			Printf(w, "  %s = %s\n", l.Path, report.Clip(l.Value, 120))
+			Printf(w, "  %s = %s\n", l.Path, words.Clip(l.Value, 120))
 		}
 		for _, what := range slices.Sorted(maps.Keys(n.Counts)) {
 			Printf(w, "  counted %s: %d\n", what, n.Counts[what])

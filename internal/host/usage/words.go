@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Row is one figure with what it is of.
@@ -20,7 +19,7 @@ func Rows(u *artifacts.Used) (rows []Row) {
 	add := func(what, format string, args ...any) { rows = append(rows, Row{what, fmt.Sprintf(format, args...)}) }
 	beside := ""
 	if u.Beside > 0 {
-		beside = fmt.Sprintf(", beside %s", counted(u.Beside, "other step"))
+		beside = fmt.Sprintf(", beside %s", words.Count(u.Beside, "other step"))
 	}
 	switch u.CPUOf {
 	case "":
@@ -34,19 +33,19 @@ func Rows(u *artifacts.Used) (rows []Row) {
 	switch u.MemoryOf {
 	case "":
 	case artifacts.MemoryOfProgram:
-		add("memory", "%s at most, of its program's largest process", size(u.Memory))
+		add("memory", "%s at most, of its program's largest process", words.Size(u.Memory))
 	case artifacts.MemoryOfStep:
-		add("memory", "%s at most, by which the process grew", size(u.Memory))
+		add("memory", "%s at most, by which the process grew", words.Size(u.Memory))
 	default:
-		add("memory", "%s at most, of the process%s", size(u.Memory), beside)
+		add("memory", "%s at most, of the process%s", words.Size(u.Memory), beside)
 	}
-	add("read", "%s of inputs", size(u.Read))
-	add("written", "%s", size(u.Written))
+	add("read", "%s of inputs", words.Size(u.Read))
+	add("written", "%s", words.Size(u.Written))
 	if u.Card != "" {
 		add("card", "%s", u.Card)
 	}
 	if u.CardMemory > 0 {
-		add("memory on cards", "%s at most, of the process's tensors", size(u.CardMemory))
+		add("memory on cards", "%s at most, of the process's tensors", words.Size(u.CardMemory))
 	}
 	if u.EnergyOf != "" {
 		add("energy", "%s of the machine's %s while the step ran%s", energy(u.Energy), u.EnergyOf, beside)
@@ -61,40 +60,31 @@ func (s Sum) Rows() (rows []Row) {
 		if n == s.Steps {
 			return ""
 		}
-		return fmt.Sprintf(", known of %d of %s", n, counted(s.Steps, "step"))
+		return fmt.Sprintf(", known of %d of %s", n, words.Count(s.Steps, "step"))
 	}
 	add("time", "%s, one step after another", duration(s.Took.Seconds()))
 	if s.CPUSteps > 0 {
 		add("processor time", "%s%s", duration(s.CPU), of(s.CPUSteps))
 	}
 	if s.MemSteps > 0 {
-		add("memory", "%s at most by one step%s", size(s.Memory), of(s.MemSteps))
+		add("memory", "%s at most by one step%s", words.Size(s.Memory), of(s.MemSteps))
 	}
 	if s.CardMemory > 0 {
-		add("on cards", "%s of steps, with at most %s by one", duration(s.CardTook.Seconds()), size(s.CardMemory))
+		add("on cards", "%s of steps, with at most %s by one", duration(s.CardTook.Seconds()), words.Size(s.CardMemory))
 	}
 	if s.Measured > 0 {
-		add("read", "%s of inputs%s", size(s.Read), of(s.Measured))
-		add("written", "%s%s", size(s.Written), of(s.Measured))
+		add("read", "%s of inputs%s", words.Size(s.Read), of(s.Measured))
+		add("written", "%s%s", words.Size(s.Written), of(s.Measured))
 	}
 	if s.EnergyOf > 0 {
 		shared := ""
 		if s.Shared > 0 {
 			shared = fmt.Sprintf("; %d of them beside others, so it is counted more than once", s.Shared)
 		}
-		add("energy", "%s of machines while %s ran%s", energy(s.Energy), counted(s.EnergyOf, "step"), shared)
+		add("energy", "%s of machines while %s ran%s", energy(s.Energy), words.Count(s.EnergyOf, "step"), shared)
 	}
 	return rows
 }
-
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
-func size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
 // duration is a number of seconds for people: hours from ten on.
 func duration(seconds float64) string {

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/questions"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // mostShown bounds the items that an answer lists.
@@ -51,7 +52,7 @@ func (f *facts) about(t questions.Topic) []Answer {
 	case questions.Expected:
 		return f.expected()
 	case questions.Disk:
-		return []Answer{{Text: fmt.Sprintf("%s of results; the largest table with all that it comes from: %s.", size(f.Report.Bytes), size(largest(f.commands))), From: "sizes in the results' records"}}
+		return []Answer{{Text: fmt.Sprintf("%s of results; the largest table with all that it comes from: %s.", words.Size(f.Report.Bytes), words.Size(largest(f.commands))), From: "sizes in the results' records"}}
 	case questions.Available:
 		return f.available()
 	case questions.Citation:
@@ -116,7 +117,7 @@ func (f *facts) data() (out []Answer) {
 		b := blocks[name]
 		text := fmt.Sprintf("%s: %s from %s", name, counted(b.files, "file"), strings.Join(slices.Sorted(maps.Keys(b.hosts)), ", "))
 		if b.unsized < b.files {
-			text += ", " + size(b.bytes)
+			text += ", " + words.Size(b.bytes)
 		}
 		if b.unsized > 0 {
 			text += fmt.Sprintf(" and %s of unknown size", counted(b.unsized, "file"))
@@ -314,7 +315,7 @@ func (f *facts) parameters() (out []Answer) {
 		} else if filepath.IsAbs(text) {
 			text = "a path"
 		}
-		list = append(list, name+" = "+report.Clip(report.Unplaced(text), 80))
+		list = append(list, name+" = "+words.Clip(report.Unplaced(text), 80))
 	}
 	if len(list) == 0 {
 		return nil

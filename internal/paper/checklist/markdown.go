@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // unanswered marks questions that people must answer.
@@ -63,12 +64,12 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 		}
 		took, cards, disk := "?", "–", "?"
 		if k.Known > 0 {
-			took, disk = hours(k.TookS), size(k.Disk)
+			took, disk = hours(k.TookS), words.Size(k.Disk)
 		}
 		if k.CardS > 0 {
 			cards = hours(k.CardS)
 		}
-		download := size(k.Download)
+		download := words.Size(k.Download)
 		if k.Unknown > 0 {
 			download = fmt.Sprintf("%s and %s of unknown size", download, counted(k.Unknown, "file"))
 		}

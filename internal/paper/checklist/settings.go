@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // seedName matches the names of attributes, variables and arguments with a seed.
@@ -99,7 +100,7 @@ func (e *experiment) walk(path string, v any) {
 	if err != nil {
 		return
 	}
-	text := report.Clip(report.Unplaced(strings.Trim(string(b), `"`)), 60)
+	text := words.Clip(report.Unplaced(strings.Trim(string(b), `"`)), 60)
 	if seedName.MatchString(path) {
 		e.seeds[text] = true
 		return

@@ -19,8 +19,6 @@ func counted(n int, what string) string {
 	return humanize.Comma(int64(n)) + " " + what
 }
 
-func size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
-
 // hours is a number of seconds as text, in hours if at least one.
 func hours(seconds float64) string {
 	switch {

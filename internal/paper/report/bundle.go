@@ -6,12 +6,12 @@ import (
 	_ "embed" // the document's template
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 //go:embed bundle.tmpl
@@ -93,7 +93,7 @@ func fileName(name string, taken map[string]bool) string {
 	name = name[:min(len(name), mostName)]
 	unique := name
 	for n := 2; taken[unique] || unique == ""; n++ {
-		unique = name + "-" + itoa(n)
+		unique = name + "-" + strconv.Itoa(n)
 	}
 	taken[unique] = true
 	return unique
@@ -158,7 +158,7 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 		"breakable": breakable,
 		"verdict":   func(v render.Verdict) string { return render.TeXData(string(v)) },
 		"hex":       func(s string) string { return breakHex(strings.TrimPrefix(s, "sha256:")) },
-		"size":      func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
+		"size":      words.Size,
 		"took":      took,
 		"num":       func(v *float64) string { return render.TeX(number(v)) },
 		"number":    func(v float64) string { return render.TeX(number(&v)) },

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -175,14 +174,4 @@ func readOutput(ctx context.Context, r *artifacts.Result, output string, read Re
 	}
 	defer rc.Close()
 	return io.ReadAll(rc)
-}
-
-func itoa(i int) string { return strconv.Itoa(i) }
-
-// Clip shortens a text to n characters.
-func Clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -190,7 +191,7 @@ func leaves(out []Leaf, path string, v any) []Leaf {
 			break
 		}
 		for i, e := range v {
-			out = leaves(out, path+"["+itoa(i)+"]", e)
+			out = leaves(out, path+"["+strconv.Itoa(i)+"]", e)
 		}
 		return out
 	case nil:
@@ -286,7 +287,7 @@ func upstream(nodes []Node, from []int) (out []int) {
 // Upstream lists the nodes that a table or figure comes from, including itself.
 func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
 
-func place(s plan.Step) string { return s.Pos.File + ":" + itoa(s.Pos.Line) }
+func place(s plan.Step) string { return s.Pos.File + ":" + strconv.Itoa(s.Pos.Line) }
 
 // digestOf finds an output of a result.
 func digestOf(r *artifacts.Result, output string) (artifacts.Digest, bool) {

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // assets are the page's templates, style and script.
@@ -42,15 +43,15 @@ func (r *Report) HTML(w io.Writer) error {
 		"markup":   func(s string) template.HTML { return template.HTML(render.HTML(s)) },
 		"picture":  picture,
 		"used":     usage.Rows,
-		"size":     func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
+		"size":     words.Size,
 		"took":     took,
 		"num":      func(v *float64) string { return number(v) },
 		"number":   func(v float64) string { return number(&v) },
 		"signed":   signed,
 		"count":    func(n int64) string { return humanize.Comma(n) },
 		"short":    short,
-		"clip":     Clip,
-		"counted":  counted,
+		"clip":     words.Clip,
+		"counted":  words.Count,
 		"unplaced": unplaced,
 		"file":     fileOf,
 		"slug":     slug,

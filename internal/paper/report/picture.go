@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Bounds of the picture of blocks, beyond which there is none: redsi graph has no bounds.
@@ -237,7 +239,7 @@ func (p *Picture) place(layers [][]*Box) {
 	}
 	most := int((w - 8) / charWidth)
 	for _, b := range p.Boxes {
-		b.Kind, b.Name = Clip(b.Kind, most-1), Clip(b.Name, max(1, most-len(itoa(b.Done)+itoa(b.Steps))-2))
+		b.Kind, b.Name = words.Clip(b.Kind, most-1), words.Clip(b.Name, max(1, most-len(strconv.Itoa(b.Done)+strconv.Itoa(b.Steps))-2))
 		for i := range b.Marks {
 			b.Marks[i].X = b.X + float64(i%perRow)*(markSize+2)
 			b.Marks[i].Y = b.Y + boxHeight + 2 + float64(i/perRow)*(markSize+2)

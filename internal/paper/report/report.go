@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Options say what the report cannot learn from results.
@@ -172,7 +173,7 @@ func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Re
 			return err
 		}
 		if utf8.Valid(b) && !slices.ContainsFunc([]rune(string(b[:min(len(b), 4096)])), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }) {
-			o.Preview = Clip(string(b), previewChars)
+			o.Preview = words.Clip(string(b), previewChars)
 		}
 	}
 	return nil

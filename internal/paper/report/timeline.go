@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -127,7 +128,7 @@ func fewRows(rows []TimeRow) []TimeRow {
 		return rows
 	}
 	slices.SortFunc(rows, func(a, b TimeRow) int { return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Name, b.Name)) })
-	rest := TimeRow{Name: itoa(len(rows)-mostTimed+1) + " other blocks"}
+	rest := TimeRow{Name: strconv.Itoa(len(rows)-mostTimed+1) + " other blocks"}
 	for _, r := range rows[mostTimed-1:] {
 		rest.spans = append(rest.spans, r.spans...)
 		rest.Took += r.Took

@@ -1,0 +1,35 @@
+// Package words says counts, sizes and durations as people read them. It must not know
+// what is counted, or where the words are shown.
+package words
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Count is a number with its noun: 1 step, 2 steps.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Size is a number of bytes in decimal units.
+func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// Seconds is a duration: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
+func Seconds(d time.Duration) string {
+	whole := d.Round(time.Second)
+	switch {
+	case d < 9950*time.Millisecond: // what is more prints as 10.0
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case whole < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(whole.Seconds()))
+	case whole < 2*time.Hour:
+		return fmt.Sprintf("%d min %d s", int(whole.Minutes()), int(whole.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(whole.Hours()), int(whole.Minutes())%60)
+}

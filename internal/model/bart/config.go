@@ -1,11 +1,10 @@
 package bart
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
 )
@@ -63,16 +62,12 @@ type fields Config
 // UnmarshalJSON reads config.json; what it leaves out has transformers' default.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	f := fields(Defaults())
-	if err := json.Unmarshal(data, &f); err != nil {
+	other, err := seq2seq.UnmarshalConfig(data, &f)
+	if err != nil {
 		return err
-	}
-	if err := json.Unmarshal(data, &f.other); err != nil {
-		return err
-	}
-	if f.other == nil {
-		return errors.New("it is null")
 	}
 	*c = Config(f)
+	c.other = other
 	return nil
 }
 
@@ -106,17 +101,13 @@ func (c Config) WithDropout(p float64) seq2seq.Config {
 
 // Validate says what this package cannot compute.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name      string
-		v, atMost int64
-	}{
-		{"vocab_size", c.VocabSize, 1 << 24}, {"d_model", c.DModel, 1 << 16}, {"encoder_layers", c.EncoderLayers, 1000},
-		{"decoder_layers", c.DecoderLayers, 1000}, {"encoder_attention_heads", c.EncoderHeads, 1000}, {"decoder_attention_heads", c.DecoderHeads, 1000},
-		{"encoder_ffn_dim", c.EncoderFFN, 1 << 18}, {"decoder_ffn_dim", c.DecoderFFN, 1 << 18}, {"max_position_embeddings", c.MaxPositions, 1 << 20},
-	} {
-		if f.v < 1 || f.v > f.atMost {
-			return fmt.Errorf("BART config: %s is %d, want 1 to %d", f.name, f.v, f.atMost)
-		}
+	size := seq2seq.CheckSize
+	if err := cmp.Or(
+		size("vocab_size", c.VocabSize, 1<<24), size("d_model", c.DModel, 1<<16), size("encoder_layers", c.EncoderLayers, 1000),
+		size("decoder_layers", c.DecoderLayers, 1000), size("encoder_attention_heads", c.EncoderHeads, 1000), size("decoder_attention_heads", c.DecoderHeads, 1000),
+		size("encoder_ffn_dim", c.EncoderFFN, 1<<18), size("decoder_ffn_dim", c.DecoderFFN, 1<<18), size("max_position_embeddings", c.MaxPositions, 1<<20),
+	); err != nil {
+		return fmt.Errorf("BART config: %w", err)
 	}
 	switch {
 	case c.EncoderHeads != c.DecoderHeads:
@@ -138,17 +129,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("BART config: %s is %g, want 0 to below 1", d.name, d.p)
 		}
 	}
-	tokens := map[string]int64{"pad_token_id": c.PadToken, "eos_token_id": c.EOSToken, "decoder_start_token_id": c.DecoderStart}
-	if c.ForcedBOS != nil {
-		tokens["forced_bos_token_id"] = *c.ForcedBOS
-	}
-	if c.ForcedEOS != nil {
-		tokens["forced_eos_token_id"] = *c.ForcedEOS
-	}
-	for _, name := range slices.Sorted(maps.Keys(tokens)) {
-		if id := tokens[name]; id < 0 || id >= c.VocabSize {
-			return fmt.Errorf("BART config: %s %d is outside of the vocabulary of %d", name, id, c.VocabSize)
-		}
+	if err := c.Vocabulary().Check(); err != nil {
+		return fmt.Errorf("BART config: %w", err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package seq2seq
 
 import (
 	"encoding/json"
-	"maps"
 
 	"github.com/redsi/redsi/internal/model/tensor"
 )
@@ -31,24 +30,6 @@ type Config interface {
 	Indexes(seq Sequences, encoder bool) ([]int64, error)
 	// Network computes with tensors, which get gives by the names of Specs.
 	Network(get func(name string) *tensor.Tensor) Network
-}
-
-// MarshalConfig writes config.json: own's fields, those of other that it does not have,
-// and of defaults those that neither has.
-func MarshalConfig(own any, other map[string]json.RawMessage, defaults map[string]any) ([]byte, error) {
-	all := maps.Clone(defaults)
-	for name, value := range other {
-		all[name] = value
-	}
-	all["torch_dtype"] = "float32" // as WriteWeights writes them, whatever was read
-	text, err := json.Marshal(own)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, err
-	}
-	return json.MarshalIndent(all, "", "  ")
 }
 
 // Vocabulary is what of a configuration tokens depend on.

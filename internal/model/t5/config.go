@@ -1,8 +1,8 @@
 package t5
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -86,15 +86,11 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 		f = fields(Defaults())
 	}
 	f.NumDecoderLayers = -1
-	if err := json.Unmarshal(data, &f); err != nil {
+	other, err := seq2seq.UnmarshalConfig(data, &f)
+	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, &f.other); err != nil {
-		return err
-	}
-	if f.other == nil {
-		return errors.New("it is null")
-	}
+	f.other = other
 	if f.NumDecoderLayers < 0 {
 		f.NumDecoderLayers = f.NumLayers
 	}
@@ -163,17 +159,13 @@ func (c Config) ownPositions() bool { return c.ModelType == "umt5" }
 
 // Validate says what this package cannot compute.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name      string
-		v, atMost int64
-	}{
-		{"vocab_size", c.VocabSize, 1 << 24}, {"d_model", c.DModel, 1 << 16}, {"d_kv", c.DKV, 1 << 16}, {"d_ff", c.DFF, 1 << 18},
-		{"num_layers", c.NumLayers, 1000}, {"num_decoder_layers", c.NumDecoderLayers, 1000}, {"num_heads", c.NumHeads, 1000},
-		{"relative_attention_num_buckets", c.Buckets, 1 << 16}, {"relative_attention_max_distance", c.MaxDistance, 1 << 20},
-	} {
-		if f.v < 1 || f.v > f.atMost {
-			return fmt.Errorf("T5 config: %s is %d, want 1 to %d", f.name, f.v, f.atMost)
-		}
+	size := seq2seq.CheckSize
+	if err := cmp.Or(
+		size("vocab_size", c.VocabSize, 1<<24), size("d_model", c.DModel, 1<<16), size("d_kv", c.DKV, 1<<16),
+		size("d_ff", c.DFF, 1<<18), size("num_layers", c.NumLayers, 1000), size("num_decoder_layers", c.NumDecoderLayers, 1000),
+		size("num_heads", c.NumHeads, 1000), size("relative_attention_num_buckets", c.Buckets, 1<<16), size("relative_attention_max_distance", c.MaxDistance, 1<<20),
+	); err != nil {
+		return fmt.Errorf("T5 config: %w", err)
 	}
 	switch {
 	case architectures[c.ModelType] == "":
@@ -192,13 +184,8 @@ func (c Config) Validate() error {
 	} else if !knownActivation(name) {
 		return fmt.Errorf("T5 config: feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)
 	}
-	for _, token := range []struct {
-		name string
-		id   int64
-	}{{"pad_token_id", c.PadToken}, {"eos_token_id", c.EOSToken}, {"decoder_start_token_id", c.DecoderStart}} {
-		if token.id < 0 || token.id >= c.VocabSize {
-			return fmt.Errorf("T5 config: %s %d is outside of the vocabulary of %d", token.name, token.id, c.VocabSize)
-		}
+	if err := c.Vocabulary().Check(); err != nil {
+		return fmt.Errorf("T5 config: %w", err)
 	}
 	return nil
 }

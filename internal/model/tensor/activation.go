@@ -25,8 +25,4 @@ func ActivationOf(name string) (Activation, bool) {
 }
 
 // Silu is t·sigmoid(t).
-func (s *Scope) Silu(t *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgSilu(&out, t.use("Silu"))
-	return s.own("Silu", out, t)
-}
+func (s *Scope) Silu(t *Tensor) *Tensor { return s.unary("Silu", lib.AtgSilu, t) }

@@ -165,8 +165,4 @@ func (s *Scope) Clone(t *Tensor) *Tensor {
 }
 
 // Contiguous is t with its elements in row order; a view of t where they are.
-func (s *Scope) Contiguous(t *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgContiguous(&out, t.use("Contiguous"))
-	return s.own("Contiguous", out, t)
-}
+func (s *Scope) Contiguous(t *Tensor) *Tensor { return s.unary("Contiguous", lib.AtgContiguous, t) }

@@ -17,11 +17,7 @@ func (s *Scope) Leaf(t *Tensor) {
 }
 
 // Detach is t cut off from what computed it, sharing memory.
-func (s *Scope) Detach(t *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgDetach(&out, t.use("Detach"))
-	return s.own("Detach", out, t)
-}
+func (s *Scope) Detach(t *Tensor) *Tensor { return s.unary("Detach", lib.AtgDetach, t) }
 
 // Gradients is the gradient of loss, a scalar, with respect to each of the leaves,
 // and frees the recorded operations. A leaf that loss does not depend on has a nil

@@ -64,8 +64,4 @@ func (s *Scope) IndexSelectInto(out, t *Tensor, dim int64, index *Tensor) {
 }
 
 // Minimum is the smaller of both, by element.
-func (s *Scope) Minimum(a, b *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgMinimum(&out, a.use("Minimum"), b.use("Minimum"))
-	return s.own("Minimum", out, a, b)
-}
+func (s *Scope) Minimum(a, b *Tensor) *Tensor { return s.binary("Minimum", lib.AtgMinimum, a, b) }

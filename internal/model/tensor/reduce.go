@@ -5,11 +5,7 @@ import lib "github.com/sugarme/gotch/libtch"
 const asIs = -1 // keep the operand's element type
 
 // MatMul is PyTorch's matmul: [..., m, k] x [..., k, n] -> [..., m, n].
-func (s *Scope) MatMul(a, b *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgMatmul(&out, a.use("MatMul"), b.use("MatMul"))
-	return s.own("MatMul", out, a, b)
-}
+func (s *Scope) MatMul(a, b *Tensor) *Tensor { return s.binary("MatMul", lib.AtgMatmul, a, b) }
 
 // AddMatMul is c·scaleC + (a·b)·scale for batches: [B, m, k] x [B, k, n], c of a
 // shape that broadcasts to [B, m, n].

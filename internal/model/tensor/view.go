@@ -4,10 +4,7 @@ import lib "github.com/sugarme/gotch/libtch"
 
 // View is t with another shape, sharing memory; one size may be -1.
 func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
-	var out lib.Ctensor
-	at, n := dims(shape)
-	lib.AtgView(&out, t.use("View"), at, n)
-	return s.own("View", out, t)
+	return s.shaped("View", lib.AtgView, t, shape)
 }
 
 // Words are the float32 numbers that the bytes of t hold, an int64 vector [n]: [2*n], sharing memory.
@@ -19,10 +16,7 @@ func (s *Scope) Words(t *Tensor) *Tensor {
 
 // Reshape is View that copies where the layout asks for it.
 func (s *Scope) Reshape(t *Tensor, shape ...int64) *Tensor {
-	var out lib.Ctensor
-	at, n := dims(shape)
-	lib.AtgReshape(&out, t.use("Reshape"), at, n)
-	return s.own("Reshape", out, t)
+	return s.shaped("Reshape", lib.AtgReshape, t, shape)
 }
 
 // Transpose swaps two dimensions, sharing memory.
@@ -34,10 +28,7 @@ func (s *Scope) Transpose(t *Tensor, i, j int64) *Tensor {
 
 // Permute orders the dimensions anew, sharing memory.
 func (s *Scope) Permute(t *Tensor, order ...int64) *Tensor {
-	var out lib.Ctensor
-	at, n := dims(order)
-	lib.AtgPermute(&out, t.use("Permute"), at, n)
-	return s.own("Permute", out, t)
+	return s.shaped("Permute", lib.AtgPermute, t, order)
 }
 
 // Narrow is rows start … start+length-1 along dim, sharing memory.
@@ -119,10 +110,4 @@ func (s *Scope) IndexAddInPlace(t *Tensor, dim int64, index, src *Tensor) {
 }
 
 // FillInPlace sets all elements to v.
-func (s *Scope) FillInPlace(t *Tensor, v float64) {
-	var out lib.Ctensor
-	value := lib.AtsFloat(v)
-	lib.AtgFill_(&out, t.use("FillInPlace"), value)
-	lib.AtsFree(value)
-	s.inPlace("FillInPlace", out, t)
-}
+func (s *Scope) FillInPlace(t *Tensor, v float64) { s.scalarInPlace("FillInPlace", lib.AtgFill_, t, v) }

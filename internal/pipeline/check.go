@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -23,13 +22,7 @@ func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 		l.diags.error(header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
 		return
 	}
-	for _, a := range sortedAttributes(inner.Body) {
-		if !slices.Contains(attrsOfCheck, a.Name) {
-			l.diags.error(a.NameRange, "Unknown attribute", fmt.Sprintf("check has no attribute %q. %s", a.Name, suggest(a.Name, attrsOfCheck, "attribute")))
-		}
-	}
-	for _, x := range inner.Body.Blocks {
-		l.diags.error(x.TypeRange, "Unknown block", "check has attributes only.")
-	}
+	l.attributes(inner, "check", named(attrsOfCheck...)...)
+	l.noBlocks(inner, "check has attributes only.")
 	b.checks = append(b.checks, inner)
 }

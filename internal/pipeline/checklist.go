@@ -43,11 +43,7 @@ type Asset struct {
 	Pos        Pos
 }
 
-var (
-	assetBlocks     = []string{"dataset", "model"}
-	assetAttributes = []string{"about", "languages", "license", "url"}
-	checklistAttrs  = append([]string{"search", "selection"}, questions.Names()...)
-)
+var assetBlocks = []string{"dataset", "model"}
 
 // declareChecklist reads the checklist block, whose attributes are constants.
 func (l *loader) declareChecklist(b *hclsyntax.Block) {
@@ -62,21 +58,20 @@ func (l *loader) declareChecklist(b *hclsyntax.Block) {
 	l.checklistAt = &at
 	c := &l.checklist
 	c.Answers = map[string]map[string]Said{}
-	for _, a := range sortedAttributes(b.Body) {
-		switch {
-		case a.Name == "selection":
+	known := []attribute{
+		{"search", func(a *hclsyntax.Attribute) {
+			l.eachSaid(a, func(name string, s Said, _ hcl.Range) { c.Search = append(c.Search, Bound{name, s}) })
+		}},
+		{"selection", func(a *hclsyntax.Attribute) {
 			if v, ok := l.said(a, cty.String, "A selection is a string."); ok {
 				c.Selection = Said{v.AsString(), posOf(a.NameRange)}
 			}
-		case a.Name == "search":
-			l.eachSaid(a, func(name string, s Said, _ hcl.Range) { c.Search = append(c.Search, Bound{name, s}) })
-		case slices.Contains(questions.Names(), a.Name):
-			l.answers(a)
-		default:
-			l.diags.error(a.NameRange, "Unknown attribute",
-				fmt.Sprintf("A checklist has no attribute %q. %s", a.Name, suggest(a.Name, checklistAttrs, "attribute")))
-		}
+		}},
 	}
+	for _, name := range questions.Names() {
+		known = append(known, attribute{name, l.answers})
+	}
+	l.attributes(b, "A checklist", known...)
 	named := map[string]hcl.Range{}
 	for _, inner := range b.Body.Blocks {
 		if !slices.Contains(assetBlocks, inner.Type) {
@@ -113,28 +108,23 @@ func (l *loader) answers(a *hclsyntax.Attribute) {
 
 func (l *loader) asset(b *hclsyntax.Block) Asset {
 	x := Asset{Type: b.Type, Name: b.Labels[0], Pos: posOf(header(b))}
-	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("A %s of a checklist has attributes only: license, url, languages and about.", b.Type))
-	}
-	for _, a := range sortedAttributes(b.Body) {
-		const wrong = "license, url and about are strings; languages is a list of strings."
-		to := map[string]*string{"license": &x.License, "url": &x.URL, "about": &x.About}[a.Name]
-		switch {
-		case a.Name == "languages":
-			if v, ok := l.said(a, cty.List(cty.String), wrong); ok {
-				for _, e := range v.AsValueSlice() {
-					x.Languages = append(x.Languages, e.AsString())
-				}
-			}
-		case to == nil:
-			l.diags.error(a.NameRange, "Unknown attribute",
-				fmt.Sprintf("A %s of a checklist has no attribute %q. %s", b.Type, a.Name, suggest(a.Name, assetAttributes, "attribute")))
-		default:
+	owner := fmt.Sprintf("A %s of a checklist", b.Type)
+	l.noBlocks(b, owner+" has attributes only: license, url, languages and about.")
+	const wrong = "license, url and about are strings; languages is a list of strings."
+	text := func(to *string) func(*hclsyntax.Attribute) {
+		return func(a *hclsyntax.Attribute) {
 			if v, ok := l.said(a, cty.String, wrong); ok {
 				*to = v.AsString()
 			}
 		}
 	}
+	l.attributes(b, owner, attribute{"about", text(&x.About)}, attribute{"languages", func(a *hclsyntax.Attribute) {
+		if v, ok := l.said(a, cty.List(cty.String), wrong); ok {
+			for _, e := range v.AsValueSlice() {
+				x.Languages = append(x.Languages, e.AsString())
+			}
+		}
+	}}, attribute{"license", text(&x.License)}, attribute{"url", text(&x.URL)})
 	return x
 }
 

@@ -43,9 +43,7 @@ func (l *loader) declareModule(src *body, b *hclsyntax.Block) {
 	}
 	l.byBlock[n.name] = n
 	l.nodes = append(l.nodes, n)
-	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Unknown block", "A module has attributes only: source, for_each, and its variables.")
-	}
+	l.noBlocks(b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range sortedAttributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
@@ -240,8 +238,6 @@ func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 	return out
 }
 
-var outputAttrs = []string{"value", "description"}
-
 // declareOutput declares what a pipeline shows of itself where it is a module.
 func (l *loader) declareOutput(src *body, b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
@@ -252,24 +248,8 @@ func (l *loader) declareOutput(src *body, b *hclsyntax.Block) {
 		l.twice(n.name, n.rng, old.rng)
 		return
 	}
-	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Unknown block", "An output has attributes only: value and description.")
-	}
-	for _, a := range sortedAttributes(b.Body) {
-		switch a.Name {
-		case "value":
-			n.expr = a.Expr
-		case "description":
-			if l.constant(a.Expr, "A description") {
-				if d := l.value(a.Expr, nil, nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
-					l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
-				}
-			}
-		default:
-			l.diags.error(a.NameRange, "Unknown attribute",
-				fmt.Sprintf("An output has no attribute %q. %s", a.Name, suggest(a.Name, outputAttrs, "attribute")))
-		}
-	}
+	l.noBlocks(b, "An output has attributes only: value and description.")
+	l.attributes(b, "An output", attribute{"value", expression(&n.expr)}, attribute{"description", l.description})
 	l.outputs[b.Labels[0]] = n
 	if n.expr == nil {
 		l.diags.error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")

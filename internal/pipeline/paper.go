@@ -44,30 +44,27 @@ func (l *loader) declarePaper(b *hclsyntax.Block) {
 	}
 	at := header(b)
 	l.paperAt = &at
-	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Unknown block", "A paper has attributes only, such as title, authors and url.")
-	}
+	l.noBlocks(b, "A paper has attributes only, such as title, authors and url.")
 	values := map[string]cty.Value{}
-	for _, a := range sortedAttributes(b.Body) {
-		want, ok := paperType.AttributeTypes()[a.Name]
-		if !ok {
-			l.diags.error(a.NameRange, "Unknown attribute",
-				fmt.Sprintf("A paper has no attribute %q. %s", a.Name, suggest(a.Name, sortedKeys(paperType.AttributeTypes()), "attribute")))
-			continue
-		}
-		if !l.constant(a.Expr, "A value of the paper block") {
-			continue
-		}
-		v := l.value(a.Expr, nil, nil)
-		if !v.IsWhollyKnown() {
-			continue // reported
-		}
-		if v, err := convert.Convert(v, want); err == nil && !v.IsNull() {
-			values[a.Name] = v
-			continue
-		}
-		l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("A paper's %s must be %s.", a.Name, typeInWords(want)))
+	var known []attribute
+	for _, name := range sortedKeys(paperType.AttributeTypes()) {
+		want := paperType.AttributeType(name)
+		known = append(known, attribute{name, func(a *hclsyntax.Attribute) {
+			if !l.constant(a.Expr, "A value of the paper block") {
+				return
+			}
+			v := l.value(a.Expr, nil, nil)
+			if !v.IsWhollyKnown() {
+				return // reported
+			}
+			if v, err := convert.Convert(v, want); err == nil && !v.IsNull() {
+				values[name] = v
+				return
+			}
+			l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("A paper's %s must be %s.", name, typeInWords(want)))
+		}})
 	}
+	l.attributes(b, "A paper", known...)
 	v, err := convert.Convert(cty.ObjectVal(values), paperType)
 	if err != nil {
 		if _, ok := b.Body.Attributes["title"]; !ok {

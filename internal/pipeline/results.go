@@ -32,8 +32,6 @@ const (
 	maxKeys = 1000
 )
 
-var resultsAttrs = []string{"from", "trust", "revoked", "untrusted", "shared"}
-
 // declareResults notes the results block, which is read once variables have values.
 func (l *loader) declareResults(b *hclsyntax.Block) {
 	if !l.labels(b) {
@@ -44,9 +42,7 @@ func (l *loader) declareResults(b *hclsyntax.Block) {
 		return
 	}
 	l.resultsBlock = b
-	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Unknown block", "A results block has attributes only: "+strings.Join(resultsAttrs, ", ")+".")
-	}
+	l.noBlocks(b, "A results block has attributes only: from, trust, revoked, untrusted, shared.")
 }
 
 // setResults reads the results block. That of a module says nothing: whom to believe is for
@@ -57,23 +53,16 @@ func (l *loader) setResults() {
 		return
 	}
 	at := map[string]hcl.Range{}
-	for _, a := range sortedAttributes(b.Body) {
-		switch a.Name {
-		case "from":
-			l.results.From = l.addresses(a)
-		case "trust":
-			l.results.Trust = l.publicKeys(a, at)
-		case "revoked":
-			l.results.Revoked = l.publicKeys(a, at)
-		case "untrusted":
-			l.results.Untrusted = l.belief(a)
-		case "shared":
-			l.results.Shared = l.belief(a)
-		default:
-			l.diags.error(a.NameRange, "Unknown attribute",
-				fmt.Sprintf("A results block has no attribute %q. %s", a.Name, suggest(a.Name, resultsAttrs, "attribute")))
-		}
+	keys := func(to *[]signature.Public) func(*hclsyntax.Attribute) {
+		return func(a *hclsyntax.Attribute) { *to = l.publicKeys(a, at) }
 	}
+	belief := func(to *string) func(*hclsyntax.Attribute) {
+		return func(a *hclsyntax.Attribute) { *to = l.belief(a) }
+	}
+	r := &l.results
+	l.attributes(b, "A results block", attribute{"from", func(a *hclsyntax.Attribute) { r.From = l.addresses(a) }},
+		attribute{"trust", keys(&r.Trust)}, attribute{"revoked", keys(&r.Revoked)},
+		attribute{"untrusted", belief(&r.Untrusted)}, attribute{"shared", belief(&r.Shared)})
 }
 
 // resultsTexts is the value of an attribute of type want, string or list of strings, with

@@ -44,15 +44,8 @@ func (l *loader) shape(b *block) {
 		}
 		b.resources = inner
 		l.labels(inner)
-		for _, a := range sortedAttributes(inner.Body) {
-			if a.Name != queueAttr {
-				l.diags.error(a.NameRange, "Unknown attribute",
-					fmt.Sprintf("resources has no attribute %q. %s", a.Name, suggest(a.Name, []string{queueAttr}, "attribute")))
-			}
-		}
-		for _, x := range inner.Body.Blocks {
-			l.diags.error(x.TypeRange, "Unknown block", "resources has attributes only.")
-		}
+		l.attributes(inner, "resources", named(queueAttr)...)
+		l.noBlocks(inner, "resources has attributes only.")
 	}
 	if b.spec != nil {
 		l.shapeBody(b.Block, b.spec.Attrs, fmt.Sprintf("Kind %q", b.kind), true)

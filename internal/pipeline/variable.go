@@ -34,12 +34,6 @@ type check struct {
 	rng                hcl.Range
 }
 
-var (
-	variableAttrs  = []string{"type", "default", "description", "sensitive"}
-	variableBlocks = []string{"validation"}
-	checkAttrs     = []string{"condition", "error_message"}
-)
-
 func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
@@ -50,46 +44,37 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		return
 	}
 	l.variables[v.name] = v
-	for _, a := range sortedAttributes(b.Body) {
-		switch a.Name {
-		case "type":
+	l.attributes(b, "A variable",
+		attribute{"type", func(a *hclsyntax.Attribute) {
 			t, ds := typeexpr.TypeConstraint(a.Expr)
 			l.diags.hcl(ds, a.Expr.Range())
-			if !ds.HasErrors() {
-				v.typ = t
-			} else {
+			if v.typ = t; ds.HasErrors() {
 				v.typ = cty.DynamicPseudoType
 			}
-		case "default":
+		}},
+		attribute{"default", func(a *hclsyntax.Attribute) {
 			v.optional = true
 			if l.constant(a.Expr, "The default of a variable") {
-				v.fallback = l.value(a.Expr, &hcl.EvalContext{Functions: l.functions(v.dir).all}, nil)
+				v.fallback = l.value(a.Expr, l.constants(a), nil)
 			}
-		case "description":
-			if l.constant(a.Expr, "A description") {
-				if d := l.value(a.Expr, &hcl.EvalContext{Functions: l.functions(v.dir).all}, nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
-					l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
-				}
+		}},
+		attribute{"description", l.description},
+		attribute{"sensitive", func(a *hclsyntax.Attribute) {
+			if !l.constant(a.Expr, "Whether a variable is sensitive") {
+				return
 			}
-		case "sensitive":
-			if l.constant(a.Expr, "Whether a variable is sensitive") {
-				switch s := l.value(a.Expr, nil, nil); {
-				case !s.IsKnown():
-				case s.IsNull() || s.Type() != cty.Bool:
-					l.diags.error(a.Expr.Range(), "Wrong type", "sensitive is true or false.")
-				default:
-					v.sensitive = s.True()
-				}
+			switch s := l.value(a.Expr, nil, nil); {
+			case !s.IsKnown():
+			case s.IsNull() || s.Type() != cty.Bool:
+				l.diags.error(a.Expr.Range(), "Wrong type", "sensitive is true or false.")
+			default:
+				v.sensitive = s.True()
 			}
-		default:
-			l.diags.error(a.NameRange, "Unknown attribute",
-				fmt.Sprintf("A variable has no attribute %q. %s", a.Name, suggest(a.Name, variableAttrs, "attribute")))
-		}
-	}
+		}})
 	for _, inner := range b.Body.Blocks {
 		if inner.Type != "validation" {
 			l.diags.error(inner.TypeRange, "Unknown block",
-				fmt.Sprintf("A variable has no block %q. %s", inner.Type, suggest(inner.Type, variableBlocks, "block")))
+				fmt.Sprintf("A variable has no block %q. %s", inner.Type, suggest(inner.Type, []string{"validation"}, "block")))
 			continue
 		}
 		l.declareCheck(v, inner)
@@ -101,17 +86,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
 	l.labels(b)
 	c := check{rng: header(b)}
-	for _, a := range sortedAttributes(b.Body) {
-		switch a.Name {
-		case "condition":
-			c.condition = a.Expr
-		case "error_message":
-			c.message = a.Expr
-		default:
-			l.diags.error(a.NameRange, "Unknown attribute",
-				fmt.Sprintf("A validation has no attribute %q. %s", a.Name, suggest(a.Name, checkAttrs, "attribute")))
-		}
-	}
+	l.attributes(b, "A validation", attribute{"condition", expression(&c.condition)}, attribute{"error_message", expression(&c.message)})
 	if c.condition == nil || c.message == nil {
 		l.diags.error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return
@@ -143,6 +118,11 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 		}
 		v.fallback = d
 	}
+}
+
+// constants is what a constant is evaluated in: the functions of its file's folder.
+func (l *loader) constants(a *hclsyntax.Attribute) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: l.functions(folder(a.NameRange.Filename)).all}
 }
 
 // constant reports whether an expression refers to nothing.

@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// attribute is one that a block may have, and what reads it.
+type attribute struct {
+	name string
+	read func(a *hclsyntax.Attribute)
+}
+
+// attributes reads those of a block in the order in which they are written, and reports
+// others; owner is the block for people.
+func (l *loader) attributes(b *hclsyntax.Block, owner string, known ...attribute) {
+	for _, a := range sortedAttributes(b.Body) {
+		if i := slices.IndexFunc(known, func(k attribute) bool { return k.name == a.Name }); i >= 0 {
+			known[i].read(a)
+			continue
+		}
+		names := make([]string, len(known))
+		for i, k := range known {
+			names[i] = k.name
+		}
+		l.diags.error(a.NameRange, "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", owner, a.Name, suggest(a.Name, names, "attribute")))
+	}
+}
+
+// named are attributes that are read elsewhere, for each instance of their block.
+func named(names ...string) (known []attribute) {
+	for _, name := range names {
+		known = append(known, attribute{name, func(*hclsyntax.Attribute) {}})
+	}
+	return known
+}
+
+// noBlocks reports the blocks of one that has none.
+func (l *loader) noBlocks(b *hclsyntax.Block, only string) {
+	for _, inner := range b.Body.Blocks {
+		l.diags.error(inner.TypeRange, "Unknown block", only)
+	}
+}
+
+// expression notes an attribute's expression.
+func expression(to *hclsyntax.Expression) func(*hclsyntax.Attribute) {
+	return func(a *hclsyntax.Attribute) { *to = a.Expr }
+}
+
+// description checks a text that is for people alone.
+func (l *loader) description(a *hclsyntax.Attribute) {
+	if !l.constant(a.Expr, "A description") {
+		return
+	}
+	if d := l.value(a.Expr, l.constants(a), nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
+		l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
+	}
+}

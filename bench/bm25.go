@@ -61,10 +61,7 @@ var bm25Lines = []line{{
 
 // passages is the folder with what is searched and asked.
 func (e *env) passages() (string, error) {
-	return e.keep(passagesName, func(dir string) error {
-		_, err := start(e, ours("make-passages", dir))
-		return err
-	})
+	return e.made(passagesName, "make-passages")
 }
 
 // anserini is the jar, taken out of its wheel.

@@ -33,7 +33,7 @@ var cardLines = []line{
 	{
 		name: "cuda/bert_embed", target: 1.1, value: perUnit, sliced: true, whole: true, unlike: true, asked: true, needs: aCard,
 		doc:  "[CLS] vectors of 109,739 documents by BERT L-8 H-512 in float32, two thirds of 512 tokens; the peer 96 at a time, as many as its time allows",
-		ours: onCard("base", "card-bert"), peer: besideOnCard("base", "bert"),
+		ours: onCard("base", "bert"), peer: besideOnCard("base", "bert"),
 	},
 }
 
@@ -76,7 +76,7 @@ func productsOnCard(dtype string) line {
 func searchOnCard(work string, target float64, doc string) line {
 	return line{
 		name: "cuda/" + work, target: target, value: perUnit, sliced: true, whole: true, unlike: true, asked: true, needs: aCard,
-		doc: doc, ours: onCard("base", "card-"+work), peer: besideOnCard("base", work),
+		doc: doc, ours: onCard("base", work), peer: besideOnCard("base", work),
 	}
 }
 
@@ -123,7 +123,7 @@ func machinePython() string {
 // onCard is our side: a piece with its arguments.
 func onCard(size, piece string, more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
-		folder, err := e.cardWeights(size, piece[len("card-"):])
+		folder, err := e.cardWeights(size, piece)
 		args := append([]string{"-device=" + e.card}, more...)
 		if e.quick {
 			args = append(args, "-quick")

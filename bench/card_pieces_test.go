@@ -78,8 +78,8 @@ func TestCardWorkloads(t *testing.T) {
 		work         int
 	}{
 		{"card-train", "train", quickSizes.updates}, {"card-products", "train", quickSizes.updates},
-		{"card-beam", "train", quickSizes.queries}, {"card-trie", "train", quickSizes.queries},
-		{"card-atomic", "atomic", quickSizes.queries}, {"card-bert", "bert", quickSizes.texts},
+		{"beam", "train", quickSizes.queries}, {"trie", "train", quickSizes.queries},
+		{"atomic", "atomic", quickSizes.queries}, {"bert", "bert", quickSizes.texts},
 	} {
 		found := map[string]string{}
 		for _, device := range []string{"cpu", "cuda:0"} {
@@ -190,7 +190,7 @@ func TestSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]cardSizes{"FULL": paperSizes, "QUICK": quickSizes} {
+	for name, s := range map[string]sizes{"FULL": paperSizes, "QUICK": quickSizes} {
 		want := fmt.Sprintf("\n%s = types.SimpleNamespace(batch=%d, batches=%d, updates=%d, queries=%d, documents=%d, ",
 			name, s.batch, s.batches, s.updates, s.queries, s.documents)
 		if !strings.Contains(strings.ReplaceAll(string(script), "109_739", "109739"), want) {

@@ -29,16 +29,13 @@ var dedupLines = []line{
 }
 
 var tenKeys = side{command: func(e *env) ([]string, error) {
-	dir, err := e.keep("headers1", func(dir string) error {
-		_, err := start(e, ours("make-headers", filepath.Join(dir, "headers")))
-		return err
-	})
+	dir, err := e.made("headers1", "make-headers")
 	return ours("dedup", filepath.Join(dir, "headers")), err
 }}
 
 // makeHeaders writes a headers@1 stream of NQ's size and proportions.
 func makeHeaders(args []string) (sample, error) {
-	f, err := os.Create(args[0])
+	f, err := os.Create(filepath.Join(args[0], "headers"))
 	if err != nil {
 		return sample{}, err
 	}

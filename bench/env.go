@@ -26,6 +26,8 @@ type env struct {
 
 	card     string        // that lines cuda/… are measured on: cuda:0, or cpu or emulated to try them
 	peerTime time.Duration // of the peer of a whole work; ours have no second round beyond it
+
+	ran map[string]sample // the last of each command, for lines that are measured once
 }
 
 func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {
@@ -38,7 +40,7 @@ func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {
 		deps = filepath.Join(cache, "redsi")
 	}
 	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, cores: cores, warmUps: 1, pairs: 3, slices: 9,
-		card: "cuda:0", peerTime: time.Minute}
+		card: "cuda:0", peerTime: time.Minute, ran: map[string]sample{}}
 	if quick {
 		e.warmUps, e.pairs, e.slices = 0, 1, 2
 	}
@@ -62,6 +64,14 @@ func (e *env) keep(name string, make func(dir string) error) (string, error) {
 		return "", err
 	}
 	return dir, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
+}
+
+// made is keep of what a piece writes into the folder that is its first argument.
+func (e *env) made(name, piece string, args ...string) (string, error) {
+	return e.keep(name, func(dir string) error {
+		_, err := start(e, ours(piece, append([]string{dir}, args...)...))
+		return err
+	})
 }
 
 // python returns the command line of a peer, in the group's virtual environment.

@@ -43,16 +43,13 @@ var kmeansLines = []line{{
 
 // vectors is the file that both sides cluster.
 func (e *env) vectors() (string, error) {
-	dir, err := e.keep(vectorsName, func(dir string) error {
-		_, err := start(e, ours("make-vectors", filepath.Join(dir, vectorFile)))
-		return err
-	})
+	dir, err := e.made(vectorsName, "make-vectors")
 	return filepath.Join(dir, vectorFile), err
 }
 
 // makeVectors writes numbers of a bell shape: sums of three uniform ones.
 func makeVectors(args []string) (sample, error) {
-	f, err := os.Create(args[0])
+	f, err := os.Create(filepath.Join(args[0], vectorFile))
 	if err != nil {
 		return sample{}, err
 	}

@@ -95,7 +95,8 @@ func measureLine(e *env, l line) ([]result, error) {
 	return []result{r}, err
 }
 
-// measure alternates the sides and compares their medians.
+// measure alternates the sides and compares their medians. Lines that are measured once take
+// what a command has shown in another line, of which they compare another value.
 func measure(e *env, l line) (result, error) {
 	sides := []side{l.ours, l.peer}
 	commands := make([][]string, len(sides))
@@ -119,9 +120,14 @@ func measure(e *env, l line) (result, error) {
 				values[i] = append(values[i], sides[i].bound)
 				continue
 			}
-			s, err := start(e, command)
-			if err != nil {
-				return result{}, err
+			id := strings.Join(command, "\x00")
+			s, known := e.ran[id]
+			if !l.once || !known {
+				var err error
+				if s, err = start(e, command); err != nil {
+					return result{}, err
+				}
+				e.ran[id] = s
 			}
 			if check == "" || l.unlike {
 				check = s.Check

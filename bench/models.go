@@ -1,14 +1,9 @@
 package main
 
 import (
-	"flag"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/redsi/redsi/internal/model/models"
-	"github.com/redsi/redsi/internal/model/seq2seq"
-	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // The peers run on the same libtorch version, weights and threads. A bound is the
@@ -32,27 +27,27 @@ var modelLines = []line{
 	{
 		name: "beam40_vs_transformers", target: 2.5, value: perUnit, sliced: true,
 		doc:  "a query's search with 40 beams for 6 tokens, batches of 8, against transformers 4.44.1",
-		ours: workOn("train_step.py", "beam", "-mode=free"), peer: peerOn("train_step.py", "beam.py", "--mode", "free"),
+		ours: workOn("train_step.py", "beam", "-queries=8"), peer: peerOn("train_step.py", "beam.py", "--mode", "free"),
 	},
 	{
 		name: "beam40_vs_bound", target: 0.5, value: perUnit, sliced: true, unlike: true,
 		doc:  "the same search, against its matrix products alone",
-		ours: workOn("train_step.py", "beam", "-mode=free"), peer: workOn("train_step.py", "beam-products"),
+		ours: workOn("train_step.py", "beam", "-queries=8"), peer: workOn("train_step.py", "beam-products", "-queries=8"),
 	},
 	{
 		name: "trie40_vs_transformers", target: 5, value: perUnit, sliced: true,
 		doc:  "the search constrained to 100,000 identifiers of 3 tokens, against prefix_allowed_tokens_fn",
-		ours: workOn("train_step.py", "beam", "-mode=trie"), peer: peerOn("train_step.py", "beam.py", "--mode", "trie"),
+		ours: workOn("train_step.py", "trie", "-queries=8", "-documents=100000"), peer: peerOn("train_step.py", "beam.py", "--mode", "trie"),
 	},
 	{
 		name: "atomic_eval_vs_transformers", target: 1.5, value: perUnit, sliced: true,
 		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come, against transformers 4.44.1",
-		ours: workOn("atomic_eval.py", "atomic"), peer: peerOn("atomic_eval.py", "atomic_eval.py"),
+		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py"),
 	},
 	{
 		name: "bert_embed_vs_transformers", target: 1.1, value: perUnit, sliced: true,
 		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, against transformers 4.44.1",
-		ours: workOn("bert_embed.py", "bert"), peer: peerOn("bert_embed.py", "bert_embed.py"),
+		ours: workOn("bert_embed.py", "bert", "-texts=12", "-tokens=4096"), peer: peerOn("bert_embed.py", "bert_embed.py"),
 	},
 	serveLine,
 	runTrainLine,
@@ -62,17 +57,14 @@ var modelLines = []line{
 var workloads = map[string]func(args []string) (*workload, error){
 	"train":          trainWork,
 	"train-products": trainProducts,
-	"beam":           beamWork,
+	"beam":           func(args []string) (*workload, error) { return searchWork(args, false) },
 	"beam-products":  beamProducts,
-	"atomic":         atomicWork,
-	"bert":           bertWork,
+	"trie":           func(args []string) (*workload, error) { return searchWork(args, true) },
+	"atomic":         rankWork,
+	"bert":           embedWork,
 	"card-train":     cardTrain,
 	"card-products":  cardProducts,
 	"card-large":     cardLarge,
-	"card-beam":      func(args []string) (*workload, error) { return cardSearch(args, false) },
-	"card-trie":      func(args []string) (*workload, error) { return cardSearch(args, true) },
-	"card-atomic":    cardAtomic,
-	"card-bert":      cardBert,
 }
 
 // weights is the folder of a model that a peer's script makes, with random weights.
@@ -87,11 +79,13 @@ func (e *env) weights(script string) (string, error) {
 	return filepath.Join(dir, "model"), err
 }
 
-// workOn is our side of a line, with the weights that a script makes.
+var onProcessor = []string{"-device=cpu", "-dtype=fp32"}
+
+// workOn is our side of a line on the processor, with the weights that a script makes.
 func workOn(script, piece string, args ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		folder, err := e.weights(script)
-		return ours(piece, append(slices.Clone(args), folder)...), err
+		return ours(piece, slices.Concat(onProcessor, args, []string{folder})...), err
 	}}
 }
 
@@ -104,60 +98,4 @@ func peerOn(weights, script string, args ...string) side {
 		}
 		return e.python("models", script, append([]string{folder}, args...)...)
 	}}
-}
-
-// openT5 reads a workload's arguments and its model. option is the one flag's name
-// and default.
-func openT5(args []string, option, value string) (m *seq2seq.Model, chosen string, err error) {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	of := set.String(option, value, "")
-	if err := set.Parse(args); err != nil {
-		return nil, "", err
-	}
-	m, err = models.Load(set.Arg(0), tensor.CPU)
-	return m, *of, err
-}
-
-// product is a matrix product of a workload: x [rows, in] by w [out, in], so often.
-type product struct{ rows, in, out, times int64 }
-
-// products does them by libtorch on operands that lie ready; backward adds the two
-// products of each one's gradients.
-func products(all []product, backward bool) (*workload, error) {
-	type operands struct{ x, w, wt, g, gt *tensor.Tensor }
-	scope := tensor.NewScope()
-	var ready []operands
-	err := tensor.Try(func() {
-		rng := &tensor.RNG{Seed: 1}
-		for _, p := range all {
-			o := operands{x: scope.Normal(rng, 0, 1, p.rows, p.in), w: scope.Normal(rng, 0, 1, p.out, p.in)}
-			o.wt = scope.Transpose(o.w, 0, 1)
-			if backward {
-				o.g = scope.Normal(rng, 0, 1, p.rows, p.out)
-				o.gt = scope.Transpose(o.g, 0, 1)
-			}
-			ready = append(ready, o)
-		}
-	})
-	if err != nil {
-		scope.Close()
-		return nil, err
-	}
-	run := func() (float64, error) {
-		return 1, tensor.Try(func() {
-			for i, p := range all {
-				o := ready[i]
-				for range p.times {
-					tensor.Within(func(s *tensor.Scope) {
-						s.MatMul(o.x, o.wt)
-						if backward {
-							s.MatMul(o.g, o.w)
-							s.MatMul(o.gt, o.x)
-						}
-					})
-				}
-			}
-		})
-	}
-	return &workload{run: run, close: scope.Close}, nil
 }

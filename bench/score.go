@@ -48,10 +48,7 @@ func scorePeer(reader string) side {
 }
 
 func scoreFiles(e *env) (string, error) {
-	return e.keep("score1", func(dir string) error {
-		_, err := start(e, ours("make-run", dir))
-		return err
-	})
+	return e.made("score1", "make-run")
 }
 
 // makeRun writes run.txt, whose scores fall by more than float32's rounding, and qrels.txt

@@ -68,6 +68,27 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestOnce: lines that are measured once compare several values of one run, and others run anew.
+func TestOnce(t *testing.T) {
+	done := filepath.Join(t.TempDir(), "done")
+	one := side{command: func(*env) ([]string, error) {
+		return []string{"sh", "-c", `echo ran >> "$0"; echo '{"seconds": 3, "resident": 2e6}'`, done}, nil
+	}}
+	e := &env{ctx: context.Background(), pairs: 1, cores: 1, ran: map[string]sample{}}
+	for _, l := range []line{
+		{name: "time", value: seconds, once: true, ours: one, peer: side{bound: 6}},
+		{name: "memory", value: resident, once: true, ours: one, peer: side{bound: 4}},
+		{name: "again", value: seconds, ours: one, peer: side{bound: 6}},
+	} {
+		if rows, err := measureLine(e, l); err != nil || len(rows) != 1 || rows[0].Ratio != 2 {
+			t.Errorf("%s: %+v, %v", l.name, rows, err)
+		}
+	}
+	if runs, err := os.ReadFile(done); err != nil || string(runs) != "ran\nran\n" {
+		t.Errorf("%q, %v", runs, err)
+	}
+}
+
 // TestRows: a row tells how much of a work it is of and what was replayed; one that was measured quickly is not kept.
 func TestRows(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -24,7 +24,7 @@ from slices import arguments, pad, serve
 
 SIZES = {"tiny": (256, 1024, 4, 4), "small": (512, 2048, 6, 8), "base": (768, 3072, 12, 12), "quick": (64, 128, 2, 2)}
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-# As bench/card_sizes.go has them.
+# As bench/placed.go has them.
 FULL = types.SimpleNamespace(batch=128, batches=64, updates=20, queries=7830, documents=109_739, together=64, texts=96)
 QUICK = types.SimpleNamespace(batch=8, batches=4, updates=2, queries=6, documents=300, together=2, texts=2)
 

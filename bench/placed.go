@@ -8,22 +8,24 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// cardSizes are how much workloads of a card do; bench/peers/card.py has the same.
-type cardSizes struct {
+// sizes are how much workloads do; bench/peers/card.py has those of a card.
+type sizes struct {
 	batch     int   // examples of an update
 	batches   int   // of them before examples come again
 	updates   int   // of a slice
 	queries   int   // of an evaluation
 	documents int   // that it chooses from
+	together  int   // queries that are asked for together; 0: as many as the kinds ask for
 	texts     int   // to embed
+	tokens    int   // of these that are computed together
 	square    int64 // rows and columns of the large product
 }
 
 var (
 	// paperSizes are the paper's, and a product as the vendors of cards measure theirs.
-	paperSizes = cardSizes{batch: 128, batches: 64, updates: 20, queries: 7830, documents: 109_739, texts: 109_739, square: 8192}
+	paperSizes = sizes{batch: 128, batches: 64, updates: 20, queries: 7830, documents: 109_739, texts: 109_739, tokens: 8192, square: 8192}
 	// quickSizes are there to try a workload.
-	quickSizes = cardSizes{batch: 8, batches: 4, updates: 2, queries: 6, documents: 300, texts: 6, square: 64}
+	quickSizes = sizes{batch: 8, batches: 4, updates: 2, queries: 6, documents: 300, texts: 6, tokens: 8192, square: 64}
 )
 
 // placed is where a workload runs, and how much it does.
@@ -33,7 +35,8 @@ type placed struct {
 	compute tensor.DType
 	per     string // what products are counted in: updates, or flops
 	single  bool   // a training asks for operation by operation, and replays no graphs
-	cardSizes
+	lengths string // of a step's batch: full, or real
+	sizes
 
 	last []func() // what close calls, the newest first
 }
@@ -64,18 +67,22 @@ func onDevice(args []string, open func(p *placed, w *workload) error) (*workload
 
 // place reads a workload's arguments. The device "emulated" is the processor, taken for a card.
 func place(args []string) (p *placed, err error) {
-	p = &placed{cardSizes: paperSizes}
+	p = &placed{sizes: paperSizes}
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	device, compute := set.String("device", "cuda:0", ""), set.String("dtype", "bf16", "")
 	quick := set.Bool("quick", false, "")
 	set.StringVar(&p.per, "per", "updates", "")
 	set.BoolVar(&p.single, "single", false, "")
+	set.StringVar(&p.lengths, "lengths", "full", "")
+	for name, size := range map[string]*int{"queries": &p.queries, "documents": &p.documents, "together": &p.together, "texts": &p.texts, "tokens": &p.tokens} {
+		set.IntVar(size, name, *size, "")
+	}
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}
 	p.folder = set.Arg(0)
 	if *quick {
-		p.cardSizes = quickSizes
+		p.sizes = quickSizes
 	}
 	if p.compute, err = tensor.ParseDType(*compute); err != nil {
 		return nil, err
@@ -87,6 +94,9 @@ func place(args []string) (p *placed, err error) {
 	if p.device, err = tensor.ParseDevice(*device); err != nil {
 		p.close()
 		return nil, err
+	}
+	if p.together == 0 && !p.device.IsCUDA() { // on a card, as many as there is room for
+		p.together = 32
 	}
 	return p, nil
 }
@@ -100,12 +110,4 @@ func (p *placed) open() (*seq2seq.Model, error) {
 	p.later(m.Close)
 	m.Compute = p.compute
 	return m, nil
-}
-
-// together is how many queries are asked for together: what kinds ask for.
-func (p *placed) together() int {
-	if p.device.IsCUDA() {
-		return 0 // as many as there is room for
-	}
-	return 32
 }

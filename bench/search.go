@@ -14,8 +14,12 @@ import (
 // warmQueries are asked first, and do not count.
 const warmQueries = 64
 
-// cardSearch is the beam search of an evaluation, free or along a trie.
-func cardSearch(args []string, constrained bool) (*workload, error) {
+// beamTokens is the most that a search writes.
+const beamTokens = 6
+
+// searchWork is the beam search of an evaluation, free or along a trie; the check is the best
+// hypothesis of the first query.
+func searchWork(args []string, constrained bool) (*workload, error) {
 	return onDevice(args, func(p *placed, w *workload) error {
 		m, err := p.open()
 		if err != nil {
@@ -36,22 +40,23 @@ func cardSearch(args []string, constrained bool) (*workload, error) {
 		}
 		p.later(searcher.Close)
 		w.warm = func() error {
-			found, err := searcher.Search(context.Background(), queries[:min(warmQueries, len(queries))], b, p.together(), nil)
+			found, err := searcher.Search(context.Background(), queries[:min(warmQueries, len(queries))], b, p.together, nil)
 			if err == nil {
 				w.check = fmt.Sprint(found[0][0].Tokens)
 			}
 			return err
 		}
 		w.run = func() (float64, error) {
-			found, err := searcher.Search(context.Background(), queries, b, p.together(), nil)
+			found, err := searcher.Search(context.Background(), queries, b, p.together, nil)
 			return float64(len(found)), err
 		}
 		return nil
 	})
 }
 
-// cardAtomic is the ranking of an evaluation of atomic identifiers, which are the model's last tokens.
-func cardAtomic(args []string) (*workload, error) {
+// rankWork is the ranking of an evaluation of atomic identifiers, which are the model's last
+// tokens; the check is the best of the first two queries.
+func rankWork(args []string) (*workload, error) {
 	return onDevice(args, func(p *placed, w *workload) error {
 		m, err := p.open()
 		if err != nil {
@@ -65,28 +70,25 @@ func cardAtomic(args []string) (*workload, error) {
 		draw := drawn.Numbers(3)
 		queries := draw.Sequences(p.queries, 4, 32)
 		w.warm = func() error {
-			found, err := ranker.Rank(context.Background(), queries[:min(warmQueries, len(queries))], 40, p.together(), nil)
+			found, err := ranker.Rank(context.Background(), queries[:min(warmQueries, len(queries))], 40, p.together, nil)
 			if err == nil {
-				w.check = fmt.Sprint(found[0].Ranking[0].Document)
+				w.check = fmt.Sprint(found[0].Ranking[0].Document, found[1].Ranking[0].Document)
 			}
 			return err
 		}
 		w.run = func() (float64, error) {
-			found, err := ranker.Rank(context.Background(), queries, 40, p.together(), nil)
+			found, err := ranker.Rank(context.Background(), queries, 40, p.together, nil)
 			return float64(len(found)), err
 		}
 		return nil
 	})
 }
 
-// What the kind embed does by default: texts that are read ahead, and tokens that are computed together.
-const (
-	embedChunk  = 256
-	embedTokens = 8192
-)
+// embedChunk is how many texts the kind embed reads ahead.
+const embedChunk = 256
 
-// cardBert embeds documents, in float32.
-func cardBert(args []string) (*workload, error) {
+// embedWork embeds documents, in float32; the check is the first numbers of the first vector.
+func embedWork(args []string) (*workload, error) {
 	return onDevice(args, func(p *placed, w *workload) error {
 		m, err := bert.Load(p.folder, p.device)
 		if err != nil {
@@ -96,7 +98,7 @@ func cardBert(args []string) (*workload, error) {
 		draw := drawn.Numbers(5)
 		texts := draw.Texts(p.texts)
 		w.warm = func() error {
-			vectors, err := m.Embed(texts[:min(embedChunk, len(texts))], bert.CLS, embedTokens)
+			vectors, err := m.Embed(texts[:min(embedChunk, len(texts))], bert.CLS, p.tokens)
 			if err == nil {
 				w.check = fmt.Sprintf("%.3f", vectors[0][:4])
 			}
@@ -105,7 +107,7 @@ func cardBert(args []string) (*workload, error) {
 		w.run = func() (float64, error) {
 			done := 0
 			for from := 0; from < len(texts); from += embedChunk {
-				vectors, err := m.Embed(texts[from:min(from+embedChunk, len(texts))], bert.CLS, embedTokens)
+				vectors, err := m.Embed(texts[from:min(from+embedChunk, len(texts))], bert.CLS, p.tokens)
 				if err != nil {
 					return 0, err
 				}

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"cmp"
@@ -10,52 +10,31 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
-	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
-// checkKey checks the user's signing key.
-func (a *app) checkKey() finding {
-	f := finding{What: "signing key", OK: true, Soft: true}
-	k, err := a.signer()
+// Key checks the user's signing key, which may be nil: read is why it could not be read, and
+// revoked says that it is revoked here.
+func Key(k *signature.Private, revoked bool, read error) Finding {
+	f := Finding{What: "signing key", OK: true, Soft: true}
 	switch {
-	case err != nil:
-		f.OK, f.Soft, f.Note, f.Do = false, false, err.Error(), "set REDSI_SIGNING_KEY to a key made by redsi key new, or unset it"
+	case read != nil:
+		f.OK, f.Soft, f.Note, f.Do = false, false, read.Error(), "set REDSI_SIGNING_KEY to a key made by redsi key new, or unset it"
 	case k == nil:
 		f.Note = "none; results are not signed"
 	default:
 		f.Note = k.Public().String()
-		if r, err := a.ring(); err == nil && r.Of(k.Public()) == signature.Revoked {
+		if revoked {
 			f.OK, f.Do = false, "this key is revoked here, so its signatures do not count: make another one with redsi key new --out FILE"
 		}
 	}
 	return f
 }
 
-// readResults takes the pipeline's results block, if there is a pipeline that can be read:
-// some verbs also work without one.
-func (a *app) readResults(ctx context.Context) {
-	file := cmp.Or(a.File, env("REDSI_FILE", "pipelines.hcl"))
-	sources, err := pipeline.Read(file)
-	if err != nil {
-		return
-	}
-	g, err := a.given()
-	if err != nil {
-		return
-	}
-	mods := a.reader(file)
-	p, ds := pipeline.Load(sources, a.options(ctx, g, mods))
-	if !ds.HasErrors() {
-		a.whose = p.Results
-	}
-}
-
-// checkTrust says which keys the pipeline trusts.
-func (a *app) checkTrust() finding {
-	f := finding{What: "trust", OK: true}
-	p, err := a.policy()
+// Trust says which keys are trusted; err is why the policy could not be made.
+func Trust(p artifacts.Policy, err error) Finding {
+	f := Finding{What: "trust", OK: true}
 	if err == nil {
 		err = p.Validate()
 	}
@@ -72,7 +51,7 @@ func (a *app) checkTrust() finding {
 		f.Note = "trusts " + strings.Join(names, ", ") + "; " + f.Note
 	}
 	if n := len(p.Ring.Revoked); n > 0 {
-		f.Note += fmt.Sprintf("; %s revoked", view.Count(n, "key"))
+		f.Note += fmt.Sprintf("; %s revoked", words.Count(n, "key"))
 	}
 	return f
 }
@@ -80,10 +59,10 @@ func (a *app) checkTrust() finding {
 // asksFor is a key without a result anywhere.
 var asksFor = artifacts.Sum([]byte("redsi doctor asks whether anybody answers"))
 
-// checkOthers asks each other store for a result that does not exist.
-func (a *app) checkOthers(ctx context.Context) (found []finding) {
-	for _, address := range a.addresses() {
-		f := finding{What: "from", Soft: !a.requiresFrom(), Note: open.Shown(address)}
+// Others asks each other store for a result that does not exist.
+func Others(ctx context.Context, addresses []string, required bool) (found []Finding) {
+	for _, address := range addresses {
+		f := Finding{What: "from", Soft: !required, Note: open.Shown(address)}
 		ctx, cancel := context.WithTimeout(ctx, answersWithin)
 		began := time.Now()
 		o, err := open.Other(ctx, address, open.Options{})
@@ -92,7 +71,7 @@ func (a *app) checkOthers(ctx context.Context) (found []finding) {
 		}
 		cancel()
 		if err == nil || errors.Is(err, artifacts.ErrNotExist) {
-			f.OK, f.Note = true, fmt.Sprintf("%s answers in %s", f.Note, view.Seconds(time.Since(began)))
+			f.OK, f.Note = true, fmt.Sprintf("%s answers in %s", f.Note, words.Seconds(time.Since(began)))
 		} else {
 			f.Note, f.Do = f.Note+": "+err.Error(), "check the address; while it does not answer, each plan says what it may have"
 		}

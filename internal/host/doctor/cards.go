@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"fmt"
@@ -6,26 +6,39 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/roofline"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
+// Models checks the program that computes models: what it found on this machine, or why it
+// gives no answer, and which kinds need it then.
+func Models(program string, facts device.Facts, err error, kinds []string) []Finding {
+	f := Finding{What: "models", Soft: true}
+	if err != nil {
+		f.Note = fmt.Sprintf("%v; kinds that need it: %s", err, strings.Join(kinds, ", "))
+		return append([]Finding{f}, cardFindings(nvidia.Machine{Why: "not checked"}, device.Facts{})...)
+	}
+	f.OK, f.Note = true, fmt.Sprintf("%s, libtorch %s with %s; devices: %s", program, facts.Libtorch, facts.Instructions, facts.Devices())
+	return append([]Finding{f}, cardFindings(facts.Machine, facts)...)
+}
+
 // cardFindings checks a machine's GPUs, their driver, and libtorch's libraries for them.
-func cardFindings(m nvidia.Machine, facts device.Facts) []finding {
+func cardFindings(m nvidia.Machine, facts device.Facts) []Finding {
 	const elsewhere = `; steps with device = "auto" run on the CPU`
 	if len(m.Cards) == 0 {
-		f := finding{What: "GPU", OK: m.Driver == "" && strings.HasPrefix(m.Why, "no NVIDIA driver"), Soft: true, Note: "none: " + m.Why + elsewhere}
+		f := Finding{What: "GPU", OK: m.Driver == "" && strings.HasPrefix(m.Why, "no NVIDIA driver"), Soft: true, Note: "none: " + m.Why + elsewhere}
 		if !f.OK {
 			f.Do = "check the driver with nvidia-smi; after a driver update, restart the machine"
 		}
-		return []finding{f}
+		return []Finding{f}
 	}
-	driver := finding{What: "GPU driver", OK: true, Soft: true, Note: fmt.Sprintf("%s, for CUDA up to %s", m.Driver, m.CUDA)}
+	driver := Finding{What: "GPU driver", OK: true, Soft: true, Note: fmt.Sprintf("%s, for CUDA up to %s", m.Driver, m.CUDA)}
 	if why := device.DriverFor(m.CUDA); why != "" {
 		driver.OK, driver.Note, driver.Do = false, m.Driver+": "+why, "install a newer driver: the system's packages, or NVIDIA's"
 	}
-	found := []finding{driver}
+	found := []Finding{driver}
 	p, cuda := facts.Process, facts.CUDA
 	for i, c := range m.Cards {
 		found = append(found, cardFinding(i, c, p))
@@ -37,9 +50,9 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []finding {
 			found = append(found, trainsOn(c.Memory))
 		}
 	}
-	half := finding{What: "GPU libraries", OK: cuda.Cards > 0, Soft: true}
+	half := Finding{What: "GPU libraries", OK: cuda.Cards > 0, Soft: true}
 	if half.OK {
-		half.Note = fmt.Sprintf("libtorch's CUDA libraries in %s are loaded, with CUDA %s; this process may use %s", cuda.Folder, cuda.Runtime, view.Count(cuda.Cards, "card"))
+		half.Note = fmt.Sprintf("libtorch's CUDA libraries in %s are loaded, with CUDA %s; this process may use %s", cuda.Folder, cuda.Runtime, words.Count(cuda.Cards, "card"))
 	} else {
 		half.Note, half.Do = cuda.Why+elsewhere, whatToDo(cuda.Why)
 	}
@@ -51,11 +64,11 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []finding {
 }
 
 // graphsFinding says whether repeated steps are recorded.
-func graphsFinding(cuda device.CUDA) finding {
+func graphsFinding(cuda device.CUDA) Finding {
 	if cuda.Graphs != "" {
-		return finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps with the same shapes are recorded once and replayed: " + cuda.Graphs}
+		return Finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps with the same shapes are recorded once and replayed: " + cuda.Graphs}
 	}
-	return finding{What: "GPU graphs", Soft: true, Note: cuda.WhyNoGraphs + "; training launches each operation separately, which is slower",
+	return Finding{What: "GPU graphs", Soft: true, Note: cuda.WhyNoGraphs + "; training launches each operation separately, which is slower",
 		Do: graphsToDo(cuda.WhyNoGraphs)}
 }
 
@@ -70,11 +83,11 @@ func graphsToDo(why string) string {
 }
 
 // cardFinding is one of the machine's GPUs, with its number in this process.
-func cardFinding(i int, c nvidia.Card, p nvidia.Process) finding {
-	f := finding{What: fmt.Sprintf("GPU %d", i), OK: true, Soft: true, Card: &c}
+func cardFinding(i int, c nvidia.Card, p nvidia.Process) Finding {
+	f := Finding{What: fmt.Sprintf("GPU %d", i), OK: true, Soft: true, Card: &c}
 	note := []string{c.Name}
 	if c.Memory > 0 {
-		note = append(note, fmt.Sprintf("%s, of which %s are free", view.Size(c.Memory), view.Size(c.Free)))
+		note = append(note, fmt.Sprintf("%s, of which %s are free", words.Size(c.Memory), words.Size(c.Free)))
 	}
 	if c.Capability != (nvidia.Version{}) {
 		note = append(note, "compute capability "+c.Capability.String())
@@ -95,6 +108,17 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) finding {
 	f.Note = strings.Join(note, ", ")
 	if why := device.Supported(c.Capability); why != "" {
 		f.OK, f.Note, f.Do = false, f.Note+"; "+why, "use another GPU, or the CPU: device = \"cpu\""
+	}
+	return f
+}
+
+// trainsOn says which of the paper's trainings are computed to fit a GPU with so much memory.
+func trainsOn(memory int64) Finding {
+	f := Finding{What: "GPU memory", OK: true, Soft: true, Note: words.Size(memory) + ": " + roofline.PaperFitsText(memory)}
+	for _, t := range roofline.PaperFits(memory) {
+		if t.Paper && !t.Fits { // the largest is the last
+			f.OK, f.Do = false, strings.Join(t.Change, ", or ")
+		}
 	}
 	return f
 }

@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// Bounds of a disk's free space.
+const (
+	diskLow  = 10 << 30  // warns below so many bytes free
+	diskFull = 100 << 20 // and fails below this
+)
+
+// State checks the folder for caches and the embedded server.
+func State(dir string) Finding {
+	f := Finding{What: "state folder", Note: dir}
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		probe := filepath.Join(dir, ".doctor")
+		err = errors.Join(os.WriteFile(probe, nil, 0o644), os.Remove(probe))
+	}
+	if err != nil {
+		f.Note, f.Do = err.Error(), "name a writable folder: --state DIR"
+		return f
+	}
+	return withDisk(f, dir)
+}
+
+// withDisk adds the free space of its disk to a finding about a folder.
+func withDisk(f Finding, dir string) Finding {
+	f.OK = true
+	free, ok := system.Free(dir)
+	if !ok {
+		return f // unknown
+	}
+	f.Note += ", " + words.Size(free) + " free"
+	if free < diskLow {
+		f.OK, f.Soft, f.Do = false, free >= diskFull, "free space on its disk, or name another folder"
+	}
+	return f
+}
+
+// Store reads the store at an address, and writes and deletes a few bytes there; opened is
+// why it could not be opened.
+func Store(ctx context.Context, address string, s artifacts.Store, opened error) Finding {
+	f := Finding{What: "store", Note: open.Shown(address)}
+	err := opened
+	if err == nil {
+		for _, rerr := range s.Records.List(ctx, "runs/") {
+			err = rerr
+			break
+		}
+	}
+	if err != nil {
+		f.Note, f.Do = err.Error(), "name a store that can be reached: --store"
+		return f
+	}
+	left, err := probe(ctx, s)
+	switch {
+	case err != nil:
+		f.Note, f.Do = f.Note+": can be read but not written: "+err.Error(), "runs need a writable store: check permissions and quota, or give another --store"
+	case left != nil:
+		f.Note, f.Do, f.Soft = f.Note+": cannot delete: "+left.Error(), "runs work, but gc and force do not", true
+	default:
+		f.OK, f.Note = true, f.Note+", can be read and written"
+	}
+	if info, err := os.Stat(address); f.OK && err == nil && info.IsDir() {
+		f = withDisk(f, address)
+	}
+	return f
+}
+
+// probe writes a blob and a record under unique names and deletes them; left is why deleting
+// failed.
+func probe(ctx context.Context, s artifacts.Store) (left, err error) {
+	name := "doctor/" + strings.ToLower(rand.Text())
+	d, _, err := s.Blobs.Put(ctx, strings.NewReader(name))
+	if err != nil {
+		return nil, err
+	}
+	left = s.Blobs.Delete(ctx, d)
+	if err := s.Records.Create(ctx, name, []byte("{}")); err != nil {
+		return left, err
+	}
+	return errors.Join(left, s.Records.Delete(ctx, name)), nil
+}

@@ -1,31 +1,18 @@
 package cli
 
 import (
-	"embed"
+	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"maps"
-	"os"
-	"path"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/corpora/starter"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session/fault"
 )
-
-// starters are what init writes: a folder for each.
-//
-//go:embed starter
-var starters embed.FS
-
-// ignored is what belongs to one machine or can be made again.
-const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + pipeline.LocalFile + "\n"
 
 func newInitCmd(a *app) *cobra.Command {
 	var nq bool
@@ -50,7 +37,7 @@ Existing files are never overwritten.`,
   redsi init --corpus examples/postgresql manual`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, starter := ".", "study"
+			dir, study := ".", starter.Small
 			if len(args) == 1 {
 				dir = args[0]
 			}
@@ -61,13 +48,13 @@ Existing files are never overwritten.`,
 				return a.initCorpus(cmd.Context(), corpus, dir)
 			}
 			if nq {
-				starter = "nq"
+				study = starter.Paper
 			}
-			files, err := starterFiles(starter)
+			files, err := starter.Files(study)
 			if err != nil {
 				return err
 			}
-			wrote, err := writeFiles(files, dir)
+			wrote, err := starter.Write(files, dir)
 			if err != nil {
 				return err
 			}
@@ -94,63 +81,62 @@ func printWrote(out io.Writer, wrote []string, dir string) {
 	view.Printf(out, "next: %s\n", next)
 }
 
-// starterFiles are the files of a starter by name.
-func starterFiles(name string) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	err := fs.WalkDir(starters, path.Join("starter", name), func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files[d.Name()], err = starters.ReadFile(p)
-		}
-		return err
-	})
-	return files, err
-}
-
-// writeFiles writes files into a folder, all or none, and returns their names. Only what git
-// ignores may exist already.
-func writeFiles(files map[string][]byte, dir string) ([]string, error) {
-	names := slices.Sorted(maps.Keys(files))
-	for _, n := range names {
-		if exists(filepath.Join(dir, n)) {
-			return nil, fault.Input(fmt.Errorf("%s already exists; init does not overwrite files", filepath.Join(dir, n)))
-		}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fault.Input(err)
-	}
-	if ignore := filepath.Join(dir, ".gitignore"); !exists(ignore) {
-		names = append(names, ".gitignore")
-		files[".gitignore"] = []byte(ignored)
-	}
-	var wrote []string
-	for _, n := range names {
-		file := filepath.Join(dir, n)
-		err := os.MkdirAll(filepath.Dir(file), 0o755)
-		if err == nil {
-			err = writeNew(file, files[n])
-		}
-		if errors.Is(err, fs.ErrExist) {
-			return nil, fault.Input(fmt.Errorf("%s already exists; init does not overwrite files", file))
-		}
-		if err != nil {
-			return nil, err
-		}
-		wrote = append(wrote, file)
-	}
-	return wrote, nil
-}
-
-func exists(file string) bool {
-	_, err := os.Lstat(file)
-	return err == nil
-}
-
-// writeNew writes a file that must not exist.
-func writeNew(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+// initCorpus writes a study on the corpus in a folder into dir.
+func (a *app) initCorpus(ctx context.Context, corpus, dir string) error {
+	found, err := starter.Find(ctx, corpus)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
+	files, err := found.Study(dir)
+	if err != nil {
+		return err
+	}
+	wrote, err := starter.Write(files, dir)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, map[string]any{"wrote": wrote, "corpus": found})
+	}
+	printCorpus(a.Out, found)
+	printWrote(a.Out, wrote, dir)
+	return nil
+}
+
+// printCorpus says what a corpus has, and where its splits come from.
+func printCorpus(out io.Writer, c *starter.Corpus) {
+	for _, f := range c.Files {
+		as := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "judgments"}[f.Role]
+		if f.Split != "" {
+			as = string(f.Split) + " " + as
+		}
+		view.Printf(out, "found %s: %d %s (%s)\n", f.Name, f.Records, as, f.Format)
+	}
+	view.Printf(out, "%s", view.Count(int(c.Documents.Union), "document"))
+	if n := c.Documents.Untitled; n > 0 {
+		view.Printf(out, ", %d without a title", n)
+	}
+	if n := c.Documents.Empty; n > 0 {
+		view.Printf(out, ", %d without words", n)
+	}
+	view.Printf(out, "\n")
+	for _, s := range collect.Splits() {
+		r := c.Questions.Of(s)
+		noun := "queries"
+		if r.Asked == 1 {
+			noun = "query"
+		}
+		view.Printf(out, "%d %s %s with %s", r.Asked, s, noun, view.Count(int(r.Judgments), "judgment"))
+		if r.Several > 0 {
+			view.Printf(out, ", %d of them with several documents", r.Several)
+		}
+		if r.InTrain > 0 {
+			view.Printf(out, ", %d with the words of a train query", r.InTrain)
+		}
+		view.Printf(out, "\n")
+	}
+	if n := c.Questions.Unjudged; n > 0 {
+		view.Printf(out, "left out, without a relevant document: %d %s\n", n, map[bool]string{true: "query", false: "queries"}[n == 1])
+	}
+	view.Printf(out, "splits: %s\n", c.Splits)
 }

@@ -1,4 +1,4 @@
-package cli
+package starter
 
 import (
 	"strings"
@@ -53,7 +53,7 @@ func TestNamesOfFilesAreLiterals(t *testing.T) {
 // TestTwoFilesOfOneName: a download has one file of a name.
 func TestTwoFilesOfOneName(t *testing.T) {
 	documents := collect.Part{Role: collect.Documents}
-	c := &corpusFound{Folder: "mine", list: []corpusFile{{documents, "corpus/a/part.jsonl", 1}, {documents, "corpus/b/part.jsonl", 1}}}
+	c := &Corpus{Folder: "mine", list: []corpusFile{{documents, "corpus/a/part.jsonl", 1}, {documents, "corpus/b/part.jsonl", 1}}}
 	if _, err := c.inputs(); err == nil || !strings.Contains(err.Error(), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents with the same name") {
 		t.Errorf("%v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/sharing/files"
 )
 
 // runSummary is the outcome of a run, for people and as JSON.
@@ -74,7 +75,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		base := filepath.Join(o.outDir, block+"s", fileName(name))
 		for _, output := range sortedOutputs(res) {
 			path := base + "." + extension(output)
-			if err := materialize(ctx, store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
+			if err := files.Write(ctx, store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
 			out.Rendered = append(out.Rendered, renderedFile{s.Address, path, res.Outputs[output].Digest})
@@ -137,10 +138,7 @@ func (s *runSummary) sum(steps int) string {
 }
 
 // isRendered reports whether an address is a table's or figure's.
-func isRendered(address string) bool {
-	block := pipeline.BlockType(address)
-	return block == "table" || block == "figure"
-}
+func isRendered(address string) bool { return pipeline.IsRendered(address) }
 
 // renderedName is the name of a table or figure: dedup_counts, or first.dedup_counts in a
 // module.

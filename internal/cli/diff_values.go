@@ -49,11 +49,11 @@ func (d *outputDiff) contents(ctx context.Context, store artifacts.Store, x, y o
 	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.rendering {
 		return nil
 	}
-	before, err := readBlob(ctx, store, x.digest)
+	before, err := artifacts.ReadBlob(ctx, store.Blobs, x.digest, artifacts.AnySize)
 	if err != nil {
 		return err
 	}
-	after, err := readBlob(ctx, store, y.digest)
+	after, err := artifacts.ReadBlob(ctx, store.Blobs, y.digest, artifacts.AnySize)
 	if err != nil {
 		return err
 	}

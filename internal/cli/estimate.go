@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
 )
@@ -84,11 +85,11 @@ func (a *app) downloads(ctx context.Context, store artifacts.Store, v *plan.Prev
 			todo[v.Plan.Steps[i].Address] = i
 		}
 	}
-	sources, err := pinnedSources(v.Plan)
+	sources, err := origins.Of(v.Plan)
 	if err != nil || len(sources) == 0 {
 		return nil, err
 	}
-	if err := markStored(ctx, store, sources); err != nil {
+	if err := origins.Stored(ctx, store, sources); err != nil {
 		return nil, err
 	}
 	lock, err := lockfile.Read(a.lockFile())

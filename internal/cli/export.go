@@ -1,47 +1,29 @@
 package cli
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/sharing/archive"
-	"github.com/redsi/redsi/internal/sharing/hub"
-	"github.com/redsi/redsi/internal/system/atomicfile"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/sharing/choose"
+	"github.com/redsi/redsi/internal/sharing/pack"
+	"github.com/redsi/redsi/internal/sharing/repositories"
 )
-
-// exported is one exported repository.
-type exported struct {
-	Address string   `json:"address"`
-	Kind    hub.Kind `json:"kind"`
-	Name    string   `json:"name"`
-	Folder  string   `json:"folder"`
-	Files   int      `json:"files"`
-	Bytes   int64    `json:"bytes"`
-	Upload  string   `json:"upload"` // the command that uploads it
-	Done    bool     `json:"done"`   // it was uploaded
-
-	command []string
-}
 
 func newExportCmd(a *app) *cobra.Command {
 	var folder, namespace string
-	var o archiveOptions
+	var o pack.Options
+	var over, fit size
 	cmd := &cobra.Command{
 		Use:   "export --archive FILE.zip | --hub DIR",
 		Short: "Write the pipeline and its results as one archive, or datasets and models for the Hugging Face hub",
@@ -59,8 +41,7 @@ it, from the paper block, and prints the commands that upload it.
 
 --hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR,
 with a .gitattributes, verified and checked against the requirements of the hub and its
-libraries. With --namespace, and a token where the hub's program hf looks for one, hf uploads
-them; otherwise the upload commands are printed.`,
+libraries, and prints the commands of the hub's program hf that upload them.`,
 		Example: `  redsi export --archive paper.zip
   redsi export --archive tables.zip -t table.dedup_counts --without-blobs-over 100MB
   redsi export --archive paper.zip --deposit zenodo --doi 10.5281/zenodo.1234567
@@ -69,12 +50,20 @@ them; otherwise the upload commands are printed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case folder == "" && o.file == "":
+			case folder == "" && o.File == "":
 				return fault.Input(errors.New("give --archive FILE.zip or --hub DIR: what to write"))
-			case folder != "" && o.file != "":
+			case folder != "" && o.File != "":
 				return fault.Input(errors.New("give either --archive or --hub, not both"))
-			case o.file != "":
-				return a.exportTo(cmd, o)
+			case o.File != "":
+				if cmd.Flags().Changed("namespace") {
+					return fault.Input(errors.New("--namespace can be used only with --hub"))
+				}
+				o.Choice.Over, o.Choice.Fit = over.n, fit.n
+				x, err := a.exportArchive(cmd.Context(), o)
+				if err != nil {
+					return err
+				}
+				return a.sayArchived(x)
 			}
 			for _, flag := range archiveFlags {
 				if cmd.Flags().Changed(flag) {
@@ -85,61 +74,133 @@ them; otherwise the upload commands are printed.`,
 			if err != nil {
 				return err
 			}
-			return a.sayExported(list, namespace)
+			return a.sayRepositories(list)
 		},
 	}
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, one folder each")
-	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub to upload to")
+	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub that the printed commands upload to")
 	f := cmd.Flags()
-	f.StringVar(&o.file, "archive", "", "ZIP `FILE` to write")
-	f.StringVar(&o.blobs, "blobs", archive.All, "with --archive: all, tables (only those of tables and figures) or none")
-	f.StringVar(&o.over, "without-blobs-over", "", "with --archive: leave out files larger than this, such as 100MB, except those of tables and figures")
-	f.StringVar(&o.fit, "fit", "50GB", "with --archive: leave out the largest files until the rest fits into this size")
-	f.StringVar(&o.doi, "doi", "", "with --archive: reserved `DOI`, for CITATION.cff and the deposit")
-	f.StringVar(&o.deposit, "deposit", "", "with --archive: also write metadata for this repository: zenodo")
+	f.StringVar(&o.File, "archive", "", "ZIP `FILE` to write")
+	f.StringVar(&o.Choice.Which, "blobs", choose.All, "with --archive: all, tables (only those of tables and figures) or none")
+	over.flag(f, "without-blobs-over", "100MB", "with --archive: leave out files larger than this, such as 100MB, except those of tables and figures")
+	fit.n, fit.text = 50e9, "50GB"
+	fit.flag(f, "fit", "100MB", "with --archive: leave out the largest files until the rest fits into this size")
+	f.StringVar(&o.DOI, "doi", "", "with --archive: reserved `DOI`, for CITATION.cff and the deposit")
+	f.StringVar(&o.Deposit, "deposit", "", "with --archive: also write metadata for this repository: zenodo")
 	return cmd
 }
 
 // archiveFlags can be used only with --archive.
 var archiveFlags = []string{"blobs", "without-blobs-over", "fit", "doi", "deposit"}
 
-// exportHub writes the repositories and, where it can, uploads them.
-func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]exported, error) {
-	v, store, err := a.previewFor(ctx, func(_ int, it *plan.Item) bool { return a.makesRepository(it.Task.Kind) })
+// exportArchive writes the pipeline and its results as an archive.
+func (a *app) exportArchive(ctx context.Context, o pack.Options) (*pack.Exported, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	pl, p, err := a.loadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var list []exported
-	var missing []string
-	folders := map[string]string{}
-	for i, s := range v.Plan.Steps {
-		if !a.makesRepository(s.Task.Kind) {
-			continue
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x, err := pack.New(pack.Source{Store: store, Pipeline: p, Plan: pl, Targets: a.Targets, NameOf: nameOfOutput,
+		File: a.File, Folder: projectDir(a.File), Checkouts: filepath.Join(a.StateDir, "modules")}, o)
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.gather(ctx, store, pl)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+		x.Note(i, it)
+		return g.Keep(i, it)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.sayDown(store, mayHave(v, nil)); err != nil {
+		return nil, err
+	}
+	// Results from other stores are copied unchanged, with their signatures.
+	if err := a.bring(ctx, store, v, func(int) bool { return true }); err != nil {
+		return nil, err
+	}
+	if err := x.Choose(ctx); errors.Is(err, pack.ErrNothing) {
+		return nil, fault.Input(fmt.Errorf("%w: %s", err, a.hint("run", targetArgs(a.Targets)...)))
+	} else if err != nil {
+		return nil, err
+	}
+	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, Paper: p.Paper, Claims: p.Claims, Command: x.Hint})
+	if err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	if err := r.HTML(&page); err != nil {
+		return nil, err
+	}
+	by, err := a.signer()
+	if err != nil {
+		return nil, err
+	}
+	m := a.newMeter("written", 0)
+	defer m.close()
+	return x.Write(ctx, page.Bytes(), by, m.add)
+}
+
+// sayArchived says what is in an archive.
+func (a *app) sayArchived(x *pack.Exported) error {
+	if a.JSON {
+		return view.WriteJSON(a.Out, x)
+	}
+	view.Printf(a.Out, "%s  %s, %s: %s of %s, %s of %s, %s of the pipeline\n", x.Archive, view.Size(x.Size), x.Digest, view.Count(x.Results, "result"),
+		view.Count(x.Steps, "step"), view.Count(x.Blobs, "blob"), view.Size(x.Bytes), view.Count(x.Files, "file"))
+	if x.Signer != "" {
+		view.Printf(a.Out, "signed by %s\n", x.Signer)
+	} else {
+		view.Printf(a.Out, "not signed: a reader cannot tell who made it\n")
+	}
+	for i, l := range x.LeftOut {
+		if i == pack.MostNamed {
+			view.Printf(a.Out, "%d more steps have files left out: --json lists all\n", len(x.LeftOut)-i)
+			break
 		}
-		result := v.Items[i].Result
-		if result == nil {
-			missing = append(missing, s.Address)
-			continue
+		where := "a reader runs it again"
+		if from := l.Fetched(); from != "" {
+			where = "a reader fetches it from " + from
 		}
-		for _, output := range sortedOutputs(result) {
-			kind, ok := hub.KindOf(result.Outputs[output].Type)
-			if !ok {
-				continue
-			}
-			e := exported{Address: s.Address, Kind: kind, Name: repositoryName(s.Address)}
-			e.Folder = filepath.Join(folder, e.Name)
-			if other, taken := folders[e.Name]; taken {
-				return nil, fault.Input(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
-			}
-			folders[e.Name] = s.Address
-			if err := a.writeRepository(ctx, store, &e, result.Outputs[output]); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Address, err)
-			}
-			list = append(list, e)
+		view.Printf(a.Out, "left out: %s of %s, %s; %s\n", view.Count(l.Blobs, "file"), l.Step, view.Size(l.Bytes), where)
+	}
+	if n := len(x.Missing); n > 0 {
+		view.Printf(a.Out, "%s no result and are not in it: %s\n", view.Count(n, "step")+map[bool]string{true: " has", false: " have"}[n == 1], a.hint("run", targets(x.Missing)...))
+	}
+	for _, n := range x.Notes {
+		view.Printf(a.Out, "note: %s\n", n)
+	}
+	if len(x.Upload) > 0 {
+		view.Printf(a.Out, "%s  metadata for Zenodo; to upload a draft, with a token in ZENODO_TOKEN:\n", x.Deposit)
+		for _, c := range x.Upload {
+			view.Printf(a.Out, "  %s\n", c)
 		}
+	}
+	return nil
+}
+
+// exportHub writes the repositories, and says which steps have no result for theirs.
+func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]repositories.Repository, error) {
+	v, store, err := a.previewFor(ctx, func(_ int, it *plan.Item) bool { return repositories.Makes(a.Registry.Lookup(it.Task.Kind)) })
+	if err != nil {
+		return nil, err
+	}
+	list, missing, err := repositories.Write(ctx, store, v, a.Registry, folder, namespace)
+	if err != nil {
+		return nil, err
 	}
 	if n := len(missing); n > 0 {
 		text := missing[0] + " has no result yet, so it is left out"
@@ -151,123 +212,19 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 	if len(list) == 0 {
 		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
 	}
-	for i := range list {
-		e := &list[i]
-		e.command = hub.Command(e.Kind, cmp.Or(namespace, "NAMESPACE"), e.Name, e.Folder)
-		e.Upload = shellLine(e.command)
-		if namespace == "" || !hub.HasToken() {
-			continue
-		}
-		switch err := hub.Upload(ctx, e.command); {
-		case errors.Is(err, hub.ErrNoProgram):
-			a.say(err.Error())
-			return list, nil
-		case err != nil:
-			return nil, fmt.Errorf("%s was written but not uploaded: %w", e.Folder, err)
-		}
-		e.Done = true
-	}
 	return list, nil
 }
 
-// makesRepository reports whether a kind's outputs are repositories.
-func (a *app) makesRepository(kind string) bool {
-	spec := a.Registry.Lookup(kind)
-	return spec != nil && slices.ContainsFunc(spec.Outputs, func(o step.Output) bool { _, ok := hub.KindOf(o.Type); return ok })
-}
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
-
-// repositoryName is an address without its kind, in characters that the hub allows:
-// nq320k-title-html_norm for step.export.nq320k["title/html_norm"].
-func repositoryName(address string) string {
-	module, local := pipeline.SplitAddress(address)
-	parts := strings.SplitN(local, ".", 3)
-	return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(module, "module.")+"-"+parts[len(parts)-1], "-"), "-.")
-}
-
-// writeRepository writes a tree into its folder, replacing files of an earlier export.
-func (a *app) writeRepository(ctx context.Context, store artifacts.Store, e *exported, tree artifacts.Artifact) error {
-	var files []hub.File
-	var card []byte
-	for _, f := range tree.Files {
-		files = append(files, hub.File{Name: f.Name, Size: f.Size})
-		e.Bytes += f.Size
-	}
-	e.Files = len(files)
-	if f, ok := tree.File(hub.Card); ok {
-		var err error
-		if card, err = readBlob(ctx, store, f.Digest); err != nil {
-			return err
-		}
-	}
-	if err := hub.Check(e.Kind, card, files); err != nil {
-		return err
-	}
-	if err := a.leftOver(e, tree); err != nil {
-		return err
-	}
-	if err := atomicfile.WriteFile(filepath.Join(e.Folder, ".gitattributes"), hub.Attributes(files), 0o644); err != nil {
-		return err
-	}
-	for _, f := range tree.Files {
-		if err := materialize(ctx, store, f.Digest, f.Size, filepath.Join(e.Folder, filepath.FromSlash(f.Name))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// leftOver refuses a folder with other files, such as those of an earlier export: they would
-// be uploaded too.
-func (a *app) leftOver(e *exported, tree artifacts.Artifact) error {
-	return filepath.WalkDir(e.Folder, func(path string, d os.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && path == e.Folder:
-			return nil
-		case err == nil && d.IsDir() && d.Name() == ".git":
-			return filepath.SkipDir
-		case err != nil || d.IsDir():
-			return err
-		}
-		name, err := filepath.Rel(e.Folder, path)
-		if err != nil {
-			return err
-		}
-		if _, ok := tree.File(filepath.ToSlash(name)); !ok && name != ".gitattributes" {
-			return fault.Input(fmt.Errorf("%s does not belong to %s: remove it, or give another --hub", path, e.Address))
-		}
-		return nil
-	})
-}
-
-func (a *app) sayExported(list []exported, namespace string) error {
+func (a *app) sayRepositories(list []repositories.Repository) error {
 	if a.JSON {
 		return view.WriteJSON(a.Out, list)
 	}
-	var commands []string
 	for _, e := range list {
-		done := ""
-		if e.Done {
-			done = ", uploaded"
-		} else {
-			commands = append(commands, e.Upload)
-		}
-		view.Printf(a.Out, "%s  %s, %s, %s%s\n", e.Folder, e.Kind, view.Count(e.Files, "file"), view.Size(e.Bytes), done)
+		view.Printf(a.Out, "%s  %s, %s, %s\n", e.Folder, e.Kind, view.Count(e.Files, "file"), view.Size(e.Bytes))
 	}
-	if len(commands) == 0 {
-		return nil
-	}
-	why := "no token found; see hf auth login"
-	switch {
-	case namespace == "":
-		why = "with --namespace they are uploaded right away"
-	case hub.HasToken():
-		why = "the program hf is missing"
-	}
-	view.Printf(a.Out, "to upload (%s):\n", why)
-	for _, c := range commands {
-		view.Printf(a.Out, "  %s\n", c)
+	view.Println(a.Out, "to upload them, with a token (see hf auth login):")
+	for _, e := range list {
+		view.Printf(a.Out, "  %s\n", e.Upload)
 	}
 	return nil
 }

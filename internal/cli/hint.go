@@ -4,10 +4,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
 // carried are the flags that say what a command reads and where it writes: printed commands
@@ -50,15 +51,6 @@ func (a *app) hint(verb string, args ...string) string {
 	return strings.Join(words, " ")
 }
 
-// shellLine is a command line for a shell.
-func shellLine(words []string) string {
-	line := make([]string, len(words))
-	for i, w := range words {
-		line[i] = quoted(w)
-	}
-	return strings.Join(line, " ")
-}
-
 // settled reports whether a flag's value comes from settings that another verb does not read:
 // without -f it reads those of the current folder.
 func (a *app) settled(flag string, to *cobra.Command) bool {
@@ -82,11 +74,4 @@ func values(f *pflag.Flag) []string {
 }
 
 // quoted is a word for a shell.
-func quoted(s string) string {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@%=,", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
-}
+func quoted(s string) string { return shellwords.Quote(s) }

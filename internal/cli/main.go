@@ -135,8 +135,12 @@ func checkArgs(cmd *cobra.Command) {
 	}
 }
 
-// misused adds a verb's usage to an error about the command line.
+// misused adds a verb's usage to an error about the command line, unless that says enough.
 func misused(cmd *cobra.Command, err error) error {
+	var size *sizeError
+	if errors.As(err, &size) {
+		return size
+	}
 	if !cmd.HasParent() {
 		return err
 	}

@@ -1,14 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,23 +11,13 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/sharing/publish"
 )
 
-// publishOptions say what is published.
-type publishOptions struct {
-	without    string // "": all blobs
-	over       int64  // leave out larger blobs; 0: none
-	incomplete bool
-	dry        bool
-	url        string // where readers will find it
-}
-
 func newPublishCmd(a *app) *cobra.Command {
-	var o publishOptions
+	var o publish.Options
+	var over size
 	cmd := &cobra.Command{
 		Use:   "publish DIR",
 		Short: "Write tables, figures and everything behind them as a folder that any web server can serve",
@@ -51,348 +36,155 @@ results name the machines that made them.
 --without-blobs-over leaves out large files that steps download: their address and digest
 are published instead, and readers fetch them from there. Other large files are refused,
 since they have no address; with --incomplete they are left out as well, and the steps that
-readers would have to run are listed.`,
+readers would have to run are listed. Files of tables and figures are always published.`,
 		Example: `  redsi publish public
   redsi publish public --target table.dedup_counts --without-blobs-over 100MB
   redsi publish public --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.without != "" {
-				var err error
-				if o.over, err = sizeOf("--without-blobs-over", o.without, "100MB"); err != nil {
-					return err
-				}
-			}
+			o.Folder, o.Targets, o.Over, o.Limit = args[0], a.Targets, over.n, over.text
 			if strings.Contains(args[0], "://") {
 				return fault.Input(fmt.Errorf("%s is not a folder: publish into one and copy it to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))
 			}
-			return a.publish(cmd.Context(), args[0], o)
+			pub, err := a.publish(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, pub)
+			}
+			a.printPublication(pub)
+			return nil
 		},
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	a.fromFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.without, "without-blobs-over", "", "leave out files over this `SIZE` that readers can download")
-	f.BoolVar(&o.incomplete, "incomplete", false, "publish even if results are missing, or files without an address are left out")
-	f.StringVar(&o.url, "url", "", "address that the folder will have, for index.html")
-	f.BoolVarP(&o.dry, "dry-run", "n", false, "say what would be written, write nothing")
+	over.flag(f, "without-blobs-over", "100MB", "leave out files over this `SIZE` that readers can download")
+	f.BoolVar(&o.Incomplete, "incomplete", false, "publish even if results are missing, or files without an address are left out")
+	f.StringVar(&o.URL, "url", "", "address that the folder will have, for index.html")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be written, write nothing")
 	return cmd
 }
 
-// publication is what is published and what is left out.
-type publication struct {
-	Folder  string                `json:"folder"`
-	Tables  int                   `json:"tables"`
-	Figures int                   `json:"figures"`
-	Signer  string                `json:"signer,omitempty"`
-	Signed  int                   `json:"signed"`
-	Left    []unpublished         `json:"left_out"`
-	Must    []string              `json:"readers_run"` // steps that readers would have to run
-	Hosts   []string              `json:"hosts"`       // named in the records
-	Done    artifacts.Transferred `json:"transferred"`
-	DryRun  bool                  `json:"dry_run"`
-	All     int                   `json:"results"`           // in the folder
-	Rebuilt string                `json:"rebuilt,omitempty"` // by whom, as text
-	skipped map[int]bool
-	must    []bool
-	keys    []artifacts.Digest
-	out     map[artifacts.Digest]bool
-}
-
-// unpublished is a blob that is not published.
-type unpublished struct {
-	Step   string           `json:"step"`
-	Name   string           `json:"name"`
-	Digest artifacts.Digest `json:"digest"`
-	Size   int64            `json:"size"`
-	URL    string           `json:"url,omitempty"` // where readers fetch it
-}
-
-// needed are the steps that readers must have: without targets, tables, figures and what they
-// need. Other steps are published if they have results.
-func (a *app) needed(pl *plan.Plan) ([]bool, error) {
-	needed := make([]bool, len(pl.Steps))
-	found := false
-	for i := len(pl.Steps) - 1; i >= 0; i-- { // readers of a step come after it
-		if len(a.Targets) > 0 || isRendered(pl.Steps[i].Address) {
-			needed[i], found = true, true
-		}
-		if needed[i] {
-			for _, d := range pl.Steps[i].Deps {
-				needed[d] = true
-			}
-		}
-	}
-	if !found {
-		return nil, fault.Input(errors.New("the pipeline has neither tables nor figures: say what to publish with --target"))
-	}
-	return needed, nil
-}
-
-func (a *app) publish(ctx context.Context, folder string, o publishOptions) error {
-	p, err := a.Load(ctx)
+func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publication, error) {
+	pl, p, err := a.loadPlan(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a.variables = shownVariables(p)
-	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	pub, err := publish.New(pl, o)
 	if err != nil {
-		return err
-	}
-	needed, err := a.needed(pl)
-	if err != nil {
-		return err
-	}
-	if err := foreignPages(folder); err != nil {
-		return err
-	}
-	index, err := readPublication(folder)
-	if err != nil {
-		return fault.Input(err)
+		return nil, err
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	g, err := a.gather(ctx, store, pl)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v, err := a.previewOf(ctx, store, pl, g.Keep)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := a.sayDown(store, mayHave(v, nil)); err != nil {
-		return err
+		return nil, err
 	}
-	pub := &publication{Folder: folder, Left: []unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.dry, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
-	if err := pub.choose(ctx, a, store, v, o); err != nil {
-		return err
+	results := func(ctx context.Context, steps []int) ([]*artifacts.Result, error) {
+		return resultsAt(ctx, store, v, steps)
 	}
-	if err := pub.check(a, v, needed, o); err != nil {
-		return err
+	if err := pub.Choose(ctx, store, v, results); err != nil {
+		return nil, err
 	}
-	to, err := openOther(ctx, folder, true, o.dry)
+	if err := pub.Check(v); errors.Is(err, publish.ErrNothing) {
+		return nil, fault.Input(fmt.Errorf("%w: %s", err, a.hint("run", targetArgs(a.Targets)...)))
+	} else if err != nil {
+		return nil, err
+	}
+	to, err := openOther(ctx, o.Folder, true, o.DryRun)
 	if err != nil {
-		return fault.Input(err)
+		return nil, fault.Input(err)
 	}
 	if to.URL == store.URL {
-		return fault.Input(fmt.Errorf("%s is the store itself: publish into another folder", folder))
+		return nil, fault.Input(fmt.Errorf("%s is the store itself: publish into another folder", o.Folder))
 	}
-	from := store
-	if !o.dry {
-		if err := a.bring(ctx, store, v, func(i int) bool { return !pub.skipped[i] }); err != nil {
-			return err
-		}
-		from = store.Own()
+	if o.DryRun {
+		return pub, a.copyOut(ctx, store, to, pub)
 	}
-	if err := a.copyOut(ctx, from, to, pub); err != nil {
-		return err
+	if err := a.bring(ctx, store, v, pub.Publishes); err != nil {
+		return nil, err
 	}
-	if !o.dry {
-		if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil { // a static host lists nothing
-			return err
-		}
-		if err := index.write(folder, v, pub.skipped); err != nil {
-			return err
-		}
-		if err := a.writePages(ctx, store, to, g, v, p, pub, o); err != nil {
-			return err
-		}
+	if err := a.copyOut(ctx, store.Own(), to, pub); err != nil {
+		return nil, err
 	}
-	if a.JSON {
-		return view.WriteJSON(a.Out, pub)
+	if err := pub.WriteIndex(ctx, to, v); err != nil {
+		return nil, err
 	}
-	a.printPublication(pub, o)
-	return nil
-}
-
-// choose lists what is published: each hit, except those with a blob left out that readers
-// cannot fetch.
-func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Store, v *plan.Preview, o publishOptions) error {
-	elsewhere, err := addressesOf(v.Plan)
-	if err != nil {
-		return err
-	}
-	hosts := map[string]bool{}
-	var hits []int
-	for i, it := range v.Items {
-		if it.Outcome == plan.Hit {
-			hits = append(hits, i)
-		} else {
-			pub.skipped[i] = true
-		}
-		switch block := pipeline.BlockType(v.Plan.Steps[i].Address); {
-		case it.Outcome != plan.Hit:
-		case block == "table":
-			pub.Tables++
-		case block == "figure":
-			pub.Figures++
-		}
-	}
-	for some := range slices.Chunk(hits, incomingMost) {
-		results, err := resultsAt(ctx, store, v, some)
-		if err != nil {
-			return err
-		}
-		away, err := awayOf(ctx, store, results)
-		if err != nil {
-			return err
-		}
-		for n, i := range some {
-			r := results[n]
-			if r == nil {
-				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", v.Plan.Steps[i].Address)
-			}
-			if host := r.Env["host"]; host != "" {
-				hosts[host] = true
-			}
-			pub.leaveOut(v.Plan.Steps[i].Address, i, r, elsewhere, away, o.over)
-			if !pub.skipped[i] {
-				pub.keys = append(pub.keys, v.Items[i].Key)
-			}
-		}
-	}
-	pub.Hosts = append(pub.Hosts, slices.Sorted(maps.Keys(hosts))...)
-	must := make([]bool, len(v.Items)) // the keys of such a step's readers are known only once it has run
-	pub.must = must
-	for i, s := range v.Plan.Steps {
-		if must[i] = pub.skipped[i] || slices.ContainsFunc(s.Deps, func(d int) bool { return must[d] }); must[i] {
-			pub.Must = append(pub.Must, s.Address)
-		}
-	}
-	return nil
-}
-
-// awayOf says where to find blobs of the own store's results that it lacks.
-func awayOf(ctx context.Context, store artifacts.Store, results []*artifacts.Result) (map[artifacts.Digest]string, error) {
-	var all []artifacts.Digest
-	for _, r := range results {
-		if r != nil && r.From == "" {
-			all = slices.AppendSeq(all, maps.Keys(r.Sizes()))
-		}
-	}
-	found, _, err := store.Away(ctx, all)
-	away := make(map[artifacts.Digest]string, len(found))
-	for _, e := range found {
-		away[e.Digest] = e.URL
-	}
-	return away, err
-}
-
-// leaveOut records the blobs of a result that are too large to publish, and those that are
-// elsewhere.
-func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, elsewhere, away map[artifacts.Digest]string, over int64) {
-	if over == 0 && len(away) == 0 {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
-		x := r.Outputs[name]
-		files := x.Files
-		if files == nil {
-			files = []artifacts.File{{Name: "", Digest: x.Digest, Size: x.Size}}
-		}
-		for _, f := range files {
-			if (over == 0 || f.Size <= over) && away[f.Digest] == "" {
-				continue
-			}
-			url := cmp.Or(away[f.Digest], elsewhere[f.Digest])
-			if url == "" {
-				pub.skipped[i] = true
-			}
-			if !pub.out[f.Digest] {
-				pub.Left = append(pub.Left, unpublished{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: url})
-				pub.out[f.Digest] = true
-			}
-		}
-	}
-}
-
-// check refuses a publication that readers could not use in full.
-func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishOptions) error {
-	if o.incomplete {
-		if len(pub.keys) == 0 {
-			return fault.Input(errors.New("nothing to publish has a result: " + a.hint("run", targetArgs(a.Targets)...)))
-		}
-		return nil
-	}
-	missing, of, first := 0, 0, ""
-	for i, it := range v.Items {
-		if needed[i] {
-			of++
-		}
-		if !needed[i] || it.Outcome == plan.Hit {
-			continue
-		}
-		if missing++; first == "" {
-			first = v.Plan.Steps[i].Address
-		}
-	}
-	if missing > 0 {
-		return fault.Input(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish without them with --incomplete", missing, of, first))
-	}
-	var names []string
-	for _, l := range pub.Left {
-		if l.URL == "" {
-			names = append(names, fmt.Sprintf("  %s of %s, %s", l.Name, l.Step, view.Size(l.Size)))
-		}
-	}
-	if len(names) > 0 {
-		again := 0
-		for i, must := range pub.must {
-			if must && needed[i] {
-				again++
-			}
-		}
-		const most = 10
-		more := ""
-		if len(names) > most {
-			more = fmt.Sprintf("\n  and %d more", len(names)-most)
-		}
-		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
-			view.Count(len(names), "file"), o.without, strings.Join(names[:min(most, len(names))], "\n"), more, view.Count(again, "step")))
-	}
-	return nil
-}
-
-// foreignPages refuses a folder whose pages redsi publish did not write.
-func foreignPages(folder string) error {
-	for _, name := range []string{"index.html", "report.html"} {
-		path := filepath.Join(folder, name)
-		b, err := os.ReadFile(path)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case err != nil:
-			return fault.Input(err)
-		case !strings.Contains(string(b[:min(len(b), 4096)]), pageMark):
-			return fault.Input(fmt.Errorf("%s was not written by redsi publish and would be overwritten: publish into a folder of its own", path))
-		}
-	}
-	return nil
-}
-
-// writePages writes the report, the page about the folder, and the file that keeps some hosts
-// from running a site generator on it.
-func (a *app) writePages(ctx context.Context, store, to artifacts.Store, g *report.Gatherer, v *plan.Preview, p *pipeline.Pipeline, pub *publication, o publishOptions) error {
 	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: "this folder", Paper: p.Paper, Claims: p.Claims})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := atomicfile.Write(filepath.Join(pub.Folder, "report.html"), 0o644, marked(r.HTML)); err != nil {
-		return err
-	}
-	keys, err := artifacts.ResultKeys(ctx, to)
+	return pub, pub.WritePages(ctx, to, r, p)
+}
+
+// copyOut copies what is published, and signs it with the user's key, if there is one.
+func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *publish.Publication) error {
+	k, err := a.signer()
 	if err != nil {
 		return err
 	}
-	pub.All, pub.Rebuilt = len(keys), r.Rebuilt.Words()
-	if err := atomicfile.Write(filepath.Join(pub.Folder, "index.html"), 0o644, a.indexPage(p, r, pub, o)); err != nil {
+	m := a.newMeter("written", 0)
+	err = pub.Copy(ctx, from, to, m.add)
+	m.close()
+	if err != nil || k == nil || pub.DryRun {
 		return err
 	}
-	none := filepath.Join(pub.Folder, ".nojekyll")
-	if _, err := os.Lstat(none); err == nil {
-		return nil
+	return pub.Sign(ctx, to, k)
+}
+
+func (a *app) printPublication(pub *publish.Publication) {
+	verb := "published"
+	if pub.DryRun {
+		verb = "would publish"
 	}
-	return atomicfile.WriteFile(none, nil, 0o644)
+	done := pub.Done
+	view.Printf(a.Out, "%s %s and %s in %s: %s (%d were there), %s of %s\n", verb, view.Count(pub.Tables, "table"), view.Count(pub.Figures, "figure"), pub.Folder,
+		view.Count(done.Results, "result"), done.There, view.Count(done.Blobs, "blob"), view.Size(done.Bytes))
+	var fetched, lost int64
+	n := 0
+	for _, l := range pub.Left {
+		if l.URL != "" {
+			fetched += l.Size
+			n++
+			view.Printf(a.Out, "left out  %s  %s of %s: readers fetch it from %s\n", view.Size(l.Size), l.Name, l.Step, l.URL)
+			continue
+		}
+		lost += l.Size
+		view.Printf(a.Out, "left out  %s  %s of %s: readers have to rebuild it\n", view.Size(l.Size), l.Name, l.Step)
+	}
+	if len(pub.Left) > 1 {
+		view.Printf(a.Out, "left out  %s in all, of which readers fetch %s\n", view.Size(fetched+lost), view.Size(fetched))
+	}
+	for i, s := range pub.Must {
+		if i == publish.MustShown {
+			view.Printf(a.Out, "          and %s more; --json lists all\n", view.Count(len(pub.Must)-i, "step"))
+			break
+		}
+		view.Printf(a.Out, "missing    %s: readers have to run it, or steps before it\n", s)
+	}
+	switch {
+	case pub.DryRun:
+	case pub.Signer == "":
+		view.Printf(a.Out, "not signed: readers must give --untrusted use or verify; make a key with `%s` and publish again to sign\n", a.hint("key new"))
+	default:
+		view.Printf(a.Out, "signed by %s: readers give --trust %s\n", pub.Signer, quoted(pub.Signer))
+	}
+	if pub.Rebuilt != "" {
+		view.Printf(a.Out, "%s\n", pub.Rebuilt)
+	}
+	if len(pub.Hosts) > 0 {
+		view.Printf(a.Out, "the records name %s that made them: %s\n", view.Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
+	}
 }

@@ -127,7 +127,7 @@ func chooseModel(ctx context.Context, found []*trained) error {
 
 // quality is the dev MRR@10 by which training chose the model.
 func (t *trained) quality(ctx context.Context) (string, error) {
-	b, err := readBlob(ctx, t.store, t.result().Outputs["report"].Digest)
+	b, err := artifacts.ReadBlob(ctx, t.store.Blobs, t.result().Outputs["report"].Digest, artifacts.AnySize)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", t.Address, err)
 	}

@@ -4,9 +4,37 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/internal/session/fault"
 )
+
+// size is a flag's number of bytes, which is at least one where it is given.
+type size struct {
+	n             int64  // 0: not given
+	text          string // as it was given
+	name, example string // of the flag
+}
+
+// flag adds the flag, with an example of a size for who gets it wrong.
+func (s *size) flag(f *pflag.FlagSet, name, example, usage string) {
+	s.name, s.example = "--"+name, example
+	f.Var(s, name, usage)
+}
+
+func (s *size) String() string { return s.text }
+func (s *size) Type() string   { return "size" }
+
+func (s *size) Set(text string) (err error) {
+	if s.n, err = sizeOf(s.name, text, s.example); err != nil {
+		return &sizeError{err}
+	}
+	s.text = text
+	return nil
+}
+
+// sizeError says all of a size that cannot be read: the flag, the text, and what is wanted.
+type sizeError struct{ error }
 
 // sizeOf reads the size that a flag was given, which is at least one byte.
 func sizeOf(flag, text, example string) (int64, error) {

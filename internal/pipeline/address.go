@@ -45,3 +45,9 @@ func BlockType(address string) string {
 	typ, _, _ := strings.Cut(local, ".")
 	return typ
 }
+
+// IsRendered reports whether an address is a table's or figure's.
+func IsRendered(address string) bool {
+	block := BlockType(address)
+	return block == "table" || block == "figure"
+}

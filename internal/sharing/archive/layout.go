@@ -22,7 +22,6 @@ const (
 	CitationName = "CITATION.cff"
 	CrateName    = "ro-crate-metadata.json"
 	ReportName   = "report.html"
-	DepositName  = "deposit.json"
 	ResultsDir   = "results/" // tables and figures for people
 	ProjectDir   = "project/" // the pipeline's files
 	storeDir     = "store/"   // the store's layout
@@ -152,4 +151,15 @@ func parseManifest(b []byte) (m Manifest, by signature.Public, err error) {
 		}
 	}
 	return m, by, nil
+}
+
+// BodyOf is the blob that a long result's record names; ok is false for any other record.
+func BodyOf(record []byte) (d artifacts.Digest, ok bool) {
+	var r struct {
+		Body *artifacts.Digest `json:"body"`
+	}
+	if json.Unmarshal(record, &r) != nil || r.Body == nil {
+		return d, false
+	}
+	return *r.Body, true
 }

@@ -142,7 +142,7 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 		return nil
 	}
 	switch f.Name {
-	case ManifestName, ReadmeName, CitationName, CrateName, ReportName, DepositName:
+	case ManifestName, ReadmeName, CitationName, CrateName, ReportName:
 		a.people[f.Name] = f
 	default:
 		if strings.HasPrefix(f.Name, ResultsDir) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/sharing/deposit"
 )
 
 // About is what is known of an archive before its steps are.
@@ -23,7 +24,7 @@ type About struct {
 	Version     string
 	DOI         string // of the paper
 	URL         string // of the paper
-	Authors     []Person
+	Authors     []deposit.Author
 
 	Workflow  string // file of the pipeline, in the archive
 	Language  string // of it
@@ -35,11 +36,6 @@ type About struct {
 	// Blob returns the file of a blob in the archive; "" if it was left out. elsewhere is
 	// an address at which those bytes lie, or "".
 	Blob func(d artifacts.Digest) (path, elsewhere string)
-}
-
-// Person is an author.
-type Person struct {
-	Name, ORCID, Affiliation string
 }
 
 // Variable is a variable of the pipeline with its value in JSON.

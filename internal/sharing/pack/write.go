@@ -1,4 +1,4 @@
-package cli
+package pack
 
 import (
 	"cmp"
@@ -13,22 +13,22 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/deposit"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // write writes the archive: what people read, the pipeline, the store, the manifest.
-func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
+func (x *Export) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
 	w := archive.NewWriter(out)
 	files := []describedFile{{archive.ReadmeName, "How to use this archive", x.readme()}}
 	if cff := deposit.Citation(x.work()); cff != nil {
 		files = append(files, describedFile{archive.CitationName, "How to cite this archive", cff})
 	} else {
-		x.Notes = append(x.Notes, "no CITATION.cff was written: the paper block has no authors")
+		x.done.Notes = append(x.done.Notes, "no CITATION.cff was written: the paper block has no authors")
 	}
 	files = append(files, describedFile{archive.ReportName, "Every table and figure, and where each number comes from", page})
 	for _, f := range files {
@@ -38,7 +38,7 @@ func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *s
 	}
 	slices.SortFunc(x.rendered, func(a, b renderedBlob) int { return cmp.Compare(a.name, b.name) })
 	for _, f := range x.rendered {
-		if err := w.Copy(ctx, f.name, x.store.Blobs, f.Digest); err != nil {
+		if err := w.Copy(ctx, f.name, x.of.Store.Blobs, f.Digest); err != nil {
 			return err
 		}
 	}
@@ -47,16 +47,16 @@ func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *s
 			return err
 		}
 	}
-	x.Files = len(x.project.files) + len(x.project.sources)
+	x.done.Files = len(x.project.files) + len(x.project.sources)
 	for _, d := range slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare) {
-		if !x.has(d) {
+		if !x.blobs.Has(d) {
 			continue
 		}
-		if err := w.Blob(ctx, x.store.Blobs, d); err != nil {
+		if err := w.Blob(ctx, x.of.Store.Blobs, d); err != nil {
 			return err
 		}
-		x.Blobs++
-		x.Bytes += x.blobs[d].Size
+		x.done.Blobs++
+		x.done.Bytes += x.blobs[d].Size
 	}
 	records, err := x.writeRecords(ctx, w)
 	if err != nil {
@@ -65,10 +65,10 @@ func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *s
 	if err := x.writeCrate(ctx, w, files); err != nil {
 		return err
 	}
-	m := archive.Manifest{Title: x.p.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]json.RawMessage{}, Targets: x.a.Targets, Sources: x.project.sources,
-		Results: x.Results, Records: records, Blobs: x.Blobs, Bytes: x.Bytes, LeftOut: x.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision.Of()}
-	for _, name := range x.p.Given {
-		m.Variables[name] = x.p.Vars[name]
+	m := archive.Manifest{Title: x.of.Pipeline.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]json.RawMessage{}, Targets: x.of.Targets, Sources: x.project.sources,
+		Results: x.done.Results, Records: records, Blobs: x.done.Blobs, Bytes: x.done.Bytes, LeftOut: x.done.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision.Of()}
+	for _, name := range x.of.Pipeline.Given {
+		m.Variables[name] = x.of.Pipeline.Vars[name]
 	}
 	return w.Close(m, by)
 }
@@ -81,17 +81,17 @@ type describedFile struct {
 
 // writeRecords adds results, their signatures and attestations, and the addresses of blobs
 // that were left out, in the order of the records' names.
-func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
+func (x *Export) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
 	r := w.Records()
 	keys := x.distinct()
-	x.Results = len(keys)
+	x.done.Results = len(keys)
 	mine := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		mine[key.Hex()] = true
 	}
 	x.signed = map[string]bool{}
 	add := func(prefix string) error { // one listing is cheaper than one for each key
-		for info, err := range x.store.Records.List(ctx, prefix) {
+		for info, err := range x.of.Store.Records.List(ctx, prefix) {
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archiv
 			if !mine[key] {
 				continue
 			}
-			b, err := x.store.Records.Get(ctx, info.Name)
+			b, err := x.of.Store.Records.Get(ctx, info.Name)
 			if err != nil {
 				return err
 			}
@@ -113,11 +113,12 @@ func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archiv
 	if err := add("attestations/"); err != nil {
 		return archive.RecordsDigest{}, err
 	}
-	for _, d := range slices.SortedFunc(maps.Keys(x.urls), artifacts.Digest.Compare) {
-		if c := x.blobs[d]; c == nil || c.Taken {
+	for _, d := range slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare) {
+		c := x.blobs[d]
+		if c.Taken || c.URL == "" {
 			continue
 		}
-		b, err := json.Marshal(artifacts.Elsewhere{Format: artifacts.ElsewhereFormat, Digest: d, Size: x.blobs[d].Size, URL: x.urls[d]})
+		b, err := json.Marshal(artifacts.Elsewhere{Format: artifacts.ElsewhereFormat, Digest: d, Size: c.Size, URL: c.URL})
 		if err == nil {
 			err = r.Add(artifacts.ElsewhereName(d), b)
 		}
@@ -126,7 +127,7 @@ func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archiv
 		}
 	}
 	for _, key := range keys {
-		b, err := x.store.Records.Get(ctx, artifacts.ResultName(key))
+		b, err := x.of.Store.Records.Get(ctx, artifacts.ResultName(key))
 		if err == nil {
 			err = r.Add(artifacts.ResultName(key), b)
 		}
@@ -141,27 +142,27 @@ func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archiv
 }
 
 // readme tells people what to do with the archive.
-func (x *exporting) readme() []byte {
+func (x *Export) readme() []byte {
 	var b strings.Builder
-	title := cmp.Or(x.p.Paper.Title, path.Base(x.project.pipeline))
+	title := cmp.Or(x.of.Pipeline.Paper.Title, path.Base(x.project.pipeline))
 	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they were made. No number in it has to be taken on trust:\n"+
 		"each names the files and the steps that it comes from, and `redsi verify` checks them.\n\n", escape.Line(title))
 	b.WriteString("- `report.html`: every table and figure with its lineage, for any browser\n- `results/`: tables and figures as files\n" +
 		"- `project/`: the pipeline\n- `store/`: results by their keys, and files by their SHA-256\n" +
 		"- `ro-crate-metadata.json`: a description for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
 	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account, this file being paper.zip:\n\n    redsi import paper.zip\n    cd paper\n    %s\n    redsi verify\n    %s\n",
-		x.hint("plan"), x.hint("report"))
-	if len(x.Missing) > 0 {
-		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", view.Count(len(x.Missing), "step"))
+		x.Hint("plan"), x.Hint("report"))
+	if len(x.done.Missing) > 0 {
+		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", words.Count(len(x.done.Missing), "step"))
 	}
-	if len(x.LeftOut) > 0 {
-		fmt.Fprintf(&b, "\nFiles of %s were left out. Where an address is given, a file is fetched from there when it is read; otherwise its step must run again first.\n\n", view.Count(len(x.LeftOut), "step"))
-		for i, l := range x.LeftOut {
-			if i == mostNamed {
-				fmt.Fprintf(&b, "- %d more: redsi-archive.json lists all\n", len(x.LeftOut)-i)
+	if len(x.done.LeftOut) > 0 {
+		fmt.Fprintf(&b, "\nFiles of %s were left out. Where an address is given, a file is fetched from there when it is read; otherwise its step must run again first.\n\n", words.Count(len(x.done.LeftOut), "step"))
+		for i, l := range x.done.LeftOut {
+			if i == MostNamed {
+				fmt.Fprintf(&b, "- %d more: redsi-archive.json lists all\n", len(x.done.LeftOut)-i)
 				break
 			}
-			fmt.Fprintf(&b, "- `%s`: %s of %s", escape.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
+			fmt.Fprintf(&b, "- `%s`: %s of %s", escape.Line(l.Step), words.Count(l.Blobs, "file"), words.Size(l.Bytes))
 			if from := l.Fetched(); from != "" {
 				b.WriteString(", at " + escape.Line(from))
 			}
@@ -171,5 +172,5 @@ func (x *exporting) readme() []byte {
 	return []byte(b.String())
 }
 
-// mostNamed is how many steps are named in texts for people.
-const mostNamed = 20
+// MostNamed is how many steps are named in texts for people.
+const MostNamed = 20

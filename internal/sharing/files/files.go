@@ -1,4 +1,5 @@
-package cli
+// Package files writes blobs of a store as files for people. It must not know whose they are.
+package files
 
 import (
 	"context"
@@ -9,18 +10,8 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// readBlob reads a small blob into memory, verified.
-func readBlob(ctx context.Context, store artifacts.Store, d artifacts.Digest) ([]byte, error) {
-	r, err := store.Blobs.Open(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
-}
-
-// materialize writes a blob of that size to path, unless the file has its bytes already.
-func materialize(ctx context.Context, store artifacts.Store, d artifacts.Digest, size int64, path string) error {
+// Write writes a blob of that size to path, unless the file has its bytes already.
+func Write(ctx context.Context, store artifacts.Store, d artifacts.Digest, size int64, path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == size {
 		if have, _, err := artifacts.HashFile(ctx, path, nil); err == nil && have == d {
 			return nil

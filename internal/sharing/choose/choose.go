@@ -1,18 +1,23 @@
-package archive
+// Package choose owns which blobs of results go with them, into an archive or a folder for
+// readers, and which are left out: those that are too large, and those that lie at an address
+// of their own. It must not know where the blobs go, or what follows from leaving one out.
+package choose
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Candidate is a blob that an archive may contain.
+// Candidate is a blob that may be taken.
 type Candidate struct {
 	Digest artifacts.Digest
 	Size   int64
 	Use    Use
-	Away   bool // not here but at its address, where it stays if only steps read it
+	Steps  []int  // that have it, in their order
+	Name   string // in the first step
+	URL    string // where readers can fetch it; "": nowhere
+	Away   bool   // not here but at that address, where it stays if only steps read it
 	Taken  bool
 }
 
@@ -34,14 +39,14 @@ const (
 	None   = "none"   // only what a plan needs
 )
 
-// Choice says which blobs an archive contains.
+// Choice says which blobs are taken.
 type Choice struct {
 	Which string // All, Tables or None
 	Over  int64  // leave out larger ones; 0: none
 	Fit   int64  // other blobs than rendered ones must fit into so many bytes, smallest first; 0: any
 }
 
-// Take marks the candidates that the archive contains: necessary ones always, and rendered
+// Take marks the candidates that are taken: necessary ones always, and rendered
 // ones unless the choice is None. Equal candidates are treated alike.
 func (c Choice) Take(all []*Candidate) {
 	order := slices.Clone(all)
@@ -68,15 +73,4 @@ func (c Choice) Take(all []*Candidate) {
 			sum += x.Size
 		}
 	}
-}
-
-// BodyOf is the blob that a long result's record names; ok is false for any other record.
-func BodyOf(record []byte) (d artifacts.Digest, ok bool) {
-	var r struct {
-		Body *artifacts.Digest `json:"body"`
-	}
-	if json.Unmarshal(record, &r) != nil || r.Body == nil {
-		return d, false
-	}
-	return *r.Body, true
 }

@@ -1,4 +1,4 @@
-package cli
+package pack
 
 import (
 	"cmp"
@@ -23,22 +23,22 @@ import (
 const crateSteps = 256
 
 // writeCrate adds ro-crate-metadata.json.
-func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
-	p := x.p.Paper
+func (x *Export) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
+	p := x.of.Pipeline.Paper
 	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they were made."),
-		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL,
+		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL, Authors: authorsOf(p),
 		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
 		Blob: func(d artifacts.Digest) (string, string) {
-			if x.has(d) {
+			if x.blobs.Has(d) {
 				return archive.BlobsDir + artifacts.BlobPath(d), ""
 			}
-			return "", x.urls[d]
+			if c := x.blobs[d]; c != nil {
+				return "", c.URL
+			}
+			return "", ""
 		}}
-	for _, name := range p.Authors {
-		about.Authors = append(about.Authors, crate.Person{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
-	}
-	for _, name := range slices.Sorted(maps.Keys(x.p.Vars)) {
-		about.Variables = append(about.Variables, crate.Variable{Name: name, Value: x.p.Vars[name]})
+	for _, name := range slices.Sorted(maps.Keys(x.of.Pipeline.Vars)) {
+		about.Variables = append(about.Variables, crate.Variable{Name: name, Value: x.of.Pipeline.Vars[name]})
 	}
 	for _, f := range short {
 		about.Files = append(about.Files, crate.File{Path: f.name, Name: f.says, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
@@ -54,7 +54,7 @@ func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []d
 		about.Files = append(about.Files, crate.File{Path: archive.ProjectDir + f.name, Name: f.name, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
 	}
 	if about.License == "" && about.LicenseFile == "" {
-		x.Notes = append(x.Notes, "no licence is known, but a deposit and the profile of ro-crate-metadata.json require one: set license in the paper block, or put a LICENSE file next to the pipeline")
+		x.done.Notes = append(x.done.Notes, "no licence is known, but a deposit and the profile of ro-crate-metadata.json require one: set license in the paper block, or put a LICENSE file next to the pipeline")
 	}
 	return w.Stream(archive.CrateName, func(out io.Writer) error {
 		c := crate.New(out, about)
@@ -74,7 +74,7 @@ func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []d
 }
 
 // mainFile is the file that represents the pipeline.
-func (x *exporting) mainFile() string {
+func (x *Export) mainFile() string {
 	if strings.HasSuffix(x.project.pipeline, ".hcl") {
 		return x.project.pipeline
 	}
@@ -92,17 +92,17 @@ func (x *exporting) mainFile() string {
 // quotes are escaped.
 var readArtifact = regexp.MustCompile(`\{"\$input":"(sha256:[0-9a-f]{64})"\}`)
 
-func (x *exporting) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
+func (x *Export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
 	keys := make([]artifacts.Digest, len(steps))
 	for n, i := range steps {
 		keys[n] = x.keys[i]
 	}
-	found, err := artifacts.LookupMany(ctx, x.store, keys)
+	found, err := artifacts.LookupMany(ctx, x.of.Store, keys)
 	if err != nil {
 		return err
 	}
 	for n, i := range steps {
-		s, r := &x.pl.Steps[i], found[keys[n]]
+		s, r := &x.of.Plan.Steps[i], found[keys[n]]
 		if r == nil {
 			return fmt.Errorf("the result of %s has gone: is redsi gc running?", s.Address)
 		}
@@ -146,11 +146,11 @@ func licenseOf(s *plan.Step) string {
 }
 
 // signers are the keys with a valid signature of a result.
-func (x *exporting) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
+func (x *Export) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
 	if !x.signed[key.Hex()] {
 		return nil, nil
 	}
-	all, err := artifacts.Signatures(ctx, x.store, key)
+	all, err := artifacts.Signatures(ctx, x.of.Store, key)
 	for _, s := range all {
 		if s.Err == nil {
 			signers = append(signers, s.By.String())

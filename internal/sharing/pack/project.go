@@ -1,4 +1,4 @@
-package cli
+package pack
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -20,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // projectFiles is the part of an archive that comes from the pipeline's files.
@@ -45,21 +45,22 @@ const mostUp = 5
 
 // projectOf collects the pipeline's files, those that it reads, its modules, its lock file
 // and the files for people next to it, and local sources by their digests.
-func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, error) {
-	base, err := filepath.Abs(projectDir(a.File))
+func projectOf(of Source) (*projectFiles, error) {
+	p, pl := of.Pipeline, of.Plan
+	base, err := filepath.Abs(of.Folder)
 	if err != nil {
 		return nil, err
 	}
 	pr := &projectFiles{root: base, abs: map[string]bool{}, programs: map[string][]string{}}
 	texts := map[string][]byte{}
 	modules := map[string]bool{} // checkouts
-	cache, err := filepath.Abs(filepath.Join(a.StateDir, "modules"))
+	cache, err := filepath.Abs(of.Checkouts)
 	if err != nil {
 		return nil, err
 	}
 	for _, sources := range []map[string][]byte{p.Sources, p.Modules} {
 		for name, b := range sources {
-			if filepath.IsAbs(name) && !filepath.IsAbs(a.File) {
+			if filepath.IsAbs(name) && !filepath.IsAbs(of.File) {
 				return nil, fault.Input(fmt.Errorf("the pipeline reads %s by an absolute path, which other machines do not have: copy it next to the pipeline", name))
 			}
 			at, err := filepath.Abs(filepath.FromSlash(name))
@@ -101,7 +102,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 			return nil, fault.Input(fmt.Errorf("%w: give the file another name", err))
 		}
 	}
-	file, err := filepath.Abs(a.File)
+	file, err := filepath.Abs(of.File)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +269,7 @@ func (pr *projectFiles) programNotes() (notes []string) {
 		blocks := pr.programs[program]
 		of := blocks[0]
 		if n := len(blocks) - 1; n > 0 {
-			of += " and " + view.Count(n, "other block")
+			of += " and " + words.Count(n, "other block")
 		}
 		notes = append(notes, fmt.Sprintf("keys of %s contain the checksum of this machine's %s: where its version differs, they are RUN", of, program))
 	}

@@ -1,4 +1,4 @@
-package cli
+package publish
 
 import (
 	"encoding/json"
@@ -54,10 +54,10 @@ func readPublication(folder string) (publicationIndex, error) {
 	return x, nil
 }
 
-// write adds or updates the steps of a publication; others stay.
-func (x publicationIndex) write(folder string, v *plan.Preview, skipped map[int]bool) error {
+// write adds or updates the steps that are published; others stay.
+func (x publicationIndex) write(folder string, v *plan.Preview, published func(i int) bool) error {
 	for i, it := range v.Items {
-		if it.Outcome == plan.Hit && !skipped[i] {
+		if it.Outcome == plan.Hit && published(i) {
 			a := v.Plan.Steps[i].Address
 			x.before[a] = publishedStep{a, it.Key}
 		}

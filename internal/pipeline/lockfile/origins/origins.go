@@ -1,0 +1,190 @@
+// Package origins owns what is known of the places that a plan's sources come from: which
+// bytes are pinned, whether the store has them, whether the origin still does, and where
+// others may fetch them. It must not know how a source is pinned, or fetch one.
+package origins
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/modules"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// States of sources.
+const (
+	OK          = "ok"
+	Unpinned    = "unpinned"    // available, but its bytes are unknown
+	Changed     = "changed"     // the origin has something else
+	Unreachable = "unreachable" // the origin does not answer, or no longer has it
+	Missing     = "missing"     // not in the store; the origin was not asked
+)
+
+// Source is what is known about one source of a download, or a repository of modules.
+type Source struct {
+	Step    string `json:"step"`
+	Source  string `json:"source"`
+	SHA256  string `json:"sha256,omitempty"` // "" if its bytes are unknown
+	State   string `json:"state"`
+	InStore bool   `json:"in_store"`
+	Size    int64  `json:"size,omitempty"` // as its origin says now; -1: unknown
+	Note    string `json:"note,omitempty"`
+}
+
+// Lost reports whether neither the store nor, as far as it was asked, the origin has the
+// bytes.
+func (s Source) Lost() bool { return !s.InStore && s.State != OK && s.State != Unpinned }
+
+// Of lists the sources of a plan's downloads, as they are pinned.
+func Of(pl *plan.Plan) ([]Source, error) {
+	sources := []Source{}
+	for _, s := range pl.Steps {
+		if s.Task.Kind != "download" {
+			continue
+		}
+		var c struct {
+			URLs   []string `json:"urls"`
+			SHA256 []string `json:"sha256"`
+		}
+		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		for i, u := range c.URLs {
+			x := Source{Step: s.Address, Source: u}
+			if _, err := artifacts.ParseHex(c.SHA256[i]); err == nil {
+				x.SHA256 = c.SHA256[i]
+			}
+			sources = append(sources, x)
+		}
+	}
+	return sources, nil
+}
+
+// looksAtOnce bounds how many servers are asked at a time.
+const looksAtOnce = 8
+
+// Check finds the states of sources, and redacts them; offline asks only the store.
+func Check(ctx context.Context, store artifacts.Store, lock *lockfile.File, sources []Source, offline bool) error {
+	if err := Stored(ctx, store, sources); err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, looksAtOnce)
+	for i := range sources {
+		wg.Add(1)
+		go func(s *Source) {
+			defer wg.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			pin, known := lock.Pinned(s.Source)
+			s.look(ctx, offline, pin.Size, known)
+		}(&sources[i])
+	}
+	wg.Wait()
+	for i := range sources { // last: pins are looked up by the source as it is written
+		sources[i].Source = fetch.Redact(sources[i].Source)
+	}
+	return ctx.Err()
+}
+
+// Stored notes which sources the store has.
+func Stored(ctx context.Context, store artifacts.Store, sources []Source) error {
+	var want []artifacts.Digest
+	for _, s := range sources {
+		if d, err := artifacts.ParseHex(s.SHA256); err == nil {
+			want = append(want, d)
+		}
+	}
+	missing, err := store.Blobs.Missing(ctx, want)
+	if err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	for _, d := range missing {
+		gone[d.Hex()] = true
+	}
+	for i := range sources {
+		sources[i].InStore = sources[i].SHA256 != "" && !gone[sources[i].SHA256]
+	}
+	return nil
+}
+
+// look finds the state of a source; size is the pinned one, if known.
+func (s *Source) look(ctx context.Context, offline bool, size int64, known bool) {
+	s.State = OK
+	if offline {
+		if !s.InStore {
+			s.State = Missing
+		}
+		return
+	}
+	src, err := fetch.ParseSource(s.Source)
+	if err == nil {
+		s.Size, err = fetch.Look(ctx, src)
+	}
+	switch {
+	case err != nil:
+		s.State, s.Note = Unreachable, err.Error()
+	case known && s.Size >= 0 && s.Size != size:
+		s.State, s.Note = Changed, fmt.Sprintf("has %d bytes, but %d were pinned", s.Size, size)
+	case s.SHA256 == "":
+		s.State = Unpinned
+	}
+}
+
+// Repositories are the states of modules' repositories, whose pinned commits are here, or the
+// pipeline could not have been read; update is the command that pins a source's present one.
+func Repositories(ctx context.Context, used []modules.Used, offline bool, update func(source string) string) (sources []Source) {
+	for _, u := range used {
+		s := Source{Source: u.Source(), State: OK, InStore: true, Note: "commit " + u.Commit}
+		if !offline {
+			switch now, err := u.Moved(ctx); {
+			case err != nil:
+				s.State, s.Note = Unreachable, err.Error()
+			case now != "":
+				s.State, s.Note = Changed, fmt.Sprintf("is now commit %s, but %s is pinned: `%s` pins the new one", now, u.Commit, update(u.Source()))
+			}
+		}
+		sources = append(sources, s)
+	}
+	return sources
+}
+
+// Addresses says where others can fetch the blobs that steps of a plan download: by https,
+// with a digest, from an address without a secret.
+func Addresses(pl *plan.Plan) (map[artifacts.Digest]string, error) {
+	sources, err := Of(pl)
+	if err != nil {
+		return nil, err
+	}
+	found := map[artifacts.Digest]string{}
+	for _, s := range sources {
+		d, err := artifacts.ParseHex(s.SHA256)
+		if err != nil {
+			continue
+		}
+		src, err := fetch.ParseSource(s.Source)
+		if err == nil && public(src.URL) {
+			found[d] = src.URL
+		}
+	}
+	return found, nil
+}
+
+// public reports whether an address may be published. Plain http is for servers on the same
+// machine.
+func public(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || address == "" || fetch.Redact(address) != address {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,288 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/sharing/choose"
+	"github.com/redsi/redsi/internal/sharing/deposit"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// Options say what goes into an archive.
+type Options struct {
+	File         string // to write
+	Choice       choose.Choice
+	DOI, Deposit string // Deposit: "" or "zenodo"
+}
+
+// Check reports what is wrong with the options.
+func (o Options) Check() error {
+	if !slices.Contains([]string{choose.All, choose.Tables, choose.None}, o.Choice.Which) {
+		return fault.Input(fmt.Errorf("--blobs %s: want all, tables or none", o.Choice.Which))
+	}
+	if o.Deposit != "" && o.Deposit != "zenodo" {
+		return fault.Input(fmt.Errorf("--deposit %s: want zenodo", o.Deposit))
+	}
+	if o.DOI != "" && !pipeline.IsDOI(o.DOI) {
+		return fault.Input(fmt.Errorf("--doi %s: a DOI is written 10.5281/zenodo.1234, without https://doi.org/", o.DOI))
+	}
+	if !strings.HasSuffix(o.File, ".zip") {
+		return fault.Input(fmt.Errorf("--archive %s: the name must end in .zip", o.File))
+	}
+	return nil
+}
+
+// Source is what is exported.
+type Source struct {
+	Store    artifacts.Store
+	Pipeline *pipeline.Pipeline
+	Plan     *plan.Plan
+	Targets  []string
+
+	File      string // the pipeline, as it was named
+	Folder    string // its folder
+	Checkouts string // folder of the checkouts that its modules come from
+
+	// NameOf is the file name of a table's or figure's output.
+	NameOf func(address, output string) string
+}
+
+// Exported is what an archive has.
+type Exported struct {
+	Archive string            `json:"archive"`
+	Digest  artifacts.Digest  `json:"digest"`
+	Size    int64             `json:"size"`
+	Steps   int               `json:"steps"` // of the pipeline, or of the targets
+	Results int               `json:"results"`
+	Blobs   int               `json:"blobs"`
+	Bytes   int64             `json:"bytes"` // of blobs
+	Files   int               `json:"files"` // of the project
+	LeftOut []archive.LeftOut `json:"left_out"`
+	Missing []string          `json:"missing"` // steps without results
+	Signer  string            `json:"signer,omitempty"`
+	Deposit string            `json:"deposit,omitempty"` // file with its metadata
+	Upload  []string          `json:"upload,omitempty"`  // commands that upload it
+	Notes   []string          `json:"notes"`
+}
+
+// Export is an archive that is being made: New, then Note for each hit, Choose, and Write.
+type Export struct {
+	of Source
+	o  Options
+
+	keys     []artifacts.Digest // by step; zero: no result
+	blobs    choose.Blobs
+	signed   map[string]bool // hex keys with a signature
+	project  *projectFiles
+	rendered []renderedBlob
+	newest   time.Time
+	zenodo   []byte // metadata; nil: none is asked for
+	done     Exported
+}
+
+// renderedBlob is a file of a table or figure.
+type renderedBlob struct {
+	name string // in the archive
+	artifacts.File
+}
+
+// New reads the pipeline's files, and checks what a deposit needs.
+func New(of Source, o Options) (x *Export, err error) {
+	x = &Export{of: of, o: o, keys: make([]artifacts.Digest, len(of.Plan.Steps)), blobs: choose.Blobs{},
+		done: Exported{Archive: o.File, Steps: len(of.Plan.Steps), LeftOut: []archive.LeftOut{}, Missing: []string{}, Notes: []string{}}}
+	if o.Deposit != "" {
+		if x.zenodo, err = deposit.Zenodo(x.work()); err != nil {
+			return nil, fault.Input(err)
+		}
+	}
+	if x.project, err = projectOf(of); err != nil {
+		return nil, err
+	}
+	x.done.Notes = append(x.done.Notes, x.project.notes...)
+	return x, nil
+}
+
+// work describes the archive for citations.
+func (x *Export) work() deposit.Work {
+	p := x.of.Pipeline.Paper
+	return deposit.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Authors: authorsOf(p), Released: x.newest}
+}
+
+func authorsOf(p pipeline.Paper) (authors []deposit.Author) {
+	for _, name := range p.Authors {
+		authors = append(authors, deposit.Author{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
+	}
+	return authors
+}
+
+// Note records a hit, with its result.
+func (x *Export) Note(i int, it *plan.Item) {
+	r, address := it.Result, x.of.Plan.Steps[i].Address
+	x.keys[i] = it.Key
+	if r.Finished.After(x.newest) {
+		x.newest = r.Finished
+	}
+	use := choose.Intermediate
+	if pipeline.IsRendered(address) {
+		use = choose.Rendered
+		x.noteRendered(address, r)
+	}
+	x.blobs.Outputs(i, r, use)
+	if r.Log != nil && r.Log.Size > 0 {
+		x.blobs.Add(i, "log", r.Log.Digest, r.Log.Size, choose.Said)
+	}
+	for _, f := range r.Kept {
+		x.blobs.Add(i, f.Name, f.Digest, f.Size, choose.Said)
+	}
+}
+
+// noteRendered lists the files that people read.
+func (x *Export) noteRendered(address string, r *artifacts.Result) {
+	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
+		a := r.Outputs[output]
+		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + x.of.NameOf(address, output)
+		if a.Files == nil {
+			x.rendered = append(x.rendered, renderedBlob{name, artifacts.File{Name: output, Digest: a.Digest, Size: a.Size}})
+		}
+		for _, f := range a.Files {
+			x.rendered = append(x.rendered, renderedBlob{name + "/" + f.Name, f})
+		}
+	}
+}
+
+// ErrNothing is Choose's error if no step has a result.
+var ErrNothing = errors.New("no step has a result yet, so there is nothing to archive")
+
+// Choose decides which blobs the archive has. All hits are noted, and what other stores have
+// of them was brought here.
+func (x *Export) Choose(ctx context.Context) error {
+	for i, s := range x.of.Plan.Steps {
+		if x.keys[i].IsZero() {
+			x.done.Missing = append(x.done.Missing, s.Address)
+		}
+	}
+	if len(x.done.Missing) == len(x.of.Plan.Steps) {
+		return ErrNothing
+	}
+	urls, err := origins.Addresses(x.of.Plan)
+	if err != nil {
+		return err
+	}
+	x.blobs.Addressed(urls)
+	if err := x.necessary(ctx); err != nil {
+		return err
+	}
+	x.blobs.Take(x.o.Choice)
+	x.leftOut()
+	return nil
+}
+
+// necessary records the blobs that an archive cannot do without, and drops logs that have
+// gone.
+func (x *Export) necessary(ctx context.Context) error {
+	for _, key := range x.distinct() {
+		b, err := x.of.Store.Records.Get(ctx, artifacts.ResultName(key))
+		if err != nil {
+			return err
+		}
+		if d, ok := archive.BodyOf(b); ok {
+			x.blobs.Add(0, "", d, 0, choose.Necessary)
+		}
+	}
+	for _, s := range x.project.sources {
+		x.blobs.Add(0, s.Name, s.Digest, s.Size, choose.Necessary)
+	}
+	gone, err := x.blobs.Away(ctx, x.of.Store, slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare))
+	if err != nil {
+		return err
+	}
+	lost := map[artifacts.Digest]bool{}
+	for _, d := range gone { // of a hit, only its log can be
+		delete(x.blobs, d)
+		lost[d] = true
+	}
+	x.project.sources = slices.DeleteFunc(x.project.sources, func(f artifacts.File) bool { return lost[f.Digest] })
+	return nil
+}
+
+// distinct are the keys of the results, sorted, each once.
+func (x *Export) distinct() []artifacts.Digest {
+	keys := slices.SortedFunc(slices.Values(x.keys), artifacts.Digest.Compare)
+	return slices.Compact(slices.DeleteFunc(keys, artifacts.Digest.IsZero))
+}
+
+// leftOut sums up by step the blobs that are not in the archive.
+func (x *Export) leftOut() {
+	by := map[int]*archive.LeftOut{}
+	for _, c := range x.blobs.LeftOut() {
+		i := c.Steps[0]
+		if by[i] == nil {
+			by[i] = &archive.LeftOut{Step: x.of.Plan.Steps[i].Address}
+		}
+		by[i].Blobs++
+		by[i].Bytes += c.Size
+		if c.URL != "" {
+			by[i].Elsewhere++
+			if by[i].URL == "" || c.URL < by[i].URL {
+				by[i].URL = c.URL
+			}
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(by)) {
+		x.done.LeftOut = append(x.done.LeftOut, *by[i])
+	}
+}
+
+// Hint is a command line that works where the archive was imported.
+func (x *Export) Hint(verb string, args ...string) string {
+	words := append([]string{"redsi"}, strings.Fields(verb)...)
+	words = append(words, args...)
+	if f := x.project.pipeline; f != pipeline.DefaultFile {
+		words = append(words, "-f", f)
+	}
+	for _, name := range x.of.Pipeline.Given {
+		words = append(words, "--var", name+"="+x.of.Pipeline.Inputs()[name])
+	}
+	return shellwords.Line(words)
+}
+
+// Write writes the archive with its report, signed by a key unless that is nil, and the
+// metadata of a deposit beside it; sent is told of bytes as they are written.
+func (x *Export) Write(ctx context.Context, page []byte, by *signature.Private, sent func(n int64)) (*Exported, error) {
+	var sum *archive.Summed
+	err := atomicfile.Write(x.o.File, 0o644, func(out io.Writer) error {
+		sum = archive.NewSummed(out, sent)
+		return x.write(ctx, sum, page, by)
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.done.Digest, x.done.Size = sum.Digest(), sum.Size
+	if by != nil {
+		x.done.Signer = by.Public().String()
+	}
+	if x.zenodo != nil {
+		x.done.Deposit = strings.TrimSuffix(x.o.File, ".zip") + ".zenodo.json"
+		if err := atomicfile.WriteFile(x.done.Deposit, x.zenodo, 0o644); err != nil {
+			return nil, err
+		}
+		x.done.Upload = deposit.Commands(shellwords.Quote(x.o.File), shellwords.Quote(x.done.Deposit), shellwords.Quote(filepath.Base(x.o.File)))
+	}
+	return &x.done, nil
+}

@@ -1,0 +1,112 @@
+package pack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// believed reports whether keys of the ring signed all results.
+func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool, error) {
+	store := r.Store()
+	keys, err := artifacts.ResultKeys(ctx, store)
+	if err != nil {
+		return false, err
+	}
+	for _, key := range keys {
+		all, err := artifacts.Signatures(ctx, store, key)
+		if err != nil {
+			return false, err
+		}
+		if !slices.ContainsFunc(all, func(s artifacts.Signed) bool { return s.Err == nil && ring.Of(s.By) == signature.Trusted }) {
+			return false, nil
+		}
+	}
+	return len(keys) > 0, nil
+}
+
+// admit refuses to mix what no trusted key signed with results of other origin.
+func (x *Imported) admit(ctx context.Context, store artifacts.Store, o Incoming) error {
+	if x.Trusted || x.Believed || o.Unsigned {
+		return nil
+	}
+	for _, err := range store.Records.List(ctx, "results/") {
+		if err != nil {
+			return err
+		}
+		who := "not signed"
+		if x.Signer != "" {
+			who = "signed by " + x.Signer + ", whose key you do not trust"
+		}
+		return fault.Input(fmt.Errorf("%s has results, and this archive is %s: leave out --store, so that it gets a store of its own, name a trusted key with --trust KEY, or accept it with --untrusted use", store.URL, who))
+	}
+	return nil
+}
+
+// takeResults copies results, blobs first, and pins them: no run of this store names them.
+func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store artifacts.Store, meter Meter) error {
+	from := r.Store()
+	keys, err := artifacts.ResultKeys(ctx, from)
+	if err != nil {
+		return err
+	}
+	t := &artifacts.Transfer{From: from, To: store}
+	name := "archive-" + r.Manifest.Records.Digest.Hex()[:16]
+	release, err := t.Hold(ctx, name)
+	if err != nil {
+		return err
+	}
+	add, over := meter(r.Manifest.Bytes)
+	t.Sent = add
+	err = t.Results(ctx, keys)
+	over()
+	if err != nil {
+		return err
+	}
+	done := t.Done()
+	x.Results, x.There, x.Blobs, x.Bytes = done.Results, done.There, done.Blobs, done.Bytes
+	for _, d := range done.Differs {
+		x.Differs = append(x.Differs, d.String())
+	}
+	if len(r.Manifest.LeftOut) == 0 {
+		for d, why := range done.Lost {
+			x.Damaged = append(x.Damaged, d.String()+": "+why)
+		}
+		slices.Sort(x.Damaged)
+	}
+	if err := pinResults(ctx, store, name, keys, done.Lost); err != nil {
+		return err
+	}
+	return release()
+}
+
+// pinResults keeps results from garbage collection until the record is deleted.
+func pinResults(ctx context.Context, store artifacts.Store, name string, keys []artifacts.Digest, lost map[artifacts.Digest]string) error {
+	var list struct {
+		Results []artifacts.Digest `json:"results"`
+	}
+	for _, key := range keys {
+		if _, gone := lost[key]; !gone {
+			list.Results = append(list.Results, key)
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	body, err := artifacts.PutBytes(ctx, store.Blobs, text)
+	if err != nil {
+		return err
+	}
+	pin, err := json.Marshal(map[string]any{"format": "redsi-archive-pin/1", "results": len(list.Results), "body": body})
+	if err != nil {
+		return err
+	}
+	return store.Records.Put(ctx, "pins/"+name, pin)
+}

@@ -1,0 +1,150 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// pageMark marks the pages that publish writes, so that it overwrites no others.
+const pageMark = `<meta name="generator" content="redsi publish">`
+
+//go:embed index.tmpl
+var indexText string
+
+var indexTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("index").Funcs(template.FuncMap{"size": words.Size, "count": words.Count}).Parse(indexText))
+})
+
+// marked is a page with the mark in its head.
+func marked(write func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error { return write(&marker{w: w}) }
+}
+
+// marker inserts the mark after the head's opening tag.
+type marker struct {
+	w    io.Writer
+	held []byte
+	done bool
+}
+
+// markWithin is how far into a page its head begins.
+const markWithin = 2048
+
+func (m *marker) Write(p []byte) (int, error) {
+	if m.done {
+		return m.w.Write(p)
+	}
+	m.held = append(m.held, p...)
+	at := bytes.Index(m.held, []byte("<head>"))
+	if at < 0 {
+		if len(m.held) > markWithin {
+			return 0, fmt.Errorf("the page has no head")
+		}
+		return len(p), nil
+	}
+	at += len("<head>")
+	m.done = true
+	out := slices.Concat(m.held[:at], []byte("\n"+pageMark), m.held[at:])
+	if _, err := m.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// indexData is what index.html says.
+type indexData struct {
+	Title    string
+	Paper    pipeline.Paper
+	Pipeline string
+	Revision string
+	Vars     []string
+	URL      string
+	Signer   string
+	Steps    int    // that were rebuilt
+	Rebuilt  string // by whom, as text
+	Results  int
+	Tables   int
+	Figures  int
+	Scales   string
+	Full     bool
+	Hosts    []string
+	Left     []Unpublished
+	Must     []string
+	MustMore int
+	Mark     template.HTML
+}
+
+// MustShown bounds the steps that index.html and the terminal name.
+const MustShown = 20
+
+func (pub *Publication) indexPage(p *pipeline.Pipeline, r *report.Report) func(io.Writer) error {
+	d := indexData{Title: p.Paper.Title, Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: strings.TrimRight(pub.o.URL, "/"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
+		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Full: r.Full(), Hosts: pub.Hosts, Left: pub.Left,
+		Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
+	if d.Title == "" {
+		d.Title = r.Pipeline
+	}
+	if d.URL == "" {
+		d.URL = "ADDRESS"
+	}
+	for name, value := range p.Inputs() {
+		d.Vars = append(d.Vars, name+"="+value)
+	}
+	slices.Sort(d.Vars)
+	return func(w io.Writer) error { return indexTemplate().Execute(w, d) }
+}
+
+// foreignPages refuses a folder whose pages redsi publish did not write.
+func foreignPages(folder string) error {
+	for _, name := range []string{"index.html", "report.html"} {
+		path := filepath.Join(folder, name)
+		b, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return fault.Input(err)
+		case !strings.Contains(string(b[:min(len(b), 4096)]), pageMark):
+			return fault.Input(fmt.Errorf("%s was not written by redsi publish and would be overwritten: publish into a folder of its own", path))
+		}
+	}
+	return nil
+}
+
+// WritePages writes the report, the page about the folder, and the file that keeps some hosts
+// from running a site generator on it.
+func (pub *Publication) WritePages(ctx context.Context, to artifacts.Store, r *report.Report, p *pipeline.Pipeline) error {
+	if err := atomicfile.Write(filepath.Join(pub.Folder, "report.html"), 0o644, marked(r.HTML)); err != nil {
+		return err
+	}
+	keys, err := artifacts.ResultKeys(ctx, to)
+	if err != nil {
+		return err
+	}
+	pub.All, pub.Rebuilt = len(keys), r.Rebuilt.Words()
+	if err := atomicfile.Write(filepath.Join(pub.Folder, "index.html"), 0o644, pub.indexPage(p, r)); err != nil {
+		return err
+	}
+	none := filepath.Join(pub.Folder, ".nojekyll")
+	if _, err := os.Lstat(none); err == nil {
+		return nil
+	}
+	return atomicfile.WriteFile(none, nil, 0o644)
+}

@@ -1,0 +1,247 @@
+// Package publish writes a plan's results, and pages about them, into a folder that any web
+// server can serve: what is published and what readers fetch elsewhere, the layout of a
+// store, an index by steps, and the pages for people. It overwrites nothing that it did not
+// write.
+//
+// It must not know flags, how a plan is made, or how a report is gathered.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/sharing/choose"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// Options say what is published.
+type Options struct {
+	Folder     string
+	Targets    []string
+	Over       int64  // leave out larger files but those of tables and figures; 0: none
+	Limit      string // Over as it was given
+	Incomplete bool
+	DryRun     bool
+	URL        string // where readers will find it
+}
+
+// Publication is what is published and what is left out.
+type Publication struct {
+	Folder  string                `json:"folder"`
+	Tables  int                   `json:"tables"`
+	Figures int                   `json:"figures"`
+	Signer  string                `json:"signer,omitempty"`
+	Signed  int                   `json:"signed"`
+	Left    []Unpublished         `json:"left_out"`
+	Must    []string              `json:"readers_run"` // steps that readers would have to run
+	Hosts   []string              `json:"hosts"`       // named in the records
+	Done    artifacts.Transferred `json:"transferred"`
+	DryRun  bool                  `json:"dry_run"`
+	All     int                   `json:"results"`           // in the folder
+	Rebuilt string                `json:"rebuilt,omitempty"` // by whom, as text
+
+	o       Options
+	index   publicationIndex
+	needed  []bool // that readers must have
+	skipped map[int]bool
+	must    []bool
+	keys    []artifacts.Digest
+	out     map[artifacts.Digest]bool // blobs that are left out
+}
+
+// Unpublished is a blob that is not published.
+type Unpublished struct {
+	Step   string           `json:"step"`
+	Name   string           `json:"name"`
+	Digest artifacts.Digest `json:"digest"`
+	Size   int64            `json:"size"`
+	URL    string           `json:"url,omitempty"` // where readers fetch it
+}
+
+// New begins a publication of a plan: then Choose, Check, Copy, Sign, WriteIndex and
+// WritePages. A folder with pages that publish did not write is refused.
+func New(pl *plan.Plan, o Options) (pub *Publication, err error) {
+	pub = &Publication{Folder: o.Folder, Left: []Unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.DryRun, o: o, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
+	if pub.needed, err = needed(pl, o.Targets); err != nil {
+		return nil, err
+	}
+	if err := foreignPages(o.Folder); err != nil {
+		return nil, err
+	}
+	if pub.index, err = readPublication(o.Folder); err != nil {
+		return nil, fault.Input(err)
+	}
+	return pub, nil
+}
+
+// needed are the steps that readers must have: without targets, tables, figures and what they
+// need. Other steps are published if they have results.
+func needed(pl *plan.Plan, targets []string) ([]bool, error) {
+	needed := make([]bool, len(pl.Steps))
+	found := false
+	for i := len(pl.Steps) - 1; i >= 0; i-- { // readers of a step come after it
+		if len(targets) > 0 || pipeline.IsRendered(pl.Steps[i].Address) {
+			needed[i], found = true, true
+		}
+		if needed[i] {
+			for _, d := range pl.Steps[i].Deps {
+				needed[d] = true
+			}
+		}
+	}
+	if !found {
+		return nil, fault.Input(errors.New("the pipeline has neither tables nor figures: say what to publish with --target"))
+	}
+	return needed, nil
+}
+
+// chunk bounds the results in memory.
+const chunk = 1024
+
+// Choose decides what is published: each hit of a preview, except those with a blob left out
+// that readers cannot fetch. results are those of hits, in their order; nil: gone since.
+func (pub *Publication) Choose(ctx context.Context, store artifacts.Store, v *plan.Preview, results func(ctx context.Context, steps []int) ([]*artifacts.Result, error)) error {
+	var hits []int
+	for i, it := range v.Items {
+		if it.Outcome != plan.Hit {
+			pub.skipped[i] = true
+			continue
+		}
+		hits = append(hits, i)
+		switch pipeline.BlockType(v.Plan.Steps[i].Address) {
+		case "table":
+			pub.Tables++
+		case "figure":
+			pub.Figures++
+		}
+	}
+	hosts := map[string]bool{}
+	blobs := choose.Blobs{}
+	var own []artifacts.Digest // of results that no other store has to send
+	for some := range slices.Chunk(hits, chunk) {
+		found, err := results(ctx, some)
+		if err != nil {
+			return err
+		}
+		for n, i := range some {
+			r, address := found[n], v.Plan.Steps[i].Address
+			if r == nil {
+				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", address)
+			}
+			if host := r.Env["host"]; host != "" {
+				hosts[host] = true
+			}
+			use := choose.Intermediate
+			if pipeline.IsRendered(address) {
+				use = choose.Rendered
+			}
+			blobs.Outputs(i, r, use)
+			if r.From == "" {
+				own = slices.AppendSeq(own, maps.Keys(r.Sizes()))
+			}
+		}
+	}
+	pub.Hosts = append(pub.Hosts, slices.Sorted(maps.Keys(hosts))...)
+	if err := pub.leaveOut(ctx, store, v, blobs, own); err != nil {
+		return err
+	}
+	for _, i := range hits {
+		if !pub.skipped[i] {
+			pub.keys = append(pub.keys, v.Items[i].Key)
+		}
+	}
+	pub.must = make([]bool, len(v.Items)) // the keys of such a step's readers are known only once it has run
+	for i, s := range v.Plan.Steps {
+		if pub.must[i] = pub.skipped[i] || slices.ContainsFunc(s.Deps, func(d int) bool { return pub.must[d] }); pub.must[i] {
+			pub.Must = append(pub.Must, s.Address)
+		}
+	}
+	return nil
+}
+
+// leaveOut records the blobs that are too large to publish, and those that are elsewhere.
+func (pub *Publication) leaveOut(ctx context.Context, store artifacts.Store, v *plan.Preview, blobs choose.Blobs, own []artifacts.Digest) error {
+	urls, err := origins.Addresses(v.Plan)
+	if err != nil {
+		return err
+	}
+	blobs.Addressed(urls)
+	if _, err := blobs.Away(ctx, store, own); err != nil {
+		return err
+	}
+	blobs.Take(choose.Choice{Which: choose.All, Over: pub.o.Over})
+	for _, c := range blobs.LeftOut() {
+		pub.Left = append(pub.Left, Unpublished{Step: v.Plan.Steps[c.Steps[0]].Address, Name: c.Name, Digest: c.Digest, Size: c.Size, URL: c.URL})
+		pub.out[c.Digest] = true
+		if c.URL != "" {
+			continue
+		}
+		for _, i := range c.Steps {
+			pub.skipped[i] = true
+		}
+	}
+	return nil
+}
+
+// Publishes reports whether the result of a step, which is a hit, is published.
+func (pub *Publication) Publishes(i int) bool { return !pub.skipped[i] }
+
+// ErrNothing is Check's error if there is nothing to publish.
+var ErrNothing = errors.New("nothing to publish has a result")
+
+// Check refuses a publication that readers could not use in full, unless it may be incomplete.
+func (pub *Publication) Check(v *plan.Preview) error {
+	if pub.o.Incomplete {
+		if len(pub.keys) == 0 {
+			return ErrNothing
+		}
+		return nil
+	}
+	needed := pub.needed
+	missing, of, first := 0, 0, ""
+	for i, it := range v.Items {
+		if needed[i] {
+			of++
+		}
+		if !needed[i] || it.Outcome == plan.Hit {
+			continue
+		}
+		if missing++; first == "" {
+			first = v.Plan.Steps[i].Address
+		}
+	}
+	if missing > 0 {
+		return fault.Input(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish without them with --incomplete", missing, of, first))
+	}
+	var names []string
+	for _, l := range pub.Left {
+		if l.URL == "" {
+			names = append(names, fmt.Sprintf("  %s of %s, %s", l.Name, l.Step, words.Size(l.Size)))
+		}
+	}
+	if len(names) > 0 {
+		again := 0
+		for i, must := range pub.must {
+			if must && needed[i] {
+				again++
+			}
+		}
+		const most = 10
+		more := ""
+		if len(names) > most {
+			more = fmt.Sprintf("\n  and %d more", len(names)-most)
+		}
+		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
+			words.Count(len(names), "file"), pub.o.Limit, strings.Join(names[:min(most, len(names))], "\n"), more, words.Count(again, "step")))
+	}
+	return nil
+}

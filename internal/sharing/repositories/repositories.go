@@ -1,0 +1,146 @@
+// Package repositories writes results that are data sets or models as repositories of the
+// Hugging Face hub, each into a folder, with the command that uploads it. What the hub asks of
+// one is package hub's; this package must not know flags, and uploads nothing.
+package repositories
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/sharing/files"
+	"github.com/redsi/redsi/internal/sharing/hub"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/step"
+)
+
+// Repository is one that was written.
+type Repository struct {
+	Address string   `json:"address"`
+	Kind    hub.Kind `json:"kind"`
+	Name    string   `json:"name"`
+	Folder  string   `json:"folder"`
+	Files   int      `json:"files"`
+	Bytes   int64    `json:"bytes"`
+	Upload  string   `json:"upload"` // the command that uploads it
+}
+
+// Makes reports whether a kind's outputs are repositories; nil has none.
+func Makes(kind *step.Spec) bool {
+	return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := hub.KindOf(o.Type); return ok })
+}
+
+// Write writes the repositories of a preview that kept the results of such steps into a
+// folder, for a namespace of the hub, if one is given. missing are the steps without a result.
+func Write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *step.Registry, folder, namespace string) (list []Repository, missing []string, err error) {
+	folders := map[string]string{}
+	for i, s := range v.Plan.Steps {
+		if !Makes(kinds.Lookup(s.Task.Kind)) {
+			continue
+		}
+		result := v.Items[i].Result
+		if result == nil {
+			missing = append(missing, s.Address)
+			continue
+		}
+		for _, output := range slices.Sorted(maps.Keys(result.Outputs)) {
+			kind, ok := hub.KindOf(result.Outputs[output].Type)
+			if !ok {
+				continue
+			}
+			e := Repository{Address: s.Address, Kind: kind, Name: nameOf(s.Address)}
+			e.Folder = filepath.Join(folder, e.Name)
+			if other, taken := folders[e.Name]; taken {
+				return nil, nil, fault.Input(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
+			}
+			folders[e.Name] = s.Address
+			if err := e.write(ctx, store, result.Outputs[output]); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", s.Address, err)
+			}
+			e.Upload = shellwords.Line(hub.Command(kind, cmp.Or(namespace, "NAMESPACE"), e.Name, e.Folder))
+			list = append(list, e)
+		}
+	}
+	return list, missing, nil
+}
+
+// cardMost bounds a repository's README.md.
+const cardMost = 16 << 20
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
+
+// nameOf is an address without its kind, in characters that the hub allows:
+// nq320k-title-html_norm for step.export.nq320k["title/html_norm"].
+func nameOf(address string) string {
+	module, local := pipeline.SplitAddress(address)
+	parts := strings.SplitN(local, ".", 3)
+	return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(module, "module.")+"-"+parts[len(parts)-1], "-"), "-.")
+}
+
+// write writes a tree into the repository's folder, replacing files of an earlier export.
+func (e *Repository) write(ctx context.Context, store artifacts.Store, tree artifacts.Artifact) error {
+	var all []hub.File
+	var card []byte
+	for _, f := range tree.Files {
+		all = append(all, hub.File{Name: f.Name, Size: f.Size})
+		e.Bytes += f.Size
+	}
+	e.Files = len(all)
+	if f, ok := tree.File(hub.Card); ok {
+		var err error
+		if card, err = artifacts.ReadBlob(ctx, store.Blobs, f.Digest, cardMost); err != nil {
+			return err
+		}
+	}
+	if err := hub.Check(e.Kind, card, all); err != nil {
+		return err
+	}
+	if err := e.leftOver(tree); err != nil {
+		return err
+	}
+	if err := atomicfile.WriteFile(filepath.Join(e.Folder, ".gitattributes"), hub.Attributes(all), 0o644); err != nil {
+		return err
+	}
+	for _, f := range tree.Files {
+		if err := files.Write(ctx, store, f.Digest, f.Size, filepath.Join(e.Folder, filepath.FromSlash(f.Name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftOver refuses a folder with other files, such as those of an earlier export: they would
+// be uploaded too.
+func (e *Repository) leftOver(tree artifacts.Artifact) error {
+	return filepath.WalkDir(e.Folder, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && path == e.Folder:
+			return nil
+		case err == nil && d.IsDir() && d.Name() == ".git":
+			return filepath.SkipDir
+		case err != nil || d.IsDir():
+			return err
+		}
+		name, err := filepath.Rel(e.Folder, path)
+		if err != nil {
+			return err
+		}
+		if _, ok := tree.File(filepath.ToSlash(name)); !ok && name != ".gitattributes" {
+			return fault.Input(fmt.Errorf("%s does not belong to %s: remove it, or give another --hub", path, e.Address))
+		}
+		return nil
+	})
+}

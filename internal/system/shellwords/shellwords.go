@@ -1,0 +1,26 @@
+// Package shellwords writes words so that a shell reads them back. It must not know commands.
+package shellwords
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Quote is a word for a shell.
+func Quote(s string) string {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("/._-+:@%=,", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+// Line is a command line for a shell.
+func Line(words []string) string {
+	line := make([]string, len(words))
+	for i, w := range words {
+		line[i] = Quote(w)
+	}
+	return strings.Join(line, " ")
+}

@@ -3,17 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
-	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/impact/versions"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
@@ -28,108 +24,16 @@ type variant struct {
 	id     string            // of a commit; "" if the files are read as they are here
 }
 
-// commitFiles reads a pipeline's files from a commit, and those that the commit does not have
-// from this machine.
-type commitFiles struct {
-	*git.Commit
-	ctx  context.Context
-	here map[string]bool // what was read from this machine
-
-	cache string // of modules, which have commits of their own
-}
-
-// maxLock is how long a lock file may be.
-const maxLock = 64 << 20
-
-// read reads a file for an expression or as the lock file.
-func (c *commitFiles) read(name string) ([]byte, error) {
-	most := int64(pipeline.MaxFile)
-	if path.Base(filepath.ToSlash(name)) == lockfile.Name {
-		most = maxLock
-	}
-	if !c.Has(name) {
-		if most == maxLock && (inCache(c.cache, name) || !c.Covers(name)) { // a module's
-			return os.ReadFile(name)
-		} else if most == maxLock {
-			return nil, fs.ErrNotExist // today's lock file is not the commit's
-		}
-		b, err := pipeline.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("neither commit %.12s nor this machine has it: %w", c.ID, err)
-		}
-		c.here[name] = true
-		return b, nil
-	}
-	b, err := c.Read(c.ctx, name, most)
-	if err != nil {
-		return nil, err
-	}
-	sum, _, kept := git.Pointer(b)
-	if !kept {
-		return b, nil
-	}
-	if now, err := pipeline.ReadFile(name); err == nil && artifacts.Sum(now) == artifacts.Digest(sum) {
-		return now, nil
-	}
-	return nil, fmt.Errorf("commit %.12s has only a Git LFS pointer for %s, and the file here has different bytes", c.ID, name)
-}
-
-// pipelineFiles are what pipeline.Read has of a path, in the commit.
-func (c *commitFiles) pipelineFiles(name string) (map[string][]byte, error) {
-	clean := filepath.ToSlash(filepath.Clean(name))
-	names := []string{clean}
-	folder, whole := pipeline.Folder(clean)
-	if !c.Has(clean) {
-		folder, whole = clean, true
-	}
-	if whole {
-		names = nil
-		for _, f := range c.List(folder) {
-			if pipeline.IsPart(f) {
-				names = append(names, path.Join(filepath.ToSlash(folder), f))
-			}
-		}
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("commit %.12s has no pipeline %s", c.ID, name)
-	}
-	files := map[string][]byte{}
-	for _, f := range names {
-		b, err := c.Read(c.ctx, f, pipeline.MaxFile)
-		if err != nil {
-			return nil, err
-		}
-		files[f] = b
-	}
-	return files, nil
-}
-
 // commitSources answers the questions of a commit's plan about sources.
 type commitSources struct {
 	planSources
-	files *commitFiles
+	files *versions.Files
 	base  func() string // folder that relative paths start from
 }
 
 // LocalFile is the digest of a file in the commit or, if it is not there, on this machine.
 func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, error) {
-	full := name
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(s.base(), name)
-	}
-	if !s.files.Has(full) {
-		pin, err := s.planSources.LocalFile(ctx, name)
-		if err == nil && !filepath.IsAbs(name) {
-			s.files.here[filepath.ToSlash(full)] = true
-		}
-		return pin, err
-	}
-	abs, err := filepath.Abs(full)
-	if err != nil {
-		return step.Pin{}, err
-	}
-	sum, size, err := s.files.Digest(ctx, full)
-	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
+	return s.files.LocalFile(ctx, s.base(), name, s.planSources.LocalFile)
 }
 
 // planVariant reads a variant of the pipeline and fills in what is known about its sources.
@@ -163,7 +67,7 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 	if pl, err = plan.Build(filepath.Base(v.file), p, a.Registry, targets); err != nil {
 		return nil, nil, nil, fault.Input(err)
 	}
-	src, err := lockfile.OpenWith(files.read, a.lockOf(v.file), projectDir(v.file), a.memoFile())
+	src, err := lockfile.OpenWith(files.ReadFile, a.lockOf(v.file), projectDir(v.file), a.memoFile())
 	if err != nil {
 		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
 	}
@@ -171,20 +75,20 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 	if err := a.resolve(ctx, pl, src, sources, nil); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", v.name, err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(files.here)) {
+	for _, name := range files.FromHere() {
 		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.name))
 	}
 	return pl, missing, notes, nil
 }
 
 // loadVariant evaluates a variant of the pipeline. files is nil for files on this machine.
-func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *commitFiles, error) {
+func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *versions.Files, error) {
 	g, err := a.given()
 	if err != nil {
 		return nil, nil, err
 	}
 	mods := a.reader(v.file)
-	var files *commitFiles
+	var files *versions.Files
 	var p *pipeline.Pipeline
 	var ds pipeline.Diagnostics
 	if v.id == "" {
@@ -212,45 +116,25 @@ func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *
 	return p, files, nil
 }
 
-func (a *app) readCommit(ctx context.Context, v variant, g given) (*pipeline.Pipeline, pipeline.Diagnostics, *commitFiles, error) {
+func (a *app) readCommit(ctx context.Context, v variant, g given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
 	var none pipeline.Diagnostics
-	c, err := git.Open(ctx, projectDir(v.file), v.id)
-	if err != nil {
-		return nil, none, nil, fault.Input(err)
-	}
 	mods := a.reader(v.file)
-	files := &commitFiles{c, ctx, map[string]bool{}, mods.Cache}
-	sources, err := files.pipelineFiles(v.file)
+	files, err := versions.Open(ctx, projectDir(v.file), v.id, mods.Cache)
 	if err != nil {
 		return nil, none, nil, fault.Input(err)
 	}
-	locked, err := lockfile.OpenWith(files.read, a.lockOf(v.file), projectDir(v.file), "")
+	sources, err := files.Pipeline(v.file)
+	if err != nil {
+		return nil, none, nil, fault.Input(err)
+	}
+	locked, err := lockfile.OpenWith(files.ReadFile, a.lockOf(v.file), projectDir(v.file), "")
 	if err != nil {
 		return nil, none, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
 	}
 	mods.Pins, mods.Update = locked.Lock, nil
 	o := a.options(ctx, g, mods)
-	o.ReadFile, o.Stop = files.read, ctx.Err
-	o.Module = func(folder, source string) (map[string][]byte, error) {
-		at := source
-		if !path.IsAbs(at) {
-			at = path.Join(folder, source)
-		}
-		if found, err := files.pipelineFiles(at); pipeline.IsLocalModule(source) && err == nil {
-			return found, nil
-		}
-		found, err := mods.Open(ctx, folder, source)
-		if err == nil && pipeline.IsLocalModule(source) && !inCache(mods.Cache, at) {
-			files.here[at] = true
-		}
-		return found, err
-	}
+	o.ReadFile, o.Stop = files.ReadFile, ctx.Err
+	o.Module = files.Module(mods.Open)
 	p, ds := pipeline.Load(sources, o)
 	return p, ds, files, nil
-}
-
-// inCache reports whether a path belongs to a fetched module.
-func inCache(cache, name string) bool {
-	in, err := filepath.Rel(cache, filepath.FromSlash(name))
-	return err == nil && filepath.IsLocal(in)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/workflows"
 )
 
 // transferOptions say what push and pull copy, and whether they really do.
@@ -185,6 +186,11 @@ func (a *app) selection(ctx context.Context, from artifacts.Store, o transferOpt
 		records = append(records, some...)
 	}
 	return keys, records, nil
+}
+
+// finished reports whether a step of a run has a result.
+func finished(s workflows.RunStep) bool {
+	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
 }
 
 func recordsUnder(ctx context.Context, store artifacts.Store, prefix string) (names []string, err error) {

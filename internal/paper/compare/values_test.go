@@ -1,4 +1,4 @@
-package cli
+package compare
 
 import (
 	"testing"
@@ -10,13 +10,13 @@ import (
 func TestDiffFields(t *testing.T) {
 	for _, c := range []struct {
 		name, a, b string
-		want       []valueDiff
+		want       []Value
 	}{
 		{"same", `{"x": 1}`, `{ "x":1 }`, nil},
-		{"number", `{"metrics": {"MRR@10": 0.601}}`, `{"metrics": {"MRR@10": 0.604}}`, []valueDiff{{At: "metrics.MRR@10", A: "0.601", B: "0.604"}}},
-		{"digits", `{"n": 9007199254740993}`, `{"n": 9007199254740992}`, []valueDiff{{At: "n", A: "9007199254740993", B: "9007199254740992"}}},
-		{"list", `[1, 2]`, `[1, 3, 4]`, []valueDiff{{At: "1", A: "2", B: "3"}, {At: "2", B: "4"}}},
-		{"gone", `{"a": "x", "b": null}`, `{"b": true}`, []valueDiff{{At: "a", A: `"x"`}, {At: "b", A: "null", B: "true"}}},
+		{"number", `{"metrics": {"MRR@10": 0.601}}`, `{"metrics": {"MRR@10": 0.604}}`, []Value{{At: "metrics.MRR@10", A: "0.601", B: "0.604"}}},
+		{"digits", `{"n": 9007199254740993}`, `{"n": 9007199254740992}`, []Value{{At: "n", A: "9007199254740993", B: "9007199254740992"}}},
+		{"list", `[1, 2]`, `[1, 3, 4]`, []Value{{At: "1", A: "2", B: "3"}, {At: "2", B: "4"}}},
+		{"gone", `{"a": "x", "b": null}`, `{"b": true}`, []Value{{At: "a", A: `"x"`}, {At: "b", A: "null", B: "true"}}},
 	} {
 		x, y, ok := bothJSON([]byte(c.a), []byte(c.b))
 		if got := diffFields(x, y); !ok || !cmp.Equal(got, c.want) {
@@ -42,7 +42,7 @@ func TestDiffCells(t *testing.T) {
 	}
 	var got []string
 	for _, d := range ds {
-		got = append(got, d.At+" | "+d.Name+" | "+d.A+" | "+d.after())
+		got = append(got, d.At+" | "+d.Name+" | "+d.A+" | "+d.After())
 	}
 	want := []string{
 		"nci.m | MRR@10, row nci | 60.1 | 60.4",

@@ -1,4 +1,4 @@
-package cli
+package compare
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/render"
 )
 
@@ -25,13 +24,11 @@ const (
 	textCompared  = 1 << 20  // bytes
 	filesCompared = 50       // of a step
 	valuesKept    = 10_000   // of an output
-	valuesShown   = 10       // of an output, without --verbose
-	linesShown    = 20       // of an output, without --verbose
 )
 
-// valueDiff is a number or text that differs: a cell of a table or figure, or a field of
+// Value is a number or text that differs: a cell of a table or figure, or a field of
 // JSON.
-type valueDiff struct {
+type Value struct {
 	At   string `json:"at"`             // ROW.COLUMN, SERIES.POINT.y, or the path of a field
 	Name string `json:"name,omitempty"` // of a cell, for people: its column and row
 	A    string `json:"a,omitempty"`    // a cell as printed, a field as JSON; "": none
@@ -42,11 +39,11 @@ type valueDiff struct {
 }
 
 // contents fills in how two outputs differ, if they are tables, JSON or text.
-func (d *outputDiff) contents(ctx context.Context, store artifacts.Store, x, y outputFile) error {
+func (d *Output) contents(ctx context.Context, store artifacts.Store, x, y outputFile) error {
 	kind, form, _ := strings.Cut(y.typ, "/")
 	rendered := kind == "table" || kind == "figure"
-	d.rendering = rendered && form != "json"
-	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.rendering {
+	d.Rendering = rendered && form != "json"
+	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.Rendering {
 		return nil
 	}
 	before, err := artifacts.ReadBlob(ctx, store.Blobs, x.digest, artifacts.AnySize)
@@ -81,7 +78,7 @@ func unified(before, after []byte) string {
 }
 
 // diffCells compares two tables or figures cell by cell, in the order of the second.
-func diffCells(kind string, before, after []byte) (ds []valueDiff, err error) {
+func diffCells(kind string, before, after []byte) (ds []Value, err error) {
 	old, err := namedCells(kind, before)
 	if err != nil {
 		return nil, err
@@ -94,7 +91,7 @@ func diffCells(kind string, before, after []byte) (ds []valueDiff, err error) {
 	for _, c := range old {
 		was[c.Name] = c
 	}
-	add := func(is render.Named, d valueDiff) {
+	add := func(is render.Named, d Value) {
 		d.At, d.Name = is.Name, is.Head+", row "+is.Row
 		if kind == "figure" {
 			d.Name = is.Head + " of " + is.Row
@@ -105,12 +102,12 @@ func diffCells(kind string, before, after []byte) (ds []valueDiff, err error) {
 		o, ok := was[c.Name]
 		delete(was, c.Name)
 		if !ok || o.Text != c.Text || !sameNumber(o.Cell.Value, c.Cell.Value) {
-			add(c, valueDiff{A: o.Text, B: c.Text, ANumber: o.Cell.Value, BNumber: c.Cell.Value})
+			add(c, Value{A: o.Text, B: c.Text, ANumber: o.Cell.Value, BNumber: c.Cell.Value})
 		}
 	}
 	for _, c := range old {
 		if _, gone := was[c.Name]; gone {
-			add(c, valueDiff{A: c.Text, ANumber: c.Cell.Value})
+			add(c, Value{A: c.Text, ANumber: c.Cell.Value})
 		}
 	}
 	return ds, nil
@@ -157,21 +154,21 @@ func bothJSON(before, after []byte) (x, y any, ok bool) {
 }
 
 // diffFields compares two documents down to their leaves, in the order of their paths.
-func diffFields(before, after any) (ds []valueDiff) {
+func diffFields(before, after any) (ds []Value) {
 	old, now := map[string]string{}, map[string]string{}
 	fieldsOf(old, "", before)
 	fieldsOf(now, "", after)
 	for at, a := range old {
 		if b := now[at]; a != b {
-			ds = append(ds, valueDiff{At: at, A: a, B: b})
+			ds = append(ds, Value{At: at, A: a, B: b})
 		}
 	}
 	for at, b := range now {
 		if _, ok := old[at]; !ok {
-			ds = append(ds, valueDiff{At: at, B: b})
+			ds = append(ds, Value{At: at, B: b})
 		}
 	}
-	slices.SortFunc(ds, func(x, y valueDiff) int { return cmp.Compare(x.At, y.At) })
+	slices.SortFunc(ds, func(x, y Value) int { return cmp.Compare(x.At, y.At) })
 	return ds[:min(len(ds), valuesKept)]
 }
 
@@ -198,58 +195,10 @@ func fieldsOf(to map[string]string, path string, v any) {
 	}
 }
 
-// printOutput prints how one output differs; all: without bounds.
-func (a *app) printOutput(o outputDiff, all bool) {
-	st := a.style(a.Out)
-	view.Printf(a.Out, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
-	if o.A != "" && o.B != "" && len(o.Values) == 0 && o.Lines == "" {
-		view.Printf(a.Out, "  %s -> %s", view.Size(o.SizeA), view.Size(o.SizeB))
-	}
-	view.Println(a.Out)
-	more := func(n int, what string) {
-		if n > 0 {
-			view.Printf(a.Out, "         %s\n", st.Dim(fmt.Sprintf("and %s more: --verbose shows all", view.Count(n, what))))
-		}
-	}
-	values := o.Values
-	if !all {
-		values = values[:min(len(values), valuesShown)]
-	}
-	for _, v := range values {
-		view.Printf(a.Out, "         %s: %s → %s\n", cmp.Or(v.Name, v.At), clip(cmp.Or(v.A, "none")), clip(v.after()))
-	}
-	more(len(o.Values)-len(values), "value")
-	lines := strings.SplitAfter(o.Lines, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	shown := lines
-	if !all {
-		shown = lines[:min(len(lines), linesShown)]
-	}
-	for _, l := range shown {
-		l = strings.TrimSuffix(l, "\n")
-		if !all {
-			l = clip(l)
-		}
-		view.Printf(a.Out, "         %s\n", l)
-	}
-	more(len(lines)-len(shown), "line")
-}
-
-// after is the second run's value, unrounded where both print the same.
-func (v valueDiff) after() string {
+// After is the second run's value, unrounded where both print the same.
+func (v Value) After() string {
 	if v.A == v.B && v.ANumber != nil && v.BNumber != nil {
 		return fmt.Sprintf("%s (%v → %v, not rounded)", v.B, *v.ANumber, *v.BNumber)
 	}
 	return cmp.Or(v.B, "none")
-}
-
-// clip shortens a text to a readable line.
-func clip(s string) string {
-	const most = 160
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

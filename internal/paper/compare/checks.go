@@ -1,4 +1,4 @@
-package cli
+package compare
 
 import (
 	"context"
@@ -9,11 +9,12 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/workflows"
 )
 
-// checkDiff is a comparison with an expectation whose verdict changed.
-type checkDiff struct {
+// Check is a comparison with an expectation whose verdict changed.
+type Check struct {
 	A    render.Verdict `json:"a,omitempty"` // "": only in the second run
 	B    render.Verdict `json:"b"`
 	Said string         `json:"said"` // the expectation, and what the second run has
@@ -31,7 +32,7 @@ func asks(ctx context.Context, store artifacts.Store, r *workflows.RunRecord) (m
 	}
 	configs := map[string][]byte{}
 	for _, s := range p.Steps {
-		if isRendered(s.Address) {
+		if pipeline.IsRendered(s.Address) {
 			configs[s.Address] = s.Task.Config
 		}
 	}
@@ -40,7 +41,7 @@ func asks(ctx context.Context, store artifacts.Store, r *workflows.RunRecord) (m
 
 // diffChecks compares the verdicts on two results of a table or figure by the second run's
 // expectations.
-func diffChecks(ctx context.Context, store artifacts.Store, address string, config []byte, was, is *artifacts.Result) (ds []checkDiff, err error) {
+func diffChecks(ctx context.Context, store artifacts.Store, address string, config []byte, was, is *artifacts.Result) (ds []Check, err error) {
 	if config == nil {
 		return nil, nil
 	}
@@ -59,7 +60,7 @@ func diffChecks(ctx context.Context, store artifacts.Store, address string, conf
 	}
 	for _, c := range after {
 		if a := verdicts[name(c)]; a != c.Verdict {
-			ds = append(ds, checkDiff{a, c.Verdict, c.Said()})
+			ds = append(ds, Check{a, c.Verdict, c.Said()})
 		}
 	}
 	return ds, nil

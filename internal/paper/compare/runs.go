@@ -1,0 +1,188 @@
+// Package compare says how two runs differ: by steps, what changed in their keys, which
+// outputs differ and in which values or lines, and which comparisons with the paper have
+// another verdict. It must not know how runs are found, or how differences are shown.
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Step is how one step differs between two runs.
+type Step struct {
+	Address string           `json:"address"`
+	Was     string           `json:"was,omitempty"` // its address in A, if the same work has another name there
+	A       workflows.Status `json:"a,omitempty"`   // "" if the run has no such step
+	B       workflows.Status `json:"b,omitempty"`
+	Changes []step.Change    `json:"changes,omitempty"`
+	Outputs []Output         `json:"outputs,omitempty"`
+	Checks  []Check          `json:"checks,omitempty"` // of tables and figures
+	Note    string           `json:"note,omitempty"`
+
+	asks []byte // configuration of a table or figure in the second run
+}
+
+// Output is an output that differs, or that only one side has.
+type Output struct {
+	Output string `json:"output"`
+	A      string `json:"a,omitempty"`
+	B      string `json:"b,omitempty"`
+	SizeA  int64  `json:"size_a,omitempty"`
+	SizeB  int64  `json:"size_b,omitempty"`
+
+	Values []Value `json:"values,omitempty"` // of tables, figures and JSON
+	Lines  string  `json:"lines,omitempty"`  // of texts: a unified diff
+
+	Rendering bool `json:"-"` // a form of a table or figure whose cells are in another output
+}
+
+// Differ compares two preimages, for people.
+type Differ func(before, after []byte) ([]step.Change, error)
+
+// Runs pairs the steps of two runs by address, then by key, and returns those that differ in
+// A's order, then B's, and how many do not.
+func Runs(ctx context.Context, store artifacts.Store, differ Differ, a, b *workflows.RunRecord) (ds []Step, same int, err error) {
+	inB := map[string]workflows.RunStep{}
+	byKey := map[artifacts.Digest]string{}
+	inA := map[string]bool{}
+	for _, s := range a.Steps {
+		inA[s.Address] = true
+	}
+	for _, s := range b.Steps {
+		inB[s.Address] = s
+		if !s.Key.IsZero() && !inA[s.Address] {
+			byKey[s.Key] = s.Address
+		}
+	}
+	paired := map[string]bool{}
+	expected, err := asks(ctx, store, b)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, x := range a.Steps {
+		d := Step{Address: x.Address, A: x.Outcome}
+		y, ok := inB[x.Address]
+		if renamed := byKey[x.Key]; !ok && renamed != "" && !paired[renamed] {
+			y, ok = inB[renamed], true
+			d.Address, d.Was = renamed, x.Address
+		}
+		if !ok {
+			d.Note = "only in the first run"
+			ds = append(ds, d)
+			continue
+		}
+		paired[y.Address] = true
+		d.B, d.asks = y.Outcome, expected[y.Address]
+		if err := d.compare(ctx, store, differ, x, y); err != nil {
+			return nil, 0, err
+		}
+		if finished(x) && finished(y) && x.Key == y.Key && d.Was == "" {
+			same++
+			continue
+		}
+		ds = append(ds, d)
+	}
+	for _, y := range b.Steps {
+		if !paired[y.Address] {
+			ds = append(ds, Step{Address: y.Address, B: y.Outcome, Note: "only in the second run"})
+		}
+	}
+	return ds, same, nil
+}
+
+func finished(s workflows.RunStep) bool {
+	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
+}
+
+// compare says how the key and the outputs of one step differ.
+func (d *Step) compare(ctx context.Context, store artifacts.Store, differ Differ, x, y workflows.RunStep) error {
+	switch {
+	case d.Was != "":
+		d.Note = "the same work under another name"
+		return nil
+	case y.Outcome == workflows.Failed && y.Error != "":
+		d.Note = "second run: " + y.Error
+	case x.Outcome == workflows.Failed && x.Error != "":
+		d.Note = "first run: " + x.Error
+	}
+	if x.Key == y.Key || x.Key.IsZero() || y.Key.IsZero() {
+		return nil
+	}
+	entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{x.Key, y.Key})
+	if err != nil {
+		return err
+	}
+	was, is := entries[x.Key].Result, entries[y.Key].Result
+	if was == nil || is == nil {
+		if d.Note == "" {
+			d.Note = "its key differs; a result is no longer in the store, so what changed is unknown"
+		}
+		return nil
+	}
+	if d.Changes, err = differ(was.Preimage, is.Preimage); err != nil {
+		return fmt.Errorf("%s: %w", d.Address, err)
+	}
+	d.Outputs = diffOutputs(was.Outputs, is.Outputs)
+	if len(d.Outputs) == 0 {
+		d.Note = "its outputs are the same bytes"
+		return nil
+	}
+	before, after := flatten(was.Outputs), flatten(is.Outputs)
+	for i := range d.Outputs[:min(len(d.Outputs), filesCompared)] {
+		o := &d.Outputs[i]
+		if err := o.contents(ctx, store, before[o.Output], after[o.Output]); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
+			return fmt.Errorf("%s, output %s: %w", d.Address, o.Output, err)
+		}
+	}
+	d.Checks, err = diffChecks(ctx, store, d.Address, d.asks, was, is)
+	return err
+}
+
+// outputFile is an output, or a file in a tree output.
+type outputFile struct {
+	digest artifacts.Digest
+	typ    string
+	size   int64
+}
+
+// diffOutputs lists the outputs, and for trees the files, that differ.
+func diffOutputs(a, b map[string]artifacts.Artifact) (ds []Output) {
+	x, y := flatten(a), flatten(b)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
+	slices.Sort(names)
+	for _, n := range slices.Compact(names) {
+		was, is := x[n], y[n]
+		if was.digest == is.digest {
+			continue
+		}
+		d := Output{Output: n, SizeA: was.size, SizeB: is.size}
+		if !was.digest.IsZero() {
+			d.A = was.digest.String()
+		}
+		if !is.digest.IsZero() {
+			d.B = is.digest.String()
+		}
+		ds = append(ds, d)
+	}
+	return ds
+}
+
+func flatten(outputs map[string]artifacts.Artifact) map[string]outputFile {
+	out := map[string]outputFile{}
+	for name, o := range outputs {
+		if o.Files == nil {
+			out[name] = outputFile{o.Digest, o.Type, o.Size}
+		}
+		for _, f := range o.Files {
+			out[name+"/"+f.Name] = outputFile{f.Digest, "file", f.Size}
+		}
+	}
+	return out
+}

@@ -14,7 +14,9 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/step"
 )
@@ -101,7 +103,7 @@ signed count; those of a revoked key never do.`,
 
 // who is the name under which something is declared, and the key that signs it.
 func (a *app) who(by string) (string, *signature.Private, error) {
-	k, err := a.signer()
+	k, err := a.Signer()
 	if err != nil {
 		return "", nil, err
 	}
@@ -122,14 +124,14 @@ func (a *app) accept(ctx context.Context, target string, o acceptOptions) error 
 		return err
 	}
 	a.Targets = []string{target}
-	pl, _, err := a.loadPlan(ctx)
+	pl, _, err := a.LoadPlan(ctx)
 	if err == nil {
-		err = a.mayRecord()
+		err = a.MayRecord()
 	}
 	if err != nil {
 		return err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -184,11 +186,11 @@ func bounded(text string) string {
 // words, why the others do not qualify.
 func (a *app) acceptables(ctx context.Context, store artifacts.Store, pl *plan.Plan, target string, o acceptOptions) (todo []acceptable, left []string, err error) {
 	meant := func(i int) bool { return plan.Matches(target, pl.Steps[i].Address) }
-	v, err := a.previewOf(ctx, store, pl, func(int, *plan.Item) bool { return false })
+	v, err := a.PreviewOf(ctx, store, pl, func(int, *plan.Item) bool { return false })
 	if err != nil {
 		return nil, nil, err
 	}
-	past, err := a.journalOf(ctx, store, v)
+	past, err := a.Journal(ctx, store, v)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -235,10 +237,10 @@ func isKey(of string) bool {
 }
 
 // namedResult finds the key of the result that is meant for a step, or says why there is none.
-func (a *app) namedResult(ctx context.Context, store artifacts.Store, of string) (func(address string, past *journal) (artifacts.Digest, string), error) {
+func (a *app) namedResult(ctx context.Context, store artifacts.Store, of string) (func(address string, past *journal.Journal) (artifacts.Digest, string), error) {
 	if of == "" {
-		return func(address string, past *journal) (artifacts.Digest, string) {
-			if key, ok := past.key[address]; ok {
+		return func(address string, past *journal.Journal) (artifacts.Digest, string) {
+			if key, ok := past.Key[address]; ok {
 				return key, ""
 			}
 			return artifacts.Digest{}, address + " has no earlier result from a run here: give --of KEY"
@@ -246,19 +248,19 @@ func (a *app) namedResult(ctx context.Context, store artifacts.Store, of string)
 	}
 	if isKey(of) {
 		key, err := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
-		return func(string, *journal) (artifacts.Digest, string) { return key, "" }, err
+		return func(string, *journal.Journal) (artifacts.Digest, string) { return key, "" }, err
 	}
-	rec, err := a.findRun(ctx, store, of)
+	rec, err := a.FindRun(ctx, store, of)
 	if err != nil {
 		return nil, err
 	}
 	keys := map[string]artifacts.Digest{}
 	for _, s := range rec.Steps {
-		if finished(s) {
+		if journal.Finished(s) {
 			keys[s.Address] = s.Key
 		}
 	}
-	return func(address string, _ *journal) (artifacts.Digest, string) {
+	return func(address string, _ *journal.Journal) (artifacts.Digest, string) {
 		if key, ok := keys[address]; ok {
 			return key, ""
 		}
@@ -280,7 +282,7 @@ func (a *app) fits(ctx context.Context, store artifacts.Store, s plan.Step, x *a
 		return fmt.Sprintf("the earlier result of %s, %s, cannot be used: %s", s.Address, shortDigest(x.Of.String()), e.Miss()), nil
 	}
 	x.result = e.Result
-	if x.Changes, err = comparePreimages(e.Result.Preimage, x.preimage); err != nil {
+	if x.Changes, err = session.ComparePreimages(e.Result.Preimage, x.preimage); err != nil {
 		return "", fmt.Errorf("%s: %w", s.Address, err)
 	}
 	for _, c := range x.Changes {
@@ -347,7 +349,7 @@ func (a *app) revokeAccepted(ctx context.Context, o acceptOptions) error {
 		return err
 	}
 	a.Targets = []string{o.revoke}
-	v, store, err := a.previewFor(ctx, keepNone)
+	v, store, err := a.PreviewFor(ctx, session.KeepNone)
 	if err != nil {
 		return err
 	}
@@ -377,7 +379,7 @@ func (a *app) revokeAccepted(ctx context.Context, o acceptOptions) error {
 
 // listAccepted lists what was accepted in the store, revoked or not.
 func (a *app) listAccepted(ctx context.Context) error {
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}

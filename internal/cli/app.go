@@ -2,70 +2,36 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	charm "github.com/charmbracelet/log"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/scratch"
-	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/pipeline/lockfile"
-	"github.com/redsi/redsi/internal/pipeline/modules"
-	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/step"
 )
 
-// app is what all verbs share: the kinds, the outputs, and the flags.
+// app is what all verbs share: the session, the outputs, and the terminal.
 type app struct {
-	Registry *step.Registry
+	*session.Session
 	cmd      *cobra.Command // the verb that is running
 	Out, Err io.Writer
-	Log      *slog.Logger
 	sayer    sayer
 
 	JSON     bool
-	File     string
-	Vars     []string
-	VarFiles []string
-	varFiles []pipeline.File // besides, and weaker; of tests
-	Targets  []string
-	StoreURL string
-	others   othersOptions
-	whose    pipeline.Results  // of the pipeline that was read
-	belief   *belief           // of the newest preview
-	secrets  map[string]string // sensitive variables of the pipeline that was read
-	modules  *modules.Reader   // of the pipeline that was read
-	update   func(repository string) bool
-	lint     bool
-	StateDir string
-	Profile  string // of the settings
-	local    local
 	LogLevel string
-
-	variables map[string]string // of the pipeline that was read, to show
-	libraries planLibraries     // of all plans
-
-	lock string // the lock file; "": the one beside the pipeline
-
-	partial bool  // a plan may leave out steps whose source or program is missing
-	lacks   error // which, and that they were left out
 
 	scratch *scratch.Area // once steps may run here
 	second  *compute.Pool // likewise
@@ -117,6 +83,7 @@ func env(name, fallback string) string {
 
 func (a *app) setup(cmd *cobra.Command) error {
 	a.cmd = cmd
+	a.NamesFile, a.ProfileGiven = understands(cmd, "file"), cmd.Flags().Changed("profile")
 	level, err := charm.ParseLevel(a.LogLevel)
 	if err != nil {
 		return fault.Input(fmt.Errorf("--log-level: %w", err))
@@ -125,13 +92,14 @@ func (a *app) setup(cmd *cobra.Command) error {
 	a.Log = slog.New(view.Log(l))
 	a.sayer.w = a.Err
 	if readsLocal(cmd) {
-		if err := a.useLocal(projectDir(cmp.Or(a.File, env("REDSI_FILE", "")))); err != nil {
+		if err := a.useLocal(session.ProjectDir(cmp.Or(a.File, env("REDSI_FILE", "")))); err != nil {
 			return err
 		}
 	}
 	if a.StoreURL == "" {
 		a.StoreURL = filepath.Join(a.StateDir, "store")
 	}
+	a.StoreFrom = a.storeFrom()
 	return nil
 }
 
@@ -152,158 +120,14 @@ func (a *app) style(w io.Writer) view.Style {
 	return view.Style{Color: terminal(w) > 0 && os.Getenv("NO_COLOR") == ""}
 }
 
-// cacheDir keeps local copies of remote blobs and partial downloads.
-func (a *app) cacheDir() string { return filepath.Join(a.StateDir, "cache") }
-
-// openStore opens the store, with the other stores behind it that the pipeline and the flags
-// name.
-func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
-	own, err := a.openOwn(ctx)
-	if err != nil {
-		return own, err
-	}
-	return a.withOthers(ctx, own)
-}
-
-// openOwn opens the store alone, which may have addresses of blobs elsewhere.
-func (a *app) openOwn(ctx context.Context) (artifacts.Store, error) {
-	defer a.waiting("waiting for the store")()
-	s, err := open.Store(ctx, a.StoreURL, open.Options{})
-	var other *artifacts.AddressError
-	switch {
-	case errors.As(err, &other):
-		return s, fault.Input(fmt.Errorf("%s: %w: give --store %s", a.storeFrom(), err, quoted(other.URL)))
-	case err != nil:
-		return s, fault.Input(fmt.Errorf("%s: %w", a.storeFrom(), err))
-	}
-	return a.following(s), nil
-}
-
-// storeFrom says where the store's address comes from.
+// storeFrom says what gave the store's address.
 func (a *app) storeFrom() string {
 	switch {
-	case a.cmd == nil || a.cmd.Flags().Changed("store"):
-	case a.local.flags["store"]:
-		return "store of " + a.local.file
+	case a.cmd.Flags().Changed("store"):
+	case a.Local.Flags["store"]:
+		return "store of " + a.Local.File
 	case os.Getenv("REDSI_STORE") != "":
 		return "REDSI_STORE"
 	}
 	return "--store"
-}
-
-// projectDir is the folder of the pipeline: the lock file is there, and local
-// sources are relative to it.
-func projectDir(file string) string {
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return file
-	}
-	return filepath.Dir(file)
-}
-
-// loadPlan reads the pipeline, fills in what is pinned and selects the targets.
-func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
-	over := a.waiting("reading the pipeline and its modules")
-	p, err := a.Load(ctx)
-	over()
-	if err != nil {
-		return nil, nil, err
-	}
-	a.variables = shownVariables(p)
-	pl, err := a.planOf(ctx, p, a.File, a.Targets)
-	return pl, p, err
-}
-
-// targetError adds to an error about targets how to see what there is.
-func (a *app) targetError(err error) error {
-	var unknown *plan.UnknownTarget
-	if errors.As(err, &unknown) && unknown.Near == "" && a.cmd != nil && understands(a.cmd, "file") {
-		err = fmt.Errorf("%w; `%s` lists them", err, a.hint("plan", "--all"))
-	}
-	return fault.Input(err)
-}
-
-// lockFile is beside the pipeline.
-func (a *app) lockFile() string { return a.lockOf(a.File) }
-
-func (a *app) lockOf(file string) string {
-	if a.lock != "" {
-		return a.lock
-	}
-	return filepath.Join(projectDir(file), lockfile.Name)
-}
-
-// project is the id of the pipeline's project; "": none.
-func (a *app) project() string {
-	f, err := lockfile.Read(a.lockFile())
-	if err != nil {
-		return ""
-	}
-	return f.Project
-}
-
-// memoFile remembers the checksums of local files.
-func (a *app) memoFile() string { return filepath.Join(a.StateDir, "digests.json") }
-
-func (a *app) planOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
-	return a.planAgain(ctx, p, file, targets, nil)
-}
-
-// planAgain is planOf that hashes the sources and programs of some steps again, whatever
-// checksums are remembered.
-func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
-	pl, err := plan.Build(filepath.Base(file), p, a.Registry, targets)
-	if err != nil {
-		return nil, a.targetError(err)
-	}
-	src, err := lockfile.Open(a.lockOf(file), projectDir(file), a.memoFile())
-	if err != nil {
-		return nil, fault.Input(err)
-	}
-	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}, a.newLibraries()}
-	err = a.resolve(ctx, pl, src, sources, changed)
-	var un *unresolved
-	if a.partial && errors.As(err, &un) {
-		if rest, _ := pl.Without(func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
-			a.lacks = fmt.Errorf("%w\nthe plan has the other %s; left out, since they need this: %s", err, view.Count(len(rest.Steps), "step"), view.Count(len(pl.Steps)-len(rest.Steps), "step"))
-			return rest, nil
-		}
-	}
-	return pl, err
-}
-
-// unresolved names the steps whose source or program is missing, and says why.
-type unresolved struct {
-	error
-	steps map[int]bool
-}
-
-func (e *unresolved) Unwrap() error { return e.error }
-
-// resolve fills in what is known of the sources and programs of a plan's steps: sources
-// answers, of the files of src.
-func (a *app) resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources, sources step.Sources, changed []string) error {
-	ctx, over := a.hashing(ctx, "planning")
-	defer over()
-	var problems []error
-	missing := map[int]bool{}
-	for i, s := range pl.Steps {
-		src.HashAgain(slices.Contains(changed, s.Address))
-		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
-			return fault.Input(err)
-		}
-		t, err := a.Registry.Resolved(ctx, sources, s.Task)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))
-			missing[i] = true
-			continue
-		}
-		pl.Steps[i].Task = t
-	}
-	if len(problems) > 0 {
-		return fault.Input(&unresolved{errors.Join(problems...), missing})
-	}
-	if err := errors.Join(src.Save(), a.libraries.memory.Save()); err != nil {
-		a.Log.Warn("checksums of local files could not be saved", "err", err)
-	}
-	return nil
 }

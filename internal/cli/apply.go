@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
@@ -101,7 +102,7 @@ func (a *app) savePlan(v *plan.Preview, path string) error {
 func (a *app) openVars() []string {
 	return slices.DeleteFunc(slices.Clone(a.Vars), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		_, is := a.secrets[name]
+		_, is := a.Secrets[name]
 		return is
 	})
 }
@@ -147,12 +148,12 @@ added to the store since are used.`,
 			if !cmd.Flags().Changed("profile") {
 				a.Profile = s.Profile
 			}
-			if err := a.useLocal(projectDir(a.File)); err != nil {
+			if err := a.useLocal(session.ProjectDir(a.File)); err != nil {
 				return err
 			}
 			if !cmd.Flags().Changed("store") {
 				a.StoreURL = s.Store
-				delete(a.local.flags, "store")
+				delete(a.Local.Flags, "store")
 			}
 			o.saved = s
 			return a.run(cmd.Context(), o)
@@ -220,7 +221,7 @@ func driftOf(before, after []savedStep) ([]drift, error) {
 		if same {
 			continue
 		}
-		changes, err := comparePreimages(x, y)
+		changes, err := session.ComparePreimages(x, y)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", old.Address, err)
 		}

@@ -16,89 +16,36 @@ import (
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 )
 
 func newArtifactsCmd(a *app) *cobra.Command {
-	cmd := group("artifacts", "List, print, locate and copy the outputs of steps, and show what steps used")
+	cmd := group("artifacts", "List, print and copy the outputs of steps, and show what steps used")
+	used := false
 	ls := &cobra.Command{
-		Use:     "ls [STEP]",
-		Short:   "List the outputs of steps that have results",
-		Example: `  redsi artifacts ls step.dedup.nq`,
-		Args:    cobra.MaximumNArgs(1),
+		Use:   "ls [STEP]",
+		Short: "List the outputs of steps that have results, or what these steps used: CPU time, memory, bytes, cards, energy",
+		Long: `Lists the outputs of steps that have results.
+
+With --used, lists instead the resources that these steps used on their machines,
+including parts, and the sum. What a machine did not report is left out: the sum says how
+many steps each figure covers. Memory of a step inside redsi is how much the process grew,
+known only if no other step ran at the same time; energy is the whole machine's while the
+step ran.`,
+		Example: `  redsi artifacts ls step.dedup.nq
+  redsi artifacts ls --used
+  redsi artifacts ls step.dedup.nq --used --json`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Targets = args
-			ctx := cmd.Context()
-			pl, _, err := a.loadPlan(ctx)
-			if err != nil {
-				return err
+			if used {
+				return a.listUsed(cmd.Context())
 			}
-			store, err := a.openStore(ctx)
-			if err != nil {
-				return err
-			}
-			type line struct {
-				Address string `json:"address"`
-				Output  string `json:"output"`
-				artifacts.Artifact
-				Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
-				Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // who rebuilt the step
-				files    int
-				last     bool // of its step
-			}
-			book, err := a.book(ctx, store)
-			if err != nil {
-				return err
-			}
-			var untold error
-			of := make([][]line, len(pl.Steps))
-			_, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
-				address := pl.Steps[i].Address
-				if len(args) > 0 && !plan.Matches(args[0], address) {
-					return false
-				}
-				told, err := book.Of(ctx, it.Key, it.Result.OutputsDigest())
-				if err != nil {
-					untold = err
-				}
-				names := sortedOutputs(it.Result)
-				for k, o := range names {
-					l := line{Address: address, Output: o, Artifact: it.Result.Outputs[o], Rebuilt: told, files: len(it.Result.Outputs[o].Files), last: k == len(names)-1}
-					if it.Accepted != nil {
-						l.Accepted = it.Accepted.Sentence()
-					}
-					if !a.JSON {
-						l.Files = nil // a tree may have many
-					}
-					of[i] = append(of[i], l)
-				}
-				return false
-			})
-			if err = errors.Join(err, untold); err != nil {
-				return err
-			}
-			lines := slices.Concat(of...)
-			if a.JSON {
-				return view.WriteJSON(a.Out, lines)
-			}
-			out := bufio.NewWriter(a.Out)
-			for _, l := range lines {
-				files := ""
-				if l.files > 0 {
-					files = ", " + view.Count(l.files, "file")
-				}
-				accepted := ""
-				if l.Accepted != "" {
-					accepted = "  " + l.Accepted
-				}
-				view.Printf(out, "%s.%s  %s  %s%s  %s%s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest, accepted)
-				if l.last && l.Rebuilt != nil {
-					view.Rebuilt(out, "       ", l.Rebuilt)
-				}
-			}
-			return out.Flush()
+			return a.listOutputs(cmd.Context())
 		},
 	}
+	ls.Flags().BoolVar(&used, "used", false, "list what steps used of their machines")
 	cat := &cobra.Command{
 		Use:   "cat STEP.OUTPUT[/FILE]",
 		Short: "Print an output's bytes, verified",
@@ -119,32 +66,84 @@ control characters are shown as escapes.`,
 			return view.Copy(a.Out, r, terminal(a.Out) > 0)
 		},
 	}
-	path := &cobra.Command{
-		Use:     "path STEP.OUTPUT[/FILE]",
-		Short:   "Print the path of a verified local copy of an output",
-		Example: `  redsi artifacts path step.extract.train.report`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			store, d, err := a.output(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			p, err := artifacts.Fetch(cmd.Context(), store.Blobs, d, a.cacheDir())
-			if err == nil && a.JSON {
-				return view.WriteJSON(a.Out, map[string]string{"path": p, "digest": d.String()})
-			}
-			if err == nil {
-				view.Println(a.Out, p)
-			}
-			return err
-		},
-	}
-	for _, c := range []*cobra.Command{ls, cat, path, newGetCmd(a), newUsedCmd(a)} {
+	for _, c := range []*cobra.Command{ls, cat, newGetCmd(a)} {
 		a.pipelineFlags(c)
 		a.fromFlags(c)
 		cmd.AddCommand(c)
 	}
 	return cmd
+}
+
+// listOutputs lists the outputs of the targets.
+func (a *app) listOutputs(ctx context.Context) error {
+	pl, _, err := a.LoadPlan(ctx)
+	if err != nil {
+		return err
+	}
+	store, err := a.OpenStore(ctx)
+	if err != nil {
+		return err
+	}
+	type line struct {
+		Address string `json:"address"`
+		Output  string `json:"output"`
+		artifacts.Artifact
+		Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
+		Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // who rebuilt the step
+		files    int
+		last     bool // of its step
+	}
+	book, err := a.book(ctx, store)
+	if err != nil {
+		return err
+	}
+	var untold error
+	of := make([][]line, len(pl.Steps))
+	_, err = a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+		address := pl.Steps[i].Address
+		if !a.IsTarget(address) {
+			return false
+		}
+		told, err := book.Of(ctx, it.Key, it.Result.OutputsDigest())
+		if err != nil {
+			untold = err
+		}
+		names := sortedOutputs(it.Result)
+		for k, o := range names {
+			l := line{Address: address, Output: o, Artifact: it.Result.Outputs[o], Rebuilt: told, files: len(it.Result.Outputs[o].Files), last: k == len(names)-1}
+			if it.Accepted != nil {
+				l.Accepted = it.Accepted.Sentence()
+			}
+			if !a.JSON {
+				l.Files = nil // a tree may have many
+			}
+			of[i] = append(of[i], l)
+		}
+		return false
+	})
+	if err = errors.Join(err, untold); err != nil {
+		return err
+	}
+	lines := append([]line{}, slices.Concat(of...)...)
+	if a.JSON {
+		return view.WriteJSON(a.Out, lines)
+	}
+	out := bufio.NewWriter(a.Out)
+	for _, l := range lines {
+		files := ""
+		if l.files > 0 {
+			files = ", " + view.Count(l.files, "file")
+		}
+		accepted := ""
+		if l.Accepted != "" {
+			accepted = "  " + l.Accepted
+		}
+		view.Printf(out, "%s.%s  %s  %s%s  %s%s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest, accepted)
+		if l.last && l.Rebuilt != nil {
+			view.Rebuilt(out, "       ", l.Rebuilt)
+		}
+	}
+	return out.Flush()
 }
 
 // output finds the blob that an argument names.
@@ -198,7 +197,7 @@ func splitOutput(arg string) (address, output, file string) {
 // resultOf finds the result of one step.
 func (a *app) resultOf(ctx context.Context, address string) (artifacts.Store, *artifacts.Result, error) {
 	a.Targets = []string{address}
-	v, store, err := a.previewFor(ctx, keepAll)
+	v, store, err := a.PreviewFor(ctx, session.KeepAll)
 	if err != nil {
 		return store, nil, err
 	}

@@ -127,11 +127,11 @@ func (a *app) noneOpen(ctx context.Context, server string, names []string) error
 		if name == "" || name == "last" {
 			continue
 		}
-		store, err := a.openOwn(ctx)
+		store, err := a.OpenOwn(ctx)
 		if err != nil {
 			return err
 		}
-		rec, err := a.findRun(ctx, store, name)
+		rec, err := a.FindRun(ctx, store, name)
 		if fault.IsInput(err) {
 			return fault.Input(fmt.Errorf("no open run has an id that begins with %q (%s), and %w; %s lists the open ones", name, where, err, a.hint("status")))
 		}

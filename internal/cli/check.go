@@ -64,15 +64,15 @@ With FILE.tex:
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
 				return fault.Input(errors.New("--junit, --markdown and --values must be given different files"))
 			}
-			pl, p, err := a.loadPlan(ctx)
+			pl, p, err := a.LoadPlan(ctx)
 			if err != nil {
 				return err
 			}
-			store, err := a.openStore(ctx)
+			store, err := a.OpenStore(ctx)
 			if err != nil {
 				return err
 			}
-			v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) })
+			v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) })
 			if err != nil {
 				return err
 			}

@@ -135,19 +135,16 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 			return nil, nil, fault.Input(err)
 		}
 	} else {
-		pl, _, err := a.loadPlan(ctx)
+		pl, _, err := a.LoadPlan(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		store, err := a.openStore(ctx)
+		store, err := a.OpenStore(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		keep := func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) }
-		if o.Against != "" {
-			keep = func(int, *plan.Item) bool { return true } // what differs is explained by preimages
-		}
-		v, err := a.previewOf(ctx, store, pl, keep)
+		v, err := a.PreviewOf(ctx, store, pl, keep)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -155,11 +152,11 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 			return nil, nil, err
 		}
 		if o.Against != "" {
-			other, err := a.against(ctx, store, v, o.Against)
+			results, err := a.renderedIn(ctx, store, o.Against)
 			if err != nil {
 				return nil, nil, err
 			}
-			before, err = report.NumbersIn(ctx, pl, other.Results, store.Blobs.Open)
+			before, err = report.NumbersIn(ctx, pl, results, store.Blobs.Open)
 			return now, before, err
 		}
 	}

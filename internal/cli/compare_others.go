@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -33,8 +34,8 @@ type compared struct {
 // compareOthers compares what a run made with other stores' results that it was told to
 // verify: untrusted = "verify". What was made on this machine is attested.
 func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan.Plan, runID string) (out []compared, err error) {
-	p, err := a.policy()
-	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(a.others.opened) == 0 {
+	p, err := a.Policy()
+	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(a.Others.Opened) == 0 {
 		return nil, err
 	}
 	rec, err := activities.ReadRun(ctx, store, runID)
@@ -56,13 +57,13 @@ func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan
 			steps = append(steps, i)
 		}
 	}
-	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return ran[pl.Steps[i].Address] })
+	v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return ran[pl.Steps[i].Address] })
 	if err != nil {
 		return nil, err
 	}
 	r := &rebuilder{app: a, store: store, acts: a.activities(store, nil, workflows.Features{}), key: p.Signer}
-	theirs := artifacts.With(mem.New(), a.others.opened, p)
-	for some := range slices.Chunk(steps, incomingMost) {
+	theirs := artifacts.With(mem.New(), a.Others.Opened, p)
+	for some := range slices.Chunk(steps, session.IncomingMost) {
 		keys := make([]artifacts.Digest, len(some))
 		for n, i := range some {
 			keys[n] = v.Items[i].Key
@@ -111,7 +112,7 @@ func (r *rebuilder) compareOther(ctx context.Context, v *plan.Preview, i int, th
 func (a *app) printCompared(all []compared) {
 	type count struct{ same, within int }
 	counts := map[string]*count{}
-	for _, o := range a.others.opened {
+	for _, o := range a.Others.Opened {
 		counts[o.Name] = &count{}
 	}
 	for _, c := range all {
@@ -128,7 +129,7 @@ func (a *app) printCompared(all []compared) {
 		}
 	}
 	var names []string
-	for _, o := range a.others.opened {
+	for _, o := range a.Others.Opened {
 		if n := counts[o.Name]; n.same+n.within > 0 {
 			names = append(names, fmt.Sprintf("%s of %s (%d the same bytes, %d within tolerance)", view.Count(n.same+n.within, "result"), o.Name, n.same, n.within))
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -31,7 +31,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 		Short: "Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables",
 		Long: `Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables.
 
-  bash        source <(redsi completion bash)               in ~/.bashrc
+  bash        source <(redsi completion bash)               in ~/.bashrc, after the package bash-completion
   zsh         source <(redsi completion zsh)                in ~/.zshrc, after compinit
   fish        redsi completion fish > ~/.config/fish/completions/redsi.fish
   powershell  redsi completion powershell | Out-String | Invoke-Expression`,
@@ -47,8 +47,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.Out)
 			}
-			view.Printf(a.Out, "%s", view.Document(bashScript))
-			return nil
+			return cmd.Root().GenBashCompletionV2(a.Out, true)
 		},
 	}
 }
@@ -56,13 +55,13 @@ func newCompletionCmd(a *app) *cobra.Command {
 // complete tells cobra how to complete names of the pipeline and the store.
 func (a *app) complete(root *cobra.Command) {
 	args := map[string]completer{
-		"why": a.stepNames, "force": a.stepNames, "accept": a.stepNames, "artifacts ls": a.stepNames, "artifacts used": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
-		"artifacts cat": a.outputNames, "artifacts path": a.outputNames, "artifacts get": a.outputNames,
+		"why": a.stepNames, "force": a.stepNames, "accept": a.stepNames, "artifacts ls": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
+		"artifacts cat": a.outputNames, "artifacts get": a.outputNames,
 		"trace": a.cellNames, "kinds": a.kindNames, "diff": a.runNames, "attach": a.openNames, "cancel": a.openNames,
 	}
 	flags := map[string]completer{
-		"target": a.stepNames, "rebuild": a.stepNames, "revoke": a.stepNames, "model": a.stepNames, "var": a.variableNames, "run": a.runNames, "compare": a.runNames, "against": a.runNames, "of": a.runNames,
-		"log-level": words("debug", "info", "warn", "error"),
+		"target": a.stepNames, "rebuild": a.stepNames, "revoke": a.stepNames, "model": a.stepNames, "var": a.variableNames, "run": a.runNames, "against": a.runNames, "of": a.runNames,
+		"log-level": these("debug", "info", "warn", "error"),
 	}
 	var each func(cmd *cobra.Command)
 	each = func(cmd *cobra.Command) {
@@ -83,14 +82,13 @@ func (a *app) complete(root *cobra.Command) {
 		}
 	}
 	each(root)
-	root.AddCommand(newBashCmd(a))
 }
 
 // completer lists candidates for a word that has been begun; the caller drops those that do
 // not begin so.
 type completer func(ctx context.Context, begun string) []string
 
-func words(list ...string) completer { return func(context.Context, string) []string { return list } }
+func these(list ...string) completer { return func(context.Context, string) []string { return list } }
 
 // completion is a completer for cobra. If the pipeline or the store cannot be read there are
 // no candidates; the verb reports the error.
@@ -181,7 +179,7 @@ func (a *app) outputNames(ctx context.Context, begun string) (names []string) {
 
 // loaded are the steps of the pipeline that the flags name.
 func (a *app) loaded(ctx context.Context) []pipeline.Step {
-	p, ds, err := a.evaluate(ctx)
+	p, ds, err := a.Evaluate(ctx)
 	if err != nil || ds.HasErrors() {
 		return nil
 	}
@@ -219,11 +217,11 @@ func (a *app) kindNames(context.Context, string) (names []string) {
 
 // runNames lists the runs that the store remembers, newest first.
 func (a *app) runNames(ctx context.Context, _ string) []string {
-	store, err := a.openOwn(ctx)
+	store, err := a.OpenOwn(ctx)
 	if err != nil {
 		return nil
 	}
-	ids, err := runIDs(ctx, store)
+	ids, err := journal.IDs(ctx, store)
 	if err != nil {
 		return nil
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/sharing/files"
 )
 
@@ -34,10 +36,10 @@ type runSummary struct {
 
 	LeftOut []string `json:"left_out,omitempty"` // by --skip-failed
 
-	Checkpoints []checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
+	Checkpoints []journal.Checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
 
-	From     []hitFrom  `json:"from,omitempty"` // hits in other stores
-	Compared []compared `json:"compared,omitempty"`
+	From     []session.HitFrom `json:"from,omitempty"` // hits in other stores
+	Compared []compared        `json:"compared,omitempty"`
 
 	Started  time.Time      `json:"started"`
 	TookS    float64        `json:"took_s"`

@@ -81,11 +81,11 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	if err != nil || l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return err
 	}
-	past, err := a.journalOf(ctx, store.Own(), v)
+	past, err := a.Journal(ctx, store.Own(), v)
 	if err != nil {
 		return err
 	}
-	e, err := a.estimateOf(ctx, store.Own(), v, past)
+	e, err := a.EstimateOf(ctx, store.Own(), v, past)
 	if err != nil || !l.exceeded(e) && !(isDown(store) && e.Unknown > unknownSteps) {
 		return err
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -320,9 +321,9 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 		conn = &connection{}
 	}
 	acts := &activities.Activities{
-		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(), Telemetry: a.telemetry,
-		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(), Usage: a.usage(), Models: a.secondProgram(),
-		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
+		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: session.HostEnv(), Telemetry: a.telemetry,
+		CacheDir: a.CacheDir(), Secrets: a.Secrets, Scratch: a.scratchArea(), Usage: a.usage(), Models: a.secondProgram(),
+		Forget: func(path string) error { return lockfile.Forget(a.MemoFile(), path) },
 	}
 	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 		return a.openForWorker(ctx, acts.Accepts, file, vars, targets)

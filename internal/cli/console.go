@@ -35,7 +35,7 @@ anyway.`,
   echo 'local.sizes' | redsi console --var scale=toy
   echo 'var.scale' | redsi console --json | jq .value`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, p, err := a.openScope(cmd.Context())
+			s, p, err := a.OpenScope(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -185,16 +185,16 @@ func (c *console) ref(r step.Ref) (consoleRef, error) {
 
 // preview looks up all steps, once.
 func (c *console) preview() error {
-	pl, err := c.planOf(c.ctx, c.pipeline, c.File, nil)
+	pl, err := c.PlanOf(c.ctx, c.pipeline, c.File, nil)
 	if err != nil {
 		return err
 	}
-	store, err := c.openStore(c.ctx)
+	store, err := c.OpenStore(c.ctx)
 	if err != nil {
 		return err
 	}
 	c.made = map[string]made{}
-	v, err := c.previewOf(c.ctx, store, pl, func(i int, it *plan.Item) bool {
+	v, err := c.PreviewOf(c.ctx, store, pl, func(i int, it *plan.Item) bool {
 		c.made[pl.Steps[i].Address] = made{it.Outcome, it.Key, it.Result.Outputs}
 		return false
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -86,13 +87,13 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 		}
 	}
 	if isFolder[0] || isFolder[1] {
-		store, err := a.openOwn(ctx)
+		store, err := a.OpenOwn(ctx)
 		if err != nil {
 			return err
 		}
 		for i, arg := range args {
 			if isFolder[i] && !strings.ContainsAny(arg, "/.") {
-				if _, err := a.findRun(ctx, store, arg); err == nil {
+				if _, err := a.FindRun(ctx, store, arg); err == nil {
 					return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
 				}
 			}
@@ -110,8 +111,8 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	if o.markdown != "" || o.exitCode {
 		return fault.Input(fmt.Errorf("--markdown and --exit-code compare two versions, but %s and %s are runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
 	}
-	a.readResults(ctx)
-	store, err := a.openStore(ctx)
+	a.ReadResults(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,9 +129,9 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 
 // runOf is findRun with a hint in case a commit was meant.
 func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i int) (*workflows.RunRecord, error) {
-	rec, err := a.findRun(ctx, store, args[i])
+	rec, err := a.FindRun(ctx, store, args[i])
 	if err != nil {
-		if _, other := git.Resolve(ctx, projectDir(a.File), args[i]); other == nil {
+		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), args[i]); other == nil {
 			return nil, fault.Input(fmt.Errorf("%w; for two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
 		}
 	}
@@ -142,7 +143,7 @@ func (a *app) revisions(ctx context.Context, arg string) (x, y variant, err erro
 	if info, serr := os.Stat(arg); serr == nil && (info.IsDir() || strings.HasSuffix(arg, ".hcl")) {
 		return x, y, fault.Input(fmt.Errorf("%s is a file or folder: give another one to compare it with; a branch of that name is written refs/heads/NAME", arg))
 	}
-	folder := projectDir(a.File)
+	folder := session.ProjectDir(a.File)
 	from, to, isRange := strings.Cut(arg, "..")
 	to, common := strings.CutPrefix(to, ".")
 	if from == "" || strings.Contains(to, "..") {

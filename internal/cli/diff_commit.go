@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/impact/versions"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -26,14 +26,14 @@ type variant struct {
 
 // commitSources answers the questions of a commit's plan about sources.
 type commitSources struct {
-	planSources
+	session.PlanSources
 	files *versions.Files
 	base  func() string // folder that relative paths start from
 }
 
 // LocalFile is the digest of a file in the commit or, if it is not there, on this machine.
 func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, error) {
-	return s.files.LocalFile(ctx, s.base(), name, s.planSources.LocalFile)
+	return s.files.LocalFile(ctx, s.base(), name, s.PlanSources.LocalFile)
 }
 
 // planVariant reads a variant of the pipeline and fills in what is known about its sources.
@@ -61,18 +61,18 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 		p.Steps = nil
 	}
 	if files == nil {
-		pl, err = a.planOf(ctx, p, v.file, targets)
+		pl, err = a.PlanOf(ctx, p, v.file, targets)
 		return pl, missing, nil, err
 	}
 	if pl, err = plan.Build(filepath.Base(v.file), p, a.Registry, targets); err != nil {
 		return nil, nil, nil, fault.Input(err)
 	}
-	src, err := lockfile.OpenWith(files.ReadFile, a.lockOf(v.file), projectDir(v.file), a.memoFile())
+	src, err := lockfile.OpenWith(files.ReadFile, a.LockOf(v.file), session.ProjectDir(v.file), a.MemoFile())
 	if err != nil {
 		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
 	}
-	sources := commitSources{planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}, a.newLibraries()}, files, src.Base}
-	if err := a.resolve(ctx, pl, src, sources, nil); err != nil {
+	sources := commitSources{a.Sources(src, p), files, src.Base}
+	if err := a.Resolve(ctx, pl, src, sources, nil); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", v.name, err)
 	}
 	for _, name := range files.FromHere() {
@@ -83,16 +83,16 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 
 // loadVariant evaluates a variant of the pipeline. files is nil for files on this machine.
 func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *versions.Files, error) {
-	g, err := a.given()
+	g, err := a.Given()
 	if err != nil {
 		return nil, nil, err
 	}
-	mods := a.reader(v.file)
+	mods := a.Reader(v.file)
 	var files *versions.Files
 	var p *pipeline.Pipeline
 	var ds pipeline.Diagnostics
 	if v.id == "" {
-		p, ds, err = a.read(ctx, v.file, g, mods)
+		p, ds, err = a.Read(ctx, v.file, g, mods)
 	} else {
 		p, ds, files, err = a.readCommit(ctx, v, g)
 	}
@@ -108,18 +108,18 @@ func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *
 		}
 		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.name))
 	}
-	a.secrets = maps.Clone(a.secrets)
-	if a.secrets == nil {
-		a.secrets = map[string]string{}
+	a.Secrets = maps.Clone(a.Secrets)
+	if a.Secrets == nil {
+		a.Secrets = map[string]string{}
 	}
-	maps.Copy(a.secrets, p.Secrets)
+	maps.Copy(a.Secrets, p.Secrets)
 	return p, files, nil
 }
 
-func (a *app) readCommit(ctx context.Context, v variant, g given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
+func (a *app) readCommit(ctx context.Context, v variant, g session.Given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
 	var none pipeline.Diagnostics
-	mods := a.reader(v.file)
-	files, err := versions.Open(ctx, projectDir(v.file), v.id, mods.Cache)
+	mods := a.Reader(v.file)
+	files, err := versions.Open(ctx, session.ProjectDir(v.file), v.id, mods.Cache)
 	if err != nil {
 		return nil, none, nil, fault.Input(err)
 	}
@@ -127,12 +127,12 @@ func (a *app) readCommit(ctx context.Context, v variant, g given) (*pipeline.Pip
 	if err != nil {
 		return nil, none, nil, fault.Input(err)
 	}
-	locked, err := lockfile.OpenWith(files.ReadFile, a.lockOf(v.file), projectDir(v.file), "")
+	locked, err := lockfile.OpenWith(files.ReadFile, a.LockOf(v.file), session.ProjectDir(v.file), "")
 	if err != nil {
 		return nil, none, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
 	}
 	mods.Pins, mods.Update = locked.Lock, nil
-	o := a.options(ctx, g, mods)
+	o := a.Options(ctx, g, mods)
 	o.ReadFile, o.Stop = files.ReadFile, ctx.Err
 	o.Module = files.Module(mods.Open)
 	p, ds := pipeline.Load(sources, o)

@@ -12,7 +12,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -31,37 +33,37 @@ func (a *app) diffVariants(ctx context.Context, x, y variant, o diffOptions) err
 	for _, t := range noneA {
 		for _, u := range noneB {
 			if t == u {
-				return a.targetError(&plan.UnknownTarget{Target: t})
+				return a.TargetError(&plan.UnknownTarget{Target: t})
 			}
 		}
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
-	before, err := a.previewOf(ctx, store, was, keepNone)
+	before, err := a.PreviewOf(ctx, store, was, session.KeepNone)
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.name, err)
 	}
-	after, err := a.previewOf(ctx, store, is, keepNone)
+	after, err := a.PreviewOf(ctx, store, is, session.KeepNone)
 	if err != nil {
 		return fmt.Errorf("%s: %w", y.name, err)
 	}
-	past, err := a.journalOf(ctx, store, after)
+	past, err := a.Journal(ctx, store, after)
 	if err != nil {
 		return err
 	}
-	history, err := a.historyOf(ctx, store, after, past)
+	history, err := a.HistoryOf(ctx, store, after, past)
 	if err != nil {
 		return err
 	}
-	earlier, err := a.journalOf(ctx, store, before)
+	earlier, err := a.Journal(ctx, store, before)
 	if err != nil {
 		return err
 	}
 	newest := newestPreimages{a: a, store: store, preview: before, past: earlier}
 	r, err := impact.Compare(ctx, impact.Sides{Registry: a.Registry, Was: before, Is: after, Estimate: estimate.Of(after, history), History: history,
-		Newest: newest.of, Diff: a.differ(ctx, store), Claims: claimsOf(claims)})
+		Newest: newest.of, Diff: a.Differ(ctx, store), Claims: claimsOf(claims)})
 	if err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ type newestPreimages struct {
 	a       *app
 	store   artifacts.Store
 	preview *plan.Preview
-	past    *journal
+	past    *journal.Journal
 	held    map[int][]byte
 	upTo    int // how many steps were read
 }
@@ -118,8 +120,8 @@ func (n *newestPreimages) of(ctx context.Context, i int) ([]byte, error) {
 	n.held = map[int][]byte{}
 	at := map[int]artifacts.Digest{}
 	var keys []artifacts.Digest
-	for n.upTo = i; n.upTo < len(n.preview.Items) && len(keys) < inspectMost; n.upTo++ {
-		key, ok := n.past.key[n.preview.Plan.Steps[n.upTo].Address]
+	for n.upTo = i; n.upTo < len(n.preview.Items) && len(keys) < journal.InspectMost; n.upTo++ {
+		key, ok := n.past.Key[n.preview.Plan.Steps[n.upTo].Address]
 		if it := n.preview.Items[n.upTo]; ok && it.Outcome != plan.Hit && key != it.Key {
 			at[n.upTo] = key
 			keys = append(keys, key)

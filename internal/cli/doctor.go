@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os/exec"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
@@ -12,7 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/doctor"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -23,7 +20,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
 		Long: `Check this machine for what redsi needs, and say how to get what is missing: the
 program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the signing
-key, the keys that the pipeline trusts, other stores (--from), the Temporal server or cluster, and what set-up needs.
+key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
+cluster.
 
 Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check fails.`,
 		Example: `  redsi doctor
@@ -55,15 +53,15 @@ func (a *app) examine(ctx context.Context, o clusterOptions) []doctor.Finding {
 	facts, err := a.secondProgram().Facts(ctx)
 	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.computed())...)
 	found = append(found, doctor.State(a.StateDir)) // before the store's folder is made in it
-	own, err := a.openOwn(ctx)
+	own, err := a.OpenOwn(ctx)
 	found = append(found, doctor.Store(ctx, a.StoreURL, own, err))
-	a.readResults(ctx)
-	k, err := a.signer()
-	ring, rerr := a.ring()
+	a.ReadResults(ctx)
+	k, err := a.Signer()
+	ring, rerr := a.Ring()
 	found = append(found, doctor.Key(k, k != nil && rerr == nil && ring.Of(k.Public()) == signature.Revoked, err))
-	policy, err := a.policy()
+	policy, err := a.Policy()
 	found = append(found, doctor.Trust(policy, err))
-	found = append(found, doctor.Others(ctx, a.addresses(), a.requiresFrom())...)
+	found = append(found, doctor.Others(ctx, a.Addresses(), a.RequiresFrom())...)
 	if o.given() {
 		c := doctor.Cluster{Address: o.address, Worker: func(queue string) string { return a.hint("worker", "--queue", queue) },
 			Dial: func(ctx context.Context) (doctor.Connection, error) {
@@ -78,10 +76,10 @@ func (a *app) examine(ctx context.Context, o clusterOptions) []doctor.Finding {
 		codec, err := o.codec()
 		found = append(found, doctor.PayloadKey(o.payloadKey, codec.IDs(), err))
 	}
-	if text := a.local.sets(a.cmd.Flags(), a.Profile); text != "" {
+	if text := a.settings(); text != "" {
 		found = append(found, doctor.Settings(text))
 	}
-	return append(found, checkTools()...)
+	return found
 }
 
 // examined is a connection to a cluster that is checked.
@@ -91,25 +89,6 @@ func (e examined) Place() string { return fmt.Sprintf("%s, namespace %s", e.host
 
 func (e examined) Polled(ctx context.Context, queue string) (bool, error) {
 	return polled(ctx, e.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
-}
-
-// readResults takes the pipeline's results block, if there is a pipeline that can be read:
-// some verbs also work without one.
-func (a *app) readResults(ctx context.Context) {
-	file := cmp.Or(a.File, env("REDSI_FILE", "pipelines.hcl"))
-	sources, err := pipeline.Read(file)
-	if err != nil {
-		return
-	}
-	g, err := a.given()
-	if err != nil {
-		return
-	}
-	mods := a.reader(file)
-	p, ds := pipeline.Load(sources, a.options(ctx, g, mods))
-	if !ds.HasErrors() {
-		a.whose = p.Results
-	}
 }
 
 func (a *app) printFindings(found []doctor.Finding) {
@@ -128,24 +107,3 @@ func (a *app) printFindings(found []doctor.Finding) {
 
 // levelColour maps a level to the outcome whose colour it has.
 var levelColour = map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}
-
-// checkTools looks for the programs that set-up needs; a finished build does not.
-func checkTools() []doctor.Finding {
-	var out []doctor.Finding
-	for _, t := range []struct{ program, use, do string }{
-		{"go", "building", "apt-get install golang, or the archive of the Go project"},
-		{"g++", "building gotch", "apt-get install g++ (macOS: xcode-select --install)"},
-		{"cargo", "building the tokenizers", "apt-get install cargo (macOS: brew install rust)"},
-		{"python3", "fetching libtorch with pip", "apt-get install python3-pip (macOS: brew install python)"},
-		{"make", "make targets", "apt-get install make (macOS: xcode-select --install)"},
-	} {
-		f := doctor.Finding{What: t.program, Soft: true, Note: "for " + t.use}
-		if p, err := exec.LookPath(t.program); err == nil {
-			f.OK, f.Note = true, p
-		} else {
-			f.Do = t.do
-		}
-		out = append(out, f)
-	}
-	return out
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/sharing/choose"
 	"github.com/redsi/redsi/internal/sharing/pack"
@@ -101,16 +102,16 @@ func (a *app) exportArchive(ctx context.Context, o pack.Options) (*pack.Exported
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	pl, p, err := a.loadPlan(ctx)
+	pl, p, err := a.LoadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	x, err := pack.New(pack.Source{Store: store, Pipeline: p, Plan: pl, Targets: a.Targets, NameOf: nameOfOutput,
-		File: a.File, Folder: projectDir(a.File), Checkouts: filepath.Join(a.StateDir, "modules")}, o)
+		File: a.File, Folder: session.ProjectDir(a.File), Checkouts: filepath.Join(a.StateDir, "modules")}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -118,18 +119,18 @@ func (a *app) exportArchive(ctx context.Context, o pack.Options) (*pack.Exported
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+	v, err := a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
 		x.Note(i, it)
 		return g.Keep(i, it)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := a.sayDown(store, mayHave(v, nil)); err != nil {
+	if err := a.SayDown(store, session.MayHave(v, nil)); err != nil {
 		return nil, err
 	}
 	// Results from other stores are copied unchanged, with their signatures.
-	if err := a.bring(ctx, store, v, func(int) bool { return true }); err != nil {
+	if err := a.Bring(ctx, store, v, func(int) bool { return true }); err != nil {
 		return nil, err
 	}
 	if err := x.Choose(ctx); errors.Is(err, pack.ErrNothing) {
@@ -145,7 +146,7 @@ func (a *app) exportArchive(ctx context.Context, o pack.Options) (*pack.Exported
 	if err := r.HTML(&page); err != nil {
 		return nil, err
 	}
-	by, err := a.signer()
+	by, err := a.Signer()
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +195,7 @@ func (a *app) sayArchived(x *pack.Exported) error {
 
 // exportHub writes the repositories, and says which steps have no result for theirs.
 func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]repositories.Repository, error) {
-	v, store, err := a.previewFor(ctx, func(_ int, it *plan.Item) bool { return repositories.Makes(a.Registry.Lookup(it.Task.Kind)) })
+	v, store, err := a.PreviewFor(ctx, func(_ int, it *plan.Item) bool { return repositories.Makes(a.Registry.Lookup(it.Task.Kind)) })
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -99,10 +100,10 @@ func follow(t *testing.T, src string) *followed {
 	}
 	t.Cleanup(server.Stop)
 	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan outcome, 1)}
-	f.app = &app{Registry: kinds.Registry(), Out: f.out, Err: f.out, Log: slog.New(slog.DiscardHandler),
-		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl"),
-		waits: waits{unseen: 300 * time.Millisecond, say: 500 * time.Millisecond}}
-	f.sayer.w, f.cmd = f.out, newRoot(&app{})
+	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
+		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
+	f.waits = waits{unseen: 300 * time.Millisecond, say: 500 * time.Millisecond}
+	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
 	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func follow(t *testing.T, src string) *followed {
 		return c
 	}
 	f.conn = &connection{Client: connect(grpc.WithChainUnaryInterceptor(f.link.impatient)), ns: "default", host: server.Address}
-	store, err := f.openStore(t.Context())
+	store, err := f.OpenStore(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func follow(t *testing.T, src string) *followed {
 		}
 		t.Cleanup(w.Stop)
 	}
-	pl, _, err := f.loadPlan(t.Context())
+	pl, _, err := f.LoadPlan(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

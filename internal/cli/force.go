@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -81,17 +82,17 @@ func (a *app) previewAround(ctx context.Context, target string) (*plan.Preview, 
 		return nil, artifacts.Store{}, err
 	}
 	if _, err := plan.Build(a.File, p, a.Registry, []string{target}); err != nil {
-		return nil, artifacts.Store{}, a.targetError(err)
+		return nil, artifacts.Store{}, a.TargetError(err)
 	}
-	pl, err := a.planOf(ctx, p, a.File, nil)
+	pl, err := a.PlanOf(ctx, p, a.File, nil)
 	if err != nil {
 		return nil, artifacts.Store{}, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, store, err
 	}
-	v, err := a.previewOf(ctx, store, pl, keepAll)
+	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
 	return v, store, err
 }
 

@@ -64,7 +64,7 @@ the same names are replaced, and the others stay.`,
 // asked finds the files that an argument of get means, by the names to write them under.
 func (a *app) asked(ctx context.Context, arg string) (artifacts.Store, []artifacts.File, error) {
 	if d, err := artifacts.ParseDigest(arg); err == nil {
-		store, err := a.openStore(ctx)
+		store, err := a.OpenStore(ctx)
 		if err != nil {
 			return store, nil, err
 		}

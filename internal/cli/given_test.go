@@ -16,7 +16,9 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -89,7 +91,7 @@ func TestCommandLines(t *testing.T) {
 
 // TestFromFlags: verbs that read results of others have the flags that say whose.
 func TestFromFlags(t *testing.T) {
-	root := newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard})
+	root := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard))
 	for _, verb := range []string{"check", "accept", "force", "verify", "lsp", "plan", "run", "report", "trace", "why", "logs"} {
 		cmd, _, err := root.Find([]string{verb})
 		if err != nil {
@@ -103,22 +105,12 @@ func TestFromFlags(t *testing.T) {
 	}
 }
 
-// TestLastRuns: last~N is N and nothing behind it.
-func TestLastRuns(t *testing.T) {
-	store := mem.New()
-	a := &app{File: filepath.Join(t.TempDir(), "p.hcl")}
-	for i := range 2 {
-		if err := activities.WriteRun(t.Context(), store, workflows.RunRecord{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if rec, err := a.findRun(t.Context(), store, "last~1"); err != nil || !strings.HasPrefix(rec.RunID, "20260101") {
-		t.Errorf("%+v, %v", rec, err)
-	}
-	for _, name := range []string{"last~1zzz", "last~", "last~+1", "last~-1", "last1", "last~1 "} {
-		if rec, err := a.findRun(t.Context(), store, name); err == nil || !strings.Contains(err.Error(), "is not last or last~N") {
-			t.Errorf("%q is %+v, %v", name, rec, err)
-		}
+// TestCancelledSays: the error of a cancelled run says how far its steps are.
+func TestCancelledSays(t *testing.T) {
+	at := journal.Checkpoint{Address: "step.train", At: 600, Of: 1000, Unit: "step"}
+	e := &cancelledError{id: "r", sum: "1 hit, 1 cancelled", resumes: []journal.Checkpoint{at}, next: "`redsi run` goes on"}
+	if got, want := e.Error(), "run r was cancelled: 1 hit, 1 cancelled\nstep.train has a checkpoint at step 600 of 1,000\n`redsi run` goes on"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -139,7 +131,7 @@ func TestShellHasTheTerminal(t *testing.T) {
 	os.Stderr = f
 	defer func() { os.Stderr = was }()
 	var ours bytes.Buffer
-	a := &app{Out: &ours, Err: &ours}
+	a := newApp(&session.Session{}, &ours, &ours)
 	a.sayer.w = &ours
 	if err := a.enter(dir, nil); err != nil {
 		t.Fatal(err)
@@ -158,7 +150,7 @@ func TestLostInOrder(t *testing.T) {
 		for i := range lostShown + 2 {
 			done.Lost[artifacts.Digest{byte(i)}] = "gone"
 		}
-		(&app{Out: &out}).sayTransferred(&artifacts.Transfer{}, done)
+		(newApp(&session.Session{}, &out, nil)).sayTransferred(&artifacts.Transfer{}, done)
 		if first == "" {
 			first = out.String()
 		}
@@ -201,14 +193,14 @@ func TestLogsOfARun(t *testing.T) {
 
 // TestEndsInShort: the lines of a step's error that its FAIL line has shown are not said again.
 func TestEndsInShort(t *testing.T) {
-	root := newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard})
+	root := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard))
 	failed := &workflows.RunError{Type: workflows.FailedRun, Text: "1 of 2 steps failed:\nstep.a: exit code 1\n    Traceback:\n      File x"}
 	for verb, want := range map[string]string{"run": "1 of 2 steps failed:\nstep.a: exit code 1\n`redsi logs --failed --run r` shows all of it", "test": failed.Text} {
 		cmd, _, err := root.Find([]string{verb})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (&app{cmd: cmd}).once(failed, "r"); got.Error() != want {
+		if got := func() error { a := newApp(&session.Session{}, nil, nil); a.cmd = cmd; return a.once(failed, "r") }(); got.Error() != want {
 			t.Errorf("%s: %s", verb, got)
 		}
 	}
@@ -226,13 +218,13 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	app := func(state string) *app { // with the store that a state folder has
-		a := &app{Registry: kinds.Registry(), Out: io.Discard, Err: io.Discard, Log: slog.New(slog.DiscardHandler), File: file,
-			StateDir: filepath.Join(root, state), StoreURL: filepath.Join(root, state, "store")}
-		a.cmd = newRoot(&app{Registry: &step.Registry{}})
+		a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: file,
+			StateDir: filepath.Join(root, state), StoreURL: filepath.Join(root, state, "store")}, io.Discard, io.Discard)
+		a.cmd = newRoot(newApp(&session.Session{Registry: &step.Registry{}}, nil, nil))
 		return a
 	}
 	a := app("theirs")
-	v, store, err := a.preview(t.Context())
+	v, store, err := a.PreviewAll(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,11 +246,11 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 		{"mine", "theirs/store", "", "", "RUN"},
 	} {
 		a := app(c.state)
-		a.others.untrusted = c.untrusted
+		a.Others.Untrusted = c.untrusted
 		if c.from != "" {
-			a.others.from = []string{c.from}
+			a.Others.From = []string{c.from}
 		}
-		p, _, err := a.evaluate(t.Context())
+		p, _, err := a.Evaluate(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

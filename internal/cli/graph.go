@@ -11,7 +11,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 )
 
 func newGraphCmd(a *app) *cobra.Command {
@@ -41,7 +43,7 @@ how many have results. --outcomes=false draws without reading results.`,
 			}
 			pl, err := plan.Build(a.File, p, a.Registry, a.Targets)
 			if err != nil {
-				return a.targetError(err)
+				return a.TargetError(err)
 			}
 			g := graph.New(graphSteps(pl), expand)
 			if outcomes {
@@ -69,19 +71,19 @@ how many have results. --outcomes=false draws without reading results.`,
 
 // planned is what plan says about each step of a pipeline.
 func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, error) {
-	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.previewOf(ctx, store, pl, keepNone)
+	v, err := a.PreviewOf(ctx, store, pl, session.KeepNone)
 	if err != nil {
 		return nil, err
 	}
-	resumes, err := a.resumable(ctx, store, v)
+	resumes, err := journal.Resumable(ctx, a.Registry, store, v)
 	if err != nil {
 		return nil, err
 	}

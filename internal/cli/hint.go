@@ -54,11 +54,11 @@ func (a *app) hint(verb string, args ...string) string {
 // settled reports whether a flag's value comes from settings that another verb does not read:
 // without -f it reads those of the current folder.
 func (a *app) settled(flag string, to *cobra.Command) bool {
-	return a.local.flags[flag] && !understands(to, "file") && filepath.Dir(a.local.file) != "."
+	return a.Local.Flags[flag] && !understands(to, "file") && filepath.Dir(a.Local.File) != "."
 }
 
 func (a *app) sensitive(variable string) bool {
-	_, ok := a.secrets[variable]
+	_, ok := a.Secrets[variable]
 	return ok
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -54,7 +55,7 @@ func understood(line string) error {
 		return err
 	}
 	words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	cmd, rest, err := newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard}).Find(words)
+	cmd, rest, err := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard)).Find(words)
 	if err == nil {
 		err = cmd.ParseFlags(rest)
 	}
@@ -115,7 +116,7 @@ func TestExamplesOfHelp(t *testing.T) {
 			each(c)
 		}
 	}
-	each(newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard}))
+	each(newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard)))
 	if n < 140 {
 		t.Errorf("%d examples", n)
 	}

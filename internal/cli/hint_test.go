@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/step"
 )
 
@@ -33,7 +34,7 @@ func TestHint(t *testing.T) {
 		{"plan", nil, "trace", []string{"it's", ""}, `redsi trace 'it'\''s' ''`},
 		{"run --temporal-address h:1 --var a=b", nil, "status", nil, `redsi status --temporal-address h:1`},
 	} {
-		a := &app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard, secrets: c.secrets}
+		a := newApp(&session.Session{Registry: &step.Registry{}, Secrets: c.secrets}, io.Discard, io.Discard)
 		root := newRoot(a)
 		words := strings.Fields(c.at)
 		at, rest, err := root.Find(words)
@@ -59,7 +60,7 @@ func TestHint(t *testing.T) {
 // given what they set.
 func TestHintOfSettings(t *testing.T) {
 	for file, want := range map[string]string{"study/redsi.local.hcl": "redsi gc --store s", "redsi.local.hcl": "redsi gc"} {
-		a := &app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard, local: local{file: file, flags: map[string]bool{"store": true}}}
+		a := newApp(&session.Session{Registry: &step.Registry{}, Local: session.Local{File: file, Flags: map[string]bool{"store": true}}}, io.Discard, io.Discard)
 		at, _, err := newRoot(a).Find([]string{"run"})
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +79,7 @@ func TestHintOfSettings(t *testing.T) {
 
 // TestCarried: each flag of a pipeline, a store or a cluster is one that hints carry.
 func TestCarried(t *testing.T) {
-	root := newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard})
+	root := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard))
 	shared := map[string]int{}
 	for _, cmd := range root.Commands() {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { shared[f.Name]++ })

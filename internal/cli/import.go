@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/sharing/pack"
 	"github.com/redsi/redsi/internal/system/signature"
@@ -56,7 +57,7 @@ one given with --trust; --untrusted use accepts them unsigned.`,
 					return m.add, m.close
 				}}
 			if a.namesStore() {
-				in.Store = a.openOwn
+				in.Store = a.OpenOwn
 			}
 			x, err := pack.Import(cmd.Context(), in)
 			if err != nil {
@@ -79,10 +80,10 @@ func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
 	if o.untrusted != "" && o.untrusted != string(artifacts.UseUntrusted) {
 		return ring, fault.Input(fmt.Errorf("--untrusted %s: want use; without it, such results are not accepted", o.untrusted))
 	}
-	if ring.Trusted, err = parseTrust(o.trust); err != nil {
+	if ring.Trusted, err = session.ParseTrust(o.trust); err != nil {
 		return ring, err
 	}
-	own, err := a.signer()
+	own, err := a.Signer()
 	if err == nil && own != nil {
 		ring.Trusted = append(ring.Trusted, own.Public())
 	}
@@ -92,7 +93,7 @@ func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
 // namesStore reports whether a store was named, by itself or as that of a state folder.
 func (a *app) namesStore() bool {
 	flags := a.cmd.Flags()
-	return flags.Changed("store") || flags.Changed("state") || os.Getenv("REDSI_STORE") != "" || os.Getenv("REDSI_STATE") != "" || a.local.flags["store"] || a.local.flags["state"]
+	return flags.Changed("store") || flags.Changed("state") || os.Getenv("REDSI_STORE") != "" || os.Getenv("REDSI_STATE") != "" || a.Local.Flags["store"] || a.Local.Flags["state"]
 }
 
 func (a *app) sayImported(x *pack.Imported) error {

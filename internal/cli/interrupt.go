@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -38,8 +39,8 @@ func (a *app) exitOnInterrupt(ctx context.Context) {
 // cancelledError is the error of a cancelled run.
 type cancelledError struct {
 	id, next string
-	sum      string       // how its steps ended; "": no record
-	resumes  []checkpoint // of its steps
+	sum      string               // how its steps ended; "": no record
+	resumes  []journal.Checkpoint // of its steps
 }
 
 func (e *cancelledError) Error() string {
@@ -79,7 +80,7 @@ func (a *app) tellCancelled(ctx context.Context, store artifacts.Store, pl *plan
 				keys[i] = s.Key
 			}
 		}
-		found, err := a.checkpoints(ctx, store, pl, keys)
+		found, err := journal.Checkpoints(ctx, a.Registry, store, pl, keys)
 		if err != nil {
 			a.Log.Debug("the checkpoints of a cancelled run", "err", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -53,7 +54,7 @@ you.`,
   REDSI_SIGNING_KEY=ci.key redsi key new --name ci@example.org`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, _, err := signingKey()
+			path, _, err := session.SigningKey()
 			if path = cmp.Or(out, path); out == "" && err != nil {
 				return fault.Input(fmt.Errorf("there is no configuration folder (%w): name a file with --out", err))
 			}
@@ -102,7 +103,7 @@ func newKeyShowCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			path, _, err := signingKey()
+			path, _, err := session.SigningKey()
 			if err != nil {
 				return err
 			}
@@ -113,12 +114,12 @@ func newKeyShowCmd(a *app) *cobra.Command {
 
 // needSigner is the user's key; an error if there is none.
 func (a *app) needSigner() (*signature.Private, error) {
-	k, err := a.signer()
+	k, err := a.Signer()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if k == nil {
-		path, _, err := signingKey()
+		path, _, err := session.SigningKey()
 		if err != nil {
 			return nil, fault.Input(fmt.Errorf("there is no signing key, and no configuration folder for one: set REDSI_SIGNING_KEY to a file (%w)", err))
 		}

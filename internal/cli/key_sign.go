@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -67,7 +68,7 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 	if err != nil {
 		return err
 	}
-	store, err := a.openOwn(ctx)
+	store, err := a.OpenOwn(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 		return err
 	}
 	signed, there, passed, damaged := 0, 0, 0, 0
-	for some := range slices.Chunk(keys, incomingMost) {
+	for some := range slices.Chunk(keys, session.IncomingMost) {
 		entries, err := artifacts.Inspect(ctx, store, some)
 		if err != nil {
 			return err
@@ -146,7 +147,7 @@ func newKeyListCmd(a *app) *cobra.Command {
 }
 
 func (a *app) listKeys(ctx context.Context) error {
-	store, err := a.openOwn(ctx)
+	store, err := a.OpenOwn(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,11 +160,11 @@ func (a *app) listKeys(ctx context.Context) error {
 	if keys, err = a.signedKeys(ctx, store); err != nil {
 		return err
 	}
-	ring, err := a.ring()
+	ring, err := a.Ring()
 	if err != nil {
 		return err
 	}
-	me, err := a.signer()
+	me, err := a.Signer()
 	if err != nil {
 		return err
 	}

@@ -2,28 +2,15 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/shellwords"
 )
-
-// local is what a folder's LocalFile sets, unless something of higher precedence does.
-type local struct {
-	pipeline.Local
-	file  string          // "" if there is none
-	flags map[string]bool // that it set
-	vars  []string        // that it set, as NAME=VALUE; sensitive ones as NAME
-}
 
 // readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the
 // current one. Some read neither pipeline nor store, test must do the same on all machines,
@@ -35,42 +22,25 @@ func readsLocal(cmd *cobra.Command) bool {
 	return !cmd.Hidden && !slices.Contains([]string{"init", "fmt", "kinds", "test", "completion", "help", "apply", "lsp"}, cmd.Name())
 }
 
-// localOf reads the settings of a folder. A profile given on the command line must exist; one
-// from the environment applies only to folders with settings.
-func (a *app) localOf(folder string) (local, pipeline.Diagnostics, error) {
-	file := filepath.Join(folder, pipeline.LocalFile)
-	b, err := pipeline.ReadFile(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && a.cmd.Flags().Changed("profile"):
-		return local{}, pipeline.Diagnostics{}, fault.Input(fmt.Errorf("--profile %s: there is no %s", a.Profile, file))
-	case errors.Is(err, fs.ErrNotExist):
-		return local{}, pipeline.Diagnostics{}, nil
-	case err != nil:
-		return local{}, pipeline.Diagnostics{}, fault.Input(err)
-	}
-	l, ds := pipeline.ParseLocal(filepath.ToSlash(file), b, a.Profile)
-	return local{Local: l, file: file, flags: map[string]bool{}}, ds, nil
-}
-
 // useLocal reads the settings of a folder, and sets the flags of the running verb that have
 // no value of higher precedence.
 func (a *app) useLocal(folder string) error {
-	l, ds, err := a.localOf(folder)
+	l, ds, err := a.LocalOf(folder)
 	if err == nil {
 		err = a.printLoaded(ds)
 	}
-	if err != nil || l.file == "" {
+	if err != nil || l.File == "" {
 		return err
 	}
-	a.local = l
+	a.Local = l
 	set := func(flag, variable, value string) {
 		if value != "" && a.unset(flag, variable) {
 			err = errors.Join(err, a.cmd.Flags().Lookup(flag).Value.Set(value))
-			l.flags[flag] = true
+			l.Flags[flag] = true
 		}
 	}
-	set("store", "REDSI_STORE", l.beside(l.Store))
-	set("state", "REDSI_STATE", l.beside(l.State))
+	set("store", "REDSI_STORE", l.Beside(l.Store))
+	set("state", "REDSI_STATE", l.Beside(l.State))
 	if a.unset("temporal-address", "TEMPORAL_ADDRESS") && a.unset("temporal-profile", "TEMPORAL_PROFILE") { // else another cluster is meant
 		set("temporal-address", "TEMPORAL_ADDRESS", l.Temporal.Address)
 		set("temporal-profile", "TEMPORAL_PROFILE", l.Temporal.Profile)
@@ -86,23 +56,16 @@ func (a *app) unset(flag, variable string) bool {
 	return f != nil && !f.Changed && os.Getenv(variable) == ""
 }
 
-// beside is a folder that the settings name, relative to theirs.
-func (l *local) beside(path string) string {
-	if path == "" || filepath.IsAbs(path) || strings.Contains(path, "://") || path == "mem:" {
-		return path
-	}
-	return filepath.Join(filepath.Dir(l.file), path)
-}
-
-// sets says in words what the settings set; "": nothing.
-func (l *local) sets(flags *pflag.FlagSet, profile string) string {
-	words := slices.Clone(l.vars)
-	for _, name := range slices.Sorted(maps.Keys(l.flags)) {
-		words = append(words, "--"+name+" "+quoted(flags.Lookup(name).Value.String()))
+// settings says in words what the settings set for the running verb; "": nothing.
+func (a *app) settings() string {
+	l, flags := &a.Local, a.cmd.Flags()
+	words := slices.Clone(l.Vars)
+	for _, name := range slices.Sorted(maps.Keys(l.Flags)) {
+		words = append(words, "--"+name+" "+shellwords.Quote(flags.Lookup(name).Value.String()))
 	}
 	if flags.Lookup("from") != nil { // else the verb reads no other stores
 		for _, address := range l.From {
-			words = append(words, "--from "+quoted(l.beside(address)))
+			words = append(words, "--from "+shellwords.Quote(l.Beside(address)))
 		}
 		if l.RequireFrom {
 			words = append(words, "--require-from")
@@ -114,30 +77,19 @@ func (l *local) sets(flags *pflag.FlagSet, profile string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	from := l.file
-	if profile != "" {
-		from += ", profile " + profile + ","
+	from := l.File
+	if a.Profile != "" {
+		from += ", profile " + a.Profile + ","
 	}
 	return from + " sets " + strings.Join(words, ", ")
 }
 
 // sayLocal says what the settings set for a plan or run.
 func (a *app) sayLocal() {
-	if a.local.file == "" {
+	if a.Local.File == "" {
 		return
 	}
-	if text := a.local.sets(a.cmd.Flags(), a.Profile); text != "" {
+	if text := a.settings(); text != "" {
 		a.say(text)
-	}
-}
-
-// gave records which variables of a pipeline the settings set.
-func (l *local) gave(p *pipeline.Pipeline) {
-	l.vars = nil
-	for _, name := range p.Local {
-		if value, ok := p.Inputs()[name]; ok {
-			name += "=" + value
-		}
-		l.vars = append(l.vars, quoted(name))
 	}
 }

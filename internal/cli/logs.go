@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -74,8 +75,8 @@ The log goes to standard output, notes about it to standard error.`,
 			if run == "" && target != "" {
 				store, logs, err = a.logsNow(ctx, target, failed)
 			} else {
-				a.readResults(ctx)
-				if store, err = a.openStore(ctx); err == nil {
+				a.ReadResults(ctx)
+				if store, err = a.OpenStore(ctx); err == nil {
 					logs, err = a.logsOfRun(ctx, store, run, target, failed)
 				}
 			}
@@ -95,15 +96,15 @@ The log goes to standard output, notes about it to standard error.`,
 // logsNow finds the logs of steps as they are in the pipeline.
 func (a *app) logsNow(ctx context.Context, target string, failed bool) (artifacts.Store, []stepLog, error) {
 	a.Targets = []string{target}
-	pl, _, err := a.loadPlan(ctx)
+	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {
 		return artifacts.Store{}, nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return store, nil, err
 	}
-	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) })
+	v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) })
 	if err != nil {
 		return store, nil, err
 	}
@@ -182,7 +183,7 @@ func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target 
 	if run == "" {
 		run = "last"
 	}
-	rec, err := a.findRun(ctx, store, run)
+	rec, err := a.FindRun(ctx, store, run)
 	if err != nil {
 		return nil, err
 	}
@@ -200,12 +201,12 @@ func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target 
 		return target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != workflows.Failed
 	})
 	for _, s := range steps {
-		if finished(s) {
+		if journal.Finished(s) {
 			keys = append(keys, s.Key)
 		}
 	}
 	entries := map[artifacts.Digest]artifacts.Entry{}
-	for some := range slices.Chunk(keys, inspectMost) {
+	for some := range slices.Chunk(keys, journal.InspectMost) {
 		found, err := artifacts.Inspect(ctx, store, some)
 		if err != nil {
 			return nil, err
@@ -215,7 +216,7 @@ func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target 
 	var logs []stepLog
 	for _, s := range steps {
 		switch {
-		case finished(s):
+		case journal.Finished(s):
 			if e := entries[s.Key]; e.Result == nil {
 				logs = append(logs, stepLog{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Note: "its log was lost with its result: " + e.Miss()})
 			} else {

@@ -133,7 +133,7 @@ func (l *lookout) waits(ctx context.Context) string {
 		case workflows.LoadActivity:
 			return "waiting for a worker to read the plan"
 		case workflows.PrepareActivity:
-			return "waiting: looking up steps in " + l.a.places()
+			return "waiting: looking up steps in " + l.a.Places()
 		case workflows.JournalActivity:
 			return "waiting for the store: writing the run's record"
 		case workflows.BatchActivity:

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lsp"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
+	"github.com/redsi/redsi/internal/session"
 )
 
 func newLSPCmd(a *app) *cobra.Command {
@@ -31,14 +32,14 @@ anything. Flags set variables, as for other verbs. It ends with its client.`,
   redsi lsp --var scale=toy --store s3://bucket/prefix`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := a.given()
+			g, err := a.Given()
 			if err != nil {
 				return err
 			}
-			mods := a.reader(a.File)
+			mods := a.Reader(a.File)
 			mods.Accept = func(string) error { return nil } // only pinned repositories: nothing is fetched for what is being typed
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
-				Load:    a.options(cmd.Context(), g, mods),
+				Load:    a.Options(cmd.Context(), g, mods),
 				Version: revision.Of(), Log: a.Log, Outcomes: a.outcomes,
 				Local: a.localVariables, CheckOther: a.checkOther,
 			})
@@ -54,7 +55,7 @@ anything. Flags set variables, as for other verbs. It ends with its client.`,
 // localVariables are those of the settings next to an editor's pipeline; none if they are
 // invalid, which the editor shows in their file.
 func (a *app) localVariables(folder string) []pipeline.File {
-	l, _, _ := a.localOf(folder)
+	l, _, _ := a.LocalOf(folder)
 	return l.Variables
 }
 
@@ -77,36 +78,36 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		}
 		return filepath.Join(root, path)
 	}
-	b := &app{Registry: a.Registry, Out: a.Err, Err: a.Err, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), secrets: p.Secrets, whose: p.Results}
-	b.others.trust, b.others.untrusted, b.others.from = a.others.trust, a.others.untrusted, slices.Clone(a.others.from)
-	for i, address := range b.others.from {
-		b.others.from[i] = within(address)
+	b := session.Session{Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}
+	b.Others.Trust, b.Others.Untrusted, b.Others.From = a.Others.Trust, a.Others.Untrusted, slices.Clone(a.Others.From)
+	for i, address := range b.Others.From {
+		b.Others.From[i] = within(address)
 	}
-	if l, ds, err := a.localOf(projectDir(file)); err == nil && !ds.HasErrors() {
-		b.local = l
+	if l, ds, err := a.LocalOf(session.ProjectDir(file)); err == nil && !ds.HasErrors() {
+		b.Local = l
 		if l.State != "" && a.unset("state", "REDSI_STATE") {
-			b.StateDir = l.beside(l.State)
+			b.StateDir = l.Beside(l.State)
 		}
 		if a.unset("store", "REDSI_STORE") {
-			b.StoreURL = cmp.Or(l.beside(l.Store), filepath.Join(b.StateDir, "store"))
+			b.StoreURL = cmp.Or(l.Beside(l.Store), filepath.Join(b.StateDir, "store"))
 		}
 	}
-	pl, err := b.planOf(ctx, p, file, nil)
+	pl, err := b.PlanOf(ctx, p, file, nil)
 	if err != nil {
 		return nil, err
 	}
 	own := mem.New()
 	if _, err := os.Stat(b.StoreURL); err == nil || strings.Contains(b.StoreURL, "://") {
-		if own, err = b.openOwn(ctx); err != nil {
+		if own, err = b.OpenOwn(ctx); err != nil {
 			return nil, err
 		}
 	}
-	store, err := b.withOthers(ctx, own)
+	store, err := b.WithOthers(ctx, own)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]lsp.Outcome{}
-	v, err := b.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+	v, err := b.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
 		out[pl.Steps[i].Address] = lsp.Outcome{Word: "HIT", Finished: it.Result.Finished, Took: it.Took}
 		return false
 	})

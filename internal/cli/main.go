@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -33,7 +34,8 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	if terminal(errw) > 0 {
 		errw = view.NewScreen(errw)
 	}
-	a := &app{Registry: kinds, Out: out, Err: errw, waits: usualWaits()}
+	a := newApp(&session.Session{Registry: kinds}, out, errw)
+	a.waits = usualWaits()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(out)

@@ -20,7 +20,7 @@ import (
 // needed.
 func (a *app) secondProgram() *compute.Pool {
 	if a.second == nil {
-		a.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: a.Registry, CacheDir: a.cacheDir(), Log: a.Log})
+		a.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: a.Registry, CacheDir: a.CacheDir(), Log: a.Log})
 	}
 	return a.second
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -38,7 +39,7 @@ func TestWorkerModules(t *testing.T) {
 	if err := os.Symlink(filepath.Join(top, "out", "m.hcl"), filepath.Join(top, "in", "linked", "more.hcl")); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Registry: kinds.Registry(), StateDir: filepath.Join(top, "state")}
+	a := newApp(&session.Session{Registry: kinds.Registry(), StateDir: filepath.Join(top, "state")}, nil, nil)
 	accept := (&activities.Activities{Accept: []string{filepath.Join(top, "in")}}).Accepts
 	const refused = "does not accept"
 	for file, want := range map[string]string{"good.hcl": "", "bad.hcl": refused, "remote.hcl": "is not pinned",

@@ -2,22 +2,16 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/step"
 )
 
@@ -70,8 +64,8 @@ the card are named, with what to change.`,
 				return err
 			}
 			keep := func(int, *plan.Item) bool { return saveTo != "" }
-			a.partial = saveTo == "" // such a plan is only shown
-			v, store, err := a.previewOn(ctx, func(pl *plan.Plan) plan.Keep {
+			a.Partial = saveTo == "" // such a plan is only shown
+			v, store, err := a.PreviewOn(ctx, func(pl *plan.Plan) plan.Keep {
 				if o == nil {
 					return keep
 				}
@@ -82,19 +76,19 @@ the card are named, with what to change.`,
 			}
 			a.sayLocal()
 			own := store.Own()
-			past, err := a.journalOf(ctx, own, v)
+			past, err := a.Journal(ctx, own, v)
 			if err != nil {
 				return err
 			}
-			if facts.Why, err = a.reasons(ctx, own, v, past); err != nil {
+			if facts.Why, err = past.Reasons(ctx, own, v, a.Differ(ctx, own)); err != nil {
 				return err
 			}
-			facts.Causes, facts.Failed = past.causes, past.failed
-			a.belief.explain(v, facts.Why)
-			if facts.Others, err = a.othersOf(ctx, store, v); err != nil {
+			facts.Causes, facts.Failed = past.Causes, past.Failed
+			a.Belief.Explain(v, facts.Why)
+			if facts.Others, err = a.OthersOf(ctx, store, v); err != nil {
 				return err
 			}
-			if facts.Estimate, err = a.estimateOf(ctx, own, v, past); err != nil {
+			if facts.Estimate, err = a.EstimateOf(ctx, own, v, past); err != nil {
 				return err
 			}
 			if o != nil {
@@ -102,7 +96,7 @@ the card are named, with what to change.`,
 					return err
 				}
 			}
-			for format, n := range past.moved {
+			for format, n := range past.Moved {
 				a.Log.Warn("keys moved: this pipeline has results under keys in a format that this redsi does not read, so they are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
 			}
 			if saveTo != "" {
@@ -110,8 +104,8 @@ the card are named, with what to change.`,
 					return err
 				}
 			}
-			facts.Libraries = a.counted(v.Plan.Steps)
-			facts.Store, facts.Free = store.URL, roomOf(store)
+			facts.Libraries = a.Counted(v.Plan.Steps)
+			facts.Store, facts.Free = store.URL, session.RoomOf(store)
 			if a.JSON {
 				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))
 			} else {
@@ -123,10 +117,10 @@ the card are named, with what to change.`,
 				}
 			}
 			if err == nil {
-				err = a.sayDown(store, mayHave(v, facts.Estimate))
+				err = a.SayDown(store, session.MayHave(v, facts.Estimate))
 			}
 			if err == nil {
-				err = a.lacks
+				err = a.Lacks
 			}
 			if err == nil && detailed && !v.Done() {
 				return fault.Printed(fault.CodePending)
@@ -147,62 +141,4 @@ the card are named, with what to change.`,
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
 	cards.add(f)
 	return cmd
-}
-
-// roomOf is how many bytes are free for a store's results; -1: unknown, as for a bucket.
-func roomOf(store artifacts.Store) int64 {
-	u, err := url.Parse(store.URL)
-	if err != nil || u.Scheme != "file" {
-		return -1
-	}
-	if free, ok := system.Free(filepath.FromSlash(u.Path)); ok {
-		return free
-	}
-	return -1
-}
-
-// preview loads the pipeline and looks up its results.
-func (a *app) preview(ctx context.Context) (*plan.Preview, artifacts.Store, error) {
-	return a.previewFor(ctx, keepAll)
-}
-
-// previewFor is preview of a pipeline that may be long: it holds only what keep selects.
-func (a *app) previewFor(ctx context.Context, keep plan.Keep) (*plan.Preview, artifacts.Store, error) {
-	return a.previewOn(ctx, func(*plan.Plan) plan.Keep { return keep })
-}
-
-// previewOn is previewFor, where what to keep depends on the plan.
-func (a *app) previewOn(ctx context.Context, keep func(*plan.Plan) plan.Keep) (*plan.Preview, artifacts.Store, error) {
-	pl, _, err := a.loadPlan(ctx)
-	if err != nil {
-		return nil, artifacts.Store{}, err
-	}
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return nil, store, err
-	}
-	v, err := a.previewOf(ctx, store, pl, keep(pl))
-	return v, store, err
-}
-
-func keepAll(int, *plan.Item) bool  { return true }
-func keepNone(int, *plan.Item) bool { return false }
-
-func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-	defer a.waiting("looking up " + view.Count(len(pl.Steps), "step") + " in " + a.places())()
-	a.belief = a.newBelief()
-	return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return a.belief.lookup(ctx, store, keys)
-	}, keep, store.Blobs.Open)
-}
-
-// hostEnv is recorded with results; it is never part of a key. It does not look for cards:
-// their libraries are loaded only when a step computes, and its result says on which card.
-func hostEnv() map[string]string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
-		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
 }

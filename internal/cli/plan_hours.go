@@ -19,6 +19,7 @@ import (
 	cardhours "github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 )
 
 // hoursFlags are the flags of plan --hours.
@@ -69,9 +70,6 @@ func (h *hoursFlags) options(cmd *cobra.Command) (*cardhours.Options, error) {
 	return o, nil
 }
 
-// heldForHours bounds the results of steps on cards that are held to see how long they took.
-const heldForHours = 2048
-
 // keepForHours keeps the results that works read, and those of steps on cards.
 func (a *app) keepForHours(pl *plan.Plan) plan.Keep {
 	asked, held := cardhours.Asked(pl, a.Registry), 0
@@ -79,7 +77,7 @@ func (a *app) keepForHours(pl *plan.Plan) plan.Keep {
 		if asked[i] {
 			return true
 		}
-		if pl.Steps[i].Queue != "gpu" || held == heldForHours {
+		if pl.Steps[i].Queue != "gpu" || held == journal.HeldForHours {
 			return false
 		}
 		held++
@@ -96,8 +94,8 @@ func either(x, y plan.Keep) plan.Keep {
 }
 
 // hoursOf reads from the store what hours depend on.
-func (a *app) hoursOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal, e *estimate.Estimate, o cardhours.Options) (*cardhours.Hours, error) {
-	earlier, err := past.onCards(ctx, store.Own(), v)
+func (a *app) hoursOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal.Journal, e *estimate.Estimate, o cardhours.Options) (*cardhours.Hours, error) {
+	earlier, err := past.OnCards(ctx, store.Own(), v)
 	if err != nil {
 		return nil, err
 	}
@@ -113,44 +111,11 @@ func (a *app) hoursOf(ctx context.Context, store artifacts.Store, v *plan.Previe
 		},
 		Took: func(i int) []cardhours.Took {
 			if r := v.Items[i].Result; r != nil {
-				return tookOnCard(r)
+				return journal.TookOnCard(r)
 			}
 			return earlier[i]
 		},
 	}, o)
-}
-
-// tookOnCard is how long a result took, if it was made on a card.
-func tookOnCard(r *artifacts.Result) []cardhours.Took {
-	if r == nil || r.Used == nil || r.Used.Card == "" || r.Used.CardMemory == 0 {
-		return nil
-	}
-	return []cardhours.Took{{Card: r.Used.Card, Took: r.Took}}
-}
-
-// onCards is how long the newest earlier results of steps on cards took, for at most
-// heldForHours steps.
-func (j *journal) onCards(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int][]cardhours.Took, error) {
-	keys := map[int]artifacts.Digest{}
-	var all []artifacts.Digest
-	for i, s := range v.Plan.Steps {
-		if spent := j.spent[s.Address]; s.Queue == "gpu" && v.Items[i].Outcome != plan.Hit && len(spent) > 0 && len(all) < heldForHours {
-			keys[i] = spent[0].key
-			all = append(all, spent[0].key)
-		}
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	entries, err := artifacts.Inspect(ctx, store, all)
-	if err != nil {
-		return nil, err
-	}
-	out := map[int][]cardhours.Took{}
-	for i, key := range keys {
-		out[i] = tookOnCard(entries[key].Result)
-	}
-	return out, nil
 }
 
 // mostOfFile bounds a config.json or a report.

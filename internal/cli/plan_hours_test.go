@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/journal"
 )
 
 // TestTookOnCard: only what was computed on a card says how long a card takes. Results of
@@ -20,7 +21,7 @@ func TestTookOnCard(t *testing.T) {
 		"on a processor":         {&artifacts.Result{Took: time.Hour, Used: &artifacts.Used{Memory: 5}}, 0},
 		"memory of a card's own": {&artifacts.Result{Took: time.Hour, Used: &artifacts.Used{Card: "NVIDIA H100 80GB HBM3", CardMemory: 7}}, 1},
 	} {
-		if got := tookOnCard(x.r); len(got) != x.want || x.want == 1 && (got[0].Took != time.Hour || got[0].Card != "NVIDIA H100 80GB HBM3") {
+		if got := journal.TookOnCard(x.r); len(got) != x.want || x.want == 1 && (got[0].Took != time.Hour || got[0].Card != "NVIDIA H100 80GB HBM3") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

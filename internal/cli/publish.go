@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/sharing/publish"
 )
@@ -69,7 +70,7 @@ readers would have to run are listed. Files of tables and figures are always pub
 }
 
 func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publication, error) {
-	pl, p, err := a.loadPlan(ctx)
+	pl, p, err := a.LoadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publicat
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,15 +86,15 @@ func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publicat
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.previewOf(ctx, store, pl, g.Keep)
+	v, err := a.PreviewOf(ctx, store, pl, g.Keep)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.sayDown(store, mayHave(v, nil)); err != nil {
+	if err := a.SayDown(store, session.MayHave(v, nil)); err != nil {
 		return nil, err
 	}
 	results := func(ctx context.Context, steps []int) ([]*artifacts.Result, error) {
-		return resultsAt(ctx, store, v, steps)
+		return session.ResultsAt(ctx, store, v, steps)
 	}
 	if err := pub.Choose(ctx, store, v, results); err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publicat
 	if o.DryRun {
 		return pub, a.copyOut(ctx, store, to, pub)
 	}
-	if err := a.bring(ctx, store, v, pub.Publishes); err != nil {
+	if err := a.Bring(ctx, store, v, pub.Publishes); err != nil {
 		return nil, err
 	}
 	if err := a.copyOut(ctx, store.Own(), to, pub); err != nil {
@@ -131,7 +132,7 @@ func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publicat
 
 // copyOut copies what is published, and signs it with the user's key, if there is one.
 func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *publish.Publication) error {
-	k, err := a.signer()
+	k, err := a.Signer()
 	if err != nil {
 		return err
 	}

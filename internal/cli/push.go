@@ -17,8 +17,9 @@ import (
 	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
-	"github.com/redsi/redsi/workflows"
+	"github.com/redsi/redsi/internal/session/journal"
 )
 
 // transferOptions say what push and pull copy, and whether they really do.
@@ -88,7 +89,7 @@ collection spares what has arrived until the transfer is done.`,
 // transferBetween opens the two stores.
 func (a *app) transferBetween(ctx context.Context, other string, push, dry bool) (*artifacts.Transfer, error) {
 	t := &artifacts.Transfer{DryRun: dry}
-	own, err := a.openOwn(ctx)
+	own, err := a.OpenOwn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (a *app) transferBetween(ctx context.Context, other string, push, dry bool)
 	if own.URL == there.URL {
 		return nil, fault.Input(fmt.Errorf("both stores are %s: name a different one", own.URL))
 	}
-	if t.From, t.To = own, a.following(there); !push {
+	if t.From, t.To = own, a.Following(there); !push {
 		t.From, t.To = t.To, own
 	}
 	return t, nil
@@ -163,22 +164,22 @@ func (a *app) selection(ctx context.Context, from artifacts.Store, o transferOpt
 		keys, err = a.keysOfTargets(ctx, from, o.only)
 		return keys, nil, err
 	case o.run != "":
-		rec, err := a.findRun(ctx, from, o.run)
+		rec, err := a.FindRun(ctx, from, o.run)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, s := range rec.Steps {
-			if finished(s) {
+			if journal.Finished(s) {
 				keys = append(keys, s.Key)
 			}
 		}
 		records, err = recordsUnder(ctx, from, artifacts.FailedPrefix+rec.RunID+"/")
-		return keys, append(records, runPrefix+rec.RunID), err
+		return keys, append(records, journal.RunPrefix+rec.RunID), err
 	}
 	if keys, err = artifacts.ResultKeys(ctx, from); err != nil {
 		return nil, nil, err
 	}
-	for _, prefix := range []string{artifacts.FailedPrefix, runPrefix, "pins/"} {
+	for _, prefix := range []string{artifacts.FailedPrefix, journal.RunPrefix, "pins/"} {
 		some, err := recordsUnder(ctx, from, prefix)
 		if err != nil {
 			return nil, nil, err
@@ -186,11 +187,6 @@ func (a *app) selection(ctx context.Context, from artifacts.Store, o transferOpt
 		records = append(records, some...)
 	}
 	return keys, records, nil
-}
-
-// finished reports whether a step of a run has a result.
-func finished(s workflows.RunStep) bool {
-	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
 }
 
 func recordsUnder(ctx context.Context, store artifacts.Store, prefix string) (names []string, err error) {
@@ -206,11 +202,11 @@ func recordsUnder(ctx context.Context, store artifacts.Store, prefix string) (na
 // keysOfTargets are the keys of the targets' results in a store and, unless only is set, of
 // the results that they need.
 func (a *app) keysOfTargets(ctx context.Context, from artifacts.Store, only bool) (keys []artifacts.Digest, err error) {
-	pl, _, err := a.loadPlan(ctx)
+	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.previewOf(ctx, from, pl, keepNone)
+	v, err := a.PreviewOf(ctx, from, pl, session.KeepNone)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/step"
@@ -121,7 +122,7 @@ type rebuilder struct {
 
 // rebuild runs steps with results again, here, compares, and attests.
 func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
-	key, err := a.signer()
+	key, err := a.Signer()
 	if err != nil {
 		return err
 	}
@@ -130,16 +131,16 @@ func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
 	}
 	a.Targets = []string{o.target}
 	all := o.needs || report.IsItem(o.target)
-	pl, _, err := a.loadPlan(ctx)
+	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {
 		return err
 	}
 	chosen := func(i int) bool { return all || plan.Matches(o.target, pl.Steps[i].Address) }
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
-	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return chosen(i) })
+	v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return chosen(i) })
 	if err != nil {
 		return err
 	}
@@ -343,7 +344,7 @@ func (r *rebuilder) around(ctx context.Context) error {
 		}
 	}
 	r.Targets = nil
-	pl, _, err := r.loadPlan(ctx)
+	pl, _, err := r.LoadPlan(ctx)
 	if err != nil {
 		return err
 	}
@@ -352,7 +353,7 @@ func (r *rebuilder) around(ctx context.Context) error {
 		if !evaluate[s.Task.Kind] {
 			continue
 		}
-		err := inputsOf(s.Task, func(_ string, in step.Input) {
+		err := session.InputsOf(s.Task, func(_ string, in step.Input) {
 			if in.Ref != nil {
 				reads[*in.Ref] = append(reads[*in.Ref], i)
 			}
@@ -361,7 +362,7 @@ func (r *rebuilder) around(ctx context.Context) error {
 			return err
 		}
 	}
-	v, err := r.previewOf(ctx, r.store, pl, func(i int, _ *plan.Item) bool { return evaluate[pl.Steps[i].Task.Kind] })
+	v, err := r.PreviewOf(ctx, r.store, pl, func(i int, _ *plan.Item) bool { return evaluate[pl.Steps[i].Task.Kind] })
 	if err != nil {
 		return err
 	}
@@ -372,7 +373,7 @@ func (r *rebuilder) around(ctx context.Context) error {
 // book has the attestations of a store's results; the keys of the pipeline and the command
 // line say whose count.
 func (a *app) book(ctx context.Context, store artifacts.Store) (*attest.Book, error) {
-	ring, err := a.ring()
+	ring, err := a.Ring()
 	if err != nil {
 		return nil, err
 	}

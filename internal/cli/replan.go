@@ -25,7 +25,7 @@ func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipelin
 	if !errors.As(failure, &failed) || len(failed.Result.Changed) == 0 {
 		return nil, failure
 	}
-	next, err := a.planAgain(ctx, p, a.File, a.Targets, failed.Result.Changed)
+	next, err := a.PlanAgain(ctx, p, a.File, a.Targets, failed.Result.Changed)
 	if err != nil {
 		return nil, errors.Join(failure, err)
 	}

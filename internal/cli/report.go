@@ -17,7 +17,7 @@ import (
 )
 
 func newReportCmd(a *app) *cobra.Command {
-	var out, ui, namespace, latex, compare, list string
+	var out, ui, namespace, latex, list string
 	var pdf bool
 	cmd := &cobra.Command{
 		Use:   "report",
@@ -29,10 +29,6 @@ and figures can be saved from it as CSV, JSON, LaTeX, PDF and PNG. It begins wit
 the pipeline's paper block, and contains no path of this machine. For a long
 pipeline the page shows 1,000 steps in full, first those that tables and figures
 come from, and sums up all by block; --target STEP shows others.
-
---compare RUN shows another run next to the present results: its number below each
-of ours with the difference, its figures, and the steps that differ. RUN is an id,
-a part of one, last, or last~1 for the one before.
 
 --latex FOLDER also writes a LaTeX document of the tables and figures that have
 run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages can
@@ -47,15 +43,14 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
   redsi report --latex results/latex --pdf
-  redsi report --compare last~1 -o compared.html
   redsi report --checklist acl -o checklist.md
   redsi report --temporal-ui http://127.0.0.1:8233   # with links to workflows`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			if list != "" {
-				if latex != "" || pdf || compare != "" {
-					return fault.Input(errors.New("--checklist cannot be used with --latex, --pdf or --compare"))
+				if latex != "" || pdf {
+					return fault.Input(errors.New("--checklist cannot be used with --latex or --pdf"))
 				}
 				if !cmd.Flags().Changed("out") {
 					out = ""
@@ -65,11 +60,11 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			if pdf && latex == "" {
 				latex = filepath.Join("results", "latex")
 			}
-			pl, p, err := a.loadPlan(ctx)
+			pl, p, err := a.LoadPlan(ctx)
 			if err != nil {
 				return err
 			}
-			store, err := a.openStore(ctx)
+			store, err := a.OpenStore(ctx)
 			if err != nil {
 				return err
 			}
@@ -77,16 +72,11 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			if err != nil {
 				return err
 			}
-			v, err := a.previewOf(ctx, store, pl, g.Keep)
+			v, err := a.PreviewOf(ctx, store, pl, g.Keep)
 			if err != nil {
 				return err
 			}
 			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Claims: p.Claims, Command: a.hint}
-			if compare != "" {
-				if o.Against, err = a.against(ctx, store, v, compare); err != nil {
-					return err
-				}
-			}
 			r, err := g.Build(ctx, v, store.Blobs.Open, o)
 			if err != nil {
 				return err
@@ -103,9 +93,6 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 				if r.Rebuilt.Steps > 0 {
 					said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
 				}
-				if o.Against != nil {
-					said["compare"] = map[string]any{"run": o.Against.Run, "numbers": r.Cells, "steps": o.Against.Changed, "same": o.Against.Same}
-				}
 				return view.WriteJSON(a.Out, said)
 			}
 			view.Printf(a.Out, "%s  %s, %d of %d steps have results\n", out, countItems(len(r.Items)), r.Summary.Hit, len(r.Nodes))
@@ -116,9 +103,6 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 				view.Println(a.Out, path)
 			}
 			view.Expectations(a.Out, r.Judged, false)
-			if o.Against != nil {
-				view.Printf(a.Out, "compared with run %s: %d of %d numbers differ; %s changed, %d the same\n", o.Against.Run, r.Cells.Differs, r.Cells.Both, view.Count(len(o.Against.Changed), "step"), o.Against.Same)
-			}
 			if !r.Full() {
 				view.Printf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
 			}
@@ -131,7 +115,6 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
 	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl, neurips or acm")
-	f.StringVar(&compare, "compare", "", "another run to compare these results with: an id, last, last~1")
 	f.StringVar(&latex, "latex", "", "folder to write a LaTeX document to")
 	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")

@@ -50,16 +50,16 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 
 // checklist gathers the answers for a checklist.
 func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Checklist, error) {
-	pl, p, err := a.loadPlan(ctx)
+	pl, p, err := a.LoadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	g, sizes := report.Gather(pl), checklist.NewSizes(a.Registry, pl)
-	v, err := a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+	v, err := a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
 		sizes.Note(i, it.Result)
 		return g.Keep(i, it)
 	})
@@ -75,7 +75,7 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 		return nil, err
 	}
 	over := a.waiting("adding up the time and resources of runs")
-	spent, err := activities.SpentBy(ctx, store, a.project(), pl.Pipeline)
+	spent, err := activities.SpentBy(ctx, store, a.Project(), pl.Pipeline)
 	over()
 	if err != nil {
 		return nil, err

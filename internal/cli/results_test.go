@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -19,7 +20,7 @@ import (
 func TestResultsOfARun(t *testing.T) {
 	const steps = 100
 	store, counted := storetest.Faulty(mem.New())
-	a := &app{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}
+	a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}, nil, nil)
 	pl := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
 	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
 	var table artifacts.Digest

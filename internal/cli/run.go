@@ -86,18 +86,18 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if o.detach && !o.cluster.given() {
 		return fault.Input(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
 	}
-	pl, p, err := a.loadPlan(ctx)
+	pl, p, err := a.LoadPlan(ctx)
 	if err != nil {
 		return err
 	}
 	a.sayLocal()
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try, full := 1, pl; ; try++ {
-		if out.preview, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.isRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
+		if out.preview, err = a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.isRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
 			return err
 		}
 		if pl, err = a.failedBefore(ctx, o, store, full, try, &out); err != nil {
@@ -119,7 +119,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			break
 		}
 		if o.cluster.given() {
-			if err := a.bringRead(ctx, store, out.preview); err != nil {
+			if err := a.BringRead(ctx, store, out.preview); err != nil {
 				return err
 			}
 		}
@@ -152,10 +152,10 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			return cmp.Or(err, rerr)
 		}
 	}
-	if berr := a.bringAsked(ctx, store, out.preview); berr != nil {
+	if berr := a.BringAsked(ctx, store, out.preview); berr != nil {
 		return cmp.Or(err, berr)
 	}
-	out.From = a.hitsFrom(out.preview)
+	out.From = a.HitsFrom(out.preview)
 	if out.RunID != "" {
 		var verr error
 		if out.Compared, verr = a.compareOthers(ctx, store, pl, out.RunID); verr != nil {
@@ -180,7 +180,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 // recordHits records a run that found everything done, in case an earlier one was killed
 // before it could write its record.
 func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
-	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Project: a.project(), Targets: a.Targets,
+	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Project: a.Project(), Targets: a.Targets,
 		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
 	rec.Steps = make([]workflows.RunStep, len(v.Items))
 	for i, it := range v.Items {
@@ -197,7 +197,7 @@ func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
 			return err
 		}
 	}
-	if _, err := lockfile.Project(a.lockFile()); err != nil {
+	if _, err := lockfile.Project(a.LockFile()); err != nil {
 		a.Log.Warn("this project has no id: figures from earlier runs may belong to another pipeline with this name in the store", "err", err)
 	}
 	return nil
@@ -225,7 +225,7 @@ func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan,
 	}
 	left := map[int]artifacts.Digest{}
 	for i, s := range rec.Steps {
-		if i >= len(pl.Steps) || s.Address != pl.Steps[i].Address || !a.isRead(pl, i) && !a.isAsked(pl, i) {
+		if i >= len(pl.Steps) || s.Address != pl.Steps[i].Address || !a.isRead(pl, i) && !a.IsAsked(pl, i) {
 			continue
 		}
 		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && out.preview.Items[i].Result == nil {
@@ -247,7 +247,7 @@ func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan,
 
 // drive starts the workflow, here or on a cluster, and follows it to the end.
 func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
-	if err := a.mayRecord(); err != nil {
+	if err := a.MayRecord(); err != nil {
 		return err
 	}
 	if err := a.startTelemetry(ctx); err != nil {
@@ -271,7 +271,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	sent := a.waiting("sending the plan to the store")
 	defer sent()
 	digest, err := activities.StorePlan(ctx, store.Blobs, pl)
-	if err = cmp.Or(err, a.storeLibraries(ctx, store, pl)); err != nil {
+	if err = cmp.Or(err, a.StoreLibraries(ctx, store, pl)); err != nil {
 		return err
 	}
 	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(out.preview))
@@ -279,7 +279,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		return err
 	}
 	runID := newRunID()
-	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project(), Hits: &hits}
+	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.Project(), Hits: &hits}
 	sent()
 	begun := a.waiting("starting the run")
 	defer begun()
@@ -373,7 +373,7 @@ func newRunID() string {
 
 // pinSources writes the checksums that downloads found to the lock file.
 func (a *app) pinSources(pl *plan.Plan, out *runSummary) error {
-	lock := a.lockFile()
+	lock := a.LockFile()
 	for i, it := range out.preview.Items {
 		s := &pl.Steps[i]
 		spec := a.Registry.Lookup(s.Task.Kind)

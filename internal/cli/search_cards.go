@@ -32,7 +32,7 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 		return nil, err
 	}
 	name := sha256.Sum256(fmt.Append(nil, cardsFormat, corpus.Digest, documents.Digest))
-	path := filepath.Join(a.cacheDir(), "cards", fmt.Sprintf("%x", name))
+	path := filepath.Join(a.CacheDir(), "cards", fmt.Sprintf("%x", name))
 	f, err := os.Open(path)
 	if err == nil {
 		defer f.Close()

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -37,20 +38,20 @@ func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
 		a.Targets = []string{target}
 	}
 	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // checks that the target names something
-		return nil, a.targetError(err)
+		return nil, a.TargetError(err)
 	}
 	if a.Targets, err = trainSteps(p, target); err != nil {
 		return nil, fault.Input(err)
 	}
-	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.previewOf(ctx, store, pl, keepAll)
+	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
 	if err != nil {
 		return nil, err
 	}

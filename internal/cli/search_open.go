@@ -143,13 +143,13 @@ func (a *app) localFile(ctx context.Context, store artifacts.Store, art artifact
 		}
 		d = art.Files[0].Digest
 	}
-	return artifacts.Fetch(ctx, store.Blobs, d, a.cacheDir())
+	return artifacts.Fetch(ctx, store.Blobs, d, a.CacheDir())
 }
 
 // stage links verified local files into a folder under their names in a tree.
 func (a *app) stage(ctx context.Context, store artifacts.Store, tree artifacts.Artifact, folder string) error {
 	for _, file := range tree.Files {
-		path, err := artifacts.Fetch(ctx, store.Blobs, file.Digest, a.cacheDir())
+		path, err := artifacts.Fetch(ctx, store.Blobs, file.Digest, a.CacheDir())
 		if err != nil {
 			return err
 		}

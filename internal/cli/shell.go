@@ -71,7 +71,7 @@ the folder, which stays, and starts no shell.`,
 // stepFolder makes the folder of a step.
 func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *step.Program, err error) {
 	a.Targets = []string{address}
-	v, store, err := a.preview(ctx)
+	v, store, err := a.PreviewAll(ctx)
 	if err != nil {
 		return "", nil, err
 	}

@@ -62,15 +62,15 @@ if a source is changed or unreachable and the store does not have its bytes.`,
 
 // sources finds the states of a pipeline's sources and of its modules' repositories.
 func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, error) {
-	pl, _, err := a.loadPlan(ctx)
+	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openOwn(ctx)
+	store, err := a.OpenOwn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockfile.Read(a.lockFile())
+	lock, err := lockfile.Read(a.LockFile())
 	if err != nil {
 		return nil, fault.Input(err)
 	}
@@ -82,7 +82,7 @@ func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, erro
 		return nil, err
 	}
 	update := func(source string) string { return a.hint("sources update", source) }
-	return append(states, origins.Repositories(ctx, a.modules.Used, offline, update)...), ctx.Err()
+	return append(states, origins.Repositories(ctx, a.Modules.Used, offline, update)...), ctx.Err()
 }
 
 // updated is a repository whose ref was looked up again.
@@ -103,13 +103,13 @@ git::URL?ref=REF contains it.`,
   redsi sources update first-paper   # this repository only`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.update = func(source string) bool { return len(args) == 0 || strings.Contains(source, args[0]) }
+			a.Update = func(source string) bool { return len(args) == 0 || strings.Contains(source, args[0]) }
 			if _, err := a.Load(cmd.Context()); err != nil {
 				return err
 			}
 			list := []updated{}
-			for _, u := range a.modules.Used {
-				if a.update(u.Source()) {
+			for _, u := range a.Modules.Used {
+				if a.Update(u.Source()) {
 					list = append(list, updated{u.Source(), u.Before, u.Commit})
 				}
 			}

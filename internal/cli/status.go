@@ -108,7 +108,7 @@ as such. For each run the first running and failed steps are shown; --run shows 
 
 func (a *app) status(ctx context.Context, o statusOptions) (r statusReport, err error) {
 	r.Running = []runStatus{}
-	store, err := a.openOwn(ctx)
+	store, err := a.OpenOwn(ctx)
 	if err != nil {
 		return r, err
 	}

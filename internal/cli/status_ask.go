@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -204,7 +205,7 @@ func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *conn
 			return nil
 		}
 	}
-	rec, err := a.findRun(ctx, store, id)
+	rec, err := a.FindRun(ctx, store, id)
 	if err == nil {
 		r.Ended = []lastRun{ended(rec)}
 	}
@@ -257,11 +258,11 @@ func listOpen(ctx context.Context, c client.Client, kind string) (open []*workfl
 // endedRuns are the newest recorded runs of this project, newest first; without a project, of
 // all.
 func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (runs []lastRun, err error) {
-	ids, err := runIDs(ctx, store)
+	ids, err := journal.IDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	project := a.project()
+	project := a.Project()
 	slices.Reverse(ids)
 	for chunk := range slices.Chunk(ids, readAtOnce) {
 		if len(runs) >= most {
@@ -272,7 +273,7 @@ func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (r
 		for i, id := range chunk {
 			g.Go(func() error {
 				rec, err := activities.ReadRunHead(gctx, store, id)
-				if err == nil && project != "" && rec.Project != "" && rec.Project != project {
+				if err == nil && !journal.OfProject(rec, project) {
 					return nil
 				}
 				if err == nil && (rec.Counts == nil || rec.Counts[workflows.Failed] > 0) { // else there is nothing to add

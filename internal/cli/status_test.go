@@ -17,6 +17,8 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/workflows"
 )
@@ -81,7 +83,8 @@ func TestStatusOfMany(t *testing.T) {
 		begin(workflows.ReproduceWorkflowID(fmt.Sprintf("20260303T000000Z-%d", i)), "nobody", "")
 	}
 	var out lockedBuffer
-	a := &app{Registry: kinds.Registry(), Out: &out, Err: &out, Log: slog.New(slog.DiscardHandler), File: "none.hcl", waits: usualWaits()}
+	a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, &out, &out)
+	a.waits = usualWaits()
 	a.cmd = newRoot(a)
 	conn := &connection{Client: c, ns: "default", host: server.Address}
 	var r statusReport
@@ -143,10 +146,10 @@ func TestEndedRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.Records.Put(t.Context(), runPrefix+"20260101T000039Z", []byte("{")); err != nil {
+	if err := store.Records.Put(t.Context(), journal.RunPrefix+"20260101T000039Z", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}
+	a := newApp(&session.Session{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, nil, nil)
 	for most, want := range map[int]int{0: 0, 1: 1, 20: 20, 100: 39} {
 		runs, err := a.endedRuns(t.Context(), store, most)
 		if err != nil || len(runs) != want {

@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -134,7 +135,8 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 	if t.dir, err = os.MkdirTemp("", "redsi-test-"); err != nil {
 		return err
 	}
-	b := &app{Registry: t.a.Registry, cmd: t.a.cmd, Log: t.a.Log, Out: io.Discard, waits: t.a.waits, StateDir: filepath.Join(t.dir, "state")}
+	b := newApp(&session.Session{Registry: t.a.Registry, Log: t.a.Log, StateDir: filepath.Join(t.dir, "state")}, io.Discard, nil)
+	b.cmd, b.waits = t.a.cmd, t.a.waits
 	defer func() {
 		b.close()
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)
@@ -188,12 +190,12 @@ func (t *tester) one(ctx context.Context, b *app, f *testfile.File, r *testfile.
 
 func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) ([]testfile.Failure, error) {
 	b.File, b.Targets = t.pipelineOf(f, r), r.Targets
-	b.lock = filepath.Join(t.dir, lockfile.Name)
-	if err := copyIfThere(filepath.Join(projectDir(b.File), lockfile.Name), b.lock); err != nil {
+	b.Lock = filepath.Join(t.dir, lockfile.Name)
+	if err := copyIfThere(filepath.Join(session.ProjectDir(b.File), lockfile.Name), b.Lock); err != nil {
 		return nil, err
 	}
-	b.varFiles = r.Variables
-	scope, p, err := b.openScope(ctx)
+	b.Weaker = r.Variables
+	scope, p, err := b.OpenScope(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -249,15 +251,15 @@ func copyIfThere(from, to string) error {
 }
 
 func (a *app) testPlan(ctx context.Context, p *pipeline.Pipeline) (*plan.Preview, error) {
-	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return a.previewOf(ctx, store, pl, keepAll)
+	return a.PreviewOf(ctx, store, pl, session.KeepAll)
 }
 
 // testSteps are the steps of a plan as assertions see them.
@@ -280,7 +282,7 @@ func testSteps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 
 // left lets assertions read the results of a run.
 func (a *app) left(ctx context.Context, v *plan.Preview, w *testfile.World) error {
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 )
 
@@ -79,7 +80,7 @@ func isStep(name string) bool { return pipeline.BlockType(name) == "step" }
 // traceStep traces a step.
 func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, error) {
 	a.Targets = []string{target}
-	v, store, err := a.preview(ctx)
+	v, store, err := a.PreviewAll(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, erro
 // cells lists the cells of a table or figure.
 func (a *app) cells(ctx context.Context, address string) (*report.CellList, error) {
 	a.Targets = []string{address}
-	v, store, err := a.preview(ctx)
+	v, store, err := a.PreviewAll(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,15 +110,15 @@ func (a *app) cells(ctx context.Context, address string) (*report.CellList, erro
 func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 	address, _, _ := strings.Cut(name, ":")
 	a.Targets = []string{address}
-	pl, p, err := a.loadPlan(ctx)
+	pl, p, err := a.LoadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.previewOf(ctx, store, pl, keepAll)
+	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
 	if err != nil {
 		return nil, err
 	}

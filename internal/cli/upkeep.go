@@ -50,7 +50,7 @@ each step, signed if you have a signing key.`,
 					return fault.Input(fmt.Errorf("--%s can be used only with --rebuild, which says what to run again", name))
 				}
 			}
-			store, err := a.openOwn(cmd.Context())
+			store, err := a.OpenOwn(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func newGCCmd(a *app) *cobra.Command {
 				return fault.Input(errors.New("--keep-runs and --grace cannot be negative"))
 			}
 			o.Grace = max(o.Grace, 1) // 0s means none; Collect's 0 means its default
-			store, err := a.openOwn(cmd.Context())
+			store, err := a.OpenOwn(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -27,8 +27,8 @@ warnings.`,
   redsi validate --json | jq '.diagnostics[] | [.file, .line, .summary]'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.lint = true
-			p, ds, err := a.evaluate(cmd.Context())
+			a.Lint = true
+			p, ds, err := a.Evaluate(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -11,25 +11,27 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
 )
 
 // whyStep is the answer to why for one step.
 type whyStep struct {
-	Address string       `json:"address"`
-	Outcome plan.Outcome `json:"outcome"`
-	Reason  string       `json:"reason,omitempty"`
-	From    string       `json:"from,omitempty"` // the other store that has the result
-	Fetch   *int64       `json:"fetch_bytes,omitempty"`
-	Passed  []string     `json:"not_used,omitempty"` // existing results, and why they are not used
-	Waits   []string     `json:"waits_for,omitempty"`
-	Against string       `json:"compared_with,omitempty"` // the run whose result the changes are since
-	Changes []whyChange  `json:"changes,omitempty"`
-	Counted []string     `json:"libraries,omitempty"` // the libraries of its interpreters, as in the key
-	Origin  string       `json:"origin,omitempty"`
-	Made    *whyMade     `json:"made,omitempty"` // of a hit
-	Failed  *view.Failed `json:"failed_before,omitempty"`
-	Resumes *checkpoint  `json:"resumes,omitempty"` // what it continues from
+	Address string              `json:"address"`
+	Outcome plan.Outcome        `json:"outcome"`
+	Reason  string              `json:"reason,omitempty"`
+	From    string              `json:"from,omitempty"` // the other store that has the result
+	Fetch   *int64              `json:"fetch_bytes,omitempty"`
+	Passed  []string            `json:"not_used,omitempty"` // existing results, and why they are not used
+	Waits   []string            `json:"waits_for,omitempty"`
+	Against string              `json:"compared_with,omitempty"` // the run whose result the changes are since
+	Changes []whyChange         `json:"changes,omitempty"`
+	Counted []string            `json:"libraries,omitempty"` // the libraries of its interpreters, as in the key
+	Origin  string              `json:"origin,omitempty"`
+	Made    *whyMade            `json:"made,omitempty"` // of a hit
+	Failed  *journal.Failed     `json:"failed_before,omitempty"`
+	Resumes *journal.Checkpoint `json:"resumes,omitempty"` // what it continues from
 }
 
 // whyChange is a change with the place in the HCL that made it.
@@ -90,24 +92,24 @@ since the last run before it with a result.`,
 // whyNow answers for the next run.
 func (a *app) whyNow(ctx context.Context, target string) error {
 	a.Targets = []string{target}
-	pl, _, err := a.loadPlan(ctx)
+	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {
 		return err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
-	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) })
+	v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) })
 	if err != nil {
 		return err
 	}
 	own := store.Own()
-	past, err := a.journalOf(ctx, own, v)
+	past, err := a.Journal(ctx, own, v)
 	if err != nil {
 		return err
 	}
-	others, err := a.othersOf(ctx, store, v)
+	others, err := a.OthersOf(ctx, store, v)
 	if err != nil {
 		return err
 	}
@@ -121,15 +123,15 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 			continue
 		}
 		it := v.Items[i]
-		w := whyStep{Address: s.Address, Outcome: it.Outcome, Origin: it.Run, Counted: a.counted(pl.Steps[i : i+1])}
+		w := whyStep{Address: s.Address, Outcome: it.Outcome, Origin: it.Run, Counted: a.Counted(pl.Steps[i : i+1])}
 		if w.From = it.From; w.From != "" {
 			if size, ok := others.Fetch[i]; ok {
 				w.Fetch = &size
 			}
 		}
-		for _, p := range a.belief.passed[it.Key] {
+		for _, p := range a.Belief.Passed[it.Key] {
 			w.Passed = append(w.Passed, p.String())
-			if do := a.belief.whatToDo(p); do != "" {
+			if do := a.Belief.WhatToDo(p); do != "" {
 				w.Passed = append(w.Passed, "-> "+do)
 			}
 		}
@@ -138,15 +140,15 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 		}
 		switch it.Outcome {
 		case plan.Run:
-			changes, note, err := a.changes(ctx, own, v, i, past)
+			changes, note, err := past.Changes(ctx, own, v, i, a.Differ(ctx, own))
 			if err != nil {
 				return err
 			}
-			w.Reason, w.Against = note, past.run[s.Address]
-			if f, ok := past.failed[i]; ok {
+			w.Reason, w.Against = note, past.Run[s.Address]
+			if f, ok := past.Failed[i]; ok {
 				w.Failed = &f
 			}
-			if c, ok := past.saved[i]; ok {
+			if c, ok := past.Saved[i]; ok {
 				w.Resumes = &c
 			}
 			for _, c := range changes {
@@ -174,7 +176,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	return a.sayDown(store, "it may have the result")
+	return a.SayDown(store, "it may have the result")
 }
 
 // madeOf says how the result of a hit was made.
@@ -185,7 +187,7 @@ func madeOf(s plan.Step, it plan.Item) (*whyMade, error) {
 		m.As = r.Origin.Step
 	}
 	bound := map[string]string{}
-	err := inputsOf(it.Task, func(path string, in step.Input) {
+	err := session.InputsOf(it.Task, func(path string, in step.Input) {
 		if in.Artifact != nil {
 			bound[path] = in.Artifact.Digest.String()
 		}
@@ -193,23 +195,11 @@ func madeOf(s plan.Step, it plan.Item) (*whyMade, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, inputsOf(s.Task, func(path string, in step.Input) {
+	return m, session.InputsOf(s.Task, func(path string, in step.Input) {
 		if in.Ref != nil {
 			m.Inputs = append(m.Inputs, whyInput{path, in.Ref.Step, in.Ref.Output, bound[path]})
 		}
 	})
-}
-
-func inputsOf(t step.Task, each func(path string, in step.Input)) error {
-	tree, err := t.Tree()
-	if err != nil {
-		return err
-	}
-	_, err = step.MapInputs(tree, func(path string, in step.Input) (step.Input, error) {
-		each(path, in)
-		return in, nil
-	})
-	return err
 }
 
 // inputsShown bounds the inputs of a step that are printed.

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -25,12 +26,12 @@ type whyPast struct {
 
 // whyRan answers for a run that has ended, without reading the pipeline.
 func (a *app) whyRan(ctx context.Context, target, name string) error {
-	a.readResults(ctx)
-	store, err := a.openStore(ctx)
+	a.ReadResults(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
-	rec, err := a.findRun(ctx, store, name)
+	rec, err := a.FindRun(ctx, store, name)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 	if len(answers) == 0 {
 		return fault.Input(fmt.Errorf("run %s has no step %s; it had %s", rec.RunID, target, view.Count(len(rec.Steps), "step")))
 	}
-	before, err := a.before(ctx, store, rec, wanted)
+	before, err := journal.Before(ctx, store, rec, wanted)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 	}
 	for i := range answers {
 		w := &answers[i]
-		if err := w.explain(a.differ(ctx, store), keys[w.Address], before[w.Address], entries); err != nil {
+		if err := w.explain(a.Differ(ctx, store), keys[w.Address], before[w.Address], entries); err != nil {
 			return fmt.Errorf("%s: %w", w.Address, err)
 		}
 	}
@@ -87,41 +88,8 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 	return nil
 }
 
-// earlier is a step's result in an earlier run.
-type earlier struct {
-	Run string
-	Key artifacts.Digest
-}
-
-// before finds the newest results of steps in the runs of the same pipeline before a run.
-func (a *app) before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, wanted map[string]bool) (map[string]earlier, error) {
-	found := map[string]earlier{}
-	left := 0
-	for _, w := range wanted {
-		if w {
-			left++
-		}
-	}
-	for old, err := range a.recordsBefore(ctx, store, rec.RunID) {
-		if err != nil || left == 0 {
-			return found, err
-		}
-		if !old.Of(rec.Project, rec.Pipeline) {
-			continue
-		}
-		for _, s := range old.Steps {
-			if _, have := found[s.Address]; have || !wanted[s.Address] || !finished(s) {
-				continue
-			}
-			found[s.Address] = earlier{old.RunID, s.Key}
-			left--
-		}
-	}
-	return found, nil
-}
-
 // explain says why a step ran, from the results in the store.
-func (w *whyPast) explain(differ differ, key artifacts.Digest, before earlier, entries map[artifacts.Digest]artifacts.Entry) error {
+func (w *whyPast) explain(differ journal.Differ, key artifacts.Digest, before journal.Earlier, entries map[artifacts.Digest]artifacts.Entry) error {
 	is := entries[key].Result
 	switch {
 	case w.Outcome == workflows.Hit && is != nil:

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -161,7 +162,7 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 }
 
 func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, cards string, setCurrent bool) error {
-	store, err := a.openStore(ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ run, live and coloured by the state of its steps.`,
 				return fault.Input(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `" + a.hint("worker") + "` for that server"))
 			}
 			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
-			store, err := a.openStore(cmd.Context())
+			store, err := a.OpenStore(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -269,12 +270,12 @@ func startLine(s *devserver.Server) string {
 
 // openForWorker loads a pipeline named by a workflow's input, from accepted files.
 func (a *app) openForWorker(ctx context.Context, accept func(file string) error, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
-	p, err := a.loadWith(ctx, accept, file, vars)
+	p, err := a.LoadWith(ctx, accept, file, vars)
 	if err != nil {
 		return nil, "", err
 	}
-	pl, err := a.planOf(ctx, p, file, targets)
-	return pl, filepath.Join(projectDir(file), lockfile.Name), err
+	pl, err := a.PlanOf(ctx, p, file, targets)
+	return pl, filepath.Join(session.ProjectDir(file), lockfile.Name), err
 }
 
 // sdkLog is the logger of the Temporal SDK: its warnings are shown only when debugging, since

@@ -5,7 +5,7 @@
     python exports.py check EXPORT [EXPORT...]
 
 golden writes what `redsi` has to write for collection.json of that folder, by Python's own json and datasets, without
-compression. check reads whole exports, folders of `step "export"` such as `redsi artifacts path` prints: it follows
+compression. check reads whole exports, folders of `step "export"` such as `redsi artifacts get` writes: it follows
 every configuration of the card with datasets.load_dataset, holds the formats against each other, and holds the
 released layout to its rules with a reader of its own. It ends with an error at the first that does not hold. Exports
 have the formats jsonl, parquet, trec and beir, or jsonl and redsi alone.

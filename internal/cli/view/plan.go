@@ -7,6 +7,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/session/journal"
 )
 
 // PlanFacts is what is known about a plan besides its preview.
@@ -17,10 +19,10 @@ type PlanFacts struct {
 	Causes   map[int]string // the same without values, where values differ
 	Slots    int            // steps at a time, for the estimate
 	GPUSlots int
-	Others   *Others
-	Failed   map[int]Failed // what failed for good before, under the same key
-	Free     int64          // bytes free for results; -1: unknown
-	Hours    *hours.Hours   // of steps on cards; nil: not asked for
+	Others   *belief.Others
+	Failed   map[int]journal.Failed // what failed for good before, under the same key
+	Free     int64                  // bytes free for results; -1: unknown
+	Hours    *hours.Hours           // of steps on cards; nil: not asked for
 
 	Libraries []string // interpreters' packages that are part of keys, a sentence each
 }
@@ -44,7 +46,7 @@ type PlanStep struct {
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"` // for maybe: the steps whose outputs decide
 	Reason  string            `json:"reason,omitempty"`
-	Failed  *Failed           `json:"failed_before,omitempty"` // under the same key
+	Failed  *journal.Failed   `json:"failed_before,omitempty"` // under the same key
 	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint
 	TookS   *float64          `json:"took_s,omitempty"`        // of the result, for a hit
 	Bytes   *int64            `json:"bytes,omitempty"`         // of its outputs
@@ -131,16 +133,16 @@ type PathedStep struct {
 
 // PlanJSON is a whole plan in JSON.
 type PlanJSON struct {
-	Pipeline string       `json:"pipeline"`
-	Store    string       `json:"store"`
-	Targets  []string     `json:"targets,omitempty"`
-	Steps    []PlanStep   `json:"steps"`
-	Summary  plan.Summary `json:"summary"`
-	Blocks   []PlanGroup  `json:"blocks"`
-	Tables   []PlanGroup  `json:"tables"`
-	Estimate PlanEstimate `json:"estimate"`
-	Others   *OthersJSON  `json:"others,omitempty"`
-	Hours    *HoursJSON   `json:"hours,omitempty"`
+	Pipeline string             `json:"pipeline"`
+	Store    string             `json:"store"`
+	Targets  []string           `json:"targets,omitempty"`
+	Steps    []PlanStep         `json:"steps"`
+	Summary  plan.Summary       `json:"summary"`
+	Blocks   []PlanGroup        `json:"blocks"`
+	Tables   []PlanGroup        `json:"tables"`
+	Estimate PlanEstimate       `json:"estimate"`
+	Others   *belief.OthersJSON `json:"others,omitempty"`
+	Hours    *HoursJSON         `json:"hours,omitempty"`
 
 	Libraries []string `json:"libraries,omitempty"`
 }

@@ -216,7 +216,6 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	if err := r.attested(ctx, v, g.stands); err != nil {
 		return nil, err
 	}
-	r.compared()
 	r.Picture = g.picture(r.Items)
 	r.Timeline = g.timeline()
 	r.Left.Envs = g.otherEnvs.Steps

@@ -30,7 +30,6 @@ type gridCell struct {
 	Panel string // "" for constants
 	Name  string
 	Check *pageCheck
-	Other *otherCell // of the run compared with
 }
 
 // pageCheck is a comparison with the paper, below the number.
@@ -153,9 +152,6 @@ func (r *Report) cell(it *Item, checks map[string]*render.Check, row render.Row,
 	if len(c.Inputs) > 0 {
 		cell.Panel = r.panelOf(it, c.Inputs)
 	}
-	if it.other != nil {
-		cell.Other = it.other.cell(cell.Name, c, col.Format)
-	}
 	if k := checks[cell.Name]; k != nil {
 		cell.Check = &pageCheck{Check: k, Printed: k.Text}
 		if k.Paper != nil {
@@ -175,7 +171,6 @@ func (r *Report) cell(it *Item, checks map[string]*render.Check, row render.Row,
 type figureNumber struct {
 	Name, X, Y, Panel string
 	Check             *pageCheck
-	Other             *otherCell
 }
 
 // numbers lists the points of a figure with the paper's numbers.
@@ -193,9 +188,6 @@ func (r *Report) numbers(it *Item) []figureNumber {
 			}
 			if len(p.Y.Inputs) > 0 {
 				n.Panel = r.panelOf(it, p.Y.Inputs)
-			}
-			if it.other != nil {
-				n.Other = it.other.cell(n.Name+".y", p.Y, render.Format{Style: "fixed", Decimals: 4})
 			}
 			out = append(out, n)
 		}

@@ -50,8 +50,7 @@ type Item struct {
 	Among    bool   // PaperSVG has the rebuilt ones too
 
 	result *artifacts.Result
-	quote  bool       // in CSV, texts that a spreadsheet would evaluate
-	other  *otherItem // of the run that the report is compared with
+	quote  bool // in CSV, texts that a spreadsheet would evaluate
 }
 
 // Title is the item's name for people.
@@ -79,9 +78,6 @@ func (it *Item) Alt() string {
 	}
 	return fmt.Sprintf("%s: %s over %s, %d points of %s; the data are below", it.Title(), f.Y.Title, f.X.Title, points, strings.Join(names, ", "))
 }
-
-// HasOther reports whether another run has the item too.
-func (it *Item) HasOther() bool { return it.other != nil }
 
 // Traced reports whether the item's numbers can be traced by name; texts of a figure cannot.
 func (it *Item) Traced() bool {

@@ -22,10 +22,9 @@ import (
 
 // Options say what the report cannot learn from results.
 type Options struct {
-	Store   string
-	Paper   pipeline.Paper // what the pipeline rebuilds
-	Claims  []pipeline.Claim
-	Against *Against // another run to compare with; nil: none
+	Store  string
+	Paper  pipeline.Paper // what the pipeline rebuilds
+	Claims []pipeline.Claim
 
 	// Command is a command line of this program to copy; nil: without options.
 	Command func(verb string, args ...string) string
@@ -50,12 +49,11 @@ type Report struct {
 	Judged   *expect.Judged
 	Tally    render.Tally
 	Items    []*Item
-	Nodes    []Node        // of all steps; of a long plan, most without lineage
-	Blocks   []Block       // longest first
-	Picture  *Picture      // of the blocks; nil if too many
-	Timeline *Timeline     // of the run that did most of the work; nil: none
-	Cells    ComparedCells // with the other run
-	Curves   []*Curve      // of trainings that have results
+	Nodes    []Node    // of all steps; of a long plan, most without lineage
+	Blocks   []Block   // longest first
+	Picture  *Picture  // of the blocks; nil if too many
+	Timeline *Timeline // of the run that did most of the work; nil: none
+	Curves   []*Curve  // of trainings that have results
 	Envs     []Environment
 	Files    []SourceFile
 	Took     time.Duration
@@ -131,11 +129,6 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	}
 	if err := r.addDownloads(ctx, it, read); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
-	}
-	if r.Against != nil {
-		if err := it.loadOther(ctx, r.Against.Results[it.Address], read); err != nil {
-			return err
-		}
 	}
 	if it.Figure == nil {
 		return nil

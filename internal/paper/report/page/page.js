@@ -22,7 +22,7 @@
     if (!cell) return '';
     const data = cell.querySelector('data');
     if (data) return Number(data.value);
-    const text = [...cell.childNodes].filter(n => !/check|other/.test(n.className || '')).map(n => n.textContent).join('').trim();
+    const text = [...cell.childNodes].filter(n => !/check/.test(n.className || '')).map(n => n.textContent).join('').trim();
     const number = parseFloat(text.replace(/−/g, '-').replace(/[,+]/g, ''));
     return Number.isNaN(number) ? text : number;
   };

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
 )
 
@@ -25,11 +26,11 @@ type planLibraries struct {
 }
 
 // newLibraries begins a plan; a remembers its environments.
-func (a *app) newLibraries() planLibraries {
-	if a.libraries.memory == nil {
-		a.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(a.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}}
+func (se *Session) newLibraries() planLibraries {
+	if se.libraries.memory == nil {
+		se.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(se.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}}
 	}
-	return planLibraries{a.libraries.memory, map[string]*libraries.Environment{}, a.libraries.all}
+	return planLibraries{se.libraries.memory, map[string]*libraries.Environment{}, se.libraries.all}
 }
 
 // Libraries is what is installed for a program's interpreter; nil if it has none.
@@ -57,8 +58,8 @@ func librariesOf(t step.Task) (digests []string) {
 	return digests
 }
 
-// counted lists the environments in the keys of steps, a line each.
-func (a *app) counted(steps []plan.Step) (lines []string) {
+// Counted lists the environments in the keys of steps, a line each.
+func (se *Session) Counted(steps []plan.Step) (lines []string) {
 	of := map[string]int{}
 	for _, s := range steps {
 		for _, d := range librariesOf(s.Task) {
@@ -66,20 +67,20 @@ func (a *app) counted(steps []plan.Step) (lines []string) {
 		}
 	}
 	for _, d := range slices.Sorted(maps.Keys(of)) {
-		if e := a.libraries.all[d]; e != nil {
+		if e := se.libraries.all[d]; e != nil {
 			lines = append(lines, e.String())
 		}
 	}
 	return lines
 }
 
-// storeLibraries stores the package lists in a plan's keys, so that a worker with other
+// StoreLibraries stores the package lists in a plan's keys, so that a worker with other
 // packages can say which differ.
-func (a *app) storeLibraries(ctx context.Context, store artifacts.Store, pl *plan.Plan) error {
+func (se *Session) StoreLibraries(ctx context.Context, store artifacts.Store, pl *plan.Plan) error {
 	put := map[string]bool{}
 	for _, s := range pl.Steps {
 		for _, d := range librariesOf(s.Task) {
-			if e := a.libraries.all[d]; e != nil && !put[d] {
+			if e := se.libraries.all[d]; e != nil && !put[d] {
 				put[d] = true
 				if _, _, err := store.Blobs.Put(ctx, bytes.NewReader(e.Text)); err != nil {
 					return err
@@ -90,16 +91,13 @@ func (a *app) storeLibraries(ctx context.Context, store artifacts.Store, pl *pla
 	return nil
 }
 
-// differ compares preimages, for people.
-type differ func(before, after []byte) ([]step.Change, error)
-
-// differ is comparePreimages that names packages where it finds the lists of them.
-func (a *app) differ(ctx context.Context, store artifacts.Store) differ {
+// Differ is comparePreimages that names packages where it finds the lists of them.
+func (se *Session) Differ(ctx context.Context, store artifacts.Store) journal.Differ {
 	return func(before, after []byte) ([]step.Change, error) {
-		changes, err := comparePreimages(before, after)
+		changes, err := ComparePreimages(before, after)
 		var told []step.Change
 		for _, c := range changes {
-			packages := a.packages(ctx, store, c)
+			packages := se.packages(ctx, store, c)
 			if packages == nil {
 				packages = []step.Change{c}
 			}
@@ -110,12 +108,12 @@ func (a *app) differ(ctx context.Context, store artifacts.Store) differ {
 }
 
 // packages are the changes of an environment, or nil.
-func (a *app) packages(ctx context.Context, store artifacts.Store, c step.Change) (told []step.Change) {
+func (se *Session) packages(ctx context.Context, store artifacts.Store, c step.Change) (told []step.Change) {
 	if !strings.HasPrefix(c.Path, "config.libraries[") {
 		return nil
 	}
-	old, was := a.manifest(ctx, store, c.Old)
-	now, is := a.manifest(ctx, store, c.New)
+	old, was := se.manifest(ctx, store, c.Old)
+	now, is := se.manifest(ctx, store, c.New)
 	if !was || !is {
 		return nil
 	}
@@ -133,9 +131,9 @@ func quotedOr(text string) string {
 }
 
 // manifest is the list with a digest, given as JSON: from a plan here, or from the store.
-func (a *app) manifest(ctx context.Context, store artifacts.Store, quoted string) (m libraries.Manifest, ok bool) {
+func (se *Session) manifest(ctx context.Context, store artifacts.Store, quoted string) (m libraries.Manifest, ok bool) {
 	hex := strings.Trim(quoted, `"`)
-	if e := a.libraries.all[hex]; e != nil {
+	if e := se.libraries.all[hex]; e != nil {
 		return e.Manifest, true
 	}
 	d, err := artifacts.ParseHex(hex)

@@ -1,4 +1,4 @@
-package cli
+package journal
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checkpoint is how far a step without a result is.
-type checkpoint struct {
+// Checkpoint is how far a step without a result is.
+type Checkpoint struct {
 	Address string `json:"address"`
 	At      int64  `json:"at"`
 	Of      int64  `json:"of,omitempty"`     // 0: not known
@@ -22,7 +22,7 @@ type checkpoint struct {
 }
 
 // String is a reason such as: has a checkpoint at step 600 of 1,000.
-func (c checkpoint) String() string {
+func (c Checkpoint) String() string {
 	text := "has a checkpoint"
 	if c.Onward {
 		text = "continues from a shorter step's checkpoint"
@@ -36,9 +36,9 @@ func (c checkpoint) String() string {
 	return text
 }
 
-// checkpoints finds those of steps of a plan, by their keys.
-func (a *app) checkpoints(ctx context.Context, store artifacts.Store, pl *plan.Plan, keys map[int]artifacts.Digest) (map[int]checkpoint, error) {
-	found := map[int]checkpoint{}
+// Checkpoints finds those of steps of a plan, by their keys.
+func Checkpoints(ctx context.Context, kinds *step.Registry, store artifacts.Store, pl *plan.Plan, keys map[int]artifacts.Digest) (map[int]Checkpoint, error) {
+	found := map[int]Checkpoint{}
 	if len(keys) == 0 {
 		return found, nil
 	}
@@ -52,8 +52,8 @@ func (a *app) checkpoints(ctx context.Context, store artifacts.Store, pl *plan.P
 			continue
 		}
 		s := pl.Steps[i]
-		c := checkpoint{Address: s.Address, At: at}
-		if spec := a.Registry.Lookup(s.Task.Kind); spec != nil {
+		c := Checkpoint{Address: s.Address, At: at}
+		if spec := kinds.Lookup(s.Task.Kind); spec != nil {
 			c.Unit, c.Of = spec.Counts, number(s.Task.Config, spec.CountsTo)
 		}
 		found[i] = c
@@ -61,16 +61,16 @@ func (a *app) checkpoints(ctx context.Context, store artifacts.Store, pl *plan.P
 	return found, nil
 }
 
-// resumable are the checkpoints that the steps of a preview without a result continue from,
+// Resumable are the checkpoints that the steps of a preview without a result continue from,
 // their own or another step's.
-func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]checkpoint, error) {
+func Resumable(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *plan.Preview) (map[int]Checkpoint, error) {
 	keys := map[int]artifacts.Digest{}
 	for i, it := range v.Items {
 		if it.Outcome == plan.Run {
 			keys[i] = it.Key
 		}
 	}
-	found, err := a.checkpoints(ctx, store, v.Plan, keys)
+	found, err := Checkpoints(ctx, kinds, store, v.Plan, keys)
 	if err != nil {
 		return found, err
 	}
@@ -78,7 +78,7 @@ func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Prev
 		if _, own := found[i]; own {
 			continue
 		}
-		c, err := a.keptFor(ctx, store, v.Plan.Steps[i].Address, v.Items[i].Task)
+		c, err := keptFor(ctx, kinds, store, v.Plan.Steps[i].Address, v.Items[i].Task)
 		if err != nil {
 			return found, fmt.Errorf("checkpoints: %w", err)
 		}
@@ -90,13 +90,13 @@ func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Prev
 }
 
 // keptFor is the state of another step that a task continues from; nil: none.
-func (a *app) keptFor(ctx context.Context, store artifacts.Store, address string, task step.Task) (*checkpoint, error) {
-	key, ok, err := a.Registry.Trajectory(task)
+func keptFor(ctx context.Context, kinds *step.Registry, store artifacts.Store, address string, task step.Task) (*Checkpoint, error) {
+	key, ok, err := kinds.Trajectory(task)
 	if err != nil || !ok {
 		return nil, err
 	}
-	spec := a.Registry.Lookup(task.Kind)
-	c := checkpoint{Address: address, Unit: spec.Counts, Of: number(task.Config, spec.CountsTo), Onward: true}
+	spec := kinds.Lookup(task.Kind)
+	c := Checkpoint{Address: address, Unit: spec.Counts, Of: number(task.Config, spec.CountsTo), Onward: true}
 	c.At, err = artifacts.FurthestCheckpoint(ctx, store.Records, key, c.Of)
 	if err != nil || c.At == 0 {
 		return nil, err

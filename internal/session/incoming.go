@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -8,29 +8,30 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/step"
 )
 
-// incomingMost bounds the results in memory while the bytes to fetch are counted.
-const incomingMost = 1024
+// IncomingMost bounds the results in memory while the bytes to fetch are counted.
+const IncomingMost = 1024
 
-// isAsked reports whether a run is for step i itself: it is a target or, without targets, a
+// IsAsked reports whether a run is for step i itself: it is a target or, without targets, a
 // table or figure.
-func (a *app) isAsked(pl *plan.Plan, i int) bool {
-	if len(a.Targets) == 0 {
-		return isRendered(pl.Steps[i].Address)
+func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
+	if len(se.Targets) == 0 {
+		return pipeline.IsRendered(pl.Steps[i].Address)
 	}
-	return slices.ContainsFunc(a.Targets, func(target string) bool { return plan.Matches(target, pl.Steps[i].Address) })
+	return slices.ContainsFunc(se.Targets, func(target string) bool { return plan.Matches(target, pl.Steps[i].Address) })
 }
 
-// othersOf says what a preview found in other stores, and what a run would fetch from them:
+// OthersOf says what a preview found in other stores, and what a run would fetch from them:
 // all blobs of the steps that it is for, and those that steps which must run read. What the
 // store has is not counted.
-func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*view.Others, error) {
-	out := &view.Others{Passed: a.belief.summary(), Unsigned: a.belief.unsigned, Fetch: map[int]int64{}}
+func (se *Session) OthersOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*belief.Others, error) {
+	out := &belief.Others{Passed: se.Belief.Summary(), Unsigned: se.Belief.Unsigned, Fetch: map[int]int64{}}
 	hits := map[string]int{}
 	for _, it := range v.Items {
 		if it.From != "" {
@@ -38,14 +39,14 @@ func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Previ
 		}
 	}
 	for _, o := range store.Others() {
-		s := view.OtherStore{Name: o.Name, URL: o.URL, Hits: hits[o.Name], Denied: o.Denied}
+		s := belief.OtherStore{Name: o.Name, URL: o.URL, Hits: hits[o.Name], Denied: o.Denied}
 		if o.Err != nil {
 			s.Error = o.Err.Error()
 		}
 		out.Stores = append(out.Stores, s)
 	}
 	var err error
-	if out.Own, err = a.unsignedOwn(ctx, store.Own(), v); err != nil || len(hits) == 0 {
+	if out.Own, err = se.unsignedOwn(ctx, store.Own(), v); err != nil || len(hits) == 0 {
 		return out, err
 	}
 	read, err := readOf(v)
@@ -54,17 +55,17 @@ func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Previ
 	}
 	var steps []int
 	for i, it := range v.Items {
-		if it.From != "" && (a.isAsked(v.Plan, i) || read[i] != nil) {
+		if it.From != "" && (se.IsAsked(v.Plan, i) || read[i] != nil) {
 			steps = append(steps, i)
 		}
 	}
 	seen := map[artifacts.Digest]bool{}
-	for some := range slices.Chunk(steps, incomingMost) {
-		results, err := resultsAt(ctx, store, v, some)
+	for some := range slices.Chunk(steps, IncomingMost) {
+		results, err := ResultsAt(ctx, store, v, some)
 		if err != nil {
 			return nil, err
 		}
-		if err := a.countIncoming(ctx, store.Own(), v, some, results, read, seen, out); err != nil {
+		if err := se.countIncoming(ctx, store.Own(), v, some, results, read, seen, out); err != nil {
 			return nil, err
 		}
 	}
@@ -75,9 +76,9 @@ func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Previ
 // unsignedOwn counts the hits in the own store without a signature by a trusted key, if the
 // project trusts keys and uses those hits anyway. Only names of signatures are listed; they
 // are verified where it matters.
-func (a *app) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
-	p, err := a.policy()
-	ring, rerr := a.ring()
+func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
+	p, err := se.Policy()
+	ring, rerr := se.Ring()
 	if err = errors.Join(err, rerr); err != nil || len(ring.Trusted) == 0 || p.Own != "" && p.Own != artifacts.UseUntrusted {
 		return 0, err
 	}
@@ -113,7 +114,7 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 		if v.Items[j].Outcome == plan.Hit || !slices.ContainsFunc(s.Deps, func(d int) bool { return v.Items[d].From != "" }) {
 			continue
 		}
-		err := inputsOf(s.Task, func(_ string, in step.Input) {
+		err := InputsOf(s.Task, func(_ string, in step.Input) {
 			if in.Ref == nil {
 				return
 			}
@@ -131,9 +132,9 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 	return read, nil
 }
 
-// resultsAt are the results of hits, in their order, whether the preview kept them or not;
+// ResultsAt are the results of hits, in their order, whether the preview kept them or not;
 // nil: gone since.
-func resultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
+func ResultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
 	var keys []artifacts.Digest
 	for _, i := range steps {
 		if v.Items[i].Result == nil {
@@ -154,8 +155,8 @@ func resultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, step
 }
 
 // countIncoming adds the blobs of results that own lacks and that were not counted yet.
-func (a *app) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Preview, steps []int, results []*artifacts.Result,
-	read map[int]map[string]bool, seen map[artifacts.Digest]bool, out *view.Others) error {
+func (se *Session) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Preview, steps []int, results []*artifacts.Result,
+	read map[int]map[string]bool, seen map[artifacts.Digest]bool, out *belief.Others) error {
 	type blob struct {
 		artifacts.Digest
 		size int64
@@ -167,7 +168,7 @@ func (a *app) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Pr
 		if results[n] == nil {
 			continue
 		}
-		asked := a.isAsked(v.Plan, i)
+		asked := se.IsAsked(v.Plan, i)
 		r := artifacts.Result{Outputs: maps.Clone(results[n].Outputs)}
 		maps.DeleteFunc(r.Outputs, func(name string, _ artifacts.Artifact) bool { return !asked && !read[i][name] })
 		for d, size := range r.Sizes() {
@@ -196,4 +197,16 @@ func (a *app) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Pr
 		}
 	}
 	return nil
+}
+
+func InputsOf(t step.Task, each func(path string, in step.Input)) error {
+	tree, err := t.Tree()
+	if err != nil {
+		return err
+	}
+	_, err = step.MapInputs(tree, func(path string, in step.Input) (step.Input, error) {
+		each(path, in)
+		return in, nil
+	})
+	return err
 }

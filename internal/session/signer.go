@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// signingKey is the path of the user's key: REDSI_SIGNING_KEY, else in the user's
+// SigningKey is the path of the user's key: REDSI_SIGNING_KEY, else in the user's
 // configuration folder.
-func signingKey() (path string, given bool, err error) {
+func SigningKey() (path string, given bool, err error) {
 	if path = os.Getenv("REDSI_SIGNING_KEY"); path != "" {
 		return path, true, nil
 	}
@@ -20,9 +20,9 @@ func signingKey() (path string, given bool, err error) {
 	return filepath.Join(folder, "redsi", "signing.key"), false, err
 }
 
-// signer is the user's signing key; nil if there is none.
-func (a *app) signer() (*signature.Private, error) {
-	path, given, err := signingKey()
+// Signer is the user's signing key; nil if there is none.
+func (se *Session) Signer() (*signature.Private, error) {
+	path, given, err := SigningKey()
 	if err != nil {
 		return nil, nil // without a home there is no key
 	}

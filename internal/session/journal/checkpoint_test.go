@@ -1,4 +1,4 @@
-package cli
+package journal
 
 import (
 	"strings"
@@ -35,8 +35,8 @@ func TestCheckpoints(t *testing.T) {
 			}
 		}
 	}
-	a := &app{Registry: kinds.Registry()}
-	found, err := a.checkpoints(t.Context(), store, pl, keys)
+	all := kinds.Registry()
+	found, err := Checkpoints(t.Context(), all, store, pl, keys)
 	if err != nil || len(found) != 3 {
 		t.Fatalf("%v, %v", found, err)
 	}
@@ -44,10 +44,6 @@ func TestCheckpoints(t *testing.T) {
 		if got := found[i].String(); got != want {
 			t.Errorf("%s: %q, want %q", pl.Steps[i].Address, got, want)
 		}
-	}
-	e := &cancelledError{id: "r", sum: "1 hit, 1 cancelled", resumes: []checkpoint{found[0]}, next: "`redsi run` goes on"}
-	if got, want := e.Error(), "run r was cancelled: 1 hit, 1 cancelled\nstep.train has a checkpoint at step 600 of 1,000\n`redsi run` goes on"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 	if strings.Contains(found[2].String(), "of") {
 		t.Error(found[2])
@@ -58,15 +54,15 @@ func TestCheckpoints(t *testing.T) {
 // which is no further than it goes.
 func TestKeptState(t *testing.T) {
 	store := mem.New()
-	a := &app{Registry: kinds.Registry()}
+	all := kinds.Registry()
 	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})
 	of := func(steps int64, schedule string) *plan.Preview {
 		t.Helper()
-		task, err := step.NewTask(a.Registry.Lookup("train"), map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in, "steps": steps, "schedule": schedule})
+		task, err := step.NewTask(all.Lookup("train"), map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in, "steps": steps, "schedule": schedule})
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, _, err := a.Registry.Key(task)
+		key, _, err := all.Key(task)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +75,7 @@ func TestKeptState(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	key, ok, err := a.Registry.Trajectory(of(5000, "constant").Items[0].Task)
+	key, ok, err := all.Trajectory(of(5000, "constant").Items[0].Task)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -95,7 +91,7 @@ func TestKeptState(t *testing.T) {
 		{500, "constant", ""}, {5000, "inverse_sqrt", ""}, {5000, "linear", ""},
 	} {
 		v := of(c.steps, c.schedule)
-		found, err := a.resumable(t.Context(), store, v)
+		found, err := Resumable(t.Context(), all, store, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +101,7 @@ func TestKeptState(t *testing.T) {
 	}
 	v := of(5000, "constant")
 	put(v.Items[0].Key, 200)
-	if found, err := a.resumable(t.Context(), store, v); err != nil || found[0].String() != "has a checkpoint at step 200 of 5,000" {
+	if found, err := Resumable(t.Context(), all, store, v); err != nil || found[0].String() != "has a checkpoint at step 200 of 5,000" {
 		t.Errorf("its own: %v, %v", found, err)
 	}
 }

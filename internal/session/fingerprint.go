@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"crypto/hmac"
@@ -18,8 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 )
 
-// planSources answers a plan's questions about sources, secrets, programs and their libraries.
-type planSources struct {
+// PlanSources answers a plan's questions about sources, secrets, programs and their libraries.
+type PlanSources struct {
 	*lockfile.Sources
 	fingerprints
 	programs

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func BenchmarkPlanLibraries(b *testing.B) {
 		b.Run(fmt.Sprintf("program_libraries=%t", on), func(b *testing.B) {
 			put("pipelines.hcl", fmt.Sprintf("step \"command\" \"x\" {\nfor_each = toset([for i in range(1000) : tostring(i)])\nargv = [%q, each.key]\noutputs = [\"o\"]\nprogram_libraries = %t\n}\n",
 				filepath.Join(dir, "env/bin/python"), on))
-			a := &app{Registry: kinds.Registry(), File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, ".redsi")}
+			a := Session{Registry: kinds.Registry(), File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, ".redsi")}
 			src, err := pipeline.Read(a.File)
 			if err != nil {
 				b.Fatal(err)
@@ -58,7 +58,7 @@ func BenchmarkPlanLibraries(b *testing.B) {
 			var pl *plan.Plan
 			before := processorTime(b)
 			for b.Loop() {
-				if pl, err = a.planOf(context.Background(), p, a.File, nil); err != nil {
+				if pl, err = a.PlanOf(context.Background(), p, a.File, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

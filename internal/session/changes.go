@@ -1,13 +1,13 @@
-package cli
+package session
 
 import (
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/step"
 )
 
-// comparePreimages compares two preimages or tasks in a form that may be shown: URLs without
+// ComparePreimages compares two preimages or tasks in a form that may be shown: URLs without
 // credentials.
-func comparePreimages(before, after []byte) ([]step.Change, error) {
+func ComparePreimages(before, after []byte) ([]step.Change, error) {
 	changes, err := step.Diff(before, after)
 	for i, c := range changes {
 		c.Old, c.New = fetch.Redact(c.Old), fetch.Redact(c.New)

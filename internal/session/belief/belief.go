@@ -1,4 +1,8 @@
-package cli
+// Package belief owns what a preview finds out about results that the own store or others
+// have: which are not used and why, which are used although no trusted key signed them, and
+// what would be fetched. It must not know how stores are named or opened, or how any of it is
+// printed.
+package belief
 
 import (
 	"cmp"
@@ -9,25 +13,24 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
-// belief is what a preview found out about results that exist and are not used, and about
+// Belief is what a preview found out about results that exist and are not used, and about
 // results that are used although no trusted key signed them.
-type belief struct {
-	passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
-	unsigned map[string]int                          // results in use, by store
+type Belief struct {
+	Passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
+	Unsigned map[string]int                          // results in use, by store
 	compares bool                                    // with results made here
 }
 
-func (a *app) newBelief() *belief {
-	p, err := a.policy()
-	return &belief{passed: map[artifacts.Digest][]artifacts.Passed{}, unsigned: map[string]int{}, compares: err == nil && p.Foreign == artifacts.VerifyUntrusted}
+// New begins a preview under a policy.
+func New(p artifacts.Policy) *Belief {
+	return &Belief{Passed: map[artifacts.Digest][]artifacts.Passed{}, Unsigned: map[string]int{}, compares: p.Foreign == artifacts.VerifyUntrusted}
 }
 
-// lookup is artifacts.LookupMany that records what it passes over.
-func (b *belief) lookup(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+// Lookup is artifacts.LookupMany that records what it passes over.
+func (b *Belief) Lookup(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	if err != nil {
 		return nil, err
@@ -37,25 +40,25 @@ func (b *belief) lookup(ctx context.Context, store artifacts.Store, keys []artif
 		switch {
 		case !e.Hit():
 			if len(e.Passed) > 0 {
-				b.passed[key] = e.Passed
+				b.Passed[key] = e.Passed
 			}
 			continue
 		case e.Result.From != "" && e.Result.Signer == "":
-			b.unsigned[e.Result.From]++
+			b.Unsigned[e.Result.From]++
 		}
 		hits[key] = e.Result
 	}
 	return hits, nil
 }
 
-// explain adds, to the reasons why steps must run, results of them that are not used.
-func (b *belief) explain(v *plan.Preview, why map[int]string) {
+// Explain adds, to the reasons why steps must run, results of them that are not used.
+func (b *Belief) Explain(v *plan.Preview, why map[int]string) {
 	for i, it := range v.Items {
 		if it.Outcome != plan.Run {
 			continue
 		}
 		var words []string
-		for _, p := range b.passed[it.Key] {
+		for _, p := range b.Passed[it.Key] {
 			words = append(words, p.String())
 		}
 		if len(words) > 0 {
@@ -71,15 +74,15 @@ type passedKind struct {
 	signer string
 }
 
-// summary counts what was passed over, for each store, signer and reason, and says what to
+// Summary counts what was passed over, for each store, signer and reason, and says what to
 // do about it.
-func (b *belief) summary() (out []view.Passed) {
+func (b *Belief) Summary() (out []Passed) {
 	if b == nil {
 		return nil
 	}
-	counted := map[passedKind]*view.Passed{}
-	for _, key := range slices.SortedFunc(maps.Keys(b.passed), artifacts.Digest.Compare) {
-		for _, p := range b.passed[key] {
+	counted := map[passedKind]*Passed{}
+	for _, key := range slices.SortedFunc(maps.Keys(b.Passed), artifacts.Digest.Compare) {
+		for _, p := range b.Passed[key] {
 			if p.Reason == artifacts.NoAnswer { // reported as a store that is down
 				continue
 			}
@@ -88,7 +91,7 @@ func (b *belief) summary() (out []view.Passed) {
 				k.signer = p.Signer.String()
 			}
 			if counted[k] == nil {
-				counted[k] = &view.Passed{From: p.From, Reason: string(p.Reason), Signer: k.signer, Text: p.String(), Do: b.whatToDo(p)}
+				counted[k] = &Passed{From: p.From, Reason: string(p.Reason), Signer: k.signer, Text: p.String(), Do: b.WhatToDo(p)}
 			}
 			counted[k].Steps++
 		}
@@ -96,14 +99,14 @@ func (b *belief) summary() (out []view.Passed) {
 	for _, x := range counted {
 		out = append(out, *x)
 	}
-	slices.SortFunc(out, func(x, y view.Passed) int {
+	slices.SortFunc(out, func(x, y Passed) int {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(y.Steps, x.Steps), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Signer, y.Signer))
 	})
 	return out
 }
 
-// whatToDo says how a result that is passed over could be used; "" if there is no way.
-func (b *belief) whatToDo(p artifacts.Passed) string {
+// WhatToDo says how a result that is passed over could be used; "" if there is no way.
+func (b *Belief) WhatToDo(p artifacts.Passed) string {
 	if b.compares && p.From != "" && (p.Reason == artifacts.Unsigned || p.Reason == artifacts.UnknownKey) {
 		return "the step runs here, and the run compares the results at its end"
 	}

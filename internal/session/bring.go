@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // fetched counts the bytes of blobs that came from other stores, by the stores' names.
@@ -69,26 +69,26 @@ func (r countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bringAsked copies the results that a run is for into the store, as far as other stores
+// BringAsked copies the results that a run is for into the store, as far as other stores
 // have them. What only other steps read is fetched when they run, unless all is asked for.
-func (a *app) bringAsked(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
-	return a.bring(ctx, store, v, func(i int) bool { return a.isAsked(v.Plan, i) })
+func (se *Session) BringAsked(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+	return se.Bring(ctx, store, v, func(i int) bool { return se.IsAsked(v.Plan, i) })
 }
 
-// bringRead copies the results in other stores that steps without a result read: the workers
+// BringRead copies the results in other stores that steps without a result read: the workers
 // of a cluster may not look at the same stores as this command.
-func (a *app) bringRead(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+func (se *Session) BringRead(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
 	read, err := readOf(v)
 	if err != nil {
 		return err
 	}
-	return a.bring(ctx, store, v, func(i int) bool { return read[i] != nil })
+	return se.Bring(ctx, store, v, func(i int) bool { return read[i] != nil })
 }
 
 // bringMost bounds the results that are copied at a time.
 const bringMost = 64
 
-func (a *app) bring(ctx context.Context, store artifacts.Store, v *plan.Preview, wanted func(i int) bool) error {
+func (se *Session) Bring(ctx context.Context, store artifacts.Store, v *plan.Preview, wanted func(i int) bool) error {
 	var steps []int
 	for i, it := range v.Items {
 		if it.From != "" && wanted(i) {
@@ -98,11 +98,11 @@ func (a *app) bring(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	if len(steps) == 0 {
 		return nil
 	}
-	m := a.newMeter("fetched", 0)
-	a.others.fetched.tell(m.add)
-	defer func() { a.others.fetched.tell(nil); m.close() }()
+	add, over := se.talk().Copying("fetched", 0)
+	se.Others.fetched.tell(add)
+	defer func() { se.Others.fetched.tell(nil); over() }()
 	for some := range slices.Chunk(steps, bringMost) {
-		results, err := resultsAt(ctx, store, v, some)
+		results, err := ResultsAt(ctx, store, v, some)
 		if err != nil {
 			return err
 		}
@@ -118,17 +118,17 @@ func (a *app) bring(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	return nil
 }
 
-// hitFrom is what a run took from another store.
-type hitFrom struct {
+// HitFrom is what a run took from another store.
+type HitFrom struct {
 	Name  string `json:"name"`
 	Hits  int    `json:"hits"`
 	Bytes int64  `json:"fetched_bytes"`
 }
 
-// hitsFrom sums up what a run took from other stores.
-func (a *app) hitsFrom(v *plan.Preview) (out []hitFrom) {
-	for _, o := range a.others.opened {
-		h := hitFrom{Name: o.Name, Bytes: a.others.fetched.from(o.Name)}
+// HitsFrom sums up what a run took from other stores.
+func (se *Session) HitsFrom(v *plan.Preview) (out []HitFrom) {
+	for _, o := range se.Others.Opened {
+		h := HitFrom{Name: o.Name, Bytes: se.Others.fetched.from(o.Name)}
 		for _, it := range v.Items {
 			if it.From == o.Name {
 				h.Hits++
@@ -141,6 +141,6 @@ func (a *app) hitsFrom(v *plan.Preview) (out []hitFrom) {
 	return out
 }
 
-func (h hitFrom) String() string {
-	return fmt.Sprintf("%d from %s (%s fetched)", h.Hits, h.Name, view.Size(h.Bytes))
+func (h HitFrom) String() string {
+	return fmt.Sprintf("%d from %s (%s fetched)", h.Hits, h.Name, words.Size(h.Bytes))
 }

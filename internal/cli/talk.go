@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session"
+)
+
+// talk is what a session says, on the terminal of its command.
+type talk struct{ a *app }
+
+func (t talk) Waiting(what string) (over func()) { return t.a.waiting(what) }
+
+func (t talk) Reading(ctx context.Context, what string) (_ context.Context, over func()) {
+	return t.a.hashing(ctx, what)
+}
+
+func (t talk) Copying(what string, total int64) (add func(n int64), over func()) {
+	m := t.a.newMeter(what, total)
+	return m.add, m.close
+}
+
+func (t talk) Diagnostics(ds pipeline.Diagnostics) error { return t.a.printLoaded(ds) }
+
+// newApp is an app that talks for its session.
+func newApp(s *session.Session, out, errw io.Writer) *app {
+	a := &app{Session: s, Out: out, Err: errw}
+	a.Talk, a.Hint = talk{a}, a.hint
+	return a
+}

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// Failed is how a step failed for good before, under its present key.
+type Failed struct {
+	Error    string    `json:"error"`
+	Run      string    `json:"run"`
+	Host     string    `json:"host,omitempty"`
+	Ended    time.Time `json:"ended"`
+	Attempt  int32     `json:"attempt"`
+	Revision string    `json:"revision,omitempty"` // of redsi
+	Times    int       `json:"times"`              // number of runs
+	Other    string    `json:"-"`                  // the revision of this redsi, if different
+}
+
+// errorShown is how much of an error a plan's line shows.
+const errorShown = 160
+
+// String is one line: when, where, how often and why.
+func (f Failed) String() string {
+	when := humanize.Time(f.Ended)
+	if when == "now" {
+		when = "just now"
+	}
+	text := "failed " + when
+	if f.Host != "" {
+		text += " on " + f.Host
+	}
+	if f.Times > 1 {
+		text += fmt.Sprintf(", %d times", f.Times)
+	}
+	if f.Other != "" {
+		text += fmt.Sprintf(" (with redsi %s, this is %s)", f.Revision, f.Other)
+	}
+	line, _, more := strings.Cut(strings.TrimSpace(f.Error), "\n")
+	if len(line) > errorShown {
+		line, more = strings.ToValidUTF8(line[:errorShown], ""), true
+	}
+	if more {
+		line += "…"
+	}
+	return text + ": " + line
+}
+
+// Failures is what failed for good under the keys that must run.
+func Failures(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[artifacts.Digest]activities.Remembered, error) {
+	keys := map[artifacts.Digest]bool{}
+	for _, it := range v.Items {
+		if it.Outcome == plan.Run {
+			keys[it.Key] = true
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return activities.PermanentFailures(ctx, store, keys)
+}
+
+// stillFailed leaves out steps that had a result after they failed, forgotten since.
+func (j *Journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]activities.Remembered) map[int]Failed {
+	found := map[int]Failed{}
+	for i, it := range v.Items {
+		f, ok := failed[it.Key]
+		if it.Outcome != plan.Run || !ok {
+			continue
+		}
+		address := v.Plan.Steps[i].Address
+		if j.Key[address] == it.Key && j.Run[address] >= f.RunID { // ids of runs begin with their time
+			continue
+		}
+		x := Failed{Error: f.Error, Run: f.RunID, Host: f.Host, Ended: f.Ended, Attempt: f.Attempt, Revision: f.Revision, Times: f.Times}
+		if now := revision.Of(); f.Revision != "" && f.Revision != now {
+			x.Other = now
+		}
+		found[i] = x
+	}
+	return found
+}

@@ -1,0 +1,63 @@
+package journal
+
+import (
+	"context"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// sizesRead is how many earlier results of a block have their size looked up; the others are
+// taken to be similar.
+const sizesRead = 64
+
+// History is what an estimate is based on, but for downloads.
+func (j *Journal) History(ctx context.Context, store artifacts.Store, v *plan.Preview) (h estimate.History, err error) {
+	if v.Done() {
+		return h, nil
+	}
+	if err := j.sizes(ctx, store, v); err != nil {
+		return h, err
+	}
+	h.Samples = map[int][]estimate.Sample{}
+	for i, s := range v.Plan.Steps {
+		for _, x := range j.spent[s.Address] {
+			bytes, ok := j.bytes[x.key]
+			if !ok {
+				bytes = -1
+			}
+			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes, Memory: j.memory[x.key]})
+		}
+	}
+	h.Resumes = map[int]bool{}
+	for i := range j.Saved {
+		h.Resumes[i] = true
+	}
+	return h, nil
+}
+
+// sizes looks up how large earlier results are, of some steps of each block.
+func (j *Journal) sizes(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+	var keys []artifacts.Digest
+	asked := map[string]int{}
+	for i, s := range v.Plan.Steps {
+		spent := j.spent[s.Address]
+		if v.Items[i].Outcome == plan.Hit || len(spent) == 0 {
+			continue
+		}
+		block := pipeline.BlockOf(s.Address)
+		if asked[block]++; asked[block] > sizesRead {
+			continue
+		}
+		if _, known := j.bytes[spent[0].key]; !known {
+			keys = append(keys, spent[0].key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	_, err := j.inspect(ctx, store, keys)
+	return err
+}

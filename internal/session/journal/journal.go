@@ -1,0 +1,137 @@
+// Package journal owns what earlier runs left in a store: their records, how long steps
+// took, which ended how, checkpoints, and failures that are remembered. It must not know
+// where a pipeline comes from, or how any of it is printed.
+package journal
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Journal is what earlier runs of a pipeline recorded, by step address.
+type Journal struct {
+	Key map[string]artifacts.Digest // of the newest result
+	Run map[string]string           // that made it, or had it
+
+	Saved  map[int]Checkpoint // of steps without a result, by their place in the plan
+	Failed map[int]Failed     // what failed for good under its present key
+
+	// Of what Reasons has looked at.
+	Causes map[int]string // what differs from a step's newest result, without the values
+	Moved  map[string]int // steps whose newest result has a key of another format, by that
+
+	spent   map[string][]spending // newest first, of steps with the same sources as in this plan
+	ended   map[string]string     // how steps without a result ended last
+	entries map[artifacts.Digest]artifacts.Entry
+	bytes   map[artifacts.Digest]int64 // of results that were looked at
+	memory  map[artifacts.Digest]int64 // the same; 0 if not known
+}
+
+// spending is how long an earlier result took.
+type spending struct {
+	key  artifacts.Digest
+	took time.Duration
+}
+
+// runsRead bounds how many run records are read for a plan, newest first; once every step has
+// been found, reading stops after stepsRead steps in all.
+const (
+	runsRead  = 20
+	stepsRead = 100_000
+)
+
+// Read reads what the newest run records of a pipeline of a project say about the steps that
+// are not hits.
+func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *plan.Preview, project string) (*Journal, error) {
+	j := &Journal{Key: map[string]artifacts.Digest{}, Run: map[string]string{}, spent: map[string][]spending{}, ended: map[string]string{},
+		Causes: map[int]string{}, Moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}, memory: map[artifacts.Digest]int64{}}
+	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
+	if missing == 0 {
+		return j, nil
+	}
+	var err error
+	if j.Saved, err = Resumable(ctx, kinds, store, v); err != nil {
+		return nil, err
+	}
+	failed, err := Failures(ctx, store, v)
+	if err != nil {
+		return nil, err
+	}
+	read := 0
+	for rec, err := range newest(ctx, store, "") {
+		if err != nil {
+			return nil, err
+		}
+		if !rec.Of(project, v.Plan.Pipeline) {
+			continue
+		}
+		read += len(rec.Steps)
+		if missing -= j.add(rec, v); missing <= 0 && read >= stepsRead {
+			break
+		}
+	}
+	j.Failed = j.stillFailed(v, failed)
+	return j, nil
+}
+
+// add takes what a run record, older than those before it, says about steps that are not
+// hits, and counts the steps whose first earlier result this is.
+func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
+	in := make(map[string]*workflows.RunStep, len(rec.Steps))
+	for i := range rec.Steps {
+		in[rec.Steps[i].Address] = &rec.Steps[i]
+	}
+	fits := make([]bool, len(v.Items)) // every source of the step was in that run
+	for i, s := range v.Plan.Steps {
+		old := in[s.Address]
+		fits[i] = len(s.Deps) > 0 || old != nil
+		for _, d := range s.Deps {
+			fits[i] = fits[i] && fits[d]
+		}
+		if v.Items[i].Outcome != plan.Hit && old != nil && j.Key[s.Address].IsZero() && j.ended[s.Address] == "" {
+			switch old.Outcome {
+			case workflows.Failed:
+				j.ended[s.Address] = "failed in run " + rec.RunID
+			case workflows.Cancelled:
+				j.ended[s.Address] = "was cancelled in run " + rec.RunID
+			}
+		}
+		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || old.Outcome != workflows.Hit && old.Outcome != workflows.Ran {
+			continue
+		}
+		if _, ok := j.Key[s.Address]; !ok {
+			j.Key[s.Address], j.Run[s.Address] = old.Key, rec.RunID
+			found++
+		}
+		known := slices.ContainsFunc(j.spent[s.Address], func(x spending) bool { return x.key == old.Key })
+		if fits[i] && !known {
+			j.spent[s.Address] = append(j.spent[s.Address], spending{old.Key, time.Duration(old.TookS * float64(time.Second))})
+		}
+	}
+	return found
+}
+
+// entry reads an earlier result.
+func (j *Journal) entry(ctx context.Context, store artifacts.Store, key artifacts.Digest) (artifacts.Entry, error) {
+	if e, held := j.entries[key]; held {
+		return e, nil
+	}
+	entries, err := j.inspect(ctx, store, []artifacts.Digest{key})
+	return entries[key], err
+}
+
+func (j *Journal) inspect(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]artifacts.Entry, error) {
+	entries, err := artifacts.Inspect(ctx, store, keys)
+	for key, e := range entries {
+		if e.Result != nil {
+			j.bytes[key], j.memory[key] = e.Result.Bytes(), e.Result.Memory()
+		}
+	}
+	return entries, err
+}

@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+)
+
+// Differ compares two preimages, for people.
+type Differ func(before, after []byte) ([]step.Change, error)
+
+// InspectMost bounds the earlier results held in memory at a time.
+const InspectMost = 1024
+
+// ahead reads the earlier results of step i and of the next steps that must run, unless that
+// of i is held already.
+func (j *Journal) ahead(ctx context.Context, store artifacts.Store, v *plan.Preview, i int) (err error) {
+	old, ok := j.Key[v.Plan.Steps[i].Address]
+	if _, held := j.entries[old]; held || !ok {
+		return nil
+	}
+	var keys []artifacts.Digest
+	for n := i; n < len(v.Items) && len(keys) < InspectMost; n++ {
+		if key, ok := j.Key[v.Plan.Steps[n].Address]; ok && v.Items[n].Outcome == plan.Run {
+			keys = append(keys, key)
+		}
+	}
+	j.entries = nil
+	j.entries, err = j.inspect(ctx, store, keys)
+	return err
+}
+
+// Reasons says briefly why each RUN step must run: what differs from its newest result, or
+// that there is none.
+func (j *Journal) Reasons(ctx context.Context, store artifacts.Store, v *plan.Preview, differ Differ) (map[int]string, error) {
+	why := map[int]string{}
+	for i, it := range v.Items {
+		if it.Outcome != plan.Run {
+			continue
+		}
+		if f, ok := j.Failed[i]; ok {
+			why[i] = f.String()
+			continue
+		}
+		if err := j.ahead(ctx, store, v, i); err != nil {
+			return nil, err
+		}
+		changes, note, err := j.Changes(ctx, store, v, i, differ)
+		if err != nil {
+			return nil, err
+		}
+		if len(changes) == 0 {
+			why[i] = note
+			continue
+		}
+		var words, paths []string
+		for n, c := range changes {
+			if n == 3 {
+				words = append(words, fmt.Sprintf("%d more", len(changes)-3))
+				break
+			}
+			words, paths = append(words, c.String()), append(paths, c.Path)
+		}
+		if resumes, ok := j.Saved[i]; ok {
+			words = append(words, resumes.String())
+		}
+		why[i], j.Causes[i] = strings.Join(words, "; "), strings.Join(paths, ", ")
+	}
+	return why, nil
+}
+
+// Changes compares a step's preimage with that of its newest result.
+func (j *Journal) Changes(ctx context.Context, store artifacts.Store, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
+	address := v.Plan.Steps[i].Address
+	old, ok := j.Key[address]
+	if resumes, saved := j.Saved[i]; saved && !ok {
+		return nil, resumes.String(), nil
+	}
+	if !ok {
+		return nil, cmp.Or(j.ended[address], "has never run here"), nil
+	}
+	e, err := j.entry(ctx, store, old)
+	if err != nil {
+		return nil, "", err
+	}
+	var other *artifacts.FormatError
+	if errors.As(e.Damage, &other) {
+		j.Moved[other.Format]++
+	}
+	if e.Result == nil {
+		return nil, e.Miss(), nil
+	}
+	if old == v.Items[i].Key {
+		return nil, e.Miss(), nil
+	}
+	changes, err := differ(e.Result.Preimage, v.Items[i].Preimage)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", address, err)
+	}
+	return changes, "", nil
+}

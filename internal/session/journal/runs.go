@@ -1,0 +1,171 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/workflows"
+)
+
+// RunPrefix begins the names of run records.
+const RunPrefix = "runs/"
+
+// IDs lists the runs recorded in a store, oldest first.
+func IDs(ctx context.Context, store artifacts.Store) ([]string, error) {
+	var ids []string
+	for r, err := range store.Records.List(ctx, RunPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, strings.TrimPrefix(r.Name, RunPrefix))
+	}
+	return ids, nil
+}
+
+// Find reads the record of a run of a project, given by its id, the beginning or the end of that,
+// "last", or "last~N" for the Nth before that.
+func Find(ctx context.Context, store artifacts.Store, project, name string) (*workflows.RunRecord, error) {
+	ids, err := IDs(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, fault.Input(errors.New("this store has no record of a run"))
+	}
+	if back, ok := strings.CutPrefix(name, "last"); ok {
+		var n uint64
+		if back != "" {
+			digits, ok := strings.CutPrefix(back, "~")
+			if n, err = strconv.ParseUint(digits, 10, 31); !ok || err != nil {
+				return nil, fault.Input(fmt.Errorf("%q is not last or last~N", name))
+			}
+		}
+		rec, of, err := last(ctx, store, project, int(n))
+		if err == nil && rec == nil {
+			err = fault.Input(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do is not recorded", name, words.Count(of, "run")))
+		}
+		return rec, err
+	}
+	var found []string
+	for _, id := range ids {
+		if id == name {
+			return activities.ReadRun(ctx, store, id)
+		}
+		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return activities.ReadRun(ctx, store, found[0])
+	case 0:
+		return nil, fault.Input(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
+	}
+	return nil, fault.Input(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
+}
+
+// last reads the newest run of a project, or the n-th before it. If there are fewer, it
+// returns nil and how many there are.
+func last(ctx context.Context, store artifacts.Store, project string, n int) (rec *workflows.RunRecord, of int, err error) {
+	for rec, err := range before(ctx, store, "") {
+		if err != nil {
+			return nil, of, err
+		}
+		if !OfProject(rec, project) {
+			continue
+		}
+		if of == n {
+			return rec, of, nil
+		}
+		of++
+	}
+	return nil, of, nil
+}
+
+// OfProject reports whether a run belongs to a project; without a project, all do.
+func OfProject(rec *workflows.RunRecord, project string) bool {
+	return project == "" || rec.Project == "" || rec.Project == project
+}
+
+// before reads the records of the runs before one ("": of all), newest first. Reading may go
+// on after a *activities.DamagedRunError.
+func before(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
+	return func(yield func(*workflows.RunRecord, error) bool) {
+		ids, err := IDs(ctx, store)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if run != "" {
+			ids = ids[:sort.SearchStrings(ids, run)]
+		}
+		for _, id := range slices.Backward(ids) {
+			if rec, err := activities.ReadRun(ctx, store, id); !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// newest is before for at most runsRead records; damaged ones are left out.
+func newest(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
+	return func(yield func(*workflows.RunRecord, error) bool) {
+		read := 0
+		for rec, err := range before(ctx, store, run) {
+			var damaged *activities.DamagedRunError
+			if !errors.As(err, &damaged) && (!yield(rec, err) || err != nil) {
+				return
+			}
+			if read++; read == runsRead {
+				return
+			}
+		}
+	}
+}
+
+// Earlier is a step's result in an earlier run.
+type Earlier struct {
+	Run string
+	Key artifacts.Digest
+}
+
+// Before finds the newest results of steps in the runs of the same pipeline before a run.
+func Before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, wanted map[string]bool) (map[string]Earlier, error) {
+	found := map[string]Earlier{}
+	left := 0
+	for _, w := range wanted {
+		if w {
+			left++
+		}
+	}
+	for old, err := range newest(ctx, store, rec.RunID) {
+		if err != nil || left == 0 {
+			return found, err
+		}
+		if !old.Of(rec.Project, rec.Pipeline) {
+			continue
+		}
+		for _, s := range old.Steps {
+			if _, have := found[s.Address]; have || !wanted[s.Address] || !Finished(s) {
+				continue
+			}
+			found[s.Address] = Earlier{old.RunID, s.Key}
+			left--
+		}
+	}
+	return found, nil
+}
+
+func Finished(s workflows.RunStep) bool {
+	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
+}

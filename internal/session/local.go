@@ -1,0 +1,57 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/shellwords"
+)
+
+// Local is what a folder's LocalFile sets, unless something of higher precedence does.
+type Local struct {
+	pipeline.Local
+	File  string          // "" if there is none
+	Flags map[string]bool // that it set
+	Vars  []string        // that it set, as NAME=VALUE; sensitive ones as NAME
+}
+
+// LocalOf reads the settings of a folder. A profile that was asked for must exist; one from
+// the environment applies only to folders with settings.
+func (se *Session) LocalOf(folder string) (Local, pipeline.Diagnostics, error) {
+	file := filepath.Join(folder, pipeline.LocalFile)
+	b, err := pipeline.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && se.ProfileGiven:
+		return Local{}, pipeline.Diagnostics{}, fault.Input(fmt.Errorf("--profile %s: there is no %s", se.Profile, file))
+	case errors.Is(err, fs.ErrNotExist):
+		return Local{}, pipeline.Diagnostics{}, nil
+	case err != nil:
+		return Local{}, pipeline.Diagnostics{}, fault.Input(err)
+	}
+	l, ds := pipeline.ParseLocal(filepath.ToSlash(file), b, se.Profile)
+	return Local{Local: l, File: file, Flags: map[string]bool{}}, ds, nil
+}
+
+// Beside is a folder that the settings name, relative to theirs.
+func (l *Local) Beside(path string) string {
+	if path == "" || filepath.IsAbs(path) || strings.Contains(path, "://") || path == "mem:" {
+		return path
+	}
+	return filepath.Join(filepath.Dir(l.File), path)
+}
+
+// gave records which variables of a pipeline the settings set.
+func (l *Local) gave(p *pipeline.Pipeline) {
+	l.Vars = nil
+	for _, name := range p.Local {
+		if value, ok := p.Inputs()[name]; ok {
+			name += "=" + value
+		}
+		l.Vars = append(l.Vars, shellwords.Quote(name))
+	}
+}

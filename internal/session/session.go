@@ -1,0 +1,92 @@
+// Package session owns what a command does before its own work: it reads settings and the
+// pipeline, plans, opens the store and those of others, and previews what is there. It must
+// not know flags, or how anything is printed.
+package session
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/modules"
+	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/step"
+)
+
+// Session is one command's view of a pipeline and its stores: what was asked for, and what
+// was read so far. The zero value with a Registry says nothing to anybody.
+type Session struct {
+	Registry *step.Registry
+	Log      *slog.Logger
+	Talk     Talk // nil: nobody is told
+	// Hint is a command of this program to copy; nil: none are named.
+	Hint func(verb string, args ...string) string
+
+	File         string
+	NamesFile    bool // the command has a flag for File
+	Vars         []string
+	VarFiles     []string
+	Weaker       []pipeline.File // values of variables, weaker than all others'; of tests
+	Targets      []string
+	StoreURL     string
+	StoreFrom    string // what gave StoreURL
+	StateDir     string
+	Profile      string // of the settings
+	ProfileGiven bool   // on the command line
+	Lock         string // the lock file; "": the one beside the pipeline
+	Local        Local
+	Others       OtherStores
+	Lint         bool
+	Update       func(repository string) bool // modules to read anew; nil: none
+
+	Partial bool  // a plan may leave out steps whose source or program is missing
+	Lacks   error // which, and that they were left out
+
+	// Of the pipeline that was read.
+	Results   pipeline.Results
+	Secrets   map[string]string // sensitive variables
+	Modules   *modules.Reader
+	Variables map[string]string // to show
+
+	Belief    *belief.Belief // of the newest preview
+	libraries planLibraries  // of all plans
+}
+
+// Talk tells a person what goes on.
+type Talk interface {
+	// Waiting says what is waited for, once that has taken a while, until over is called.
+	Waiting(what string) (over func())
+	// Reading makes a context in which reading files reports its progress.
+	Reading(ctx context.Context, what string) (_ context.Context, over func())
+	// Copying shows how many bytes have been copied, until over is called; total may be 0:
+	// unknown.
+	Copying(what string, total int64) (add func(n int64), over func())
+	// Diagnostics shows those of a pipeline or its settings; an error if they cannot be used.
+	Diagnostics(ds pipeline.Diagnostics) error
+}
+
+// quiet tells nobody.
+type quiet struct{}
+
+func (quiet) Waiting(string) func() { return func() {} }
+
+func (quiet) Reading(ctx context.Context, _ string) (context.Context, func()) {
+	return ctx, func() {}
+}
+
+func (quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
+
+func (quiet) Diagnostics(ds pipeline.Diagnostics) error { return ds.Err() }
+
+func (se *Session) talk() Talk {
+	if se.Talk == nil {
+		return quiet{}
+	}
+	return se.Talk
+}
+
+func (se *Session) waiting(what string) (over func()) { return se.talk().Waiting(what) }
+
+// CacheDir keeps local copies of remote blobs and partial downloads.
+func (se *Session) CacheDir() string { return filepath.Join(se.StateDir, "cache") }

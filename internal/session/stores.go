@@ -1,0 +1,222 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// OpenStore opens the store, with the other stores behind it that the pipeline and the flags
+// name.
+func (se *Session) OpenStore(ctx context.Context) (artifacts.Store, error) {
+	own, err := se.OpenOwn(ctx)
+	if err != nil {
+		return own, err
+	}
+	return se.WithOthers(ctx, own)
+}
+
+// OpenOwn opens the store alone, which may have addresses of blobs elsewhere.
+func (se *Session) OpenOwn(ctx context.Context) (artifacts.Store, error) {
+	defer se.waiting("waiting for the store")()
+	s, err := open.Store(ctx, se.StoreURL, open.Options{})
+	var other *artifacts.AddressError
+	switch {
+	case errors.As(err, &other):
+		return s, fault.Input(fmt.Errorf("%s: %w: give --store %s", cmp.Or(se.StoreFrom, "--store"), err, shellwords.Quote(other.URL)))
+	case err != nil:
+		return s, fault.Input(fmt.Errorf("%s: %w", cmp.Or(se.StoreFrom, "--store"), err))
+	}
+	return se.Following(s), nil
+}
+
+// OtherStores name other stores and trusted keys, in addition to the pipeline and the
+// settings.
+type OtherStores struct {
+	From      []string
+	Require   bool
+	Trust     []string
+	Untrusted string
+
+	Opened  []artifacts.Other // once the store is opened
+	fetched fetched
+}
+
+// Addresses are those of other stores, in the order in which they are asked: from the command
+// line, the environment, the settings, the pipeline.
+func (se *Session) Addresses() (from []string) {
+	local := make([]string, len(se.Local.From))
+	for i, address := range se.Local.From {
+		local[i] = se.Local.Beside(address)
+	}
+	for _, address := range slices.Concat(se.Others.From, strings.Fields(os.Getenv("REDSI_FROM")), local, se.Results.From) {
+		if !slices.Contains(from, address) {
+			from = append(from, address)
+		}
+	}
+	return from
+}
+
+// Policy says which results are trusted. The user's own key signs what steps make, and is
+// trusted.
+func (se *Session) Policy() (p artifacts.Policy, err error) {
+	if p.Signer, err = se.Signer(); err != nil {
+		return p, err
+	}
+	if p.Ring, err = se.Ring(); err != nil {
+		return p, err
+	}
+	if p.Signer != nil && p.Ring.Of(p.Signer.Public()) == signature.Unknown {
+		p.Ring.Trusted = append(p.Ring.Trusted, p.Signer.Public())
+	}
+	untrusted := se.Results.Untrusted
+	for _, stronger := range []string{se.Local.Untrusted, se.Others.Untrusted} {
+		if stronger != "" {
+			untrusted = stronger
+		}
+	}
+	if untrusted != "" && !slices.Contains(pipeline.Beliefs, untrusted) {
+		return p, fault.Input(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
+	}
+	p.Foreign, p.Own = artifacts.Untrusted(untrusted), artifacts.Untrusted(se.Results.Shared)
+	return p, nil
+}
+
+// MayRecord reports why results made here would not be trusted. Verbs that only read need no
+// key.
+func (se *Session) MayRecord() error {
+	p, err := se.Policy()
+	if err != nil {
+		return err
+	}
+	if err := p.Validate(); err != nil {
+		return fault.Input(err)
+	}
+	return nil
+}
+
+// Ring has the keys that the pipeline and the command line name.
+func (se *Session) Ring() (signature.Ring, error) {
+	named, err := ParseTrust(se.Others.Trust)
+	return signature.Ring{Trusted: slices.Concat(se.Results.Trust, named), Revoked: se.Results.Revoked}, err
+}
+
+// ParseTrust reads the keys of --trust.
+func ParseTrust(texts []string) (keys []signature.Public, err error) {
+	for _, text := range texts {
+		k, err := signature.ParsePublic(text)
+		if err != nil {
+			return nil, fault.Input(fmt.Errorf("--trust: %w", err))
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// WithOthers is a store with other stores behind it.
+func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (artifacts.Store, error) {
+	p, err := se.Policy()
+	if err != nil {
+		return own, err
+	}
+	se.Others.Opened = nil
+	for _, address := range se.Addresses() {
+		o, err := open.Other(ctx, address, open.Options{})
+		if err != nil {
+			return own, fault.Input(fmt.Errorf("--from %s: %w", open.Shown(address), err))
+		}
+		if o.Store.URL != own.URL { // the pipeline may name this very store
+			o.Store.Blobs = countedBlobs{o.Store.Blobs, o.Name, &se.Others.fetched}
+			se.Others.Opened = append(se.Others.Opened, o)
+		}
+	}
+	p.Elsewhere = se.elsewhere
+	return artifacts.With(own, se.Others.Opened, p), nil
+}
+
+// Places names where results are looked up, for messages about waiting.
+func (se *Session) Places() string {
+	names := []string{"the store"}
+	for _, o := range se.Others.Opened {
+		names = append(names, o.Name)
+	}
+	return strings.Join(names, ", then ")
+}
+
+// Following is a store that fetches blobs from the addresses in its records. Looking up what
+// it has costs no more.
+func (se *Session) Following(s artifacts.Store) artifacts.Store {
+	return artifacts.With(s, nil, artifacts.Policy{Elsewhere: se.elsewhere})
+}
+
+// elsewhere is open.Elsewhere, counted for the store that has the blob's address.
+func (se *Session) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
+	r, err := open.Elsewhere(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	name := e.URL
+	for _, o := range se.Others.Opened {
+		if o.Store.URL == e.From {
+			name = o.Name
+		}
+	}
+	return countedReader{r, countedBlobs{name: name, to: &se.Others.fetched}}, nil
+}
+
+// SayDown warns of other stores that do not answer, with the consequence, or fails if each is
+// needed.
+func (se *Session) SayDown(store artifacts.Store, follows string) error {
+	var down []string
+	for _, o := range store.Others() {
+		if o.Err == nil {
+			continue
+		}
+		down = append(down, o.Name)
+		if !se.RequiresFrom() {
+			se.Log.Warn(o.Name+" does not answer: "+follows, "err", o.Err)
+		} else {
+			se.Log.Error(o.Name+" does not answer", "err", o.Err)
+		}
+	}
+	if len(down) > 0 && se.RequiresFrom() {
+		return fault.Failed(fmt.Errorf("%s given with --from %s not answer, and --require-from needs all of them: %s", words.Count(len(down), "store"), does(len(down)), strings.Join(down, ", ")))
+	}
+	return nil
+}
+
+// MayHave says which results of a preview an unreachable store may have; e may be nil.
+func MayHave(v *plan.Preview, e *estimate.Estimate) string {
+	if v.Done() {
+		return "this plan does not need it"
+	}
+	text := "it may have results for the " + words.Count(len(v.Items)-v.Summary().Hit, "step") + " that would run here"
+	if e != nil && e.Steps > e.Unknown {
+		text += fmt.Sprintf(", %s of work going by the history of %d", words.Seconds(e.WorkP50), e.Steps-e.Unknown)
+	}
+	return text + "; --require-from makes this an error"
+}
+
+func does(n int) string {
+	if n == 1 {
+		return "does"
+	}
+	return "do"
+}
+
+func (se *Session) RequiresFrom() bool { return se.Others.Require || se.Local.RequireFrom }

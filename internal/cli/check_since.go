@@ -11,7 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/paper/prose"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // numbersSince reads the numbers.tex that a paper's repository had at a revision: the named

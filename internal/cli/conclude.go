@@ -16,9 +16,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/sharing/files"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // runSummary is the outcome of a run, for people and as JSON.

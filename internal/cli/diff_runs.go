@@ -8,7 +8,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/paper/compare"
+	"github.com/redsi/redsi/internal/session/compare"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
-	"github.com/redsi/redsi/internal/host/doctor"
+	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/sharing/choose"
 	"github.com/redsi/redsi/internal/sharing/pack"
 	"github.com/redsi/redsi/internal/sharing/repositories"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newExportCmd(a *app) *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newGraphCmd(a *app) *cobra.Command {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/corpora/collect"
-	"github.com/redsi/redsi/internal/corpora/starter"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/pipeline/starter"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newInitCmd(a *app) *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/compute"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it

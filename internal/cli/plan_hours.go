@@ -18,8 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	cardhours "github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // hoursFlags are the flags of plan --hours.

@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/sharing/publish"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newPublishCmd(a *app) *cobra.Command {

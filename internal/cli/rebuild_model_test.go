@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/alike"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
 

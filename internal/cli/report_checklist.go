@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/questions"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // writeChecklist fills a conference's checklist, into a file or, if that is "", to standard

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/device"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // TestPresent: a card that is named is there, or it says why not, as a mistake of who asked.

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/ranking/search/server"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // serveFlags are the flags of serve.

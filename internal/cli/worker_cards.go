@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // HistoryOf is what an estimate is based on.

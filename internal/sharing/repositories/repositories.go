@@ -19,10 +19,10 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session/fault"
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/step"
 )

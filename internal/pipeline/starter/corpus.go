@@ -12,7 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // Corpus is what was found in a folder.

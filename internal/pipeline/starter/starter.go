@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/session/fault"
+	"github.com/redsi/redsi/internal/system/fault"
 )
 
 // The studies that need no corpus.

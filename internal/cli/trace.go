@@ -90,7 +90,7 @@ func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, erro
 	}
 	book, err := a.book(ctx, store)
 	if err == nil {
-		err = report.Attested(ctx, book, v, t.Steps)
+		err = report.Attested(ctx, book, t.Steps)
 	}
 	return t, err
 }
@@ -128,7 +128,7 @@ func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 	}
 	book, err := a.book(ctx, store)
 	if err == nil {
-		err = report.Attested(ctx, book, v, t.Steps)
+		err = report.Attested(ctx, book, t.Steps)
 	}
 	if err != nil {
 		return nil, err

@@ -63,11 +63,12 @@ func renderedItem(ctx context.Context, v *plan.Preview, read Reader, address str
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, n := range nodes {
+	for i := range nodes {
+		n := &nodes[i]
 		if _, ok := isRendered(n.Address); !ok || n.Address != address {
 			continue
 		}
-		it, err := loadItem(ctx, v, nodes, i, read)
+		it, err := loadItem(ctx, n, read)
 		if err == nil && it.State != Done {
 			err = &NotRunError{address, it.Waits}
 		}

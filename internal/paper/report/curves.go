@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
@@ -36,8 +35,8 @@ type Curve struct {
 
 // loadCurve reads an output that is a training curve; nil for a curve without
 // points.
-func loadCurve(ctx context.Context, n *Node, r *artifacts.Result, output string, read Reader) (*Curve, error) {
-	b, err := readOutput(ctx, r, output, read)
+func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve, error) {
+	b, err := readOutput(ctx, n.result, output, read)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Address, err)
 	}

@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // Bounds of the files in a page: of each, and of all together.
@@ -39,18 +37,18 @@ var downloads = []struct{ label, output, media, ending string }{
 }
 
 // chooseDownloads decides which files of tables and figures fit into the page.
-func (r *Report) chooseDownloads(v *plan.Preview, items []int) {
+func (r *Report) chooseDownloads(items []int) {
 	r.roomFor = map[string]bool{}
 	room := mostDownloads
 	for _, d := range downloads {
 		for _, i := range items {
-			a, ok := outputsOf(v.Items[i].Result)[d.output]
+			a, ok := outputsOf(r.Nodes[i].result)[d.output]
 			if !ok || a.Size > mostDownload {
 				continue
 			}
 			if n := base64.StdEncoding.EncodedLen(int(a.Size)); n <= room {
 				room -= n
-				r.roomFor[v.Plan.Steps[i].Address+"."+d.output] = true
+				r.roomFor[r.Nodes[i].Address+"."+d.output] = true
 			}
 		}
 	}

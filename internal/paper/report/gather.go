@@ -205,15 +205,15 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		return nil, err
 	}
 	r.Judged = r.Judged.Only()
-	r.chooseDownloads(v, g.items)
-	if err := r.load(ctx, v, g.items, read); err != nil {
+	r.chooseDownloads(g.items)
+	if err := r.load(ctx, g.items, read); err != nil {
 		return nil, err
 	}
 	for _, it := range r.Items {
 		it.Used = g.cost(upstream(nodes, []int{it.Index}))
 	}
 	r.Book = g.book
-	if err := r.attested(ctx, v, g.stands); err != nil {
+	if err := r.attested(ctx, g.stands); err != nil {
 		return nil, err
 	}
 	r.Picture = g.picture(r.Items)
@@ -256,7 +256,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		}
 	}
 	r.judge()
-	if err := r.addFiles(v); err != nil {
+	if err := r.addFiles(); err != nil {
 		return nil, err
 	}
 	r.Left.Files = max(0, len(r.Files)-mostRows)
@@ -278,7 +278,7 @@ func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 const downloadKind = "download"
 
 // addFiles lists the files of downloads and their origins.
-func (r *Report) addFiles(v *plan.Preview) error {
+func (r *Report) addFiles() error {
 	for i, n := range r.Nodes {
 		if n.Kind != downloadKind {
 			continue
@@ -287,13 +287,13 @@ func (r *Report) addFiles(v *plan.Preview) error {
 			URLs, Names, SHA256 []string
 			License             string
 		}
-		if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
+		if err := json.Unmarshal(n.config, &c); err != nil {
 			return fmt.Errorf("%s: %w", n.Address, err)
 		}
 		for k, u := range c.URLs {
 			f := SourceFile{Step: n.Address, URL: unplaced(fetch.Redact(u)), License: c.License, Index: i, Size: -1}
-			if res := v.Items[i].Result; res != nil && k < len(c.Names) {
-				if file, ok := res.Outputs["files"].File(c.Names[k]); ok {
+			if n.result != nil && k < len(c.Names) {
+				if file, ok := n.result.Outputs["files"].File(c.Names[k]); ok {
 					f.SHA256, f.Size = file.Digest.Hex(), file.Size
 				}
 			}
@@ -301,11 +301,4 @@ func (r *Report) addFiles(v *plan.Preview) error {
 		}
 	}
 	return nil
-}
-
-func outputsOf(r *artifacts.Result) map[string]artifacts.Artifact {
-	if r == nil {
-		return nil
-	}
-	return r.Outputs
 }

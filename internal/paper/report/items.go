@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // Reader opens a blob; its bytes are verified.
@@ -84,22 +82,17 @@ func (it *Item) Traced() bool {
 	return it.Table != nil || it.Figure != nil && len(it.Figure.Series) > 0
 }
 
-// mostRead bounds a document that the report reads into memory.
-const mostRead = 16 << 20
-
 // loadItem reads a table or figure, or its configuration if it has not run.
-func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Reader) (*Item, error) {
-	n := nodes[i]
+func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 	block, _ := isRendered(n.Address)
-	it := &Item{Index: i, Address: n.Address, Block: block, Name: strings.Replace(n.Address, block+".", "", 1), State: NotRun}
-	if err := it.planned(v, i); err != nil {
+	it := &Item{Index: n.Index, Address: n.Address, Block: block, Name: strings.Replace(n.Address, block+".", "", 1), State: NotRun, Waits: n.waits}
+	if err := it.planned(n.config); err != nil {
 		return nil, err
 	}
-	r := v.Items[i].Result
-	if r == nil {
+	if n.result == nil {
 		return it, nil
 	}
-	if err := it.fill(ctx, r, read); err != nil {
+	if err := it.fill(ctx, n.result, read); err != nil {
 		return nil, err
 	}
 	return it, nil
@@ -134,40 +127,18 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 	return nil
 }
 
-// planned fills in what is known before a run, and the paper's scale.
-func (it *Item) planned(v *plan.Preview, i int) error {
+// planned fills in what the configuration says, also before a run.
+func (it *Item) planned(config []byte) error {
 	var c struct {
 		Paper, Caption, Scale string
 		PaperScale            string `json:"paper_scale"`
 		CSVFormulas           string `json:"csv_formulas"`
 	}
-	if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
+	if err := json.Unmarshal(config, &c); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
 	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
 	it.quote = c.CSVFormulas == "quote"
 	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
-	if v.Items[i].Result != nil {
-		return nil // which has the rest
-	}
-	for _, d := range v.Items[i].Waits {
-		it.Waits = append(it.Waits, v.Plan.Steps[d].Address)
-	}
 	return nil
-}
-
-func readOutput(ctx context.Context, r *artifacts.Result, output string, read Reader) ([]byte, error) {
-	d, ok := digestOf(r, output)
-	if !ok {
-		return nil, fmt.Errorf("its result has no output %q", output)
-	}
-	if size := r.Outputs[output].Size; size > mostRead {
-		return nil, fmt.Errorf("its output %q has %d bytes; a report reads at most %d", output, size, mostRead)
-	}
-	rc, err := read(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer rc.Close()
-	return io.ReadAll(rc)
 }

@@ -39,7 +39,12 @@ type Node struct {
 	// Accepted is why the result is valid for the key; nil if it was made under it.
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`
 
-	deps []int // of one that is not detailed
+	// What the report reads of the preview besides.
+	key    artifacts.Digest
+	config []byte // of the task, as the plan has it
+	result *artifacts.Result
+	waits  []string // of a table or figure without a result: the steps that must run first
+	deps   []int    // of one that is not detailed
 }
 
 // Leaf is one value of a configuration.
@@ -67,7 +72,8 @@ type Output struct {
 	Preview string `json:"-"`
 }
 
-// Nodes describes every step of a preview, in the plan's order.
+// Nodes describes every step of a preview, in the plan's order. Nothing else of a report
+// reads a preview's steps.
 func Nodes(v *plan.Preview) ([]Node, error) {
 	return nodesOf(v, func(int) bool { return true })
 }
@@ -79,8 +85,7 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	}
 	nodes := make([]Node, len(v.Items))
 	for i, s := range v.Plan.Steps {
-		it := v.Items[i]
-		n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted}
+		it, n := v.Items[i], stepNode(v, i)
 		if n.Detailed = detailed(i); !n.Detailed {
 			n.deps = s.Deps
 			nodes[i] = n
@@ -111,6 +116,19 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 		nodes[i] = n
 	}
 	return nodes, nil
+}
+
+// stepNode is step i of a preview without what only lineages show.
+func stepNode(v *plan.Preview, i int) Node {
+	s, it := v.Plan.Steps[i], v.Items[i]
+	n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted,
+		key: it.Key, config: s.Task.Config, result: it.Result}
+	if IsItem(s.Address) && it.Result == nil {
+		for _, d := range it.Waits {
+			n.waits = append(n.waits, v.Plan.Steps[d].Address)
+		}
+	}
+	return n
 }
 
 // notesOf separates what is recorded about a step's run from what is recorded about its worker.
@@ -288,15 +306,6 @@ func upstream(nodes []Node, from []int) (out []int) {
 func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
 
 func place(s plan.Step) string { return s.Pos.File + ":" + strconv.Itoa(s.Pos.Line) }
-
-// digestOf finds an output of a result.
-func digestOf(r *artifacts.Result, output string) (artifacts.Digest, bool) {
-	if r == nil {
-		return artifacts.Digest{}, false
-	}
-	a, ok := r.Outputs[output]
-	return a.Digest, ok && a.Files == nil
-}
 
 // IsItem reports whether an address is a table's or figure's.
 func IsItem(address string) bool { _, ok := isRendered(address); return ok }

@@ -32,14 +32,13 @@ func numbersOf(items []*Item) *prose.Numbers {
 // NumbersOf reads the cells of a preview's tables and figures.
 func NumbersOf(ctx context.Context, v *plan.Preview, read Reader) (*prose.Numbers, error) {
 	var notRun []string
-	nodes := make([]Node, len(v.Plan.Steps))
 	var items []*Item
 	for i, s := range v.Plan.Steps {
 		if !IsItem(s.Address) {
 			continue
 		}
-		nodes[i].Address = s.Address
-		it, err := loadItem(ctx, v, nodes, i, read)
+		n := stepNode(v, i)
+		it, err := loadItem(ctx, &n, read)
 		if err != nil {
 			return nil, err
 		}

@@ -4,20 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Options say what the report cannot learn from results.
@@ -79,13 +75,13 @@ type SourceFile struct {
 }
 
 // load reads tables and figures, curves, and the beginnings of small outputs.
-func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Reader) error {
+func (r *Report) load(ctx context.Context, items []int, read Reader) error {
 	r.Items = make([]*Item, len(items))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for k, i := range items {
 		g.Go(func() error {
-			it, err := loadItem(gctx, v, r.Nodes, i, read)
+			it, err := loadItem(gctx, &r.Nodes[i], read)
 			if err != nil {
 				return err
 			}
@@ -101,15 +97,15 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 	}
 	curves := make([]*Curve, len(r.Nodes))
 	for i := range r.Nodes {
-		n, res := &r.Nodes[i], v.Items[i].Result
+		n := &r.Nodes[i]
 		if len(n.Outputs) > 0 {
-			g.Go(func() error { return preview(gctx, res, n.Outputs, read) })
+			g.Go(func() error { return preview(gctx, n, read) })
 		}
-		for name, a := range outputsOf(res) {
+		for name, a := range outputsOf(n.result) {
 			if a.Type == curveType {
 				r.Left.Curves--
 				g.Go(func() (err error) {
-					curves[i], err = loadCurve(gctx, n, res, name, read)
+					curves[i], err = loadCurve(gctx, n, name, read)
 					return err
 				})
 			}
@@ -146,30 +142,6 @@ func (r *Report) judge() {
 	}
 	r.Tally = r.Judged.Tally()
 	r.Scales = r.Judged.Summary().Scales
-}
-
-// Bounds of what the page shows of data.
-const (
-	previewed    = 256 << 10 // most bytes of an artifact that is opened
-	previewChars = 800
-)
-
-// preview fills in the beginnings of small outputs that are text.
-func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Reader) error {
-	for k := range outputs {
-		o := &outputs[k]
-		if _, ok := digestOf(r, o.Name); !ok || o.Size > previewed || strings.HasPrefix(o.Type, "figure/") || strings.HasPrefix(o.Type, "table/") || o.Type == curveType {
-			continue
-		}
-		b, err := readOutput(ctx, r, o.Name, read)
-		if err != nil {
-			return err
-		}
-		if utf8.Valid(b) && !slices.ContainsFunc([]rune(string(b[:min(len(b), 4096)])), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }) {
-			o.Preview = words.Clip(string(b), previewChars)
-		}
-	}
-	return nil
 }
 
 // Full reports whether the results are at the paper's scale.

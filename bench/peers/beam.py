@@ -10,8 +10,9 @@ identifiers of 3 tokens and </s> through prefix_allowed_tokens_fn, a dict per pr
 import torch
 from transformers import T5ForConditionalGeneration
 
-from drawn import Numbers, prefixes
-from slices import arguments, pad, serve
+from drawn import Numbers, allowed
+from models import masked
+from slices import arguments, serve
 
 
 def main():
@@ -23,18 +24,8 @@ def main():
     queries = draw.sequences(8, 8, 16)
     extra = {}
     if args.mode == "trie":
-        root = prefixes(draw.identifiers(100_000))
-
-        def allowed(_, ids):
-            node = root
-            for token in ids.tolist()[1:]:
-                node = node.get(token)
-                if node is None:
-                    return [1]
-            return list(node) or [1]
-
-        extra["prefix_allowed_tokens_fn"] = allowed
-    ids, mask = pad(queries, 0), pad([[1] * len(q) for q in queries], 0)
+        extra["prefix_allowed_tokens_fn"] = allowed(draw.identifiers(100_000))
+    ids, mask = masked(queries)
 
     @torch.no_grad()
     def decode():

@@ -11,24 +11,20 @@ to 512, which is about how long NQ's pages are. [CLS] of the last layer.
 import itertools
 
 import torch
-from transformers import BertConfig, BertModel
+from transformers import BertModel
 
 from drawn import Numbers
-from slices import arguments, pad, serve
-
-SIZES = BertConfig(hidden_size=512, num_hidden_layers=8, num_attention_heads=8, intermediate_size=2048,
-                   vocab_size=32128)
+from models import bert, make, masked
+from slices import arguments, serve
 
 
 def main():
     args = arguments(__doc__).parse_args()
     if args.make:
-        torch.manual_seed(1)
-        BertModel(SIZES, add_pooling_layer=False).save_pretrained(args.folder)
-        return
+        return make(args.folder, bert)
     model = BertModel.from_pretrained(args.folder, add_pooling_layer=False).eval()
     texts = list(itertools.islice(Numbers(5).texts(), 12))
-    ids, mask = pad(texts, 0), pad([[1] * len(t) for t in texts], 0)
+    ids, mask = masked(texts)
 
     @torch.no_grad()
     def embed():

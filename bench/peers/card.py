@@ -1,4 +1,4 @@
-"""T5 and BERT in transformers on a card: the peer of the workloads "card-…".
+"""T5 and BERT in transformers on a card: the peer of the lines cuda/….
 
     python card.py FOLDER --work train --size tiny|small|base [--compile]
     python card.py FOLDER --work beam|trie|atomic|bert --size base
@@ -16,29 +16,17 @@ import itertools
 import types
 
 import torch
-from transformers import BertConfig, BertModel, T5Config, T5ForConditionalGeneration
+from transformers import BertModel, T5ForConditionalGeneration
 from transformers.optimization import Adafactor
 
-from drawn import Numbers, prefixes
+from drawn import Numbers, allowed
+from models import SIZES, bert, first_logits, make, masked, t5
 from slices import arguments, pad, serve
 
-SIZES = {"tiny": (256, 1024, 4, 4), "small": (512, 2048, 6, 8), "base": (768, 3072, 12, 12), "quick": (64, 128, 2, 2)}
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 # As bench/placed.go has them.
 FULL = types.SimpleNamespace(batch=128, batches=64, updates=20, queries=7830, documents=109_739, together=64, texts=96)
 QUICK = types.SimpleNamespace(batch=8, batches=4, updates=2, queries=6, documents=300, together=2, texts=2)
-
-
-def t5(size, extra=0):
-    width, ff, layers, heads = SIZES[size]
-    return T5Config(d_model=width, d_ff=ff, num_layers=layers, num_decoder_layers=layers, num_heads=heads, d_kv=64,
-                    vocab_size=32128 + extra, decoder_start_token_id=0)
-
-
-def bert(quick):
-    width, layers, heads, ff = (64, 2, 2, 128) if quick else (512, 8, 8, 2048)
-    return BertConfig(hidden_size=width, num_hidden_layers=layers, num_attention_heads=heads, intermediate_size=ff,
-                      vocab_size=32128)
 
 
 def main():
@@ -52,13 +40,9 @@ def main():
     args = parser.parse_args()
     much = QUICK if args.quick else FULL
     if args.make:
-        torch.manual_seed(1)
         if args.work == "bert":
-            BertModel(bert(args.quick), add_pooling_layer=False).save_pretrained(args.folder)
-        else:
-            extra = much.documents if args.work == "atomic" else 0
-            T5ForConditionalGeneration(t5(args.size, extra)).save_pretrained(args.folder)
-        return
+            return make(args.folder, bert, args.quick)
+        return make(args.folder, t5, args.size, much.documents if args.work == "atomic" else 0)
     device, dtype = torch.device(args.device), DTYPES[args.dtype]
     half = dtype != torch.float32 and args.work != "bert"
     cast = (lambda: torch.autocast(device.type, dtype)) if half else contextlib.nullcontext
@@ -67,8 +51,7 @@ def main():
         model = BertModel.from_pretrained(args.folder, add_pooling_layer=False).to(device).eval()
     else:
         model = T5ForConditionalGeneration.from_pretrained(args.folder).to(device).eval()
-    move = lambda rows, value: pad(rows, value).to(device)
-    masked = lambda rows: (move(rows, 0), move([[1] * len(r) for r in rows], 0))
+    placed = lambda rows: [t.to(device) for t in masked(rows)]
     check, ready, warm = "", lambda: None, 1
 
     if args.work == "train":
@@ -77,7 +60,7 @@ def main():
 
         def tensors(first):
             rows, targets = inputs[first : first + much.batch], labels[first : first + much.batch]
-            return [pin(t) for t in (pad(rows, 0), pad([[1] * len(r) for r in rows], 0), pad(targets, -100))]
+            return [pin(t) for t in (*masked(rows), pad(targets, -100))]
 
         batches = itertools.cycle([tensors(i) for i in range(0, len(inputs), much.batch)])
         optimizer = Adafactor(model.parameters(), lr=1e-3, scale_parameter=False, relative_step=False, warmup_init=False)
@@ -104,7 +87,7 @@ def main():
 
         @torch.no_grad()
         def run():
-            ids, mask = masked(batch)
+            ids, mask = placed(batch)
             model(input_ids=ids, attention_mask=mask).last_hidden_state[:, 0].cpu()
             return len(batch)
     else:
@@ -113,22 +96,10 @@ def main():
         parts = itertools.cycle([queries[i : i + much.together] for i in range(0, len(queries), much.together)])
         first, extra = model.config.vocab_size - much.documents, {}
         if args.work == "trie":
-            root = prefixes(draw.identifiers(much.documents))
-
-            def allowed(_, ids):
-                node = root
-                for token in ids.tolist()[1:]:
-                    node = node.get(token)
-                    if node is None:
-                        return [1]
-                return list(node) or [1]
-
-            extra["prefix_allowed_tokens_fn"] = allowed
+            extra["prefix_allowed_tokens_fn"] = allowed(draw.identifiers(much.documents))
 
         def rank(ids, mask):
-            start = torch.zeros(len(ids), 1, dtype=torch.long, device=device)
-            logits = model(input_ids=ids, attention_mask=mask, decoder_input_ids=start).logits[:, 0, first:]
-            logits.float().log_softmax(-1).topk(40).indices.cpu()
+            first_logits(model, ids, mask, first).float().log_softmax(-1).topk(40).indices.cpu()
 
         def search(ids, mask):
             model.generate(ids, attention_mask=mask, num_beams=40, num_return_sequences=40, max_new_tokens=6, **extra)
@@ -137,7 +108,7 @@ def main():
         def run():
             part = next(parts)
             with cast():
-                (rank if args.work == "atomic" else search)(*masked(part))
+                (rank if args.work == "atomic" else search)(*placed(part))
             done()
             return len(part)
 

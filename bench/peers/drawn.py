@@ -45,11 +45,20 @@ def batch(lengths):
     return draw.sequences(32, 32, 32) + draw.sequences(96, 8, 16), draw.sequences(128, 4, 8)
 
 
-def prefixes(identifiers):
-    """The nested dicts of identifiers."""
+def allowed(identifiers):
+    """A prefix_allowed_tokens_fn for identifiers: a dict per prefix."""
     root = {}
     for identifier in identifiers:
         node = root
         for token in identifier:
             node = node.setdefault(token, {})
-    return root
+
+    def after(_, ids):
+        node = root
+        for token in ids.tolist()[1:]:
+            node = node.get(token)
+            if node is None:
+                return [1]
+        return list(node) or [1]
+
+    return after

@@ -10,14 +10,12 @@ of 8 to 16, labels of 4 to 8, padded to the longest of the batch. Adafactor and
 dropout as in training.
 """
 import torch
-from transformers import T5Config, T5ForConditionalGeneration
+from transformers import T5ForConditionalGeneration
 from transformers.optimization import Adafactor
 
 from drawn import batch
+from models import make, masked, t5
 from slices import arguments, pad, serve
-
-TINY = T5Config(d_model=256, d_ff=1024, num_layers=4, num_decoder_layers=4, num_heads=4, d_kv=64, vocab_size=32128,
-                decoder_start_token_id=0)
 
 
 def main():
@@ -25,13 +23,11 @@ def main():
     parser.add_argument("--lengths", choices=["full", "real"], default="full")
     args = parser.parse_args()
     if args.make:
-        torch.manual_seed(1)
-        T5ForConditionalGeneration(TINY).save_pretrained(args.folder)
-        return
+        return make(args.folder, t5, "tiny")
     model = T5ForConditionalGeneration.from_pretrained(args.folder)
     optimizer = Adafactor(model.parameters(), lr=1e-3, scale_parameter=False, relative_step=False, warmup_init=False)
     inputs, labels = batch(args.lengths)
-    ids, mask, target = pad(inputs, 0), pad([[1] * len(r) for r in inputs], 0), pad(labels, -100)
+    (ids, mask), target = masked(inputs), pad(labels, -100)
     with torch.no_grad():
         check = f"loss {model(input_ids=ids, attention_mask=mask, labels=target).loss.item():.4f}"
     model.train()

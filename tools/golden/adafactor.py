@@ -1,4 +1,4 @@
-"""Goldens of internal/model/adafactor from transformers 4.44.1 (adafactor_requirements.txt).
+"""Goldens of internal/model/adafactor from transformers 4.44.1 (models_requirements.txt).
 
 Takes 20 steps with given gradients on parameters of several shapes, once with
 scale_parameter and once without, and writes the parameters after each of steps 1

@@ -1,4 +1,4 @@
-"""Goldens of internal/model/bert from transformers 4.44.1 (bert_requirements.txt).
+"""Goldens of internal/model/bert from transformers 4.44.1 (models_requirements.txt).
 
 Writes a tiny random BERT as transformers saves it, and the last hidden states that
 transformers computes for a padded batch, without the padding.

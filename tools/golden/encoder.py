@@ -1,4 +1,4 @@
-"""What transformers 4.44.1 makes of 24 texts with an encoder of a folder (bert_requirements.txt).
+"""What transformers 4.44.1 makes of 24 texts with an encoder of a folder (models_requirements.txt).
 
 Writes OUT/texts.json and OUT/vectors.json: the mean of the last hidden states, of unit length,
 of 128 tokens at most. kinds.TestPublishedEncoder compares embed with them:

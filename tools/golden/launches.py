@@ -13,7 +13,7 @@ How many there are does not depend on lengths or on rows, which is checked with 
 batches of internal/model/t5/bench_test.go and on two rows of them; Small and Base are counted on
 two rows.
 
-    pip install -r tools/golden/launches_requirements.txt
+    pip install -r tools/golden/train_requirements.txt
     python tools/golden/launches.py internal/model/train/fit/testdata/launches.json
 """
 import collections

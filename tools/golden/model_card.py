@@ -1,5 +1,5 @@
 """Asks a model's folder that kind export_model made by the Python of its card alone, and compares what it
-finds with the run that redsi's evaluate wrote (model_card_requirements.txt).
+finds with the run that redsi's evaluate wrote (models_requirements.txt).
 
     redsi run --var scale=toy -t step.export_model.dsi -t step.evaluate.dsi
     redsi export --hub hub --var scale=toy -t step.export_model.dsi

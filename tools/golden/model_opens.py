@@ -1,5 +1,5 @@
 """Opens in transformers 4.44.1 what internal/model/t5 or internal/model/bart saved, and compares the logits with
-those of the model that it was read from (t5_requirements.txt, bart_requirements.txt).
+those of the model that it was read from (models_requirements.txt, bart_requirements.txt).
 
     REDSI_KEEP=/tmp/saved go test -run TestFilesRoundTrip ./internal/model/t5
     python tools/golden/model_opens.py internal/model/t5/testdata /tmp/saved

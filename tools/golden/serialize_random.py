@@ -1,7 +1,7 @@
 """Writes internal/corpora/serialize/testdata/random.jsonl.gz: random articles in NQ form
 with the text that the Python peer (bench/peers/htmlnorm.py) makes of them.
 
-    pip install -r serialize_random_requirements.txt
+    pip install -r ../../bench/peers/requirements-htmlnorm.txt
     python serialize_random.py T5_ALPHABET OUT.jsonl.gz [COUNT] [SEED]
 
 A rerun writes the same bytes. The articles are well-formed (their markup nests),

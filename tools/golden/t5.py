@@ -1,4 +1,4 @@
-"""Goldens of internal/model/t5 from transformers 4.44.1 (t5_requirements.txt).
+"""Goldens of internal/model/t5 from transformers 4.44.1 (models_requirements.txt).
 
 Writes, for a tiny random v1.0 and a v1.1 model: the checkpoint as transformers
 saves it, and what transformers computes from it: encoder states, logits, loss and

@@ -90,26 +90,17 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 
 // Top implements Scores.
 func (c *cardStep) Top(sums []float32, n int) (out [][]Candidate, err error) {
-	width := int64(len(sums) / c.queries)
 	e := c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
-		found := cardBest{s, c.queries, n}.of(c.scores, floats(s, on[0], len(sums)))
-		out, err = found.candidates(n, func(query int, at int64) (row, token int64) {
-			return int64(query)*width + at/found.columns, at % found.columns
-		})
+		out, err = cardBest{s, c.queries, n}.ofStep(c.scores, floats(s, on[0], len(sums)))
 	}, packed(sums))
 	return out, errors.Join(e, err)
 }
 
 // At implements Scores.
 func (c *cardStep) At(tokens [][]int32) (out [][]float32, err error) {
-	var at []int64
-	for row, ids := range tokens {
-		for _, id := range ids {
-			if id < 0 || int64(id) >= c.output.count {
-				return nil, outside(id, c.output.count)
-			}
-			at = append(at, int64(row)*c.output.count+int64(id))
-		}
+	at, err := places(tokens, c.output.count)
+	if err != nil {
+		return nil, err
 	}
 	var values []float32
 	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {

@@ -6,7 +6,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// cardBest finds each query's n best candidates on a card, in the order of worse: by score,
+// cardBest finds each query's n best candidates by libtorch, on a card or not, in the order of worse: by score,
 // then by row, then by column. Sorts are stable, so ties need nothing else.
 //
 // Not all scores are sorted. A row's are taken in blocks of neighbours. Of a query's
@@ -57,6 +57,14 @@ func (b cardBest) of(scores, sums *tensor.Tensor) *cardFound {
 	of := s.Gather(s.View(sums, queries, width), 1, s.FloorDivScalar(f.blocks, perRow)) // [queries, n]
 	f.values, f.position = b.sorted(s.View(s.Add(some, s.Unsqueeze(of, 2)), queries, n*f.size))
 	return f
+}
+
+// ofStep are the best of a step: of looks at scores [rows, tokens] and sums [rows].
+func (b cardBest) ofStep(scores, sums *tensor.Tensor) ([][]Candidate, error) {
+	found, width := b.of(scores, sums), scores.Dim(0)/int64(b.queries)
+	return found.candidates(b.n, func(query int, at int64) (row, token int64) {
+		return int64(query)*width + at/found.columns, at % found.columns
+	})
 }
 
 // sorted is the n best of each row of x, and where they are.

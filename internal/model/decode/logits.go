@@ -134,53 +134,44 @@ func (l *logits) product(s *tensor.Scope) *tensor.Tensor {
 }
 
 func (l *logits) topComposed(sums []float32, n int) (out [][]Candidate, err error) {
-	err = tensor.Run(func(s *tensor.Scope) {
+	failed := tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
-			rows, vocab := int64(len(sums)), l.count
-			perQuery := int(rows) / l.queries
-			values := s.LogSoftmax(l.product(s), -1, tensor.F32)
-			values = s.Add(values, s.FromFloat32s(sums, l.m.Device, rows, 1))
-			best, index := s.TopK(s.View(values, int64(l.queries), int64(perQuery)*vocab), min(int64(n), int64(perQuery)*vocab), 1)
-			scores, at := best.Float32s(), index.Int64s()
-			k := len(scores) / l.queries
-			for q := range l.queries {
-				top := newBest(n) // orders ties, drops dead rows
-				for i := q * k; i < (q+1)*k; i++ {
-					if scores[i] != scores[i] {
-						out, err = nil, ErrNaN
-						return
-					}
-					top.offer(Candidate{Row: int32(int64(q*perQuery) + at[i]/vocab), Token: int32(at[i] % vocab), Score: scores[i]})
-				}
-				out = append(out, top.sorted())
-			}
+			scores := s.LogSoftmax(l.product(s), -1, tensor.F32)
+			out, err = cardBest{s, l.queries, n}.ofStep(scores, s.FromFloat32s(sums, l.m.Device, int64(len(sums))))
 		})
 	})
-	return out, err
+	return out, errors.Join(failed, err)
 }
 
 func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {
-	vocab := l.count
-	var flat []int64
-	for row, ids := range tokens {
-		for _, id := range ids {
-			if id < 0 || int64(id) >= vocab {
-				return nil, outside(id, vocab)
-			}
-			flat = append(flat, int64(row)*vocab+int64(id))
-		}
+	at, err := places(tokens, l.count)
+	if err != nil {
+		return nil, err
 	}
 	var scores []float32
 	err = tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
 			values := s.LogSoftmax(l.product(s), -1, tensor.F32)
-			scores = s.IndexSelect(s.View(values, -1), 0, s.FromInt64s(flat, l.m.Device, int64(len(flat)))).Float32s()
+			scores = s.IndexSelect(s.View(values, -1), 0, s.FromInt64s(at, l.m.Device, int64(len(at)))).Float32s()
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
 	return apart(scores, tokens)
+}
+
+// places are where the scores of rows' tokens are among those of all rows.
+func places(tokens [][]int32, vocab int64) (at []int64, err error) {
+	for row, ids := range tokens {
+		for _, id := range ids {
+			if id < 0 || int64(id) >= vocab {
+				return nil, outside(id, vocab)
+			}
+			at = append(at, int64(row)*vocab+int64(id))
+		}
+	}
+	return at, nil
 }
 
 // outside is the error of an identifier's token.

@@ -3,6 +3,7 @@ package decode
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"slices"
@@ -182,5 +183,38 @@ func TestT5Mistakes(t *testing.T) {
 	}
 	if none, err := find(ctx, m, nil, NewBeam(4, nil), 8, nil); err != nil || len(none) != 0 {
 		t.Errorf("no queries: %v, %v", none, err)
+	}
+}
+
+// TestHalfOnCPU: a model that computes in bf16 on a CPU, where libtorch multiplies, is searched
+// with scores near float32's; those that are no numbers are an error.
+func TestHalfOnCPU(t *testing.T) {
+	ctx, g, m := context.Background(), readT5Golden(t), loadT5(t, "v1_0")
+	for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trieOf(t, g.Identifiers))} {
+		m.Compute = tensor.F32
+		want, err := find(ctx, m, g.Queries, b, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Compute = tensor.BF16
+		got, err := find(ctx, m, g.Queries, b, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q := range want {
+			if d := math.Abs(got[q][0].Score - want[q][0].Score); len(got[q]) != len(want[q]) || d > 0.03 {
+				t.Errorf("%s, query %d: %d hypotheses, want %d; the best scores are %g apart", name, q, len(got[q]), len(want[q]), d)
+			}
+		}
+	}
+	if err := tensor.Run(func(s *tensor.Scope) {
+		for _, p := range m.Params() {
+			s.FillInPlace(s.Detach(p.Tensor), math.NaN())
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil); !errors.Is(err, ErrNaN) {
+		t.Errorf("scores that are no numbers: %v", err)
 	}
 }

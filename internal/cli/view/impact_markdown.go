@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/redsi/redsi/internal/paper/markdown"
 	"github.com/redsi/redsi/internal/pipeline/impact"
-	"github.com/redsi/redsi/internal/system/escape"
 )
 
 // markdownSteps bounds the steps that are listed for a pull request.
@@ -16,10 +16,10 @@ const markdownSteps = 100
 // was written, and everything from the pipeline is escaped.
 func ImpactMarkdown(w io.Writer, r *impact.Report) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, format, args...) }
-	p("## What this change costs\n\n%s → %s\n\n", inline(r.A), inline(r.B))
-	p("**%s**", inline(ImpactSentence(r)))
+	p("## What this change costs\n\n%s → %s\n\n", markdown.Text(r.A), markdown.Text(r.B))
+	p("**%s**", markdown.Text(ImpactSentence(r)))
 	if r.Cost.Steps > 0 {
-		p(" Expected: %s.", inline(impactCost(r.Cost)))
+		p(" Expected: %s.", markdown.Text(impactCost(r.Cost)))
 	}
 	p("\n")
 	if len(r.Tables) > 0 {
@@ -29,7 +29,7 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 			if t.Cost.Steps > 0 {
 				cost = impactCost(t.Cost)
 			}
-			p("| %s | %s | %s | %s | %d |\n", code(t.Address), strings.ToUpper(impactOutcome(t)), inline(impactCounts(t.Counts)), inline(cost), t.Claims)
+			p("| %s | %s | %s | %s | %d |\n", markdown.CodeCell(t.Address), strings.ToUpper(impactOutcome(t)), markdown.Text(impactCounts(t.Counts)), markdown.Text(cost), t.Claims)
 		}
 	}
 	if len(r.Causes) > 0 {
@@ -39,15 +39,15 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 				p("| and %s more | | | |\n", Count(len(r.Causes)-i, "cause"))
 				break
 			}
-			what := inline(c.Text)
+			what := markdown.Text(c.Text)
 			if c.Block != "" {
-				what = code(c.Block) + " " + what
+				what = markdown.CodeCell(c.Block) + " " + what
 			}
 			place := ""
 			if c.Where != "" {
-				place = code(c.Where)
+				place = markdown.CodeCell(c.Where)
 			}
-			p("| %s | %s | %d | %s |\n", what, place, c.Steps, inline(moves(c.Moves)))
+			p("| %s | %s | %d | %s |\n", what, place, c.Steps, markdown.Text(moves(c.Moves)))
 		}
 	}
 	if len(r.Claims) > 0 {
@@ -57,7 +57,7 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 				p("- and %s more\n", Count(len(r.Claims)-i, "claim"))
 				break
 			}
-			p("- %s: %s\n", code(c.Table), inline(c.Text))
+			p("- %s: %s\n", markdown.Code(c.Table), markdown.Text(c.Text))
 		}
 	}
 	if len(r.Each) > 0 {
@@ -71,46 +71,11 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 			if c.Stood {
 				before = "HIT"
 			}
-			p("- %s: %s → %s\n", code(c.Address), cmpText(before, "new"), cmpText(after, "gone"))
+			p("- %s: %s → %s\n", markdown.Code(c.Address), cmpText(before, "new"), cmpText(after, "gone"))
 		}
 		p("\n</details>\n")
 	}
 	for _, n := range r.Notes {
-		p("\n%s\n", inline(n))
+		p("\n%s\n", markdown.Text(n))
 	}
-}
-
-// inline is text escaped for a line or cell of Markdown.
-func inline(text string) string {
-	text = escape.Line(text)
-	var b strings.Builder
-	for _, r := range text {
-		switch r {
-		case '&':
-			b.WriteString("&amp;")
-		case '<':
-			b.WriteString("&lt;")
-		case '>':
-			b.WriteString("&gt;")
-		case '\\', '`', '*', '_', '[', ']', '|', '~', '#', '!', '@':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// code is text as code in a line or cell of Markdown.
-func code(text string) string {
-	text = strings.ReplaceAll(escape.Line(text), "|", `\|`)
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if len(fence) > 1 {
-		return fence + " " + text + " " + fence
-	}
-	return fence + text + fence
 }

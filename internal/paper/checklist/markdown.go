@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/redsi/redsi/internal/paper/markdown"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -73,7 +74,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 		if k.Unknown > 0 {
 			download = fmt.Sprintf("%s and %s of unknown size", download, counted(k.Unknown, "file"))
 		}
-		p("| %s | %s | %s | %s | %s | %s | %s | %d | %.4g |\n", plain(k.title()), code(k.Command), steps, took, cards, disk, download, k.Expected, k.Allowed)
+		p("| %s | %s | %s | %s | %s | %s | %s | %d | %.4g |\n", plain(k.title()), markdown.CodeCell(k.Command), steps, took, cards, disk, download, k.Expected, k.Allowed)
 	}
 }
 
@@ -91,13 +92,4 @@ func plain(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// code is a command to copy, in a table cell.
-func code(s string) string {
-	s = strings.ReplaceAll(escape.Line(s), "|", `\|`)
-	if strings.Contains(s, "`") {
-		return "`` " + s + " ``"
-	}
-	return "`" + s + "`"
 }

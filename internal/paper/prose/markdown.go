@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/redsi/redsi/internal/paper/markdown"
 )
 
 // TypedTable is a table or figure of the pipeline that is typed by hand in a paper.
@@ -90,11 +92,5 @@ func (r *Result) Markdown(w io.Writer) error {
 	return err
 }
 
-// code is a text as a Markdown code span.
-func code(s string) string {
-	s = oneLine(strings.ReplaceAll(s, "`", "'"))
-	if s == "" {
-		return "` `"
-	}
-	return "`" + s + "`"
-}
+// code is a text as code in one line.
+func code(s string) string { return markdown.Code(oneLine(s)) }

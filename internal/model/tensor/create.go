@@ -146,9 +146,7 @@ func (s *Scope) ToDevice(t *Tensor, dev Device) *Tensor {
 
 // ToDType is t as d; a view of t where it is that already.
 func (s *Scope) ToDType(t *Tensor, d DType) *Tensor {
-	var out lib.Ctensor
-	lib.AtgToDtype(&out, t.use("ToDType"), int32(d), 0, 0)
-	return s.own("ToDType", out, t)
+	return s.unary("ToDType", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgToDtype(out, c, int32(d), 0, 0) }, t)
 }
 
 // Clone is a contiguous copy of t.

@@ -23,16 +23,12 @@ func (s *Scope) sort(op string, t *Tensor, dim int64, descending bool) (values, 
 // Bits is t's memory seen as another element type; the last dimension grows or shrinks
 // where the sizes of the types differ.
 func (s *Scope) Bits(t *Tensor, d DType) *Tensor {
-	var out lib.Ctensor
-	lib.AtgViewDtype(&out, t.use("Bits"), int32(d))
-	return s.own("Bits", out, t)
+	return s.unary("Bits", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgViewDtype(out, c, int32(d)) }, t)
 }
 
 // Cumsum is the running sum along dim, in the type d.
 func (s *Scope) Cumsum(t *Tensor, dim int64, d DType) *Tensor {
-	var out lib.Ctensor
-	lib.AtgCumsum(&out, t.use("Cumsum"), dim, int32(d))
-	return s.own("Cumsum", out, t)
+	return s.unary("Cumsum", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgCumsum(out, c, dim, int32(d)) }, t)
 }
 
 // FloorDivScalar is t divided by v, rounded down.

@@ -20,51 +20,37 @@ func (s *Scope) AddMatMul(c, a, b *Tensor, scaleC, scale float64) *Tensor {
 
 // Softmax over dim; F16 and BF16 accumulate in float32.
 func (s *Scope) Softmax(t *Tensor, dim int64) *Tensor {
-	var out lib.Ctensor
-	lib.AtgSoftmax(&out, t.use("Softmax"), dim, asIs)
-	return s.own("Softmax", out, t)
+	return s.unary("Softmax", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgSoftmax(out, c, dim, asIs) }, t)
 }
 
 // LogSoftmax over dim, computed and returned as d.
 func (s *Scope) LogSoftmax(t *Tensor, dim int64, d DType) *Tensor {
-	var out lib.Ctensor
-	lib.AtgLogSoftmax(&out, t.use("LogSoftmax"), dim, int32(d))
-	return s.own("LogSoftmax", out, t)
+	return s.unary("LogSoftmax", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgLogSoftmax(out, c, dim, int32(d)) }, t)
 }
 
 // Sum of all elements, a scalar.
 func (s *Scope) Sum(t *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgSum(&out, t.use("Sum"), asIs)
-	return s.own("Sum", out, t)
+	return s.unary("Sum", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgSum(out, c, asIs) }, t)
 }
 
 // SumDim over one dimension.
 func (s *Scope) SumDim(t *Tensor, dim int64, keep bool) *Tensor {
-	var out lib.Ctensor
-	lib.AtgSumDimIntlist(&out, t.use("SumDim"), []int64{dim}, 1, flag(keep), asIs)
-	return s.own("SumDim", out, t)
+	return s.unary("SumDim", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgSumDimIntlist(out, c, []int64{dim}, 1, flag(keep), asIs) }, t)
 }
 
 // Mean of all elements, a scalar.
 func (s *Scope) Mean(t *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgMean(&out, t.use("Mean"), asIs)
-	return s.own("Mean", out, t)
+	return s.unary("Mean", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgMean(out, c, asIs) }, t)
 }
 
 // MeanDim over one dimension.
 func (s *Scope) MeanDim(t *Tensor, dim int64, keep bool) *Tensor {
-	var out lib.Ctensor
-	lib.AtgMeanDim(&out, t.use("MeanDim"), []int64{dim}, 1, flag(keep), asIs)
-	return s.own("MeanDim", out, t)
+	return s.unary("MeanDim", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgMeanDim(out, c, []int64{dim}, 1, flag(keep), asIs) }, t)
 }
 
 // MaxDim is the largest over one dimension.
 func (s *Scope) MaxDim(t *Tensor, dim int64, keep bool) *Tensor {
-	var out lib.Ctensor
-	lib.AtgAmax(&out, t.use("MaxDim"), []int64{dim}, 1, flag(keep))
-	return s.own("MaxDim", out, t)
+	return s.unary("MaxDim", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgAmax(out, c, []int64{dim}, 1, flag(keep)) }, t)
 }
 
 // TopK is the k largest values along dim, largest first, and their indices (I64).
@@ -77,16 +63,12 @@ func (s *Scope) TopK(t *Tensor, k, dim int64) (values, indices *Tensor) {
 
 // Argmax is the index (I64) of the largest value along dim.
 func (s *Scope) Argmax(t *Tensor, dim int64) *Tensor {
-	var out lib.Ctensor
-	lib.AtgArgmax(&out, t.use("Argmax"), dim, 0, 0)
-	return s.own("Argmax", out, t)
+	return s.unary("Argmax", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgArgmax(out, c, dim, 0, 0) }, t)
 }
 
 // LogSumExp over one dimension.
 func (s *Scope) LogSumExp(t *Tensor, dim int64, keep bool) *Tensor {
-	var out lib.Ctensor
-	lib.AtgLogsumexp(&out, t.use("LogSumExp"), []int64{dim}, 1, flag(keep))
-	return s.own("LogSumExp", out, t)
+	return s.unary("LogSumExp", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgLogsumexp(out, c, []int64{dim}, 1, flag(keep)) }, t)
 }
 
 // LayerNorm normalises the last dimension to mean 0 and variance 1, times w plus b.

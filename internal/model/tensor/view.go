@@ -9,9 +9,7 @@ func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
 
 // Words are the float32 numbers that the bytes of t hold, an int64 vector [n]: [2*n], sharing memory.
 func (s *Scope) Words(t *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgViewDtype(&out, t.use("Words"), int32(F32))
-	return s.own("Words", out, t)
+	return s.unary("Words", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgViewDtype(out, c, int32(F32)) }, t)
 }
 
 // Reshape is View that copies where the layout asks for it.
@@ -21,9 +19,7 @@ func (s *Scope) Reshape(t *Tensor, shape ...int64) *Tensor {
 
 // Transpose swaps two dimensions, sharing memory.
 func (s *Scope) Transpose(t *Tensor, i, j int64) *Tensor {
-	var out lib.Ctensor
-	lib.AtgTranspose(&out, t.use("Transpose"), i, j)
-	return s.own("Transpose", out, t)
+	return s.unary("Transpose", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgTranspose(out, c, i, j) }, t)
 }
 
 // Permute orders the dimensions anew, sharing memory.
@@ -33,23 +29,17 @@ func (s *Scope) Permute(t *Tensor, order ...int64) *Tensor {
 
 // Narrow is rows start … start+length-1 along dim, sharing memory.
 func (s *Scope) Narrow(t *Tensor, dim, start, length int64) *Tensor {
-	var out lib.Ctensor
-	lib.AtgNarrow(&out, t.use("Narrow"), dim, start, length)
-	return s.own("Narrow", out, t)
+	return s.unary("Narrow", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgNarrow(out, c, dim, start, length) }, t)
 }
 
 // Select is row i along dim, which is removed, sharing memory.
 func (s *Scope) Select(t *Tensor, dim, i int64) *Tensor {
-	var out lib.Ctensor
-	lib.AtgSelect(&out, t.use("Select"), dim, i)
-	return s.own("Select", out, t)
+	return s.unary("Select", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgSelect(out, c, dim, i) }, t)
 }
 
 // Unsqueeze adds a dimension of size 1.
 func (s *Scope) Unsqueeze(t *Tensor, dim int64) *Tensor {
-	var out lib.Ctensor
-	lib.AtgUnsqueeze(&out, t.use("Unsqueeze"), dim)
-	return s.own("Unsqueeze", out, t)
+	return s.unary("Unsqueeze", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgUnsqueeze(out, c, dim) }, t)
 }
 
 // Expand repeats dimensions of size 1 without copying.
@@ -76,24 +66,18 @@ func (s *Scope) Cat(dim int64, ts ...*Tensor) *Tensor {
 
 // IndexSelect is the rows index (I64, [n]) along dim, copied.
 func (s *Scope) IndexSelect(t *Tensor, dim int64, index *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgIndexSelect(&out, t.use("IndexSelect"), dim, index.use("IndexSelect"))
-	return s.own("IndexSelect", out, t, index)
+	return s.binary("IndexSelect", func(out *lib.Ctensor, x, y lib.Ctensor) { lib.AtgIndexSelect(out, x, dim, y) }, t, index)
 }
 
 // Gather takes one element per index along dim: out[i][j] = t[i][index[i][j]].
 func (s *Scope) Gather(t *Tensor, dim int64, index *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgGather(&out, t.use("Gather"), dim, index.use("Gather"), 0)
-	return s.own("Gather", out, t, index)
+	return s.binary("Gather", func(out *lib.Ctensor, x, y lib.Ctensor) { lib.AtgGather(out, x, dim, y, 0) }, t, index)
 }
 
 // Embedding is the rows of weight ([n, d]) that index (I64, any shape) names:
 // shape index..., d.
 func (s *Scope) Embedding(weight, index *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgEmbedding(&out, weight.use("Embedding"), index.use("Embedding"), -1, 0, 0)
-	return s.own("Embedding", out, weight, index)
+	return s.binary("Embedding", func(out *lib.Ctensor, x, y lib.Ctensor) { lib.AtgEmbedding(out, x, y, -1, 0, 0) }, weight, index)
 }
 
 // CopyInPlace writes src's elements into dst, broadcasting and converting.

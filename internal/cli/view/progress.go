@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -168,10 +169,7 @@ func (l *Live) together(w io.Writer, c cause, steps []string) {
 	case word == "SKIP":
 		who = fmt.Sprintf("%d steps not started", len(steps))
 	default:
-		who = strings.Join(steps[:min(len(steps), stepsNamed)], ", ")
-		if n := len(steps) - stepsNamed; n > 0 {
-			who += fmt.Sprintf(" and %d more", n)
-		}
+		who = words.And(steps, stepsNamed)
 	}
 	l.line(w, string(c.status), word, who, c.why)
 }

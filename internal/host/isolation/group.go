@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // group is what was found in one folder, in one way.
@@ -96,14 +98,10 @@ func (g *group) String() string {
 		return s
 	}
 	var names []string
-	for _, x := range g.of[:min(toldNames, len(g.of))] {
+	for _, x := range g.of {
 		names = append(names, filepath.Base(x.Where))
 	}
-	s += ": " + strings.Join(names, ", ")
-	if n := len(g.of) - len(names); n > 0 {
-		s += fmt.Sprintf(" and %d more", n)
-	}
-	return s
+	return s + ": " + words.And(names, toldNames)
 }
 
 // Text tells what was found by folder, so many folders at most, those of libraries last.

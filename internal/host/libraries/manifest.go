@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Format is that of a Manifest's text.
@@ -90,10 +91,7 @@ func (e *Environment) String() string {
 		if len(names) == 0 {
 			continue
 		}
-		text += "; " + is + ": " + strings.Join(names[:min(said, len(names))], ", ")
-		if more := len(names) - said; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
+		text += "; " + is + ": " + words.And(names, said)
 	}
 	return text
 }

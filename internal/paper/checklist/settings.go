@@ -191,11 +191,7 @@ func (f *facts) runs() (out []Answer) {
 			break
 		}
 		seeds := slices.SortedFunc(maps.Keys(e.seeds), byNumber)
-		text := strings.Join(seeds[:min(len(seeds), mostShown)], ", ")
-		if len(seeds) > mostShown {
-			text += fmt.Sprintf(" and %d more", len(seeds)-mostShown)
-		}
-		out = append(out, Answer{Text: fmt.Sprintf("%s: %s with %s: %s.", e.block, counted(e.steps, "run"), counted(len(seeds), "seed"), text), From: e.place})
+		out = append(out, Answer{Text: fmt.Sprintf("%s: %s with %s: %s.", e.block, counted(e.steps, "run"), counted(len(seeds), "seed"), words.And(seeds, mostShown)), From: e.place})
 	}
 	if len(list) == 0 {
 		out = append(out, blank("seeds: no step's configuration has one"))

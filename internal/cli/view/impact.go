@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +26,7 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 			Printf(w, "       and %s more\n", Count(len(r.Causes)-i, "cause"))
 			break
 		}
-		Printf(w, "%s  %s", st.Bold(cmpText(c.Block, "redsi")), c.Text)
+		Printf(w, "%s  %s", st.Bold(cmp.Or(c.Block, "redsi")), c.Text)
 		if c.Where != "" {
 			Printf(w, "  %s", st.Dim(c.Where))
 		}
@@ -49,13 +50,6 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	if r.Cost.Steps > 0 {
 		Printf(w, "cost: %s\n", impactCost(r.Cost))
 	}
-}
-
-func cmpText(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 func impactTables(w io.Writer, r *impact.Report, st Style) {

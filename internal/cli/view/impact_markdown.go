@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -71,7 +72,7 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 			if c.Stood {
 				before = "HIT"
 			}
-			p("- %s: %s → %s\n", markdown.Code(c.Address), cmpText(before, "new"), cmpText(after, "gone"))
+			p("- %s: %s → %s\n", markdown.Code(c.Address), cmp.Or(before, "new"), cmp.Or(after, "gone"))
 		}
 		p("\n</details>\n")
 	}

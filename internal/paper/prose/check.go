@@ -320,16 +320,20 @@ func (r *Result) absent(p *Paper, now *Numbers) {
 	}
 }
 
+// mostName bounds a file's name, far below what file systems take.
+const mostName = 100
+
 // FileName is the file name, without extension, of a table or figure in a folder written by
-// redsi report --latex.
+// redsi report --latex: what LaTeX can read of its name, which may contain an instance's key.
 func FileName(address string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(address, "table."), "figure.")
-	return strings.Trim(strings.Map(func(c rune) rune {
+	name = strings.Trim(strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
 			return c
 		}
 		return '-'
 	}, name), "-")
+	return name[:min(len(name), mostName)]
 }
 
 // Plain is the LaTeX of a cell for people.

@@ -264,3 +264,14 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestFileName: files are named alike by who writes them and by who looks for them.
+func TestFileName(t *testing.T) {
+	for address, want := range map[string]string{
+		"table.counts": "counts", `figure.curve["a/b"]`: "curve--a-b", `table.t["` + strings.Repeat("x", 200) + `"]`: "t--" + strings.Repeat("x", 97),
+	} {
+		if got := prose.FileName(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -78,19 +79,9 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	return append([]BundleFile{{"main.tex", main}}, append(files, numbers...)...), nil
 }
 
-// mostName bounds a file's name, far below what file systems take.
-const mostName = 100
-
-// fileName makes a unique file name that LaTeX can read from a block's name, which may contain
-// an instance's key.
+// fileName makes a unique file name from a block's name.
 func fileName(name string, taken map[string]bool) string {
-	name = strings.Trim(strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
-			return c
-		}
-		return '-'
-	}, name), "-")
-	name = name[:min(len(name), mostName)]
+	name = prose.FileName(name)
 	unique := name
 	for n := 2; taken[unique] || unique == ""; n++ {
 		unique = name + "-" + strconv.Itoa(n)

@@ -100,17 +100,17 @@ func aboutOf(ctx context.Context, records recordLister, keys []Digest) (map[Dige
 	return found, nil
 }
 
-// about lists the records about a key in another store: by a listing where there is one,
+// about lists the records about a key in a tier: by a listing where there is one,
 // else as the record about/<key> says. Where neither answers there are none: what they say
 // is never what makes a result one.
-func (o *source) about(ctx context.Context, key Digest) []string {
-	if o.away("") != nil {
+func (t *tier) about(ctx context.Context, key Digest) []string {
+	if t.away("") != nil {
 		return nil
 	}
-	if all, err := aboutOf(ctx, o.lister, []Digest{key}); err == nil { // many let nobody list
+	if all, err := aboutOf(ctx, t.lister, []Digest{key}); err == nil { // many let nobody list
 		return all[key][:min(len(all[key]), maxAbout)]
 	}
-	b, err := o.Get(ctx, aboutPrefix+key.Hex())
+	b, err := t.Get(ctx, aboutPrefix+key.Hex())
 	if err != nil {
 		return nil
 	}

@@ -144,63 +144,6 @@ func (r *Result) Acceptance() (*Acceptance, error) {
 	return a, nil
 }
 
-// acceptance says why the policy does not believe that r stands for its key; nil if it
-// does, or if r was made under it. Where keys are trusted, one of them, or the policy's
-// own, must have signed it.
-func (p Policy) acceptance(from string, r *Result) *Passed {
-	a, err := r.Acceptance()
-	if err != nil {
-		return &Passed{From: from, Reason: Damaged, Err: err}
-	}
-	if a == nil {
-		return nil
-	}
-	who := a.signer
-	standing := p.Ring.Of(who)
-	own := p.Signer != nil && p.Signer.Public().Same(who)
-	switch {
-	case standing == signature.Revoked:
-		return &Passed{From: from, Reason: RevokedKey, Signer: who}
-	case standing == signature.Trusted, own, len(p.Ring.Trusted) == 0:
-		return nil
-	case who.IsZero():
-		return &Passed{From: from, Reason: Unsigned}
-	}
-	return &Passed{From: from, Reason: UnknownKey, Signer: who}
-}
-
-// withdrawn reports whether an acceptance was withdrawn in s.
-func withdrawn(ctx context.Context, s Store, r *Result) (bool, error) {
-	a, err := r.Acceptance()
-	if err != nil || a == nil {
-		return false, err
-	}
-	_, err = s.bare().Records.Get(ctx, a.name()+withdrawnSuffix)
-	if errors.Is(err, ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// believeAccepted is e without a result that stands for its key by an acceptance that does
-// not count.
-func believeAccepted(ctx context.Context, s Store, from string, e Entry) (Entry, error) {
-	if e.Result == nil || e.Result.Origin.Accepted == "" {
-		return e, nil
-	}
-	if p := s.policy().acceptance(from, e.Result); p != nil {
-		return Entry{Passed: []Passed{*p}}, nil
-	}
-	gone, err := withdrawn(ctx, s, e.Result)
-	if err != nil {
-		return e, fmt.Errorf("look up whether the acceptance of %s was withdrawn: %w", e.Result.Key, err)
-	}
-	if gone {
-		return Entry{Passed: []Passed{{From: from, Reason: Withdrawn}}}, nil
-	}
-	return e, nil
-}
-
 // Accept files a result of another key under the one that the acceptance names: first what
 // was declared, then the result. What has a usable result already stays as it is, and is
 // an error.

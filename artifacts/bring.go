@@ -16,34 +16,26 @@ func Bring(ctx context.Context, s Store, r *Result, read func(n int64)) error {
 	if r.From == "" || s.layers == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.layers.sources, func(o *source) bool { return o.name == r.From })
+	i := slices.IndexFunc(s.layers.others(), func(t *tier) bool { return t.name == r.From })
 	if i < 0 {
 		return fmt.Errorf("bring the result of %s: there is no store named %q", r.Key, r.From)
 	}
-	if err := s.layers.bring(ctx, s.layers.sources[i], r, read); err != nil {
+	if err := s.layers.bring(ctx, s.layers.others()[i], r, read); err != nil {
 		return fmt.Errorf("bring the result of %s: %w", r.Key, err)
 	}
 	return nil
 }
 
-func (l *layers) bring(ctx context.Context, o *source, r *Result, read func(n int64)) error {
+func (l *layers) bring(ctx context.Context, t *tier, r *Result, read func(n int64)) error {
 	// Once more, as it is now: what is filed must be what the policy believes.
-	record, now, err := l.readFrom(ctx, o, r.Key)
-	if err != nil {
+	record, e, err := l.read(ctx, t, r.Key)
+	switch {
+	case err != nil:
 		return err
+	case e.Result == nil:
+		return errors.New(e.Miss())
 	}
-	by, why, err := l.judgeOf(ctx, o, r.Key, record)
-	if err != nil {
-		return err
-	}
-	if why != "" && l.policy.foreign() != UseUntrusted {
-		return errors.New(Passed{From: o.name, Reason: why, Signer: by}.String())
-	}
-	if e, err := believeAccepted(ctx, l.all(), o.name, Entry{Result: now}); err != nil {
-		return err
-	} else if e.Result == nil {
-		return errors.New(e.Passed[0].String())
-	}
+	now := e.Result
 	l.expect(now)
 	var blobs []Digest
 	for _, b := range now.blobs() {
@@ -61,7 +53,7 @@ func (l *layers) bring(ctx context.Context, o *source, r *Result, read func(n in
 	if err := l.fileAs(ctx, now, record); err != nil {
 		return err
 	}
-	return l.bringAbout(ctx, o, r.Key)
+	return l.bringAbout(ctx, t, r.Key)
 }
 
 // fileAs files a result by the bytes of its record.
@@ -76,10 +68,10 @@ func (l *layers) fileAs(ctx context.Context, r *Result, record []byte) error {
 }
 
 // bringAbout copies what is said about a result.
-func (l *layers) bringAbout(ctx context.Context, o *source, key Digest) error {
-	names := o.about(ctx, key)
-	for _, t := range l.policy.Ring.Trusted { // they need no listing
-		if name := SignatureName(key, t); !slices.Contains(names, name) {
+func (l *layers) bringAbout(ctx context.Context, t *tier, key Digest) error {
+	names := t.about(ctx, key)
+	for _, by := range l.policy.Ring.Trusted { // they need no listing
+		if name := SignatureName(key, by); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -88,7 +80,7 @@ func (l *layers) bringAbout(ctx context.Context, o *source, key Digest) error {
 		return err
 	}
 	for _, name := range names {
-		text, err := o.Get(ctx, name)
+		text, err := t.Get(ctx, name)
 		if errors.Is(err, ErrNotExist) {
 			continue
 		}

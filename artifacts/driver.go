@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -77,13 +78,17 @@ func HasEach(ctx context.Context, paths []string, atOnce int, has func(ctx conte
 
 // each calls f with 0 to n-1, atOnce together at most. The first error ends it.
 func each(ctx context.Context, n, atOnce int, f func(ctx context.Context, i int) error) error {
+	var next atomic.Int64
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	for i := range n {
-		if gctx.Err() != nil {
-			break
-		}
-		g.Go(func() error { return f(gctx, i) })
+	for range min(atOnce, n) {
+		g.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(n) && gctx.Err() == nil; i = next.Add(1) - 1 {
+				if err := f(gctx, int(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err

@@ -74,13 +74,13 @@ func ownElsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewh
 	return e, ok && strings.HasPrefix(e.URL, "https://"), err
 }
 
-// elsewhereOf reads where records say that d is: of own, or of o if it is not nil.
-func elsewhereOf(ctx context.Context, o *source, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
-	if o == nil {
-		return ownElsewhere(ctx, records, d)
+// elsewhere reads where records of a tier say that d is.
+func (t *tier) elsewhere(ctx context.Context, d Digest) (e Elsewhere, ok bool, err error) {
+	if t.own {
+		return ownElsewhere(ctx, t, d)
 	}
-	e, ok, err = elsewhere(ctx, records, d)
-	e.From = o.url
+	e, ok, err = elsewhere(ctx, t, d)
+	e.From = t.url
 	return e, ok, err
 }
 
@@ -144,12 +144,13 @@ func (e *AwayError) Error() string {
 // Is reports that e is ErrNotExist.
 func (e *AwayError) Is(target error) bool { return target == ErrNotExist }
 
-// follow copies a blob into own from where a record says it is; ErrNotExist if none does.
-func (l *layers) follow(ctx context.Context, o *source, records recordReader, d Digest, read func(n int64)) error {
+// follow copies a blob into own from where a record of a tier says it is; ErrNotExist if none
+// does.
+func (l *layers) follow(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
 	if l.policy.Elsewhere == nil {
 		return ErrNotExist
 	}
-	e, ok, err := elsewhereOf(ctx, o, records, d)
+	e, ok, err := t.elsewhere(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -170,20 +171,20 @@ func (l *layers) follow(ctx context.Context, o *source, records recordReader, d 
 	if err != nil {
 		return down(err)
 	}
-	defer rc.Close()
-	seen := &failing{r: l.sized(bounded(VerifyReader(rc, d, e.URL), d, e.Size, e.URL), d, e.URL)}
-	_, _, err = l.own.Blobs.Put(ctx, told(seen, read))
+	theirs, ours := l.keep(ctx, bounded(VerifyReader(rc, d, e.URL), d, e.Size, e.URL), d, e.URL, read)
 	var bad *IntegrityError
 	switch {
-	case err == nil || seen.err == nil || context.Cause(ctx) != nil:
-		return err
-	case errors.As(seen.err, &bad):
+	case ours != nil:
+		return ours
+	case theirs == nil || context.Cause(ctx) != nil:
+		return theirs
+	case errors.As(theirs, &bad):
 		l.setWrong(e)
-		theirs := *bad
-		theirs.Other = true
-		return &theirs
+		wrong := *bad
+		wrong.Other = true
+		return &wrong
 	}
-	return down(seen.err)
+	return down(theirs)
 }
 
 func (l *layers) isWrong(e Elsewhere) bool {

@@ -109,11 +109,11 @@ func (b *box) List(context.Context) iter.Seq2[BlobInfo, error] { return nil }
 
 func (b *box) Delete(context.Context, Digest) error { return nil }
 
-func layersOf(s *shelf, now func() time.Time) (*layers, *box) {
+func layersOver(s *shelf, now func() time.Time) (*layers, *box) {
 	own := &box{m: map[Digest][]byte{}}
 	l := newLayers(Store{Blobs: own, Records: nil}, nil, Policy{Foreign: UseUntrusted})
 	l.now = now
-	l.sources = []*source{{name: "shelf", blobs: s, records: s, lister: s, now: now, bad: map[Digest]error{}}}
+	l.tiers = append(l.tiers, &tier{name: "shelf", blobs: s, records: s, lister: s, now: now, bad: map[Digest]error{}})
 	return l, own
 }
 
@@ -121,7 +121,7 @@ func layersOf(s *shelf, now func() time.Time) (*layers, *box) {
 func TestRemembers(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	s := &shelf{}
-	l, _ := layersOf(s, func() time.Time { return now })
+	l, _ := layersOver(s, func() time.Time { return now })
 	look := func() Entry {
 		t.Helper()
 		entries := make([]Entry, 1)
@@ -169,7 +169,7 @@ func TestFetchOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := []byte("one")
 		s := &shelf{blobs: map[Digest][]byte{Sum(data): data}, hold: make(chan struct{})}
-		l, own := layersOf(s, time.Now)
+		l, own := layersOver(s, time.Now)
 		errs := make(chan error, 8)
 		for range cap(errs) {
 			go func() { errs <- l.fetch(t.Context(), Sum(data), nil) }()
@@ -205,7 +205,7 @@ func TestFetchOnce(t *testing.T) {
 func TestNoMoreThanTold(t *testing.T) {
 	d := Sum([]byte("one"))
 	s := &shelf{blobs: map[Digest][]byte{d: bytes.Repeat([]byte("x"), 1<<20)}}
-	l, own := layersOf(s, time.Now)
+	l, own := layersOver(s, time.Now)
 	l.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
 	var read int64
 	err := l.fetch(t.Context(), d, func(n int64) { read += n })
@@ -233,7 +233,7 @@ func (p *pages) Get(_ context.Context, name string) ([]byte, error) {
 // make wrong what another one says of it.
 func TestNoMoreThanToldElsewhere(t *testing.T) {
 	d, right := Sum([]byte("one")), Sum([]byte("two"))
-	l, own := layersOf(&shelf{}, time.Now)
+	l, own := layersOver(&shelf{}, time.Now)
 	text := strings.Repeat("x", 1<<20)
 	l.policy.Elsewhere = func(context.Context, Elsewhere) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(text)), nil
@@ -241,7 +241,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 	l.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
 	var read int64
 	from := func(d Digest, size int64) error {
-		return l.follow(t.Context(), nil, &pages{says: Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"}}, d, func(n int64) { read += n })
+		return l.follow(t.Context(), &tier{own: true, records: &pages{says: Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"}}}, d, func(n int64) { read += n })
 	}
 	var bad *IntegrityError
 	if err := from(d, 1<<40); !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.m) != 0 {
@@ -281,14 +281,14 @@ func FuzzOthers(f *testing.F) {
 			key = Sum([]byte("key"))
 		}
 		host := &everywhere{record: record}
-		l, own := layersOf(&host.shelf, time.Now)
+		l, own := layersOver(&host.shelf, time.Now)
 		l.policy = Policy{}
-		l.sources[0].records, l.sources[0].blobs = host, host
+		l.tiers[1].records, l.tiers[1].blobs = host, host
 		entries := make([]Entry, 1)
 		if err := l.fill(t.Context(), []Digest{key}, entries); err != nil || entries[0].Hit() || len(own.m) > 0 {
 			t.Errorf("%+v, %v", entries[0], err)
 		}
-		for _, name := range l.sources[0].about(t.Context(), key) {
+		for _, name := range l.tiers[1].about(t.Context(), key) {
 			if k, ok := isAbout(name); !ok || k != key || checkRecordName(name) != nil {
 				t.Errorf("%q is about %s", name, key)
 			}

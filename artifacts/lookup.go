@@ -7,9 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // parallel bounds concurrent requests of one call to a store: enough to hide a
@@ -84,36 +81,18 @@ func (e Entry) Miss() string {
 }
 
 // Inspect returns what s, with the others behind it, knows about each of keys, misses with
-// their reason included. Whether the policy of s believes a result is decided here and
+// their reason included. Whether the policy of s believes a result is decided in read and
 // nowhere else. Records are read concurrently and blobs checked in one batch. An
 // error means that the store could not answer, never that a key is a miss.
 func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
-	unique := slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare),
-		func(a, b Digest) bool { return a == b })
-	found := make([]Entry, len(unique))
-	var next atomic.Int64
-	g, gctx := errgroup.WithContext(ctx)
-	for range min(parallel, len(unique)) {
-		g.Go(func() (err error) {
-			for i := next.Add(1) - 1; err == nil && i < int64(len(unique)); i = next.Add(1) - 1 {
-				found[i], err = inspect(gctx, s, unique[i])
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	unique := sorted(keys)
+	l := layersOf(s)
+	found, err := l.look(ctx, ownTier(s), s.Blobs, unique)
+	if err != nil {
 		return nil, err
 	}
-	if err := markLost(ctx, s.Blobs, found); err != nil {
+	if err := l.fill(ctx, unique, found); err != nil {
 		return nil, err
-	}
-	if s.layers != nil {
-		if err := forgetLost(ctx, s.Blobs, found); err != nil {
-			return nil, err
-		}
-		if err := s.layers.fill(ctx, unique, found); err != nil {
-			return nil, err
-		}
 	}
 	entries := make(map[Digest]Entry, len(unique))
 	for i, key := range unique {
@@ -122,44 +101,17 @@ func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, err
 	return entries, nil
 }
 
-// inspect reads the record of a key. Whether its blobs are there is not looked at.
-func inspect(ctx context.Context, s Store, key Digest) (e Entry, err error) {
-	for range readings {
-		b, err := s.Records.Get(ctx, ResultName(key))
-		if errors.Is(err, ErrNotExist) {
-			return e, nil
-		}
-		var damage *DamageError
-		if errors.As(err, &damage) { // too long to be read, so nothing can be published over it
-			return e, fmt.Errorf("look up %s: %w; verify --repair deletes it", key, err)
-		}
-		if err != nil {
-			return e, fmt.Errorf("look up %s: %w", key, err)
-		}
-		if e.Result, e.Damage, err = readRecord(ctx, s.Blobs, key, b); err != nil {
-			return e, err
-		}
-		if e.Damage == nil {
-			if e, err = believeAccepted(ctx, s, "", e); err != nil || e.Result == nil {
-				return e, err
-			}
-			if s.layers != nil {
-				return s.layers.trustOwn(ctx, key, b, e)
-			}
-			return e, nil
-		}
-	}
-	return e, nil
+// sorted is keys in order, each once.
+func sorted(keys []Digest) []Digest {
+	return slices.Compact(slices.SortedFunc(slices.Values(keys), Digest.Compare))
 }
 
-// markLost fills in Lost of every entry that has a result.
+// markLost fills in Lost of every entry that has a result, be it one to compare with.
 func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 	var all []Digest
 	for _, e := range entries {
-		if e.Result != nil {
-			for _, l := range e.Result.blobs() {
-				all = append(all, l.Digest)
-			}
+		for _, l := range e.whole().blobs() {
+			all = append(all, l.Digest)
 		}
 	}
 	if len(all) == 0 {
@@ -174,10 +126,7 @@ func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 		gone[d] = true
 	}
 	for i, e := range entries {
-		if e.Result == nil {
-			continue
-		}
-		for _, l := range e.Result.blobs() {
+		for _, l := range e.whole().blobs() {
 			if gone[l.Digest] {
 				entries[i].Lost = append(entries[i].Lost, l)
 			}
@@ -186,27 +135,20 @@ func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 	return nil
 }
 
-// forgetLost drops from entries what is to be compared with and has lost a blob.
-func forgetLost(ctx context.Context, blobs Blobs, entries []Entry) error {
-	theirs := make([]Entry, len(entries))
-	for i, e := range entries {
-		theirs[i].Result = e.Foreign
+// whole is the result that the entry has, believed or not; nil if it has none.
+func (e Entry) whole() *Result {
+	if e.Result != nil {
+		return e.Result
 	}
-	if err := markLost(ctx, blobs, theirs); err != nil {
-		return err
-	}
-	for i, e := range theirs {
-		if len(e.Lost) > 0 {
-			entries[i].Foreign = nil
-		}
-	}
-	return nil
+	return e.Foreign
 }
 
 // blobs lists every blob that r names with the place it has in r, ordered by
-// output and file name.
-func (r *Result) blobs() []Lost {
-	var all []Lost
+// output and file name; none if r is nil.
+func (r *Result) blobs() (all []Lost) {
+	if r == nil {
+		return nil
+	}
 	if !r.body.IsZero() {
 		all = append(all, Lost{Digest: r.body})
 	}

@@ -58,15 +58,19 @@ const AnySize int64 = math.MaxInt64 - 1
 // ReadBlob returns the verified bytes of a blob that has at most limit bytes;
 // a larger one is an error, so that a wrong digest cannot exhaust memory.
 func ReadBlob(ctx context.Context, s Blobs, d Digest, limit int64) ([]byte, error) {
+	return readAll(ctx, s, d, limit)
+}
+
+func readAll(ctx context.Context, s blobReader, d Digest, limit int64) ([]byte, error) {
 	rc, err := s.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	return readAll(rc, d, limit)
+	return readWhole(rc, d, limit)
 }
 
-// readAll reads rc and closes it.
-func readAll(rc io.ReadCloser, d Digest, limit int64) ([]byte, error) {
+// readWhole reads rc and closes it.
+func readWhole(rc io.ReadCloser, d Digest, limit int64) ([]byte, error) {
 	defer rc.Close()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(rc, limit+1)); err != nil {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/internal/system/signature"
@@ -187,86 +185,3 @@ func DropResult(ctx context.Context, s Store, key Digest) error {
 	}
 	return s.Records.Delete(ctx, ResultName(key))
 }
-
-// maxSigners bounds the signatures that are read of a result whom nobody signed that is
-// trusted, for the words about it.
-const maxSigners = 8
-
-// judge says whether the ring believes a record: who of its keys signed it, or why none did.
-// get reads a record of the store that has it, names lists what is known of signatures there.
-func (p Policy) judge(key Digest, record []byte, get func(name string) ([]byte, error), names func() []string) (by signature.Public, why Reason, err error) {
-	trusted := p.Ring.Trusted
-	if p.Signer != nil {
-		trusted = append(slices.Clone(trusted), p.Signer.Public())
-	}
-	var asked []string
-	why = Unsigned
-	note := func(r Reason, who signature.Public) {
-		if rank[r] > rank[why] {
-			why, by = r, who
-		}
-	}
-	look := func(name string) (believed bool, err error) {
-		if slices.Contains(asked, name) {
-			return false, nil
-		}
-		asked = append(asked, name)
-		doc, err := get(name)
-		if errors.Is(err, ErrNotExist) {
-			return false, nil
-		}
-		var bad *DamageError
-		if errors.As(err, &bad) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		who, err := signerOf(key, record, name, doc)
-		mine := p.Signer != nil && who.Same(p.Signer.Public())
-		switch standing := p.Ring.Of(who); {
-		case err != nil && who.IsZero():
-		case err != nil:
-			note(NotSigned, who)
-		case standing == signature.Revoked:
-			note(RevokedKey, who)
-		case standing == signature.Trusted || mine:
-			by = who
-			return true, nil
-		default:
-			note(UnknownKey, who)
-		}
-		return false, nil
-	}
-	for _, t := range trusted {
-		if p.Ring.Of(t) == signature.Revoked {
-			continue
-		}
-		if believed, err := look(SignatureName(key, t)); err != nil || believed {
-			return by, "", err
-		}
-	}
-	for _, t := range p.Ring.Revoked {
-		if _, err := look(SignatureName(key, t)); err != nil {
-			return by, why, err
-		}
-	}
-	if names == nil {
-		return by, why, nil
-	}
-	for _, name := range names() {
-		if len(asked) >= maxSigners+len(trusted)+len(p.Ring.Revoked) {
-			break
-		}
-		if !strings.HasPrefix(name, SignaturePrefix(key)) {
-			continue
-		}
-		if believed, err := look(name); err != nil || believed {
-			return by, "", err
-		}
-	}
-	return by, why, nil
-}
-
-// rank says which of several reasons is reported: the one that a reader can do most about.
-var rank = map[Reason]int{Unsigned: 0, UnknownKey: 1, RevokedKey: 2, NotSigned: 3}

@@ -69,7 +69,7 @@ const (
 
 // Results sends the results of keys.
 func (t *Transfer) Results(ctx context.Context, keys []Digest) error {
-	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare), func(a, b Digest) bool { return a == b })
+	keys = sorted(keys)
 	if err := t.begin(ctx, keys); err != nil {
 		return fmt.Errorf("send results to %s: %w", t.To.URL, err)
 	}

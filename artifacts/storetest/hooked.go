@@ -49,11 +49,10 @@ type Call struct {
 // call returns.
 type Hook func(ctx context.Context, c *Call, next func() error) error
 
-// Hooked is base with each call of its blobs and records given to hook, several at a time.
+// Hooked is base itself, without others behind it, with each call of its blobs and records
+// given to hook, several at a time.
 func Hooked(base artifacts.Store, hook Hook) artifacts.Store {
-	s := base
-	s.Blobs, s.Records = hookedBlobs{base.Blobs, hook}, hookedRecords{base.Records, hook}
-	return s
+	return artifacts.Store{Blobs: hookedBlobs{base.Blobs, hook}, Records: hookedRecords{base.Records, hook}, Leases: base.Leases, URL: base.URL}
 }
 
 // Before is the hook that calls f first, and lets a call through unless that is an error.

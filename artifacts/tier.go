@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// layers is what With puts behind a store.
+// layers is what With puts behind a store: the tiers in which results are looked up, own
+// first, and whom they are believed.
 type layers struct {
-	own     Store
-	policy  Policy
-	sources []*source
-	now     func() time.Time
+	own    Store
+	policy Policy
+	tiers  []*tier
+	now    func() time.Time
 
 	mu     sync.Mutex
 	coming map[Digest]chan struct{} // blobs that are being copied into own
@@ -46,29 +47,42 @@ const sizesMost = 1 << 20
 func newLayers(own Store, others []Other, p Policy) *layers {
 	l := &layers{own: own, policy: p, now: time.Now, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
 	l.known.now = func() time.Time { return l.now() }
+	l.tiers = []*tier{ownTier(own)}
 	for _, o := range others {
 		s := o.Store.bare()
-		l.sources = append(l.sources, &source{name: o.Name, url: s.URL, blobs: s.Blobs, records: s.Records, lister: s.Records,
+		l.tiers = append(l.tiers, &tier{name: o.Name, url: s.URL, blobs: s.Blobs, records: s.Records, lister: s.Records,
 			now: l.known.now, bad: map[Digest]error{}})
 	}
 	return l
 }
 
+// layersOf are those of s, or of a store without others that believes all it has.
+func layersOf(s Store) *layers {
+	if s.layers != nil {
+		return s.layers
+	}
+	return newLayers(s, nil, Policy{})
+}
+
+func (l *layers) others() []*tier { return l.tiers[1:] }
+
 // none reports that there is nobody to fetch blobs from.
-func (l *layers) none() bool { return len(l.sources) == 0 && l.policy.Elsewhere == nil }
+func (l *layers) none() bool { return len(l.others()) == 0 && l.policy.Elsewhere == nil }
 
 func (l *layers) states() (all []OtherState) {
-	for _, o := range l.sources {
-		o.mu.Lock()
-		all = append(all, OtherState{o.name, o.url, o.err, o.asked, o.found, o.denied})
-		o.mu.Unlock()
+	for _, t := range l.others() {
+		t.mu.Lock()
+		all = append(all, OtherState{t.name, t.url, t.err, t.asked, t.found, t.denied})
+		t.mu.Unlock()
 	}
 	return all
 }
 
-// source is one of the others.
-type source struct {
-	name, url string
+// tier is a store as it is looked through: own, or one of the others. What goes wrong with
+// one of the others is no error of a look-up, but a reason why a result is not used.
+type tier struct {
+	own       bool
+	name, url string // of one of the others
 	blobs     blobReader
 	records   recordReader
 	lister    recordLister
@@ -81,10 +95,18 @@ type source struct {
 	bad                  map[Digest]error // blobs of it that have other bytes
 }
 
-// ask asks the store something. Where it does not answer, the error is a *DownError, and
-// it is not asked again for a while. What is not there is ErrNotExist.
-func (o *source) ask(ctx context.Context, what string, do func() error) error {
-	if err := o.away(what); err != nil {
+// ownTier is s as the first tier.
+func ownTier(s Store) *tier {
+	return &tier{own: true, blobs: s.Blobs, records: s.Records, lister: s.Records}
+}
+
+// ask asks the store something. Where one of the others does not answer, the error is a
+// *DownError, and it is not asked again for a while. What is not there is ErrNotExist.
+func (t *tier) ask(ctx context.Context, what string, do func() error) error {
+	if t.own {
+		return do()
+	}
+	if err := t.away(what); err != nil {
 		return err
 	}
 	err := do()
@@ -94,38 +116,38 @@ func (o *source) ask(ctx context.Context, what string, do func() error) error {
 	var denied *DeniedError
 	var bad *IntegrityError
 	var damage *DamageError
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if errors.As(err, &denied) {
-		o.denied++
+		t.denied++
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrNotExist), errors.As(err, &bad), errors.As(err, &damage):
-		o.err = nil
+		t.err = nil
 		return err
 	}
 	var down *DownError
 	if errors.As(err, &down) {
 		return err
 	}
-	o.err, o.until = err, o.now().Add(downFor)
-	return &DownError{Name: o.name, What: what, Err: err}
+	t.err, t.until = err, t.now().Add(downFor)
+	return &DownError{Name: t.name, What: what, Err: err}
 }
 
 // away is the error of a store that did not answer a moment ago.
-func (o *source) away(what string) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err != nil && o.now().Before(o.until) {
-		return &DownError{Name: o.name, What: what, Err: o.err}
+func (t *tier) away(what string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil && t.now().Before(t.until) {
+		return &DownError{Name: t.name, What: what, Err: t.err}
 	}
 	return nil
 }
 
-// Get reads a record of the other store.
-func (o *source) Get(ctx context.Context, name string) (b []byte, err error) {
-	err = o.ask(ctx, "record "+name, func() error {
-		b, err = o.records.Get(ctx, name)
+// Get reads a record.
+func (t *tier) Get(ctx context.Context, name string) (b []byte, err error) {
+	err = t.ask(ctx, "record "+name, func() error {
+		b, err = t.records.Get(ctx, name)
 		if err == nil && len(b) > MaxRecord {
 			err = &DamageError{Name: name, Err: errTooLong}
 		}
@@ -134,15 +156,21 @@ func (o *source) Get(ctx context.Context, name string) (b []byte, err error) {
 	return b, err
 }
 
-// spoil notes that the other store has wrong bytes for a blob.
-func (o *source) spoil(d Digest, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.bad[d] = err
+func (t *tier) count(n *int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	*n++
 }
 
-func (o *source) spoilt(d Digest) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.bad[d]
+// spoil notes that the store has wrong bytes for a blob.
+func (t *tier) spoil(d Digest, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bad[d] = err
+}
+
+func (t *tier) spoilt(d Digest) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bad[d]
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // layered is the blobs of a store with others behind it. What is written, listed and
@@ -37,25 +35,23 @@ func (b *layered) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
 	if err != nil || len(missing) == 0 {
 		return missing, err
 	}
-	if missing, err = b.l.unlinked(ctx, nil, b.l.own.Records, missing); err != nil {
-		return nil, err
-	}
-	for _, o := range b.l.sources {
+	for _, t := range b.l.tiers {
 		if len(missing) == 0 {
 			break
 		}
-		if missing, err = b.l.missingIn(ctx, o, missing); err != nil {
+		if missing, err = b.l.missingIn(ctx, t, missing); err != nil {
 			return nil, err
 		}
 	}
 	return missing, nil
 }
 
-// missingIn returns those of ds that one of the others does not have either.
-func (l *layers) missingIn(ctx context.Context, o *source, ds []Digest) ([]Digest, error) {
+// missingIn returns those of ds that a tier does not have, nor says where they are. Own is
+// known not to have them.
+func (l *layers) missingIn(ctx context.Context, t *tier, ds []Digest) ([]Digest, error) {
 	var spoilt, ask []Digest
 	for _, d := range ds {
-		if o.spoilt(d) != nil {
+		if t.spoilt(d) != nil {
 			spoilt = append(spoilt, d)
 		} else {
 			ask = append(ask, d)
@@ -64,10 +60,13 @@ func (l *layers) missingIn(ctx context.Context, o *source, ds []Digest) ([]Diges
 	if len(ask) == 0 {
 		return ds, nil
 	}
-	var gone []Digest
-	err := o.ask(ctx, "blobs", func() (err error) {
-		if gone, err = o.blobs.Missing(ctx, ask); err == nil && len(gone) > 0 {
-			gone, err = l.unlinked(ctx, o, o.records, gone)
+	gone := ask
+	err := t.ask(ctx, "blobs", func() (err error) {
+		if !t.own {
+			gone, err = t.blobs.Missing(ctx, ask)
+		}
+		if err == nil && len(gone) > 0 && l.policy.Elsewhere != nil {
+			gone, err = l.unlinked(ctx, t, gone)
 		}
 		return err
 	})
@@ -81,14 +80,11 @@ func (l *layers) missingIn(ctx context.Context, o *source, ds []Digest) ([]Diges
 	return append(gone, spoilt...), nil
 }
 
-// unlinked returns those of ds of which no record says that they are elsewhere.
-func (l *layers) unlinked(ctx context.Context, o *source, records recordReader, ds []Digest) ([]Digest, error) {
-	if l.policy.Elsewhere == nil {
-		return ds, nil
-	}
+// unlinked returns those of ds of which no record of a tier says that they are elsewhere.
+func (l *layers) unlinked(ctx context.Context, t *tier, ds []Digest) ([]Digest, error) {
 	gone := make([]bool, len(ds))
 	err := each(ctx, len(ds), parallel, func(ctx context.Context, i int) error {
-		e, ok, err := elsewhereOf(ctx, o, records, ds[i])
+		e, ok, err := t.elsewhere(ctx, ds[i])
 		gone[i] = !ok || l.isWrong(e)
 		return err
 	})
@@ -137,22 +133,20 @@ func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) e
 	var down *DownError
 	var bad *IntegrityError
 	var gone *AwayError
-	var other error
-	err := l.follow(ctx, nil, l.own.Records, d, read)
-	for _, o := range l.sources {
-		if !failed(err, &down, &bad, &gone, &other) {
-			return context.Cause(ctx)
+	var other error // of own: its disk is full, say
+	for _, t := range l.tiers {
+		err := t.spoilt(d)
+		if err == nil {
+			err = l.copyFrom(ctx, t, d, read)
 		}
-		if err = o.spoilt(d); err == nil {
-			err = l.copyFrom(ctx, o, d, read)
+		if !failed(err, &down, &bad, &gone, &other) {
+			return nil
 		}
 	}
 	switch {
-	case !failed(err, &down, &bad, &gone, &other):
-		return nil
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
-	case other != nil: // of own: its disk is full, say
+	case other != nil:
 		return other
 	case down != nil && bad != nil:
 		return fmt.Errorf("%w (and %v)", down, bad)
@@ -186,56 +180,64 @@ func failed(err error, down **DownError, bad **IntegrityError, gone **AwayError,
 	return true
 }
 
-// copyFrom copies a blob from one of the others, or from where that says that it is. Bytes
-// that are wrong once may have been changed on the way.
-func (l *layers) copyFrom(ctx context.Context, o *source, d Digest, read func(n int64)) error {
-	err := l.copyOnce(ctx, o, d, read)
+// copyFrom copies a blob from a tier that is not own, or from where a record of the tier
+// says that it is. Bytes that are wrong once may have been changed on the way.
+func (l *layers) copyFrom(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
+	if t.own {
+		return l.follow(ctx, t, d, read)
+	}
+	err := l.copyOnce(ctx, t, d, read)
 	var bad *IntegrityError
 	if errors.As(err, &bad) && !bad.Got.IsZero() {
-		err = l.copyOnce(ctx, o, d, read)
+		err = l.copyOnce(ctx, t, d, read)
 	}
 	if errors.As(err, &bad) {
 		theirs := *bad
 		theirs.Other = true
-		if !strings.Contains(theirs.Where, o.name) {
-			theirs.Where = o.name + " (" + theirs.Where + ")"
+		if !strings.Contains(theirs.Where, t.name) {
+			theirs.Where = t.name + " (" + theirs.Where + ")"
 		}
-		o.spoil(d, &theirs)
+		t.spoil(d, &theirs)
 		l.known.forget()
 		return &theirs
 	}
 	if errors.Is(err, ErrNotExist) {
-		return l.follow(ctx, o, o, d, read)
+		return l.follow(ctx, t, d, read)
 	}
 	return err
 }
 
-func (l *layers) copyOnce(ctx context.Context, o *source, d Digest, read func(n int64)) error {
-	var local error // of own, which is not the other store's fault
-	err := o.ask(ctx, "blob "+d.String(), func() error {
-		rc, err := o.blobs.Open(ctx, d)
-		if err != nil {
-			return err
+func (l *layers) copyOnce(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
+	var ours error
+	err := t.ask(ctx, "blob "+d.String(), func() (theirs error) {
+		rc, err := t.blobs.Open(ctx, d)
+		if err == nil {
+			theirs, ours = l.keep(ctx, rc, d, t.name, read)
+			return theirs
 		}
-		defer rc.Close()
-		seen := &failing{r: l.sized(rc, d, o.name)}
-		got, n, err := l.own.Blobs.Put(ctx, told(seen, read))
-		if err != nil && seen.err == nil {
-			local = err
-			return nil
-		}
-		if err != nil {
-			return seen.err
-		}
-		if got != d {
-			return &IntegrityError{Want: d, Got: got, Size: n, Where: o.name}
-		}
-		return nil
+		return err
 	})
-	if local != nil {
-		return local
+	if ours != nil {
+		return ours
 	}
 	return err
+}
+
+// keep copies a blob into own, as far as a result says how long it is: nobody fills a disk
+// with what is known to be wrong. What fails is rc, or the writing into own.
+func (l *layers) keep(ctx context.Context, rc io.ReadCloser, d Digest, where string, read func(n int64)) (theirs, ours error) {
+	defer rc.Close()
+	seen := &failing{r: l.sized(rc, d, where)}
+	got, n, err := l.own.Blobs.Put(ctx, told(seen, read))
+	switch {
+	case err != nil && seen.err == nil:
+		return nil, err
+	case err != nil:
+		return seen.err, nil
+	case got != d:
+		return &IntegrityError{Want: d, Got: got, Size: n, Where: where}, nil
+	}
+	return nil, nil
 }
 
 // failing keeps the error of a reader, so that it can be told from the writer's.
@@ -252,8 +254,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sized bounds what is read of a foreign blob by the size that the result says, if one
-// does: nobody fills a disk with what is known to be wrong.
+// sized bounds what is read of a foreign blob by the size that the result says, if one does.
 func (l *layers) sized(rc io.ReadCloser, d Digest, where string) io.ReadCloser {
 	l.mu.Lock()
 	size, ok := l.sizes[d]
@@ -291,10 +292,5 @@ func (l *layers) fetchAll(ctx context.Context, ds []Digest, read func(n int64)) 
 		return err
 	}
 	slices.SortFunc(missing, Digest.Compare)
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(transfers)
-	for _, d := range missing {
-		g.Go(func() error { return l.fetch(gctx, d, read) })
-	}
-	return g.Wait()
+	return each(ctx, len(missing), transfers, func(ctx context.Context, i int) error { return l.fetch(ctx, missing[i], read) })
 }

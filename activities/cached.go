@@ -161,9 +161,8 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		a.keepFailure(ctx, req, did.took, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
-	took := did.with(parts)
-	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: did.Outputs, Took: took, Used: did.Used.With(parts),
-		Finished: time.Now().UTC(), Counts: did.Counts, Env: did.Env, Kept: did.Kept, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
+	res := did.result(key, preimage, parts)
+	res.Origin, res.Log = a.origin(ctx, req), log.keep(ctx, a, req.Address)
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
 		return executed{}, err
@@ -178,7 +177,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	if err := a.checkpoints(req.Key).Clear(ctx); err != nil {
 		a.Log.Warn("could not remove a finished step's checkpoints", "step", req.Address, "err", err)
 	}
-	return executed{workflows.Executed{Key: key, TookS: took.Seconds(), Pins: pins}, won}, nil
+	return executed{workflows.Executed{Key: key, TookS: res.Took.Seconds(), Pins: pins}, won}, nil
 }
 
 func (a *Activities) origin(ctx context.Context, req workflows.ExecuteRequest) artifacts.Origin {
@@ -232,13 +231,14 @@ type done struct {
 	took           time.Duration // likewise; waiting for a card is none of it
 }
 
-// with is how long a run and its parts took.
-func (d done) with(parts []artifacts.Result) time.Duration {
-	took := d.took
+// result is what a run and its parts leave, but for its origin and its log.
+func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Result) artifacts.Result {
+	r := artifacts.Result{Key: key, Preimage: preimage, Outputs: d.Outputs, Took: d.took, Used: d.Used.With(parts),
+		Finished: time.Now().UTC(), Counts: d.Counts, Env: d.Env, Kept: d.Kept}
 	for _, p := range parts {
-		took += p.Took
+		r.Took += p.Took
 	}
-	return took
+	return r
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
@@ -305,15 +305,7 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 	if err != nil {
 		return nil, err
 	}
-	tree, err := task.Tree()
-	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	var tasks []step.Task
-	err = stepio.Guard(func() error {
-		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log, nil), tree)
-		return err
-	})
+	tasks, err := a.pieces(ctx, req, spec, task)
 	if err != nil {
 		return nil, a.dropCorrupt(ctx, err)
 	}
@@ -334,7 +326,7 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 		keys[i] = key
 		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks))}
 	}
-	found, err := a.lookup(ctx, keys)
+	found, err := artifacts.LookupMany(ctx, a.Store, keys)
 	if err != nil {
 		return nil, err
 	}

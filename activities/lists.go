@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,8 +12,7 @@ import (
 // Stash keeps a page of a list, workflows.Pages, as a blob.
 func (a *Activities) Stash(ctx context.Context, page []byte) (artifacts.Digest, error) {
 	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (artifacts.Digest, error) {
-		d, _, err := a.Store.Blobs.Put(ctx, bytes.NewReader(page))
-		return d, err
+		return artifacts.PutBytes(ctx, a.Store.Blobs, page)
 	})
 }
 
@@ -32,47 +30,13 @@ func readPage(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) ([
 }
 
 // PagesOf keeps what does not fit a payload in the store.
-func PagesOf[T any](ctx context.Context, blobs artifacts.Blobs, rows []T) (out workflows.Pages[T], err error) {
-	for len(rows) > 0 {
-		var page []byte
-		if page, rows, err = workflows.Pack(rows); err != nil {
-			return out, err
-		}
-		if len(rows) == 0 && len(out.Blobs) == 0 {
-			out.Page = page
-			return out, nil
-		}
-		d, _, err := blobs.Put(ctx, bytes.NewReader(page))
-		if err != nil {
-			return out, err
-		}
-		out.Blobs = append(out.Blobs, d)
-	}
-	return out, nil
+func PagesOf[T any](ctx context.Context, blobs artifacts.Blobs, rows []T) (workflows.Pages[T], error) {
+	return workflows.PagesOf(rows, func(page []byte, _ int) (artifacts.Digest, error) { return artifacts.PutBytes(ctx, blobs, page) })
 }
 
 // rowsOf reads all pages.
 func rowsOf[T any](ctx context.Context, a *Activities, p workflows.Pages[T]) ([]T, error) {
-	pages := [][]byte{}
-	if len(p.Page) > 0 {
-		pages = append(pages, p.Page)
-	}
-	for _, d := range p.Blobs {
-		page, err := readPage(ctx, a.Store.Blobs, d)
-		if err != nil {
-			return nil, err
-		}
-		pages = append(pages, page)
-	}
-	var all []T
-	for _, page := range pages {
-		rows, err := workflows.Unpack[T](page)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
+	return p.Rows(func(d artifacts.Digest, _ int) ([]byte, error) { return readPage(ctx, a.Store.Blobs, d) })
 }
 
 // inlineBytes is how much of a list is in a payload as it is, for people who

@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,12 +15,7 @@ import (
 
 // StorePlan keeps a plan as a blob and returns its digest.
 func StorePlan(ctx context.Context, blobs artifacts.Blobs, p *plan.Plan) (artifacts.Digest, error) {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return artifacts.Digest{}, err
-	}
-	d, _, err := blobs.Put(ctx, bytes.NewReader(b))
-	return d, err
+	return putJSON(ctx, blobs, p)
 }
 
 // ReadPlan reads a plan that StorePlan kept.
@@ -56,7 +50,6 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		return out, err
 	}
 	out.Name, out.Features = p.Pipeline, a.Features
-	out.Features.Details = true
 	if req.Project != "" {
 		out.Project = req.Project
 	}
@@ -149,7 +142,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
 	var storeErr error // not the plan's: a retry may fix it
 	preview, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
-		found, storeErr = a.lookup(ctx, keys)
+		found, storeErr = artifacts.LookupMany(ctx, a.Store, keys)
 		return found, storeErr
 	}, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() }, a.Store.Blobs.Open)
 	if err != nil && storeErr == nil {
@@ -192,7 +185,7 @@ func (a *Activities) hitsFrom(ctx context.Context, p *plan.Plan, hits []workflow
 	for i, h := range hits {
 		keys[i] = h.Key
 	}
-	found, err := a.lookup(ctx, keys)
+	found, err := artifacts.LookupMany(ctx, a.Store, keys)
 	if err != nil {
 		return nil
 	}
@@ -212,10 +205,6 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 		}
 	}
 	return hits
-}
-
-func (a *Activities) lookup(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-	return artifacts.LookupMany(ctx, a.Store, keys)
 }
 
 // Prepare binds the inputs of steps whose dependencies have results, looks their keys
@@ -293,10 +282,14 @@ func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, steps []workflows
 const lostTold = 100
 
 func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Digest, error) {
-	b, err := json.Marshal(t)
+	return putJSON(ctx, a.Store.Blobs, t)
+}
+
+// putJSON keeps a value as a blob, for readJSON.
+func putJSON(ctx context.Context, blobs artifacts.Blobs, v any) (artifacts.Digest, error) {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return artifacts.Digest{}, err
 	}
-	d, _, err := a.Store.Blobs.Put(ctx, bytes.NewReader(b))
-	return d, err
+	return artifacts.PutBytes(ctx, blobs, b)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
@@ -128,8 +127,9 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 		a.sourceChanged(err)
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
-	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.Outputs, Took: did.with(parts), Used: did.Used.With(parts),
-		Finished: time.Now().UTC(), Counts: did.Counts, Env: did.Env, Kept: did.Kept, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
+	made := did.result(key, preimage, parts)
+	made.Origin, made.Log = artifacts.Origin{Step: address}, log.keep(ctx, a, address)
+	return &made, nil
 }
 
 // have returns the result of a task, made and published here if there is none.
@@ -244,7 +244,7 @@ func (a *Activities) pieces(ctx context.Context, req workflows.ExecuteRequest, s
 	}
 	tree, err := task.Tree()
 	if err != nil {
-		return nil, err
+		return nil, step.Permanent(err)
 	}
 	err = stepio.Guard(func() error {
 		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log, nil), tree)

@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,7 +41,7 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 	whole := wholeRun(&rec)
 	rec.Format, rec.Body = RunFormat, nil
 	if len(steps) > longRun {
-		d, _, err := store.Blobs.Put(ctx, bytes.NewReader(steps))
+		d, err := artifacts.PutBytes(ctx, store.Blobs, steps)
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func (w *walk) inputs(ctx context.Context) error {
 			}
 		}
 	}
-	found, err := w.a.lookup(ctx, keys)
+	found, err := artifacts.LookupMany(ctx, w.a.Store, keys)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 		if len(wave) == 0 {
 			return misses, nil
 		}
-		found, err := w.a.lookup(ctx, keys)
+		found, err := artifacts.LookupMany(ctx, w.a.Store, keys)
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package artifacts
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +29,7 @@ func recordOf(ctx context.Context, blobs Blobs, r Result) ([]byte, error) {
 	if err != nil || len(b) <= longResult {
 		return b, err
 	}
-	d, _, err := blobs.Put(ctx, bytes.NewReader(b))
+	d, err := PutBytes(ctx, blobs, b)
 	if err != nil {
 		return nil, fmt.Errorf("store the body of result %s: %w", r.Key, err)
 	}

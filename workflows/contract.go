@@ -101,7 +101,6 @@ type ReproduceInput struct {
 
 	FailFast bool              `json:"fail_fast,omitempty"` // start nothing new after a failure
 	Plan     *artifacts.Digest `json:"plan,omitempty"`      // a plan already stored; Pipeline is then only its name
-	Done     []DoneStep        `json:"done,omitempty"`      // carried over by the continue-as-new of releases before Carried
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"` // whose run it is: the id in redsi.lock
 	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
@@ -266,8 +265,6 @@ type Features struct {
 	Slots            int  `json:"slots,omitempty"` // steps that the worker does at a time
 
 	Page string `json:"page,omitempty"` // of the graphs of runs, to link to
-
-	Details bool `json:"details,omitempty"` // Describe; a run that older workers began has none
 }
 
 // Head is what workflow code knows of a step.

@@ -31,7 +31,7 @@ func (r *run) grown(ctx workflow.Context) bool {
 // one knows: failures, what they skip, and pins too.
 func (r *run) continuation(ctx workflow.Context) error {
 	next := r.in
-	next.RunID, next.Project, next.Done, next.Hits, next.Carried = r.id, r.loaded.Project, nil, nil, &Carried{Lock: r.loaded.Lock}
+	next.RunID, next.Project, next.Hits, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock}
 	plan := r.loaded.Plan
 	next.Plan = &plan
 	var steps []CarriedStep

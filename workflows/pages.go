@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -79,21 +80,19 @@ func Unpack[T any](page []byte) ([]T, error) {
 	return rows, nil
 }
 
-// stash makes Pages of rows, storing what does not fit a payload.
-func stash[T any](ctx workflow.Context, rows []T) (out Pages[T], err error) {
+// PagesOf makes Pages of rows. What does not fit a payload put keeps, the nth page, from 0.
+func PagesOf[T any](rows []T, put func(page []byte, n int) (artifacts.Digest, error)) (out Pages[T], err error) {
 	for len(rows) > 0 {
 		var page []byte
 		if page, rows, err = Pack(rows); err != nil {
-			return out, temporal.NewNonRetryableApplicationError(err.Error(), PermanentError, nil)
+			return out, err
 		}
 		if len(rows) == 0 && len(out.Blobs) == 0 {
 			out.Page = page
 			return out, nil
 		}
-		// One at a time: all of them would not fit an answer to the server.
-		sctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), fmt.Sprintf("store page %d of a list", len(out.Blobs)+1), lookUp))
-		var d artifacts.Digest
-		if err := workflow.ExecuteActivity(sctx, StashActivity, page).Get(ctx, &d); err != nil {
+		d, err := put(page, len(out.Blobs))
+		if err != nil {
 			return out, err
 		}
 		out.Blobs = append(out.Blobs, d)
@@ -101,31 +100,56 @@ func stash[T any](ctx workflow.Context, rows []T) (out Pages[T], err error) {
 	return out, nil
 }
 
-// unstash reads all of p.
-func unstash[T any](ctx workflow.Context, p Pages[T]) ([]T, error) {
+// Rows reads all of p. What is not in the payload get reads, the nth page, from 0.
+func (p Pages[T]) Rows(get func(d artifacts.Digest, n int) ([]byte, error)) ([]T, error) {
+	if len(p.Page) > 0 {
+		return Unpack[T](p.Page)
+	}
 	var all []T
-	add := func(page []byte) error {
+	for n, d := range p.Blobs {
+		page, err := get(d, n)
+		if err != nil {
+			return nil, err
+		}
 		rows, err := Unpack[T](page)
 		if err != nil {
-			return temporal.NewNonRetryableApplicationError(err.Error(), PermanentError, nil)
+			return nil, err
 		}
 		all = append(all, rows...)
-		return nil
-	}
-	if len(p.Page) > 0 {
-		if err := add(p.Page); err != nil {
-			return nil, err
-		}
-	}
-	for i, d := range p.Blobs {
-		var page []byte
-		pctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), fmt.Sprintf("read page %d of %d of a list", i+1, len(p.Blobs)), lookUp))
-		if err := workflow.ExecuteActivity(pctx, PageActivity, d).Get(ctx, &page); err != nil {
-			return nil, err
-		}
-		if err := add(page); err != nil {
-			return nil, err
-		}
 	}
 	return all, nil
+}
+
+// stash makes Pages of rows, storing what does not fit a payload: one at a time, since all
+// of them would not fit an answer to the server.
+func stash[T any](ctx workflow.Context, rows []T) (Pages[T], error) {
+	p, err := PagesOf(rows, func(page []byte, n int) (d artifacts.Digest, err error) {
+		err = pageActivity(ctx, fmt.Sprintf("store page %d of a list", n+1), StashActivity, page, &d)
+		return d, err
+	})
+	return p, unpageable(err)
+}
+
+// unstash reads all of p.
+func unstash[T any](ctx workflow.Context, p Pages[T]) ([]T, error) {
+	rows, err := p.Rows(func(d artifacts.Digest, n int) (page []byte, err error) {
+		err = pageActivity(ctx, fmt.Sprintf("read page %d of %d of a list", n+1, len(p.Blobs)), PageActivity, d, &page)
+		return page, err
+	})
+	return rows, unpageable(err)
+}
+
+func pageActivity(ctx workflow.Context, what, name string, in, out any) error {
+	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), what, lookUp)), name, in).Get(ctx, out)
+}
+
+// unpageable makes what is wrong with a page itself an error that is not retried; an
+// activity's is as it is.
+func unpageable(err error) error {
+	var activity *temporal.ActivityError
+	var cancelled *temporal.CanceledError
+	if err == nil || errors.As(err, &activity) || errors.As(err, &cancelled) {
+		return err
+	}
+	return temporal.NewNonRetryableApplicationError(err.Error(), PermanentError, nil)
 }

@@ -13,7 +13,7 @@ type RunRecord struct {
 	RunID    string            `json:"run_id"`
 	Workflow string            `json:"workflow,omitempty"`
 	Pipeline string            `json:"pipeline"`
-	Project  string            `json:"project,omitempty"` // "": of an older release
+	Project  string            `json:"project"`
 	Plan     artifacts.Digest  `json:"plan"`
 	Targets  []string          `json:"targets,omitempty"`
 	Counts   map[Status]int    `json:"counts,omitempty"`
@@ -22,10 +22,9 @@ type RunRecord struct {
 }
 
 // Of reports whether the run is one of a pipeline of a project: "" is one that has no run
-// yet. The project of a run of earlier releases is not known: the pipeline's name has to
-// do.
+// yet.
 func (r *RunRecord) Of(project, pipeline string) bool {
-	return r.Pipeline == pipeline && (r.Project == project || r.Project == "")
+	return r.Pipeline == pipeline && r.Project == project
 }
 
 // RunStep is a step's place in a run record.

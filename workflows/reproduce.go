@@ -111,7 +111,7 @@ func (r *run) load(ctx workflow.Context) error {
 		}
 	}
 	p := newProgress(heads)
-	for _, d := range append(hits, r.in.Done...) {
+	for _, d := range hits {
 		p.steps[d.Index].Key = d.Key
 		if d.Hit {
 			p.set(d.Index, Hit)

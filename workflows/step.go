@@ -97,10 +97,7 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 			return Executed{}, err
 		}
 	}
-	made := ""
-	if in.Features.Details {
-		made = describing(ctx, DescribeRequest{Kind: in.Kind, Task: in.Task})
-	}
+	made := describing(ctx, DescribeRequest{Kind: in.Kind, Task: in.Task})
 	describeStep(ctx, in, made, "at work")
 	wctx, cancel := workflow.WithCancel(ctx)
 	members := map[string]bool{}
@@ -124,18 +121,15 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 	case out.Hit:
 		outcome = Hit
 	}
-	if in.Features.SearchAttributes && (err == nil || in.Features.Details && ctx.Err() == nil && wctx.Err() == nil) {
+	if in.Features.SearchAttributes && (err == nil || ctx.Err() == nil && wctx.Err() == nil) {
 		if uerr := workflow.UpsertTypedSearchAttributes(ctx, outcomeAttribute.ValueSet(string(outcome))); err == nil {
 			err = uerr
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		describeStep(ctx, in, made, string(outcome)+": "+Code(reason(err), shortText))
-	case in.Features.Details:
+	} else {
 		describeStep(ctx, in, describing(ctx, DescribeRequest{Kind: in.Kind, Key: out.Key})+made, string(outcome))
-	default:
-		describeStep(ctx, in, made, string(outcome))
 	}
 	return out, err
 }
@@ -327,14 +321,9 @@ func (r *run) leave(ctx workflow.Context) error {
 		}
 	})
 	me := leaving{Run: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID}
-	// All at once, so that no queued step begins where one before it has just ended.
-	atOnce := workflow.GetVersion(dctx, "leave-at-once", workflow.DefaultVersion, 1) == 1
-	var told []workflow.Future
+	var told []workflow.Future // all at once, so that no queued step begins where one before it has just ended
 	for _, id := range sortedIDs(r.members) {
 		told = append(told, workflow.SignalExternalWorkflow(dctx, id, "", leaveSignal, me))
-		if !atOnce {
-			_ = told[len(told)-1].Get(dctx, nil)
-		}
 	}
 	for _, f := range told {
 		_ = f.Get(dctx, nil) // gone already is fine

@@ -370,3 +370,7 @@ func TestRunThatCannotBegin(t *testing.T) {
 		t.Errorf("open: %v, %v", open, err)
 	}
 }
+
+func (l *largeRun) lookup(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	return artifacts.LookupMany(ctx, l.Store, keys)
+}

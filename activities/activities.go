@@ -66,6 +66,23 @@ type Activities struct {
 	plans map[artifacts.Digest]*plan.Plan
 }
 
+// Named are all activities, by the names under which workflows call them.
+func (a *Activities) Named() map[string]any {
+	return map[string]any{
+		workflows.LoadActivity:     a.Load,
+		workflows.PrepareActivity:  a.Prepare,
+		workflows.SplitActivity:    a.Split,
+		workflows.ExecuteActivity:  a.Execute,
+		workflows.BatchActivity:    a.Batch,
+		workflows.TurnActivity:     a.AwaitTurn,
+		workflows.AwaitActivity:    a.Await,
+		workflows.JournalActivity:  a.Journal,
+		workflows.StashActivity:    a.Stash,
+		workflows.PageActivity:     a.Page,
+		workflows.DescribeActivity: a.Describe,
+	}
+}
+
 // storedPlan reads a plan by its digest, keeping it for the next call.
 func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
 	a.mu.Lock()

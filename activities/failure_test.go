@@ -177,7 +177,7 @@ func TestPermanentFailures(t *testing.T) {
 		{RunID: "r4", Key: key, Error: "cancelled", Permanent: true, Outcome: CancelledStep, Ended: at(5)},
 		{RunID: "r1", Key: other, Error: "other", Permanent: true, Outcome: FailedStep, Ended: at(9)},
 	} {
-		f.Format = FailureFormat
+		f.Format = failureFormat
 		if err := a.putFailure(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}

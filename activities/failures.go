@@ -14,8 +14,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// FailureFormat names the form of the records of failures.
-const FailureFormat = "redsi-failure/1"
+// failureFormat names the form of the records of failures.
+const failureFormat = "redsi-failure/1"
 
 // How a step ended that left no result.
 const (
@@ -58,7 +58,7 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 	if req.RunID == "" {
 		return
 	}
-	f := Failure{Format: FailureFormat, RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: FailedStep, Error: errorText(cause),
+	f := Failure{Format: failureFormat, RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: FailedStep, Error: errorText(cause),
 		Attempt: 1, Host: a.Env["host"], Ended: time.Now().UTC(), TookS: took.Seconds()}
 	if ctx.Err() != nil {
 		f.Outcome = CancelledStep
@@ -101,21 +101,19 @@ func PermanentFailures(ctx context.Context, store artifacts.Store, keys map[arti
 	if err != nil {
 		return nil, err
 	}
+	keyOf := func(name string) artifacts.Digest {
+		key, _ := artifacts.ParseHex(name[strings.LastIndexByte(name, '/')+1:])
+		return key
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !keys[keyOf(name)] })
 	found := map[artifacts.Digest]Remembered{}
-	for _, name := range names {
-		key, err := artifacts.ParseDigest("sha256:" + name[strings.LastIndexByte(name, '/')+1:])
-		if err != nil || !keys[key] {
-			continue
-		}
-		b, err := store.Records.Get(ctx, name)
-		if errors.Is(err, artifacts.ErrNotExist) {
-			continue
-		}
+	for doc, err := range artifacts.Documents(ctx, store.Records, names) {
 		if err != nil {
 			return nil, err
 		}
+		key := keyOf(doc.Name)
 		var f Failure
-		if json.Unmarshal(b, &f) != nil || f.Format != FailureFormat || f.Key != key || !f.Permanent || f.Outcome != FailedStep {
+		if json.Unmarshal(doc.Text, &f) != nil || f.Format != failureFormat || f.Key != key || !f.Permanent || f.Outcome != FailedStep {
 			continue
 		}
 		have := found[key]
@@ -145,16 +143,12 @@ func FailuresOf(ctx context.Context, store artifacts.Store, run string, each fun
 		return err
 	}
 	slices.SortFunc(names, func(x, y string) int { return strings.Compare(y, x) }) // ids of runs begin with their time
-	for _, name := range names {
-		b, err := store.Records.Get(ctx, name)
-		if errors.Is(err, artifacts.ErrNotExist) {
-			continue
-		}
+	for doc, err := range artifacts.Documents(ctx, store.Records, names) {
 		if err != nil {
 			return err
 		}
 		var f Failure
-		if json.Unmarshal(b, &f) == nil && f.Format == FailureFormat && failureName(f.RunID, f.Key) == name && f.Part.IsZero() && f.Log.Validate() == nil && !each(f) {
+		if json.Unmarshal(doc.Text, &f) == nil && f.Format == failureFormat && failureName(f.RunID, f.Key) == doc.Name && f.Part.IsZero() && f.Log.Validate() == nil && !each(f) {
 			return nil
 		}
 	}

@@ -127,10 +127,6 @@ func (l *largeRun) run(id string, d artifacts.Digest) (res workflows.ReproduceRe
 
 func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceResult, executions int, err error) {
 	l.t.Helper()
-	journal := l.Journal
-	if l.journal != nil {
-		journal = l.journal
-	}
 	for {
 		executions++
 		var suite testsuite.WorkflowTestSuite
@@ -141,8 +137,11 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 		env.SetDataConverter(strict{converter.GetDefaultDataConverter(), &l.most})
 		env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 		env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
-		for name, f := range map[string]any{workflows.LoadActivity: l.Load, workflows.PrepareActivity: l.Prepare, workflows.ExecuteActivity: l.Execute, workflows.BatchActivity: l.Batch,
-			workflows.JournalActivity: journal, workflows.StashActivity: l.Stash, workflows.PageActivity: l.Page} {
+		named := l.Named()
+		if l.journal != nil {
+			named[workflows.JournalActivity] = l.journal
+		}
+		for name, f := range named {
 			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 		}
 		// A hundred times what the server counts, three events an activity and three a workflow task.
@@ -222,7 +221,7 @@ func TestManySteps(t *testing.T) {
 	t.Logf("largest payload: %d bytes", l.most.Load())
 
 	rec, err := ReadRun(t.Context(), l.Store, "1")
-	if err != nil || len(rec.Steps) != leaves+2 || rec.Format != LongRunFormat {
+	if err != nil || len(rec.Steps) != leaves+2 || rec.Format != longRunFormat {
 		t.Fatal(len(rec.Steps), err)
 	}
 	if s := rec.Steps[leaves]; s.Outcome != workflows.Skipped || s.Error != `needs step.leaf.many["5"], which failed` {

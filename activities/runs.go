@@ -17,8 +17,8 @@ import (
 // Forms of run records. The steps of the second are in the blob that it names, a
 // JSON object with the one member "steps".
 const (
-	RunFormat     = "redsi-run/1"
-	LongRunFormat = "redsi-run/2"
+	runFormat     = "redsi-run/1"
+	longRunFormat = "redsi-run/2"
 )
 
 const runPrefix = "runs/"
@@ -39,13 +39,13 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 		return err
 	}
 	whole := wholeRun(&rec)
-	rec.Format, rec.Body = RunFormat, nil
+	rec.Format, rec.Body = runFormat, nil
 	if len(steps) > longRun {
 		d, err := artifacts.PutBytes(ctx, store.Blobs, steps)
 		if err != nil {
 			return err
 		}
-		rec.Format, rec.Steps, rec.Body = LongRunFormat, nil, &d
+		rec.Format, rec.Steps, rec.Body = longRunFormat, nil, &d
 	}
 	b, err := json.Marshal(rec)
 	if err != nil {
@@ -178,16 +178,12 @@ func openRuns(ctx context.Context, store artifacts.Store) ([]openRun, error) {
 		return nil, err
 	}
 	var open []openRun
-	for _, name := range names {
-		b, err := store.Records.Get(ctx, name)
-		if errors.Is(err, artifacts.ErrNotExist) {
-			continue
-		}
+	for doc, err := range artifacts.Documents(ctx, store.Records, names) {
 		if err != nil {
 			return nil, err
 		}
 		var o openRun
-		if json.Unmarshal(b, &o) == nil && o.RunID == strings.TrimPrefix(name, artifacts.OpenRunPrefix) {
+		if json.Unmarshal(doc.Text, &o) == nil && o.RunID == strings.TrimPrefix(doc.Name, artifacts.OpenRunPrefix) {
 			open = append(open, o)
 		}
 	}

@@ -36,7 +36,7 @@ func TestSpent(t *testing.T) {
 	run("2", "mine", workflows.RunStep{Address: "a", Key: first, Outcome: workflows.Hit, TookS: 3600}, workflows.RunStep{Address: "b", Key: second, Outcome: workflows.Ran, TookS: 60})
 	run("3", "other", workflows.RunStep{Address: "a", Key: artifacts.Sum([]byte("x")), Outcome: workflows.Ran, TookS: 9999})
 	for n, f := range []Failure{{RunID: "1", Outcome: FailedStep, TookS: 20}, {RunID: "2", Outcome: CancelledStep, TookS: 7200}, {RunID: "3", Outcome: FailedStep, TookS: 9999}, {RunID: "0", Outcome: FailedStep, TookS: 9999}} {
-		f.Format, f.Key = FailureFormat, artifacts.Sum(fmt.Append(nil, n))
+		f.Format, f.Key = failureFormat, artifacts.Sum(fmt.Append(nil, n))
 		b, err := json.Marshal(f)
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 
 // Formats of what is said about the taking of one result for another.
 const (
-	AcceptedFormat  = "redsi-accepted/1"
-	WithdrawnFormat = "redsi-accepted-withdrawn/1"
+	acceptedFormat  = "redsi-accepted/1"
+	withdrawnFormat = "redsi-accepted-withdrawn/1"
 )
 
 // AcceptedPrefix begins the names of the records of acceptances,
@@ -63,9 +63,9 @@ type Withdrawal struct {
 	When     time.Time `json:"when"`
 }
 
-// ParseAcceptance reads the text of an acceptance. One that was changed after it was
+// parseAcceptance reads the text of an acceptance. One that was changed after it was
 // signed is an error.
-func ParseAcceptance(text string) (*Acceptance, error) {
+func parseAcceptance(text string) (*Acceptance, error) {
 	a := &Acceptance{text: text}
 	if len(text) > maxAccepted {
 		return nil, fmt.Errorf("an acceptance has %d bytes, too many", len(text))
@@ -73,8 +73,8 @@ func ParseAcceptance(text string) (*Acceptance, error) {
 	if err := json.Unmarshal([]byte(text), a); err != nil {
 		return nil, fmt.Errorf("an acceptance is not JSON: %w", err)
 	}
-	if a.Format != AcceptedFormat {
-		return nil, fmt.Errorf("an acceptance has the format %q, this redsi reads %q", a.Format, AcceptedFormat)
+	if a.Format != acceptedFormat {
+		return nil, fmt.Errorf("an acceptance has the format %q, this redsi reads %q", a.Format, acceptedFormat)
 	}
 	var err error
 	if a.signer, err = signature.Signer([]byte(text)); err != nil {
@@ -85,7 +85,7 @@ func ParseAcceptance(text string) (*Acceptance, error) {
 
 // NewAcceptance is the acceptance of a result for another key, signed if there is a key.
 func NewAcceptance(a Acceptance, by *signature.Private) (*Acceptance, error) {
-	a.Format = AcceptedFormat
+	a.Format = acceptedFormat
 	switch {
 	case strings.TrimSpace(a.Reason) == "":
 		return nil, errors.New("an acceptance needs a reason")
@@ -101,7 +101,7 @@ func NewAcceptance(a Acceptance, by *signature.Private) (*Acceptance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseAcceptance(string(b))
+	return parseAcceptance(string(b))
 }
 
 // ID names an acceptance among those of its key.
@@ -132,7 +132,7 @@ func (r *Result) Acceptance() (*Acceptance, error) {
 	if r.Origin.Accepted == "" {
 		return nil, nil
 	}
-	a, err := ParseAcceptance(r.Origin.Accepted)
+	a, err := parseAcceptance(r.Origin.Accepted)
 	switch {
 	case err != nil:
 		return nil, err
@@ -176,7 +176,7 @@ func acceptedPin(key Digest) string { return "pins/accepted-" + key.Hex() }
 // Withdraw ends an acceptance: what stands by it is deleted, and that it was is recorded.
 func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.Time) error {
 	s = s.Own()
-	b, err := json.Marshal(Withdrawal{WithdrawnFormat, a.Key, a.ID(), by, when})
+	b, err := json.Marshal(Withdrawal{withdrawnFormat, a.Key, a.ID(), by, when})
 	if err == nil {
 		err = s.Records.Put(ctx, a.name()+withdrawnSuffix, b)
 	}
@@ -204,26 +204,23 @@ func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
 	s = s.Own()
 	found := map[string]*AcceptedNow{}
 	ended := map[string]*Withdrawal{}
-	for info, err := range s.Records.List(ctx, AcceptedPrefix) {
+	names, err := RecordNames(ctx, s.Records, AcceptedPrefix)
+	if err != nil {
+		return nil, err
+	}
+	for doc, err := range Documents(ctx, s.Records, names) {
 		if err != nil {
 			return nil, err
 		}
-		b, err := s.Records.Get(ctx, info.Name)
-		if errors.Is(err, ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if name, is := strings.CutSuffix(info.Name, withdrawnSuffix); is {
+		if name, is := strings.CutSuffix(doc.Name, withdrawnSuffix); is {
 			var w Withdrawal
-			if json.Unmarshal(b, &w) == nil && w.Format == WithdrawnFormat {
+			if json.Unmarshal(doc.Text, &w) == nil && w.Format == withdrawnFormat {
 				ended[name] = &w
 			}
 			continue
 		}
-		if a, err := ParseAcceptance(string(b)); err == nil && a.name() == info.Name {
-			found[info.Name] = &AcceptedNow{Acceptance: a}
+		if a, err := parseAcceptance(string(doc.Text)); err == nil && a.name() == doc.Name {
+			found[doc.Name] = &AcceptedNow{Acceptance: a}
 		}
 	}
 	var all []AcceptedNow

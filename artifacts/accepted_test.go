@@ -72,7 +72,7 @@ func TestAccept(t *testing.T) {
 	if r, err := artifacts.Lookup(t.Context(), s, a.Key); err != nil || r != nil {
 		t.Errorf("after it was withdrawn: %+v, %v", r, err)
 	}
-	if left := records(t, s, artifacts.SignaturePrefix(a.Key)); len(left) != 0 {
+	if left := records(t, s, "signatures/"+a.Key.Hex()+"/"); len(left) != 0 {
 		t.Errorf("after it was withdrawn its signatures are there: %v", left)
 	}
 	if list, err = artifacts.Acceptances(t.Context(), s); err != nil || len(list) != 1 || list[0].Ended == nil || list[0].Ended.By != "bob" {

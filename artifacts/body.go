@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// LongResultFormat is the form of the record of a result that is too long for one,
+// longResultFormat is the form of the record of a result that is too long for one,
 // such as that of a tree of ten thousand files, or of a step with as many inputs:
 // it names a blob with the whole sealed record, in ResultFormat.
 //
 //	{"format":"redsi.result/2","key":"sha256:…","body":"sha256:…","seal":"sha256:…"}
-const LongResultFormat = "redsi.result/2"
+const longResultFormat = "redsi.result/2"
 
 // longResult is how long a record may be to stand by itself.
 const longResult = MaxRecord / 2
@@ -33,7 +33,7 @@ func recordOf(ctx context.Context, blobs Blobs, r Result) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store the body of result %s: %w", r.Key, err)
 	}
-	head, err := json.Marshal(longRecord{LongResultFormat, r.Key, d})
+	head, err := json.Marshal(longRecord{longResultFormat, r.Key, d})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func readRecordBy(key Digest, b []byte, bodyOf func(Digest) ([]byte, error)) (r 
 		return r, nil, nil
 	}
 	var head longRecord
-	if json.Unmarshal(b, &head) != nil || head.Format != LongResultFormat {
+	if json.Unmarshal(b, &head) != nil || head.Format != longResultFormat {
 		r, damage = decodeResult(key, b)
 		return r, damage, nil
 	}

@@ -88,7 +88,7 @@ func (t *tier) elsewhere(ctx context.Context, d Digest) (e Elsewhere, ok bool, e
 // is fetched.
 func (s Store) linked() Store {
 	return With(s, nil, Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
-		return nil, &AwayError{Digest: e.Digest, URL: e.URL}
+		return nil, &awayError{Digest: e.Digest, URL: e.URL}
 	}})
 }
 
@@ -131,18 +131,18 @@ func lostForGood(ctx context.Context, records Records, lost []Lost, away map[Dig
 	return gone, nil
 }
 
-// AwayError says that a blob is not where a record says it is. It is ErrNotExist.
-type AwayError struct {
+// awayError says that a blob is not where a record says it is. It is ErrNotExist.
+type awayError struct {
 	Digest Digest
 	URL    string
 }
 
-func (e *AwayError) Error() string {
+func (e *awayError) Error() string {
 	return fmt.Sprintf("blob %s is not at %s, where a record says it is", e.Digest, e.URL)
 }
 
 // Is reports that e is ErrNotExist.
-func (e *AwayError) Is(target error) bool { return target == ErrNotExist }
+func (e *awayError) Is(target error) bool { return target == ErrNotExist }
 
 // follow copies a blob into own from where a record of a tier says it is; ErrNotExist if none
 // does.
@@ -158,7 +158,7 @@ func (l *layers) follow(ctx context.Context, t *tier, d Digest, read func(n int6
 		return ErrNotExist
 	}
 	if l.isWrong(e) {
-		return &AwayError{Digest: d, URL: e.URL}
+		return &awayError{Digest: d, URL: e.URL}
 	}
 	down := func(err error) error {
 		return &DownError{Name: e.URL, What: "blob " + d.String(), Err: err}
@@ -166,7 +166,7 @@ func (l *layers) follow(ctx context.Context, t *tier, d Digest, read func(n int6
 	rc, err := l.policy.Elsewhere(ctx, e)
 	if errors.Is(err, ErrNotExist) {
 		l.setWrong(e)
-		return &AwayError{Digest: d, URL: e.URL}
+		return &awayError{Digest: d, URL: e.URL}
 	}
 	if err != nil {
 		return down(err)

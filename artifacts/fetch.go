@@ -28,11 +28,11 @@ type Local interface {
 // may share, and drops those unused for longest when they exceed Limit bytes.
 type Cache struct {
 	Dir   string
-	Limit int64 // of copies, in bytes; 0 is DefaultCacheLimit
+	Limit int64 // of copies, in bytes; 0 is defaultCacheLimit
 }
 
-// DefaultCacheLimit bounds a Cache that does not say otherwise.
-const DefaultCacheLimit = 50 << 30
+// defaultCacheLimit bounds a Cache that does not say otherwise.
+const defaultCacheLimit = 50 << 30
 
 // inUse is how long a copy is kept after it was last asked for, even over the
 // limit: the caller has its path and may not have opened it yet.
@@ -197,7 +197,7 @@ func (c Cache) trimNotes(d Digest) error {
 func (c Cache) trim() error {
 	limit := c.Limit
 	if limit == 0 {
-		limit = DefaultCacheLimit
+		limit = defaultCacheLimit
 	}
 	entries, err := os.ReadDir(filepath.Join(c.Dir, "blobs"))
 	if err != nil {

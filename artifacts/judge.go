@@ -45,7 +45,7 @@ func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) 
 	get := func(name string) ([]byte, error) { return t.Get(ctx, name) }
 	names := func() (all []string) {
 		if t.own {
-			all, _ = RecordNames(ctx, t.lister, SignaturePrefix(key)) // only for the words
+			all, _ = RecordNames(ctx, t.lister, signaturePrefix(key)) // only for the words
 			return all
 		}
 		return t.about(ctx, key)
@@ -152,7 +152,7 @@ func (p Policy) signed(key Digest, record []byte, get func(name string) ([]byte,
 		if len(asked) >= maxSigners+len(trusted)+len(p.Ring.Revoked) {
 			break
 		}
-		if !strings.HasPrefix(name, SignaturePrefix(key)) {
+		if !strings.HasPrefix(name, signaturePrefix(key)) {
 			continue
 		}
 		if believed, err := look(name); err != nil || believed {

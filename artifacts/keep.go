@@ -132,7 +132,7 @@ func (l *layers) fetch(ctx context.Context, d Digest, read func(n int64)) error 
 func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) error {
 	var down *DownError
 	var bad *IntegrityError
-	var gone *AwayError
+	var gone *awayError
 	var other error // of own: its disk is full, say
 	for _, t := range l.tiers {
 		err := t.spoilt(d)
@@ -161,10 +161,10 @@ func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) e
 }
 
 // failed sorts an error of one of several places where a blob may be; nil is none.
-func failed(err error, down **DownError, bad **IntegrityError, gone **AwayError, other *error) bool {
+func failed(err error, down **DownError, bad **IntegrityError, gone **awayError, other *error) bool {
 	var isDown *DownError
 	var isBad *IntegrityError
-	var isGone *AwayError
+	var isGone *awayError
 	switch {
 	case err == nil:
 		return false

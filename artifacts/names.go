@@ -2,7 +2,9 @@ package artifacts
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -124,4 +126,26 @@ func RecordNames(ctx context.Context, records recordLister, prefix string) ([]st
 		names = append(names, r.Name)
 	}
 	return names, nil
+}
+
+// Document is a record with its text.
+type Document struct {
+	Name string
+	Text []byte
+}
+
+// Documents reads records in the order of names. One that is deleted meanwhile is left out;
+// the first error ends it.
+func Documents(ctx context.Context, records recordReader, names []string) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		for _, name := range names {
+			text, err := records.Get(ctx, name)
+			if errors.Is(err, ErrNotExist) {
+				continue
+			}
+			if !yield(Document{name, text}, err) || err != nil {
+				return
+			}
+		}
+	}
 }

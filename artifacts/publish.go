@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // NondeterminismName is the name of the record that keeps a result of key whose
@@ -139,12 +141,10 @@ func (u *unsigned) wait(ctx context.Context, record []byte) error {
 	if u.found++; u.found > unsignedPauses {
 		return nil
 	}
-	select {
-	case <-time.After(unsignedPause):
-		return errChanged
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := readers.Pause(ctx, unsignedPause); err != nil {
+		return err
 	}
+	return errChanged
 }
 
 // contend decides between r and the result that is there already. Only what was looked at

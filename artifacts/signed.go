@@ -5,25 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// SignatureFormat is the form of the record "signatures/<hex key>/<key id>", which says that
+// signatureFormat is the form of the record "signatures/<hex key>/<key id>", which says that
 // the holder of a key stands for the record of a result as it is, to its last byte:
 //
 //	{"format":"redsi-signature/1","record":"results/<hex key>","digest":"sha256:…","signed":"…","signer":"NAME:…","signature":"…"}
-const SignatureFormat = "redsi-signature/1"
+const signatureFormat = "redsi-signature/1"
 
 const signaturesPrefix = "signatures/"
 
-// SignaturePrefix is what the names of the signatures of a result begin with.
-func SignaturePrefix(key Digest) string { return signaturesPrefix + key.Hex() + "/" }
+// signaturePrefix is what the names of the signatures of a result begin with.
+func signaturePrefix(key Digest) string { return signaturesPrefix + key.Hex() + "/" }
 
 // SignatureName is the name of the record with the signature of a result by a key.
-func SignatureName(key Digest, by signature.Public) string { return SignaturePrefix(key) + by.ID() }
+func SignatureName(key Digest, by signature.Public) string { return signaturePrefix(key) + by.ID() }
 
 // statement is what is signed.
 type statement struct {
@@ -35,7 +34,7 @@ type statement struct {
 
 // sign makes the signature of a record of a result.
 func sign(key Digest, record []byte, by *signature.Private) ([]byte, error) {
-	b, err := json.Marshal(statement{SignatureFormat, ResultName(key), Sum(record), time.Now().UTC().Truncate(time.Second)})
+	b, err := json.Marshal(statement{signatureFormat, ResultName(key), Sum(record), time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +57,8 @@ func signerOf(key Digest, record []byte, name string, doc []byte) (by signature.
 	switch {
 	case by.IsZero():
 		return by, errors.New("it is not signed")
-	case s.Format != SignatureFormat:
-		return signature.Public{}, fmt.Errorf("format %.80q is not %q", s.Format, SignatureFormat)
+	case s.Format != signatureFormat:
+		return signature.Public{}, fmt.Errorf("format %.80q is not %q", s.Format, signatureFormat)
 	case SignatureName(key, by) != name, s.Record != ResultName(key), s.Digest != Sum(record):
 		return by, errOfAnother
 	}
@@ -115,57 +114,35 @@ func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := RecordNames(ctx, s.Records, signaturePrefix(key))
+	if err != nil {
+		return nil, err
+	}
 	var all []Signed
-	for name, err := range namesOf(ctx, s.Records, SignaturePrefix(key)) {
+	for doc, err := range Documents(ctx, s.Records, names) {
 		if err != nil {
 			return nil, err
 		}
-		doc, err := s.Records.Get(ctx, name)
-		if errors.Is(err, ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		by, err := signerOf(key, record, name, doc)
+		by, err := signerOf(key, record, doc.Name, doc.Text)
 		all = append(all, Signed{by, err})
 	}
 	return all, nil
 }
 
-// namesOf lists the names of records, all of them before the first is given.
-func namesOf(ctx context.Context, records recordLister, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		names, err := RecordNames(ctx, records, prefix)
-		if err != nil {
-			yield("", err)
-			return
-		}
-		for _, name := range names {
-			if !yield(name, nil) {
-				return
-			}
-		}
-	}
-}
-
 // dropStale deletes the signatures of a result whose record was replaced by this one.
 func dropStale(ctx context.Context, s Store, key Digest, record []byte) error {
-	for name, err := range namesOf(ctx, s.Records, SignaturePrefix(key)) {
+	names, err := RecordNames(ctx, s.Records, signaturePrefix(key))
+	if err != nil {
+		return err
+	}
+	for doc, err := range Documents(ctx, s.Records, names) {
 		if err != nil {
 			return err
 		}
-		doc, err := s.Records.Get(ctx, name)
-		if errors.Is(err, ErrNotExist) {
+		if _, err := signerOf(key, record, doc.Name, doc.Text); err == nil {
 			continue
 		}
-		if err != nil {
-			return err
-		}
-		if _, err := signerOf(key, record, name, doc); err == nil {
-			continue
-		}
-		if err := s.Records.Delete(ctx, name); err != nil {
+		if err := s.Records.Delete(ctx, doc.Name); err != nil {
 			return err
 		}
 	}
@@ -175,13 +152,14 @@ func dropStale(ctx context.Context, s Store, key Digest, record []byte) error {
 // DropResult deletes the result of key in s itself, and first its signatures, which are of
 // no other. One that is not there is no error.
 func DropResult(ctx context.Context, s Store, key Digest) error {
-	for name, err := range namesOf(ctx, s.bare().Records, SignaturePrefix(key)) {
+	names, err := RecordNames(ctx, s.bare().Records, signaturePrefix(key))
+	for _, name := range names {
 		if err == nil {
 			err = s.Records.Delete(ctx, name)
 		}
-		if err != nil {
-			return fmt.Errorf("delete the signatures of %s: %w", key, err)
-		}
+	}
+	if err != nil {
+		return fmt.Errorf("delete the signatures of %s: %w", key, err)
 	}
 	return s.Records.Delete(ctx, ResultName(key))
 }

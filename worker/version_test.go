@@ -28,8 +28,7 @@ func (b *bench) otherVersion() (end func()) {
 	var flows []sdk.Worker
 	for _, queue := range []string{b.t.Name(), workflows.ControlQueue(b.t.Name())} {
 		does := sdk.New(b.c, queue, sdk.Options{DisableWorkflowWorker: true})
-		for name, f := range map[string]any{workflows.LoadActivity: a.Load, workflows.PrepareActivity: a.Prepare, workflows.SplitActivity: a.Split,
-			workflows.ExecuteActivity: a.Execute, workflows.BatchActivity: a.Batch, workflows.AwaitActivity: a.Await, workflows.JournalActivity: a.Journal} {
+		for name, f := range a.Named() {
 			does.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 		}
 		decides := sdk.New(b.c, queue, sdk.Options{LocalActivityWorkerOnly: true})

@@ -129,20 +129,7 @@ const stopTimeout = 10 * time.Second
 func register(w worker.Worker, a *activities.Activities) {
 	w.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
-	for name, f := range map[string]any{
-		workflows.LoadActivity:    a.Load,
-		workflows.PrepareActivity: a.Prepare,
-		workflows.SplitActivity:   a.Split,
-		workflows.ExecuteActivity: a.Execute,
-		workflows.BatchActivity:   a.Batch,
-		workflows.TurnActivity:    a.AwaitTurn,
-		workflows.AwaitActivity:   a.Await,
-		workflows.JournalActivity: a.Journal,
-		workflows.StashActivity:   a.Stash,
-		workflows.PageActivity:    a.Page,
-
-		workflows.DescribeActivity: a.Describe,
-	} {
+	for name, f := range a.Named() {
 		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // writerHeader marks a record with the call of Create that wrote it, so that a
@@ -110,17 +111,7 @@ func pause(ctx context.Context, i int) error {
 	if i < 7 {
 		most = 8 * time.Millisecond << i
 	}
-	return wait(ctx, mrand.N(most))
-}
-
-// wait returns after d, or when ctx is over.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return readers.Pause(ctx, mrand.N(most))
 }
 
 // errUnconditional refuses a server on which two writers could both be the first.

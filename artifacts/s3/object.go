@@ -85,7 +85,7 @@ func (o *object) Read(p []byte) (int, error) {
 	}
 	for err = o.b.explain(err); o.left > 0; {
 		o.left--
-		if err := wait(o.ctx, min(pauseMost, 25*time.Millisecond<<(resumes-o.left))); err != nil {
+		if err := readers.Pause(o.ctx, min(pauseMost, 25*time.Millisecond<<(resumes-o.left))); err != nil {
 			return n, err
 		}
 		var again bool

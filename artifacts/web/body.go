@@ -67,7 +67,7 @@ func (b *body) Read(p []byte) (int, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	for ; b.left > 0; b.left-- {
-		if werr := wait(b.ctx, b.pause<<(resumes-b.left)/4); werr != nil {
+		if werr := readers.Pause(b.ctx, b.pause<<(resumes-b.left)/4); werr != nil {
 			return n, werr
 		}
 		if rerr := b.resume(); rerr == nil {

@@ -83,7 +83,7 @@ func (l limits) send(ctx context.Context, method, address string, from int64, ta
 		if err == nil || !again(ctx, err) || late || n == tries {
 			return res, err
 		}
-		if err := wait(ctx, pause); err != nil {
+		if err := readers.Pause(ctx, pause); err != nil {
 			return nil, err
 		}
 		pause *= 2
@@ -102,17 +102,6 @@ func again(ctx context.Context, err error) bool {
 		return false
 	}
 	return true
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 func (l limits) sendOnce(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {

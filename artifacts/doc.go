@@ -10,9 +10,10 @@
 //     checkpoints.
 //   - Result: the record of a finished step under its key. Blobs are written
 //     first, the record last; a result counts only while every blob exists.
-//   - Store: a Blobs and a Records side by side. Package dir keeps them in a
-//     directory, s3 in a bucket, mem in memory; package open picks one by URL
-//     and package storetest holds the suite that all three pass.
+//   - Store: a Blobs and a Records side by side, On a Driver, which moves bytes:
+//     package dir's in a directory, s3's in a bucket, mem's in memory. Package open
+//     picks one by URL and package storetest holds the suite that all three pass.
+//   - Tier: a store as it is looked through. Own is the first, others follow.
 //   - Other: somebody else's store, in any of these places or on a static
 //     host (package web), behind a store's own (With). It is read by name and
 //     never written to. Which results count, by whose signatures, is a Policy's.

@@ -13,7 +13,7 @@ type RunRecord struct {
 	RunID    string            `json:"run_id"`
 	Workflow string            `json:"workflow,omitempty"`
 	Pipeline string            `json:"pipeline"`
-	Project  string            `json:"project"`
+	Project  string            `json:"project,omitempty"`
 	Plan     artifacts.Digest  `json:"plan"`
 	Targets  []string          `json:"targets,omitempty"`
 	Counts   map[Status]int    `json:"counts,omitempty"`

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // DefaultGrace is how long everything that was put is kept, named or not: the
@@ -341,21 +339,11 @@ func sweep(ctx context.Context, s Store, g Garbage) error {
 	for _, r := range g.Records {
 		names = append(names, r.Name)
 	}
-	grp, gctx := errgroup.WithContext(ctx)
-	grp.SetLimit(parallel)
-	for _, name := range names {
-		grp.Go(func() error { return s.Records.Delete(gctx, name) })
-	}
-	for _, r := range g.Leases {
-		grp.Go(func() error { return s.Leases.Delete(gctx, r.Name) })
-	}
-	if err := grp.Wait(); err != nil {
+	if err := each(ctx, len(names), parallel, func(ctx context.Context, i int) error { return s.Records.Delete(ctx, names[i]) }); err != nil {
 		return err
 	}
-	grp, gctx = errgroup.WithContext(ctx)
-	grp.SetLimit(parallel)
-	for _, b := range g.Blobs {
-		grp.Go(func() error { return s.Blobs.Delete(gctx, b.Digest) })
+	if err := each(ctx, len(g.Leases), parallel, func(ctx context.Context, i int) error { return s.Leases.Delete(ctx, g.Leases[i].Name) }); err != nil {
+		return err
 	}
-	return grp.Wait()
+	return each(ctx, len(g.Blobs), parallel, func(ctx context.Context, i int) error { return s.Blobs.Delete(ctx, g.Blobs[i].Digest) })
 }

@@ -179,8 +179,7 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 	var asked []int
 	theirs := make([]Entry, len(entries))
 	for i, e := range entries {
-		var unknown *FormatError
-		if e.Hit() || errors.As(e.Damage, &unknown) {
+		if e.Hit() || e.unknown() != nil {
 			continue
 		}
 		if known, ok := l.known.get(keys[i]); ok {

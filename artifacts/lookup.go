@@ -58,13 +58,21 @@ func (l Lost) String() string {
 // every blob that it names.
 func (e Entry) Hit() bool { return e.Result != nil && len(e.Lost) == 0 }
 
+// unknown is the error of a record in a format that this code does not know; nil for others.
+func (e Entry) unknown() error {
+	var unknown *FormatError
+	if errors.As(e.Damage, &unknown) {
+		return unknown
+	}
+	return nil
+}
+
 // Miss says why the entry is not a hit; it is empty for a hit.
 func (e Entry) Miss() string {
-	var unknown *FormatError
 	var why []string
 	switch {
-	case errors.As(e.Damage, &unknown):
-		why = []string{unknown.Error()}
+	case e.unknown() != nil:
+		why = []string{e.unknown().Error()}
 	case e.Damage != nil:
 		why = []string{"the result's record is damaged: " + e.Damage.Error()}
 	case e.Result == nil && len(e.Passed) == 0:

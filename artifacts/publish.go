@@ -162,9 +162,8 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsig
 		return nil, false, err
 	}
 	have := entries[r.Key]
-	var unknown *FormatError
 	switch {
-	case errors.As(have.Damage, &unknown):
+	case have.unknown() != nil:
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, have.Damage)
 	case have.Result == nil && have.Damage == nil && len(have.Passed) == 0:
 		return nil, false, errChanged

@@ -22,8 +22,8 @@ type Result struct {
 	Counts   map[string]int64    `json:"counts,omitempty"` // records read, dropped, changed, …
 	Env      map[string]string   `json:"env,omitempty"`    // code revision, libtorch, device, host: recorded, not keyed
 	Origin   Origin              `json:"origin"`
-	Log      *Log                `json:"log,omitempty"`  // nil: of a release that kept none
-	Used     *Used               `json:"used,omitempty"` // nil: of a release that measured nothing
+	Log      *Log                `json:"log,omitempty"`  // nil: none was kept
+	Used     *Used               `json:"used,omitempty"` // nil: nothing was measured
 	Kept     []File              `json:"kept,omitempty"` // what its preimage has a digest of, for people: no result is lost with it
 
 	// From is the other store that the result is in, and Signer the trusted key that signed

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // contents is all that a store holds, as of one walk over it.
@@ -82,27 +80,21 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 			return nil, err
 		}
 		for key, e := range entries {
-			var unknown *FormatError
-			if errors.As(e.Damage, &unknown) {
-				return nil, unknown
+			if err := e.unknown(); err != nil {
+				return nil, err
 			}
 			c.results[key] = heldBy(e)
 		}
 	}
 	named := make([]map[Digest]bool, len(others))
-	grp, gctx := errgroup.WithContext(ctx)
-	grp.SetLimit(parallel)
-	for i, name := range others {
-		grp.Go(func() error {
-			b, err := s.Records.Get(gctx, name)
-			if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
-				return err
-			}
-			named[i], err = namedBy(gctx, s.Blobs, name, b)
+	if err := each(ctx, len(others), parallel, func(ctx context.Context, i int) error {
+		b, err := s.Records.Get(ctx, others[i])
+		if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
 			return err
-		})
-	}
-	if err := grp.Wait(); err != nil {
+		}
+		named[i], err = namedBy(ctx, s.Blobs, others[i], b)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	for i, name := range others {

@@ -109,12 +109,11 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 			if err != nil {
 				return err
 			}
-			var unknown *FormatError
 			switch {
 			case !mine.Hit():
 				t.lost(key, mine.Miss())
-			case errors.As(theirs.Damage, &unknown):
-				return unknown
+			case theirs.unknown() != nil:
+				return theirs.unknown()
 			case !settled:
 				todo = append(todo, mine.Result)
 			case round == 0:
@@ -173,29 +172,24 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	if err := t.blobs(ctx, blobs); err != nil {
 		return err
 	}
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(transfers)
-	for _, r := range rs {
-		g.Go(func() error {
-			differs := false
-			if !t.DryRun {
-				var err error
-				if differs, err = t.result(gctx, r); err != nil {
-					return err
-				}
+	return each(ctx, len(rs), transfers, func(ctx context.Context, i int) error {
+		differs := false
+		if !t.DryRun {
+			var err error
+			if differs, err = t.result(ctx, rs[i]); err != nil {
+				return err
 			}
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			if first {
-				t.done.Results++
-			}
-			if differs { // it came to be meanwhile
-				t.done.Differs = append(t.done.Differs, r.Key)
-			}
-			return nil
-		})
-	}
-	return g.Wait()
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if first {
+			t.done.Results++
+		}
+		if differs { // it came to be meanwhile
+			t.done.Differs = append(t.done.Differs, rs[i].Key)
+		}
+		return nil
+	})
 }
 
 // result sends the record of a result, byte by byte, so that its signatures stay right.

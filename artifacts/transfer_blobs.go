@@ -5,8 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // settled reports whether the other store has a result whole, or without blobs that lie
@@ -54,21 +52,17 @@ func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
 	if t.DryRun {
 		return t.wouldSend(ctx, missing, ds)
 	}
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(transfers)
-	for _, d := range missing {
-		g.Go(func() error {
-			n, err := t.blob(gctx, d)
-			if err == nil {
-				t.count(d, n)
-			}
-			if errors.Is(err, ErrNotExist) {
-				return t.link(gctx, d, ds[d], err)
-			}
-			return err
-		})
-	}
-	return g.Wait()
+	return each(ctx, len(missing), transfers, func(ctx context.Context, i int) error {
+		d := missing[i]
+		n, err := t.blob(ctx, d)
+		if err == nil {
+			t.count(d, n)
+		}
+		if errors.Is(err, ErrNotExist) {
+			return t.link(ctx, d, ds[d], err)
+		}
+		return err
+	})
 }
 
 func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Digest]int64) error {

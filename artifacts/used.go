@@ -17,7 +17,7 @@ type Used struct {
 	MemoryOf   string  `json:"memory_of,omitempty"`   // whose: one of MemoryOf…
 	Read       int64   `json:"read,omitempty"`        // bytes of inputs, as they were read from the store
 	Written    int64   `json:"written,omitempty"`     // bytes that it gave the store
-	Card       string  `json:"card,omitempty"`        // it computed on; of older releases the machine's cards
+	Card       string  `json:"card,omitempty"`        // it computed on
 	CardMemory int64   `json:"card_memory,omitempty"` // bytes of tensors on cards, the most at a time
 	Energy     float64 `json:"energy_j,omitempty"`    // joules of the machine while the step ran
 	EnergyOf   string  `json:"energy_of,omitempty"`   // what of the machine has a counter
@@ -35,7 +35,7 @@ const (
 const (
 	MemoryOfProgram = "program" // of the largest process of the step's program
 	MemoryOfStep    = "step"    // by which redsi's process grew while no other step ran in it
-	MemoryOfProcess = "process" // of older releases: all of redsi's process, whatever was in it
+	MemoryOfProcess = "process" // of the process, whatever was in it: no step's
 )
 
 // Memory is the most bytes of memory that r's step had at a time; 0 if that is not known.
@@ -65,8 +65,8 @@ func (u *Used) Validate() error {
 }
 
 // With adds up what a step and its parts used. A sum is there only if every term is; the
-// most memory is that of one of them. Of parts that older releases left nothing is known,
-// so nothing is of all.
+// most memory is that of one of them. Where nothing of a part was measured, nothing is known
+// of all.
 func (u *Used) With(parts []Result) *Used {
 	if u == nil || len(parts) == 0 {
 		return u

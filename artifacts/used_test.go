@@ -47,7 +47,7 @@ func TestUsedWithParts(t *testing.T) {
 			&artifacts.Used{Memory: 70, MemoryOf: artifacts.MemoryOfProgram, Read: 3, Written: 4, Beside: 2, Card: "x", CardMemory: 8}},
 		"of the process": {[]artifacts.Result{part(artifacts.Used{CPU: 5, CPUOf: artifacts.CPUOfProcess, Read: 1})},
 			&artifacts.Used{CPU: 6, CPUOf: artifacts.CPUOfProcess, Read: 4, Written: 4}},
-		"of an older release": {[]artifacts.Result{part(*own), {}}, nil},
+		"not measured": {[]artifacts.Result{part(*own), {}}, nil},
 	} {
 		if got := own.With(c.parts); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

@@ -224,8 +224,7 @@ func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corr
 			}
 		}
 		if err != nil {
-			var unknown *FormatError
-			r.record(ctx, s.Records, ResultName(key), err, o.Repair && !errors.As(err, &unknown))
+			r.record(ctx, s.Records, ResultName(key), err, o.Repair && e.unknown() == nil)
 		}
 	}
 	return nil

@@ -18,7 +18,6 @@ type batchWork struct {
 	steps  []int
 	left   map[int]bool // those whose outcome is not known yet
 	first  map[int]bool // those that could begin
-	told   bool         // it has said what it has: the rest takes long
 	cancel func()
 }
 
@@ -90,7 +89,6 @@ func (r *run) settlements(ctx workflow.Context) {
 			return
 		}
 		if s.Number >= 0 && s.Number < len(r.work) {
-			r.work[s.Number].told = true
 			r.settleBatch(r.work[s.Number], s.Steps)
 		}
 	}

@@ -16,9 +16,6 @@ import (
 
 // Options are for callers that know more than the URL and the environment say.
 type Options struct {
-	// Getenv stands in for os.Getenv where S3's endpoint and region are looked
-	// up; nil is os.Getenv.
-	Getenv func(string) string
 	// SpoolDir is where large blobs on their way to a bucket are hashed; empty is
 	// the system's temporary directory.
 	SpoolDir string
@@ -33,9 +30,6 @@ type Options struct {
 // Credentials for a bucket come from the environment or AWS's shared files,
 // never from the URL.
 func Store(ctx context.Context, rawURL string, o Options) (artifacts.Store, error) {
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
-	}
 	scheme, _, hasScheme := strings.Cut(rawURL, ":")
 	switch {
 	case rawURL == "":
@@ -43,7 +37,7 @@ func Store(ctx context.Context, rawURL string, o Options) (artifacts.Store, erro
 	case rawURL == "mem:":
 		return mem.New(), nil
 	case scheme == "s3" && hasScheme:
-		c, err := s3.ParseURL(rawURL, o.Getenv)
+		c, err := s3.ParseURL(rawURL, os.Getenv)
 		if err != nil {
 			return artifacts.Store{}, err
 		}

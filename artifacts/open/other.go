@@ -23,9 +23,6 @@ import (
 // An address that is none is an error. Whether somebody answers there is not asked: what is
 // looked up there says so.
 func Other(ctx context.Context, address string, o Options) (artifacts.Other, error) {
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
-	}
 	scheme, _, hasScheme := strings.Cut(address, ":")
 	if address == "" {
 		return artifacts.Other{}, fmt.Errorf("the address of a store is empty; want https://host/path, s3://bucket/prefix or a directory")
@@ -35,7 +32,7 @@ func Other(ctx context.Context, address string, o Options) (artifacts.Other, err
 		s, err := web.Open(address)
 		return named(s, err, func(u *url.URL) string { return u.Host + u.Path })
 	case hasScheme && scheme == "s3":
-		c, err := s3.ParseURL(address, o.Getenv)
+		c, err := s3.ParseURL(address, os.Getenv)
 		if err != nil {
 			return artifacts.Other{}, err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	mrand "math/rand/v2"
 	"net/http"
@@ -28,11 +27,11 @@ const conflicts = 10
 // Create has the server refuse a name that is taken, by If-None-Match.
 func (b *bucket) Create(ctx context.Context, path string, data []byte) error {
 	if err := b.conditional(ctx); err != nil {
-		return fmt.Errorf("probe for If-None-Match: %w", b.explain(err))
+		return b.explain("probe for If-None-Match", err)
 	}
 	won, err := b.putIf(ctx, b.key(path), data, ifNone)
 	if err != nil {
-		return b.explain(err)
+		return b.explain("create", err)
 	}
 	if !won {
 		return artifacts.ErrExist
@@ -44,7 +43,7 @@ func (b *bucket) Create(ctx context.Context, path string, data []byte) error {
 // If-Match.
 func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) error {
 	if err := b.matching(ctx); err != nil {
-		return fmt.Errorf("probe for If-Match: %w", b.explain(err))
+		return b.explain("probe for If-Match", err)
 	}
 	o, err := b.openObject(ctx, b.key(path))
 	if err != nil {
@@ -52,14 +51,14 @@ func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) err
 	}
 	there, err := io.ReadAll(io.LimitReader(o, int64(len(old))+1))
 	if err = errors.Join(err, o.Close()); err != nil {
-		return b.explain(err)
+		return b.explain("read", err)
 	}
 	won := false
 	if bytes.Equal(there, old) {
 		won, err = b.putIf(ctx, b.key(path), data, func(opts *minio.PutObjectOptions) { opts.SetMatchETag(o.etag) })
 	}
 	if err != nil {
-		return b.explain(err)
+		return b.explain("replace", err)
 	}
 	if !won {
 		return artifacts.ErrExist

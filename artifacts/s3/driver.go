@@ -63,7 +63,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[artifacts.Fi
 	return func(yield func(artifacts.FileInfo, error) bool) {
 		for o := range b.core.ListObjectsIter(ctx, b.cfg.Bucket, minio.ListObjectsOptions{Prefix: b.key(prefix), Recursive: true}) {
 			if o.Err != nil {
-				yield(artifacts.FileInfo{}, b.explain(o.Err))
+				yield(artifacts.FileInfo{}, b.explain("list", o.Err))
 				return
 			}
 			if o.Key == b.key(prefix) { // consoles make an empty object for a folder
@@ -80,7 +80,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[artifacts.Fi
 // Put replaces the object: the server shows the old one or the new one.
 func (b *bucket) Put(ctx context.Context, path string, data []byte) error {
 	_, err := b.put(ctx, b.key(path), data, minio.PutObjectOptions{})
-	return b.explain(err)
+	return b.explain("write", err)
 }
 
 // put sends a small object in one request whose body the server checks.
@@ -95,7 +95,7 @@ func (b *bucket) put(ctx context.Context, key string, data []byte, opts minio.Pu
 
 // Delete removes the object.
 func (b *bucket) Delete(ctx context.Context, path string) error {
-	return b.explain(b.remove(ctx, b.key(path)))
+	return b.explain("delete", b.remove(ctx, b.key(path)))
 }
 
 func (b *bucket) remove(ctx context.Context, key string) error {
@@ -119,7 +119,7 @@ func (b *bucket) SetAside(ctx context.Context, path string) (string, error) {
 		err = b.remove(ctx, from)
 	}
 	if err != nil {
-		return "", b.explain(err)
+		return "", b.explain("move", err)
 	}
 	return b.address(to), nil
 }

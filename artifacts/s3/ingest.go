@@ -36,7 +36,7 @@ func (b *bucket) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Di
 	}
 	defer sp.close()
 	if err := b.send(ctx, b.key(path(sp.digest)), sp); err != nil {
-		return artifacts.Digest{}, 0, b.explain(err)
+		return artifacts.Digest{}, 0, b.explain("send", err)
 	}
 	return sp.digest, sp.size, nil
 }

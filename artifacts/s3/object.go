@@ -81,9 +81,9 @@ func (o *object) Read(p []byte) (int, error) {
 	}
 	var slow *readers.SlowError
 	if errors.As(err, &slow) {
-		return n, o.b.explain(err)
+		return n, o.b.explain("read", err)
 	}
-	for err = o.b.explain(err); o.left > 0; {
+	for err = o.b.explain("read", err); o.left > 0; {
 		o.left--
 		if err := readers.Pause(o.ctx, min(pauseMost, 25*time.Millisecond<<(resumes-o.left))); err != nil {
 			return n, err
@@ -110,7 +110,7 @@ func (o *object) resume() (again bool, err error) {
 	if err != nil {
 		status := minio.ToErrorResponse(err).StatusCode
 		again = o.ctx.Err() == nil && (status == 0 || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)
-		return again, o.b.explain(err)
+		return again, o.b.explain("resume reading", err)
 	}
 	o.rc.Close()
 	o.rc = rc

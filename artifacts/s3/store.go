@@ -113,7 +113,7 @@ func (b *bucket) verdict(key string, err error) error {
 	case b.cfg.ReadOnly && err != nil && minio.ToErrorResponse(err).Code == minio.AccessDenied:
 		return &artifacts.DeniedError{What: b.address(key)}
 	}
-	return b.explain(err)
+	return b.explain("read", err)
 }
 
 func (b *bucket) probe(ctx context.Context) error {
@@ -125,19 +125,19 @@ func (b *bucket) probe(ctx context.Context) error {
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("open the store: %w", b.explain(err))
+		return b.explain("open the store", err)
 	}
 	// Who may only read, and who wants to free space of a full disk, gets no verdict
 	// here: Create asks again.
 	if err := b.conditional(ctx); errors.Is(err, errUnconditional) {
-		return fmt.Errorf("open the store: %w", b.explain(err))
+		return b.explain("open the store", err)
 	}
 	return nil
 }
 
 // misplaced explains why a store does not open, and which address may be meant.
 func (b *bucket) misplaced(ctx context.Context, cause error) error {
-	other, err := b.cfg, fmt.Errorf("open the store: %w", b.explain(cause))
+	other, err := b.cfg, b.explain("open the store", cause)
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		other.Insecure = true
@@ -204,12 +204,12 @@ func absent(err error) bool {
 }
 
 // explain adds to an error of the server what to do about it.
-func (b *bucket) explain(err error) error {
+func (b *bucket) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
 	refused := false
-	at := fmt.Sprintf("bucket %s at %s", b.cfg.Bucket, b.cfg.Endpoint)
+	at := fmt.Sprintf("%s (bucket %s at %s)", what, b.cfg.Bucket, b.cfg.Endpoint)
 	var hint string
 	var netErr net.Error
 	var urlErr *url.Error

@@ -24,8 +24,8 @@ locals {
     dev_qrels     = "msmarco-docdev-qrels.tsv.gz"
   }
   training = {
-    full = { train = 95000, dev = 5000, steps = 200000, batch = 128, evaluate_every = 5000, rate = 0.001, precision = "fp16" }
-    toy  = { train = 0, dev = 0, steps = 200, batch = 32, evaluate_every = 50, rate = 0.01, precision = "fp32" }
+    full = { limit = { train = 95000, dev = 5000 }, steps = 200000, batch = 128, evaluate_every = 5000, rate = 0.001, precision = "fp16" }
+    toy  = { limit = {}, steps = 200, batch = 32, evaluate_every = 50, rate = 0.01, precision = "fp32" }
   }[var.scale]
 }
 
@@ -50,9 +50,9 @@ locals {
 }
 
 # Each document by itself, and those of one title as one.
-step "msmarco" "documents" {
+step "import_corpus" "documents" {
   for_each      = toset(["exact", "normalized_title"])
-  files         = local.msmarco.documents
+  documents     = local.msmarco.documents
   train_queries = local.msmarco.train_queries
   train_qrels   = local.msmarco.train_qrels
   dev_queries   = local.msmarco.dev_queries
@@ -60,8 +60,10 @@ step "msmarco" "documents" {
   tokenizer     = step.download.tokenizer["bert"].files
   form          = "title_content"
   key           = each.key
-  train_limit   = local.training.train
-  dev_limit     = local.training.dev
+  keep          = "relevant"
+  empty         = "drop_body"
+  columns       = ["id", "url", "title", "text"]
+  limit         = local.training.limit
 }
 
 step "download" "model" {
@@ -82,7 +84,7 @@ step "random_t5" "toy" {
 
 step "embed" "documents" {
   for_each  = local.full ? ["exact"] : []
-  corpus    = step.msmarco.documents["exact"].corpus
+  corpus    = step.import_corpus.documents["exact"].corpus
   title     = false # the text begins with it
   model     = step.download.model["bert"].files
   tokenizer = step.download.tokenizer["bert"].files
@@ -90,22 +92,22 @@ step "embed" "documents" {
 
 step "embed_hashing" "documents" {
   for_each = local.full ? [] : ["exact"]
-  corpus   = step.msmarco.documents["exact"].corpus
+  corpus   = step.import_corpus.documents["exact"].corpus
   title    = false
 }
 
 step "atomic_ids" "documents" {
-  documents = step.msmarco.documents["exact"].documents
+  documents = step.import_corpus.documents["exact"].documents
 }
 
 step "naive_ids" "documents" {
-  documents = step.msmarco.documents["exact"].documents
+  documents = step.import_corpus.documents["exact"].documents
   tokenizer = step.download.tokenizer["t5"].files
   times     = 3
 }
 
 step "semantic_ids" "documents" {
-  documents  = step.msmarco.documents["exact"].documents
+  documents  = step.import_corpus.documents["exact"].documents
   embeddings = local.full ? step.embed.documents["exact"].embeddings : step.embed_hashing.documents["exact"].embeddings
   tokenizer  = step.download.tokenizer["t5"].files
   leaf_size  = local.full ? 100 : 10
@@ -119,8 +121,8 @@ step "train" "msmarco" {
   for_each       = local.ids
   model          = local.full ? step.download.model["t5"].files : step.random_t5.toy["toy"].model
   ids            = each.value
-  corpus         = step.msmarco.documents["exact"].corpus
-  queries        = step.msmarco.documents["exact"].queries
+  corpus         = step.import_corpus.documents["exact"].corpus
+  queries        = step.import_corpus.documents["exact"].queries
   tokenizer      = step.download.tokenizer["t5"].files
   max_input      = each.key == "atomic" ? 64 : 32
   learning_rate  = each.key == "atomic" ? local.training.rate / 2 : local.training.rate
@@ -135,15 +137,15 @@ step "evaluate" "msmarco" {
   for_each  = local.ids
   model     = step.train.msmarco[each.key].model
   ids       = each.value
-  queries   = step.msmarco.documents["exact"].queries
+  queries   = step.import_corpus.documents["exact"].queries
   tokenizer = step.download.tokenizer["t5"].files
   resources { queue = local.full ? "gpu" : "cpu" }
 }
 
 step "export" "msmarco" {
-  documents = step.msmarco.documents["exact"].documents
-  queries   = step.msmarco.documents["exact"].queries
-  corpus    = step.msmarco.documents["exact"].corpus
+  documents = step.import_corpus.documents["exact"].documents
+  queries   = step.import_corpus.documents["exact"].queries
+  corpus    = step.import_corpus.documents["exact"].corpus
   formats   = ["trec", "beir"]
   ids       = "key"
   name      = "MSMARCO"

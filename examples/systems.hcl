@@ -27,7 +27,7 @@ locals {
     dsi_qg_own = { title = "Naive, generated and own queries", source = "DSI-QG", ids = step.naive_ids.documents.ids, queries = "both", ratio = "0:1" }
   }
   queries = {
-    own       = step.msmarco.documents.queries
+    own       = step.import_corpus.documents.queries
     generated = step.generate_queries.documents["generated"].queries
     both      = step.generate_queries.documents["both"].queries
   }
@@ -45,13 +45,16 @@ step "synth_msmarco" "collection" {
   body_words    = 80
 }
 
-step "msmarco" "documents" {
-  files         = step.synth_msmarco.collection.documents
+step "import_corpus" "documents" {
+  documents     = step.synth_msmarco.collection.documents
   train_queries = step.synth_msmarco.collection.train_queries
   train_qrels   = step.synth_msmarco.collection.train_qrels
   dev_queries   = step.synth_msmarco.collection.dev_queries
   dev_qrels     = step.synth_msmarco.collection.dev_qrels
   form          = "title_content"
+  keep          = "relevant"
+  empty         = "drop_body"
+  on_bad_record = "skip" # of few documents one is judged twice for a query, with other grades
 }
 
 step "random_t5" "model" {
@@ -66,8 +69,8 @@ step "random_t5" "model" {
 # doc2query: a model of its own learns to write the training query of a document's text.
 step "train_queries" "documents" {
   model          = step.random_t5.model.model
-  corpus         = step.msmarco.documents.corpus
-  queries        = step.msmarco.documents.queries
+  corpus         = step.import_corpus.documents.corpus
+  queries        = step.import_corpus.documents.queries
   tokenizer      = step.download.tokenizer.files
   max_input      = 48
   max_query      = 16
@@ -79,9 +82,9 @@ step "train_queries" "documents" {
 
 step "generate_queries" "documents" {
   for_each     = { generated = false, both = true }
-  documents    = step.msmarco.documents.documents
-  queries      = step.msmarco.documents.queries
-  corpus       = step.msmarco.documents.corpus
+  documents    = step.import_corpus.documents.documents
+  queries      = step.import_corpus.documents.queries
+  corpus       = step.import_corpus.documents.corpus
   model        = step.train_queries.documents.model
   tokenizer    = step.download.tokenizer.files
   per_document = 4
@@ -90,44 +93,44 @@ step "generate_queries" "documents" {
 }
 
 step "embed_hashing" "documents" {
-  corpus = step.msmarco.documents.corpus
+  corpus = step.import_corpus.documents.corpus
   title  = false
 }
 
 step "atomic_ids" "documents" {
-  documents = step.msmarco.documents.documents
+  documents = step.import_corpus.documents.documents
 }
 
 step "naive_ids" "documents" {
-  documents = step.msmarco.documents.documents
+  documents = step.import_corpus.documents.documents
   tokenizer = step.download.tokenizer.files
   times     = 3
 }
 
 step "semantic_ids" "documents" {
-  documents  = step.msmarco.documents.documents
+  documents  = step.import_corpus.documents.documents
   embeddings = step.embed_hashing.documents.embeddings
   tokenizer  = step.download.tokenizer.files
   leaf_size  = 10
 }
 
 step "residual_ids" "documents" {
-  documents    = step.msmarco.documents.documents
+  documents    = step.import_corpus.documents.documents
   embeddings   = step.embed_hashing.documents.embeddings
   t5_tokenizer = step.download.tokenizer.files
   codes        = 16
 }
 
 step "title_ids" "documents" {
-  documents  = step.msmarco.documents.documents
-  corpus     = step.msmarco.documents.corpus
+  documents  = step.import_corpus.documents.documents
+  corpus     = step.import_corpus.documents.corpus
   tokenizer  = step.download.tokenizer.files
   max_tokens = 8
 }
 
 step "keyword_ids" "documents" {
-  documents  = step.msmarco.documents.documents
-  corpus     = step.msmarco.documents.corpus
+  documents  = step.import_corpus.documents.documents
+  corpus     = step.import_corpus.documents.corpus
   tokenizer  = step.download.tokenizer.files
   words      = 3
   max_tokens = 8
@@ -137,7 +140,7 @@ step "train" "systems" {
   for_each       = local.systems
   model          = step.random_t5.model.model
   ids            = each.value.ids
-  corpus         = step.msmarco.documents.corpus
+  corpus         = step.import_corpus.documents.corpus
   queries        = local.queries[each.value.queries]
   tokenizer      = step.download.tokenizer.files
   ratio          = each.value.ratio
@@ -153,7 +156,7 @@ step "evaluate" "systems" {
   for_each  = local.systems
   model     = step.train.systems[each.key].model
   ids       = each.value.ids
-  queries   = step.msmarco.documents.queries
+  queries   = step.import_corpus.documents.queries
   tokenizer = step.download.tokenizer.files
   decoding  = "constrained"
   beams     = 10

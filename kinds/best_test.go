@@ -92,27 +92,28 @@ func TestBestFields(t *testing.T) {
 		refused(t, `
 step "download" "x" { urls = ["x"] }
 step "synth_msmarco" "s" {}
-step "msmarco" "c" {
-  files         = step.synth_msmarco.s.documents
+step "import_corpus" "c" {
+  documents     = step.synth_msmarco.s.documents
   train_queries = step.synth_msmarco.s.train_queries
   train_qrels   = step.synth_msmarco.s.train_qrels
   dev_queries   = step.synth_msmarco.s.dev_queries
   dev_qrels     = step.synth_msmarco.s.dev_qrels
-  tokenizer     = step.download.x.files
   form          = "title_content"
+  keep          = "relevant"
+  empty         = "drop_body"
 }
-step "atomic_ids" "a" { documents = step.msmarco.c.documents }
+step "atomic_ids" "a" { documents = step.import_corpus.c.documents }
 step "train" "t" {
   model     = step.download.x.files
   ids       = step.atomic_ids.a.ids
-  corpus    = step.msmarco.c.corpus
-  queries   = step.msmarco.c.queries
+  corpus    = step.import_corpus.c.corpus
+  queries   = step.import_corpus.c.queries
   tokenizer = step.download.x.files
 }
 step "evaluate" "e" {
   model     = step.train.t.model
   ids       = step.atomic_ids.a.ids
-  queries   = step.msmarco.c.queries
+  queries   = step.import_corpus.c.queries
   tokenizer = step.download.x.files
 }
 step "`+kind+`" "b" {

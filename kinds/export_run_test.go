@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -103,15 +102,15 @@ func fileOf(t *testing.T, a artifacts.Artifact, name string) artifacts.Digest {
 
 const namedPipeline = `
 step "synth_msmarco" "toy" { documents = 210 }
-step "msmarco" "toy" {
-  files         = [step.synth_msmarco.toy.documents]
+step "import_corpus" "toy" {
+  documents     = [step.synth_msmarco.toy.documents]
   form          = "title_content"
-  key           = "exact"
-  documents     = "judged"
   train_queries = [step.synth_msmarco.toy.train_queries]
   train_qrels   = [step.synth_msmarco.toy.train_qrels]
   dev_queries   = [step.synth_msmarco.toy.dev_queries]
   dev_qrels     = [step.synth_msmarco.toy.dev_qrels]
+  keep          = "relevant"
+  empty         = "drop_body"
 }
 `
 
@@ -121,8 +120,8 @@ func TestNamesOutside(t *testing.T) {
 	dir := t.TempDir()
 	l := newLocal(t)
 	collection := l.outputs(ownPipeline(t, dir, namedPipeline), nil)
-	var keys, queries []string
-	r, err := l.Store.Blobs.Open(t.Context(), collection["step.msmarco.toy.documents"].Digest)
+	var keys, queries, numbers []string
+	r, err := l.Store.Blobs.Open(t.Context(), collection["step.import_corpus.toy.documents"].Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,14 +129,14 @@ func TestNamesOutside(t *testing.T) {
 	if err := dedup.ReadDocuments(r, func(d *dedup.Document) error { keys = append(keys, d.Key); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	q, err := l.Store.Blobs.Open(t.Context(), collection["step.msmarco.toy.queries"].Digest)
+	q, err := l.Store.Blobs.Open(t.Context(), collection["step.import_corpus.toy.queries"].Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer q.Close()
 	err = dedup.ReadQueries(q, -1, func(q *dedup.Query) error {
 		if q.Split == "dev" && len(queries) < 2 {
-			queries = append(queries, strconv.FormatInt(q.ExampleID, 10))
+			queries, numbers = append(queries, q.Name), append(numbers, fmt.Sprint(q.ExampleID))
 		}
 		return nil
 	})
@@ -159,28 +158,28 @@ step "download" "f" { urls = ["mine.run", "more.run", "mine.qrels"] }
 step "import_run" "f" {
   files     = step.download.f.files
   file      = "%s.run"
-  documents = step.msmarco.toy.documents
-  queries   = step.msmarco.toy.queries
+  documents = step.import_corpus.toy.documents
+  queries   = step.import_corpus.toy.queries
   split     = "dev"
   unknown   = "%s"
 }
 step "import_qrels" "f" {
   files     = step.download.f.files
   file      = "mine.qrels"
-  documents = step.msmarco.toy.documents
-  queries   = step.msmarco.toy.queries
+  documents = step.import_corpus.toy.documents
+  queries   = step.import_corpus.toy.queries
 }
 step "export_run" "f" {
   runs      = { mine = step.import_run.f.run }
   qrels     = step.import_qrels.f.qrels
-  documents = step.msmarco.toy.documents
-  queries   = step.msmarco.toy.queries
+  documents = step.import_corpus.toy.documents
+  queries   = step.import_corpus.toy.queries
   split     = "dev"
 }
 `
 	for _, file := range []string{"mine", "more"} {
 		out := l.outputs(ownPipeline(t, dir, fmt.Sprintf(more, file, "leave_out")), nil)
-		if got := string(l.bytes(out["step.import_run.f.run"])); !strings.HasPrefix(got, queries[0]+" Q0 0 1 10 redsi\n"+queries[0]+" Q0 1 2 9 redsi\n") {
+		if got := string(l.bytes(out["step.import_run.f.run"])); !strings.HasPrefix(got, numbers[0]+" Q0 0 1 10 redsi\n"+numbers[0]+" Q0 1 2 9 redsi\n") {
 			t.Errorf("by number: %s", got)
 		}
 		if got := l.text(fileOf(t, out["step.export_run.f.files"], "mine.run")); got != run {

@@ -20,7 +20,7 @@ func All() []step.Spec {
 		collection.Pages,
 		collection.PageTable, collection.ComparePages,
 		collection.Dedup, collection.Diagnose,
-		collection.MSMarco, collection.ImportCorpus,
+		collection.ImportCorpus,
 		collection.Serialize,
 		collection.Substitutions, collection.Variation, collection.Prefixes,
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,9 +30,9 @@ step "synth_msmarco" "toy" {
   bad_lines  = 5
 }
 step "download" "bert" { urls = [%q] }
-step "msmarco" "toy" {
-  for_each      = product({ key = ["exact", "normalized_title"], documents = ["judged", "all"] })
-  files         = [step.synth_msmarco.toy.documents]
+step "import_corpus" "toy" {
+  for_each      = product({ key = ["exact", "normalized_title"], keep = ["relevant", "all"] })
+  documents     = [step.synth_msmarco.toy.documents]
   train_queries = [step.synth_msmarco.toy.train_queries]
   train_qrels   = [step.synth_msmarco.toy.train_qrels]
   dev_queries   = [step.synth_msmarco.toy.dev_queries]
@@ -39,7 +40,9 @@ step "msmarco" "toy" {
   tokenizer     = step.download.bert.files
   form          = "title_content"
   key           = each.value.key
-  documents     = each.value.documents
+  keep          = each.value.keep
+  empty         = "drop_body"
+  columns       = ["id", "url", "title", "text"] # not told by the first line, which may be a bad one
   on_bad_record = "skip"
 }
 `
@@ -52,7 +55,7 @@ func bertFile(t *testing.T) string {
 	return path
 }
 
-// msmarcoCollection is what an msmarco step leaves.
+// msmarcoCollection is what the step leaves.
 type msmarcoCollection struct {
 	documents []dedup.Document
 	queries   []dedup.Query
@@ -89,36 +92,36 @@ func (l *local) msmarco(r *artifacts.Result) (c msmarcoCollection) {
 	}
 }
 
-// msmarcoFound is what the tests read of an msmarco step's report.
+// msmarcoFound is what the tests read of its report.
 type msmarcoFound struct {
-	Lines struct {
-		Records int
-		Skipped map[string]int
+	Documents struct {
+		Lines struct {
+			Records int
+			Skipped map[string]int
+		}
+		Empty, Dropped, Judged, Others, Untitled, Merged, Union int
 	}
-	Documents  struct{ Empty, Dropped, Judged, Others, Untitled, Merged, Union int }
-	Train, Dev msmarcoAsked
+	Queries, Judgments struct{ Records int }
+	Repeated           int `json:"repeated_judgments"`
+	Unknown            int `json:"judgments_without_query"`
+	Train, Dev         msmarcoAsked
 }
 
 // msmarcoAsked is what it says of a split.
 type msmarcoAsked struct {
-	Queries, Judgments struct{ Records int }
-	Irrelevant         int `json:"not_relevant_judgments"`
-	Repeated           int `json:"repeated_judgments"`
-	Unknown            int `json:"judgments_without_query"`
-	Unjudged           int `json:"queries_without_judgment"`
-	NotDrawn           int `json:"queries_not_drawn"`
-	Missing            int `json:"judgments_without_document"`
-	OfEmpty            int `json:"judgments_of_empty_documents"`
-	Documentless       int `json:"queries_without_document"`
-	Asked              int `json:"queries_asked"`
-	Several            int `json:"queries_of_several_documents"`
-	Merged             int `json:"judgments_of_merged_documents"`
+	Queries      int `json:"queries"`
+	Unjudged     int `json:"queries_without_judgment"`
+	Missing      int `json:"judgments_without_document"`
+	OfEmpty      int `json:"judgments_of_dropped_documents"`
+	Documentless int `json:"queries_without_document"`
+	Asked        int `json:"queries_asked"`
+	Several      int `json:"queries_of_several_documents"`
+	Merged       int `json:"judgments_of_merged_documents"`
 }
 
 // truth is the same as the design says it.
 func (a msmarcoAsked) truth() synth.MSMarcoQuestion {
-	return synth.MSMarcoQuestion{Queries: a.Queries.Records, Judgments: a.Judgments.Records, Irrelevant: a.Irrelevant, Repeated: a.Repeated,
-		Unknown: a.Unknown, Unjudged: a.Unjudged, Missing: a.Missing, OfEmpty: a.OfEmpty, Documentless: a.Documentless,
+	return synth.MSMarcoQuestion{Queries: a.Queries, Unjudged: a.Unjudged, Missing: a.Missing, OfEmpty: a.OfEmpty, Documentless: a.Documentless,
 		Asked: a.Asked, Several: a.Several, Merged: a.Merged}
 }
 
@@ -133,11 +136,11 @@ func TestMSMarco(t *testing.T) {
 		t.Fatalf("the files have no traps: %+v", truth)
 	}
 	for key, r := range all {
-		if !strings.HasPrefix(key, "step.msmarco.") {
+		if !strings.HasPrefix(key, "step.import_corpus.") {
 			continue
 		}
 		t.Run(key, func(t *testing.T) {
-			grouped, judged := strings.Contains(key, "normalized"), strings.Contains(key, "judged")
+			grouped, judged := strings.Contains(key, "normalized"), strings.Contains(key, "relevant")
 			groups := truth.All
 			if judged {
 				groups = truth.Judged
@@ -149,18 +152,33 @@ func TestMSMarco(t *testing.T) {
 			var found msmarcoFound
 			l.json(r.Outputs["report"], &found)
 			d := found.Documents
-			if d.Union != want || d.Judged+d.Others != groups.Exact || d.Judged != truth.Judged.Exact || d.Merged != groups.Exact-want || d.Empty != truth.Empty {
+			// The bad lines without D are a document as any other, in both files.
+			others, lines, skipped := 1, truth.Documents+1, map[string]int{"missing": 2, "utf8": 1, "duplicate": 1}
+			if judged {
+				others, lines = 0, truth.Documents+2 // a part does not know the other file
+				delete(skipped, "duplicate")
+			}
+			want += others
+			if d.Union != want || d.Judged+d.Others != groups.Exact+others || d.Judged != truth.Judged.Exact || d.Merged != groups.Exact+others-want || d.Empty != d.Dropped || !judged && d.Empty != truth.Empty {
 				t.Errorf("documents %+v, want %d of %+v", d, want, groups)
 			}
-			if grouped && d.Untitled != groups.Untitled || !grouped && d.Untitled != 0 {
+			if grouped && d.Untitled != groups.Untitled || !grouped && d.Untitled == 0 {
 				t.Errorf("%d without title, want %d", d.Untitled, groups.Untitled)
 			}
-			if found.Lines.Records != truth.Documents || !maps.Equal(found.Lines.Skipped, map[string]int{"missing": 2, "type": 2, "utf8": 1}) {
-				t.Errorf("lines %+v", found.Lines)
+			if found.Documents.Lines.Records != lines || !maps.Equal(found.Documents.Lines.Skipped, skipped) {
+				t.Errorf("lines %+v", found.Documents.Lines)
 			}
 
+			for what, pair := range map[string][2]int{"queries": {truth.Train.Queries + truth.Dev.Queries, found.Queries.Records},
+				"judgments": {truth.Train.Judgments + truth.Dev.Judgments, found.Judgments.Records},
+				"repeated":  {truth.Train.Repeated + truth.Dev.Repeated, found.Repeated}, "unknown": {truth.Train.Unknown + truth.Dev.Unknown, found.Unknown}} {
+				if pair[0] != pair[1] {
+					t.Errorf("%s %d, want %d", what, pair[1], pair[0])
+				}
+			}
 			for split, pair := range map[string][2]synth.MSMarcoQuestion{"train": {truth.Train, found.Train.truth()}, "dev": {truth.Dev, found.Dev.truth()}} {
 				want := pair[0]
+				want.Judgments, want.Repeated, want.Unknown, want.Irrelevant = 0, 0, 0, 0 // counted above, or with documents that are not taken
 				if grouped {
 					want.Several -= want.Merged
 				} else {
@@ -191,8 +209,8 @@ func TestMSMarco(t *testing.T) {
 				if d.Train != train[d.Doc] || d.Dev != dev[d.Doc] || judged && d.Train+d.Dev == 0 {
 					t.Errorf("document %+v has %d train and %d dev queries", d, train[d.Doc], dev[d.Doc])
 				}
-				if !grouped && d.Key != fmt.Sprintf("D%d", d.ExampleID) {
-					t.Errorf("key %s of document %d", d.Key, d.ExampleID)
+				if !grouped && !regexp.MustCompile(`^[DX][0-9]+$`).MatchString(d.Key) {
+					t.Errorf("key %s of document %d", d.Key, d.Doc)
 				}
 			}
 		})
@@ -205,6 +223,11 @@ func msmarcoFiles(t *testing.T, dir string, options string, documents ...string)
 	for i, text := range documents {
 		files = append(files, write(t, dir, fmt.Sprintf("msmarco-docs-%d.tsv.gz", i), text))
 	}
+	for attribute, usual := range map[string]string{"keep": "relevant", "empty": "drop_body"} {
+		if !strings.Contains(options, attribute+" ") {
+			options += fmt.Sprintf("\n  %s = %q", attribute, usual)
+		}
+	}
 	queries := write(t, dir, "queries.tsv.gz", "1\twho\n2\twhat\n3\twhere\n")
 	qrels := write(t, dir, "qrels.tsv.gz", "1 0 D1 1\n2 0 D2 1\n2 0 D9 1\n3 0 D3 1\n")
 	return write(t, dir, "p.hcl", fmt.Sprintf(`
@@ -212,11 +235,12 @@ step "download" "files" {
   for_each = { documents = %s, queries = [%q], qrels = [%q], bert = [%q] }
   urls     = each.value
 }
-step "msmarco" "x" {
-  files         = step.download.files["documents"].files
+step "import_corpus" "x" {
+  documents     = step.download.files["documents"].files
   train_queries = step.download.files["queries"].files
   train_qrels   = step.download.files["qrels"].files
   tokenizer     = step.download.files["bert"].files
+  columns       = ["id", "url", "title", "text"]
   %s
 }
 `, list(files...), queries, qrels, bertFile(t), options))
@@ -237,10 +261,10 @@ const askedDocuments = "D2\tu\t Two \ttext\t2 \nD1\tu\tOne\t\"text 1\nD3\tu\t\tt
 // counted.
 func TestMSMarcoFiles(t *testing.T) {
 	for _, c := range []struct{ name, options, second, want string }{
-		{"fields", "", "D7\tu\tt\n", "msmarco-docs-1.tsv.gz:1: 3 fields, want 4: docid, url, title and body, with tabs between them (missing)"},
-		{"twice in a file", "", "D3\tu\tt\tb\nD3\tu\tt\tb\n", "msmarco-docs-1.tsv.gz:2: document D3 was there before (duplicate)"},
-		{"twice", "", "D8\tu\tt\tb\nD3\tu\tt\tb\n", "msmarco-docs-1.tsv.gz:1: document D3 is in an earlier file already; the line is counted among the documents that are kept of this one"},
-		{"empty file", "", "\n", "msmarco-docs-1.tsv.gz:2: the file has no usable lines (empty-file)"},
+		{"fields", "", "D7\tu\tt\n", "msmarco-docs-1.tsv.gz:1: 3 columns, want 4 (missing)"},
+		{"twice in a file", "", "D3\tu\tt\tb\nD3\tu\tt\tb\n", `msmarco-docs-1.tsv.gz:2: document "D3" was there before (duplicate)`},
+		{"twice", "", "D8\tu\tt\tb\nD3\tu\tt\tb\n", `msmarco-docs-1.tsv.gz:1: document "D3" was there before (duplicate)`},
+		{"empty file", "", "\n", "msmarco-docs-1.tsv.gz:1: the file has no usable records (empty-file)"},
 		{"none asked for", "", "D8\tu\tt\tb\n", ""},
 		{"missing", `on_missing = "fail"`, "D8\tu\tt\tb\n", ""},
 		{"skip", `on_bad_record = "skip"`, "D8\tu\tt\n", ""},
@@ -255,35 +279,35 @@ func TestMSMarcoFiles(t *testing.T) {
 	}
 	l := newLocal(t)
 	without := strings.Replace(askedDocuments, "D3\tu\t\ttext 3\n", "", 1)
-	if _, err := l.try(l.plan(msmarcoFiles(t, t.TempDir(), `on_missing = "fail"`, without), nil)); err == nil || !strings.Contains(err.Error(), "the judgment of train query 3 and document D3: the document is in none of the files of documents") {
+	if _, err := l.try(l.plan(msmarcoFiles(t, t.TempDir(), `on_missing = "fail"`, without), nil)); err == nil || !strings.Contains(err.Error(), `the judgment of train query "3" and document "D3": the document is in none of the files of documents`) {
 		t.Errorf("%v", err)
 	}
-	if _, err := l.try(l.plan(msmarcoFiles(t, t.TempDir(), "", others(10, 5)), nil)); err == nil || !strings.Contains(err.Error(), "no train query has a document") {
+	if _, err := l.try(l.plan(msmarcoFiles(t, t.TempDir(), "", others(10, 5)), nil)); err == nil || !strings.Contains(err.Error(), "no document remains of the 5 that were read") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestMSMarcoForms: texts are as stored, or title and body; another form reads no file again.
+// TestMSMarcoForms: texts are as stored, or title and body; parts know which have none.
 func TestMSMarcoForms(t *testing.T) {
 	l := newLocal(t)
 	dir := t.TempDir()
 	for options, want := range map[string][]string{
 		"":                       {"text\t2 ", "\"text 1", "text 3"},
 		`form = "title_content"`: {"Two text\t2", "One \"text 1", "text 3"},
-		`empty_body = "keep"`:    {"text\t2 ", "\"text 1", "text 3", " "},
+		`empty = "keep"`:         {"text\t2 ", "\"text 1", "text 3", " "},
 	} {
-		c := l.msmarco(l.results(msmarcoFiles(t, dir, options, askedDocuments), nil)["step.msmarco.x"])
+		c := l.msmarco(l.results(msmarcoFiles(t, dir, options, askedDocuments), nil)["step.import_corpus.x"])
 		var got, titles []string
 		for i, d := range c.texts {
 			got = append(got, d.Text)
 			titles = append(titles, c.documents[i].Title)
 		}
-		if diff := cmp.Diff(want, got); diff != "" || titles[0] != "Two" {
+		if diff := cmp.Diff(want, got); diff != "" || titles[0] != " Two " {
 			t.Errorf("%q %q (-want +got):\n%s", options, titles, diff)
 		}
 	}
-	l.ran = slices.DeleteFunc(l.ran, func(part string) bool { return !strings.HasPrefix(part, "msmarco_file") })
-	if len(l.ran) != 2 { // for both forms, and with empty bodies
+	l.ran = slices.DeleteFunc(l.ran, func(part string) bool { return !strings.HasPrefix(part, "import_corpus_file") })
+	if len(l.ran) != 3 { // for both forms, and with empty bodies
 		t.Errorf("parts %v", l.ran)
 	}
 }
@@ -294,12 +318,12 @@ func TestMSMarcoSample(t *testing.T) {
 	docids := func(options string, documents ...string) string {
 		l := newLocal(t)
 		var ids []string
-		for _, d := range l.msmarco(l.results(msmarcoFiles(t, t.TempDir(), options, documents...), nil)["step.msmarco.x"]).documents {
+		for _, d := range l.msmarco(l.results(msmarcoFiles(t, t.TempDir(), options, documents...), nil)["step.import_corpus.x"]).documents {
 			ids = append(ids, d.Key)
 		}
 		return strings.Join(ids, " ")
 	}
-	const sample = "documents = \"all\"\n  limit = 7"
+	const sample = "keep = \"all\"\n  limit = { documents = 7 }"
 	want := docids(sample, askedDocuments+others(100, 60))
 	if !strings.HasPrefix(want, "D2 D1 D3 D1") || strings.Count(want, " ") != 3+7-1 {
 		t.Errorf("documents %s", want)
@@ -310,10 +334,10 @@ func TestMSMarcoSample(t *testing.T) {
 	if got := docids(sample+"\n  seed = 7", askedDocuments+others(100, 60)); got == want {
 		t.Error("another seed draws the same")
 	}
-	if got := docids(`documents = "all"`, askedDocuments+others(100, 60)); strings.Count(got, " ") != 3+60-1 {
+	if got := docids(`keep = "all"`, askedDocuments+others(100, 60)); strings.Count(got, " ") != 3+60-1 {
 		t.Errorf("all documents: %s", got)
 	}
-	if got := docids("train_limit = 1", askedDocuments); strings.Contains(got, " ") {
+	if got := docids("limit = { train = 1 }", askedDocuments); strings.Contains(got, " ") {
 		t.Errorf("documents of one query: %s", got)
 	}
 }
@@ -321,16 +345,23 @@ func TestMSMarcoSample(t *testing.T) {
 // TestMSMarcoChecks: options that do not go together are told at their names.
 func TestMSMarcoChecks(t *testing.T) {
 	l := newLocal(t)
-	files := l.Registry.Lookup("msmarco")
+	files := l.Registry.Lookup("import_corpus")
 	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum(nil)})
-	for path, change := range map[string]map[string]any{
-		"tokenizer": {"key": "normalized_title"}, "limit": {"limit": int64(5)}, "dev_limit": {"dev_limit": int64(5)},
-		"dev_qrels": {"dev_queries": in}, "seed": {"seed": int64(-1)}, "train_limit": {"train_limit": int64(-1)}, "form": {"form": "body"},
+	for _, c := range []struct {
+		path   string
+		change map[string]any
+	}{
+		{"tokenizer: is needed", map[string]any{"key": "normalized_title"}},
+		{"limit: documents applies only to keep", map[string]any{"limit": map[string]any{"documents": int64(5)}, "keep": "relevant"}},
+		{`limit: "dev2" is none of`, map[string]any{"limit": map[string]any{"dev2": int64(5)}}},
+		{`limit["train"]: want 1 or more`, map[string]any{"limit": map[string]any{"train": int64(-1)}}},
+		{"seed", map[string]any{"seed": int64(-1)}},
+		{"form", map[string]any{"form": "body"}},
 	} {
-		config := map[string]any{"files": in, "train_queries": in, "train_qrels": in}
-		maps.Copy(config, change)
-		if _, err := step.NewTask(files, config); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%v: %v", change, err)
+		config := map[string]any{"documents": in, "train_queries": in, "train_qrels": in}
+		maps.Copy(config, c.change)
+		if _, err := step.NewTask(files, config); err == nil || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("%v: %v", c.change, err)
 		}
 	}
 }

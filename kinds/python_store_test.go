@@ -32,20 +32,22 @@ step "synth_msmarco" "toy" {
   train_queries = 40
   dev_queries   = 20
 }
-step "msmarco" "toy" {
-  for_each      = { all = 0, few = 9 }
-  files         = [step.synth_msmarco.toy.documents]
+step "import_corpus" "toy" {
+  for_each      = { all = {}, few = { train = 9 } }
+  documents     = [step.synth_msmarco.toy.documents]
   train_queries = [step.synth_msmarco.toy.train_queries]
   train_qrels   = [step.synth_msmarco.toy.train_qrels]
   dev_queries   = [step.synth_msmarco.toy.dev_queries]
   dev_qrels     = [step.synth_msmarco.toy.dev_qrels]
   form          = "title_content"
-  train_limit   = each.value
+  keep          = "relevant"
+  empty         = "drop_body"
+  limit         = each.value
 }
-step "atomic_ids" "toy" { documents = step.msmarco.toy["all"].documents }
+step "atomic_ids" "toy" { documents = step.import_corpus.toy["all"].documents }
 step "embed_hashing" "toy" {
-  documents  = step.msmarco.toy["all"].documents
-  corpus     = step.msmarco.toy["all"].corpus
+  documents  = step.import_corpus.toy["all"].documents
+  corpus     = step.import_corpus.toy["all"].corpus
   dimensions = 8
 }
 table "counts" {
@@ -58,10 +60,10 @@ table "counts" {
     { id = "note", title = "Note", format = "text" },
   ]
   rows = [
-    { id = "all", titles = ["All"], value = step.msmarco.toy["all"].counts, texts = { note = "<b>bold</b>" } },
+    { id = "all", titles = ["All"], value = step.import_corpus.toy["all"].counts, texts = { note = "<b>bold</b>" } },
     { rule = true },
     { section = "Both" },
-    { id = "both", titles = ["Both"], value = [step.msmarco.toy["all"].counts, step.msmarco.toy["few"].counts], numbers = { note = 0.5 } },
+    { id = "both", titles = ["Both"], value = [step.import_corpus.toy["all"].counts, step.import_corpus.toy["few"].counts], numbers = { note = 0.5 } },
   ]
 }
 figure "sizes" {
@@ -69,8 +71,8 @@ figure "sizes" {
   y = { title = "Dev" }
   series = [{ id = "s", points = [for k in ["all", "few"] : {
     id = k
-    x  = { value = step.msmarco.toy[k].counts, field = "documents.train" }
-    y  = { value = step.msmarco.toy[k].counts, field = "documents.dev" }
+    x  = { value = step.import_corpus.toy[k].counts, field = "documents.train" }
+    y  = { value = step.import_corpus.toy[k].counts, field = "documents.dev" }
   }] }]
 }
 `
@@ -117,7 +119,7 @@ func TestPythonStore(t *testing.T) {
 	}
 	keep(`step.random_t5.toy`, l.handmade("random_t5", map[string]any{"layers": int64(1), "d_model": int64(2), "d_kv": int64(1), "d_ff": int64(2), "heads": int64(1)},
 		map[string]artifacts.Artifact{"model": l.treeOf("hf/model", map[string]string{"config.json": `{"model_type":"t5"}`, "model.safetensors": "weights"})}))
-	all := byAddress[`step.msmarco.toy["all"]`].Outputs
+	all := byAddress[`step.import_corpus.toy["all"]`].Outputs
 	in := func(a artifacts.Artifact) step.Input { return step.In(a) }
 	evaluated := l.handmade("evaluate", map[string]any{"model": in(l.treeOf("dsi/model", map[string]string{"config.json": "{}"})), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
 		"queries": in(all["queries"]), "tokenizer": []any{in(l.treeOf("files", map[string]string{"tokenizer.json": "{}"}))}}, pythonRanking(t, l))

@@ -233,21 +233,22 @@ step "random_t5" "m" {
 }
 step "synth_msmarco" "c" {}
 step "download" "tokenizer" { urls = ["t.json"] }
-step "msmarco" "c" {
-  files         = step.synth_msmarco.c.documents
+step "import_corpus" "c" {
+  documents     = step.synth_msmarco.c.documents
   train_queries = step.synth_msmarco.c.train_queries
   train_qrels   = step.synth_msmarco.c.train_qrels
   dev_queries   = step.synth_msmarco.c.dev_queries
   dev_qrels     = step.synth_msmarco.c.dev_qrels
-  tokenizer     = step.download.tokenizer.files
   form          = "title_content"
+  keep          = "relevant"
+  empty         = "drop_body"
 }
-step "atomic_ids" "c" { documents = step.msmarco.c.documents }
+step "atomic_ids" "c" { documents = step.import_corpus.c.documents }
 step "train" "c" {
   model     = step.random_t5.m.model
   ids       = step.atomic_ids.c.ids
-  corpus    = step.msmarco.c.corpus
-  queries   = step.msmarco.c.queries
+  corpus    = step.import_corpus.c.corpus
+  queries   = step.import_corpus.c.queries
   tokenizer = step.download.tokenizer.files
 }
 figure "f" {

@@ -411,7 +411,7 @@ func TestMSMarcoExample(t *testing.T) {
 	}
 	p.args[1] = filepath.Join(folder, "msmarco.hcl")
 	verb := []string{"run", "--quiet", "--out", p.out}
-	for _, name := range []string{"msmarco.documents", "atomic_ids.documents", "naive_ids.documents", "semantic_ids.documents", "export.msmarco"} {
+	for _, name := range []string{"import_corpus.documents", "atomic_ids.documents", "naive_ids.documents", "semantic_ids.documents", "export.msmarco"} {
 		verb = append(verb, "-t", "step."+name)
 	}
 	p.run(verb...)
@@ -429,7 +429,7 @@ func TestMSMarcoExample(t *testing.T) {
 			Several int `json:"queries_of_several_documents"`
 		}
 	}
-	p.artifact(&report, `step.msmarco.documents["exact"].report`)
+	p.artifact(&report, `step.import_corpus.documents["exact"].report`)
 	qrels := string(p.run("artifacts", "cat", "step.export.msmarco.files/trec/qrels.dev.txt"))
 	if n := strings.Count(qrels, "\n"); n == 0 || n != report.Dev.Asked+report.Dev.Several || !regexp.MustCompile(`^([0-9]+ 0 D[0-9]+ 1\n)+$`).MatchString(qrels) {
 		t.Errorf("%d judgments of %+v:\n%.200s", n, report.Dev, qrels)

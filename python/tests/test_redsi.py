@@ -16,7 +16,7 @@ from redsi import frames, places, records, store as stores
 
 GOLDEN = Path(__file__).parent / "store"
 EVALUATE = 'step.evaluate.toy["a b"]'
-COLLECTION = 'step.msmarco.toy["all"]'
+COLLECTION = 'step.import_corpus.toy["all"]'
 PANDAS = importlib.util.find_spec("pandas") is not None
 
 
@@ -71,7 +71,7 @@ class TestGolden(Case):
         s = self.open()
         frame = s.table("counts")
         got = rows(frame)
-        counts = [s.result(f'step.msmarco.toy["{k}"]').json("counts")["documents"] for k in ("all", "few")]
+        counts = [s.result(f'step.import_corpus.toy["{k}"]').json("counts")["documents"] for k in ("all", "few")]
         self.assertEqual([r["row"] for r in got], ["all", "both"])
         self.assertEqual([r["Collection"] for r in got], ["All", "Both"])
         self.assertEqual([r["note"] for r in got], ["bold", "0.5"])
@@ -167,12 +167,12 @@ class TestGolden(Case):
     def test_lineage(self):
         made = self.open().lineage("table.counts")
         self.assertEqual([s.address for s in made.steps()],
-                         ["step.synth_msmarco.toy", 'step.msmarco.toy["all"]', 'step.msmarco.toy["few"]', "table.counts"])
+                         ["step.synth_msmarco.toy", 'step.import_corpus.toy["all"]', 'step.import_corpus.toy["few"]', "table.counts"])
         self.assertEqual(made.reads[0].input.path, "config.rows[0].value[0]")
         self.assertEqual(made.reads[0].made_by[0].output, "counts")
         said = str(made)
-        self.assertIn('  rows[0].value[0] = counts of step.msmarco.toy["all"]  msmarco@1  sha256:', said)
-        self.assertIn("    files[0] = documents of step.synth_msmarco.toy  synth_msmarco@1  sha256:", said)
+        self.assertIn('  rows[0].value[0] = counts of step.import_corpus.toy["all"]  import_corpus@1  sha256:', said)
+        self.assertIn("    documents[0] = documents of step.synth_msmarco.toy  synth_msmarco@1  sha256:", said)
         unknown = [r for r in self.open().lineage(EVALUATE).reads if r.input.path == "config.model"]
         self.assertEqual((len(unknown), unknown[0].made_by), (1, []))
         self.assertIn("model = sha256:", str(self.open().lineage(EVALUATE)))
@@ -219,7 +219,7 @@ class TestPlaces(Case):
         record["run_id"] = "20260103T000000Z-00000002"
         record["steps"] = [
             {"address": "table.counts", "key": "sha256:" + 64 * "1", "outcome": "failed"},
-            {"address": COLLECTION, "key": steps['step.msmarco.toy["few"]'], "outcome": "ran"},
+            {"address": COLLECTION, "key": steps['step.import_corpus.toy["few"]'], "outcome": "ran"},
         ]
         body = json.dumps({"steps": record.pop("steps")}).encode()
         record["format"], record["body"] = "redsi-run/2", records.sha256(body)
@@ -229,7 +229,7 @@ class TestPlaces(Case):
         (folder / "records/runs/20260103!t000000!z-00000002.json").write_text(json.dumps(record))
         s = self.open(folder)
         self.assertEqual(s.runs()[0], "20260103T000000Z-00000002")
-        self.assertEqual(s.result(COLLECTION).key, steps['step.msmarco.toy["few"]'])  # of the newest
+        self.assertEqual(s.result(COLLECTION).key, steps['step.import_corpus.toy["few"]'])  # of the newest
         self.assertEqual(s.result("table.counts").key, steps["table.counts"])  # of the newest that has one
         old = self.open(folder, run="20260102T030405Z-00000001")
         self.assertEqual(old.result(COLLECTION).key, steps[COLLECTION])

@@ -14,19 +14,21 @@ import (
 // Document is one of a collection with the text that a model reads.
 type Document struct {
 	dedup.Document
-	Text string
+	Text  string
+	empty bool
 }
 
 // DocumentsReport says what became of the documents that were read.
 type DocumentsReport struct {
-	Lines    Counts `json:"lines"`    // records of the files of documents
-	Empty    int64  `json:"empty"`    // of those that were not left out as unjudged, whose text has no words
-	Dropped  int64  `json:"dropped"`  // of them, those that were left out
-	Unjudged int64  `json:"unjudged"` // left out because no judgment names them
-	Judged   int64  `json:"judged"`   // taken, and named by a judgment
-	Others   int64  `json:"others"`   // taken beside those
-	Untitled int64  `json:"untitled"` // of those taken
-	Union    int64  `json:"union"`    // |D|
+	Lines    Counts `json:"lines"`            // records of the files of documents
+	Empty    int64  `json:"empty"`            // of those that were not left out as unjudged, whose text has no words
+	Dropped  int64  `json:"dropped"`          // of them, those that were left out
+	Unjudged int64  `json:"unjudged"`         // left out because no judgment names them
+	Judged   int64  `json:"judged"`           // taken, and named by a judgment
+	Others   int64  `json:"others"`           // taken beside those
+	Untitled int64  `json:"untitled"`         // of those taken
+	Merged   int64  `json:"merged,omitempty"` // one with an earlier document, by their titles
+	Union    int64  `json:"union"`            // |D|
 }
 
 // Collection numbers documents from zero in the order in which they come. Memory grows with
@@ -36,6 +38,13 @@ type Collection struct {
 	names     dedup.NameTable
 	taken     []int32    // number of each document that judgments name, or one of the two below
 	asking    [][3]int32 // its queries by split, in the order of Splits
+	wanted    []bool     // of the same
+	others    *sample    // of documents that are not wanted; nil: all of them
+	sifted    bool       // what is read is what Sift kept
+
+	found    []gathered // until Number
+	numbers  []int32    // of the documents that represent the collection's, by name
+	byNumber [][3]int32 // queries of each, as asking has them
 
 	Report DocumentsReport
 }
@@ -48,17 +57,25 @@ const (
 
 // NewCollection is made of queries that have their splits.
 func NewCollection(q *Questions) *Collection {
-	c := &Collection{questions: q, taken: make([]int32, q.named.Len()), asking: make([][3]int32, q.named.Len())}
+	n := q.named.Len()
+	c := &Collection{questions: q, taken: make([]int32, n), asking: make([][3]int32, n), wanted: make([]bool, n)}
+	if q.options.Others > 0 {
+		c.others = &sample{n: q.options.Others}
+	}
 	for i := range c.taken {
 		c.taken[i] = unseen
 	}
 	for _, have := range q.list {
-		if have.split == "" {
+		if have.left {
 			continue
 		}
 		for _, j := range have.judged {
-			if j.grade >= q.options.Relevant {
+			relevant := have.asked() && j.grade >= q.options.Relevant
+			if relevant {
 				c.asking[j.document][splitIndex(have.split)]++
+			}
+			if relevant || q.options.Keep != KeepRelevant {
+				c.wanted[j.document] = true
 			}
 		}
 	}
@@ -77,49 +94,88 @@ func splitIndex(s nq.Split) int {
 // ReadDocuments takes the documents of a file, in its order, and gives those that belong to
 // the collection to put.
 func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put func(*Document) error) (FileReport, error) {
-	o := &c.questions.options
-	return o.eachRecord(ctx, f, Documents, how, &c.Report.Lines, func(_ int64, r *record) error {
-		d, judged, err := c.document(r)
-		if err != nil {
-			return err
-		}
-		named, isNew := c.names.Add(d.Key)
-		if !isNew {
-			return faultf(nq.Duplicate, "document %.60q was there before", d.Key)
-		}
-		if named == math.MaxInt32 {
-			return fmt.Errorf("more than %d documents", math.MaxInt32)
-		}
-		empty := strings.TrimSpace(d.Text) == ""
-		switch {
-		case o.Judged && judged < 0:
-			c.Report.Unjudged++
-			return nil
-		case empty:
-			if c.Report.Empty++; o.Drop {
-				c.Report.Dropped++
-				if judged >= 0 {
-					c.taken[judged] = dropped
-				}
-				return nil
-			}
-		}
+	return c.eachDocument(ctx, f, how, func(d *Document, _, judged int32) error {
 		if judged >= 0 {
-			c.Report.Judged++
 			c.taken[judged] = d.Doc
 			d.Train, d.Dev, d.Test = c.asking[judged][0], c.asking[judged][1], c.asking[judged][2]
-		} else {
-			c.Report.Others++
 		}
-		if strings.TrimSpace(d.Title) == "" {
-			c.Report.Untitled++
-		}
+		c.count(c.isWanted(judged), strings.TrimSpace(d.Title) == "")
 		c.Report.Union++
 		if err := put(d); err != nil {
 			return &Unwritten{err}
 		}
 		return nil
 	})
+}
+
+// eachDocument visits the documents of a file that are not left out.
+func (c *Collection) eachDocument(ctx context.Context, f File, how Reading, visit func(d *Document, name, judged int32) error) (FileReport, error) {
+	p, counts := c.questions.options.Policy, &c.Report.Lines
+	var again Counts
+	if c.sifted {
+		p.Empty, counts = true, &again
+	}
+	report, err := p.eachRecord(ctx, f, Documents, how, counts, func(_ int64, r *record) error {
+		d, judged, err := c.document(r)
+		if err != nil {
+			return err
+		}
+		name, is, err := c.take(d, judged)
+		if err != nil || is < 0 {
+			return err
+		}
+		return visit(d, name, judged)
+	})
+	if c.sifted { // a document of two files is found here
+		c.Report.Lines.add(Counts{Records: -again.SkippedTotal(), Skipped: again.Skipped, Named: again.Named})
+	}
+	return report, err
+}
+
+// take says whether a document is left out, which counts it once: 0 if it is not, dropped for it
+// has no words, or unseen for it is not wanted.
+func (c *Collection) take(d *Document, judged int32) (name, is int32, err error) {
+	o := &c.questions.options
+	name, isNew := c.names.Add(d.Key)
+	if !isNew {
+		return 0, 0, faultf(nq.Duplicate, "document %.60q was there before", d.Key)
+	}
+	if name == math.MaxInt32 {
+		return 0, 0, fmt.Errorf("more than %d documents", math.MaxInt32)
+	}
+	var unwanted, empty, left int64
+	switch {
+	case !o.Keep.all() && !c.isWanted(judged):
+		unwanted, is = 1, unseen
+	case d.empty:
+		empty = 1
+		if o.Drop {
+			left, is = 1, dropped
+			if judged >= 0 {
+				c.taken[judged] = dropped
+			}
+		}
+	}
+	if !c.sifted {
+		c.Report.Unjudged += unwanted
+		c.Report.Empty += empty
+		c.Report.Dropped += left
+	}
+	return name, is, nil
+}
+
+func (c *Collection) isWanted(judged int32) bool { return judged >= 0 && c.wanted[judged] }
+
+// count counts a document that is taken.
+func (c *Collection) count(wanted, untitled bool) {
+	if wanted {
+		c.Report.Judged++
+	} else {
+		c.Report.Others++
+	}
+	if untitled {
+		c.Report.Untitled++
+	}
 }
 
 // document makes the next one of a record; judged is its number among those that judgments
@@ -146,9 +202,11 @@ func (c *Collection) document(r *record) (d *Document, judged int32, err error) 
 			}
 		}
 	}
+	d.empty = c.questions.options.Bodies && strings.TrimSpace(d.Text) == ""
 	if c.questions.options.Form == TitleContent {
 		d.Text = strings.TrimSpace(strings.TrimSpace(d.Title) + " " + strings.TrimSpace(d.Text))
 	}
+	d.empty = d.empty || strings.TrimSpace(d.Text) == ""
 	return d, judged, nil
 }
 
@@ -163,22 +221,25 @@ func (c *Collection) Finish() error {
 	}
 	for i := range q.list {
 		have := &q.list[i]
-		if have.split == "" {
+		if !have.asked() {
 			continue
 		}
-		r, found := q.Report.Of(have.split), 0
+		r, taken, found := q.Report.Of(have.split), 0, 0
 		for _, j := range have.judged {
-			switch c.taken[j.document] {
-			case dropped:
+			switch number := c.taken[j.document]; {
+			case number == dropped:
 				r.Dropped++
-				continue
-			case unseen:
-				if q.options.AllKnown {
-					return fmt.Errorf("the judgment of %s query %.60q and document %.60q: the document is in none of the files of documents", have.split, have.name, q.named.At(j.document))
-				}
+			case number >= 0:
+				taken++
+			case c.wanted[j.document] && q.options.AllKnown:
+				return fmt.Errorf("the judgment of %s query %.60q and document %.60q: the document is in none of the files of documents", have.split, have.name, q.named.At(j.document))
+			case c.wanted[j.document]:
 				r.Missing++
-				continue
 			}
+		}
+		list := c.judgments(have)
+		r.Merged += int64(taken - len(list))
+		for _, j := range list {
 			r.Judgments++
 			if j.grade < q.options.Relevant {
 				r.Irrelevant++
@@ -196,9 +257,9 @@ func (c *Collection) Finish() error {
 			r.Documentless++
 		}
 	}
-	for i, number := range c.taken {
+	for asked := range c.targets {
 		for s, split := range Splits() {
-			if number >= 0 && c.asking[i][s] > 0 {
+			if asked[s] > 0 {
 				q.Report.Of(split).Targets++
 			}
 		}
@@ -216,14 +277,14 @@ func (c *Collection) Finish() error {
 func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 	for i := range c.questions.list {
 		have := &c.questions.list[i]
-		if have.split == "" {
+		if !have.asked() {
 			continue
 		}
-		for _, j := range have.judged {
-			if j.grade < c.questions.options.Relevant || c.taken[j.document] < 0 {
+		for _, j := range c.judgments(have) {
+			if j.grade < c.questions.options.Relevant {
 				continue
 			}
-			line := dedup.Query{ExampleID: int64(i), Split: have.split, Question: have.text, Doc: c.taken[j.document], Name: have.name}
+			line := dedup.Query{ExampleID: int64(i), Split: have.split, Question: have.text, Doc: j.document, Name: have.name}
 			if j.grade != 1 {
 				line.Grade = j.grade
 			}
@@ -241,14 +302,12 @@ func (c *Collection) Qrels(split nq.Split) (*qrels.Judgments, error) {
 	var out qrels.Judgments
 	for i := range c.questions.list {
 		have := &c.questions.list[i]
-		if have.split != split {
+		if have.split != split || have.left {
 			continue
 		}
-		for _, j := range have.judged {
-			if number := c.taken[j.document]; number >= 0 {
-				if err := out.Judge(fmt.Sprint(i), fmt.Sprint(number), int(j.grade)); err != nil {
-					return nil, err
-				}
+		for _, j := range c.judgments(have) {
+			if err := out.Judge(fmt.Sprint(i), fmt.Sprint(j.document), int(j.grade)); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -257,8 +316,24 @@ func (c *Collection) Qrels(split nq.Split) (*qrels.Judgments, error) {
 
 // Targets yields how many train, dev and test queries each document has that judgments name.
 func (c *Collection) Targets(yield func(train, dev, test int32) bool) {
+	for a := range c.targets {
+		if !yield(a[0], a[1], a[2]) {
+			return
+		}
+	}
+}
+
+func (c *Collection) targets(yield func([3]int32) bool) {
+	if c.byNumber != nil {
+		for _, a := range c.byNumber {
+			if !yield(a) {
+				return
+			}
+		}
+		return
+	}
 	for i, number := range c.taken {
-		if a := c.asking[i]; number >= 0 && !yield(a[0], a[1], a[2]) {
+		if number >= 0 && !yield(c.asking[i]) {
 			return
 		}
 	}

@@ -34,6 +34,20 @@ func (c *Counts) skip(e *nq.RecordError) {
 	}
 }
 
+// add adds what was read elsewhere.
+func (c *Counts) add(o Counts) {
+	c.Records += o.Records
+	c.Blank += o.Blank
+	c.Bytes += o.Bytes
+	for reason, n := range o.Skipped {
+		if c.Skipped == nil {
+			c.Skipped = map[nq.Reason]int64{}
+		}
+		c.Skipped[reason] += n
+	}
+	c.Named = append(c.Named, o.Named[:min(len(o.Named), maxNamed-len(c.Named))]...)
+}
+
 // SkippedTotal is the number of records that were left out.
 func (c *Counts) SkippedTotal() (n int64) {
 	for _, k := range c.Skipped {

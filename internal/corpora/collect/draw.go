@@ -2,7 +2,6 @@ package collect
 
 import (
 	"cmp"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
 // Settle gives every query its split, once all were read: what was said, or drawn by seed.
@@ -26,12 +24,18 @@ func (q *Questions) Settle() {
 			have.split = nq.Test
 			q.Report.Assumed++
 		}
-		if have.split == nq.Train && have.relevant {
+	}
+	q.limit()
+	for _, have := range q.list {
+		if have.asked() && have.split == nq.Train && have.relevant {
 			words[wordsOf(have.text)] = true
 		}
 	}
 	for i := range q.list {
 		have := &q.list[i]
+		if have.left {
+			continue
+		}
 		if have.split == "" {
 			q.Report.Unjudged++
 			continue
@@ -67,9 +71,7 @@ func (q *Questions) draw() {
 		words := wordsOf(have.text)
 		g := byWords[words]
 		if g == nil {
-			h := fnv.New64a()
-			h.Write([]byte(words))
-			g = &group{hash: splitmix.Finish(h.Sum64() ^ splitmix.Finish(q.options.Seed+splitmix.Gamma)), words: words}
+			g = &group{hash: hashOf(words, q.options.Seed), words: words}
 			byWords[words] = g
 		}
 		g.queries = append(g.queries, i)

@@ -254,7 +254,7 @@ func TestGrades(t *testing.T) {
 		Documents: {memory("d", "a\tone\nb\ttwo\nc\tthree\nd\tfour\n")}, Queries: {memory("q", "1\twho\n2\twhat\n")},
 		Judgments: {memory("r", "1 0 a 3\n1 0 b 1\n1 0 c -2\n2 0 b 1.0\n")},
 	}
-	r, err := collected(t, files, nil, Options{Relevant: 2, Judged: true}, nil)
+	r, err := collected(t, files, nil, Options{Relevant: 2, Keep: KeepJudged}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

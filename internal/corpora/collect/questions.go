@@ -23,10 +23,29 @@ type Options struct {
 	DrawFrom nq.Split             // which queries are drawn from; "": those of no split
 	Seed     uint64
 
-	Judged bool // only documents that a judgment names are taken
+	Limit  map[nq.Split]int // queries of a split at most, drawn by Seed; not in it: all
+	Others int              // documents at most that are not wanted, drawn by Seed; 0: all
+
+	Keep      Keep
+	Normalize func(title string) string // documents are one if their titles are equal then; nil: never
+
 	Drop   bool // documents whose text has no words are left out
+	Bodies bool // a title is no text: documents without one beside it are empty
 	Form   Form
 }
+
+// Keep says which documents are taken beside those that are wanted, and which are wanted.
+type Keep string
+
+// The ways to keep documents.
+const (
+	KeepAll      Keep = "all"      // all; those that a judgment names are wanted. "" is the same
+	KeepJudged   Keep = "judged"   // those alone
+	KeepRelevant Keep = "relevant" // those alone that are relevant to a query
+)
+
+// all reports whether documents are taken that are not wanted.
+func (k Keep) all() bool { return k != KeepJudged && k != KeepRelevant }
 
 // Form says what a model reads of a document.
 type Form string
@@ -45,6 +64,7 @@ type question struct {
 	judged     []judgment
 	relevant   bool // one of judged is, by its grade
 	inline     bool // its own records have judgments
+	left       bool // not drawn
 }
 
 // judgment is a document, by its number among those that judgments name, with its grade.
@@ -92,6 +112,9 @@ type SplitReport struct {
 	Several      int64 `json:"queries_of_several_documents"`   // of them, those with more than one
 	Targets      int64 `json:"documents"`                      // that are relevant to one of them
 	InTrain      int64 `json:"queries_in_train_too"`           // of dev and test: a train query has the same words
+
+	NotDrawn int64 `json:"queries_not_drawn,omitempty"`             // left out by a limit
+	Merged   int64 `json:"judgments_of_merged_documents,omitempty"` // whose document is one with another of the same query's
 }
 
 // Of is the report of a split.

@@ -40,7 +40,8 @@ type FileReport struct {
 
 // Policy is what becomes of records that cannot be used.
 type Policy struct {
-	Skip bool // they are counted by reason and the first are named; else the first is an error
+	Skip  bool // they are counted by reason and the first are named; else the first is an error
+	Empty bool // a file may have none that can
 }
 
 // stream gives the records of a file. Its errors are a *fault of one record, after which it
@@ -127,7 +128,7 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 		}
 	}
 	counts.Bytes += stored.Taken()
-	if report.Records = counts.Records - records; report.Records == 0 {
+	if report.Records = counts.Records - records; report.Records == 0 && !p.Empty {
 		at++
 		return report, refuse(nq.EmptyFile, "the file has no usable records", nil)
 	}

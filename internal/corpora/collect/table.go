@@ -65,7 +65,7 @@ func (s schema) named(columns []string) []int {
 type tabular struct {
 	role    Role
 	schema  schema
-	columns []string // given by the user; nil: told by the first line
+	columns []string // given by the user; none: told by the first line
 	places  []int
 	width   int  // fields of a line; the last takes the rest
 	Header  bool // the first line has names
@@ -78,7 +78,7 @@ func newTabular(role Role, s schema, columns []string) tabular {
 
 // begin looks at the first line: names, or the first record.
 func (t *tabular) begin(fields []string) error {
-	if t.columns != nil {
+	if len(t.columns) > 0 {
 		t.places, t.width, t.rec.names = t.schema.named(t.columns), len(t.columns), t.columns
 		return nil
 	}
@@ -155,7 +155,7 @@ func (t *tabs) next() (*record, error) {
 func (t *tabs) cut(line string) []string {
 	if t.role == Judgments {
 		if t.places == nil {
-			t.blank = t.columns == nil && len(strings.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
+			t.blank = len(t.columns) == 0 && len(strings.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
 		}
 		if t.blank {
 			return strings.Fields(line)

@@ -10,11 +10,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/export"
-	"github.com/redsi/redsi/internal/corpora/msmarco"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -104,18 +104,18 @@ func checkExport(c exportConfig) error {
 	return ps.Err()
 }
 
-// exportedKey is a key that a collection can have, of kind dedup or msmarco.
-func exportedKey(name string) (msmarco.Key, error) {
-	for _, k := range msmarco.Keys() {
+// exportedKey is a key that a collection can have, of kind dedup or collect.
+func exportedKey(name string) (collect.Key, error) {
+	for _, k := range collect.Keys() {
 		if k.Name == name {
 			return k, nil
 		}
 	}
 	k, err := dedup.Lookup(name)
 	if err != nil {
-		return msmarco.Key{}, fmt.Errorf("%w; of MS MARCO's documents, %s and %s", err, msmarco.Exact, msmarco.NormalizedTitle)
+		return collect.Key{}, fmt.Errorf("%w; of imported documents, %s and %s", err, collect.Exact, collect.NormalizedTitle)
 	}
-	return msmarco.Key{Name: k.Name, Label: k.Label, Doc: k.Doc}, nil
+	return collect.Key{Name: k.Name, Label: k.Label, Doc: k.Doc}, nil
 }
 
 func runExport(_ context.Context, x *step.IO, c exportConfig) error {

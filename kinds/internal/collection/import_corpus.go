@@ -10,11 +10,21 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
 // importCorpusConfig makes a collection of anybody's files.
 type importCorpusConfig struct {
+	importing
+	Key       string      `hcl:"key,added" enum:"exact,normalized_title" help:"when two documents are one: never, or if their titles are equal once BERT has tokenized and decoded them; the first stands for all. Titles without letters and digits are equal to none"`
+	Tokenizer step.Inputs `hcl:"tokenizer,added" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or compressed; needed by normalized_title"`
+}
+
+// importing is what an import_corpus step and its parts have in common: all that says which
+// documents are taken.
+type importing struct {
 	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
 	Folder       string              `hcl:"folder,optional" help:"with files: only what is below this folder, such as beir of an export"`
 	Documents    step.Inputs         `hcl:"documents,optional" accepts:"files,file,hub/dataset" help:"documents, plain or compressed; of a tree, the files whose names say so, or else all that say nothing"`
@@ -42,9 +52,10 @@ type importCorpusConfig struct {
 	Relevant   int                `hcl:"relevant,optional" min:"1" help:"the least grade of a relevant document; others are in the qrels only"`
 	Split      map[string]float64 `hcl:"split,optional" min:"0" max:"1" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
 	SplitFrom  string             `hcl:"split_from,optional" enum:"unsplit,train" help:"which queries they are drawn from: those whose split nothing says, or train's"`
+	Limit      map[string]int     `hcl:"limit,added" min:"1" help:"queries of train, dev and test that are taken at most, of those that have a relevant document, and documents beside those that judgments name, such as { train = 95000, documents = 100000 }; drawn by seed"`
 	Seed       int                `hcl:"seed,optional" min:"0" help:"for what is drawn"`
-	Keep       string             `hcl:"keep,optional" enum:"all,judged" help:"which documents are taken: all, or those that a judgment names, relevant or not"`
-	Empty      string             `hcl:"empty,optional" enum:"keep,drop" help:"what becomes of a document whose text has no words"`
+	Keep       string             `hcl:"keep,optional" enum:"all,judged,relevant" help:"which documents are taken: all, those that a judgment names, relevant or not, or those that are relevant to a query that is taken"`
+	Empty      string             `hcl:"empty,optional" enum:"keep,drop,drop_body" help:"what becomes of a document whose text has no words; drop_body leaves out those too of which only the title has some"`
 	OnBadInput string             `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read, a second one of a document or query, and a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	OnMissing  string             `hcl:"on_missing,optional" enum:"skip,fail" help:"what to do with a judgment whose query or document is in none of the files: leave it out, counted, or fail and name it"`
 }
@@ -58,8 +69,11 @@ JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,
 CSV and Parquet; each plain or compressed with gzip, bzip2 or zstd, and told by its contents. Documents are numbered in
 the order of their files; those that no query asks for are kept. A query with several relevant documents is a training
 example with each, and is evaluated once. The report says what each file was read as, and counts what was left out.
-Names of documents and queries stay in the collection; export with ids = "key" gives them back. Cost: one pass over
-documents, 1 million passages of 350 bytes in 9 seconds on one core; memory is that of the queries, the judgments and
+Names of documents and queries stay in the collection; export with ids = "key" gives them back. MS MARCO's document
+ranking data are four columns: id, url, title and text.
+Where documents are left out by keep or limit, a part for each of their files keeps what may be taken, and another
+key reads only that; a document of two files is then found if both keep it. Cost: one pass over
+documents, two of what is kept with a limit of documents or key = "normalized_title";  1 million passages of 350 bytes in 9 seconds on one core; memory is that of the queries, the judgments and
 the documents' names, not of their texts: 0.3 GB for those with 107,000 queries.`,
 	Example: `step "import_corpus" "mine" {
   documents = step.download.mine["documents"].files
@@ -69,7 +83,7 @@ the documents' names, not of their texts: 0.3 GB for those with 107,000 queries.
   form      = "title_content"
 }`,
 	Outputs: []step.Output{
-		{Name: "documents", Type: "nq/documents", Help: "documents.jsonl.zst: one line per document; key is its name"},
+		{Name: "documents", Type: "nq/documents", Help: "documents.jsonl.zst: one line per document; key is its name, or its normalized title"},
 		{Name: "queries", Type: "nq/queries", Help: "queries.jsonl.zst: every query and a relevant document; with several documents it has a line for each. name is that in its file, example_id its place among all that were read"},
 		{Name: "corpus", Type: "nq/corpus", Help: "corpus.jsonl.zst: doc, title and text, by document number"},
 		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, that is lines of queries, documents and coverage, by split and union", Fields: step.FieldsOf[dedupCounts]()},
@@ -78,9 +92,12 @@ the documents' names, not of their texts: 0.3 GB for those with 107,000 queries.
 		{Name: "test_qrels", Type: "trec/qrels", Help: "the same for the test queries"},
 		{Name: "report", Type: "report", Help: "what was read as what, what was left out and why, as JSON", Fields: step.FieldsOf[importCorpusReport]()},
 	},
-	Defaults: importCorpusConfig{Format: string(collect.Auto), QueryFormat: string(collect.Auto), QrelsFormat: string(collect.Auto), Form: string(collect.Content),
-		Relevant: 1, SplitFrom: "unsplit", Seed: 42, Keep: "all", Empty: "keep", OnBadInput: "fail", OnMissing: "skip"},
+	Defaults: importCorpusConfig{importing: importing{Format: string(collect.Auto), QueryFormat: string(collect.Auto), QrelsFormat: string(collect.Auto),
+		Relevant: 1, SplitFrom: "unsplit", Seed: 42, Keep: string(collect.KeepAll), Empty: "keep", OnBadInput: "fail", OnMissing: "skip",
+		Form: string(collect.Content)}, Key: collect.Exact},
 	Check: checkImportCorpus,
+	Parts: []step.Spec{importFile.Spec},
+	Split: splitImportCorpus,
 	Run:   runImportCorpus,
 })
 
@@ -129,6 +146,17 @@ func checkImportCorpus(c importCorpusConfig) error {
 			}
 		}
 	}
+	if c.Key == collect.NormalizedTitle && len(c.Tokenizer) == 0 {
+		bad("tokenizer", "is needed by key normalized_title")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
+		switch {
+		case name != limitDocuments && !slices.Contains(collect.Splits(), nq.Split(name)):
+			bad("limit", "%q is none of train, dev, test and documents", name)
+		case name == limitDocuments && c.Keep != string(collect.KeepAll):
+			bad("limit", `documents applies only to keep = "all"; judged documents are always all taken`)
+		}
+	}
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(c.Split)) {
 		if name != string(nq.Dev) && name != string(nq.Test) {
@@ -154,7 +182,7 @@ type importSource struct {
 }
 
 // sources are the attributes that have files of one role, in the order in which they are read.
-func (c importCorpusConfig) sources() []importSource {
+func (c importing) sources() []importSource {
 	return []importSource{
 		{"queries", collect.Queries, "", c.Queries}, {"train_queries", collect.Queries, nq.Train, c.TrainQueries},
 		{"dev_queries", collect.Queries, nq.Dev, c.DevQueries}, {"test_queries", collect.Queries, nq.Test, c.TestQueries},
@@ -171,7 +199,7 @@ type importReading struct {
 	fields, columns string
 }
 
-func (c importCorpusConfig) readings() []importReading {
+func (c importing) readings() []importReading {
 	return []importReading{
 		{collect.Documents, collect.Reading{Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns}, "fields", "columns"},
 		{collect.Queries, collect.Reading{Format: collect.Format(c.QueryFormat), Fields: c.QueryFields, Columns: c.QueryColumns}, "query_fields", "query_columns"},
@@ -179,7 +207,7 @@ func (c importCorpusConfig) readings() []importReading {
 	}
 }
 
-func (c importCorpusConfig) reading(role collect.Role) collect.Reading {
+func (c importing) reading(role collect.Role) collect.Reading {
 	for _, r := range c.readings() {
 		if r.role == role {
 			return r.how
@@ -188,9 +216,17 @@ func (c importCorpusConfig) reading(role collect.Role) collect.Reading {
 	return collect.Reading{}
 }
 
-func (c importCorpusConfig) options() collect.Options {
+// limitDocuments is the name in limit of documents that are not wanted.
+const limitDocuments = "documents"
+
+func (c importing) options() collect.Options {
 	o := collect.Options{Policy: collect.Policy{Skip: c.OnBadInput == "skip"}, AllKnown: c.OnMissing == "fail", Relevant: int32(c.Relevant),
-		Seed: uint64(c.Seed), Judged: c.Keep == "judged", Drop: c.Empty == "drop", Form: collect.Form(c.Form)}
+		Seed: uint64(c.Seed), Keep: collect.Keep(c.Keep), Others: c.Limit[limitDocuments], Limit: map[nq.Split]int{}, Drop: c.Empty != "keep", Bodies: c.Empty == "drop_body", Form: collect.Form(c.Form)}
+	for _, split := range collect.Splits() {
+		if n, ok := c.Limit[string(split)]; ok {
+			o.Limit[split] = n
+		}
+	}
 	if len(c.Split) > 0 {
 		o.Draw = map[nq.Split]float64{}
 		for split, share := range c.Split {
@@ -208,20 +244,19 @@ func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) erro
 	if err != nil {
 		return step.Permanent(err)
 	}
-	i := &corpusImport{ctx: ctx, x: x, c: c}
-	questions := collect.NewQuestions(c.options())
-	for _, f := range files {
-		switch f.Role {
-		case collect.Queries:
-			err = i.add(questions.ReadQueries(ctx, i.file(f.file), c.reading(f.Role), f.Split))
-		case collect.Judgments:
-			err = i.add(questions.ReadJudgments(ctx, i.file(f.file), c.reading(f.Role), f.Split))
-		}
+	options := c.options()
+	if c.Key == collect.NormalizedTitle {
+		bert, err := inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", tokenize.LoadBERT)
 		if err != nil {
 			return err
 		}
+		options.Normalize = bert.Normalize
 	}
-	questions.Settle()
+	i := &corpusImport{ctx: ctx, x: x, c: c.importing}
+	questions, err := i.questions(options, files)
+	if err != nil {
+		return err
+	}
 	coll := collect.NewCollection(questions)
 	if err := i.documents(coll, files); err != nil {
 		return err

@@ -18,15 +18,23 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importFile is a file with what it is.
-type importFile struct {
+// collectedFile is a file with what it is.
+type collectedFile struct {
 	collect.Part
 	file artifacts.File
 }
 
-// files lists what is read: queries, then judgments, then documents.
-func (c importCorpusConfig) files(x *step.IO) ([]importFile, error) {
-	var all []importFile
+// files lists what is read: queries, then judgments, then documents, which there must be.
+func (c importing) files(x *step.IO) ([]collectedFile, error) {
+	all, err := c.collected(x)
+	if err == nil && (len(all) == 0 || all[len(all)-1].Role != collect.Documents) {
+		err = errors.New("there are no documents among the files")
+	}
+	return all, err
+}
+
+func (c importing) collected(x *step.IO) ([]collectedFile, error) {
+	var all []collectedFile
 	for n, in := range c.Files {
 		found, err := c.arranged(x.Files(in, fmt.Sprintf("files-%02d", n)))
 		if err != nil {
@@ -37,28 +45,25 @@ func (c importCorpusConfig) files(x *step.IO) ([]importFile, error) {
 	for _, s := range c.sources() {
 		for n, in := range s.inputs {
 			for _, f := range c.those(s, x.Files(in, fmt.Sprintf("%s-%02d", s.attribute, n))) {
-				all = append(all, importFile{collect.Part{Role: s.role, Split: s.split}, f})
+				all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
 			}
 		}
-		if len(s.inputs) > 0 && !slices.ContainsFunc(all, func(f importFile) bool { return f.Role == s.role }) {
+		if len(s.inputs) > 0 && !slices.ContainsFunc(all, func(f collectedFile) bool { return f.Role == s.role }) {
 			return nil, fmt.Errorf("%s: none of the files given is one; name it with pick", s.attribute)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b importFile) int { return a.Compare(b.Part) })
-	if len(all) == 0 || all[len(all)-1].Role != collect.Documents {
-		return nil, errors.New("there are no documents among the files")
-	}
+	slices.SortStableFunc(all, func(a, b collectedFile) int { return a.Compare(b.Part) })
 	return all, nil
 }
 
 // arranged are the files of a tree that has all roles.
-func (c importCorpusConfig) arranged(files []artifacts.File) ([]importFile, error) {
-	var all []importFile
+func (c importing) arranged(files []artifacts.File) ([]collectedFile, error) {
+	var all []collectedFile
 	if len(c.Pick) > 0 {
 		for _, f := range files {
 			for _, s := range c.sources() {
 				if c.picked(s.attribute, f.Name) {
-					all = append(all, importFile{collect.Part{Role: s.role, Split: s.split}, f})
+					all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
 				}
 			}
 		}
@@ -74,14 +79,14 @@ func (c importCorpusConfig) arranged(files []artifacts.File) ([]importFile, erro
 	}
 	for _, f := range files {
 		if p, ok := parts[f.Name]; ok {
-			all = append(all, importFile{p, f})
+			all = append(all, collectedFile{p, f})
 		}
 	}
 	return all, nil
 }
 
 // picked reports that a pattern of an attribute is a file's name, or the last part of it.
-func (c importCorpusConfig) picked(attribute, name string) bool {
+func (c importing) picked(attribute, name string) bool {
 	return slices.ContainsFunc(c.Pick[attribute], func(pattern string) bool {
 		whole, _ := path.Match(pattern, name)
 		last, _ := path.Match(pattern, path.Base(name))
@@ -91,7 +96,7 @@ func (c importCorpusConfig) picked(attribute, name string) bool {
 
 // those are the files of one input that are meant by an attribute: the picked ones, or those
 // whose names say it, or else those whose names say nothing.
-func (c importCorpusConfig) those(s importSource, files []artifacts.File) []artifacts.File {
+func (c importing) those(s importSource, files []artifacts.File) []artifacts.File {
 	if len(files) == 1 {
 		return files
 	}
@@ -119,7 +124,7 @@ func (c importCorpusConfig) those(s importSource, files []artifacts.File) []arti
 type corpusImport struct {
 	ctx    context.Context
 	x      *step.IO
-	c      importCorpusConfig
+	c      importing
 	report importCorpusReport
 }
 
@@ -130,33 +135,73 @@ func (i *corpusImport) file(f artifacts.File) collect.File {
 }
 
 // add takes the report of a file that was read.
-func (i *corpusImport) add(r collect.FileReport, err error) error {
-	i.report.Files = append(i.report.Files, r)
+func (i *corpusImport) add(r collect.FileReport, err error) error { return i.read(r, err, false) }
+
+// read is add, but for the report of a file that was read before.
+func (i *corpusImport) read(r collect.FileReport, err error, before bool) error {
+	if !before {
+		i.report.Files = append(i.report.Files, r)
+	}
 	if unwritten := (*collect.Unwritten)(nil); errors.As(err, &unwritten) {
 		return unwritten.Err // the disk's or the store's, which another attempt may not meet
 	}
 	return inout.DataError(err)
 }
 
-// documents reads them once, and writes each as it comes.
-func (i *corpusImport) documents(coll *collect.Collection, files []importFile) error {
+// questions reads queries and judgments.
+func (i *corpusImport) questions(o collect.Options, files []collectedFile) (*collect.Questions, error) {
+	questions := collect.NewQuestions(o)
+	for _, f := range files {
+		var err error
+		switch f.Role {
+		case collect.Queries:
+			err = i.add(questions.ReadQueries(i.ctx, i.file(f.file), i.c.reading(f.Role), f.Split))
+		case collect.Judgments:
+			err = i.add(questions.ReadJudgments(i.ctx, i.file(f.file), i.c.reading(f.Role), f.Split))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	questions.Settle()
+	return questions, nil
+}
+
+// documents reads them, or what parts kept of them, and writes each as it comes; those of a
+// collection that is known only once all were read, the second time.
+func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile) error {
+	list, how, err := i.documentFiles(coll, files)
+	if err != nil {
+		return err
+	}
+	parts := len(i.x.Parts()) > 0
+	if coll.Twice() {
+		for _, f := range list {
+			report, err := coll.Gather(i.ctx, f, how)
+			if err := i.read(report, err, parts); err != nil {
+				return err
+			}
+		}
+		coll.Number()
+	}
 	w, err := i.x.Create("documents")
 	if err != nil {
 		return err
 	}
 	err = dedup.WriteLines(w, func(put func(any) error) error {
 		return writeCorpus(i.x, func(texts *corpus.Writer) error {
-			for _, f := range files {
-				if f.Role != collect.Documents {
+			write := func(d *collect.Document) error {
+				return errors.Join(put(&d.Document), texts.Write(corpus.Document{Doc: d.Doc, Title: d.Title, Text: d.Text}))
+			}
+			for _, f := range list {
+				if coll.Twice() {
+					if err := i.read(collect.FileReport{}, coll.Rewrite(i.ctx, f, how, write), true); err != nil {
+						return err
+					}
 					continue
 				}
-				file := i.file(f.file)
-				open := file.Open
-				file.Open = func() (io.ReadCloser, error) { return i.counted(open, f.file) }
-				err := i.add(coll.ReadDocuments(i.ctx, file, i.c.reading(f.Role), func(d *collect.Document) error {
-					return errors.Join(put(&d.Document), texts.Write(corpus.Document{Doc: d.Doc, Title: d.Title, Text: d.Text}))
-				}))
-				if err != nil {
+				report, err := coll.ReadDocuments(i.ctx, f, how, write)
+				if err := i.read(report, err, parts); err != nil {
 					return err
 				}
 			}
@@ -166,19 +211,48 @@ func (i *corpusImport) documents(coll *collect.Collection, files []importFile) e
 	return errors.Join(err, w.Close())
 }
 
-// counted reports how far a file was read.
-func (i *corpusImport) counted(open func() (io.ReadCloser, error), f artifacts.File) (io.ReadCloser, error) {
-	in, err := open()
-	if err != nil {
-		return nil, err
+// documentFiles are those of documents, or what parts kept of them under their names, and how
+// they are read.
+func (i *corpusImport) documentFiles(coll *collect.Collection, files []collectedFile) (list []collect.File, how collect.Reading, err error) {
+	how = i.c.reading(collect.Documents)
+	for _, f := range files {
+		if f.Role != collect.Documents {
+			continue
+		}
+		if parts := i.x.Parts(); len(parts) > 0 {
+			part := parts[len(list)]
+			var said importFileReport
+			if err := inout.ReadJSON(i.x, step.In(part.Outputs["report"]), &said); err != nil {
+				return nil, how, err
+			}
+			i.report.Files = append(i.report.Files, said.File)
+			coll.Join(said.Documents)
+			kept := part.Outputs["kept"]
+			f.file = artifacts.File{Name: f.file.Name, Digest: kept.Digest, Size: kept.Size}
+			how = collect.Reading{Format: collect.JSONL}
+		}
+		list = append(list, i.counted(f.file))
 	}
-	seen := func(n int64) {
-		i.x.Report(step.Progress{Done: n, Total: f.Size, Unit: "bytes", Note: f.Name})
+	return list, how, nil
+}
+
+// counted is a file that reports how far it was read.
+func (i *corpusImport) counted(f artifacts.File) collect.File {
+	file := i.file(f)
+	file.Open = func() (io.ReadCloser, error) {
+		in, err := i.x.OpenFile(f)
+		if err != nil {
+			return nil, err
+		}
+		seen := func(n int64) {
+			i.x.Report(step.Progress{Done: n, Total: f.Size, Unit: "bytes", Note: f.Name})
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{readers.Counted(in, seen), in}, nil
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{readers.Counted(in, seen), in}, nil
+	return file
 }
 
 func (i *corpusImport) queries(coll *collect.Collection) error {
@@ -227,7 +301,7 @@ func (i *corpusImport) reports(coll *collect.Collection, questions *collect.Ques
 func (r *importCorpusReport) count(x *step.IO) {
 	shown := map[string]int64{
 		"documents_empty": r.Documents.Empty, "documents_dropped": r.Documents.Dropped, "documents_unjudged": r.Documents.Unjudged,
-		"documents_without_title": r.Documents.Untitled, "judgments_without_query": r.Unknown, "repeated_judgments": r.Repeated,
+		"documents_without_title": r.Documents.Untitled, "documents_merged": r.Documents.Merged, "judgments_without_query": r.Unknown, "repeated_judgments": r.Repeated,
 		"queries_without_judgment": r.Unjudged, "queries_of_no_split": r.Assumed,
 		"skipped_records": r.Documents.Lines.SkippedTotal() + r.Queries.SkippedTotal() + r.Judgments.SkippedTotal(),
 	}

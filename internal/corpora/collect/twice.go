@@ -1,0 +1,203 @@
+package collect
+
+import (
+	"context"
+	"strings"
+)
+
+// A collection whose documents are merged by their titles, or drawn, is known only once all
+// were read: they are read twice, by Gather and, after Number, by Rewrite.
+
+// Twice reports whether documents are read so, and not by ReadDocuments.
+func (c *Collection) Twice() bool {
+	return c.questions.options.Normalize != nil || c.others != nil
+}
+
+// gathered is a document that may be taken.
+type gathered struct {
+	name, judged int32
+	wanted       bool
+	hash         uint64 // of those that are not wanted
+	title        string // what is compared; "": nothing
+	untitled     bool
+}
+
+// Gather takes the documents of a file, in its order.
+func (c *Collection) Gather(ctx context.Context, f File, how Reading) (FileReport, error) {
+	o := &c.questions.options
+	return c.eachDocument(ctx, f, how, func(d *Document, name, judged int32) error {
+		g := gathered{name: name, judged: judged, wanted: c.isWanted(judged), untitled: strings.TrimSpace(d.Title) == ""}
+		if !g.wanted && c.others != nil {
+			if g.hash = hashOf(d.Key, o.Seed); !c.others.offer(g.hash) {
+				return nil
+			}
+		}
+		if o.Normalize != nil {
+			if g.title = o.Normalize(d.Title); !hasWord(g.title) {
+				g.title, g.untitled = "", true
+			}
+		}
+		c.found = append(c.found, g)
+		return nil
+	})
+}
+
+// Number makes the collection of what was gathered. The first of documents with one title
+// represents them all.
+func (c *Collection) Number() {
+	byTitle := map[string]int32{}
+	c.numbers = make([]int32, c.names.Len())
+	for i := range c.numbers {
+		c.numbers[i] = unseen
+	}
+	for _, g := range c.found {
+		if !g.wanted && c.others != nil && !c.others.has(g.hash) {
+			continue
+		}
+		c.count(g.wanted, g.untitled)
+		number, again := byTitle[g.title]
+		if again = again && g.title != ""; again {
+			c.Report.Merged++
+		} else {
+			number = int32(c.Report.Union)
+			c.Report.Union++
+			c.numbers[g.name], byTitle[g.title] = number, number
+		}
+		if g.judged >= 0 {
+			c.taken[g.judged] = number
+		}
+	}
+	c.found = nil
+	c.byNumber = make([][3]int32, c.Report.Union)
+	for i := range c.questions.list {
+		have := &c.questions.list[i]
+		for _, j := range c.judgments(have) {
+			if have.asked() && j.grade >= c.questions.options.Relevant {
+				c.byNumber[j.document][splitIndex(have.split)]++
+			}
+		}
+	}
+}
+
+// Rewrite reads a file again and gives the documents that represent the collection's to put.
+func (c *Collection) Rewrite(ctx context.Context, f File, how Reading, put func(*Document) error) error {
+	again := Policy{Skip: true, Empty: true} // what cannot be used was counted, or failed
+	_, err := again.eachRecord(ctx, f, Documents, how, new(Counts), func(_ int64, r *record) error {
+		d, _, err := c.document(r)
+		if err != nil {
+			return err
+		}
+		name, _ := c.names.Find(d.Key)
+		number := c.numbers[name]
+		if number < 0 {
+			return nil
+		}
+		c.numbers[name] = unseen // a second record of its name is none
+		d.Doc, d.ExampleID = number, int64(number)
+		asked := c.byNumber[number]
+		d.Train, d.Dev, d.Test = asked[0], asked[1], asked[2]
+		if normalize := c.questions.options.Normalize; normalize != nil {
+			if title := normalize(d.Title); hasWord(title) {
+				d.Key = title
+			}
+		}
+		if err := put(d); err != nil {
+			return &Unwritten{err}
+		}
+		return nil
+	})
+	return err
+}
+
+// Sifted is a document as Sift keeps it, which ReadDocuments and Gather read as JSON lines.
+type Sifted struct {
+	ID       string `json:"id"`
+	Title    string `json:"title,omitempty"`
+	Text     string `json:"text"`
+	URL      string `json:"url,omitempty"`
+	Revision string `json:"oldid,omitempty"`
+	Page     string `json:"page_id,omitempty"`
+}
+
+// Sift gives what may be taken of a file to put, whatever the other files have: wanted documents,
+// those too that are left out for they have no words, and others that may be drawn.
+func (c *Collection) Sift(ctx context.Context, f File, how Reading, put func(Sifted) error) (FileReport, error) {
+	o := &c.questions.options
+	return o.eachRecord(ctx, f, Documents, how, &c.Report.Lines, func(_ int64, r *record) error {
+		d, judged, err := c.document(r)
+		if err != nil {
+			return err
+		}
+		_, is, err := c.take(d, judged)
+		if err != nil || is == unseen || is == dropped && !c.isWanted(judged) {
+			return err
+		}
+		if !c.isWanted(judged) && c.others != nil && !c.others.offer(hashOf(d.Key, o.Seed)) {
+			return nil
+		}
+		if err := put(Sifted{d.Key, r.text(docTitle), r.text(docText), r.text(docURL), r.text(docRevision), r.text(docPage)}); err != nil {
+			return &Unwritten{err}
+		}
+		return nil
+	})
+}
+
+// Join takes the report of files that were sifted. What is read after it is what Sift kept.
+func (c *Collection) Join(r DocumentsReport) {
+	c.sifted = true
+	c.Report.Lines.add(r.Lines)
+	c.Report.Empty += r.Empty
+	c.Report.Dropped += r.Dropped
+	c.Report.Unjudged += r.Unjudged
+}
+
+// limit draws the queries of splits that have too many.
+func (q *Questions) limit() {
+	for _, split := range Splits() {
+		n, limited := q.options.Limit[split]
+		if !limited {
+			continue
+		}
+		drawn := sample{n: n}
+		of := func(have *question) bool { return have.split == split && have.relevant }
+		for i := range q.list {
+			if have := &q.list[i]; of(have) {
+				drawn.offer(hashOf(have.name, q.options.Seed))
+			}
+		}
+		for i := range q.list {
+			if have := &q.list[i]; of(have) && !drawn.has(hashOf(have.name, q.options.Seed)) {
+				have.left = true
+				q.Report.Of(split).NotDrawn++
+			}
+		}
+	}
+}
+
+// asked reports whether a query is one of the collection's.
+func (have *question) asked() bool { return have.split != "" && !have.left }
+
+// judgments are those of a query by numbers of documents, of those that are taken. Of documents that
+// became one the highest grade counts.
+func (c *Collection) judgments(have *question) []judgment {
+	list := make([]judgment, 0, len(have.judged))
+	var place map[int32]int
+	if c.questions.options.Normalize != nil {
+		place = map[int32]int{}
+	}
+	for _, j := range have.judged {
+		number := c.taken[j.document]
+		if number < 0 {
+			continue
+		}
+		if place != nil {
+			if at, again := place[number]; again {
+				list[at].grade = max(list[at].grade, j.grade)
+				continue
+			}
+			place[number] = len(list)
+		}
+		list = append(list, judgment{number, j.grade})
+	}
+	return list
+}

@@ -49,7 +49,7 @@ type Kind[C any] struct {
 	Outputs  []Output
 	Defaults C
 
-	// Check reports mistakes that types cannot: ranges, exclusive options.
+	// Check reports mistakes that types, enums and ranges cannot, such as exclusive options.
 	Check func(C) error
 
 	// Lint, if set, says what is allowed but hardly meant, for `validate --strict`.

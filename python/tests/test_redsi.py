@@ -127,7 +127,7 @@ class TestGolden(Case):
         self.assertEqual([d["doc"] for d in documents], list(range(counts["union"])))
         self.assertEqual(len(rows(corpus.frame())), counts["union"])
         for d, text in zip(documents, corpus):
-            self.assertTrue(text["text"].startswith(d["title"]))
+            self.assertTrue(text["text"].startswith(d["title"].strip()))
         queries = list(s.queries(COLLECTION))
         self.assertEqual({q["split"] for q in queries}, {"train", "dev"})
         self.assertEqual(len(rows(s.queries(COLLECTION).frame())), len(queries))

@@ -271,6 +271,31 @@ func (c *Collection) Finish() error {
 	return nil
 }
 
+// judgments are those of a query by numbers of documents, of those that are taken. Of documents that
+// became one the highest grade counts.
+func (c *Collection) judgments(have *question) []judgment {
+	list := make([]judgment, 0, len(have.judged))
+	var place map[int32]int
+	if c.questions.options.Normalize != nil {
+		place = map[int32]int{}
+	}
+	for _, j := range have.judged {
+		number := c.taken[j.document]
+		if number < 0 {
+			continue
+		}
+		if place != nil {
+			if at, again := place[number]; again {
+				list[at].grade = max(list[at].grade, j.grade)
+				continue
+			}
+			place[number] = len(list)
+		}
+		list = append(list, judgment{number, j.grade})
+	}
+	return list
+}
+
 // EachQuery gives every query that remains, in the order in which they were read, a line for
 // each of its relevant documents in the order of their judgments. example_id is its place
 // among all queries that were read, from zero.

@@ -98,6 +98,29 @@ func (q *Questions) draw() {
 	q.Report.Drawn = int64(total)
 }
 
+// limit draws the queries of splits that have too many.
+func (q *Questions) limit() {
+	for _, split := range Splits() {
+		n, limited := q.options.Limit[split]
+		if !limited {
+			continue
+		}
+		drawn := sample{n: n}
+		of := func(have *question) bool { return have.split == split && have.relevant }
+		for i := range q.list {
+			if have := &q.list[i]; of(have) {
+				drawn.offer(hashOf(have.name, q.options.Seed))
+			}
+		}
+		for i := range q.list {
+			if have := &q.list[i]; of(have) && !drawn.has(hashOf(have.name, q.options.Seed)) {
+				have.left = true
+				q.Report.Of(split).NotDrawn++
+			}
+		}
+	}
+}
+
 // wordsOf is what two texts have in common that differ in case, punctuation, white space and
 // compatible forms of characters only; the text itself if it has no letters or digits.
 func wordsOf(text string) string {

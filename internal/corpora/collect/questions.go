@@ -67,6 +67,9 @@ type question struct {
 	left       bool // not drawn
 }
 
+// asked reports whether a query is one of the collection's.
+func (have *question) asked() bool { return have.split != "" && !have.left }
+
 // judgment is a document, by its number among those that judgments name, with its grade.
 type judgment struct{ document, grade int32 }
 

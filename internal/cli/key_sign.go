@@ -1,19 +1,16 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/sharing/signers"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -76,60 +73,25 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 	if err != nil {
 		return err
 	}
-	signed, there, passed, damaged := 0, 0, 0, 0
-	for some := range slices.Chunk(keys, session.IncomingMost) {
-		entries, err := artifacts.Inspect(ctx, store, some)
-		if err != nil {
-			return err
-		}
-		for _, key := range some {
-			e := entries[key]
-			if !e.Hit() {
-				damaged++
-				a.Log.Warn("not signed: "+e.Miss(), "key", key.Short())
-				continue
-			}
-			who, err := artifacts.Signatures(ctx, store, key)
-			if err != nil {
-				return err
-			}
-			by := func(p signature.Public) bool {
-				return slices.ContainsFunc(who, func(s artifacts.Signed) bool { return s.Err == nil && s.By.Same(p) })
-			}
-			switch {
-			case !old.IsZero() && !by(old):
-				passed++
-			case by(k.Public()):
-				there++
-			default:
-				if _, err := artifacts.SignResult(ctx, store, key, k); err != nil {
-					return err
-				}
-				signed++
-			}
-		}
+	n, err := signers.Signing{By: k, After: old, Damaged: func(key artifacts.Digest, why string) { a.Log.Warn("not signed: "+why, "key", key.Short()) }}.Sign(ctx, store, keys)
+	if err != nil {
+		return err
 	}
 	if a.JSON {
-		return view.WriteJSON(a.Out, map[string]any{"key": k.Public().String(), "signed": signed, "there": there, "passed_over": passed, "damaged": damaged})
+		return view.WriteJSON(a.Out, struct {
+			Key string `json:"key"`
+			signers.Signed
+		}{k.Public().String(), n})
 	}
-	text := fmt.Sprintf("%s signed %s; %d were signed already", k.Public().Name, view.Count(signed, "result"), there)
+	text := fmt.Sprintf("%s signed %s; %d were signed already", k.Public().Name, view.Count(n.Signed, "result"), n.There)
 	if !old.IsZero() {
-		text += fmt.Sprintf(", %d are not signed by %s", passed, old.Name)
+		text += fmt.Sprintf(", %d are not signed by %s", n.Passed, old.Name)
 	}
-	if damaged > 0 {
-		text += fmt.Sprintf(", %d cannot be used", damaged)
+	if n.Damaged > 0 {
+		text += fmt.Sprintf(", %d cannot be used", n.Damaged)
 	}
 	view.Println(a.Out, text)
 	return nil
-}
-
-// keyRow counts what a key signed in a store.
-type keyRow struct {
-	Key      string `json:"key,omitempty"` // "": not signed
-	Standing string `json:"standing,omitempty"`
-	Own      bool   `json:"own,omitempty"`
-	Results  int    `json:"results"`
-	Damaged  int    `json:"damaged,omitempty"` // signatures that do not match their record
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
@@ -168,56 +130,22 @@ func (a *app) listKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := map[string]*keyRow{}
-	row := func(p signature.Public) *keyRow {
-		id := ""
-		if !p.IsZero() {
-			id = p.ID()
-		}
-		if rows[id] == nil {
-			rows[id] = &keyRow{}
-			if id != "" {
-				rows[id].Key, rows[id].Standing = p.String(), string(ring.Of(p))
-				rows[id].Own = me != nil && me.Public().Same(p)
-			}
-		}
-		return rows[id]
+	list, err := signers.List(ctx, store, keys, ring, me)
+	if err != nil {
+		return err
 	}
-	for _, key := range keys {
-		who, err := artifacts.Signatures(ctx, store, key)
-		if err != nil {
-			return err
-		}
-		valid := false
-		for _, s := range who {
-			if s.Err != nil {
-				row(s.By).Damaged++
-				continue
-			}
-			valid = true
-			row(s.By).Results++
-		}
-		if !valid {
-			row(signature.Public{}).Results++
-		}
-	}
-	out := slices.SortedFunc(maps.Values(rows), func(x, y *keyRow) int {
-		return cmp.Or(cmp.Compare(y.Results, x.Results), cmp.Compare(x.Key, y.Key))
-	})
 	if a.JSON {
-		if out == nil {
-			out = []*keyRow{}
-		}
-		return view.WriteJSON(a.Out, map[string]any{"results": len(keys), "keys": out})
+		return view.WriteJSON(a.Out, map[string]any{"results": len(keys), "keys": list})
 	}
-	for _, r := range out {
-		view.Printf(a.Out, "%8d  %s\n", r.Results, r.text())
+	for _, r := range list {
+		view.Printf(a.Out, "%8d  %s\n", r.Results, signerText(r))
 	}
 	view.Printf(a.Out, "%s of %s\n", view.Count(len(keys), "result"), store.URL)
 	return nil
 }
 
-func (r *keyRow) text() string {
+// signerText says who a signer is.
+func signerText(r *signers.Signer) string {
 	if r.Key == "" {
 		return "not signed"
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/publish"
+	"github.com/redsi/redsi/internal/sharing/transfer"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -104,7 +105,7 @@ func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publicat
 	} else if err != nil {
 		return nil, err
 	}
-	to, err := openOther(ctx, o.Folder, true, o.DryRun)
+	to, err := transfer.Open(ctx, o.Folder, true, o.DryRun)
 	if err != nil {
 		return nil, fault.Input(err)
 	}

@@ -4,21 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/sharing/transfer"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -93,7 +88,7 @@ func (a *app) transferBetween(ctx context.Context, other string, push, dry bool)
 	if err != nil {
 		return nil, err
 	}
-	there, err := openOther(ctx, other, push, dry)
+	there, err := transfer.Open(ctx, other, push, dry)
 	if err != nil {
 		return nil, fault.Input(err)
 	}
@@ -106,50 +101,21 @@ func (a *app) transferBetween(ctx context.Context, other string, push, dry bool)
 	return t, nil
 }
 
-// openOther opens the store that push or pull names. A folder is created only to push into.
-func openOther(ctx context.Context, address string, push, dry bool) (artifacts.Store, error) {
-	if _, err := os.Stat(address); !strings.Contains(address, ":") && errors.Is(err, fs.ErrNotExist) {
-		if !push {
-			return artifacts.Store{}, fmt.Errorf("there is no store %s", address)
-		}
-		if dry {
-			empty := mem.New()
-			empty.URL = address
-			return empty, nil
-		}
-	}
-	return open.Store(ctx, address, open.Options{})
-}
-
 // transfer copies, and reports what was copied.
-func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOptions, verb string) (err error) {
-	keys, records, err := a.selection(ctx, t.From, o)
+func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOptions, verb string) error {
+	selected, err := a.selection(ctx, t.From, o)
 	if err != nil {
 		return err
 	}
 	name := fmt.Sprintf("%s %s %q %q %v", verb, t.From.URL, a.Targets, o.run, o.only)
-	release, err := t.Hold(ctx, verb+"-"+artifacts.Sum([]byte(name)).Short())
-	if err != nil {
-		return err
-	}
 	m := a.newMeter("copied", 0)
 	t.Sent = m.add
-	err = t.Results(ctx, keys)
-	for _, r := range records {
-		if err == nil {
-			err = t.Record(ctx, r)
-		}
-	}
+	err = transfer.Copy(ctx, t, verb+"-"+artifacts.Sum([]byte(name)).Short(), selected)
 	m.close()
-	done := t.Done()
-	if err == nil {
-		err = release()
-	} else if ctx.Err() != nil || done.Results+done.Blobs > 0 {
-		err = fmt.Errorf("%w; %s have arrived, and the same command continues from there", err, view.Count(done.Blobs, "blob"))
-	}
 	if err != nil {
 		return err
 	}
+	done := t.Done()
 	if a.JSON {
 		return view.WriteJSON(a.Out, map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.dry, "transferred": done})
 	}
@@ -157,51 +123,25 @@ func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOpt
 	return nil
 }
 
-// selection lists the results and other records to copy.
-func (a *app) selection(ctx context.Context, from artifacts.Store, o transferOptions) (keys []artifacts.Digest, records []string, err error) {
+// selection is what the flags select.
+func (a *app) selection(ctx context.Context, from artifacts.Store, o transferOptions) (s transfer.Selection, err error) {
 	switch {
 	case len(a.Targets) > 0:
-		keys, err = a.keysOfTargets(ctx, from, o.only)
-		return keys, nil, err
+		s.Keys, err = a.keysOfTargets(ctx, from, o.only)
+		return s, err
 	case o.run != "":
 		rec, err := a.FindRun(ctx, from, o.run)
 		if err != nil {
-			return nil, nil, err
+			return s, err
 		}
-		for _, s := range rec.Steps {
-			if journal.Finished(s) {
-				keys = append(keys, s.Key)
-			}
-		}
-		records, err = recordsUnder(ctx, from, artifacts.FailedPrefix+rec.RunID+"/")
-		return keys, append(records, journal.RunPrefix+rec.RunID), err
+		return transfer.Run(ctx, from, rec)
 	}
-	if keys, err = artifacts.ResultKeys(ctx, from); err != nil {
-		return nil, nil, err
-	}
-	for _, prefix := range []string{artifacts.FailedPrefix, journal.RunPrefix, "pins/"} {
-		some, err := recordsUnder(ctx, from, prefix)
-		if err != nil {
-			return nil, nil, err
-		}
-		records = append(records, some...)
-	}
-	return keys, records, nil
-}
-
-func recordsUnder(ctx context.Context, store artifacts.Store, prefix string) (names []string, err error) {
-	for r, err := range store.Records.List(ctx, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, r.Name)
-	}
-	return names, nil
+	return transfer.All(ctx, from)
 }
 
 // keysOfTargets are the keys of the targets' results in a store and, unless only is set, of
 // the results that they need.
-func (a *app) keysOfTargets(ctx context.Context, from artifacts.Store, only bool) (keys []artifacts.Digest, err error) {
+func (a *app) keysOfTargets(ctx context.Context, from artifacts.Store, only bool) ([]artifacts.Digest, error) {
 	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {
 		return nil, err
@@ -210,16 +150,7 @@ func (a *app) keysOfTargets(ctx context.Context, from artifacts.Store, only bool
 	if err != nil {
 		return nil, err
 	}
-	var missing []string
-	for i, s := range pl.Steps {
-		asked := slices.ContainsFunc(a.Targets, func(target string) bool { return plan.Matches(target, s.Address) })
-		switch it := v.Items[i]; {
-		case it.Outcome == plan.Hit && (asked || !only):
-			keys = append(keys, it.Key)
-		case it.Outcome != plan.Hit && asked:
-			missing = append(missing, s.Address)
-		}
-	}
+	keys, missing := transfer.Targets(v, a.Targets, only)
 	if len(missing) > 0 {
 		others := ""
 		if n := len(missing) - 1; n > 0 {

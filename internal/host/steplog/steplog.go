@@ -1,0 +1,213 @@
+// Package steplog finds what steps wrote when they ran: with their results, or with the
+// records of their failures. It must not know how a plan or a run is found, or how a log is
+// shown.
+package steplog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Log is the output of a step from when it ran.
+type Log struct {
+	Address string           `json:"address"`
+	Key     artifacts.Digest `json:"key,omitzero"`
+	Outcome string           `json:"outcome"`       // ran, failed, cancelled or running
+	Run     string           `json:"run,omitempty"` // in which it ran
+	Host    string           `json:"host,omitempty"`
+	Ended   time.Time        `json:"ended,omitzero"`
+	TookS   float64          `json:"took_s,omitempty"`
+	Exit    string           `json:"exit_code,omitempty"` // nonzero, of a program that succeeded
+	Error   string           `json:"error,omitempty"`
+	Kept    bool             `json:"kept"` // there is a log, perhaps an empty one
+	Note    string           `json:"note,omitempty"`
+	Text    string           `json:"log"`
+	Cut     int64            `json:"cut_bytes,omitempty"`
+
+	of *artifacts.Log
+}
+
+// Now finds the logs of steps as they are in a preview that kept those of the target; failed:
+// only those of failures. status is the command that shows what runs.
+func Now(ctx context.Context, store artifacts.Store, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
+	failures := sync.OnceValues(func() (map[string]activities.Failure, error) {
+		return newestFailures(ctx, store, v.Plan, target, failed)
+	})
+	for i, s := range v.Plan.Steps {
+		if !plan.Matches(target, s.Address) {
+			continue
+		}
+		l, err := now(ctx, store, s.Address, v.Items[i], failed, failures, status)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			logs = append(logs, *l)
+		}
+	}
+	return logs, nil
+}
+
+// now finds the log of one step; nil if it has not run.
+func now(ctx context.Context, store artifacts.Store, address string, it plan.Item, failed bool, failures func() (map[string]activities.Failure, error), status string) (*Log, error) {
+	if it.Result != nil && !failed {
+		return logOfResult(address, it.Result), nil
+	}
+	if it.Result == nil && !it.Key.IsZero() {
+		l, err := lease.Of(ctx, store.Leases, it.Key)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			return &Log{Address: address, Key: it.Key, Outcome: string(workflows.Running), Run: l.Run,
+				Note: "running: " + l.String() + "; its log is stored when it ends; until then: " + status}, nil
+		}
+	}
+	of, err := failures()
+	f, ok := of[address]
+	if err != nil || !ok {
+		return nil, err
+	}
+	l := logOfFailure(f)
+	return &l, nil
+}
+
+// newestFailures are the last failures of a target's steps or their parts, by step.
+func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, target string, failed bool) (map[string]activities.Failure, error) {
+	wanted := map[string]bool{}
+	for _, s := range pl.Steps {
+		wanted[s.Address] = plan.Matches(target, s.Address)
+	}
+	newest := map[string]activities.Failure{}
+	err := activities.FailuresOf(ctx, store, "", func(f activities.Failure) bool {
+		address := failedStep(f)
+		if wanted[address] && (!failed || f.Outcome == activities.FailedStep) {
+			newest[address], wanted[address] = f, false
+		}
+		return true
+	})
+	return newest, err
+}
+
+// failedStep is the step that failed, or whose part did.
+func failedStep(f activities.Failure) string {
+	address, _, _ := strings.Cut(f.Step, " · ")
+	return address
+}
+
+// OfRun finds the logs of steps in a run.
+func OfRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, target string, failed bool) ([]Log, error) {
+	failures := map[string][]activities.Failure{}
+	err := activities.FailuresOf(ctx, store, rec.RunID, func(f activities.Failure) bool {
+		address := failedStep(f)
+		failures[address] = append(failures[address], f)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	var keys []artifacts.Digest
+	steps := slices.DeleteFunc(rec.Steps, func(s workflows.RunStep) bool {
+		return target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != workflows.Failed
+	})
+	for _, s := range steps {
+		if journal.Finished(s) {
+			keys = append(keys, s.Key)
+		}
+	}
+	entries := map[artifacts.Digest]artifacts.Entry{}
+	for some := range slices.Chunk(keys, journal.InspectMost) {
+		found, err := artifacts.Inspect(ctx, store, some)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(entries, found)
+	}
+	var logs []Log
+	for _, s := range steps {
+		switch {
+		case journal.Finished(s):
+			if e := entries[s.Key]; e.Result == nil {
+				logs = append(logs, Log{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Note: "its log was lost with its result: " + e.Miss()})
+			} else {
+				logs = append(logs, *logOfResult(s.Address, e.Result))
+			}
+		case len(failures[s.Address]) > 0:
+			for _, f := range failures[s.Address] {
+				logs = append(logs, logOfFailure(f))
+			}
+		default:
+			l := Log{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Error: s.Error,
+				Note: "no log from that run: it did not start there, or that version of redsi kept no logs"}
+			logs = append(logs, l)
+		}
+	}
+	switch {
+	case len(logs) > 0:
+		return logs, nil
+	case failed:
+		return nil, fmt.Errorf("no such step failed in run %s", rec.RunID)
+	}
+	return nil, fault.Input(fmt.Errorf("run %s has no step %s", rec.RunID, target))
+}
+
+func logOfResult(address string, r *artifacts.Result) *Log {
+	l := &Log{Address: address, Key: r.Key, Outcome: string(workflows.Ran), Run: r.Origin.RunID, Host: r.Env["host"],
+		Ended: r.Finished, TookS: r.Took.Seconds(), Exit: r.Env[exitCode], of: r.Log}
+	if l.of == nil {
+		l.Note = "it has no log: the version of redsi that ran it kept none"
+	}
+	return l
+}
+
+func logOfFailure(f activities.Failure) Log {
+	l := Log{Address: f.Step, Key: f.Key, Outcome: f.Outcome, Run: f.RunID, Host: f.Host, Ended: f.Ended, TookS: f.TookS, Error: f.Error, of: f.Log}
+	if f.Attempt > 1 {
+		l.Note = fmt.Sprintf("attempt %d", f.Attempt)
+	}
+	return l
+}
+
+// exitCode is where a result has the nonzero exit code of a program that succeeded.
+const exitCode = "step: exit code"
+
+// Read reads the log's text, and notes what is left of it.
+func (l *Log) Read(ctx context.Context, store artifacts.Store) (text []byte, err error) {
+	if l.of == nil {
+		return nil, nil
+	}
+	if l.Kept, l.Cut = true, l.of.Cut; l.of.Size == 0 {
+		return nil, nil
+	}
+	r, err := store.Blobs.Open(ctx, l.of.Digest)
+	if errors.Is(err, artifacts.ErrNotExist) {
+		l.Kept, l.Note = false, "its log is no longer in the store"
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err = io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, fmt.Errorf("%s: its log: %w", l.Address, err)
+	}
+	return text, nil
+}
+
+// Empty reports whether there is a log that says nothing.
+func (l *Log) Empty() bool { return l.Kept && l.of.Size == 0 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/ranking/search/model"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -120,7 +121,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 }
 
 // search answers the queries and prints the answers, in text form as they come.
-func (a *app) search(ctx context.Context, t *trained, e *engine, queries []string, k int) error {
+func (a *app) search(ctx context.Context, t *model.Trained, e *engine, queries []string, k int) error {
 	report := searchReport{Model: t.Address, Search: e.About()}
 	start := time.Now()
 	invalid := 0

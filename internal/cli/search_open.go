@@ -1,21 +1,19 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/ranking/search/model"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -57,41 +55,69 @@ func (m *modelFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// present reports, before anything is fetched, if the requested card does not exist.
-func present(name string, look func() (device.CUDA, error)) error {
-	number, ok := strings.CutPrefix(name, "cuda")
-	if !ok {
-		return nil
-	}
-	c, err := look()
+// findModel finds the train step with a result that a target selects ("": of all). There must
+// be exactly one.
+func (a *app) findModel(ctx context.Context, target string) (*model.Trained, error) {
+	p, err := a.Load(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n, err := strconv.Atoi(cmp.Or(strings.TrimPrefix(number, ":"), "0"))
-	switch {
-	case c.Cards == 0:
-		return fault.Input(fmt.Errorf("--device %s: no card found: %s", name, c.Why))
-	case err != nil || n >= c.Cards:
-		return fault.Input(fmt.Errorf("--device %s: this process has %s, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, view.Count(c.Cards, "card")))
+	a.Targets = nil
+	if target != "" {
+		a.Targets = []string{target}
 	}
-	return nil
+	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // checks that the target names something
+		return nil, a.TargetError(err)
+	}
+	if a.Targets, err = model.Steps(p, target); err != nil {
+		return nil, fault.Input(err)
+	}
+	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.OpenStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
+	if err != nil {
+		return nil, err
+	}
+	found := model.Find(v, store)
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, a.untrained(a.Targets)
+	}
+	return nil, model.Choose(ctx, found)
+}
+
+// untrained says how to train a model.
+func (a *app) untrained(addresses []string) error {
+	train := a.hint("run", "--target", addresses[0])
+	if len(addresses) == 1 {
+		return fmt.Errorf("%s is not trained yet: %s", addresses[0], train)
+	}
+	return fmt.Errorf("none of these is trained yet; `%s` trains the first:\n%s", train, model.Lines(addresses))
 }
 
 // openModel finds a trained model, fetches its files and opens it.
-func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *engine, error) {
+func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *engine, error) {
 	t, err := a.findModel(ctx, m.model)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := present(m.options.Device, func() (device.CUDA, error) { return a.secondProgram().Cards(ctx) }); err != nil {
+	if err := model.Present(m.options.Device, func() (device.CUDA, error) { return a.secondProgram().Cards(ctx) }); err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
-	cards, err := a.cards(ctx, t)
+	cards, err := t.Cards(ctx, a.modelPlace())
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	f, done, err := a.modelFiles(ctx, t)
+	f, done, err := t.Files(ctx, a.modelPlace())
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
@@ -106,56 +132,5 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *engine, e
 	return t, e, nil
 }
 
-// modelFiles are verified local files of a model, its tokenizer and identifiers. done removes
-// the folder with the model's files.
-func (a *app) modelFiles(ctx context.Context, t *trained) (f search.Files, done func(), err error) {
-	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
-		art, err := t.input(name)
-		if err != nil {
-			return f, nil, err
-		}
-		if *path, err = a.localFile(ctx, t.store, art); err != nil {
-			return f, nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	f.Model, err = os.MkdirTemp("", "redsi-model-")
-	if err != nil {
-		return f, nil, err
-	}
-	done = func() {
-		if err := os.RemoveAll(f.Model); err != nil {
-			a.Log.Warn("a temporary folder was left behind", "path", f.Model, "err", err)
-		}
-	}
-	if err := a.stage(ctx, t.store, t.result().Outputs["model"], f.Model); err != nil {
-		done()
-		return f, nil, fmt.Errorf("model: %w", err)
-	}
-	return f, done, nil
-}
-
-// localFile is a verified local file of a single-file artifact.
-func (a *app) localFile(ctx context.Context, store artifacts.Store, art artifacts.Artifact) (string, error) {
-	d := art.Digest
-	if art.Files != nil {
-		if len(art.Files) != 1 {
-			return "", fmt.Errorf("it must be a single file, but is %d files", len(art.Files))
-		}
-		d = art.Files[0].Digest
-	}
-	return artifacts.Fetch(ctx, store.Blobs, d, a.CacheDir())
-}
-
-// stage links verified local files into a folder under their names in a tree.
-func (a *app) stage(ctx context.Context, store artifacts.Store, tree artifacts.Artifact, folder string) error {
-	for _, file := range tree.Files {
-		path, err := artifacts.Fetch(ctx, store.Blobs, file.Digest, a.CacheDir())
-		if err != nil {
-			return err
-		}
-		if err := artifacts.Link(folder, file.Name, path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// modelPlace is where copies of a model's files are kept.
+func (a *app) modelPlace() model.Place { return model.Place{Cache: a.CacheDir(), Log: a.Log} }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/ranking/search/model"
 	"github.com/redsi/redsi/internal/ranking/search/server"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -112,12 +113,12 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 }
 
 // examples are questions for the page to suggest, which the model was not trained on.
-func (a *app) examples(ctx context.Context, t *trained) ([]string, error) {
-	art, err := t.input("queries")
+func (a *app) examples(ctx context.Context, t *model.Trained) ([]string, error) {
+	art, err := t.Input("queries")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	r, err := a.openInput(ctx, t.store, art)
+	r, err := t.Open(ctx, a.modelPlace(), art)
 	if err != nil {
 		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
 	}

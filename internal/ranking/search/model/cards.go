@@ -1,4 +1,4 @@
-package cli
+package model
 
 import (
 	"context"
@@ -11,19 +11,19 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // cardsFormat changes when the same texts would give different cards.
 const cardsFormat = "redsi-cards/1"
 
-// cards are the titles and first words of a model's documents. They are made once from the
+// Cards are the titles and first words of a model's documents. They are made once from the
 // verified texts, which takes minutes for a large collection, and kept in the cache folder.
-func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
-	corpus, err := t.input("corpus")
+func (t *Trained) Cards(ctx context.Context, at Place) ([]search.Card, error) {
+	corpus, err := t.Input("corpus")
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 		return nil, err
 	}
 	name := sha256.Sum256(fmt.Append(nil, cardsFormat, corpus.Digest, documents.Digest))
-	path := filepath.Join(a.CacheDir(), "cards", fmt.Sprintf("%x", name))
+	path := filepath.Join(at.Cache, "cards", fmt.Sprintf("%x", name))
 	f, err := os.Open(path)
 	if err == nil {
 		defer f.Close()
@@ -40,19 +40,19 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 		if err == nil {
 			return kept, nil
 		}
-		a.Log.Warn("cached titles and first words cannot be read and are made again", "path", path, "err", err)
+		at.Log.Warn("cached titles and first words cannot be read and are made again", "path", path, "err", err)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	a.Log.Info("reading the collection's texts for titles and first words, which are cached", "size", view.Size(corpus.Size))
-	texts, err := a.openInput(ctx, t.store, corpus)
+	at.Log.Info("reading the collection's texts for titles and first words, which are cached", "size", words.Size(corpus.Size))
+	texts, err := t.Open(ctx, at, corpus)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
 	defer texts.Close()
 	var titles io.Reader
 	if titled {
-		r, err := a.openInput(ctx, t.store, documents)
+		r, err := t.Open(ctx, at, documents)
 		if err != nil {
 			return nil, fmt.Errorf("documents: %w", err)
 		}
@@ -66,9 +66,9 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 	return cards, atomicfile.Write(path, 0o644, func(w io.Writer) error { return search.WriteCards(w, cards) })
 }
 
-// openInput reads a single-file artifact, verified, until ctx ends.
-func (a *app) openInput(ctx context.Context, store artifacts.Store, art artifacts.Artifact) (io.ReadCloser, error) {
-	path, err := a.localFile(ctx, store, art)
+// Open reads a single-file artifact, verified, until ctx ends.
+func (t *Trained) Open(ctx context.Context, at Place, art artifacts.Artifact) (io.ReadCloser, error) {
+	path, err := at.file(ctx, t.store, art)
 	if err != nil {
 		return nil, err
 	}

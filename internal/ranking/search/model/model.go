@@ -1,4 +1,7 @@
-package cli
+// Package model finds trained models among a pipeline's results, and gives what a search with
+// one needs: verified local files, and the titles and first words of its documents. It must not
+// know flags, how a plan is made, or the process that searches.
+package model
 
 import (
 	"context"
@@ -10,7 +13,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -18,60 +20,16 @@ import (
 // trainKind is the kind of the steps whose results can be searched.
 const trainKind = "train"
 
-// trained is a train step of the pipeline with its index in a preview.
-type trained struct {
+// Trained is a train step of the pipeline with its index in a preview.
+type Trained struct {
 	Address string
 	at      int // in Preview.Plan.Steps and Preview.Items
 	preview *plan.Preview
 	store   artifacts.Store
 }
 
-// findModel finds the train step with a result that a target selects ("": of all). There must
-// be exactly one.
-func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
-	p, err := a.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a.Targets = nil
-	if target != "" {
-		a.Targets = []string{target}
-	}
-	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // checks that the target names something
-		return nil, a.TargetError(err)
-	}
-	if a.Targets, err = trainSteps(p, target); err != nil {
-		return nil, fault.Input(err)
-	}
-	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
-	if err != nil {
-		return nil, err
-	}
-	var found []*trained
-	for i, s := range pl.Steps {
-		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
-			found = append(found, &trained{s.Address, i, v, store})
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, a.untrained(a.Targets)
-	}
-	return nil, chooseModel(ctx, found)
-}
-
-// trainSteps are the addresses of the train steps that a target selects.
-func trainSteps(p *pipeline.Pipeline, target string) ([]string, error) {
+// Steps are the addresses of the train steps that a target selects; "": all.
+func Steps(p *pipeline.Pipeline, target string) ([]string, error) {
 	var all, chosen, others []string
 	for _, s := range p.Steps {
 		selected := target == "" || plan.Matches(target, s.Address)
@@ -88,24 +46,16 @@ func trainSteps(p *pipeline.Pipeline, target string) ([]string, error) {
 	case len(all) == 0:
 		return nil, errors.New("the pipeline has no step of kind train, so there is no model to search")
 	case len(chosen) == 0:
-		return nil, fmt.Errorf("--model %s is a step of kind %s, not train; the train steps are:\n%s", target, others[0], lines(all))
+		return nil, fmt.Errorf("--model %s is a step of kind %s, not train; the train steps are:\n%s", target, others[0], Lines(all))
 	}
 	return chosen, nil
-}
-
-// untrained says how to train a model.
-func (a *app) untrained(addresses []string) error {
-	train := a.hint("run", "--target", addresses[0])
-	if len(addresses) == 1 {
-		return fmt.Errorf("%s is not trained yet: %s", addresses[0], train)
-	}
-	return fmt.Errorf("none of these is trained yet; `%s` trains the first:\n%s", train, lines(addresses))
 }
 
 // mostListed bounds a list of steps in an error.
 const mostListed = 20
 
-func lines(items []string) string {
+// Lines lists items in an error.
+func Lines(items []string) string {
 	more := ""
 	if n := len(items) - mostListed; n > 0 {
 		items, more = items[:mostListed], fmt.Sprintf("\n  and %d more", n)
@@ -113,8 +63,18 @@ func lines(items []string) string {
 	return "  " + strings.Join(items, "\n  ") + more
 }
 
-// chooseModel lists the models to choose from.
-func chooseModel(ctx context.Context, found []*trained) error {
+// Find are the trained models of a preview that kept the results of train steps.
+func Find(v *plan.Preview, store artifacts.Store) (found []*Trained) {
+	for i, s := range v.Plan.Steps {
+		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
+			found = append(found, &Trained{s.Address, i, v, store})
+		}
+	}
+	return found
+}
+
+// Choose is an error that lists the models to choose from.
+func Choose(ctx context.Context, found []*Trained) error {
 	items := make([]string, len(found))
 	for i, t := range found {
 		quality, err := t.quality(ctx)
@@ -123,11 +83,11 @@ func chooseModel(ctx context.Context, found []*trained) error {
 		}
 		items[i] = fmt.Sprintf("%s  %s", t.Address, quality)
 	}
-	return fault.Input(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), lines(items)))
+	return fault.Input(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), Lines(items)))
 }
 
 // quality is the dev MRR@10 by which training chose the model.
-func (t *trained) quality(ctx context.Context) (string, error) {
+func (t *Trained) quality(ctx context.Context) (string, error) {
 	b, err := artifacts.ReadBlob(ctx, t.store.Blobs, t.result().Outputs["report"].Digest, artifacts.AnySize)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", t.Address, err)
@@ -145,10 +105,10 @@ func (t *trained) quality(ctx context.Context) (string, error) {
 	return fmt.Sprintf("dev MRR@10 %.1f %%", 100*mrr), nil
 }
 
-func (t *trained) result() *artifacts.Result { return t.preview.Items[t.at].Result }
+func (t *Trained) result() *artifacts.Result { return t.preview.Items[t.at].Result }
 
-// input is the artifact of an input attribute that takes exactly one.
-func (t *trained) input(name string) (artifacts.Artifact, error) {
+// Input is the artifact of an input attribute that takes exactly one.
+func (t *Trained) Input(name string) (artifacts.Artifact, error) {
 	task, err := t.preview.Items[t.at].Task.Tree()
 	if err != nil {
 		return artifacts.Artifact{}, err
@@ -165,7 +125,7 @@ func (t *trained) input(name string) (artifacts.Artifact, error) {
 
 // documents are the collection's documents, with their real titles, from the step that made
 // the queries. ok is false if that step has none.
-func (t *trained) documents() (art artifacts.Artifact, ok bool, err error) {
+func (t *Trained) documents() (art artifacts.Artifact, ok bool, err error) {
 	p := t.preview.Plan
 	task, err := p.Steps[t.at].Task.Tree()
 	if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package model
 
 import (
 	"strings"
@@ -21,7 +21,7 @@ func TestPresent(t *testing.T) {
 		{"cuda:2", two, "--device cuda:2: this process has 2 cards, from cuda:0 on"},
 		{"cuda:99999999999999999999", two, "this process has 2 cards"},
 	} {
-		err := present(c.name, func() (device.CUDA, error) { return c.have, nil })
+		err := Present(c.name, func() (device.CUDA, error) { return c.have, nil })
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}

@@ -2,21 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
-	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
 	textdiff "github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/pipeline/format"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -50,36 +41,26 @@ files are printed. The meaning of a file never changes. If a file is not HCL, no
 type formatOptions struct{ check, diff, recursive bool }
 
 func (a *app) format(paths []string, o formatOptions) error {
-	sources := map[string][]byte{}
-	for _, path := range paths {
-		if err := readSources(sources, path, o.recursive); err != nil {
-			return fault.Input(err)
-		}
-	}
-	if ds := pipeline.CheckSyntax(sources); ds.HasErrors() {
-		return fault.Input(ds.Err())
+	files, err := format.Unformatted(paths, o.recursive)
+	if err != nil {
+		return fault.Input(err)
 	}
 	changed := []string{}
-	for _, name := range sortedNames(sources) {
-		src := sources[name]
-		out := hclwrite.Format(src)
-		if bytes.Equal(src, out) {
-			continue
-		}
-		changed = append(changed, name)
+	for _, f := range files {
+		changed = append(changed, f.Name)
 		switch {
 		case o.diff && !a.JSON:
-			d := bytes.NewReader(textdiff.Diff(name, src, name+" (formatted)", out))
+			d := bytes.NewReader(textdiff.Diff(f.Name, f.Was, f.Name+" (formatted)", f.Is))
 			if err := view.Copy(a.Out, d, terminal(a.Out) > 0); err != nil {
 				return err
 			}
 		case !o.check && !o.diff:
-			if err := replaceFile(name, src, out); err != nil {
+			if err := f.Replace(); err != nil {
 				return err
 			}
 		}
 		if !a.JSON && !o.diff {
-			view.Println(a.Out, name)
+			view.Println(a.Out, f.Name)
 		}
 	}
 	if a.JSON {
@@ -91,76 +72,4 @@ func (a *app) format(paths []string, o formatOptions) error {
 		return fault.Printed(fault.CodeInput)
 	}
 	return nil
-}
-
-// readSources adds the files of pipelines and tests at a path.
-func readSources(sources map[string][]byte, path string, recursive bool) error {
-	folders := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
-		if folders, err = foldersWithin(path); err != nil {
-			return err
-		}
-		if len(folders) == 0 {
-			return fmt.Errorf("neither the folder %s nor its subfolders have an *.hcl file", path)
-		}
-	}
-	for _, f := range folders {
-		files, err := pipeline.ReadAll(f)
-		if err != nil {
-			return err
-		}
-		maps.Copy(sources, files)
-	}
-	return nil
-}
-
-// foldersWithin lists the folders with such files: the folder and its subfolders that are not
-// hidden.
-func foldersWithin(top string) (folders []string, err error) {
-	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		hidden := name != top && strings.HasPrefix(d.Name(), ".")
-		switch {
-		case d.IsDir() && hidden:
-			return fs.SkipDir
-		case !d.IsDir() && !hidden && strings.HasSuffix(name, ".hcl"):
-			folders = append(folders, filepath.Dir(name))
-		}
-		return nil
-	})
-	slices.Sort(folders)
-	return slices.Compact(folders), err
-}
-
-// replaceFile writes a file atomically, keeping its permissions, unless it has changed since
-// it was read: another edit is never lost.
-func replaceFile(name string, was, b []byte) error {
-	name, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	switch now, err := os.ReadFile(name); {
-	case err != nil:
-		return err
-	case bytes.Equal(now, b): // another redsi fmt was first
-		return nil
-	case !bytes.Equal(now, was):
-		return fmt.Errorf("%s changed while it was being formatted and was left alone: format it again", name)
-	}
-	return atomicfile.WriteFile(name, b, info.Mode().Perm())
-}
-
-func sortedNames(sources map[string][]byte) []string {
-	var names []string
-	for n := range sources {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,18 +12,17 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
+	"github.com/redsi/redsi/internal/pipeline/testfile/world"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
@@ -52,7 +49,7 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 			if err != nil {
 				return fault.Input(fmt.Errorf("--filter: %w", err))
 			}
-			files, err := testFiles(args)
+			files, err := world.Files(args)
 			if err != nil {
 				return err
 			}
@@ -62,35 +59,6 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 	}
 	cmd.Flags().StringVar(&filter, "filter", "", "run only tests whose names this `REGEXP` matches")
 	return cmd
-}
-
-// testFiles lists the test files that arguments name.
-func testFiles(args []string) (files []string, err error) {
-	if len(args) == 0 {
-		args = []string{"."}
-	}
-	for _, arg := range args {
-		info, err := os.Stat(arg)
-		switch {
-		case err != nil:
-			return nil, fault.Input(err)
-		case info.IsDir():
-			found, err := filepath.Glob(filepath.Join(escapeGlob(arg), "*"+pipeline.TestSuffix))
-			if err != nil || len(found) == 0 {
-				return nil, fault.Input(fmt.Errorf("there is no *%s in %s", pipeline.TestSuffix, arg))
-			}
-			files = append(files, found...)
-		case !strings.HasSuffix(arg, pipeline.TestSuffix):
-			return nil, fault.Input(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, pipeline.TestSuffix))
-		default:
-			files = append(files, arg)
-		}
-	}
-	return files, nil
-}
-
-func escapeGlob(path string) string {
-	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
 }
 
 // testResult is the outcome of one run block.
@@ -189,7 +157,7 @@ func (t *tester) one(ctx context.Context, b *app, f *testfile.File, r *testfile.
 }
 
 func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) ([]testfile.Failure, error) {
-	b.File, b.Targets = t.pipelineOf(f, r), r.Targets
+	b.File, b.Targets = world.PipelineOf(f, r), r.Targets
 	b.Lock = filepath.Join(t.dir, lockfile.Name)
 	if err := copyIfThere(filepath.Join(session.ProjectDir(b.File), lockfile.Name), b.Lock); err != nil {
 		return nil, err
@@ -199,40 +167,22 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	if err != nil {
 		return nil, err
 	}
-	v, err := b.testPlan(ctx, p)
+	v, _, err := b.testPlan(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	w := testfile.World{Scope: scope, Steps: testSteps(p, v)}
+	w := testfile.World{Scope: scope, Steps: world.Steps(p, v)}
 	if r.Command == testfile.Apply {
 		if err := b.run(ctx, runOptions{cluster: clusterOptions{embedded: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
 			return nil, err
 		}
-		if v, err = b.testPlan(ctx, p); err != nil {
+		v, store, err := b.testPlan(ctx, p)
+		if err != nil {
 			return nil, err
 		}
-		if err := b.left(ctx, v, &w); err != nil {
-			return nil, err
-		}
+		world.Results(ctx, store, v, &w)
 	}
 	return r.Check(w)
-}
-
-// pipelineOf is the pipeline that a run names, or the one beside its file.
-func (t *tester) pipelineOf(f *testfile.File, r *testfile.Run) string {
-	dir := filepath.Dir(f.Name)
-	if r.Pipeline != "" {
-		return filepath.Join(dir, filepath.FromSlash(r.Pipeline))
-	}
-	if usual := filepath.Join(dir, pipeline.DefaultFile); fileExists(usual) {
-		return usual
-	}
-	return dir
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // copyIfThere copies from to to, or removes to if from does not exist.
@@ -250,136 +200,18 @@ func copyIfThere(from, to string) error {
 	return os.WriteFile(to, b, 0o644)
 }
 
-func (a *app) testPlan(ctx context.Context, p *pipeline.Pipeline) (*plan.Preview, error) {
+// testPlan previews the targets of a test, and keeps their results.
+func (a *app) testPlan(ctx context.Context, p *pipeline.Pipeline) (*plan.Preview, artifacts.Store, error) {
 	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
 	if err != nil {
-		return nil, err
+		return nil, artifacts.Store{}, err
 	}
 	store, err := a.OpenStore(ctx)
 	if err != nil {
-		return nil, err
+		return nil, store, err
 	}
-	return a.PreviewOf(ctx, store, pl, session.KeepAll)
-}
-
-// testSteps are the steps of a plan as assertions see them.
-func testSteps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
-	at := make(map[string]int, len(p.Steps))
-	for i, s := range p.Steps {
-		at[s.Address] = i
-	}
-	for i, s := range v.Plan.Steps {
-		x := p.Steps[at[s.Address]]
-		tree, err := x.Task.Tree()
-		if err != nil {
-			panic(fmt.Sprintf("%s: %v", s.Address, err)) // made by the loader
-		}
-		steps = append(steps, testfile.Step{Address: s.Address, Block: x.Block, Kind: x.Kind, Name: x.Name, Key: x.Key,
-			Outcome: strings.ToUpper(string(v.Items[i].Outcome)), Config: tree})
-	}
-	return steps
-}
-
-// left lets assertions read the results of a run.
-func (a *app) left(ctx context.Context, v *plan.Preview, w *testfile.World) error {
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return err
-	}
-	results := map[string]*artifacts.Result{}
-	for i, it := range v.Items {
-		results[v.Plan.Steps[i].Address] = it.Result
-	}
-	find := func(address string) (*artifacts.Result, error) {
-		if r := results[address]; r != nil {
-			return r, nil
-		}
-		return nil, errors.New("it has no result after the run")
-	}
-	w.Rows = func(address string) (map[string]any, error) {
-		r, err := find(address)
-		if err != nil {
-			return nil, err
-		}
-		b, err := artifacts.ReadBlob(ctx, store.Blobs, r.Outputs["json"].Digest, pipeline.MaxFile)
-		if err != nil {
-			return nil, err
-		}
-		return cellsOf(b)
-	}
-	w.Outputs = func(address string) (map[string]any, error) {
-		r, err := find(address)
-		if err != nil {
-			return nil, err
-		}
-		return outputsOf(ctx, store, r)
-	}
-	return nil
-}
-
-// cellsOf are the cells of a table by row and column: numbers, texts, or null.
-func cellsOf(b []byte) (map[string]any, error) {
-	var t render.Table
-	if err := json.Unmarshal(b, &t); err != nil {
-		return nil, err
-	}
-	rows := map[string]any{}
-	for _, r := range t.Rows {
-		if r.ID == "" {
-			continue
-		}
-		cells := map[string]any{}
-		for column, c := range r.Cells {
-			switch {
-			case c.Value != nil:
-				cells[column] = *c.Value
-			case c.Text != "":
-				cells[column] = c.Text
-			default:
-				cells[column] = nil
-			}
-		}
-		rows[r.ID] = cells
-	}
-	return rows, nil
-}
-
-// shownText bounds the files whose text an assertion can read.
-const shownText = 64 << 10
-
-// outputsOf are a step's outputs: digest, size and, of small UTF-8 files, the text.
-func outputsOf(ctx context.Context, store artifacts.Store, r *artifacts.Result) (map[string]any, error) {
-	file := func(d artifacts.Digest, size int64) (map[string]any, error) {
-		x := map[string]any{"digest": d.String(), "size": size, "text": nil}
-		if size > shownText {
-			return x, nil
-		}
-		b, err := artifacts.ReadBlob(ctx, store.Blobs, d, shownText)
-		if err == nil && utf8.Valid(b) {
-			x["text"] = string(b)
-		}
-		return x, err
-	}
-	out := map[string]any{}
-	for name, art := range r.Outputs {
-		var x map[string]any
-		var err error
-		if art.Files == nil {
-			x, err = file(art.Digest, art.Size)
-		} else {
-			files := map[string]any{}
-			for _, f := range art.Files {
-				one, ferr := file(f.Digest, f.Size)
-				files[f.Name], err = one, cmp.Or(err, ferr)
-			}
-			x = map[string]any{"digest": art.Digest.String(), "size": art.Size, "files": files}
-		}
-		if err != nil {
-			return nil, err
-		}
-		out[name] = x
-	}
-	return out, nil
+	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
+	return v, store, err
 }
 
 func (t *tester) print(r testResult) {

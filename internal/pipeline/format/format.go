@@ -1,0 +1,108 @@
+// Package format formats files of pipelines and tests. It must not know what they mean.
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+)
+
+// File is a file that is not formatted.
+type File struct {
+	Name    string
+	Was, Is []byte
+}
+
+// Unformatted finds the files of pipelines and tests at some paths that formatting changes,
+// by name. If one of them is not HCL, there is an error.
+func Unformatted(paths []string, recursive bool) ([]File, error) {
+	sources := map[string][]byte{}
+	for _, path := range paths {
+		if err := readSources(sources, path, recursive); err != nil {
+			return nil, err
+		}
+	}
+	if ds := pipeline.CheckSyntax(sources); ds.HasErrors() {
+		return nil, ds.Err()
+	}
+	var files []File
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if f := (File{name, sources[name], hclwrite.Format(sources[name])}); !bytes.Equal(f.Was, f.Is) {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
+
+// readSources adds the files of pipelines and tests at a path.
+func readSources(sources map[string][]byte, path string, recursive bool) error {
+	folders := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
+		if folders, err = foldersWithin(path); err != nil {
+			return err
+		}
+		if len(folders) == 0 {
+			return fmt.Errorf("neither the folder %s nor its subfolders have an *.hcl file", path)
+		}
+	}
+	for _, f := range folders {
+		files, err := pipeline.ReadAll(f)
+		if err != nil {
+			return err
+		}
+		maps.Copy(sources, files)
+	}
+	return nil
+}
+
+// foldersWithin lists the folders with such files: the folder and its subfolders that are not
+// hidden.
+func foldersWithin(top string) (folders []string, err error) {
+	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := name != top && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case d.IsDir() && hidden:
+			return fs.SkipDir
+		case !d.IsDir() && !hidden && strings.HasSuffix(name, ".hcl"):
+			folders = append(folders, filepath.Dir(name))
+		}
+		return nil
+	})
+	slices.Sort(folders)
+	return slices.Compact(folders), err
+}
+
+// Replace writes the formatted file atomically, keeping its permissions, unless it has changed since
+// it was read: another edit is never lost.
+func (f File) Replace() error {
+	name, err := filepath.EvalSymlinks(f.Name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	switch now, err := os.ReadFile(name); {
+	case err != nil:
+		return err
+	case bytes.Equal(now, f.Is): // another redsi fmt was first
+		return nil
+	case !bytes.Equal(now, f.Was):
+		return fmt.Errorf("%s changed while it was being formatted and was left alone: format it again", name)
+	}
+	return atomicfile.WriteFile(name, f.Is, info.Mode().Perm())
+}

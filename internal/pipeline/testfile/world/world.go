@@ -1,0 +1,185 @@
+// Package world finds the files of tests, and gives their assertions what came of a plan or a
+// run: steps with their outcomes, cells of tables, outputs. It must not know how a pipeline is
+// planned or run.
+package world
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/testfile"
+	"github.com/redsi/redsi/internal/system/fault"
+)
+
+// Files lists the test files that arguments name; without any, those in this folder.
+func Files(args []string) (files []string, err error) {
+	if len(args) == 0 {
+		args = []string{"."}
+	}
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case err != nil:
+			return nil, fault.Input(err)
+		case info.IsDir():
+			found, err := filepath.Glob(filepath.Join(escapeGlob(arg), "*"+pipeline.TestSuffix))
+			if err != nil || len(found) == 0 {
+				return nil, fault.Input(fmt.Errorf("there is no *%s in %s", pipeline.TestSuffix, arg))
+			}
+			files = append(files, found...)
+		case !strings.HasSuffix(arg, pipeline.TestSuffix):
+			return nil, fault.Input(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, pipeline.TestSuffix))
+		default:
+			files = append(files, arg)
+		}
+	}
+	return files, nil
+}
+
+func escapeGlob(path string) string {
+	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
+}
+
+// PipelineOf is the pipeline that a run names, or the one beside its file.
+func PipelineOf(f *testfile.File, r *testfile.Run) string {
+	dir := filepath.Dir(f.Name)
+	if r.Pipeline != "" {
+		return filepath.Join(dir, filepath.FromSlash(r.Pipeline))
+	}
+	if usual := filepath.Join(dir, pipeline.DefaultFile); fileExists(usual) {
+		return usual
+	}
+	return dir
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Steps are the steps of a plan as assertions see them.
+func Steps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
+	at := make(map[string]int, len(p.Steps))
+	for i, s := range p.Steps {
+		at[s.Address] = i
+	}
+	for i, s := range v.Plan.Steps {
+		x := p.Steps[at[s.Address]]
+		tree, err := x.Task.Tree()
+		if err != nil {
+			panic(fmt.Sprintf("%s: %v", s.Address, err)) // made by the loader
+		}
+		steps = append(steps, testfile.Step{Address: s.Address, Block: x.Block, Kind: x.Kind, Name: x.Name, Key: x.Key,
+			Outcome: strings.ToUpper(string(v.Items[i].Outcome)), Config: tree})
+	}
+	return steps
+}
+
+// Results lets assertions read the results of a preview that kept them.
+func Results(ctx context.Context, store artifacts.Store, v *plan.Preview, w *testfile.World) {
+	results := map[string]*artifacts.Result{}
+	for i, it := range v.Items {
+		results[v.Plan.Steps[i].Address] = it.Result
+	}
+	find := func(address string) (*artifacts.Result, error) {
+		if r := results[address]; r != nil {
+			return r, nil
+		}
+		return nil, errors.New("it has no result after the run")
+	}
+	w.Rows = func(address string) (map[string]any, error) {
+		r, err := find(address)
+		if err != nil {
+			return nil, err
+		}
+		b, err := artifacts.ReadBlob(ctx, store.Blobs, r.Outputs["json"].Digest, pipeline.MaxFile)
+		if err != nil {
+			return nil, err
+		}
+		return cellsOf(b)
+	}
+	w.Outputs = func(address string) (map[string]any, error) {
+		r, err := find(address)
+		if err != nil {
+			return nil, err
+		}
+		return outputsOf(ctx, store, r)
+	}
+}
+
+// cellsOf are the cells of a table by row and column: numbers, texts, or null.
+func cellsOf(b []byte) (map[string]any, error) {
+	var t render.Table
+	if err := json.Unmarshal(b, &t); err != nil {
+		return nil, err
+	}
+	rows := map[string]any{}
+	for _, r := range t.Rows {
+		if r.ID == "" {
+			continue
+		}
+		cells := map[string]any{}
+		for column, c := range r.Cells {
+			switch {
+			case c.Value != nil:
+				cells[column] = *c.Value
+			case c.Text != "":
+				cells[column] = c.Text
+			default:
+				cells[column] = nil
+			}
+		}
+		rows[r.ID] = cells
+	}
+	return rows, nil
+}
+
+// shownText bounds the files whose text an assertion can read.
+const shownText = 64 << 10
+
+// outputsOf are a step's outputs: digest, size and, of small UTF-8 files, the text.
+func outputsOf(ctx context.Context, store artifacts.Store, r *artifacts.Result) (map[string]any, error) {
+	file := func(d artifacts.Digest, size int64) (map[string]any, error) {
+		x := map[string]any{"digest": d.String(), "size": size, "text": nil}
+		if size > shownText {
+			return x, nil
+		}
+		b, err := artifacts.ReadBlob(ctx, store.Blobs, d, shownText)
+		if err == nil && utf8.Valid(b) {
+			x["text"] = string(b)
+		}
+		return x, err
+	}
+	out := map[string]any{}
+	for name, art := range r.Outputs {
+		var x map[string]any
+		var err error
+		if art.Files == nil {
+			x, err = file(art.Digest, art.Size)
+		} else {
+			files := map[string]any{}
+			for _, f := range art.Files {
+				one, ferr := file(f.Digest, f.Size)
+				files[f.Name], err = one, cmp.Or(err, ferr)
+			}
+			x = map[string]any{"digest": art.Digest.String(), "size": art.Size, "files": files}
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[name] = x
+	}
+	return out, nil
+}

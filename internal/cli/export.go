@@ -56,20 +56,12 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 			case folder != "" && o.File != "":
 				return fault.Input(errors.New("give either --archive or --hub, not both"))
 			case o.File != "":
-				if cmd.Flags().Changed("namespace") {
-					return fault.Input(errors.New("--namespace can be used only with --hub"))
-				}
 				o.Choice.Over, o.Choice.Fit = over.n, fit.n
 				x, err := a.exportArchive(cmd.Context(), o)
 				if err != nil {
 					return err
 				}
 				return a.sayArchived(x)
-			}
-			for _, flag := range archiveFlags {
-				if cmd.Flags().Changed(flag) {
-					return fault.Input(fmt.Errorf("--%s is for --archive", flag))
-				}
 			}
 			list, err := a.exportHub(cmd.Context(), folder, namespace)
 			if err != nil {
@@ -91,11 +83,10 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 	fit.flag(f, "fit", "100MB", "with --archive: leave out the largest files until the rest fits into this size")
 	f.StringVar(&o.DOI, "doi", "", "with --archive: reserved `DOI`, for CITATION.cff and the deposit")
 	f.StringVar(&o.Deposit, "deposit", "", "with --archive: also write metadata for this repository: zenodo")
+	onlyWith(cmd, "archive", "blobs", "without-blobs-over", "fit", "doi", "deposit")
+	onlyWith(cmd, "hub", "namespace")
 	return cmd
 }
-
-// archiveFlags can be used only with --archive.
-var archiveFlags = []string{"blobs", "without-blobs-over", "fit", "doi", "deposit"}
 
 // exportArchive writes the pipeline and its results as an archive.
 func (a *app) exportArchive(ctx context.Context, o pack.Options) (*pack.Exported, error) {

@@ -122,14 +122,14 @@ var otherWords = map[string][]string{
 	"artifacts": {"ls", "cat", "outputs"}, "pull": {"fetch", "checkout"}, "validate": {"lint"}, "why": {"explain"}, "init": {"new", "create"}, "dev": {"server", "start"},
 }
 
-// checkArgs makes errors in a command's arguments input errors.
+// checkArgs makes errors in a command's arguments input errors, and checks its flags.
 func checkArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
 				return fault.Input(misused(cmd, err))
 			}
-			return nil
+			return checkOnly(cmd)
 		}
 	}
 	for _, c := range cmd.Commands() {

@@ -59,7 +59,7 @@ the card are named, with what to change.`,
 				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
 			}
 			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, max(2, runtime.NumCPU())), cmp.Or(facts.GPUSlots, 1)
-			o, err := cards.options(cmd)
+			o, err := cards.options()
 			if err != nil {
 				return err
 			}
@@ -139,6 +139,6 @@ the card are named, with what to change.`,
 	f.BoolVarP(&st.All, "all", "a", false, "list every step, also hits")
 	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
-	cards.add(f)
+	cards.add(cmd)
 	return cmd
 }

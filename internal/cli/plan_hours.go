@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/device"
@@ -30,7 +29,8 @@ type hoursFlags struct {
 	price string
 }
 
-func (h *hoursFlags) add(f *pflag.FlagSet) {
+func (h *hoursFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
 	var known []string
 	for _, c := range roofline.Cards() {
 		known = append(known, c.Name)
@@ -39,16 +39,12 @@ func (h *hoursFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&h.on, "on", "", "with --hours, the type of card: "+strings.Join(known, ", "))
 	f.IntVar(&h.cards, "cards", 1, "with --hours, how many cards there are")
 	f.StringVar(&h.price, "price", "", "with --hours, US dollars per card and hour (default: a typical rental price)")
+	onlyWith(cmd, "hours", "on", "cards", "price")
 }
 
 // options are the hours that the flags ask for; nil: none.
-func (h *hoursFlags) options(cmd *cobra.Command) (*cardhours.Options, error) {
+func (h *hoursFlags) options() (*cardhours.Options, error) {
 	if !h.asked {
-		for _, name := range []string{"on", "cards", "price"} {
-			if cmd.Flags().Changed(name) {
-				return nil, fault.Input(fmt.Errorf("--%s can be used only with --hours", name))
-			}
-		}
 		return nil, nil
 	}
 	if h.on == "" {

@@ -63,9 +63,6 @@ collection spares what has arrived until the transfer is done.`,
 			if o.run != "" && len(a.Targets) > 0 {
 				return fault.Input(errors.New("give either --target or --run, not both"))
 			}
-			if o.only && len(a.Targets) == 0 {
-				return fault.Input(errors.New("--only can be used only with --target: it leaves out what the target needs"))
-			}
 			t, err := a.transferBetween(cmd.Context(), args[0], push, o.dry)
 			if err != nil {
 				return err
@@ -78,6 +75,7 @@ collection spares what has arrived until the transfer is done.`,
 	cmd.Flags().StringVar(&o.run, "run", "", "the results and the record of this `RUN`: an id, a part of one, last or last~N")
 	cmd.Flags().BoolVar(&o.only, "only", false, "with --target: without what it needs")
 	cmd.Flags().BoolVarP(&o.dry, "dry-run", "n", false, "say what would be copied, copy nothing")
+	onlyWith(cmd, "target", "only")
 	return cmd
 }
 

@@ -45,11 +45,6 @@ each step, signed if you have a signing key.`,
 				}
 				return a.rebuild(cmd.Context(), o)
 			}
-			for _, name := range slices.Concat(rebuildFlags, fromFlags) {
-				if cmd.Flags().Changed(name) {
-					return fault.Input(fmt.Errorf("--%s can be used only with --rebuild, which says what to run again", name))
-				}
-			}
 			store, err := a.OpenOwn(cmd.Context())
 			if err != nil {
 				return err
@@ -99,6 +94,7 @@ each step, signed if you have a signing key.`,
 	o.flags(cmd)
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
+	onlyWith(cmd, "rebuild", slices.Concat(rebuildFlags, fromFlags)...)
 	return cmd
 }
 

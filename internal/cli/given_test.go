@@ -182,7 +182,7 @@ func TestLogsOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := counted.Calls(storetest.BlobsMissing)
-	logs, err := (&app{}).logsOfRun(t.Context(), store, "last", "", false)
+	logs, err := newApp(&session.Session{}, nil, nil).logsOfRun(t.Context(), store, "last", "", false)
 	if err != nil || len(logs) != 22 || logs[5].Address != "step.command.bad" || !strings.Contains(logs[21].Note, "lost with its result") {
 		t.Fatalf("%d logs: %+v, %v", len(logs), logs, err)
 	}

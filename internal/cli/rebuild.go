@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/step"
@@ -353,7 +352,7 @@ func (r *rebuilder) around(ctx context.Context) error {
 		if !evaluate[s.Task.Kind] {
 			continue
 		}
-		err := session.InputsOf(s.Task, func(_ string, in step.Input) {
+		err := plan.InputsOf(s.Task, func(_ string, in step.Input) {
 			if in.Ref != nil {
 				reads[*in.Ref] = append(reads[*in.Ref], i)
 			}

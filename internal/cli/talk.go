@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
 )
@@ -29,4 +30,13 @@ func newApp(s *session.Session, out, errw io.Writer) *app {
 	a := &app{Session: s, Out: out, Err: errw}
 	a.Talk, a.Hint = talk{a}, a.hint
 	return a
+}
+
+// print prints a result: as JSON if that was asked for, else as text.
+func (a *app) print(v any, text func(w io.Writer)) error {
+	if a.JSON {
+		return view.WriteJSON(a.Out, v)
+	}
+	text(a.Out)
+	return nil
 }

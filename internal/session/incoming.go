@@ -114,7 +114,7 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 		if v.Items[j].Outcome == plan.Hit || !slices.ContainsFunc(s.Deps, func(d int) bool { return v.Items[d].From != "" }) {
 			continue
 		}
-		err := InputsOf(s.Task, func(_ string, in step.Input) {
+		err := plan.InputsOf(s.Task, func(_ string, in step.Input) {
 			if in.Ref == nil {
 				return
 			}
@@ -197,16 +197,4 @@ func (se *Session) countIncoming(ctx context.Context, own artifacts.Store, v *pl
 		}
 	}
 	return nil
-}
-
-func InputsOf(t step.Task, each func(path string, in step.Input)) error {
-	tree, err := t.Tree()
-	if err != nil {
-		return err
-	}
-	_, err = step.MapInputs(tree, func(path string, in step.Input) (step.Input, error) {
-		each(path, in)
-		return in, nil
-	})
-	return err
 }

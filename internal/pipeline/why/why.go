@@ -1,0 +1,166 @@
+// Package why owns the decision why a step of a plan is a hit or must run, and why one of an
+// ended run ran. It must not know where the plan and the records come from, or print.
+package why
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/step"
+)
+
+// Step is the answer for one step of a plan.
+type Step struct {
+	Address string              `json:"address"`
+	Outcome plan.Outcome        `json:"outcome"`
+	Reason  string              `json:"reason,omitempty"`
+	From    string              `json:"from,omitempty"` // the other store that has the result
+	Fetch   *int64              `json:"fetch_bytes,omitempty"`
+	Passed  []string            `json:"not_used,omitempty"` // existing results, and why they are not used
+	Waits   []string            `json:"waits_for,omitempty"`
+	Against string              `json:"compared_with,omitempty"` // the run whose result the changes are since
+	Changes []Change            `json:"changes,omitempty"`
+	Counted []string            `json:"libraries,omitempty"` // the libraries of its interpreters, as in the key
+	Origin  string              `json:"origin,omitempty"`
+	Made    *Made               `json:"made,omitempty"` // of a hit
+	Failed  *journal.Failed     `json:"failed_before,omitempty"`
+	Resumes *journal.Checkpoint `json:"resumes,omitempty"` // what it continues from
+}
+
+// Change is a change with the place in the HCL that made it.
+type Change struct {
+	step.Change
+	Where string `json:"where,omitempty"`
+}
+
+// Made is how a result was made.
+type Made struct {
+	Key      artifacts.Digest `json:"key"`
+	Run      string           `json:"run"`
+	As       string           `json:"as,omitempty"` // the step's address then, if it was another
+	Finished time.Time        `json:"finished"`
+	TookS    float64          `json:"took_s"`
+	Revision string           `json:"revision,omitempty"` // of redsi
+	Inputs   []Input          `json:"inputs,omitempty"`
+	Rebuilt  *attest.Told     `json:"rebuilt,omitempty"` // who rebuilt it
+
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // why it is valid for this key
+}
+
+// Input is an input that the result was made from.
+type Input struct {
+	Path   string `json:"path"` // attribute that reads it
+	Step   string `json:"step"` // that has these bytes now
+	Output string `json:"output"`
+	Digest string `json:"digest"`
+}
+
+// Facts are what a preview's steps are explained by.
+type Facts struct {
+	Preview *plan.Preview
+	Past    *journal.Journal
+	Belief  *belief.Belief
+	Fetch   map[int]int64 // bytes to fetch by step, of hits in other stores
+	Book    *attest.Book
+	Store   artifacts.Store // the own one
+	Differ  journal.Differ
+	// Counted lists the libraries in the key of a step.
+	Counted func(steps []plan.Step) []string
+}
+
+// Now says of each wanted step of a preview why it is a hit, or must run.
+func Now(ctx context.Context, f Facts, wanted func(address string) bool) ([]Step, error) {
+	var answers []Step
+	for i, s := range f.Preview.Plan.Steps {
+		if !wanted(s.Address) {
+			continue
+		}
+		w, err := f.step(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, w)
+	}
+	return answers, nil
+}
+
+func (f *Facts) step(ctx context.Context, i int) (Step, error) {
+	s, it := f.Preview.Plan.Steps[i], f.Preview.Items[i]
+	w := Step{Address: s.Address, Outcome: it.Outcome, Origin: it.Run, From: it.From, Counted: f.Counted([]plan.Step{s})}
+	if size, ok := f.Fetch[i]; ok && w.From != "" {
+		w.Fetch = &size
+	}
+	for _, p := range f.Belief.Passed[it.Key] {
+		w.Passed = append(w.Passed, p.String())
+		if do := f.Belief.WhatToDo(p); do != "" {
+			w.Passed = append(w.Passed, "-> "+do)
+		}
+	}
+	for _, d := range it.Waits {
+		w.Waits = append(w.Waits, f.Preview.Plan.Steps[d].Address)
+	}
+	var err error
+	switch it.Outcome {
+	case plan.Run:
+		err = f.run(ctx, i, &w)
+	case plan.Hit:
+		if w.Made, err = madeOf(s, it); err != nil {
+			return w, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		w.Made.Rebuilt, err = f.Book.Of(ctx, it.Key, it.Result.OutputsDigest())
+	}
+	return w, err
+}
+
+// run says why a step must run: what changed since its newest result, and where that is written.
+func (f *Facts) run(ctx context.Context, i int, w *Step) error {
+	s := f.Preview.Plan.Steps[i]
+	changes, note, err := f.Past.Changes(ctx, f.Store, f.Preview, i, f.Differ)
+	if err != nil {
+		return err
+	}
+	w.Reason, w.Against = note, f.Past.Run[s.Address]
+	if failed, ok := f.Past.Failed[i]; ok {
+		w.Failed = &failed
+	}
+	if c, ok := f.Past.Saved[i]; ok {
+		w.Resumes = &c
+	}
+	for _, c := range changes {
+		wc := Change{Change: c}
+		if p, ok := s.AttrPos[c.Attribute()]; ok {
+			wc.Where = fmt.Sprintf("%s:%d", p.File, p.Line)
+		}
+		w.Changes = append(w.Changes, wc)
+	}
+	return nil
+}
+
+// madeOf says how the result of a hit was made.
+func madeOf(s plan.Step, it plan.Item) (*Made, error) {
+	r := it.Result
+	m := &Made{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"], Accepted: it.Accepted}
+	if r.Origin.Step != s.Address {
+		m.As = r.Origin.Step
+	}
+	bound := map[string]string{}
+	err := plan.InputsOf(it.Task, func(path string, in step.Input) {
+		if in.Artifact != nil {
+			bound[path] = in.Artifact.Digest.String()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, plan.InputsOf(s.Task, func(path string, in step.Input) {
+		if in.Ref != nil {
+			m.Inputs = append(m.Inputs, Input{path, in.Ref.Step, in.Ref.Output, bound[path]})
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package signers
+
+import (
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+func key(t *testing.T, name string) *signature.Private {
+	k, err := signature.New(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestSign: a result is signed once by a key, and only after another one where that is asked;
+// what cannot be used is not signed.
+func TestSign(t *testing.T) {
+	s := mem.New()
+	var keys []artifacts.Digest
+	for _, name := range []string{"a", "b", "lost"} {
+		r := storetest.NewResult(t, s, name, map[string]string{"o": name})
+		if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+			t.Fatal(err)
+		}
+		if keys = append(keys, r.Key); name == "lost" {
+			if err := s.Blobs.Delete(t.Context(), r.Outputs["o"].Digest); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	alice, bob := key(t, "alice"), key(t, "bob")
+	damaged := func(artifacts.Digest, string) {}
+	for _, c := range []struct {
+		by   Signing
+		keys []artifacts.Digest
+		want Signed
+	}{
+		{Signing{alice, signature.Public{}, damaged}, keys[:1], Signed{Signed: 1}},
+		{Signing{alice, signature.Public{}, damaged}, keys[:1], Signed{There: 1}},
+		{Signing{bob, alice.Public(), damaged}, keys, Signed{Signed: 1, Passed: 1, Damaged: 1}},
+	} {
+		if n, err := c.by.Sign(t.Context(), s, c.keys); err != nil || n != c.want {
+			t.Errorf("%+v, %v, want %+v", n, err, c.want)
+		}
+	}
+	list, err := List(t.Context(), s, keys, signature.Ring{Trusted: []signature.Public{bob.Public()}}, alice)
+	if err != nil || len(list) != 3 || list[0].Key != "" || list[0].Results != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, x := range list[1:] {
+		if x.Results != 1 || x.Own != (x.Key == alice.Public().String()) || (x.Standing == string(signature.Trusted)) == x.Own {
+			t.Errorf("%+v", x)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package transfer
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestSelections: a run is its results and its record, the whole store is all of them; copied
+// again, nothing is.
+func TestSelections(t *testing.T) {
+	from, to := mem.New(), mem.New()
+	var steps []workflows.RunStep
+	for _, name := range []string{"a", "b"} {
+		r := storetest.NewResult(t, from, name, map[string]string{"o": name})
+		if _, _, err := artifacts.Publish(t.Context(), from, r); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, workflows.RunStep{Address: "step.x." + name, Key: r.Key, Outcome: workflows.Ran})
+	}
+	steps[1].Outcome = workflows.Failed
+	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Steps: steps}
+	if err := activities.WriteRun(t.Context(), from, rec); err != nil {
+		t.Fatal(err)
+	}
+	run, err := Run(t.Context(), from, &rec)
+	if err != nil || len(run.Keys) != 1 || len(run.Records) != 1 {
+		t.Errorf("%+v, %v", run, err)
+	}
+	all, err := All(t.Context(), from)
+	if err != nil || len(all.Keys) != 2 || len(all.Records) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for _, want := range []int{2, 0} {
+		c := &artifacts.Transfer{From: from, To: to}
+		if err := Copy(t.Context(), c, "push-x", all); err != nil || c.Done().Results != want {
+			t.Errorf("%+v, %v", c.Done(), err)
+		}
+	}
+}
+
+// TestOpen: only a copy that is not just tried makes a folder.
+func TestOpen(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "new")
+	if _, err := Open(t.Context(), folder, false, false); err == nil {
+		t.Error("a store that is not there was opened")
+	}
+	if s, err := Open(t.Context(), folder, true, true); err != nil || s.URL != folder {
+		t.Errorf("%s, %v", s.URL, err)
+	}
+	if _, err := Open(t.Context(), folder, false, false); err == nil {
+		t.Error("trying made a folder")
+	}
+	if _, err := Open(t.Context(), folder, true, false); err != nil {
+		t.Error(err)
+	}
+}

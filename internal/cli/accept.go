@@ -279,7 +279,7 @@ func (a *app) fits(ctx context.Context, store artifacts.Store, s plan.Step, x *a
 	}
 	e := entries[x.Of]
 	if !e.Hit() {
-		return fmt.Sprintf("the earlier result of %s, %s, cannot be used: %s", s.Address, shortDigest(x.Of.String()), e.Miss()), nil
+		return fmt.Sprintf("the earlier result of %s, %s, cannot be used: %s", s.Address, x.Of.Short(), e.Miss()), nil
 	}
 	x.result = e.Result
 	if x.Changes, err = session.ComparePreimages(e.Result.Preimage, x.preimage); err != nil {
@@ -287,7 +287,7 @@ func (a *app) fits(ctx context.Context, store artifacts.Store, s plan.Step, x *a
 	}
 	for _, c := range x.Changes {
 		if c.Path == "kind" {
-			return fmt.Sprintf("the result %s is of kind %s, and %s is of kind %s", shortDigest(x.Of.String()), c.Old, s.Address, c.New), nil
+			return fmt.Sprintf("the result %s is of kind %s, and %s is of kind %s", x.Of.Short(), c.Old, s.Address, c.New), nil
 		}
 	}
 	spec := a.Registry.Lookup(s.Task.Kind)
@@ -307,7 +307,7 @@ func (a *app) fits(ctx context.Context, store artifacts.Store, s plan.Step, x *a
 func (a *app) mayAccept(ctx context.Context, todo []acceptable, o acceptOptions) error {
 	var b strings.Builder
 	for _, x := range todo {
-		fmt.Fprintf(&b, "%s: result %s for key %s\n", x.Address, shortDigest(x.Of.String()), shortDigest(x.Key.String()))
+		fmt.Fprintf(&b, "%s: result %s for key %s\n", x.Address, x.Of.Short(), x.Key.Short())
 		for _, c := range x.Changes {
 			fmt.Fprintf(&b, "       %s\n", c)
 		}
@@ -395,7 +395,7 @@ func (a *app) listAccepted(ctx context.Context) error {
 		if x.Ended != nil {
 			state = fmt.Sprintf("revoked by %s, %s", x.Ended.By, x.Ended.When.Local().Format(time.DateTime))
 		}
-		view.Printf(a.Out, "%s  %s  %s, %s; %s\n", shortDigest(x.Key.String()), x.Step, x.Sentence(), x.When.Local().Format(time.DateTime), state)
+		view.Printf(a.Out, "%s  %s  %s, %s; %s\n", x.Key.Short(), x.Step, x.Sentence(), x.When.Local().Format(time.DateTime), state)
 	}
 	view.Printf(a.Out, "%s.\n", view.Count(len(all), "acceptance"))
 	return nil

@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/compare"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -178,4 +180,17 @@ func (a *app) commit(ctx context.Context, folder, name string) (variant, error) 
 		return variant{}, fault.Input(fmt.Errorf("there is no commit, branch or tag %s in the repository of %s; to compare runs, give two", name, quoted(folder)))
 	}
 	return variant{name: fmt.Sprintf("%s (%.12s)", name, id), file: a.File, id: id}, nil
+}
+
+// compareRuns prints how two runs differ.
+func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *workflows.RunRecord, all bool) error {
+	ds, same, err := compare.Runs(ctx, store, compare.Differ(a.Differ(ctx, store)), x, y)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds})
+	}
+	view.RunsDiffer(a.Out, a.style(a.Out), x.RunID, y.RunID, ds, same, all)
+	return nil
 }

@@ -35,7 +35,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 					return err
 				}
 			} else {
-				a.printFindings(found)
+				view.Findings(a.Out, a.style(a.Out), found)
 			}
 			if bad > 0 {
 				return fmt.Errorf("%s failed", view.Count(bad, "check"))
@@ -90,20 +90,3 @@ func (e examined) Place() string { return fmt.Sprintf("%s, namespace %s", e.host
 func (e examined) Polled(ctx context.Context, queue string) (bool, error) {
 	return polled(ctx, e.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
 }
-
-func (a *app) printFindings(found []doctor.Finding) {
-	st := a.style(a.Out)
-	for _, f := range found {
-		word := f.Level
-		if word == doctor.Fail {
-			word = "FAIL"
-		}
-		view.Printf(a.Out, "%s %-16s %s\n", st.Outcome(levelColour[f.Level], word), f.What, f.Note)
-		if f.Do != "" {
-			view.Printf(a.Out, "%-5s %-16s -> %s\n", "", "", f.Do)
-		}
-	}
-}
-
-// levelColour maps a level to the outcome whose colour it has.
-var levelColour = map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}

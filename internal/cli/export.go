@@ -61,13 +61,21 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 				if err != nil {
 					return err
 				}
-				return a.sayArchived(x)
+				if a.JSON {
+					return view.WriteJSON(a.Out, x)
+				}
+				view.Exported(a.Out, x, a.hint("run", targets(x.Missing)...))
+				return nil
 			}
 			list, err := a.exportHub(cmd.Context(), folder, namespace)
 			if err != nil {
 				return err
 			}
-			return a.sayRepositories(list)
+			if a.JSON {
+				return view.WriteJSON(a.Out, list)
+			}
+			view.Repositories(a.Out, list)
+			return nil
 		},
 	}
 	a.pipelineFlags(cmd)
@@ -146,44 +154,6 @@ func (a *app) exportArchive(ctx context.Context, o pack.Options) (*pack.Exported
 	return x.Write(ctx, page.Bytes(), by, m.add)
 }
 
-// sayArchived says what is in an archive.
-func (a *app) sayArchived(x *pack.Exported) error {
-	if a.JSON {
-		return view.WriteJSON(a.Out, x)
-	}
-	view.Printf(a.Out, "%s  %s, %s: %s of %s, %s of %s, %s of the pipeline\n", x.Archive, view.Size(x.Size), x.Digest, view.Count(x.Results, "result"),
-		view.Count(x.Steps, "step"), view.Count(x.Blobs, "blob"), view.Size(x.Bytes), view.Count(x.Files, "file"))
-	if x.Signer != "" {
-		view.Printf(a.Out, "signed by %s\n", x.Signer)
-	} else {
-		view.Printf(a.Out, "not signed: a reader cannot tell who made it\n")
-	}
-	for i, l := range x.LeftOut {
-		if i == pack.MostNamed {
-			view.Printf(a.Out, "%d more steps have files left out: --json lists all\n", len(x.LeftOut)-i)
-			break
-		}
-		where := "a reader runs it again"
-		if from := l.Fetched(); from != "" {
-			where = "a reader fetches it from " + from
-		}
-		view.Printf(a.Out, "left out: %s of %s, %s; %s\n", view.Count(l.Blobs, "file"), l.Step, view.Size(l.Bytes), where)
-	}
-	if n := len(x.Missing); n > 0 {
-		view.Printf(a.Out, "%s no result and are not in it: %s\n", view.Count(n, "step")+map[bool]string{true: " has", false: " have"}[n == 1], a.hint("run", targets(x.Missing)...))
-	}
-	for _, n := range x.Notes {
-		view.Printf(a.Out, "note: %s\n", n)
-	}
-	if len(x.Upload) > 0 {
-		view.Printf(a.Out, "%s  metadata for Zenodo; to upload a draft, with a token in ZENODO_TOKEN:\n", x.Deposit)
-		for _, c := range x.Upload {
-			view.Printf(a.Out, "  %s\n", c)
-		}
-	}
-	return nil
-}
-
 // exportHub writes the repositories, and says which steps have no result for theirs.
 func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]repositories.Repository, error) {
 	v, store, err := a.PreviewFor(ctx, func(_ int, it *plan.Item) bool { return repositories.Makes(a.Registry.Lookup(it.Task.Kind)) })
@@ -205,20 +175,6 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]reposi
 		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
 	}
 	return list, nil
-}
-
-func (a *app) sayRepositories(list []repositories.Repository) error {
-	if a.JSON {
-		return view.WriteJSON(a.Out, list)
-	}
-	for _, e := range list {
-		view.Printf(a.Out, "%s  %s, %s, %s\n", e.Folder, e.Kind, view.Count(e.Files, "file"), view.Size(e.Bytes))
-	}
-	view.Println(a.Out, "to upload them, with a token (see hf auth login):")
-	for _, e := range list {
-		view.Printf(a.Out, "  %s\n", e.Upload)
-	}
-	return nil
 }
 
 // targets are the flags of a run that makes these steps; for several steps, their blocks.

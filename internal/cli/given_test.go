@@ -2,20 +2,15 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -165,56 +160,6 @@ func TestShellHasTheTerminal(t *testing.T) {
 	}
 	if b, err := os.ReadFile(seen); err != nil || string(b) != "prompt\n" {
 		t.Errorf("standard error has %q, ours %q, %v", b, &ours, err)
-	}
-}
-
-// TestLostInOrder: the same results are named each time.
-func TestLostInOrder(t *testing.T) {
-	var first string
-	for range 20 {
-		var out bytes.Buffer
-		done := artifacts.Transferred{Lost: map[artifacts.Digest]string{}}
-		for i := range lostShown + 2 {
-			done.Lost[artifacts.Digest{byte(i)}] = "gone"
-		}
-		(newApp(&session.Session{}, &out, nil)).sayTransferred(&artifacts.Transfer{}, done)
-		if first == "" {
-			first = out.String()
-		}
-		if out.String() != first || !strings.Contains(first, "\nand 2 more could not be copied") {
-			t.Fatalf("%s, before %s", &out, first)
-		}
-	}
-}
-
-// TestLogsOfARun: the results of a run are looked up together.
-func TestLogsOfARun(t *testing.T) {
-	store, counted := storetest.Faulty(mem.New())
-	d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
-	for i := range 20 {
-		preimage := fmt.Appendf(nil, `{"config":{},"format":%q,"kind":"command","version":%d}`, step.KeyFormat, i+1)
-		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: d, Size: 1}}}
-		if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
-			t.Fatal(err)
-		}
-		rec.Steps = append(rec.Steps, workflows.RunStep{Address: fmt.Sprintf("step.command.x[%q]", fmt.Sprint(i)), Key: r.Key, Outcome: workflows.Ran})
-	}
-	rec.Steps = append(rec.Steps, workflows.RunStep{Address: "step.command.gone", Key: artifacts.Digest{1}, Outcome: workflows.Ran})
-	rec.Steps = slices.Insert(rec.Steps, 5, workflows.RunStep{Address: "step.command.bad", Outcome: workflows.Failed, Error: "it broke"})
-	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
-		t.Fatal(err)
-	}
-	before := counted.Calls(storetest.BlobsMissing)
-	logs, err := newApp(&session.Session{}, nil, nil).logsOfRun(t.Context(), store, "last", "", false)
-	if err != nil || len(logs) != 22 || logs[5].Address != "step.command.bad" || !strings.Contains(logs[21].Note, "lost with its result") {
-		t.Fatalf("%d logs: %+v, %v", len(logs), logs, err)
-	}
-	if n := counted.Calls(storetest.BlobsMissing) - before; n > 2 {
-		t.Errorf("the store was asked %d times which blobs it has", n)
 	}
 }
 

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/starter"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -61,24 +59,13 @@ Existing files are never overwritten.`,
 			if a.JSON {
 				return view.WriteJSON(a.Out, map[string]any{"wrote": wrote})
 			}
-			printWrote(a.Out, wrote, dir)
+			view.Wrote(a.Out, wrote, dir)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&nq, "nq", false, "the first steps of the ReDSI paper, on a generated corpus")
 	cmd.Flags().StringVar(&corpus, "corpus", "", "a retrieval study on the documents, queries and judgments in this `folder`")
 	return cmd
-}
-
-func printWrote(out io.Writer, wrote []string, dir string) {
-	for _, file := range wrote {
-		view.Printf(out, "wrote %s\n", file)
-	}
-	next := "redsi run"
-	if dir != "." {
-		next = "cd " + quoted(dir) + " && " + next
-	}
-	view.Printf(out, "next: %s\n", next)
 }
 
 // initCorpus writes a study on the corpus in a folder into dir.
@@ -98,45 +85,7 @@ func (a *app) initCorpus(ctx context.Context, corpus, dir string) error {
 	if a.JSON {
 		return view.WriteJSON(a.Out, map[string]any{"wrote": wrote, "corpus": found})
 	}
-	printCorpus(a.Out, found)
-	printWrote(a.Out, wrote, dir)
+	view.Corpus(a.Out, found)
+	view.Wrote(a.Out, wrote, dir)
 	return nil
-}
-
-// printCorpus says what a corpus has, and where its splits come from.
-func printCorpus(out io.Writer, c *starter.Corpus) {
-	for _, f := range c.Files {
-		as := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "judgments"}[f.Role]
-		if f.Split != "" {
-			as = string(f.Split) + " " + as
-		}
-		view.Printf(out, "found %s: %d %s (%s)\n", f.Name, f.Records, as, f.Format)
-	}
-	view.Printf(out, "%s", view.Count(int(c.Documents.Union), "document"))
-	if n := c.Documents.Untitled; n > 0 {
-		view.Printf(out, ", %d without a title", n)
-	}
-	if n := c.Documents.Empty; n > 0 {
-		view.Printf(out, ", %d without words", n)
-	}
-	view.Printf(out, "\n")
-	for _, s := range collect.Splits() {
-		r := c.Questions.Of(s)
-		noun := "queries"
-		if r.Asked == 1 {
-			noun = "query"
-		}
-		view.Printf(out, "%d %s %s with %s", r.Asked, s, noun, view.Count(int(r.Judgments), "judgment"))
-		if r.Several > 0 {
-			view.Printf(out, ", %d of them with several documents", r.Several)
-		}
-		if r.InTrain > 0 {
-			view.Printf(out, ", %d with the words of a train query", r.InTrain)
-		}
-		view.Printf(out, "\n")
-	}
-	if n := c.Questions.Unjudged; n > 0 {
-		view.Printf(out, "left out, without a relevant document: %d %s\n", n, map[bool]string{true: "query", false: "queries"}[n == 1])
-	}
-	view.Printf(out, "splits: %s\n", c.Splits)
 }

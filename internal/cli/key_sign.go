@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -137,28 +136,6 @@ func (a *app) listKeys(ctx context.Context) error {
 	if a.JSON {
 		return view.WriteJSON(a.Out, map[string]any{"results": len(keys), "keys": list})
 	}
-	for _, r := range list {
-		view.Printf(a.Out, "%8d  %s\n", r.Results, signerText(r))
-	}
-	view.Printf(a.Out, "%s of %s\n", view.Count(len(keys), "result"), store.URL)
+	view.Signers(a.Out, list, len(keys), store.URL)
 	return nil
-}
-
-// signerText says who a signer is.
-func signerText(r *signers.Signer) string {
-	if r.Key == "" {
-		return "not signed"
-	}
-	words := []string{r.Standing}
-	if r.Own {
-		words = []string{"your key"}
-		if r.Standing != string(signature.Unknown) {
-			words = append(words, r.Standing)
-		}
-	}
-	text := r.Key + "  " + strings.Join(words, ", ")
-	if r.Damaged > 0 {
-		text += fmt.Sprintf("; %s not matching the record", view.Count(r.Damaged, "signature"))
-	}
-	return text
 }

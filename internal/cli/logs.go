@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/steplog"
@@ -121,7 +119,7 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepl
 		if len(logs) > 1 {
 			view.Printf(a.Out, "==> %s <==\n", l.Address)
 		}
-		a.sayLog(l)
+		view.StepLog(a.Err, a.style(a.Err), l)
 		if err := view.Copy(a.Out, strings.NewReader(string(text)), terminal(a.Out) > 0); err != nil {
 			return err
 		}
@@ -133,39 +131,4 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepl
 		return view.WriteJSON(a.Out, logs)
 	}
 	return nil
-}
-
-// sayLog says whose log follows.
-func (a *app) sayLog(l *steplog.Log) {
-	st := a.style(a.Err)
-	view.Printf(a.Err, "%s  %s", st.Bold(l.Address), l.Outcome)
-	if l.TookS > 0 {
-		view.Printf(a.Err, " %s", view.Seconds(seconds(l.TookS)))
-	}
-	if l.Host != "" {
-		view.Printf(a.Err, " on %s", l.Host)
-	}
-	if l.Run != "" {
-		view.Printf(a.Err, ", run %s", l.Run)
-	}
-	if !l.Ended.IsZero() {
-		view.Printf(a.Err, ", ended %s", l.Ended.Local().Format(time.DateTime))
-	}
-	if l.Exit != "" {
-		view.Printf(a.Err, ", exit code %s", l.Exit)
-	}
-	view.Println(a.Err)
-	if l.Error != "" {
-		view.Printf(a.Err, "       %s\n", view.Lines(l.Error))
-	}
-	if l.Empty() {
-		view.Printf(a.Err, "       its log is empty\n")
-	}
-	if l.Note != "" {
-		view.Printf(a.Err, "       %s\n", l.Note)
-	}
-	if l.Cut > 0 {
-		view.Printf(a.Err, "       its first %s and last %s; %s between them were not kept\n",
-			view.Size(activities.LogHead), view.Size(activities.LogTail), view.Size(l.Cut))
-	}
 }

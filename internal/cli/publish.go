@@ -55,7 +55,7 @@ readers would have to run are listed. Files of tables and figures are always pub
 			if a.JSON {
 				return view.WriteJSON(a.Out, pub)
 			}
-			a.printPublication(pub)
+			view.Publication(a.Out, pub, a.hint)
 			return nil
 		},
 	}
@@ -144,49 +144,4 @@ func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *publis
 		return err
 	}
 	return pub.Sign(ctx, to, k)
-}
-
-func (a *app) printPublication(pub *publish.Publication) {
-	verb := "published"
-	if pub.DryRun {
-		verb = "would publish"
-	}
-	done := pub.Done
-	view.Printf(a.Out, "%s %s and %s in %s: %s (%d were there), %s of %s\n", verb, view.Count(pub.Tables, "table"), view.Count(pub.Figures, "figure"), pub.Folder,
-		view.Count(done.Results, "result"), done.There, view.Count(done.Blobs, "blob"), view.Size(done.Bytes))
-	var fetched, lost int64
-	n := 0
-	for _, l := range pub.Left {
-		if l.URL != "" {
-			fetched += l.Size
-			n++
-			view.Printf(a.Out, "left out  %s  %s of %s: readers fetch it from %s\n", view.Size(l.Size), l.Name, l.Step, l.URL)
-			continue
-		}
-		lost += l.Size
-		view.Printf(a.Out, "left out  %s  %s of %s: readers have to rebuild it\n", view.Size(l.Size), l.Name, l.Step)
-	}
-	if len(pub.Left) > 1 {
-		view.Printf(a.Out, "left out  %s in all, of which readers fetch %s\n", view.Size(fetched+lost), view.Size(fetched))
-	}
-	for i, s := range pub.Must {
-		if i == publish.MustShown {
-			view.Printf(a.Out, "          and %s more; --json lists all\n", view.Count(len(pub.Must)-i, "step"))
-			break
-		}
-		view.Printf(a.Out, "missing    %s: readers have to run it, or steps before it\n", s)
-	}
-	switch {
-	case pub.DryRun:
-	case pub.Signer == "":
-		view.Printf(a.Out, "not signed: readers must give --untrusted use or verify; make a key with `%s` and publish again to sign\n", a.hint("key new"))
-	default:
-		view.Printf(a.Out, "signed by %s: readers give --trust %s\n", pub.Signer, quoted(pub.Signer))
-	}
-	if pub.Rebuilt != "" {
-		view.Printf(a.Out, "%s\n", pub.Rebuilt)
-	}
-	if len(pub.Hosts) > 0 {
-		view.Printf(a.Out, "the records name %s that made them: %s\n", view.Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
-	}
 }

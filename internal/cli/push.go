@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,7 +115,7 @@ func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOpt
 	if a.JSON {
 		return view.WriteJSON(a.Out, map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.dry, "transferred": done})
 	}
-	a.sayTransferred(t, done)
+	view.Transferred(a.Out, t, done)
 	return nil
 }
 
@@ -164,29 +162,4 @@ func targetArgs(targets []string) (args []string) {
 		args = append(args, "--target", t)
 	}
 	return args
-}
-
-// lostShown is how many lost results are named.
-const lostShown = 5
-
-func (a *app) sayTransferred(t *artifacts.Transfer, done artifacts.Transferred) {
-	verb := "copied"
-	if t.DryRun {
-		verb = "would copy"
-	}
-	view.Printf(a.Out, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
-		view.Count(done.Results, "result"), done.There, view.Count(done.Blobs, "blob"), view.Size(done.Bytes), view.Count(done.Records, "other record"))
-	if done.Elsewhere > 0 {
-		view.Printf(a.Out, "%s elsewhere; the address was copied\n", view.Count(done.Elsewhere, "blob")+map[bool]string{true: " lies", false: " lie"}[done.Elsewhere == 1])
-	}
-	for _, d := range done.Differs {
-		view.Printf(a.Out, "%s has different outputs there; those stay\n", d.Short())
-	}
-	for n, d := range slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare) {
-		if n == lostShown {
-			view.Printf(a.Out, "and %d more could not be copied; --json lists all\n", len(done.Lost)-lostShown)
-			break
-		}
-		view.Printf(a.Out, "%s could not be copied: %s\n", d.Short(), done.Lost[d])
-	}
 }

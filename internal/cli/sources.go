@@ -45,7 +45,7 @@ if a source is changed or unreachable and the store does not have its bytes.`,
 			if a.JSON {
 				err = view.WriteJSON(a.Out, states)
 			} else {
-				a.printSources(states)
+				view.Sources(a.Out, states)
 			}
 			if err == nil && bad > 0 {
 				err = fault.Failed(fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source")))
@@ -134,24 +134,4 @@ git::URL?ref=REF contains it.`,
 	}
 	a.pipelineFlags(cmd)
 	return cmd
-}
-
-func (a *app) printSources(states []origins.Source) {
-	n := map[string]int{}
-	stored := 0
-	for _, s := range states {
-		n[s.State]++
-		where := "not in store"
-		if s.InStore {
-			where = "in store"
-			stored++
-		}
-		note := s.Note
-		if note == "" && s.Size > 0 {
-			note = view.Size(s.Size)
-		}
-		view.Printf(a.Out, "%-11s %-13s %s  %s\n", s.State, where, s.Source, note)
-	}
-	view.Printf(a.Out, "%s: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
-		view.Count(len(states), "source"), n[origins.OK], n[origins.Unpinned], n[origins.Changed], n[origins.Unreachable], stored)
 }

@@ -1,0 +1,59 @@
+package view
+
+import (
+	"io"
+
+	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/pipeline/starter"
+	"github.com/redsi/redsi/internal/system/shellwords"
+)
+
+// Wrote prints the files of a new study, and how to run it.
+func Wrote(w io.Writer, wrote []string, dir string) {
+	for _, file := range wrote {
+		Printf(w, "wrote %s\n", file)
+	}
+	next := "redsi run"
+	if dir != "." {
+		next = "cd " + shellwords.Quote(dir) + " && " + next
+	}
+	Printf(w, "next: %s\n", next)
+}
+
+// Corpus prints what a corpus has, and where its splits come from.
+func Corpus(w io.Writer, c *starter.Corpus) {
+	for _, f := range c.Files {
+		as := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "judgments"}[f.Role]
+		if f.Split != "" {
+			as = string(f.Split) + " " + as
+		}
+		Printf(w, "found %s: %d %s (%s)\n", f.Name, f.Records, as, f.Format)
+	}
+	Printf(w, "%s", Count(int(c.Documents.Union), "document"))
+	if n := c.Documents.Untitled; n > 0 {
+		Printf(w, ", %d without a title", n)
+	}
+	if n := c.Documents.Empty; n > 0 {
+		Printf(w, ", %d without words", n)
+	}
+	Printf(w, "\n")
+	for _, s := range collect.Splits() {
+		r := c.Questions.Of(s)
+		noun := "queries"
+		if r.Asked == 1 {
+			noun = "query"
+		}
+		Printf(w, "%d %s %s with %s", r.Asked, s, noun, Count(int(r.Judgments), "judgment"))
+		if r.Several > 0 {
+			Printf(w, ", %d of them with several documents", r.Several)
+		}
+		if r.InTrain > 0 {
+			Printf(w, ", %d with the words of a train query", r.InTrain)
+		}
+		Printf(w, "\n")
+	}
+	if n := c.Questions.Unjudged; n > 0 {
+		Printf(w, "left out, without a relevant document: %d %s\n", n, map[bool]string{true: "query", false: "queries"}[n == 1])
+	}
+	Printf(w, "splits: %s\n", c.Splits)
+}

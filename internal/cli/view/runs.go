@@ -1,0 +1,110 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/session/compare"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Bounds of what is shown of an output, unless all is.
+const (
+	valuesShown = 10
+	linesShown  = 20
+)
+
+// RunsDiffer prints how two runs differ, and how many of their steps do not.
+func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int, all bool) {
+	Printf(w, "%s -> %s\n", x, y)
+	for _, d := range ds {
+		Printf(w, "%s  %s -> %s", st.Bold(d.Address), orNone(d.A), orNone(d.B))
+		if d.Was != "" {
+			Printf(w, "  was %s", d.Was)
+		}
+		if d.Note != "" {
+			Printf(w, "  %s", st.Dim(d.Note))
+		}
+		Println(w)
+		for _, c := range d.Changes {
+			Printf(w, "       %s\n", c)
+		}
+		for _, o := range d.Outputs {
+			if all || !o.Rendering {
+				printOutput(w, st, o, all)
+			}
+		}
+		for _, c := range d.Checks {
+			Printf(w, "       expected: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
+		}
+	}
+	differ := " differ"
+	if len(ds) == 1 {
+		differ = " differs"
+	}
+	Printf(w, "%s, %d the same work.\n", Count(len(ds), "step")+differ, same)
+}
+
+func orNone(s workflows.Status) string {
+	if s == "" {
+		return "none"
+	}
+	return string(s)
+}
+
+// shortDigest is the first hex digits of a digest.
+func shortDigest(d string) string {
+	if d == "" {
+		return "none"
+	}
+	return d[len("sha256:"):][:12]
+}
+
+// printOutput prints how one output differs; all: without bounds.
+func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
+	Printf(w, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
+	if o.A != "" && o.B != "" && len(o.Values) == 0 && o.Lines == "" {
+		Printf(w, "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
+	}
+	Println(w)
+	more := func(n int, what string) {
+		if n > 0 {
+			Printf(w, "         %s\n", st.Dim(fmt.Sprintf("and %s more: --verbose shows all", Count(n, what))))
+		}
+	}
+	values := o.Values
+	if !all {
+		values = values[:min(len(values), valuesShown)]
+	}
+	for _, v := range values {
+		Printf(w, "         %s: %s → %s\n", cmp.Or(v.Name, v.At), clip(cmp.Or(v.A, "none")), clip(v.After()))
+	}
+	more(len(o.Values)-len(values), "value")
+	lines := strings.SplitAfter(o.Lines, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	shown := lines
+	if !all {
+		shown = lines[:min(len(lines), linesShown)]
+	}
+	for _, l := range shown {
+		l = strings.TrimSuffix(l, "\n")
+		if !all {
+			l = clip(l)
+		}
+		Printf(w, "         %s\n", l)
+	}
+	more(len(lines)-len(shown), "line")
+}
+
+// clip shortens a text to a readable line.
+func clip(s string) string {
+	const most = 160
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}

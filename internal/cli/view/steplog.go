@@ -1,0 +1,43 @@
+package view
+
+import (
+	"io"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/host/steplog"
+)
+
+// StepLog prints whose log follows, how the step ended, and what is left of the log.
+func StepLog(w io.Writer, st Style, l *steplog.Log) {
+	Printf(w, "%s  %s", st.Bold(l.Address), l.Outcome)
+	if l.TookS > 0 {
+		Printf(w, " %s", Seconds(time.Duration(l.TookS*float64(time.Second))))
+	}
+	if l.Host != "" {
+		Printf(w, " on %s", l.Host)
+	}
+	if l.Run != "" {
+		Printf(w, ", run %s", l.Run)
+	}
+	if !l.Ended.IsZero() {
+		Printf(w, ", ended %s", l.Ended.Local().Format(time.DateTime))
+	}
+	if l.Exit != "" {
+		Printf(w, ", exit code %s", l.Exit)
+	}
+	Println(w)
+	if l.Error != "" {
+		Printf(w, "       %s\n", Lines(l.Error))
+	}
+	if l.Empty() {
+		Printf(w, "       its log is empty\n")
+	}
+	if l.Note != "" {
+		Printf(w, "       %s\n", l.Note)
+	}
+	if l.Cut > 0 {
+		Printf(w, "       its first %s and last %s; %s between them were not kept\n",
+			Size(activities.LogHead), Size(activities.LogTail), Size(l.Cut))
+	}
+}

@@ -1,0 +1,87 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
+	"github.com/redsi/redsi/internal/sharing/signers"
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// lostShown is how many lost results are named.
+const lostShown = 5
+
+// Transferred prints what was copied between stores.
+func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
+	verb := "copied"
+	if t.DryRun {
+		verb = "would copy"
+	}
+	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
+		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes), Count(done.Records, "other record"))
+	if done.Elsewhere > 0 {
+		Printf(w, "%s elsewhere; the address was copied\n", Count(done.Elsewhere, "blob")+map[bool]string{true: " lies", false: " lie"}[done.Elsewhere == 1])
+	}
+	for _, d := range done.Differs {
+		Printf(w, "%s has different outputs there; those stay\n", d.Short())
+	}
+	for n, d := range slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare) {
+		if n == lostShown {
+			Printf(w, "and %d more could not be copied; --json lists all\n", len(done.Lost)-lostShown)
+			break
+		}
+		Printf(w, "%s could not be copied: %s\n", d.Short(), done.Lost[d])
+	}
+}
+
+// Sources prints what is known of sources.
+func Sources(w io.Writer, states []origins.Source) {
+	n := map[string]int{}
+	stored := 0
+	for _, s := range states {
+		n[s.State]++
+		where := "not in store"
+		if s.InStore {
+			where = "in store"
+			stored++
+		}
+		note := s.Note
+		if note == "" && s.Size > 0 {
+			note = Size(s.Size)
+		}
+		Printf(w, "%-11s %-13s %s  %s\n", s.State, where, s.Source, note)
+	}
+	Printf(w, "%s: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
+		Count(len(states), "source"), n[origins.OK], n[origins.Unpinned], n[origins.Changed], n[origins.Unreachable], stored)
+}
+
+// Signers prints who signed how many of so many results of a store.
+func Signers(w io.Writer, list []*signers.Signer, results int, store string) {
+	for _, r := range list {
+		Printf(w, "%8d  %s\n", r.Results, signerText(r))
+	}
+	Printf(w, "%s of %s\n", Count(results, "result"), store)
+}
+
+func signerText(r *signers.Signer) string {
+	if r.Key == "" {
+		return "not signed"
+	}
+	words := []string{r.Standing}
+	if r.Own {
+		words = []string{"your key"}
+		if r.Standing != string(signature.Unknown) {
+			words = append(words, r.Standing)
+		}
+	}
+	text := r.Key + "  " + strings.Join(words, ", ")
+	if r.Damaged > 0 {
+		text += fmt.Sprintf("; %s not matching the record", Count(r.Damaged, "signature"))
+	}
+	return text
+}

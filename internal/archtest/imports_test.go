@@ -96,7 +96,7 @@ var onlyFrom = map[string][]string{
 	"github.com/sugarme/gotch":     {"internal/model/tensor"},
 	"github.com/minio/minio-go":    {"artifacts/s3", "artifacts/storetest"},
 	"github.com/hashicorp/hcl":     {"internal/pipeline", "internal/pipeline/lsp", "internal/pipeline/testfile", "internal/cli"},
-	"go.temporal.io":               {"workflows", "activities", "worker", "internal/host/devserver", "internal/host/payload", "internal/host/telemetry", "internal/cli"},
+	"go.temporal.io":               {"workflows", "activities", "worker", "internal/host/devserver", "internal/host/payload", "internal/host/telemetry", "internal/host/drive", "internal/cli"},
 	"go.opentelemetry.io":          {"internal/host/telemetry"},
 	"github.com/prometheus":        {"internal/host/telemetry"},
 	"github.com/daulet/tokenizers": {"internal/model/subword"},

@@ -14,10 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/compute"
-	"github.com/redsi/redsi/internal/host/scratch"
-	"github.com/redsi/redsi/internal/host/telemetry"
-	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -25,23 +22,13 @@ import (
 
 // app is what all verbs share: the session, the outputs, and the terminal.
 type app struct {
-	*session.Session
+	*drive.Driver
 	cmd      *cobra.Command // the verb that is running
 	Out, Err io.Writer
 	sayer    sayer
 
 	JSON     bool
 	LogLevel string
-
-	scratch *scratch.Area // once steps may run here
-	second  *compute.Pool // likewise
-	meter   *usage.Meter  // likewise
-
-	metricsAddress string
-	telemetry      *telemetry.Telemetry // once something is shown
-
-	watched watched // runs that are followed
-	waits   waits
 }
 
 // say tells the person at the terminal something they should know now.

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -25,7 +26,7 @@ type cancelledRun struct {
 }
 
 func newCancelCmd(a *app) *cobra.Command {
-	var o clusterOptions
+	var o drive.Cluster
 	var all bool
 	var wait time.Duration
 	cmd := &cobra.Command{
@@ -53,15 +54,15 @@ for keeps running for them.`,
 			return a.cancel(cmd.Context(), o, args, wait)
 		},
 	}
-	o.flags(cmd)
+	clusterFlags(cmd, &o)
 	cmd.Flags().BoolVar(&all, "all", false, "cancel all open runs")
 	cmd.Flags().DurationVar(&wait, "wait", time.Minute, "how long to wait for the runs to end; 0: do not wait")
 	return cmd
 }
 
 // cancel cancels the named runs; without names, all.
-func (a *app) cancel(ctx context.Context, o clusterOptions, names []string, wait time.Duration) error {
-	conn, runs, err := a.openRunsNamed(ctx, o, names)
+func (a *app) cancel(ctx context.Context, o drive.Cluster, names []string, wait time.Duration) error {
+	conn, runs, err := a.OpenRunsNamed(ctx, o, names)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (a *app) cancel(ctx context.Context, o clusterOptions, names []string, wait
 	for i, run := range runs {
 		out[i] = cancelledRun{RunID: run.RunID, End: "open"}
 		wf := conn.Client.GetWorkflow(ctx, run.Workflow, "")
-		cancelRun(ctx, conn.Client, wf)
+		drive.CancelRun(ctx, conn.Client, wf)
 		ends.Go(func() { a.awaitCancelled(wctx, conn, run, wf, &out[i]) })
 	}
 	ends.Wait()
@@ -119,10 +120,10 @@ func (x cancelledRun) says() string {
 
 // awaitCancelled waits for a cancelled run to end, and says from time to time what it waits
 // for.
-func (a *app) awaitCancelled(ctx context.Context, conn *connection, run runStatus, wf client.WorkflowRun, out *cancelledRun) {
+func (a *app) awaitCancelled(ctx context.Context, conn *drive.Connection, run drive.Run, wf client.WorkflowRun, out *cancelledRun) {
 	done := make(chan error, 1)
-	go func() { done <- awaitEnd(ctx, wf).err }()
-	for next := 2 * time.Second; ; next = a.waits.say {
+	go func() { done <- drive.AwaitEnd(ctx, wf).Err }()
+	for next := 2 * time.Second; ; next = a.Waits.Say {
 		select {
 		case err := <-done:
 			var cancelled *temporal.CanceledError
@@ -148,8 +149,8 @@ func (a *app) awaitCancelled(ctx context.Context, conn *connection, run runStatu
 }
 
 // holds says what a run that is being cancelled waits for.
-func (a *app) holds(ctx context.Context, conn *connection, run runStatus, wf client.WorkflowRun) string {
-	if why := a.obstacle(ctx, conn, wf); why != "" {
+func (a *app) holds(ctx context.Context, conn *drive.Connection, run drive.Run, wf client.WorkflowRun) string {
+	if why := a.Obstacle(ctx, conn, wf); why != "" {
 		return why
 	}
 	s, err := workflows.Ask[workflows.State](ctx, conn.Client, run.Workflow, workflows.StateQuery)

@@ -61,7 +61,7 @@ func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan
 	if err != nil {
 		return nil, err
 	}
-	r := &rebuilder{app: a, store: store, acts: a.activities(store, nil, workflows.Features{}), key: p.Signer}
+	r := &rebuilder{app: a, store: store, acts: a.Activities(store, nil, workflows.Features{}), key: p.Signer}
 	theirs := artifacts.With(mem.New(), a.Others.Opened, p)
 	for some := range slices.Chunk(steps, session.IncomingMost) {
 		keys := make([]artifacts.Digest, len(some))

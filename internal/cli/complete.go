@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/session/journal"
@@ -232,19 +233,19 @@ func (a *app) runNames(ctx context.Context, _ string) []string {
 // openNames lists the open runs.
 func (a *app) openNames(ctx context.Context, _ string) (names []string) {
 	f := a.cmd.Flags()
-	o := clusterOptions{address: f.Lookup("temporal-address").Value.String(), namespace: f.Lookup("temporal-namespace").Value.String(),
-		profile: f.Lookup("temporal-profile").Value.String(), payloadKey: f.Lookup("payload-key").Value.String()}
-	conn, err := a.running(ctx, o, &statusReport{})
+	o := drive.Cluster{Address: f.Lookup("temporal-address").Value.String(), Namespace: f.Lookup("temporal-namespace").Value.String(),
+		Profile: f.Lookup("temporal-profile").Value.String(), PayloadKey: f.Lookup("payload-key").Value.String()}
+	conn, err := a.Running(ctx, o, &drive.Report{})
 	if err != nil || conn == nil {
 		return nil
 	}
 	defer conn.Close()
-	open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := drive.ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
 	if err != nil {
 		return nil
 	}
 	for _, w := range open {
-		names = append(names, runOf(w.Execution.WorkflowId))
+		names = append(names, drive.RunOf(w.Execution.WorkflowId))
 	}
 	return names
 }

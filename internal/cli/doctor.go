@@ -9,12 +9,13 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
-	var o clusterOptions
+	var o drive.Cluster
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
@@ -43,15 +44,15 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 			return nil
 		},
 	}
-	o.flags(cmd)
+	clusterFlags(cmd, &o)
 	a.fromFlags(cmd)
 	return cmd
 }
 
 // examine runs all checks.
-func (a *app) examine(ctx context.Context, o clusterOptions) []doctor.Finding {
-	facts, err := a.secondProgram().Facts(ctx)
-	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.computed())...)
+func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
+	facts, err := a.SecondProgram().Facts(ctx)
+	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.Computed())...)
 	found = append(found, doctor.State(a.StateDir)) // before the store's folder is made in it
 	own, err := a.OpenOwn(ctx)
 	found = append(found, doctor.Store(ctx, a.StoreURL, own, err))
@@ -62,19 +63,19 @@ func (a *app) examine(ctx context.Context, o clusterOptions) []doctor.Finding {
 	policy, err := a.Policy()
 	found = append(found, doctor.Trust(policy, err))
 	found = append(found, doctor.Others(ctx, a.Addresses(), a.RequiresFrom())...)
-	if o.given() {
-		c := doctor.Cluster{Address: o.address, Worker: func(queue string) string { return a.hint("worker", "--queue", queue) },
+	if o.Given() {
+		c := doctor.Cluster{Address: o.Address, Worker: func(queue string) string { return a.hint("worker", "--queue", queue) },
 			Dial: func(ctx context.Context) (doctor.Connection, error) {
-				conn, err := a.dial(ctx, o)
+				conn, err := a.Dial(ctx, o)
 				return examined{conn}, err
 			}}
 		found = append(found, c.Check(ctx)...)
 	} else {
 		found = append(found, doctor.Server())
 	}
-	if o.payloadKey != "" {
-		codec, err := o.codec()
-		found = append(found, doctor.PayloadKey(o.payloadKey, codec.IDs(), err))
+	if o.PayloadKey != "" {
+		codec, err := o.Codec()
+		found = append(found, doctor.PayloadKey(o.PayloadKey, codec.IDs(), err))
 	}
 	if text := a.settings(); text != "" {
 		found = append(found, doctor.Settings(text))
@@ -83,10 +84,10 @@ func (a *app) examine(ctx context.Context, o clusterOptions) []doctor.Finding {
 }
 
 // examined is a connection to a cluster that is checked.
-type examined struct{ *connection }
+type examined struct{ *drive.Connection }
 
-func (e examined) Place() string { return fmt.Sprintf("%s, namespace %s", e.host, e.ns) }
+func (e examined) Place() string { return fmt.Sprintf("%s, namespace %s", e.Host, e.Namespace) }
 
 func (e examined) Polled(ctx context.Context, queue string) (bool, error) {
-	return polled(ctx, e.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
+	return drive.Polled(ctx, e.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
 }

@@ -55,6 +55,6 @@ func (a *app) failedBefore(ctx context.Context, o runOptions, store artifacts.St
 	for _, i := range left {
 		out.LeftOut = append(out.LeftOut, pl.Steps[i].Address)
 	}
-	out.preview, err = a.PreviewOf(ctx, store, rest, func(i int, it *plan.Item) bool { return a.isRead(rest, i) })
+	out.preview, err = a.PreviewOf(ctx, store, rest, func(i int, it *plan.Item) bool { return a.IsRead(rest, i) })
 	return rest, err
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/kinds"
@@ -81,10 +82,10 @@ type followed struct {
 	*app
 	t    *testing.T
 	link link
-	conn *connection
+	conn *drive.Connection
 	dir  string
 	out  *lockedBuffer
-	done chan outcome
+	done chan drive.Outcome
 	work func(worker.Deployment) // starts a worker
 }
 
@@ -99,10 +100,10 @@ func follow(t *testing.T, src string) *followed {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Stop)
-	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan outcome, 1)}
+	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan drive.Outcome, 1)}
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
-	f.waits = waits{unseen: 300 * time.Millisecond, say: 500 * time.Millisecond}
+	f.Waits = drive.Waits{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond}
 	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
 	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
 		t.Fatal(err)
@@ -114,20 +115,20 @@ func follow(t *testing.T, src string) *followed {
 		}
 		opts.Logger = log.NewStructuredLogger(f.Log)
 		opts.ConnectionOptions.DialOptions = append([]grpc.DialOption{grpc.WithContextDialer(f.link.dial)}, more...)
-		c, err := client.DialContext(t.Context(), sealed(opts, payload.Codec{}))
+		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
 		return c
 	}
-	f.conn = &connection{Client: connect(grpc.WithChainUnaryInterceptor(f.link.impatient)), ns: "default", host: server.Address}
+	f.conn = &drive.Connection{Client: connect(grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.work = func(of worker.Deployment) {
-		w := worker.New(f.conn.Client, f.activities(store, &connection{Client: connect()}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
+		w := worker.New(f.conn.Client, f.Activities(store, &drive.Connection{Client: connect()}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -148,9 +149,9 @@ func follow(t *testing.T, src string) *followed {
 	}
 	go func() {
 		res, err := f.app.follow(t.Context(), f.conn, wf, false)
-		e := outcome{err: err}
+		e := drive.Outcome{Err: err}
 		if res != nil {
-			e.res = *res
+			e.Res = *res
 		}
 		f.done <- e
 	}()
@@ -175,7 +176,7 @@ func (f *followed) ends() {
 	f.t.Helper()
 	select {
 	case e := <-f.done:
-		if e.err != nil || e.res.Hit+e.res.Ran != 1 { // a hit, if the answer to the server was lost
+		if e.Err != nil || e.Res.Hit+e.Res.Ran != 1 { // a hit, if the answer to the server was lost
 			f.t.Fatalf("%+v\n%s", e, f.out)
 		}
 	case <-time.After(serverPatience):
@@ -191,7 +192,7 @@ func TestNobodyPolls(t *testing.T) {
   outputs = ["out.txt"]
 }
 `)
-	f.says(`no worker polls the queue "redsi" at `+f.conn.host+": start one with `redsi worker`", 3)
+	f.says(`no worker polls the queue "redsi" at `+f.conn.Host+": start one with `redsi worker`", 3)
 	f.work(worker.Deployment{})
 	f.ends()
 }
@@ -235,7 +236,7 @@ func TestClusterAway(t *testing.T) {
 	for range 2 {
 		f.link.set(true)
 		n := strings.Count(f.out.String(), "the Temporal server does not answer")
-		f.says("the Temporal server does not answer (the cluster at "+f.conn.host+"); waiting for the run", n+2)
+		f.says("the Temporal server does not answer (the cluster at "+f.conn.Host+"); waiting for the run", n+2)
 		f.link.set(false)
 		f.says("continuing", strings.Count(f.out.String(), "continuing")+1)
 	}
@@ -260,7 +261,7 @@ func TestTerminated(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := <-f.done
-	if err := f.ended(e.err, "followed"); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
+	if err := f.ended(e.Err, "followed"); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
 		t.Errorf("%v", err)
 	}
 }

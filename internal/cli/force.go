@@ -112,7 +112,7 @@ func selected(p *plan.Plan, target string, downstream bool) []bool {
 // forget removes the result records of a step and of its parts.
 func (a *app) forget(ctx context.Context, store artifacts.Store, v *plan.Preview, i int) error {
 	keys := []artifacts.Digest{v.Items[i].Key}
-	acts := a.activities(store, nil, workflows.Features{})
+	acts := a.Activities(store, nil, workflows.Features{})
 	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task)
 	if err != nil {
 		return err

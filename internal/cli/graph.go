@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -45,7 +46,7 @@ how many have results. --outcomes=false draws without reading results.`,
 			if err != nil {
 				return a.TargetError(err)
 			}
-			g := graph.New(graphSteps(pl), expand)
+			g := graph.New(drive.GraphSteps(pl), expand)
 			if outcomes {
 				painted, err := a.planned(cmd.Context(), p)
 				if err != nil {
@@ -95,12 +96,4 @@ func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, erro
 		}
 	}
 	return out, nil
-}
-
-func graphSteps(pl *plan.Plan) []graph.Step {
-	steps := make([]graph.Step, len(pl.Steps))
-	for i, s := range pl.Steps {
-		steps[i] = graph.Step{Address: s.Address, Block: pipeline.BlockType(s.Address), Deps: s.Deps}
-	}
-	return steps
 }

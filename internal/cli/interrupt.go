@@ -27,8 +27,8 @@ func (a *app) exitOnInterrupt(ctx context.Context) {
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
 	select {
 	case <-c:
-		if a.scratch != nil {
-			a.scratch.EndPrograms()
+		if a.Scratch != nil {
+			a.Scratch.EndPrograms()
 		}
 		os.Exit(fault.CodeFailed)
 	case <-ctx.Done():

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -35,13 +36,13 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 		errw = view.NewScreen(errw)
 	}
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
-	a.waits = usualWaits()
+	a.Waits = drive.UsualWaits()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errw)
 	cmd, err := root.ExecuteContextC(ctx)
-	a.close()
+	a.Close()
 	if err == nil {
 		return fault.CodeOK
 	}
@@ -53,17 +54,6 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 		view.Println(errw, "redsi:", err)
 	}
 	return code
-}
-
-// close ends what a verb has started.
-func (a *app) close() {
-	a.second.Close()
-	if a.scratch != nil {
-		if left := a.scratch.Close(); left != nil {
-			a.Log.Warn("folders of steps", "err", left)
-		}
-	}
-	a.telemetry.Close()
 }
 
 func newRoot(a *app) *cobra.Command {

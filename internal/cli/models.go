@@ -2,78 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/device"
-	"github.com/redsi/redsi/internal/host/revision"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/step"
 )
-
-// secondProgram is the pool of processes that compute what this program cannot, started as
-// needed.
-func (a *app) secondProgram() *compute.Pool {
-	if a.second == nil {
-		a.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: a.Registry, CacheDir: a.CacheDir(), Log: a.Log})
-	}
-	return a.second
-}
-
-// lacking is why steps that need the second program cannot run: it is missing, or of another
-// build. It is started to find out.
-func (a *app) lacking(ctx context.Context) error {
-	err := a.secondProgram().Check(ctx)
-	var program *compute.ProgramError
-	if errors.As(err, &program) {
-		return program
-	}
-	return nil // other errors are reported by the step that they happen to
-}
-
-// computed are the names of the kinds that need the second program.
-func (a *app) computed() (names []string) {
-	for _, k := range a.Registry.Kinds() {
-		if k.SecondFor() != "" && !k.Hidden {
-			names = append(names, k.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// readySecond checks that the second program is available if steps of a run need it, and says
-// how many do if it is not. The result gives the reason once it is known.
-func (a *app) readySecond(ctx context.Context, v *plan.Preview) <-chan error {
-	why := make(chan error, 1)
-	n := 0
-	for i, it := range v.Items {
-		tree, err := v.Plan.Steps[i].Task.Tree()
-		if it.Outcome == plan.Hit || err != nil {
-			continue
-		}
-		if a.Registry.Lookup(v.Plan.Steps[i].Task.Kind).NeedsSecond(tree) {
-			n++
-		}
-	}
-	if n == 0 {
-		why <- nil
-		return why
-	}
-	go func() {
-		err := a.lacking(ctx)
-		if err != nil {
-			a.say(fmt.Sprintf("%s cannot be computed here: %v. Other steps run", view.Count(n, "step"), err))
-		}
-		why <- err
-	}()
-	return why
-}
 
 // engine searches a trained collection in a process of its own. A lost process is replaced.
 type engine struct {
@@ -137,7 +73,7 @@ func (e *engine) Close() error {
 
 // openEngine opens a collection on the requested card, or on the CPU.
 func (a *app) openEngine(ctx context.Context, f search.Files, done func(), cards []search.Card, o search.Options) (*engine, error) {
-	found, err := a.secondProgram().Cards(ctx)
+	found, err := a.SecondProgram().Cards(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +81,7 @@ func (a *app) openEngine(ctx context.Context, f search.Files, done func(), cards
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{pool: a.secondProgram(), card: card, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
+	e := &engine{pool: a.SecondProgram(), card: card, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
 	return e, e.open(ctx)
 }
 

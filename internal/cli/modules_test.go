@@ -44,7 +44,7 @@ func TestWorkerModules(t *testing.T) {
 	const refused = "does not accept"
 	for file, want := range map[string]string{"good.hcl": "", "bad.hcl": refused, "remote.hcl": "is not pinned",
 		"whole/pipelines.hcl": "", "linked/pipelines.hcl": refused, "linked": refused, "module.hcl": refused} {
-		_, _, err := a.openForWorker(t.Context(), accept, filepath.Join(top, "in", file), nil, nil)
+		_, _, err := a.OpenForWorker(t.Context(), accept, filepath.Join(top, "in", file), nil, nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}

@@ -153,7 +153,7 @@ func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
 		}
 		steps = append(steps, i)
 	}
-	r := &rebuilder{app: a, rebuildOptions: o, store: store, acts: a.activities(store, nil, workflows.Features{}), key: key}
+	r := &rebuilder{app: a, rebuildOptions: o, store: store, acts: a.Activities(store, nil, workflows.Features{}), key: key}
 	said := rebuiltAll{Target: o.target, Of: len(steps), Steps: []rebuilt{}}
 	if key != nil {
 		said.Signer = key.Public().String()

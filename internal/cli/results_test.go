@@ -44,14 +44,14 @@ func TestResultsOfARun(t *testing.T) {
 		table = key
 	}
 	out := &runSummary{RunID: rec.RunID, preview: &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}}
-	if err := a.results(t.Context(), store, pl, out); err == nil {
+	if err := a.FillResults(t.Context(), store, out.preview, out.RunID); err == nil {
 		t.Error("a run without a record has results")
 	}
 	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
 		t.Fatal(err)
 	}
 	before := counted.Calls(storetest.RecordsGet)
-	if err := a.results(t.Context(), store, pl, out); err != nil {
+	if err := a.FillResults(t.Context(), store, out.preview, out.RunID); err != nil {
 		t.Fatal(err)
 	}
 	if n := counted.Calls(storetest.RecordsGet) - before; n != 2 {

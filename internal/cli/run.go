@@ -3,11 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +17,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -27,7 +25,7 @@ import (
 )
 
 type runOptions struct {
-	cluster  clusterOptions
+	cluster  drive.Cluster
 	detach   bool
 	failFast bool
 	outDir   string
@@ -71,8 +69,8 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 }
 
 func (o *runOptions) flags(cmd *cobra.Command) {
-	o.cluster.flags(cmd)
-	o.cluster.embedFlags(cmd, 0)
+	clusterFlags(cmd, &o.cluster)
+	embedFlags(cmd, &o.cluster, 0)
 	f := cmd.Flags()
 	f.BoolVar(&o.detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.failFast, "fail-fast", false, "start nothing new after a step has failed")
@@ -83,7 +81,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	if o.detach && !o.cluster.given() {
+	if o.detach && !o.cluster.Given() {
 		return fault.Input(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
 	}
 	pl, p, err := a.LoadPlan(ctx)
@@ -97,7 +95,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try, full := 1, pl; ; try++ {
-		if out.preview, err = a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.isRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
+		if out.preview, err = a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.IsRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
 			return err
 		}
 		if pl, err = a.failedBefore(ctx, o, store, full, try, &out); err != nil {
@@ -115,10 +113,10 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			}
 		}
 		if out.Hit = out.preview.Summary().Hit; out.preview.Done() {
-			err = a.recordHits(ctx, store, pl, out.preview)
+			err = a.RecordHits(ctx, store, pl, out.preview)
 			break
 		}
-		if o.cluster.given() {
+		if o.cluster.Given() {
 			if err := a.BringRead(ctx, store, out.preview); err != nil {
 				return err
 			}
@@ -148,7 +146,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		out.RunID, out.Hit, out.Ran = failed.Result.RunID, failed.Result.Hit, failed.Result.Ran
 	}
 	if out.RunID != "" {
-		if rerr := a.results(ctx, store, pl, &out); rerr != nil {
+		if rerr := a.FillResults(ctx, store, out.preview, out.RunID); rerr != nil {
 			return cmp.Or(err, rerr)
 		}
 	}
@@ -162,7 +160,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			return cmp.Or(err, verr)
 		}
 	}
-	if perr := a.pinSources(pl, &out); perr != nil {
+	if perr := a.PinSources(out.preview); perr != nil {
 		return cmp.Or(err, perr)
 	}
 	if cerr := a.conclude(ctx, o, store, pl, p, &out); cerr != nil {
@@ -175,18 +173,6 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		err = fault.Input(fmt.Errorf("%w\n%w", err, out.lacks))
 	}
 	return cmp.Or(err, disagree(out.Compared))
-}
-
-// recordHits records a run that found everything done, in case an earlier one was killed
-// before it could write its record.
-func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
-	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Project: a.Project(), Targets: a.Targets,
-		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
-	rec.Steps = make([]workflows.RunStep, len(v.Items))
-	for i, it := range v.Items {
-		rec.Steps[i] = workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Took.Seconds()}
-	}
-	return activities.RecordHits(ctx, store, pl, rec)
 }
 
 // begin checks, before anything is done, that a plan is the saved one and that the project
@@ -203,61 +189,19 @@ func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
 	return nil
 }
 
-// isRead reports whether a run reads the result of step i at its end: pins, tables and
-// figures.
-func (a *app) isRead(pl *plan.Plan, i int) bool {
-	return isRendered(pl.Steps[i].Address) || a.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
-}
-
-// results adds to the preview of a run the results that are read at its end, by the keys in
-// its record, so that the plan is previewed only once.
-func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
-	lost := func(what string) error {
-		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.URL, quoted(store.URL))
-	}
-	defer a.waiting("reading the results")()
-	rec, err := activities.ReadRun(ctx, store, out.RunID)
-	if errors.Is(err, artifacts.ErrNotExist) {
-		return lost("its record")
-	}
-	if err != nil {
-		return err
-	}
-	left := map[int]artifacts.Digest{}
-	for i, s := range rec.Steps {
-		if i >= len(pl.Steps) || s.Address != pl.Steps[i].Address || !a.isRead(pl, i) && !a.IsAsked(pl, i) {
-			continue
-		}
-		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && out.preview.Items[i].Result == nil {
-			left[i] = s.Key
-		}
-	}
-	found, err := artifacts.LookupMany(ctx, store, slices.Collect(maps.Values(left)))
-	if err != nil {
-		return err
-	}
-	for i, key := range left {
-		if found[key] == nil {
-			return lost("the result of " + pl.Steps[i].Address)
-		}
-		out.preview.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key], From: found[key].From}
-	}
-	return nil
-}
-
 // drive starts the workflow, here or on a cluster, and follows it to the end.
 func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
 	if err := a.MayRecord(); err != nil {
 		return err
 	}
-	if err := a.startTelemetry(ctx); err != nil {
+	if err := a.StartTelemetry(ctx); err != nil {
 		return err
 	}
 	var ready <-chan error
-	if !o.cluster.given() {
-		ready = a.readySecond(ctx, out.preview) // while the server starts
+	if !o.cluster.Given() {
+		ready = a.ReadySecond(ctx, out.preview) // while the server starts
 	}
-	conn, err := a.connect(ctx, o.cluster, store)
+	conn, err := a.Connect(ctx, o.cluster, store)
 	if err != nil {
 		return err
 	}
@@ -278,13 +222,13 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	if err != nil {
 		return err
 	}
-	runID := newRunID()
+	runID := drive.NewRunID()
 	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.Project(), Hits: &hits}
 	sent()
 	begun := a.waiting("starting the run")
 	defer begun()
 	var wf client.WorkflowRun
-	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
+	err = a.Persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 			ID: workflows.ReproduceWorkflowID(runID), TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
 			StaticSummary: a.runSummary(pl), StaticDetails: a.runDetails(pl, store, digest),
@@ -295,7 +239,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		return fmt.Errorf("start the run: %w", err)
 	}
 	begun()
-	url := conn.runURL(wf.GetID(), wf.GetRunID())
+	url := conn.RunURL(wf.GetID(), wf.GetRunID())
 	if o.detach {
 		out.RunID = runID
 		if a.JSON {
@@ -309,13 +253,27 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	if err != nil {
 		err = a.ended(err, runID)
 		var failed *workflows.RunError
-		if errors.As(err, &failed) && failed.PlanLost != nil && o.cluster.given() { // it was stored a moment ago
+		if errors.As(err, &failed) && failed.PlanLost != nil && o.cluster.Given() { // it was stored a moment ago
 			err = fmt.Errorf("%w\n%s", err, a.otherStore(store.URL, failed.PlanLost.Store))
 		}
 		return err
 	}
 	out.RunID, out.Hit, out.Ran, out.URL = runID, res.Hit, res.Ran, url
 	return nil
+}
+
+// otherStore says what to do if the cluster's workers have a different store from this
+// command's.
+func (a *app) otherStore(ours, theirs string) string {
+	if ours == theirs {
+		return fmt.Sprintf("This command and the cluster's workers both use the store %s, but it is a different folder on their machine: use a store that both can reach, such as a bucket", ours)
+	}
+	args := slices.Clone(a.cmd.Flags().Args())
+	if targets := a.cmd.Flags().Lookup("target"); targets != nil {
+		args = append(args, targetArgs(values(targets))...)
+	}
+	return fmt.Sprintf("This command uses the store %s, the cluster's workers use %s. Use theirs: `%s`; or start them with yours: `%s`",
+		ours, theirs, a.hint(a.cmd.Name(), append(args, "--store", theirs)...), a.hint("worker", "--store", ours))
 }
 
 // toldError is a shorter form of an error that has been shown already.
@@ -363,30 +321,4 @@ func (a *app) ended(err error, runID string) error {
 		return fault.Failed(fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn))
 	}
 	return err
-}
-
-func newRunID() string {
-	b := make([]byte, 4)
-	rand.Read(b) // never fails
-	return workflows.NewRunID(time.Now(), hex.EncodeToString(b))
-}
-
-// pinSources writes the checksums that downloads found to the lock file.
-func (a *app) pinSources(pl *plan.Plan, out *runSummary) error {
-	lock := a.LockFile()
-	for i, it := range out.preview.Items {
-		s := &pl.Steps[i]
-		spec := a.Registry.Lookup(s.Task.Kind)
-		if it.Outcome != plan.Hit || !spec.HasPins() { // it failed, or was not started
-			continue
-		}
-		pins, err := spec.Pins(s.Task, it.Result.Outputs)
-		if err == nil {
-			err = lockfile.Add(lock, pins)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Address, err)
-		}
-	}
-	return nil
 }

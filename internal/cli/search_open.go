@@ -109,7 +109,7 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *eng
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := model.Present(m.options.Device, func() (device.CUDA, error) { return a.secondProgram().Cards(ctx) }); err != nil {
+	if err := model.Present(m.options.Device, func() (device.CUDA, error) { return a.SecondProgram().Cards(ctx) }); err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()

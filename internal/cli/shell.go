@@ -95,7 +95,7 @@ func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *st
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	p, err = a.activities(store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, dir)
+	p, err = a.Activities(store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, dir)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", err, a.hint("run", "--target", address))
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -11,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -22,48 +21,8 @@ const (
 	othersShown = 10 // steps of no open run
 )
 
-// statusReport is the answer of status.
-type statusReport struct {
-	Server  string       `json:"server,omitempty"` // "" if none is running
-	Running []runStatus  `json:"running"`
-	Steps   []stepStatus `json:"other_steps,omitempty"` // steps that no open run waits for any more, or of a cluster's other users
-	Last    *lastRun     `json:"last,omitempty"`
-	Ended   []lastRun    `json:"ended,omitempty"` // with --last or --run: newest first
-}
-
-// runStatus is an open run. If very many steps are running or failed, only some are listed;
-// Counts counts all.
-type runStatus struct {
-	RunID    string                   `json:"run"`
-	Workflow string                   `json:"workflow"`
-	URL      string                   `json:"url"`
-	Started  time.Time                `json:"started"`
-	Counts   map[workflows.Status]int `json:"counts"`
-	Steps    []stepStatus             `json:"steps,omitempty"`  // running and failed
-	LeftS    float64                  `json:"left_s,omitempty"` // at least, as running steps report; 0: unknown
-	Error    string                   `json:"error,omitempty"`  // why its state is unknown
-
-	waits map[string]bool // workflows of steps that it waits for
-}
-
-type stepStatus struct {
-	Address  string           `json:"address"`
-	Status   workflows.Status `json:"status"`
-	Progress *step.Progress   `json:"progress,omitempty"`
-	Error    string           `json:"error,omitempty"`
-}
-
-// lastRun is the outcome of a run that has ended.
-type lastRun struct {
-	RunID    string                   `json:"run"`
-	Pipeline string                   `json:"pipeline"`
-	Targets  []string                 `json:"targets,omitempty"`
-	Counts   map[workflows.Status]int `json:"counts"`
-	Failed   []stepStatus             `json:"failed,omitempty"`
-}
-
 type statusOptions struct {
-	cluster clusterOptions
+	cluster drive.Cluster
 	run     string
 	last    int
 }
@@ -99,20 +58,20 @@ as such. For each run the first running and failed steps are shown; --run shows 
 			return nil
 		},
 	}
-	o.cluster.flags(cmd)
+	clusterFlags(cmd, &o.cluster)
 	f := cmd.Flags()
 	f.StringVar(&o.run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
 	f.IntVar(&o.last, "last", 1, "show this many of the newest ended runs")
 	return cmd
 }
 
-func (a *app) status(ctx context.Context, o statusOptions) (r statusReport, err error) {
-	r.Running = []runStatus{}
+func (a *app) status(ctx context.Context, o statusOptions) (r drive.Report, err error) {
+	r.Running = []drive.Run{}
 	store, err := a.OpenOwn(ctx)
 	if err != nil {
 		return r, err
 	}
-	conn, err := a.running(ctx, o.cluster, &r)
+	conn, err := a.Running(ctx, o.cluster, &r)
 	if err != nil {
 		return r, err
 	}
@@ -120,9 +79,9 @@ func (a *app) status(ctx context.Context, o statusOptions) (r statusReport, err 
 		defer conn.Close()
 	}
 	if o.run != "" {
-		return r, a.statusOfOne(ctx, store, conn, o.run, &r)
+		return r, a.StatusOfOne(ctx, store, conn, o.run, &r)
 	}
-	if r.Ended, err = a.endedRuns(ctx, store, o.last); err != nil {
+	if r.Ended, err = a.EndedRuns(ctx, store, o.last); err != nil {
 		return r, err
 	}
 	if len(r.Ended) > 0 {
@@ -132,12 +91,12 @@ func (a *app) status(ctx context.Context, o statusOptions) (r statusReport, err 
 		r.Ended = nil
 	}
 	if conn != nil {
-		err = a.openRuns(ctx, conn, &r)
+		err = a.OpenRuns(ctx, conn, &r)
 	}
 	return r, err
 }
 
-func (a *app) printStatus(r statusReport, o statusOptions) {
+func (a *app) printStatus(r drive.Report, o statusOptions) {
 	most := stepsShown
 	if o.run != "" {
 		most = math.MaxInt
@@ -168,9 +127,9 @@ func (a *app) printStatus(r statusReport, o statusOptions) {
 	}
 }
 
-func (a *app) printOpen(x runStatus, most int) {
+func (a *app) printOpen(x drive.Run, most int) {
 	st := a.style(a.Out)
-	name, is := x.RunID, tally(x.Counts)
+	name, is := x.RunID, drive.Tally(x.Counts)
 	if name == "" {
 		name = x.Workflow
 	}
@@ -201,9 +160,9 @@ func (a *app) printOpen(x runStatus, most int) {
 	}
 }
 
-func (a *app) printEnded(what string, x lastRun, most int) {
+func (a *app) printEnded(what string, x drive.Ended, most int) {
 	st := a.style(a.Out)
-	view.Printf(a.Out, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, tally(x.Counts))
+	view.Printf(a.Out, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, drive.Tally(x.Counts))
 	for i, s := range x.Failed {
 		if i == most {
 			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), len(x.Failed)-i, a.howToSee(x.RunID))
@@ -214,17 +173,3 @@ func (a *app) printEnded(what string, x lastRun, most int) {
 }
 
 func (a *app) howToSee(run string) string { return ": " + a.hint("status", "--run", run) }
-
-// tally is how many steps have each status, as text.
-func tally(n map[workflows.Status]int) string {
-	var words []string
-	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Queued, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted} {
-		if n[s] > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n[s], s))
-		}
-	}
-	if len(words) == 0 {
-		return "loading"
-	}
-	return strings.Join(words, ", ")
-}

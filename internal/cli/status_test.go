@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
@@ -58,7 +59,7 @@ func TestStatusOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	c, err := client.DialContext(t.Context(), sealed(opts, payload.Codec{}))
+	c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,13 +85,13 @@ func TestStatusOfMany(t *testing.T) {
 	}
 	var out lockedBuffer
 	a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, &out, &out)
-	a.waits = usualWaits()
+	a.Waits = drive.UsualWaits()
 	a.cmd = newRoot(a)
-	conn := &connection{Client: c, ns: "default", host: server.Address}
-	var r statusReport
+	conn := &drive.Connection{Client: c, Namespace: "default", Host: server.Address}
+	var r drive.Report
 	awaitTrue(t, "all runs are listed, and two of them answer", func() bool {
-		r = statusReport{Server: conn.host}
-		if err := a.openRuns(t.Context(), conn, &r); err != nil {
+		r = drive.Report{Server: conn.Host}
+		if err := a.OpenRuns(t.Context(), conn, &r); err != nil {
 			t.Fatal(err)
 		}
 		answered, unheard := 0, 0 // a busy server may not say of all in time that nobody polls
@@ -117,15 +118,15 @@ func TestStatusOfMany(t *testing.T) {
 			t.Errorf("%q is said %d times, not %d:\n%s", text, n, times, said)
 		}
 	}
-	open, err := listOpen(t.Context(), c, workflows.ReproduceWorkflow)
+	open, err := drive.ListOpen(t.Context(), c, workflows.ReproduceWorkflow)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.named(t.Context(), conn, open, "20260303"); err == nil || !strings.Contains(err.Error(), "could be reproduce-20260303") {
+	if _, err := a.Named(t.Context(), conn, open, "20260303"); err == nil || !strings.Contains(err.Error(), "could be reproduce-20260303") {
 		t.Errorf("twenty runs are one: %v", err)
 	}
 	for id, want := range map[string]string{"20260101": "reproduce-20260101T000000Z-aa", "20260202": "by-hand", "by-h": "by-hand"} {
-		found, err := a.named(t.Context(), conn, open, id)
+		found, err := a.Named(t.Context(), conn, open, id)
 		if err != nil || found == nil || found.Execution.WorkflowId != want {
 			t.Errorf("%s is %v, %v", id, found, err)
 		}
@@ -151,7 +152,7 @@ func TestEndedRuns(t *testing.T) {
 	}
 	a := newApp(&session.Session{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, nil, nil)
 	for most, want := range map[int]int{0: 0, 1: 1, 20: 20, 100: 39} {
-		runs, err := a.endedRuns(t.Context(), store, most)
+		runs, err := a.EndedRuns(t.Context(), store, most)
 		if err != nil || len(runs) != want {
 			t.Fatalf("of %d: %d, %v", most, len(runs), err)
 		}

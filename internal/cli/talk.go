@@ -5,12 +5,15 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
 )
 
 // talk is what a session says, on the terminal of its command.
 type talk struct{ a *app }
+
+func (t talk) Say(text string) { t.a.say(text) }
 
 func (t talk) Waiting(what string) (over func()) { return t.a.waiting(what) }
 
@@ -27,8 +30,8 @@ func (t talk) Diagnostics(ds pipeline.Diagnostics) error { return t.a.printLoade
 
 // newApp is an app that talks for its session.
 func newApp(s *session.Session, out, errw io.Writer) *app {
-	a := &app{Session: s, Out: out, Err: errw}
-	a.Talk, a.Hint = talk{a}, a.hint
+	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: errw}
+	a.Talk, a.Hint, a.Patience = talk{a}, a.hint, a.patience
 	return a
 }
 

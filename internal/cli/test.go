@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -104,9 +105,9 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 		return err
 	}
 	b := newApp(&session.Session{Registry: t.a.Registry, Log: t.a.Log, StateDir: filepath.Join(t.dir, "state")}, io.Discard, nil)
-	b.cmd, b.waits = t.a.cmd, t.a.waits
+	b.cmd, b.Waits = t.a.cmd, t.a.Waits
 	defer func() {
-		b.close()
+		b.Close()
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)
 		defer cancel()
 		if err := devserver.End(patient, filepath.Join(b.StateDir, "temporal")); err != nil {
@@ -173,7 +174,7 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	}
 	w := testfile.World{Scope: scope, Steps: world.Steps(p, v)}
 	if r.Command == testfile.Apply {
-		if err := b.run(ctx, runOptions{cluster: clusterOptions{embedded: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
+		if err := b.run(ctx, runOptions{cluster: drive.Cluster{Embedded: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
 			return nil, err
 		}
 		v, store, err := b.testPlan(ctx, p)

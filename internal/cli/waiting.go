@@ -13,9 +13,9 @@ import (
 // patience is how long to wait in silence: longer without a terminal.
 func (a *app) patience() time.Duration {
 	if terminal(a.Err) > 0 {
-		return a.waits.silent
+		return a.Waits.Silent
 	}
-	return a.waits.say
+	return a.Waits.Say
 }
 
 // waiting says what it waits for, once that has taken a while, until over is called.

@@ -4,25 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/host/revision"
-	"github.com/redsi/redsi/internal/pipeline/lockfile"
-	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
 
 func newWorkerCmd(a *app) *cobra.Command {
-	var o clusterOptions
+	var o drive.Cluster
 	var w worker.Options
 	var d deploymentOptions
 	var cards cardOptions
@@ -93,7 +89,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			return a.work(cmd.Context(), o, w, shown, d.setCurrent)
 		},
 	}
-	o.flags(cmd)
+	clusterFlags(cmd, &o)
 	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
 	f := cmd.Flags()
@@ -107,7 +103,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.StringVar(&d.text, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
 	f.BoolVar(&d.setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
 	f.BoolVar(&sbatch, "print-sbatch", false, "print this command as a job for Slurm, and exit")
-	f.StringArrayVar(&o.accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
+	f.StringArrayVar(&o.Accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
 	return cmd
 }
 
@@ -136,7 +132,7 @@ func (d deploymentOptions) parse() (worker.Deployment, error) {
 }
 
 // deploy makes a build current, or says how a person does.
-func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment, setCurrent bool) error {
+func (a *app) deploy(ctx context.Context, conn *drive.Connection, d worker.Deployment, setCurrent bool) error {
 	command := "temporal worker deployment set-current-version --deployment-name " + quoted(d.Name) + " --build-id " + quoted(d.Build)
 	log := a.Log.With("deployment", d.Name, "build", d.Build)
 	if !setCurrent {
@@ -161,30 +157,30 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 	return nil
 }
 
-func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, cards string, setCurrent bool) error {
+func (a *app) work(ctx context.Context, o drive.Cluster, w worker.Options, cards string, setCurrent bool) error {
 	store, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.startTelemetry(ctx); err != nil {
+	if err := a.StartTelemetry(ctx); err != nil {
 		return err
 	}
-	conn, err := a.dial(ctx, o)
+	conn, err := a.Dial(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	features := workflows.Features{SearchAttributes: a.registerAttributes(ctx, conn.Client, conn.ns)}
-	acts := a.activities(store, conn, features)
-	acts.Accept = o.accept
-	if acts.Lacks = a.lacking(ctx); acts.Lacks != nil {
-		a.say(leaves(a.computed(), acts.Lacks))
+	features := workflows.Features{SearchAttributes: a.RegisterAttributes(ctx, conn.Client, conn.Namespace)}
+	acts := a.Activities(store, conn, features)
+	acts.Accept = o.Accept
+	if acts.Lacks = a.Lacking(ctx); acts.Lacks != nil {
+		a.say(leaves(a.Computed(), acts.Lacks))
 	}
 	wk := worker.New(conn.Client, acts, w)
 	if err := wk.Start(); err != nil {
 		return err
 	}
-	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "cards", cards, "payload keys", conn.codec.IDs())
+	a.Log.Info("worker started", "temporal", conn.Host, "namespace", conn.Namespace, "store", store.URL, "cards", cards, "payload keys", conn.Codec.IDs())
 	dctx, end := context.WithCancel(ctx)
 	defer end()
 	failed := make(chan error, 1)
@@ -209,7 +205,7 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, card
 }
 
 func newDevCmd(a *app) *cobra.Command {
-	var o clusterOptions
+	var o drive.Cluster
 	graphPort := 0
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -224,41 +220,41 @@ run, live and coloured by the state of its steps.`,
   redsi run                      # in another terminal, same folder: uses it`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.given() {
+			if o.Given() {
 				return fault.Input(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `" + a.hint("worker") + "` for that server"))
 			}
-			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
+			o.Strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
 			store, err := a.OpenStore(cmd.Context())
 			if err != nil {
 				return err
 			}
-			o.accept = []string{"."}
-			page, err := a.listenForGraphs(graphPort)
+			o.Accept = []string{"."}
+			page, err := a.ListenForGraphs(graphPort)
 			if err != nil {
 				return err
 			}
 			defer page.Close()
-			if err := a.startTelemetry(cmd.Context()); err != nil {
+			if err := a.StartTelemetry(cmd.Context()); err != nil {
 				return err
 			}
-			conn, err := a.embed(cmd.Context(), o, store)
+			conn, err := a.Embed(cmd.Context(), o, store)
 			if err != nil {
 				return err
 			}
 			defer conn.Close()
-			a.serveGraphs(cmd.Context(), page, conn, store)
-			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.server.Address, conn.server.PID, conn.ui, page.Addr(), store.URL)
-			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.server))
+			a.ServeGraphs(cmd.Context(), page, conn, store)
+			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.Server.Address, conn.Server.PID, conn.UI, page.Addr(), store.URL)
+			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.Server))
 			<-cmd.Context().Done()
 			return nil
 		},
 	}
-	o.embedFlags(cmd, 8233)
+	embedFlags(cmd, &o, 8233)
 	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
-	o.payloadFlag(cmd)
+	payloadFlag(cmd, &o)
 	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is in use")
-	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")
+	cmd.Flags().IntVar(&o.Port, "port", 7233, "port of the server; 0: a free one")
 	return cmd
 }
 
@@ -266,23 +262,4 @@ run, live and coloured by the state of its steps.`,
 func startLine(s *devserver.Server) string {
 	return fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
 		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
-}
-
-// openForWorker loads a pipeline named by a workflow's input, from accepted files.
-func (a *app) openForWorker(ctx context.Context, accept func(file string) error, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
-	p, err := a.LoadWith(ctx, accept, file, vars)
-	if err != nil {
-		return nil, "", err
-	}
-	pl, err := a.PlanOf(ctx, p, file, targets)
-	return pl, filepath.Join(session.ProjectDir(file), lockfile.Name), err
-}
-
-// sdkLog is the logger of the Temporal SDK: its warnings are shown only when debugging, since
-// the run itself reports cancelled and retried activities.
-func (a *app) sdkLog() *slog.Logger {
-	if os.Getenv("REDSI_DEBUG_TEMPORAL") != "" {
-		return a.Log
-	}
-	return slog.New(slog.DiscardHandler)
 }

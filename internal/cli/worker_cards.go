@@ -103,7 +103,7 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 	if !pollsGPU(*w) {
 		return "not needed", nil
 	}
-	cuda, err := a.secondProgram().Cards(ctx)
+	cuda, err := a.SecondProgram().Cards(ctx)
 	if err != nil {
 		cuda.Why = err.Error()
 	}
@@ -133,7 +133,7 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 			return "", err
 		}
 	}
-	facts, err := a.secondProgram().Facts(ctx)
+	facts, err := a.SecondProgram().Facts(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -12,7 +12,7 @@ import (
 // Journal reads what earlier runs left about the steps of a preview that are not hits.
 func (se *Session) Journal(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal.Journal, error) {
 	if !v.Done() {
-		defer se.waiting("reading the records of earlier runs")()
+		defer se.Waiting("reading the records of earlier runs")()
 	}
 	return journal.Read(ctx, se.Registry, store, v, se.Project())
 }

@@ -28,7 +28,7 @@ func ProjectDir(file string) string {
 
 // LoadPlan reads the pipeline, fills in what is pinned and selects the targets.
 func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
-	over := se.waiting("reading the pipeline and its modules")
+	over := se.Waiting("reading the pipeline and its modules")
 	p, err := se.Load(ctx)
 	over()
 	if err != nil {

@@ -44,7 +44,7 @@ func KeepAll(int, *plan.Item) bool { return true }
 func KeepNone(int, *plan.Item) bool { return false }
 
 func (se *Session) PreviewOf(ctx context.Context, store artifacts.Store, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-	defer se.waiting("looking up " + words.Count(len(pl.Steps), "step") + " in " + se.Places())()
+	defer se.Waiting("looking up " + words.Count(len(pl.Steps), "step") + " in " + se.Places())()
 	policy, _ := se.Policy() // an error is told where it matters, by who opens the stores
 	se.Belief = belief.New(policy)
 	return pl.Follow(ctx, se.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {

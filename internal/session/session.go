@@ -55,6 +55,8 @@ type Session struct {
 
 // Talk tells a person what goes on.
 type Talk interface {
+	// Say says a sentence that matters now.
+	Say(text string)
 	// Waiting says what is waited for, once that has taken a while, until over is called.
 	Waiting(what string) (over func())
 	// Reading makes a context in which reading files reports its progress.
@@ -68,6 +70,8 @@ type Talk interface {
 
 // quiet tells nobody.
 type quiet struct{}
+
+func (quiet) Say(string) {}
 
 func (quiet) Waiting(string) func() { return func() {} }
 
@@ -86,7 +90,11 @@ func (se *Session) talk() Talk {
 	return se.Talk
 }
 
-func (se *Session) waiting(what string) (over func()) { return se.talk().Waiting(what) }
+// Say tells the person what they should know now.
+func (se *Session) Say(text string) { se.talk().Say(text) }
+
+// Waiting says what is waited for, once that has taken a while, until over is called.
+func (se *Session) Waiting(what string) (over func()) { return se.talk().Waiting(what) }
 
 // CacheDir keeps local copies of remote blobs and partial downloads.
 func (se *Session) CacheDir() string { return filepath.Join(se.StateDir, "cache") }

@@ -33,7 +33,7 @@ func (se *Session) OpenStore(ctx context.Context) (artifacts.Store, error) {
 
 // OpenOwn opens the store alone, which may have addresses of blobs elsewhere.
 func (se *Session) OpenOwn(ctx context.Context) (artifacts.Store, error) {
-	defer se.waiting("waiting for the store")()
+	defer se.Waiting("waiting for the store")()
 	s, err := open.Store(ctx, se.StoreURL, open.Options{})
 	var other *artifacts.AddressError
 	switch {

@@ -1,4 +1,4 @@
-package cli
+package drive
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -27,8 +27,8 @@ const (
 // lookout finds out which of the steps that a run has started are running, and how far they
 // are. Their workflows know; if there are very many, only some are asked at a time.
 type lookout struct {
-	a    *app
-	conn *connection
+	dr   *Driver
+	conn *Connection
 	run  string
 
 	known map[string]look // of running steps, by address
@@ -37,37 +37,43 @@ type lookout struct {
 	idle  time.Time       // since when nothing was seen running
 }
 
+// Work is how far a running step is.
+type Work struct {
+	Began    time.Time
+	Progress step.Progress
+}
+
 // look is what is known of a running step.
 type look struct {
 	begun bool
 	queue string // that it waits in
-	work  view.Work
+	work  Work
 }
 
 // sight asks for the state of a run; steps that no worker has begun are Queued.
-func (l *lookout) sight(ctx context.Context) (sight, error) {
-	s, err := l.a.state(ctx, l.conn.Client, l.run)
+func (l *lookout) sight(ctx context.Context) (Sight, error) {
+	s, err := l.dr.State(ctx, l.conn.Client, l.run)
 	if err != nil {
-		return sight{}, err
+		return Sight{}, err
 	}
 	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	v := sight{state: s, work: map[string]view.Work{}}
+	v := Sight{State: s, Work: map[string]Work{}}
 	l.ask(pctx, s.Steps)
 	working := false
 	for i, x := range s.Steps {
 		switch k := l.known[x.Address]; {
 		case x.Status != workflows.Running:
 		case k.begun:
-			v.work[x.Address], working = k.work, true
+			v.Work[x.Address], working = k.work, true
 		default:
 			s.Steps[i].Status = workflows.Queued
 		}
 	}
 	if working || l.idle.IsZero() {
 		l.idle = time.Now()
-	} else if time.Since(l.idle) > l.a.patience() {
-		v.waits = l.waits(pctx)
+	} else if time.Since(l.idle) > l.dr.Patience() {
+		v.Waits = l.waits(pctx)
 	}
 	return v, nil
 }
@@ -114,7 +120,7 @@ func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 			asked = append(asked, rest[l.next])
 		}
 	}
-	for address, k := range l.a.looks(ctx, l.conn, l.run, asked) {
+	for address, k := range l.dr.looks(ctx, l.conn, l.run, asked) {
 		l.known[address] = k
 	}
 }
@@ -133,7 +139,7 @@ func (l *lookout) waits(ctx context.Context) string {
 		case workflows.LoadActivity:
 			return "waiting for a worker to read the plan"
 		case workflows.PrepareActivity:
-			return "waiting: looking up steps in " + l.a.Places()
+			return "waiting: looking up steps in " + l.dr.Places()
 		case workflows.JournalActivity:
 			return "waiting for the store: writing the run's record"
 		case workflows.BatchActivity:
@@ -157,10 +163,10 @@ func (l *lookout) waits(ctx context.Context) string {
 
 // worker says whether a worker serves a queue.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
-	if ok, err := polled(ctx, l.conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
-		start, where := l.a.hint("worker"), ""
+	if ok, err := Polled(ctx, l.conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
+		start, where := l.dr.Hint("worker"), ""
 		if queue == workflows.GPUTaskQueue {
-			start, where = l.a.hint("worker", "--queue", queue), " on a machine with a GPU, or with --allow-cpu on another"
+			start, where = l.dr.Hint("worker", "--queue", queue), " on a machine with a GPU, or with --allow-cpu on another"
 		}
 		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`%s", queue, start, where)
 	}
@@ -172,7 +178,7 @@ func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
 
 // looks asks about running steps, each through its workflow or the run's batches; steps
 // without an answer are left out.
-func (a *app) looks(ctx context.Context, conn *connection, run string, steps []workflows.StepState) map[string]look {
+func (dr *Driver) looks(ctx context.Context, conn *Connection, run string, steps []workflows.StepState) map[string]look {
 	out := map[string]look{}
 	var mu sync.Mutex
 	var asking errgroup.Group
@@ -197,7 +203,7 @@ func (a *app) looks(ctx context.Context, conn *connection, run string, steps []w
 	}
 	_ = asking.Wait() // no error
 	if batches {
-		a.batchProgress(ctx, conn, run, out)
+		dr.batchProgress(ctx, conn, run, out)
 	}
 	return out
 }
@@ -208,10 +214,10 @@ func started(p *workflow.PendingActivityInfo) bool {
 }
 
 // lookOf is what the activities of a step's workflow report; not ok if there are none.
-func lookOf(conn *connection, pending []*workflow.PendingActivityInfo) (k look, ok bool) {
+func lookOf(conn *Connection, pending []*workflow.PendingActivityInfo) (k look, ok bool) {
 	working := 0
 	for _, p := range pending {
-		if one := activities.ProgressOf(conn.codec, p); one != nil {
+		if one := activities.ProgressOf(conn.Codec, p); one != nil {
 			sum := &k.work.Progress
 			sum.Done += one.Done
 			sum.Total += one.Total
@@ -227,27 +233,27 @@ func lookOf(conn *connection, pending []*workflow.PendingActivityInfo) (k look, 
 		}
 	}
 	if n := len(pending); n > 1 {
-		k.work.Progress.Note, k.work.Progress.LeftS = fmt.Sprintf("%s running, %d queued", view.Count(working, "part"), n-working), 0
+		k.work.Progress.Note, k.work.Progress.LeftS = fmt.Sprintf("%s running, %d queued", words.Count(working, "part"), n-working), 0
 	}
 	k.begun = working > 0
 	for _, p := range pending {
 		if f := p.GetLastFailure(); f != nil { // it has run, and will be tried again
 			k.begun = true
-			k.work.Progress.Note = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.codec.Message(f))
+			k.work.Progress.Note = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.Codec.Message(f))
 		}
 	}
 	return k, len(pending) > 0
 }
 
 // batchProgress adds what the run's own batches report.
-func (a *app) batchProgress(ctx context.Context, conn *connection, run string, out map[string]look) {
+func (dr *Driver) batchProgress(ctx context.Context, conn *Connection, run string, out map[string]look) {
 	d, err := conn.Client.DescribeWorkflowExecution(ctx, run, "")
 	if err != nil {
 		return
 	}
 	for _, p := range d.PendingActivities {
 		var one *step.Progress
-		if one = activities.ProgressOf(conn.codec, p); one == nil {
+		if one = activities.ProgressOf(conn.Codec, p); one == nil {
 			continue
 		}
 		if k, ok := out[one.Step]; ok {

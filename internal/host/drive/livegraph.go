@@ -1,4 +1,4 @@
-package cli
+package drive
 
 import (
 	"context"
@@ -19,19 +19,29 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/livegraph"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/process"
 	"github.com/redsi/redsi/workflows"
 )
+
+func GraphSteps(pl *plan.Plan) []graph.Step {
+	steps := make([]graph.Step, len(pl.Steps))
+	for i, s := range pl.Steps {
+		steps[i] = graph.Step{Address: s.Address, Block: pipeline.BlockType(s.Address), Deps: s.Deps}
+	}
+	return steps
+}
 
 // graphRuns bounds the runs that the page of graphs lists, newest first.
 const graphRuns = 50
 
 // graphs is what the page of graphs shows: runs, as a server and a store know them.
 type graphs struct {
-	a     *app
-	conn  *connection
+	dr    *Driver
+	conn  *Connection
 	store artifacts.Store
 
 	mu    sync.Mutex
@@ -54,7 +64,7 @@ func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 		}
 		id := w.Execution.WorkflowId
 		runs = append(runs, livegraph.Run{ID: id, Workflow: id, Pipeline: "run", Started: w.StartTime.AsTime(),
-			Open: w.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.runURL(id, w.Execution.RunId)})
+			Open: w.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.RunURL(id, w.Execution.RunId)})
 	}
 	return livegraph.Sorted(runs), nil
 }
@@ -65,13 +75,13 @@ func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Pictur
 	d, err := g.conn.Client.DescribeWorkflowExecution(ctx, workflow, "")
 	var unknown *serviceerror.NotFound
 	if errors.As(err, &unknown) {
-		return p, fmt.Errorf("%w as %s at %s", livegraph.ErrNotFound, workflow, g.conn.host)
+		return p, fmt.Errorf("%w as %s at %s", livegraph.ErrNotFound, workflow, g.conn.Host)
 	}
 	if err != nil {
 		return p, err
 	}
 	info := d.WorkflowExecutionInfo
-	state, err := g.a.state(ctx, g.conn.Client, workflow)
+	state, err := g.dr.State(ctx, g.conn.Client, workflow)
 	if err != nil {
 		return p, err
 	}
@@ -83,7 +93,7 @@ func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Pictur
 		return p, err
 	}
 	p.Run = livegraph.Run{ID: state.RunID, Workflow: workflow, Pipeline: name, Started: info.StartTime.AsTime(),
-		Open: info.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.runURL(workflow, info.Execution.RunId)}
+		Open: info.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.RunURL(workflow, info.Execution.RunId)}
 	p.Steps, p.Outcomes = steps, make([]string, len(steps))
 	for _, s := range state.Steps {
 		if s.Index < len(p.Outcomes) {
@@ -101,7 +111,7 @@ func (g *graphs) stepsOf(ctx context.Context, d artifacts.Digest) ([]graph.Step,
 		if err != nil {
 			return nil, "", err
 		}
-		g.plan, g.steps, g.name = d, graphSteps(pl), pl.Pipeline
+		g.plan, g.steps, g.name = d, GraphSteps(pl), pl.Pipeline
 	}
 	return g.steps, g.name, nil
 }
@@ -112,11 +122,11 @@ type graphPage struct {
 	Process process.Identity `json:"process"`
 }
 
-func (a *app) graphPageFile() string { return filepath.Join(a.StateDir, "graphs.json") }
+func (dr *Driver) graphPageFile() string { return filepath.Join(dr.StateDir, "graphs.json") }
 
 // pageOfGraphs is its address; "" if it is not served now.
-func (a *app) pageOfGraphs() string {
-	b, err := os.ReadFile(a.graphPageFile())
+func (dr *Driver) pageOfGraphs() string {
+	b, err := os.ReadFile(dr.graphPageFile())
 	var p graphPage
 	if err != nil || json.Unmarshal(b, &p) != nil || !p.Process.Running() {
 		return ""
@@ -124,9 +134,9 @@ func (a *app) pageOfGraphs() string {
 	return p.URL
 }
 
-// listenForGraphs listens on a local port for the page, the default one if it is free, and
+// ListenForGraphs listens on a local port for the page, the default one if it is free, and
 // records it in the state folder, so that runs can link to it.
-func (a *app) listenForGraphs(port int) (net.Listener, error) {
+func (dr *Driver) ListenForGraphs(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
@@ -138,7 +148,7 @@ func (a *app) listenForGraphs(port int) (net.Listener, error) {
 	if p.Process, err = process.Self(); err == nil {
 		var b []byte
 		if b, err = json.Marshal(p); err == nil {
-			err = atomicfile.WriteFile(a.graphPageFile(), append(b, '\n'), 0o600)
+			err = atomicfile.WriteFile(dr.graphPageFile(), append(b, '\n'), 0o600)
 		}
 	}
 	if err != nil {
@@ -147,18 +157,18 @@ func (a *app) listenForGraphs(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// serveGraphs answers until ctx ends.
-func (a *app) serveGraphs(ctx context.Context, l net.Listener, conn *connection, store artifacts.Store) {
-	s := &http.Server{Handler: livegraph.Handler(&graphs{a: a, conn: conn, store: store}, a.Log), ReadHeaderTimeout: 10 * time.Second,
+// ServeGraphs answers until ctx ends.
+func (dr *Driver) ServeGraphs(ctx context.Context, l net.Listener, conn *Connection, store artifacts.Store) {
+	s := &http.Server{Handler: livegraph.Handler(&graphs{dr: dr, conn: conn, store: store}, dr.Log), ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 	go func() {
 		<-ctx.Done()
 		_ = s.Close()
-		_ = os.Remove(a.graphPageFile())
+		_ = os.Remove(dr.graphPageFile())
 	}()
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			a.Log.Warn("the graphs of runs are no longer served", "err", err)
+			dr.Log.Warn("the graphs of runs are no longer served", "err", err)
 		}
 	}()
 }

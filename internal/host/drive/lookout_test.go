@@ -1,4 +1,4 @@
-package cli
+package drive
 
 import (
 	"testing"
@@ -38,7 +38,7 @@ func TestLookOf(t *testing.T) {
 		{name: "in parts", pending: []*workflow.PendingActivityInfo{queued, began(at.Add(time.Second)), began(at), queued}, ok: true, begun: true,
 			queue: "redsi-gpu", at: at, note: "2 parts running, 2 queued"},
 	} {
-		k, ok := lookOf(&connection{}, tt.pending)
+		k, ok := lookOf(&Connection{}, tt.pending)
 		if ok != tt.ok || k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note {
 			t.Errorf("%s: %+v, %v", tt.name, k, ok)
 		}

@@ -1,4 +1,4 @@
-package cli
+package drive
 
 import (
 	"context"
@@ -39,9 +39,9 @@ func passing(err error) bool {
 // startPatience is how long starting a run is tried.
 const startPatience = time.Minute
 
-// persist calls f until it succeeds or fails for good, at most for startPatience; a server
+// Persist calls f until it succeeds or fails for good, at most for startPatience; a server
 // that has just started may not know its namespace yet. After a while it prints the error.
-func (a *app) persist(ctx context.Context, conn *connection, what string, f func(context.Context) error) error {
+func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f func(context.Context) error) error {
 	began, told := time.Now(), time.Time{}
 	for {
 		one, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -50,17 +50,17 @@ func (a *app) persist(ctx context.Context, conn *connection, what string, f func
 		if err == nil || ctx.Err() != nil || !passing(err) || time.Since(began) > startPatience {
 			return err
 		}
-		if time.Since(began) > a.waits.unseen && time.Since(told) > a.waits.say {
+		if time.Since(began) > dr.Waits.Unseen && time.Since(told) > dr.Waits.Say {
 			told = time.Now()
-			a.say("retrying " + what + ": " + err.Error() + " (" + conn.condition() + ")")
+			dr.Say("retrying " + what + ": " + err.Error() + " (" + conn.condition() + ")")
 		}
 		pause(ctx, 200*time.Millisecond)
 	}
 }
 
-// polled reports whether a worker, of a build if that is not nil, polls a queue for workflows
+// Polled reports whether a worker, of a build if that is not nil, polls a queue for workflows
 // or activities.
-func polled(ctx context.Context, c client.Client, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
+func Polled(ctx context.Context, c client.Client, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
 	d, err := c.DescribeTaskQueue(ctx, queue, kind)
 	if err != nil {
 		return false, err

@@ -1,4 +1,4 @@
-package cli
+package drive
 
 import (
 	"context"
@@ -30,18 +30,18 @@ const (
 	readAtOnce   = 16          // records
 )
 
-// running connects to the running server, which stays until the connection is closed; nil if
+// Running connects to the running server, which stays until the connection is closed; nil if
 // there is none.
-func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*connection, error) {
-	if o.given() {
-		conn, err := a.dial(ctx, o)
+func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connection, error) {
+	if o.Given() {
+		conn, err := dr.Dial(ctx, o)
 		if err == nil {
-			r.Server = conn.host
+			r.Server = conn.Host
 		}
 		return conn, err
 	}
-	dir := filepath.Join(a.StateDir, "temporal")
-	codec, err := o.codec()
+	dir := filepath.Join(dr.StateDir, "temporal")
+	codec, err := o.Codec()
 	if err != nil {
 		return nil, err
 	}
@@ -49,19 +49,19 @@ func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*
 	if server == nil {
 		return nil, ctx.Err()
 	}
-	conn := &connection{ui: server.UI, ns: "default", codec: codec, server: server}
+	conn := &Connection{UI: server.UI, Namespace: "default", Codec: codec, Server: server}
 	opts, err := devserver.LookOptions(dir, server.Info)
 	if err != nil {
 		conn.Close()
 		return nil, err
 	}
-	opts.Logger = log.NewStructuredLogger(a.sdkLog())
+	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
 	dctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if conn.Client, err = client.DialContext(dctx, sealed(opts, codec)); err != nil {
+	if conn.Client, err = client.DialContext(dctx, Sealed(opts, codec)); err != nil {
 		conn.Close()
 		if ctx.Err() == nil {
-			a.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
+			dr.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
 		}
 		return nil, ctx.Err()
 	}
@@ -69,26 +69,26 @@ func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*
 	return conn, nil
 }
 
-// openRuns asks all open Reproduce workflows at once for their state, and lists open Step
+// OpenRuns asks all open Reproduce workflows at once for their state, and lists open Step
 // workflows that none of them waits for.
-func (a *app) openRuns(ctx context.Context, conn *connection, r *statusReport) error {
-	open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+func (dr *Driver) OpenRuns(ctx context.Context, conn *Connection, r *Report) error {
+	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
 	if err != nil {
 		return err
 	}
-	r.Running = a.askAll(ctx, conn, open)
-	return a.otherSteps(ctx, conn, r)
+	r.Running = dr.askAll(ctx, conn, open)
+	return dr.otherSteps(ctx, conn, r)
 }
 
-func (a *app) askAll(ctx context.Context, conn *connection, open []*workflow.WorkflowExecutionInfo) []runStatus {
+func (dr *Driver) askAll(ctx context.Context, conn *Connection, open []*workflow.WorkflowExecutionInfo) []Run {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	runs := make([]runStatus, len(open))
+	runs := make([]Run, len(open))
 	var asking errgroup.Group
 	asking.SetLimit(askedAtOnce)
 	for i, w := range open {
 		asking.Go(func() error {
-			runs[i] = a.ask(ctx, conn, w)
+			runs[i] = dr.ask(ctx, conn, w)
 			return nil
 		})
 	}
@@ -98,7 +98,7 @@ func (a *app) askAll(ctx context.Context, conn *connection, open []*workflow.Wor
 
 // ask asks an open run for its counts and its first running steps: the answer is bounded,
 // however many steps there are.
-func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
+func (dr *Driver) ask(ctx context.Context, conn *Connection, w *workflow.WorkflowExecutionInfo) Run {
 	s := openRun(conn, w)
 	state, err := workflows.Ask[workflows.State](ctx, conn.Client, s.Workflow, workflows.StateQuery)
 	if err != nil {
@@ -109,18 +109,18 @@ func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExe
 	}
 	s.name(state.RunID)
 	s.Counts = state.Counts
-	a.fill(ctx, conn, &s, state.Steps)
+	dr.fill(ctx, conn, &s, state.Steps)
 	return s
 }
 
-func openRun(conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
+func openRun(conn *Connection, w *workflow.WorkflowExecutionInfo) Run {
 	id := w.Execution.WorkflowId
-	return runStatus{Workflow: id, URL: conn.runURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[workflows.Status]int{}}
+	return Run{Workflow: id, URL: conn.RunURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[workflows.Status]int{}}
 }
 
 // name records which run it is. A run of many steps continues in further executions, so it
 // may have started before this one.
-func (s *runStatus) name(id string) {
+func (s *Run) name(id string) {
 	s.RunID = id
 	if at, ok := workflows.RunBegan(id); ok && at.Before(s.Started) {
 		s.Started = at
@@ -128,18 +128,18 @@ func (s *runStatus) name(id string) {
 }
 
 // fill adds running, queued and failed steps.
-func (a *app) fill(ctx context.Context, conn *connection, s *runStatus, steps []workflows.StepState) {
+func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []workflows.StepState) {
 	if s.Counts == nil { // it is loading its plan
 		s.Counts = map[workflows.Status]int{}
 	}
 	s.waits = map[string]bool{}
-	seen := a.looks(ctx, conn, s.Workflow, slices.DeleteFunc(slices.Clone(steps), func(x workflows.StepState) bool { return x.Status != workflows.Running }))
+	seen := dr.looks(ctx, conn, s.Workflow, slices.DeleteFunc(slices.Clone(steps), func(x workflows.StepState) bool { return x.Status != workflows.Running }))
 	for _, x := range steps {
 		s.waits[x.Workflow] = true
 		if x.Status != workflows.Running && x.Status != workflows.Failed {
 			continue
 		}
-		one := stepStatus{Address: x.Address, Status: x.Status, Error: x.Error}
+		one := Step{Address: x.Address, Status: x.Status, Error: x.Error}
 		switch k, ok := seen[x.Address]; {
 		case ok && k.begun:
 			one.Progress = &k.work.Progress
@@ -155,7 +155,7 @@ func (a *app) fill(ctx context.Context, conn *connection, s *runStatus, steps []
 
 // otherSteps lists the Step workflows that no open run waits for. They are unknown while a run
 // has not said everything that it waits for.
-func (a *app) otherSteps(ctx context.Context, conn *connection, r *statusReport) error {
+func (dr *Driver) otherSteps(ctx context.Context, conn *Connection, r *Report) error {
 	runs := map[string]bool{}
 	for _, x := range r.Running {
 		atWork := 0
@@ -169,30 +169,30 @@ func (a *app) otherSteps(ctx context.Context, conn *connection, r *statusReport)
 		}
 		runs[x.Workflow] = true
 	}
-	open, err := listOpen(ctx, conn.Client, workflows.StepWorkflow)
+	open, err := ListOpen(ctx, conn.Client, workflows.StepWorkflow)
 	for _, w := range open {
 		id := w.Execution.WorkflowId
-		if !runs[w.GetParentExecution().GetWorkflowId()] && !slices.ContainsFunc(r.Running, func(x runStatus) bool { return x.waits[id] }) {
-			r.Steps = append(r.Steps, stepStatus{Address: id, Status: workflows.Running})
+		if !runs[w.GetParentExecution().GetWorkflowId()] && !slices.ContainsFunc(r.Running, func(x Run) bool { return x.waits[id] }) {
+			r.Steps = append(r.Steps, Step{Address: id, Status: workflows.Running})
 		}
 	}
 	return err
 }
 
-// statusOfOne finds a run by the beginning of its id, open or ended, and shows it in full.
-func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *connection, id string, r *statusReport) error {
+// StatusOfOne finds a run by the beginning of its id, open or ended, and shows it in full.
+func (dr *Driver) StatusOfOne(ctx context.Context, store artifacts.Store, conn *Connection, id string, r *Report) error {
 	if conn != nil {
-		open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+		open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
 		if err != nil {
 			return err
 		}
-		found, err := a.named(ctx, conn, open, id)
+		found, err := dr.Named(ctx, conn, open, id)
 		if err != nil {
 			return err
 		}
 		if found != nil {
 			s := openRun(conn, found)
-			state, err := a.state(ctx, conn.Client, s.Workflow)
+			state, err := dr.State(ctx, conn.Client, s.Workflow)
 			if err != nil {
 				s.Error = "its state is not available: " + err.Error()
 			}
@@ -200,20 +200,20 @@ func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *conn
 			for _, x := range state.Steps {
 				s.Counts[x.Status]++
 			}
-			a.fill(ctx, conn, &s, state.Steps)
+			dr.fill(ctx, conn, &s, state.Steps)
 			r.Running = append(r.Running, s)
 			return nil
 		}
 	}
-	rec, err := a.FindRun(ctx, store, id)
+	rec, err := dr.FindRun(ctx, store, id)
 	if err == nil {
-		r.Ended = []lastRun{ended(rec)}
+		r.Ended = []Ended{EndedOf(rec)}
 	}
 	return err
 }
 
-// named is the open run whose id or workflow has that prefix; nil if there is none.
-func (a *app) named(ctx context.Context, conn *connection, open []*workflow.WorkflowExecutionInfo, id string) (*workflow.WorkflowExecutionInfo, error) {
+// Named is the open run whose id or workflow has that prefix; nil if there is none.
+func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.WorkflowExecutionInfo, id string) (*workflow.WorkflowExecutionInfo, error) {
 	var found []*workflow.WorkflowExecutionInfo
 	for _, w := range open {
 		if x := w.Execution.WorkflowId; strings.HasPrefix(x, id) || strings.HasPrefix(x, workflows.ReproduceWorkflowID(id)) {
@@ -221,7 +221,7 @@ func (a *app) named(ctx context.Context, conn *connection, open []*workflow.Work
 		}
 	}
 	if len(found) == 0 { // one not started by `redsi run` gives its id only when asked
-		for i, s := range a.askAll(ctx, conn, open) {
+		for i, s := range dr.askAll(ctx, conn, open) {
 			if s.RunID != "" && strings.HasPrefix(s.RunID, id) {
 				found = append(found, open[i])
 			}
@@ -240,7 +240,7 @@ func (a *app) named(ctx context.Context, conn *connection, open []*workflow.Work
 	return found[0], nil
 }
 
-func listOpen(ctx context.Context, c client.Client, kind string) (open []*workflow.WorkflowExecutionInfo, err error) {
+func ListOpen(ctx context.Context, c client.Client, kind string) (open []*workflow.WorkflowExecutionInfo, err error) {
 	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
 		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND WorkflowType = '%s'", kind)}
 	for {
@@ -255,20 +255,20 @@ func listOpen(ctx context.Context, c client.Client, kind string) (open []*workfl
 	}
 }
 
-// endedRuns are the newest recorded runs of this project, newest first; without a project, of
+// EndedRuns are the newest recorded runs of this project, newest first; without a project, of
 // all.
-func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (runs []lastRun, err error) {
+func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int) (runs []Ended, err error) {
 	ids, err := journal.IDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	project := a.Project()
+	project := dr.Project()
 	slices.Reverse(ids)
 	for chunk := range slices.Chunk(ids, readAtOnce) {
 		if len(runs) >= most {
 			break
 		}
-		read := make([]*lastRun, len(chunk))
+		read := make([]*Ended, len(chunk))
 		g, gctx := errgroup.WithContext(ctx)
 		for i, id := range chunk {
 			g.Go(func() error {
@@ -281,11 +281,11 @@ func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (r
 				}
 				var damaged *activities.DamagedRunError
 				if errors.As(err, &damaged) {
-					a.Log.Warn("a run is left out", "err", err)
+					dr.Log.Warn("a run is left out", "err", err)
 					return nil
 				}
 				if err == nil {
-					one := ended(rec)
+					one := EndedOf(rec)
 					read[i] = &one
 				}
 				return err
@@ -303,16 +303,16 @@ func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (r
 	return runs, nil
 }
 
-// ended is the outcome of a run from its record.
-func ended(rec *workflows.RunRecord) lastRun {
-	l := lastRun{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
+// EndedOf is the outcome of a run from its record.
+func EndedOf(rec *workflows.RunRecord) Ended {
+	l := Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
 	if len(rec.Steps) > 0 || l.Counts == nil {
 		l.Counts = map[workflows.Status]int{}
 	}
 	for _, s := range rec.Steps {
 		l.Counts[s.Outcome]++
 		if s.Outcome == workflows.Failed {
-			l.Failed = append(l.Failed, stepStatus{Address: s.Address, Status: s.Outcome, Error: s.Error})
+			l.Failed = append(l.Failed, Step{Address: s.Address, Status: s.Outcome, Error: s.Error})
 		}
 	}
 	return l

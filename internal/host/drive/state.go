@@ -1,4 +1,4 @@
-package cli
+package drive
 
 import (
 	"context"
@@ -23,20 +23,20 @@ type watchedRun struct {
 	steps     []workflows.StepState
 }
 
-// state asks a run for what has changed and returns its whole state.
-func (a *app) state(ctx context.Context, c client.Client, workflow string) (workflows.State, error) {
-	a.watched.mu.Lock()
-	defer a.watched.mu.Unlock()
-	if a.watched.runs == nil {
-		a.watched.runs = map[string]*watchedRun{}
+// State asks a run for what has changed and returns its whole state.
+func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (workflows.State, error) {
+	dr.watched.mu.Lock()
+	defer dr.watched.mu.Unlock()
+	if dr.watched.runs == nil {
+		dr.watched.runs = map[string]*watchedRun{}
 	}
-	w := a.watched.runs[workflow]
+	w := dr.watched.runs[workflow]
 	if w == nil {
 		w = &watchedRun{}
-		a.watched.runs[workflow] = w
+		dr.watched.runs[workflow] = w
 	}
 	for {
-		news, err := changesOf(ctx, c, workflow, w.next, a.waits.unseen)
+		news, err := changesOf(ctx, c, workflow, w.next, dr.Waits.Unseen)
 		if err != nil {
 			return workflows.State{}, err
 		}

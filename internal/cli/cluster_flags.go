@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/host/drive"
+)
+
+// clusterFlags are the flags of verbs that talk to an existing cluster.
+func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {
+	f := cmd.Flags()
+	f.StringVar(&o.Address, "temporal-address", "", "HOST:PORT of an existing cluster (or set TEMPORAL_ADDRESS or a profile)")
+	f.StringVar(&o.Namespace, "temporal-namespace", "", "namespace there")
+	f.StringVar(&o.Profile, "temporal-profile", os.Getenv("TEMPORAL_PROFILE"), "profile of Temporal's own configuration file: address, TLS, API key")
+	f.StringVar(&o.UI, "temporal-ui", os.Getenv("REDSI_TEMPORAL_UI"), "address of the cluster's web UI, for links")
+	payloadFlag(cmd, o)
+}
+
+// payloadFlag is for verbs that send anything through Temporal.
+func payloadFlag(cmd *cobra.Command, o *drive.Cluster) {
+	cmd.Flags().StringVar(&o.PayloadKey, "payload-key", os.Getenv("REDSI_PAYLOAD_KEY"),
+		"file of the keys that encrypt what Temporal stores about runs; every process of a run needs it")
+}
+
+// metricsFlag is for verbs that run steps.
+func (a *app) metricsFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.MetricsAddress, "metrics-address", "",
+		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone listens on this machine only (default: none)")
+}
+
+// embedFlags are the flags of verbs that may start a server of their own.
+func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
+	f := cmd.Flags()
+	f.IntVar(&o.UIPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
+	f.IntVar(&o.Slots, "slots", 0, "steps at a time, without a cluster (default: cores)")
+	f.IntVar(&o.Threads, "threads", 0, threadsHelp)
+}
+
+const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"

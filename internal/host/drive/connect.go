@@ -1,0 +1,341 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/log"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/host/scratch"
+	"github.com/redsi/redsi/internal/host/telemetry"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Cluster says which Temporal cluster to use.
+type Cluster struct {
+	Address, Namespace, Profile, UI string
+	PayloadKey                      string // file of keys
+	Port, UIPort                    int
+	Slots, Threads                  int      // of the worker of this process
+	Strict                          bool     // the ports were asked for by the person
+	Embedded                        bool     // even if the environment names a cluster
+	Accept                          []string // folders of pipelines that the worker may be told to load
+}
+
+// Codec reads the keys.
+func (o *Cluster) Codec() (payload.Codec, error) {
+	c, err := payload.Load(o.PayloadKey)
+	if err != nil {
+		return c, fault.Input(fmt.Errorf("--payload-key (or REDSI_PAYLOAD_KEY): %w", err))
+	}
+	return c, nil
+}
+
+// StartTelemetry serves metrics and sends traces, as flags and environment say, until the
+// program ends.
+func (dr *Driver) StartTelemetry(ctx context.Context) error {
+	if dr.telemetry != nil {
+		return nil
+	}
+	t, err := telemetry.Start(ctx, telemetry.Options{Metrics: dr.MetricsAddress, Version: revision.Of(), Log: dr.Log})
+	if err != nil {
+		return fault.Input(fmt.Errorf("--metrics-address: %w", err))
+	}
+	if dr.telemetry = t; t.Address() != "" {
+		dr.Log.Info("metrics", "url", "http://"+t.Address()+"/metrics")
+	}
+	return nil
+}
+
+// Sealed makes a client encrypt and decrypt with a codec.
+func Sealed(o client.Options, c payload.Codec) client.Options {
+	o.DataConverter, o.FailureConverter = c.DataConverter(), workflows.Failures(c.FailureConverter())
+	return o
+}
+
+// checkShare refuses numbers that no worker can have, or that are meant for another worker.
+func (o *Cluster) checkShare() error {
+	switch {
+	case o.Slots < 0 || o.Threads < 0:
+		return fault.Input(errors.New("--slots and --threads cannot be negative"))
+	case o.Given() && (o.Slots > 0 || o.Threads > 0):
+		return fault.Input(errors.New("--slots and --threads configure this command's own worker, but the run uses the cluster's workers: give them to those"))
+	}
+	return nil
+}
+
+// Given reports whether a cluster was named.
+func (o *Cluster) Given() bool {
+	return !o.Embedded && (o.Address != "" || o.Profile != "" || os.Getenv("TEMPORAL_ADDRESS") != "")
+}
+
+// Connection is a client, and what this process runs for it.
+type Connection struct {
+	Client    client.Client
+	UI        string
+	Namespace string
+	Host      string        // host:port
+	Codec     payload.Codec // of its payloads
+	worker    *worker.Worker
+	Server    *devserver.Server // of the state folder; nil with a cluster
+}
+
+// Close stops the worker and the client. The server ends when no process uses it any more.
+func (c *Connection) Close() {
+	if c.worker != nil {
+		c.worker.Stop()
+	}
+	if c.Client != nil {
+		c.Client.Close()
+	}
+	if c.Server != nil {
+		c.Server.Close()
+	}
+}
+
+// condition says in words what is known about the server.
+func (c *Connection) condition() string {
+	if c.Server != nil {
+		return c.Server.Condition()
+	}
+	return "the cluster at " + c.Host
+}
+
+func (c *Connection) RunURL(workflowID, runID string) string {
+	if c.UI == "" {
+		return "workflow " + workflowID
+	}
+	return fmt.Sprintf("%s/namespaces/%s/workflows/%s/%s", c.UI, c.Namespace, url.PathEscape(workflowID), runID)
+}
+
+// Connect dials the cluster that was named, or starts an embedded one.
+func (dr *Driver) Connect(ctx context.Context, o Cluster, store artifacts.Store) (*Connection, error) {
+	if err := o.checkShare(); err != nil {
+		return nil, err
+	}
+	if o.Given() {
+		defer dr.Waiting("waiting for the Temporal cluster")()
+		return dr.Dial(ctx, o)
+	}
+	defer dr.Waiting("starting Temporal")()
+	return dr.Embed(ctx, o, store)
+}
+
+func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
+	codec, err := o.Codec()
+	if err != nil {
+		return nil, err
+	}
+	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.Profile})
+	if err != nil {
+		return nil, fault.Input(fmt.Errorf("Temporal profile: %w", err))
+	}
+	if o.Address != "" {
+		opts.HostPort = o.Address
+	}
+	if o.Namespace != "" {
+		opts.Namespace = o.Namespace
+	}
+	if opts.Namespace == "" {
+		opts.Namespace = "default"
+	}
+	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
+	c, err := client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
+	if err != nil {
+		return nil, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
+	}
+	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec}, nil
+}
+
+// Embed uses the server of the state folder, starting it if needed, and adds a worker of its
+// own.
+func (dr *Driver) Embed(ctx context.Context, o Cluster, store artifacts.Store) (*Connection, error) {
+	codec, err := o.Codec()
+	if err != nil {
+		return nil, err
+	}
+	program, err := devserver.Find()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Join(dr.StateDir, "temporal"))
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	conn := &Connection{Namespace: "default", Codec: codec}
+	dial := func(ctx context.Context, s *devserver.Server) error {
+		opts, err := s.ClientOptions()
+		if err != nil {
+			return err
+		}
+		opts.Logger = log.NewStructuredLogger(dr.sdkLog())
+		conn.Server = s
+		return dr.Persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
+			conn.Client, err = client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
+			return err
+		})
+	}
+	conn.Server, err = devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.Port, UIPort: o.UIPort, Strict: o.Strict,
+		SearchAttributes: workflows.SearchAttributes(), Say: dr.Say,
+		First: func(ctx context.Context, s *devserver.Server) error {
+			if err := dial(ctx, s); err != nil {
+				return err
+			}
+			return dr.Persist(ctx, conn, "the end of earlier runs", func(ctx context.Context) error { return dr.endLeftovers(ctx, conn.Client, began) })
+		}})
+	switch {
+	case errors.Is(err, devserver.ErrPort):
+		flag := "--ui-port"
+		if o.Port != 0 {
+			flag = "--port or --ui-port"
+		}
+		err = fault.Input(fmt.Errorf("%w; choose another with %s; 0 picks a free one", err, flag))
+	case errors.Is(err, devserver.ErrOther):
+		err = fault.Input(fmt.Errorf("%w; omit the port flags to use it, or stop the redsi processes that use it", err))
+	case errors.Is(err, devserver.ErrDir):
+		err = fault.Input(fmt.Errorf("--state: %w; name another folder", err))
+	case errors.Is(err, fs.ErrPermission):
+		err = fault.Input(fmt.Errorf("--state: %w: name a writable folder", err))
+	}
+	if err == nil && conn.Client == nil {
+		err = dial(ctx, conn.Server)
+	}
+	if err == nil {
+		conn.UI, conn.Host = conn.Server.UI, conn.Server.Address
+		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
+		acts.Accept = o.Accept
+		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
+			w := worker.New(conn.Client, acts, worker.Options{CPU: o.Slots, Threads: o.Threads})
+			if err := w.Start(); err != nil {
+				return err
+			}
+			conn.worker = w
+			return nil
+		})
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// endLeftovers ends what killed processes left open on their embedded server: the caller is
+// the folder's only process, so none of their workers can be alive, and the store has all
+// that they finished. What other clients have started since is left alone.
+func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
+	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
+		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND StartTime < '%s'", began.UTC().Format(time.RFC3339Nano))}
+	for {
+		page, err := c.ListWorkflow(ctx, req)
+		if err != nil {
+			return fmt.Errorf("list what an earlier run left open: %w", err)
+		}
+		for _, w := range page.Executions {
+			if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
+				dr.Log.Debug("leftover workflow", "id", w.Execution.WorkflowId, "err", err)
+			}
+		}
+		if req.NextPageToken = page.NextPageToken; len(req.NextPageToken) == 0 {
+			return nil
+		}
+	}
+}
+
+// Activities are those of this process; conn is nil for work without a server, such as that
+// of `force` and `verify --rebuild`.
+func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features workflows.Features) *activities.Activities {
+	if conn == nil {
+		conn = &Connection{}
+	}
+	acts := &activities.Activities{
+		Store: store, Leases: lease.New(store.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Codec: conn.Codec, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
+		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.usage(), Models: dr.SecondProgram(),
+		Forget: func(path string) error { return lockfile.Forget(dr.MemoFile(), path) },
+	}
+	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
+		return dr.OpenForWorker(ctx, acts.Accepts, file, vars, targets)
+	}
+	return acts
+}
+
+// usage measures this process's steps.
+func (dr *Driver) usage() *usage.Meter {
+	if dr.meter == nil {
+		dr.meter = usage.New(usage.Here())
+	}
+	return dr.meter
+}
+
+// scratchArea is where this process's steps work, cleared of what dead processes left.
+func (dr *Driver) scratchArea() *scratch.Area {
+	if dr.Scratch == nil {
+		dr.Scratch = scratch.In(scratch.DefaultRoot())
+		swept, err := dr.Scratch.Sweep()
+		if swept.Folders+swept.Programs > 0 {
+			dr.Log.Info("left by processes that were killed", "programs ended", swept.Programs, "folders of steps removed", swept.Folders)
+		}
+		if err != nil {
+			dr.Log.Warn("leftovers of killed processes could not be removed", "err", err)
+		}
+	}
+	return dr.Scratch
+}
+
+// RegisterAttributes adds the search attributes to a cluster; false if that is not allowed:
+// then runs go without them.
+func (dr *Driver) RegisterAttributes(ctx context.Context, c client.Client, namespace string) bool {
+	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		dr.Log.Info("the cluster does not report its search attributes; the run sets none", "err", err)
+		return false
+	}
+	want := map[string]enums.IndexedValueType{}
+	for _, n := range workflows.SearchAttributes() {
+		if _, ok := have.CustomAttributes[n]; !ok {
+			want[n] = enums.INDEXED_VALUE_TYPE_KEYWORD
+		}
+	}
+	if len(want) == 0 {
+		return true
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: want})
+	if err != nil {
+		dr.Log.Info("search attributes could not be added to the cluster; going without", "err", err)
+	}
+	return err == nil
+}
+
+// sdkLog is the logger of the Temporal SDK: its warnings are shown only when debugging, since
+// the run itself reports cancelled and retried activities.
+func (dr *Driver) sdkLog() *slog.Logger {
+	if os.Getenv("REDSI_DEBUG_TEMPORAL") != "" {
+		return dr.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}

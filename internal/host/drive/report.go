@@ -1,0 +1,64 @@
+package drive
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Report is the answer of status.
+type Report struct {
+	Server  string  `json:"server,omitempty"` // "" if none is running
+	Running []Run   `json:"running"`
+	Steps   []Step  `json:"other_steps,omitempty"` // steps that no open run waits for any more, or of a cluster's other users
+	Last    *Ended  `json:"last,omitempty"`
+	Ended   []Ended `json:"ended,omitempty"` // with --last or --run: newest first
+}
+
+// Run is an open run. If very many steps are running or failed, only some are listed;
+// Counts counts all.
+type Run struct {
+	RunID    string                   `json:"run"`
+	Workflow string                   `json:"workflow"`
+	URL      string                   `json:"url"`
+	Started  time.Time                `json:"started"`
+	Counts   map[workflows.Status]int `json:"counts"`
+	Steps    []Step                   `json:"steps,omitempty"`  // running and failed
+	LeftS    float64                  `json:"left_s,omitempty"` // at least, as running steps report; 0: unknown
+	Error    string                   `json:"error,omitempty"`  // why its state is unknown
+
+	waits map[string]bool // workflows of steps that it waits for
+}
+
+type Step struct {
+	Address  string           `json:"address"`
+	Status   workflows.Status `json:"status"`
+	Progress *step.Progress   `json:"progress,omitempty"`
+	Error    string           `json:"error,omitempty"`
+}
+
+// Ended is the outcome of a run that has ended.
+type Ended struct {
+	RunID    string                   `json:"run"`
+	Pipeline string                   `json:"pipeline"`
+	Targets  []string                 `json:"targets,omitempty"`
+	Counts   map[workflows.Status]int `json:"counts"`
+	Failed   []Step                   `json:"failed,omitempty"`
+}
+
+// Tally is how many steps have each status, as text.
+func Tally(n map[workflows.Status]int) string {
+	var words []string
+	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Queued, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted} {
+		if n[s] > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	if len(words) == 0 {
+		return "loading"
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,100 @@
+package drive
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/workflows"
+)
+
+// RecordHits records a run that found everything done, in case an earlier one was killed
+// before it could write its record.
+func (dr *Driver) RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
+	rec := workflows.RunRecord{RunID: NewRunID(), Pipeline: pl.Pipeline, Project: dr.Project(), Targets: dr.Targets,
+		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
+	rec.Steps = make([]workflows.RunStep, len(v.Items))
+	for i, it := range v.Items {
+		rec.Steps[i] = workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Took.Seconds()}
+	}
+	return activities.RecordHits(ctx, store, pl, rec)
+}
+
+// IsRead reports whether a run reads the result of step i at its end: pins, tables and
+// figures.
+func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
+	return pipeline.IsRendered(pl.Steps[i].Address) || dr.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
+}
+
+// FillResults adds to the preview of a run the results that are read at its end, by the keys in
+// its record, so that the plan is previewed only once.
+func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *plan.Preview, runID string) error {
+	lost := func(what string) error {
+		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.URL, shellwords.Quote(store.URL))
+	}
+	defer dr.Waiting("reading the results")()
+	rec, err := activities.ReadRun(ctx, store, runID)
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return lost("its record")
+	}
+	if err != nil {
+		return err
+	}
+	left := map[int]artifacts.Digest{}
+	for i, s := range rec.Steps {
+		if i >= len(v.Plan.Steps) || s.Address != v.Plan.Steps[i].Address || !dr.IsRead(v.Plan, i) && !dr.IsAsked(v.Plan, i) {
+			continue
+		}
+		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && v.Items[i].Result == nil {
+			left[i] = s.Key
+		}
+	}
+	found, err := artifacts.LookupMany(ctx, store, slices.Collect(maps.Values(left)))
+	if err != nil {
+		return err
+	}
+	for i, key := range left {
+		if found[key] == nil {
+			return lost("the result of " + v.Plan.Steps[i].Address)
+		}
+		v.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key], From: found[key].From}
+	}
+	return nil
+}
+
+func NewRunID() string {
+	b := make([]byte, 4)
+	rand.Read(b) // never fails
+	return workflows.NewRunID(time.Now(), hex.EncodeToString(b))
+}
+
+// PinSources writes the checksums that downloads found to the lock file.
+func (dr *Driver) PinSources(v *plan.Preview) error {
+	lock := dr.LockFile()
+	for i, it := range v.Items {
+		s := &v.Plan.Steps[i]
+		spec := dr.Registry.Lookup(s.Task.Kind)
+		if it.Outcome != plan.Hit || !spec.HasPins() { // it failed, or was not started
+			continue
+		}
+		pins, err := spec.Pins(s.Task, it.Result.Outputs)
+		if err == nil {
+			err = lockfile.Add(lock, pins)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Address, err)
+		}
+	}
+	return nil
+}

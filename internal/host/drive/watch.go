@@ -1,0 +1,130 @@
+package drive
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/deployment/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/workflows"
+)
+
+// followEvery is how often a run's state is asked for.
+const followEvery = 300 * time.Millisecond
+
+type Outcome struct {
+	Res workflows.ReproduceResult
+	Err error
+}
+
+// AwaitEnd waits for the end of a run, across losses of the connection.
+func AwaitEnd(ctx context.Context, wf client.WorkflowRun) (e Outcome) {
+	for {
+		e = Outcome{}
+		if e.Err = wf.Get(ctx, &e.Res); e.Err == nil || ctx.Err() != nil || !passing(e.Err) {
+			return e
+		}
+		pause(ctx, time.Second)
+	}
+}
+
+// CancelRun requests a run's cancellation until the server has accepted it.
+func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
+	for ctx.Err() == nil {
+		one, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err := c.CancelWorkflow(one, wf.GetID(), "")
+		cancel()
+		if err == nil || !passing(err) {
+			return // accepted, or it has ended
+		}
+		pause(ctx, time.Second)
+	}
+}
+
+// Sight is a snapshot of a run.
+type Sight struct {
+	State workflows.State
+	Work  map[string]Work
+	Waits string // what the run has been waiting for, if for a while
+}
+
+// Waits are the times to wait in silence.
+type Waits struct {
+	Silent time.Duration // while waiting, on a terminal
+	Unseen time.Duration // while a run's state is unknown, or a question unanswered
+	Say    time.Duration // until the next message about what it waits for
+}
+
+func UsualWaits() Waits {
+	return Waits{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second}
+}
+
+// Watch sends the state of a run now and then. When that has been unknown for a while it says
+// what it waits for, and repeats that from time to time.
+func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.WorkflowRun, seen chan<- Sight) {
+	eyes := &lookout{dr: dr, conn: conn, run: wf.GetID()}
+	last, told, at := time.Now(), "", time.Time{}
+	for ctx.Err() == nil {
+		v, err := eyes.sight(ctx)
+		switch {
+		case err == nil:
+			if told != "" {
+				dr.Say("continuing")
+			}
+			last, told = time.Now(), ""
+			select {
+			case seen <- v:
+			case <-ctx.Done():
+			}
+		case time.Since(last) > dr.Waits.Unseen:
+			dr.Log.Debug("state of the run", "err", err)
+			why := dr.Obstacle(ctx, conn, wf)
+			if why == "" && time.Since(last) > dr.Waits.Say {
+				why = "the run's worker does not report the run's state; waiting"
+			}
+			if why != "" && (why != told || time.Since(at) > dr.Waits.Say) && ctx.Err() == nil {
+				told, at = why, time.Now()
+				dr.Say(why)
+			}
+		}
+		pause(ctx, followEvery)
+	}
+}
+
+// Obstacle says why the state of a run is unknown; "" if the answer is only slow.
+func (dr *Driver) Obstacle(ctx context.Context, conn *Connection, wf client.WorkflowRun) string {
+	ctx, cancel := context.WithTimeout(ctx, dr.Waits.Unseen)
+	defer cancel()
+	d, err := conn.Client.DescribeWorkflowExecution(ctx, wf.GetID(), "")
+	if err != nil {
+		return fmt.Sprintf("the Temporal server does not answer (%s); waiting for the run", conn.condition())
+	}
+	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
+	of := buildOf(d.GetWorkflowExecutionInfo().GetVersioningInfo())
+	polled, err := Polled(ctx, conn.Client, queue, enums.TASK_QUEUE_TYPE_WORKFLOW, of)
+	if err != nil || polled {
+		return ""
+	}
+	if of != nil {
+		return fmt.Sprintf("the run needs build %s of the deployment %s, but no worker of that build polls the queue %q at %s: start one with `%s`, "+
+			"or have the current build take it with `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; waiting",
+			of.GetBuildId(), of.GetDeploymentName(), queue, conn.Host, dr.Hint("worker", "--deployment", of.GetDeploymentName()+":"+of.GetBuildId()), wf.GetID())
+	}
+	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; waiting", queue, conn.Host, dr.Hint("worker"))
+}
+
+// buildOf is the version of a worker deployment that a run is pinned to; nil: any worker may
+// run it.
+func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDeploymentVersion {
+	switch {
+	case v.GetVersioningOverride().GetPinned() != nil:
+		return v.GetVersioningOverride().GetPinned().GetVersion()
+	case v.GetVersioningOverride() == nil && v.GetBehavior() == enums.VERSIONING_BEHAVIOR_PINNED:
+		return v.GetDeploymentVersion()
+	}
+	return nil
+}

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -22,22 +19,6 @@ import (
 
 // searchBatch is how many queries are answered together.
 const searchBatch = 32
-
-// searchAnswer is the answer to one query in JSON.
-type searchAnswer struct {
-	Query     string       `json:"query"`
-	Results   []search.Hit `json:"results"`
-	Invalid   int          `json:"invalid"` // hypotheses that are not identifiers
-	Truncated bool         `json:"truncated,omitempty"`
-}
-
-// searchReport is the JSON output of search.
-type searchReport struct {
-	Model   string         `json:"model"`
-	Search  search.About   `json:"search"`
-	TookMS  float64        `json:"took_ms"` // for the queries, not for opening the model
-	Answers []searchAnswer `json:"answers"`
-}
 
 func newSearchCmd(a *app) *cobra.Command {
 	var m modelFlags
@@ -80,39 +61,19 @@ its number of tokens. The percentage is the probability itself.`,
 
 // queries are the arguments or, without any, the lines of standard input.
 func (a *app) queries(in io.Reader, args []string) ([]string, error) {
-	var queries []string
 	if len(args) > 0 {
-		for i, text := range args {
-			q, err := search.Clean(text)
-			if err != nil {
-				return nil, fault.Input(fmt.Errorf("query %d: %w", i+1, err))
-			}
-			queries = append(queries, q)
+		queries, err := search.Queries(args)
+		if err != nil {
+			return nil, fault.Input(err)
 		}
 		return queries, nil
 	}
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return nil, fault.Input(errors.New("give a query as an argument, or several, one per line, on standard input"))
 	}
-	sc := bufio.NewScanner(in)
-	n, empty := 0, 0
-	for sc.Scan() {
-		n++
-		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
-			empty++
-			continue
-		}
-		q, err := search.Clean(sc.Text())
-		if err != nil {
-			return nil, fault.Input(fmt.Errorf("standard input, line %d: %w", n, err))
-		}
-		queries = append(queries, q)
-	}
-	if err := sc.Err(); err != nil {
-		return nil, fault.Input(fmt.Errorf("standard input, after line %d: %w", n, err))
-	}
-	if len(queries) == 0 {
-		return nil, fault.Input(fmt.Errorf("standard input has no query in its %d lines; a query may also be an argument", n))
+	queries, empty, err := search.ReadQueries(in)
+	if err != nil {
+		return nil, fault.Input(err)
 	}
 	if empty > 0 {
 		a.Log.Info("empty lines are left out", "lines", empty)
@@ -122,7 +83,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 
 // search answers the queries and prints the answers, in text form as they come.
 func (a *app) search(ctx context.Context, t *model.Trained, e *engine, queries []string, k int) error {
-	report := searchReport{Model: t.Address, Search: e.About()}
+	report := search.Found{Model: t.Address, Search: e.About()}
 	start := time.Now()
 	invalid := 0
 	for part := range slices.Chunk(queries, searchBatch) {
@@ -131,7 +92,7 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *engine, queries [
 			return err
 		}
 		for i, x := range answers {
-			s := searchAnswer{Query: part[i], Results: x.Hits, Invalid: x.Invalid, Truncated: x.Truncated}
+			s := search.Answered{Query: part[i], Results: x.Hits, Invalid: x.Invalid, Truncated: x.Truncated}
 			if s.Results == nil {
 				s.Results = []search.Hit{}
 			}
@@ -141,7 +102,7 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *engine, queries [
 			if invalid += x.Invalid; a.JSON {
 				report.Answers = append(report.Answers, s)
 			} else {
-				a.printAnswer(s)
+				view.Answer(a.Out, a.style(a.Out), s, answerWidth(terminal(a.Out)))
 			}
 		}
 	}
@@ -158,23 +119,10 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *engine, queries [
 	return nil
 }
 
-func (a *app) printAnswer(s searchAnswer) {
-	st := a.style(a.Out)
-	const indent = "      "
-	width := 100
-	if w := terminal(a.Out); w > 0 {
-		width = min(w, 120)
+// answerWidth is how wide answers are shown: on a terminal of width columns, or elsewhere (0).
+func answerWidth(columns int) int {
+	if columns == 0 {
+		return 100
 	}
-	view.Println(a.Out, st.Bold(s.Query))
-	if len(s.Results) == 0 {
-		view.Println(a.Out, indent+"the model returned no document")
-	}
-	for _, h := range s.Results {
-		view.Printf(a.Out, "%4d. %s\n", h.Rank, h.Heading())
-		view.Printf(a.Out, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
-		if h.Text != "" {
-			view.Printf(a.Out, "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))
-		}
-	}
-	view.Println(a.Out)
+	return min(columns, 120)
 }

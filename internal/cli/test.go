@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/testfile/world"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/workflows"
 )
 
 func newTestCmd(a *app) *cobra.Command {
@@ -62,19 +61,6 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 	return cmd
 }
 
-// testResult is the outcome of one run block.
-type testResult struct {
-	File       string             `json:"file"`
-	Line       int                `json:"line"`
-	Name       string             `json:"name"`
-	Command    string             `json:"command"`
-	Outcome    string             `json:"outcome"` // pass, fail, or error: it could not run
-	Assertions int                `json:"assertions"`
-	TookS      float64            `json:"took_s"`
-	Failures   []testfile.Failure `json:"failures,omitempty"`
-	Error      string             `json:"error,omitempty"`
-}
-
 // serverEnds is how long the end of the tests' server may take.
 const serverEnds = 30 * time.Second
 
@@ -83,7 +69,7 @@ type tester struct {
 	a       *app
 	keep    bool   // keep results, in the store that was named
 	dir     string // for everything that tests write
-	results []testResult
+	results []world.Result
 }
 
 func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) error {
@@ -133,27 +119,11 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 
 // one runs one test with an app that has its own state and store.
 func (t *tester) one(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) {
-	began := time.Now()
-	out := testResult{File: f.Name, Line: r.Line, Name: r.Name, Command: r.Command, Outcome: "pass", Assertions: len(r.Asserts)}
 	var said bytes.Buffer
 	b.Err, b.sayer.w = &said, &said
-	failures, err := t.try(ctx, b, f, r)
-	var failed *workflows.RunError
-	switch out.Failures = failures; {
-	case errors.As(err, &failed):
-		out.Outcome, out.Error = "fail", err.Error()
-	case err != nil:
-		out.Outcome, out.Error = "error", strings.TrimSpace(said.String())
-		if !fault.Silent(err) {
-			out.Error = err.Error()
-		}
-	case len(failures) > 0:
-		out.Outcome = "fail"
-	}
-	out.TookS = time.Since(began).Seconds()
-	t.results = append(t.results, out)
-	if !t.a.JSON {
-		t.print(out)
+	out := world.Try(f, r, func() ([]testfile.Failure, error) { return t.try(ctx, b, f, r) }, func() string { return strings.TrimSpace(said.String()) })
+	if t.results = append(t.results, out); !t.a.JSON {
+		view.Test(t.a.Out, out)
 	}
 }
 
@@ -215,50 +185,17 @@ func (a *app) testPlan(ctx context.Context, p *pipeline.Pipeline) (*plan.Preview
 	return v, store, err
 }
 
-func (t *tester) print(r testResult) {
-	word := map[string]string{"pass": "pass ", "fail": "FAIL ", "error": "ERROR"}[r.Outcome]
-	view.Printf(t.a.Out, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, view.Count(r.Assertions, "assertion"),
-		view.Seconds(time.Duration(r.TookS*float64(time.Second))))
-	if r.Error != "" {
-		view.Printf(t.a.Out, "       %s\n", view.Lines(r.Error))
-	}
-	for _, f := range r.Failures {
-		view.Printf(t.a.Out, "       %s:%d: %s\n", f.File, f.Line, view.Lines(f.Message))
-		view.Printf(t.a.Out, "         %s\n", view.Lines(f.Condition))
-		for _, v := range f.Values {
-			if v.Value == v.Expression {
-				view.Printf(t.a.Out, "         | %s\n", view.Lines(v.Value))
-			} else {
-				view.Printf(t.a.Out, "         | %s is %s\n", view.Lines(v.Expression), view.Lines(v.Value))
-			}
-		}
-	}
-}
-
 func (t *tester) conclude() error {
-	count := map[string]int{}
-	for _, r := range t.results {
-		count[r.Outcome]++
-	}
-	if t.a.JSON {
-		if t.results == nil {
-			t.results = []testResult{}
-		}
-		err := view.WriteJSON(t.a.Out, map[string]any{"tests": t.results, "passed": count["pass"], "failed": count["fail"], "errors": count["error"]})
-		if err != nil {
-			return err
-		}
-	} else {
-		view.Printf(t.a.Out, "%s: %d passed, %d failed", view.Count(len(t.results), "test"), count["pass"], count["fail"])
-		if count["error"] > 0 {
-			view.Printf(t.a.Out, ", %d could not run", count["error"])
-		}
-		view.Printf(t.a.Out, ".\n")
+	count := world.Count(t.results)
+	if !t.a.JSON {
+		view.Tests(t.a.Out, count)
+	} else if err := view.WriteJSON(t.a.Out, map[string]any{"tests": append([]world.Result{}, t.results...), "passed": count[world.Pass], "failed": count[world.Fail], "errors": count[world.Error]}); err != nil {
+		return err
 	}
 	switch {
-	case count["error"] > 0:
+	case count[world.Error] > 0:
 		return fault.Printed(fault.CodeInput)
-	case count["fail"] > 0:
+	case count[world.Fail] > 0:
 		return fault.Printed(fault.CodeFailed)
 	}
 	return nil

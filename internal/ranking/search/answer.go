@@ -41,6 +41,22 @@ type Answer struct {
 	Truncated bool // the model read only the first tokens of the query
 }
 
+// Answered is a query with its answer, as JSON has it.
+type Answered struct {
+	Query     string `json:"query"`
+	Results   []Hit  `json:"results"`
+	Invalid   int    `json:"invalid"` // hypotheses that are not identifiers
+	Truncated bool   `json:"truncated,omitempty"`
+}
+
+// Found is what a search found for all queries, as JSON has it.
+type Found struct {
+	Model   string     `json:"model"`
+	Search  About      `json:"search"`
+	TookMS  float64    `json:"took_ms"` // for the queries, not for opening the model
+	Answers []Answered `json:"answers"`
+}
+
 // About says what is searched and how.
 type About struct {
 	Identifiers string `json:"identifiers"` // a docid.Kind

@@ -1,0 +1,31 @@
+package world
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/redsi/redsi/internal/pipeline/testfile"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestOutcomes: a run that fails is a failed test, and what keeps a test from running an error,
+// which says what was printed of it.
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		failures      []testfile.Failure
+		err           error
+		outcome, text string
+	}{
+		{nil, nil, Pass, ""},
+		{[]testfile.Failure{{}}, nil, Fail, ""},
+		{nil, &workflows.RunError{}, Fail, (&workflows.RunError{}).Error()},
+		{nil, errors.New("no such file"), Error, "no such file"},
+		{nil, fault.Printed(fault.CodeInput), Error, "said before"},
+	} {
+		r := Try(&testfile.File{}, &testfile.Run{}, func() ([]testfile.Failure, error) { return c.failures, c.err }, func() string { return "said before" })
+		if r.Outcome != c.outcome || r.Error != c.text {
+			t.Errorf("%v, %v: %+v", c.failures, c.err, r)
+		}
+	}
+}

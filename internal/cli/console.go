@@ -11,12 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/console"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/step"
 )
 
 func newConsoleCmd(a *app) *cobra.Command {
@@ -39,7 +38,7 @@ anyway.`,
 			if err != nil {
 				return err
 			}
-			c := &console{app: a, ctx: cmd.Context(), scope: s, pipeline: p}
+			c := &consoleRun{app: a, ctx: cmd.Context(), of: console.Console{Scope: s, Look: func() (map[string]console.Made, error) { return a.made(cmd.Context(), p) }}}
 			if len(args) > 0 {
 				for _, x := range args {
 					if err := c.evaluate("argument", x); err != nil {
@@ -56,25 +55,16 @@ anyway.`,
 	return cmd
 }
 
-// console evaluates expressions, one after the other.
-type console struct {
+// consoleRun answers expressions, one after the other.
+type consoleRun struct {
 	*app
-	ctx      context.Context
-	scope    *pipeline.Scope
-	pipeline *pipeline.Pipeline
-	failed   bool
-	made     map[string]made // hits and runs by address, once asked for
-}
-
-// made is what the plan says about a step.
-type made struct {
-	outcome plan.Outcome
-	key     artifacts.Digest
-	outputs map[string]artifacts.Artifact // of a hit
+	ctx    context.Context
+	of     console.Console
+	failed bool
 }
 
 // read evaluates each line, with a prompt on a terminal.
-func (c *console) read(in *os.File) error {
+func (c *consoleRun) read(in *os.File) error {
 	prompt := term.IsTerminal(int(in.Fd())) && terminal(c.Out) > 0
 	lines := bufio.NewReader(in)
 	for n := 1; ; n++ {
@@ -102,109 +92,55 @@ func (c *console) read(in *os.File) error {
 	}
 }
 
-func (c *console) end() error {
+func (c *consoleRun) end() error {
 	if c.failed {
 		return fault.Printed(fault.CodeInput)
 	}
 	return nil
 }
 
-// consoleJSON is the answer to one expression.
-type consoleJSON struct {
-	Expression  string                `json:"expression"`
-	Value       any                   `json:"value"`
-	Diagnostics *pipeline.Diagnostics `json:"diagnostics,omitempty"` // instead of a value
-}
-
-// consoleRef is an output of a step in such an answer.
-type consoleRef struct {
-	Ref     string            `json:"$ref"`
-	Outcome plan.Outcome      `json:"outcome"`
-	Key     *artifacts.Digest `json:"key,omitempty"`
-	Digest  *artifacts.Digest `json:"digest,omitempty"`
-}
-
 // evaluate prints the value of an expression, or what is wrong with it.
-func (c *console) evaluate(from, expression string) error {
-	v, ds := c.scope.Value(pipeline.WholeExpression(from, []byte(expression)))
-	c.failed = c.failed || ds.HasErrors()
-	var err error
-	refs := func(r step.Ref) consoleRef {
-		var x consoleRef
-		if err == nil {
-			x, err = c.ref(r)
+func (c *consoleRun) evaluate(from, expression string) error {
+	if c.app.JSON {
+		answer, err := c.of.JSON(from, expression)
+		if c.failed = c.failed || answer.Diagnostics != nil; err != nil {
+			return err
 		}
-		return x
+		return view.WriteJSON(c.Out, answer)
 	}
-	out := consoleJSON{Expression: expression}
+	text, ds, err := c.of.Text(from, expression)
 	switch {
-	case ds.HasErrors() && c.JSON:
-		out.Diagnostics = &ds
 	case ds.HasErrors():
+		c.failed = true
 		return ds.Write(c.Err, pipeline.Style{Width: min(terminal(c.Err), 100), Color: c.style(c.Err).Color})
-	case c.JSON:
-		out.Value = pipeline.JSON(v, func(r step.Ref) any { return refs(r) })
-	default:
-		text := pipeline.Text(v, func(r step.Ref) string { return refs(r).note() })
-		if err == nil {
-			view.Println(c.Out, view.Document(text))
-		}
-		return err
-	}
-	if err == nil {
-		err = view.WriteJSON(c.Out, out)
+	case err == nil:
+		view.Println(c.Out, view.Document(text))
 	}
 	return err
 }
 
-func (r consoleRef) note() string {
-	text := strings.ToUpper(string(r.Outcome))
-	if r.Digest != nil {
-		text += fmt.Sprintf(" key %s, digest %s", r.Key.Short(), r.Digest.Short())
-	}
-	return text
-}
-
-// ref looks up an output of a step.
-func (c *console) ref(r step.Ref) (consoleRef, error) {
-	out := consoleRef{Ref: r.String()}
-	if c.made == nil {
-		if err := c.preview(); err != nil {
-			return out, err
-		}
-	}
-	m := c.made[r.Step]
-	if out.Outcome = m.outcome; !m.key.IsZero() {
-		out.Key = &m.key
-	}
-	if art, ok := m.outputs[r.Output]; ok {
-		out.Digest = &art.Digest
-	}
-	return out, nil
-}
-
-// preview looks up all steps, once.
-func (c *console) preview() error {
-	pl, err := c.PlanOf(c.ctx, c.pipeline, c.File, nil)
+// made looks up all steps of a pipeline.
+func (a *app) made(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Made, error) {
+	pl, err := a.PlanOf(ctx, p, a.File, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	store, err := c.OpenStore(c.ctx)
+	store, err := a.OpenStore(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.made = map[string]made{}
-	v, err := c.PreviewOf(c.ctx, store, pl, func(i int, it *plan.Item) bool {
-		c.made[pl.Steps[i].Address] = made{it.Outcome, it.Key, it.Result.Outputs}
+	made := map[string]console.Made{}
+	v, err := a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+		made[pl.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
 		return false
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
-			c.made[pl.Steps[i].Address] = made{outcome: it.Outcome, key: it.Key}
+			made[pl.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key}
 		}
 	}
-	return nil
+	return made, nil
 }

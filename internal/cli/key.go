@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/user"
 	"path/filepath"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +56,7 @@ you.`,
 			if path = cmp.Or(out, path); out == "" && err != nil {
 				return fault.Input(fmt.Errorf("there is no configuration folder (%w): name a file with --out", err))
 			}
-			k, err := signature.New(cmp.Or(name, userName()))
+			k, err := signature.New(cmp.Or(name, signature.UserName()))
 			if err != nil {
 				return fault.Input(fmt.Errorf("--name: %w", err))
 			}
@@ -78,18 +76,6 @@ you.`,
 	cmd.Flags().StringVar(&name, "name", "", "name of the key, for people (default: your user name)")
 	cmd.Flags().StringVar(&out, "out", "", "new `FILE` for the key; set REDSI_SIGNING_KEY to it to sign with it")
 	return cmd
-}
-
-var notInName = regexp.MustCompile(`[^A-Za-z0-9._@+-]+`)
-
-// userName is the user's name in the characters that a key's name may have.
-func userName() string {
-	u, err := user.Current()
-	if err != nil {
-		return "me"
-	}
-	_, name := filepath.Split(filepath.ToSlash(u.Username))
-	return cmp.Or(regexp.MustCompile(`^[^A-Za-z0-9]+`).ReplaceAllString(notInName.ReplaceAllString(name, ""), ""), "me")
 }
 
 func newKeyShowCmd(a *app) *cobra.Command {

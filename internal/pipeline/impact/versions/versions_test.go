@@ -1,0 +1,73 @@
+package versions
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/step"
+)
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFiles: a commit's files are read as they were, whatever is here now; a lock file that it
+// does not have is not taken from here, and other files that are say so.
+func TestFiles(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Chdir(t.TempDir())
+	write(t, "pipelines.hcl", "# before\n")
+	write(t, "more.hcl", "")
+	write(t, "kept.txt", "kept")
+	for _, line := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b commit -q -m x"} {
+		if out, err := exec.CommandContext(t.Context(), "git", strings.Fields(line)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+	write(t, "pipelines.hcl", "# after\n")
+	write(t, "new.hcl", "")
+	write(t, "data.txt", "here")
+	write(t, "redsi.lock", "{}")
+	id, err := git.Resolve(t.Context(), ".", "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(t.Context(), ".", id, filepath.Join(".redsi", "modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := f.Pipeline("pipelines.hcl")
+	if err != nil || len(files) != 2 || string(files["pipelines.hcl"]) != "# before\n" {
+		t.Errorf("%q, %v", files, err)
+	}
+	if _, err := f.Pipeline("nowhere"); err == nil || !strings.Contains(err.Error(), "has no pipeline nowhere") {
+		t.Error(err)
+	}
+	if b, err := f.ReadFile("redsi.lock"); err == nil {
+		t.Errorf("the lock file of today: %q", b)
+	}
+	if b, err := f.ReadFile("data.txt"); err != nil || string(b) != "here" {
+		t.Errorf("%q, %v", b, err)
+	}
+	here := func(context.Context, string) (step.Pin, error) { return step.Pin{Size: -1}, nil }
+	if pin, err := f.LocalFile(t.Context(), ".", "kept.txt", here); err != nil || pin.Size != 4 {
+		t.Errorf("%+v, %v", pin, err)
+	}
+	if pin, err := f.LocalFile(t.Context(), ".", "other.txt", here); err != nil || pin.Size != -1 {
+		t.Errorf("%+v, %v", pin, err)
+	}
+	if got := f.FromHere(); !slices.Equal(got, []string{"data.txt", "other.txt"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -76,14 +76,6 @@ control characters are shown as escapes.`,
 
 // listOutputs lists the outputs of the targets.
 func (a *app) listOutputs(ctx context.Context) error {
-	pl, _, err := a.LoadPlan(ctx)
-	if err != nil {
-		return err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return err
-	}
 	type line struct {
 		Address string `json:"address"`
 		Output  string `json:"output"`
@@ -93,13 +85,9 @@ func (a *app) listOutputs(ctx context.Context) error {
 		files    int
 		last     bool // of its step
 	}
-	book, err := a.book(ctx, store)
-	if err != nil {
-		return err
-	}
 	var untold error
-	of := make([][]line, len(pl.Steps))
-	_, err = a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+	var of [][]line
+	note := func(pl *plan.Plan, book *attest.Book, i int, it *plan.Item) bool {
 		address := pl.Steps[i].Address
 		if !a.IsTarget(address) {
 			return false
@@ -120,7 +108,12 @@ func (a *app) listOutputs(ctx context.Context) error {
 			of[i] = append(of[i], l)
 		}
 		return false
-	})
+	}
+	_, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, store artifacts.Store) (plan.Keep, error) {
+		of = make([][]line, len(pl.Steps))
+		book, err := a.Book(ctx, store)
+		return func(i int, it *plan.Item) bool { return note(pl, book, i, it) }, err
+	}})
 	if err = errors.Join(err, untold); err != nil {
 		return err
 	}

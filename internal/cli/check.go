@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -64,19 +65,12 @@ With FILE.tex:
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
 				return fault.Input(errors.New("--junit, --markdown and --values must be given different files"))
 			}
-			pl, p, err := a.LoadPlan(ctx)
+			seen, err := a.Preview(ctx, session.Ask{KeepOf: keepRendered})
 			if err != nil {
 				return err
 			}
-			store, err := a.OpenStore(ctx)
-			if err != nil {
-				return err
-			}
-			v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) })
-			if err != nil {
-				return err
-			}
-			j, err := a.judge(ctx, store, v, p)
+			v, store := seen.Preview, seen.Store
+			j, err := a.judge(ctx, store, v, seen.Pipeline)
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -135,19 +135,11 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 			return nil, nil, fault.Input(err)
 		}
 	} else {
-		pl, _, err := a.LoadPlan(ctx)
+		seen, err := a.Preview(ctx, session.Ask{KeepOf: keepRendered})
 		if err != nil {
 			return nil, nil, err
 		}
-		store, err := a.OpenStore(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		keep := func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) }
-		v, err := a.PreviewOf(ctx, store, pl, keep)
-		if err != nil {
-			return nil, nil, err
-		}
+		v, store := seen.Preview, seen.Store
 		if now, err = report.NumbersOf(ctx, v, store.Blobs.Open); err != nil {
 			return nil, nil, err
 		}
@@ -156,7 +148,7 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 			if err != nil {
 				return nil, nil, err
 			}
-			before, err = report.NumbersIn(ctx, pl, results, store.Blobs.Open)
+			before, err = report.NumbersIn(ctx, v.Plan, results, store.Blobs.Open)
 			return now, before, err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/sharing/files"
+	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -38,8 +39,8 @@ type runSummary struct {
 
 	Checkpoints []journal.Checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
 
-	From     []session.HitFrom `json:"from,omitempty"` // hits in other stores
-	Compared []compared        `json:"compared,omitempty"`
+	From     []session.HitFrom  `json:"from,omitempty"` // hits in other stores
+	Compared []rebuild.Compared `json:"compared,omitempty"`
 
 	Started  time.Time      `json:"started"`
 	TookS    float64        `json:"took_s"`
@@ -107,7 +108,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		}
 	}
 	a.printFiles(out.Rendered)
-	a.printCompared(out.Compared)
+	view.Compared(a.Out, out.Compared, a.Others.Opened)
 	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(pl.Steps), "step"), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
 	view.Expectations(a.Out, judged, false)
 	return o.unmet(sum)
@@ -141,6 +142,11 @@ func (s *runSummary) sum(steps int) string {
 
 // isRendered reports whether an address is a table's or figure's.
 func isRendered(address string) bool { return pipeline.IsRendered(address) }
+
+// keepRendered holds the results of tables and figures.
+func keepRendered(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
+	return func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) }, nil
+}
 
 // renderedName is the name of a table or figure: dedup_counts, or first.dedup_counts in a
 // module.

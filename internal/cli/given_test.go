@@ -196,7 +196,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 		return a
 	}
 	a := app("theirs")
-	v, store, err := a.PreviewAll(t.Context())
+	v, store, err := a.PreviewFor(t.Context(), session.KeepAll)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -65,15 +66,16 @@ the card are named, with what to change.`,
 			}
 			keep := func(int, *plan.Item) bool { return saveTo != "" }
 			a.Partial = saveTo == "" // such a plan is only shown
-			v, store, err := a.PreviewOn(ctx, func(pl *plan.Plan) plan.Keep {
+			seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
 				if o == nil {
-					return keep
+					return keep, nil
 				}
-				return either(keep, a.keepForHours(pl))
-			})
+				return either(keep, a.keepForHours(pl)), nil
+			}})
 			if err != nil {
 				return err
 			}
+			v, store := seen.Preview, seen.Store
 			a.sayLocal()
 			own := store.Own()
 			past, err := a.Journal(ctx, own, v)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/alike"
+	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -99,7 +100,7 @@ step "ask" "other" {
 		}
 		return out.Bytes()
 	}
-	rebuilt := func(args ...string) (all rebuiltAll) {
+	rebuilt := func(args ...string) (all rebuild.All) {
 		t.Helper()
 		if err := json.Unmarshal(redsi(append([]string{"verify", "--json", "--rebuild"}, args...)...), &all); err != nil {
 			t.Fatal(err)

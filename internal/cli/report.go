@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -60,22 +61,17 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			if pdf && latex == "" {
 				latex = filepath.Join("results", "latex")
 			}
-			pl, p, err := a.LoadPlan(ctx)
+			var g *report.Gatherer
+			seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, store artifacts.Store) (_ plan.Keep, err error) {
+				if g, err = a.gather(ctx, store, pl); err != nil {
+					return nil, err
+				}
+				return g.Keep, nil
+			}})
 			if err != nil {
 				return err
 			}
-			store, err := a.OpenStore(ctx)
-			if err != nil {
-				return err
-			}
-			g, err := a.gather(ctx, store, pl)
-			if err != nil {
-				return err
-			}
-			v, err := a.PreviewOf(ctx, store, pl, g.Keep)
-			if err != nil {
-				return err
-			}
+			v, p, store := seen.Preview, seen.Pipeline, seen.Store
 			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Claims: p.Claims, Command: a.hint}
 			r, err := g.Build(ctx, v, store.Blobs.Open, o)
 			if err != nil {
@@ -124,7 +120,7 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 
 // gather begins the report of a plan, with the attestations of results.
 func (a *app) gather(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*report.Gatherer, error) {
-	book, err := a.book(ctx, store)
+	book, err := a.Book(ctx, store)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/checklist"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/questions"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -50,22 +52,19 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 
 // checklist gathers the answers for a checklist.
 func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Checklist, error) {
-	pl, p, err := a.LoadPlan(ctx)
+	var g *report.Gatherer
+	var sizes *checklist.Sizes
+	seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
+		g, sizes = report.Gather(pl), checklist.NewSizes(a.Registry, pl)
+		return func(i int, it *plan.Item) bool {
+			sizes.Note(i, it.Result)
+			return g.Keep(i, it)
+		}, nil
+	}})
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	g, sizes := report.Gather(pl), checklist.NewSizes(a.Registry, pl)
-	v, err := a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
-		sizes.Note(i, it.Result)
-		return g.Keep(i, it)
-	})
-	if err != nil {
-		return nil, err
-	}
+	v, p, store := seen.Preview, seen.Pipeline, seen.Store
 	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, Paper: p.Paper, Command: a.hint})
 	if err != nil {
 		return nil, err
@@ -75,10 +74,10 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 		return nil, err
 	}
 	over := a.waiting("adding up the time and resources of runs")
-	spent, err := activities.SpentBy(ctx, store, a.Project(), pl.Pipeline)
+	spent, err := activities.SpentBy(ctx, store, a.Project(), v.Plan.Pipeline)
 	over()
 	if err != nil {
 		return nil, err
 	}
-	return checklist.Fill(checklist.Input{List: list, Said: p.Checklist, Vars: p.Vars, Plan: pl, Report: r, Spent: spent, Parameters: models, Command: a.hint}), nil
+	return checklist.Fill(checklist.Input{List: list, Said: p.Checklist, Vars: p.Vars, Plan: v.Plan, Report: r, Spent: spent, Parameters: models, Command: a.hint}), nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -156,7 +157,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	out.From = a.HitsFrom(out.preview)
 	if out.RunID != "" {
 		var verr error
-		if out.Compared, verr = a.compareOthers(ctx, store, pl, out.RunID); verr != nil {
+		if out.Compared, verr = rebuild.WithOthers(ctx, a.Session, store, a.alone, pl, out.RunID); verr != nil {
 			return cmp.Or(err, verr)
 		}
 	}
@@ -172,7 +173,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil && out.lacks != nil {
 		err = fault.Input(fmt.Errorf("%w\n%w", err, out.lacks))
 	}
-	return cmp.Or(err, disagree(out.Compared))
+	return cmp.Or(err, rebuild.Disagree(out.Compared))
 }
 
 // begin checks, before anything is done, that a plan is the saved one and that the project

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -71,7 +72,7 @@ the folder, which stays, and starts no shell.`,
 // stepFolder makes the folder of a step.
 func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *step.Program, err error) {
 	a.Targets = []string{address}
-	v, store, err := a.PreviewAll(ctx)
+	v, store, err := a.PreviewFor(ctx, session.KeepAll)
 	if err != nil {
 		return "", nil, err
 	}

@@ -80,7 +80,7 @@ func isStep(name string) bool { return pipeline.BlockType(name) == "step" }
 // traceStep traces a step.
 func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, error) {
 	a.Targets = []string{target}
-	v, store, err := a.PreviewAll(ctx)
+	v, store, err := a.PreviewFor(ctx, session.KeepAll)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, erro
 	if err != nil {
 		return nil, a.untraced(err, target)
 	}
-	book, err := a.book(ctx, store)
+	book, err := a.Book(ctx, store)
 	if err == nil {
 		err = report.Attested(ctx, book, t.Steps)
 	}
@@ -98,7 +98,7 @@ func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, erro
 // cells lists the cells of a table or figure.
 func (a *app) cells(ctx context.Context, address string) (*report.CellList, error) {
 	a.Targets = []string{address}
-	v, store, err := a.PreviewAll(ctx)
+	v, store, err := a.PreviewFor(ctx, session.KeepAll)
 	if err != nil {
 		return nil, err
 	}
@@ -110,23 +110,16 @@ func (a *app) cells(ctx context.Context, address string) (*report.CellList, erro
 func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 	address, _, _ := strings.Cut(name, ":")
 	a.Targets = []string{address}
-	pl, p, err := a.LoadPlan(ctx)
+	seen, err := a.Preview(ctx, session.Ask{Keep: session.KeepAll})
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
-	if err != nil {
-		return nil, err
-	}
-	t, err := report.TraceCell(ctx, v, p.Claims, store.Blobs.Open, name)
+	v, store := seen.Preview, seen.Store
+	t, err := report.TraceCell(ctx, v, seen.Pipeline.Claims, store.Blobs.Open, name)
 	if err != nil {
 		return nil, a.untraced(err, address)
 	}
-	book, err := a.book(ctx, store)
+	book, err := a.Book(ctx, store)
 	if err == nil {
 		err = report.Attested(ctx, book, t.Steps)
 	}

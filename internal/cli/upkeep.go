@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -18,7 +19,7 @@ const straysShown = 20
 
 func newVerifyCmd(a *app) *cobra.Command {
 	var repair bool
-	var o rebuildOptions
+	var o rebuild.Options
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check every stored byte against its digest; with --rebuild, run steps again and compare",
@@ -36,11 +37,11 @@ each step, signed if you have a signing key.`,
   redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.target != "" {
+			if o.Target != "" {
 				if repair {
 					return fault.Input(errors.New("give either --rebuild or --repair, not both"))
 				}
-				if err := o.check(cmd); err != nil {
+				if err := checkRebuild(cmd, &o); err != nil {
 					return fault.Input(err)
 				}
 				return a.rebuild(cmd.Context(), o)
@@ -90,8 +91,8 @@ each step, signed if you have a signing key.`,
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move foreign files in the store to its aside/")
-	cmd.Flags().StringVar(&o.target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
-	o.flags(cmd)
+	cmd.Flags().StringVar(&o.Target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
+	addRebuildFlags(cmd, &o)
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	onlyWith(cmd, "rebuild", slices.Concat(rebuildFlags, fromFlags)...)

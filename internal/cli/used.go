@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 )
 
 // listUsed lists what the targets used of their machines, and the sum.
@@ -19,7 +20,7 @@ func (a *app) listUsed(ctx context.Context) error {
 	}
 	var of []*line
 	var sum usage.Sum
-	_, _, err := a.PreviewOn(ctx, func(pl *plan.Plan) plan.Keep {
+	_, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
 		of = make([]*line, len(pl.Steps))
 		return func(i int, it *plan.Item) bool {
 			if address := pl.Steps[i].Address; a.IsTarget(address) {
@@ -27,8 +28,8 @@ func (a *app) listUsed(ctx context.Context) error {
 				sum.Add(it.Took, it.Result.Used)
 			}
 			return false
-		}
-	})
+		}, nil
+	}})
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/why"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -43,12 +45,13 @@ since the last run before it with a result.`,
 // whyNow answers for the next run.
 func (a *app) whyNow(ctx context.Context, target string) error {
 	a.Targets = []string{target}
-	v, store, err := a.PreviewOn(ctx, func(pl *plan.Plan) plan.Keep {
-		return func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) }
-	})
+	seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
+		return func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) }, nil
+	}})
 	if err != nil {
 		return err
 	}
+	v, store := seen.Preview, seen.Store
 	own := store.Own()
 	past, err := a.Journal(ctx, own, v)
 	if err != nil {
@@ -58,7 +61,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	book, err := a.book(ctx, store)
+	book, err := a.Book(ctx, store)
 	if err != nil {
 		return err
 	}

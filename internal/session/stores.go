@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -220,3 +221,13 @@ func does(n int) string {
 }
 
 func (se *Session) RequiresFrom() bool { return se.Others.Require || se.Local.RequireFrom }
+
+// Book has the attestations of a store's results; the keys of the pipeline and the command
+// line say whose count.
+func (se *Session) Book(ctx context.Context, store artifacts.Store) (*attest.Book, error) {
+	ring, err := se.Ring()
+	if err != nil {
+		return nil, err
+	}
+	return attest.Open(ctx, store, ring)
+}

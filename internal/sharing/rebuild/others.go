@@ -1,4 +1,4 @@
-package cli
+package rebuild
 
 import (
 	"context"
@@ -6,23 +6,22 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
 
-// compared is how the result of a step that ran here compares, by the rules of its kind, with
+// Compared is how the result of a step that ran here compares, by the rules of its kind, with
 // one from another store that no trusted key signed.
-type compared struct {
+type Compared struct {
 	Address     string            `json:"address"`
 	From        string            `json:"from"`
 	Verdict     alike.Verdict     `json:"verdict"`
@@ -31,11 +30,11 @@ type compared struct {
 	Attestation string            `json:"attestation,omitempty"` // "" if another machine ran the step
 }
 
-// compareOthers compares what a run made with other stores' results that it was told to
+// WithOthers compares what a run made with other stores' results that it was told to
 // verify: untrusted = "verify". What was made on this machine is attested.
-func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan.Plan, runID string) (out []compared, err error) {
-	p, err := a.Policy()
-	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(a.Others.Opened) == 0 {
+func WithOthers(ctx context.Context, se *session.Session, store artifacts.Store, acts func(artifacts.Store) *activities.Activities, pl *plan.Plan, runID string) (out []Compared, err error) {
+	p, err := se.Policy()
+	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(se.Others.Opened) == 0 {
 		return nil, err
 	}
 	rec, err := activities.ReadRun(ctx, store, runID)
@@ -57,12 +56,12 @@ func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan
 			steps = append(steps, i)
 		}
 	}
-	v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return ran[pl.Steps[i].Address] })
+	v, err := se.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return ran[pl.Steps[i].Address] })
 	if err != nil {
 		return nil, err
 	}
-	r := &rebuilder{app: a, store: store, acts: a.Activities(store, nil, workflows.Features{}), key: p.Signer}
-	theirs := artifacts.With(mem.New(), a.Others.Opened, p)
+	r := &runner{Session: se, store: store, acts: acts(store), key: p.Signer}
+	theirs := artifacts.With(mem.New(), se.Others.Opened, p)
 	for some := range slices.Chunk(steps, session.IncomingMost) {
 		keys := make([]artifacts.Digest, len(some))
 		for n, i := range some {
@@ -89,16 +88,16 @@ func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan
 
 // compareOther compares the result of a step with theirs, and attests the outcome if this
 // machine made the result.
-func (r *rebuilder) compareOther(ctx context.Context, v *plan.Preview, i int, theirs *artifacts.Result) (compared, error) {
+func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, theirs *artifacts.Result) (Compared, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
 	found, err := r.acts.Compare(ctx, it.Task, *theirs, *it.Result, activities.RebuildOptions{
 		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
 			return r.readers(ctx, address, output, kind)
 		}})
 	if err != nil {
-		return compared{}, err
+		return Compared{}, err
 	}
-	c := compared{Address: address, From: theirs.From, Verdict: found.Verdict, Outputs: found.Outputs, Worst: found.Worst()}
+	c := Compared{Address: address, From: theirs.From, Verdict: found.Verdict, Outputs: found.Outputs, Worst: found.Worst()}
 	if host, err := os.Hostname(); err != nil || it.Result.Env["host"] != host {
 		return c, nil
 	}
@@ -107,40 +106,8 @@ func (r *rebuilder) compareOther(ctx context.Context, v *plan.Preview, i int, th
 	return c, err
 }
 
-// printCompared reports how other stores' results compare with what ran here: how many are
-// the same or within tolerance, and each that is not.
-func (a *app) printCompared(all []compared) {
-	type count struct{ same, within int }
-	counts := map[string]*count{}
-	for _, o := range a.Others.Opened {
-		counts[o.Name] = &count{}
-	}
-	for _, c := range all {
-		switch c.Verdict {
-		case alike.Same:
-			counts[c.From].same++
-		case alike.Within:
-			counts[c.From].within++
-		default:
-			view.Printf(a.Out, "%s  DIFFERS from the result in %s\n", c.Address, c.From)
-			if c.Worst != nil {
-				view.Printf(a.Out, "       %s\n", c.Worst)
-			}
-		}
-	}
-	var names []string
-	for _, o := range a.Others.Opened {
-		if n := counts[o.Name]; n.same+n.within > 0 {
-			names = append(names, fmt.Sprintf("%s of %s (%d the same bytes, %d within tolerance)", view.Count(n.same+n.within, "result"), o.Name, n.same, n.within))
-		}
-	}
-	if len(names) > 0 {
-		view.Printf(a.Out, "results made here agree with %s\n", strings.Join(names, " and "))
-	}
-}
-
-// disagree is the error of a run some of whose results differ from other stores'.
-func disagree(all []compared) error {
+// Disagree is the error of a run some of whose results differ from other stores'.
+func Disagree(all []Compared) error {
 	n := 0
 	for _, c := range all {
 		if c.Verdict == alike.Differs {
@@ -150,5 +117,5 @@ func disagree(all []compared) error {
 	if n == 0 {
 		return nil
 	}
-	return fault.Failed(fmt.Errorf("results made here differ by more than is allowed from %s in other stores; those made here are used", view.Count(n, "result")))
+	return fault.Failed(fmt.Errorf("results made here differ by more than is allowed from %s in other stores; those made here are used", words.Count(n, "result")))
 }

@@ -1,0 +1,137 @@
+package accept
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// acceptables are the steps of a target that must run and have an earlier result, and, in
+// words, why the others do not qualify.
+func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string, err error) {
+	store, pl, target := ac.store, ac.plan, ac.target
+	meant := func(i int) bool { return plan.Matches(target, pl.Steps[i].Address) }
+	v, err := ac.PreviewOf(ctx, store, pl, session.KeepNone)
+	if err != nil {
+		return nil, nil, err
+	}
+	past, err := ac.Journal(ctx, store, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	named, err := ac.namedResult(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, s := range pl.Steps {
+		it := v.Items[i]
+		switch {
+		case !meant(i):
+			continue
+		case it.Outcome == plan.Hit:
+			left = append(left, s.Address+isHit)
+			continue
+		case it.Outcome == plan.Maybe:
+			left = append(left, fmt.Sprintf("the key of %s is not known until %s has run or is accepted", s.Address, pl.Steps[it.Waits[0]].Address))
+			continue
+		}
+		x := Step{Address: s.Address, Key: it.Key, preimage: it.Preimage}
+		var why string
+		if x.Of, why = named(s.Address, past); why != "" {
+			left = append(left, why)
+			continue
+		}
+		if why, err = ac.fits(ctx, s, &x); err != nil {
+			return nil, nil, err
+		}
+		if why != "" {
+			left = append(left, why)
+			continue
+		}
+		todo = append(todo, x)
+	}
+	if len(todo) > 1 && isKey(ac.Of) {
+		return nil, nil, fault.Input(fmt.Errorf("--of %s is the result of one step, but %s has %d steps that must run: name one", ac.Of, target, len(todo)))
+	}
+	return todo, left, nil
+}
+
+func isKey(of string) bool {
+	_, err := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
+	return err == nil
+}
+
+// namedResult finds the key of the result that is meant for a step, or says why there is none.
+func (ac *accepter) namedResult(ctx context.Context) (func(address string, past *journal.Journal) (artifacts.Digest, string), error) {
+	of := ac.Of
+	if of == "" {
+		return func(address string, past *journal.Journal) (artifacts.Digest, string) {
+			if key, ok := past.Key[address]; ok {
+				return key, ""
+			}
+			return artifacts.Digest{}, address + " has no earlier result from a run here: give --of KEY"
+		}, nil
+	}
+	if isKey(of) {
+		key, err := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
+		return func(string, *journal.Journal) (artifacts.Digest, string) { return key, "" }, err
+	}
+	rec, err := ac.FindRun(ctx, ac.store, of)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]artifacts.Digest{}
+	for _, s := range rec.Steps {
+		if journal.Finished(s) {
+			keys[s.Address] = s.Key
+		}
+	}
+	return func(address string, _ *journal.Journal) (artifacts.Digest, string) {
+		if key, ok := keys[address]; ok {
+			return key, ""
+		}
+		return artifacts.Digest{}, fmt.Sprintf("run %s has no result of %s", rec.RunID, address)
+	}, nil
+}
+
+// fits fills in the result to accept for a step, or says why it cannot be used.
+func (ac *accepter) fits(ctx context.Context, s plan.Step, x *Step) (why string, err error) {
+	if x.Of == x.Key {
+		return fmt.Sprintf("nothing has changed for %s: its result is incomplete in the store and must be made again", s.Address), nil
+	}
+	entries, err := artifacts.Inspect(ctx, ac.store, []artifacts.Digest{x.Of})
+	if err != nil {
+		return "", err
+	}
+	e := entries[x.Of]
+	if !e.Hit() {
+		return fmt.Sprintf("the earlier result of %s, %s, cannot be used: %s", s.Address, x.Of.Short(), e.Miss()), nil
+	}
+	x.result = e.Result
+	if x.Changes, err = session.ComparePreimages(e.Result.Preimage, x.preimage); err != nil {
+		return "", fmt.Errorf("%s: %w", s.Address, err)
+	}
+	for _, c := range x.Changes {
+		if c.Path == "kind" {
+			return fmt.Sprintf("the result %s is of kind %s, and %s is of kind %s", x.Of.Short(), c.Old, s.Address, c.New), nil
+		}
+	}
+	spec := ac.Registry.Lookup(s.Task.Kind)
+	for _, out := range spec.Outputs {
+		have, ok := e.Result.Outputs[out.Name]
+		if !ok || have.Type != out.Type || out.Tree != (have.Files != nil) {
+			return fmt.Sprintf("the earlier result of %s has no output %s of type %s, which kind %s has today", s.Address, out.Name, out.Type, spec.Name), nil
+		}
+	}
+	if len(e.Result.Outputs) != len(spec.Outputs) {
+		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, words.Count(len(e.Result.Outputs), "output"), spec.Name, len(spec.Outputs)), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,269 @@
+// Package rebuild owns running steps again and comparing: with the results that stand, and with
+// those of other stores. It must not know flags, or how a comparison is printed.
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/paper/alike"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/step"
+)
+
+// Options say which steps to run again, and how.
+type Options struct {
+	Target  string
+	Needs   bool          // also all that it needs
+	Sample  int           // how many of the steps, at random; 0: all
+	Seed    uint64        // that picks them
+	Budget  time.Duration // for all steps; 0: none
+	Threads int           // per operation; 0: as the result says
+	By      string        // who, if there is no key
+
+	// Picked is told what a sample is of, Each how a step compares.
+	Picked func(sample, of int)
+	Each   func(Step)
+}
+
+// Step is how a step that was run again compares with its result.
+type Step struct {
+	Address     string            `json:"address"`
+	Verdict     alike.Verdict     `json:"verdict,omitempty"` // "" if it failed
+	TookS       float64           `json:"took_s"`
+	StoodS      float64           `json:"took_s_before"` // of the existing result
+	Outputs     []alike.Found     `json:"outputs,omitempty"`
+	Worst       *alike.Difference `json:"worst,omitempty"`
+	Details     []alike.Detail    `json:"details,omitempty"` // for the first files that differ
+	More        int               `json:"more_files,omitempty"`
+	Attestation string            `json:"attestation,omitempty"`
+	Error       string            `json:"error,omitempty"`
+}
+
+// LeftOut is a step for which there was no time.
+type LeftOut struct {
+	Address  string  `json:"address"`
+	ExpectsS float64 `json:"expects_s"`
+}
+
+// All is the result of `verify --rebuild`.
+type All struct {
+	Target  string    `json:"target"`
+	Of      int       `json:"of"` // steps of the target, or that it needs
+	Sample  int       `json:"sample,omitempty"`
+	Seed    *uint64   `json:"seed,omitempty"`
+	Steps   []Step    `json:"steps"`
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+	Same    int       `json:"same"`
+	Within  int       `json:"within"`
+	Differs int       `json:"differs"`
+	Failed  int       `json:"failed,omitempty"`
+	Signer  string    `json:"signer,omitempty"` // public key; "" for attestations that are not signed
+}
+
+// runner runs steps again.
+type runner struct {
+	*session.Session
+	Options
+	store artifacts.Store
+	acts  *activities.Activities
+	key   *signature.Private
+	whole *plan.Preview      // of the whole pipeline, once asked for
+	reads map[step.Ref][]int // steps of evaluating kinds in whole, by what they read
+}
+
+// Run runs steps with results again, here, compares, and attests. Acts makes the activities
+// that work on a store. What was compared is valid also with an error, if it has steps.
+func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *activities.Activities, o Options) (*All, error) {
+	key, err := se.Signer()
+	if err != nil {
+		return nil, err
+	}
+	if o.By != "" && key != nil {
+		return nil, fault.Input(fmt.Errorf("--by %s: cannot be used with a signing key, which already names %s", o.By, key.Public().Name))
+	}
+	se.Targets = []string{o.Target}
+	whole := o.Needs || report.IsItem(o.Target)
+	var chosen func(i int) bool
+	seen, err := se.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
+		chosen = func(i int) bool { return whole || plan.Matches(o.Target, pl.Steps[i].Address) }
+		return func(i int, _ *plan.Item) bool { return chosen(i) }, nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	v, store := seen.Preview, seen.Store
+	var steps []int
+	for i, s := range v.Plan.Steps {
+		if !chosen(i) {
+			continue
+		}
+		if v.Items[i].Result == nil {
+			return nil, fmt.Errorf("%s has no result to compare with: %s", s.Address, se.Hint("run", "--target", s.Address))
+		}
+		steps = append(steps, i)
+	}
+	r := &runner{Session: se, Options: o, store: store, acts: acts(store), key: key}
+	said := &All{Target: o.Target, Of: len(steps), Steps: []Step{}}
+	if key != nil {
+		said.Signer = key.Public().String()
+	}
+	if o.Sample > 0 && o.Sample < len(steps) {
+		steps = pick(steps, o.Sample, o.Seed)
+		said.Sample, said.Seed = o.Sample, &r.Seed
+		o.Picked(o.Sample, said.Of)
+	}
+	return said, r.all(ctx, v, steps, said)
+}
+
+// Failure is the error of results that differ, or that could not be made; nil: there are none.
+func (a *All) Failure() (err error) {
+	if a.Differs > 0 {
+		err = fmt.Errorf("%d of %d steps gave results that differ by more than is allowed; the first results stay, and the others are recorded as nondeterminism", a.Differs, len(a.Steps))
+	}
+	if a.Failed > 0 {
+		err = errors.Join(err, fmt.Errorf("%s could not be run again", words.Count(a.Failed, "step")))
+	}
+	if err != nil {
+		return fault.Failed(err)
+	}
+	return nil
+}
+
+// pick draws n elements of a list uniformly, keeping their order.
+func pick(list []int, n int, seed uint64) []int {
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(list))[:n]
+	slices.Sort(order)
+	for i, at := range order {
+		order[i] = list[at]
+	}
+	return order
+}
+
+// all runs steps again until all are done or it is stopped.
+func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *All) error {
+	began := time.Now()
+	for _, i := range steps {
+		address := v.Plan.Steps[i].Address
+		if r.Budget > 0 {
+			expects, err := r.expects(ctx, v, i)
+			if err != nil {
+				return err
+			}
+			if time.Since(began)+expects > r.Budget {
+				said.LeftOut = append(said.LeftOut, LeftOut{address, expects.Seconds()})
+				continue
+			}
+		}
+		done, err := r.one(ctx, v, i)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			done.Error = err.Error()
+			said.Failed++
+		}
+		switch done.Verdict {
+		case alike.Same:
+			said.Same++
+		case alike.Within:
+			said.Within++
+		case alike.Differs:
+			said.Differs++
+		}
+		said.Steps = append(said.Steps, done)
+		r.Each(done)
+	}
+	return nil
+}
+
+// one runs a step again, and attests the outcome.
+func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) {
+	address, it := v.Plan.Steps[i].Address, v.Items[i]
+	done := Step{Address: address, StoodS: it.Took.Seconds()}
+	again, err := r.acts.Rebuild(ctx, address, it.Key, it.Task, activities.RebuildOptions{Threads: r.Threads,
+		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
+			return r.readers(ctx, address, output, kind)
+		}})
+	if err != nil {
+		return done, err
+	}
+	if again.First {
+		return done, errors.New("its result, or a blob of it, has gone since it was looked up; the new result takes its place")
+	}
+	done.TookS = again.Made.Took.Seconds()
+	attestation := r.attestation(address, it.Task.Kind, again)
+	attestation.By = r.By
+	if done.Attestation, err = attest.File(ctx, r.store, attestation, r.key); err != nil {
+		return done, err
+	}
+	done.Verdict, done.Outputs, done.Worst = again.Verdict, again.Outputs, again.Worst()
+	spec := r.Registry.Lookup(it.Task.Kind)
+	rules, err := spec.Rules(it.Task)
+	if err != nil {
+		return done, err
+	}
+	if done.Details, done.More, err = alike.Details(ctx, r.store.Blobs, spec.Outputs, rules, again.Stands.Outputs, again.Made.Outputs, again.Outputs); err != nil {
+		return done, err
+	}
+	if spec.Name != "command" { // only commands have rules
+		for i := range done.Details {
+			done.Details[i].Allow = ""
+		}
+	}
+	return done, nil
+}
+
+// attestation is the record of a step that was run again here and now.
+func (r *runner) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
+	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
+		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
+		Libraries: map[string]string{"redsi": revision.Of(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
+	if r.Registry.Lookup(kind).SecondFor() != "" {
+		said.Libraries["libtorch"] = again.Made.Env["libtorch"]
+		said.Machine.Instructions, said.Machine.Threads = again.Made.Env["instructions"], again.Threads
+		if u := again.Made.Used; u != nil {
+			said.Machine.Card = u.Card
+		}
+		for _, name := range []string{"driver", "CUDA"} {
+			if text := again.Made.Env[step.NotePrefix+name]; text != "" {
+				said.Libraries[name] = text
+			}
+		}
+	}
+	return said
+}
+
+// expects is how long a step took last time, with the steps that evaluate its outputs.
+func (r *runner) expects(ctx context.Context, v *plan.Preview, i int) (time.Duration, error) {
+	took := v.Items[i].Took
+	for _, o := range r.Registry.Lookup(v.Items[i].Task.Kind).Outputs {
+		rule, ok := o.Rule().(step.Evaluated)
+		if !ok {
+			continue
+		}
+		if err := r.around(ctx); err != nil {
+			return 0, err
+		}
+		for _, reader := range r.reads[step.Ref{Step: v.Plan.Steps[i].Address, Output: o.Name}] {
+			if r.whole.Plan.Steps[reader].Task.Kind == rule.By {
+				took += r.whole.Items[reader].Took
+			}
+		}
+	}
+	return took, nil
+}

@@ -53,15 +53,16 @@ type File struct {
 
 // Step is a step of the pipeline with its result.
 type Step struct {
-	Address string
-	Kind    string
-	Version int
-	Config  map[string]json.RawMessage // of the preimage: inputs are {"$input":"sha256:…"}
-	Inputs  []artifacts.Digest         // artifacts that it read
-	Result  *artifacts.Result
-	License string   // of what it brought in, as the pipeline says it
-	Signers []string // public keys
-	Used    []Used
+	Address  string
+	Kind     string
+	Version  int
+	Config   map[string]json.RawMessage // of the preimage: inputs are {"$input":"sha256:…"}
+	Inputs   []artifacts.Digest         // artifacts that it read
+	Result   *artifacts.Result
+	Rendered bool     // a table or figure
+	License  string   // of what it brought in, as the pipeline says it
+	Signers  []string // public keys
+	Used     []Used
 }
 
 // Used is a resource that a step used.

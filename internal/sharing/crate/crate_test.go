@@ -48,10 +48,10 @@ func small(t *testing.T) []byte {
 	for _, s := range []Step{
 		{Address: "step.download.data", Kind: "download", Version: 1, Config: map[string]json.RawMessage{"names": json.RawMessage(`["a.csv"]`)}, License: "CC BY-SA 3.0",
 			Result: result("download", "run-1", 3, map[string]artifacts.Artifact{"files": tree})},
-		{Address: `table.t["x/y"]`, Kind: "render_table", Version: 4, Config: map[string]json.RawMessage{"rows": json.RawMessage(`[{"$input":"` + tree.Digest.String() + `"}]`), "caption": json.RawMessage(`"C"`)},
+		{Address: `table.t["x/y"]`, Rendered: true, Kind: "render_table", Version: 4, Config: map[string]json.RawMessage{"rows": json.RawMessage(`[{"$input":"` + tree.Digest.String() + `"}]`), "caption": json.RawMessage(`"C"`)},
 			Inputs: []artifacts.Digest{tree.Digest}, Result: rendered, Signers: []string{"alice:uyk2NrRFxtvaD6OAknF6Df5l3xlYwSLHLoYBkRsQHVo="},
 			Used: []Used{{Name: "CPU time", ID: "https://example.org/cpu", Value: 1.5, Unit: "https://qudt.org/vocab/unit/SEC"}}},
-		{Address: "module.m.table.t", Kind: "render_table", Version: 4, Config: map[string]json.RawMessage{"caption": json.RawMessage(`"C"`)}, Result: rendered},
+		{Address: "module.m.table.t", Rendered: true, Kind: "render_table", Version: 4, Config: map[string]json.RawMessage{"caption": json.RawMessage(`"C"`)}, Result: rendered},
 	} {
 		if err := c.Step(s); err != nil {
 			t.Fatal(err)

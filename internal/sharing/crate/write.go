@@ -74,7 +74,7 @@ func (c *Writer) Step(s Step) error {
 	r := c.runOf(s.Result)
 	r.controls = append(r.controls, control)
 	results := c.outputs(s)
-	if rendered(s.Address) {
+	if s.Rendered {
 		r.results = append(r.results, results...)
 	}
 	if !c.actions[s.Result.Key] {
@@ -83,16 +83,6 @@ func (c *Writer) Step(s Step) error {
 		c.action(s, action, tool, results)
 	}
 	return c.err
-}
-
-func rendered(address string) bool {
-	local := address
-	if i := strings.LastIndex(address, ".table."); i >= 0 && strings.HasPrefix(address, "module.") {
-		local = address[i+1:]
-	} else if i := strings.LastIndex(address, ".figure."); i >= 0 && strings.HasPrefix(address, "module.") {
-		local = address[i+1:]
-	}
-	return strings.HasPrefix(local, "table.") || strings.HasPrefix(local, "figure.")
 }
 
 // runOf is the run that left a result.

@@ -1,0 +1,64 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+)
+
+// TestChoose: a large file that readers cannot fetch takes its step with it, and what reads
+// that has to run; files of tables are published whatever their size.
+func TestChoose(t *testing.T) {
+	s := mem.New()
+	results := []*artifacts.Result{}
+	pl := &plan.Plan{}
+	v := &plan.Preview{Plan: pl}
+	for i, name := range []string{"step.command.big", "step.command.small", "table.t", "table.of_big"} {
+		text := "short"
+		if name != "step.command.small" {
+			text = "long enough to be left out, of " + name
+		}
+		r := storetest.NewResult(t, s, name, map[string]string{"out": text})
+		results = append(results, &r)
+		pl.Steps = append(pl.Steps, plan.Step{Address: name})
+		v.Items = append(v.Items, plan.Item{Outcome: plan.Hit, Key: r.Key})
+		if i == 3 {
+			pl.Steps[i].Deps = []int{0}
+		}
+	}
+	of := func(_ context.Context, steps []int) (found []*artifacts.Result, err error) {
+		for _, i := range steps {
+			found = append(found, results[i])
+		}
+		return found, nil
+	}
+	for _, incomplete := range []bool{false, true} {
+		pub, err := New(pl, Options{Folder: t.TempDir(), Over: 10, Limit: "10B", Incomplete: incomplete})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pub.Choose(t.Context(), s, v, of); err != nil {
+			t.Fatal(err)
+		}
+		if len(pub.Left) != 1 || pub.Left[0].Step != "step.command.big" || strings.Join(pub.Must, " ") != "step.command.big table.of_big" || len(pub.keys) != 3 || pub.Publishes(0) || !pub.Publishes(2) {
+			t.Errorf("%+v", pub)
+		}
+		if err := pub.Check(v); (err == nil) != incomplete || err != nil && !strings.Contains(err.Error(), "1 file over 10B") {
+			t.Errorf("incomplete %t: %v", incomplete, err)
+		}
+	}
+	v.Items = make([]plan.Item, len(pl.Steps))
+	pub, err := New(pl, Options{Folder: t.TempDir(), Incomplete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(pub.Choose(t.Context(), s, v, of), pub.Check(v)); !errors.Is(err, ErrNothing) {
+		t.Error(err)
+	}
+}

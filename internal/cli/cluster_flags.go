@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/host/cards"
 	"github.com/redsi/redsi/internal/host/drive"
 )
 
@@ -39,3 +40,10 @@ func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
 }
 
 const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"
+
+// cardFlags are a worker's flags about cards.
+func cardFlags(cmd *cobra.Command, o *cards.Options) {
+	f := cmd.Flags()
+	f.StringVar(&o.GPUs, "gpus", "", "cards for steps of queue redsi-gpu, one step each: a number of cards, all, or a list, such as 0,2 or cuda:2 (default: the first)")
+	f.BoolVar(&o.AllowCPU, "allow-cpu", false, "take steps of queue redsi-gpu even without a card, and run them on the CPU")
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -102,7 +103,7 @@ the card are named, with what to change.`,
 				a.Log.Warn("keys moved: this pipeline has results under keys in a format that this redsi does not read, so they are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
 			}
 			if saveTo != "" {
-				if err := a.savePlan(v, saveTo); err != nil {
+				if err := saved.Save(a.Session, v, saveTo); err != nil {
 					return err
 				}
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
@@ -34,7 +35,7 @@ type runOptions struct {
 	strict   bool
 	skip     bool            // leave out what failed for good before
 	confirm  *confirmOptions // nil: never ask
-	saved    *savedPlan      // nil: none
+	saved    *saved.Plan     // nil: none
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -96,7 +97,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try, full := 1, pl; ; try++ {
-		if out.preview, err = a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.IsRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
+		if out.preview, err = a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.IsRead(pl, i) || o.saved.Other(pl, i, it) }); err != nil {
 			return err
 		}
 		if pl, err = a.failedBefore(ctx, o, store, full, try, &out); err != nil {
@@ -178,7 +179,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // begin checks, before anything is done, that a plan is the saved one and that the project
 // has an id.
-func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
+func (a *app) begin(saved *saved.Plan, v *plan.Preview) error {
 	if saved != nil {
 		if err := a.refuse(saved, v); err != nil {
 			return err

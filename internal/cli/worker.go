@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/cards"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/host/revision"
@@ -21,7 +22,7 @@ func newWorkerCmd(a *app) *cobra.Command {
 	var o drive.Cluster
 	var w worker.Options
 	var d deploymentOptions
-	var cards cardOptions
+	var gpus cards.Options
 	sbatch := false
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -68,7 +69,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			if w.IdleExit < 0 || w.Until < 0 {
 				return fault.Input(errors.New("--idle-exit and --until cannot be negative"))
 			}
-			if err := cards.check(w); err != nil {
+			if err := gpus.Check(w); err != nil {
 				return err
 			}
 			var err error
@@ -76,13 +77,13 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 				return err
 			}
 			if sbatch {
-				n, err := cards.jobCards(w)
+				n, err := gpus.OfJob(w)
 				if err != nil {
 					return err
 				}
 				return printSbatch(a.Out, os.Args[1:], w, n)
 			}
-			shown, err := a.cardsFor(cmd.Context(), &w, cards)
+			shown, err := cards.For(cmd.Context(), a.Driver, &w, gpus)
 			if err != nil {
 				return err
 			}
@@ -96,7 +97,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
 	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu; more than one per card share it (default: one per card)")
-	cards.flags(cmd)
+	cardFlags(cmd, &gpus)
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end after being idle for this long, such as 10m (default: never)")
 	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit (default: never)")

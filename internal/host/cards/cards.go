@@ -1,4 +1,6 @@
-package cli
+// Package cards owns which cards a worker is given: what was asked for, checked against those of
+// the machine. It must not know flags, or compute on a card.
+package cards
 
 import (
 	"context"
@@ -8,24 +10,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
 
-// cardOptions are a worker's flags about cards.
-type cardOptions struct {
-	gpus     string
-	allowCPU bool
-}
-
-func (o *cardOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&o.gpus, "gpus", "", "cards for steps of queue redsi-gpu, one step each: a number of cards, all, or a list, such as 0,2 or cuda:2 (default: the first)")
-	f.BoolVar(&o.allowCPU, "allow-cpu", false, "take steps of queue redsi-gpu even without a card, and run them on the CPU")
+// Options are a worker's flags about cards.
+type Options struct {
+	GPUs     string
+	AllowCPU bool
 }
 
 // cardsAsked is what --gpus asks for, before the cards are known.
@@ -74,20 +69,20 @@ func (c cardsAsked) among(have int) ([]int, error) {
 		}
 	}
 	if len(list) > 0 && slices.Max(list) >= have {
-		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", view.Count(have, "card"), have-1))
+		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", words.Count(have, "card"), have-1))
 	}
 	return list, nil
 }
 
-// check checks the flags of a worker, independently of the machine's cards.
-func (o *cardOptions) check(w worker.Options) error {
-	if o.gpus == "" {
+// Check checks the flags of a worker, independently of the machine's cards.
+func (o *Options) Check(w worker.Options) error {
+	if o.GPUs == "" {
 		return nil
 	}
 	if !pollsGPU(w) {
 		return fault.Input(errors.New("--gpus applies only to steps of queue redsi-gpu, but this worker polls only --queue redsi"))
 	}
-	_, err := parseCards(o.gpus)
+	_, err := parseCards(o.GPUs)
 	return err
 }
 
@@ -96,25 +91,25 @@ func pollsGPU(w worker.Options) bool {
 	return len(w.Queues) == 0 || slices.Contains(w.Queues, workflows.GPUTaskQueue)
 }
 
-// cardsFor gives a worker the requested cards. Without a card it leaves the queue redsi-gpu to
+// For gives a worker the requested cards. Without a card it leaves the queue redsi-gpu to
 // others, since its steps could take months; if that queue or cards were requested, that is
 // an error.
-func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (shown string, err error) {
+func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (shown string, err error) {
 	if !pollsGPU(*w) {
 		return "not needed", nil
 	}
-	cuda, err := a.SecondProgram().Cards(ctx)
+	cuda, err := dr.SecondProgram().Cards(ctx)
 	if err != nil {
 		cuda.Why = err.Error()
 	}
 	if cuda.Cards == 0 {
-		if o.allowCPU && o.gpus == "" {
+		if o.AllowCPU && o.GPUs == "" {
 			return "none: " + cuda.Why, nil
 		}
-		if len(w.Queues) == 0 && o.gpus == "" {
+		if len(w.Queues) == 0 && o.GPUs == "" {
 			w.Queues = []string{workflows.TaskQueue}
-			a.say(fmt.Sprintf("this worker takes steps of queue %s and leaves those of %s to others, since there is no card here: %s; `%s` also runs them, on the CPU",
-				workflows.TaskQueue, workflows.GPUTaskQueue, cuda.Why, a.hint("worker", "--allow-cpu")))
+			dr.Say(fmt.Sprintf("this worker takes steps of queue %s and leaves those of %s to others, since there is no card here: %s; `%s` also runs them, on the CPU",
+				workflows.TaskQueue, workflows.GPUTaskQueue, cuda.Why, dr.Hint("worker", "--allow-cpu")))
 			return "none", nil
 		}
 		var queues []string
@@ -122,10 +117,10 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 			queues = append(queues, "--queue", q)
 		}
 		return "", fault.Input(fmt.Errorf("queue %s is for steps on cards, but there is none here: %s\n`%s` shows what is missing; `%s` takes the other steps; `%s` runs on the CPU",
-			workflows.GPUTaskQueue, cuda.Why, a.hint("doctor"), a.hint("worker", "--queue", workflows.TaskQueue), a.hint("worker", append(queues, "--allow-cpu")...)))
+			workflows.GPUTaskQueue, cuda.Why, dr.Hint("doctor"), dr.Hint("worker", "--queue", workflows.TaskQueue), dr.Hint("worker", append(queues, "--allow-cpu")...)))
 	}
-	if o.gpus != "" {
-		asked, err := parseCards(o.gpus)
+	if o.GPUs != "" {
+		asked, err := parseCards(o.GPUs)
 		if err != nil {
 			return "", err
 		}
@@ -133,7 +128,7 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 			return "", err
 		}
 	}
-	facts, err := a.SecondProgram().Facts(ctx)
+	facts, err := dr.SecondProgram().Facts(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -147,17 +142,17 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 	return strings.Join(names, ", "), nil
 }
 
-// jobCards is how many cards a job for Slurm requests.
-func (o *cardOptions) jobCards(w worker.Options) (int, error) {
-	if !pollsGPU(w) || o.allowCPU {
+// OfJob is how many cards a job for Slurm requests.
+func (o *Options) OfJob(w worker.Options) (int, error) {
+	if !pollsGPU(w) || o.AllowCPU {
 		return 0, nil
 	}
-	if o.gpus == "" {
+	if o.GPUs == "" {
 		return 1, nil
 	}
-	c, err := parseCards(o.gpus)
+	c, err := parseCards(o.GPUs)
 	if err == nil && c.n == 0 {
-		err = fault.Input(fmt.Errorf("--gpus %s: a job requests a number of cards, numbered from 0: say how many, such as --gpus 4", o.gpus))
+		err = fault.Input(fmt.Errorf("--gpus %s: a job requests a number of cards, numbered from 0: say how many, such as --gpus 4", o.GPUs))
 	}
 	return c.n, err
 }

@@ -1,4 +1,4 @@
-package cli
+package cards
 
 import (
 	"reflect"
@@ -46,20 +46,20 @@ func TestGPUs(t *testing.T) {
 func TestJobCards(t *testing.T) {
 	gpu := worker.Options{Queues: []string{workflows.GPUTaskQueue}}
 	for _, c := range []struct {
-		o    cardOptions
+		o    Options
 		w    worker.Options
 		want int
 		says string
 	}{
-		{cardOptions{}, gpu, 1, ""},
-		{cardOptions{}, worker.Options{}, 1, ""},
-		{cardOptions{gpus: "4"}, gpu, 4, ""},
-		{cardOptions{allowCPU: true}, gpu, 0, ""},
-		{cardOptions{}, worker.Options{Queues: []string{workflows.TaskQueue}}, 0, ""},
-		{cardOptions{gpus: "all"}, gpu, 0, "a number of cards"},
-		{cardOptions{gpus: "0,2"}, gpu, 0, "a number of cards"},
+		{Options{}, gpu, 1, ""},
+		{Options{}, worker.Options{}, 1, ""},
+		{Options{GPUs: "4"}, gpu, 4, ""},
+		{Options{AllowCPU: true}, gpu, 0, ""},
+		{Options{}, worker.Options{Queues: []string{workflows.TaskQueue}}, 0, ""},
+		{Options{GPUs: "all"}, gpu, 0, "a number of cards"},
+		{Options{GPUs: "0,2"}, gpu, 0, "a number of cards"},
 	} {
-		if n, err := c.o.jobCards(c.w); n != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+		if n, err := c.o.OfJob(c.w); n != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %d, %v", c.o, n, err)
 		}
 	}

@@ -129,7 +129,7 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	return a.compareRuns(ctx, store, x, y, o.all)
 }
 
-// runOf is findRun with a hint in case a commit was meant.
+// runOf is FindRun with a hint in case a commit was meant.
 func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i int) (*workflows.RunRecord, error) {
 	rec, err := a.FindRun(ctx, store, args[i])
 	if err != nil {

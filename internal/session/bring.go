@@ -88,6 +88,7 @@ func (se *Session) BringRead(ctx context.Context, store artifacts.Store, v *plan
 // bringMost bounds the results that are copied at a time.
 const bringMost = 64
 
+// Bring copies the wanted results of a preview that are in other stores into the store.
 func (se *Session) Bring(ctx context.Context, store artifacts.Store, v *plan.Preview, wanted func(i int) bool) error {
 	var steps []int
 	for i, it := range v.Items {
@@ -141,6 +142,7 @@ func (se *Session) HitsFrom(v *plan.Preview) (out []HitFrom) {
 	return out
 }
 
+// String is what a run's summary says of it.
 func (h HitFrom) String() string {
 	return fmt.Sprintf("%d from %s (%s fetched)", h.Hits, h.Name, words.Size(h.Bytes))
 }

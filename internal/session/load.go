@@ -108,6 +108,7 @@ func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) p
 	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local, ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
 }
 
+// Read reads and evaluates a pipeline with given values of its variables.
 func (se *Session) Read(ctx context.Context, file string, g Given, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipelineSources(file)
 	if err != nil {

@@ -51,6 +51,7 @@ func (se *Session) TargetError(err error) error {
 // LockFile is beside the pipeline.
 func (se *Session) LockFile() string { return se.LockOf(se.File) }
 
+// LockOf is the lock file of a pipeline.
 func (se *Session) LockOf(file string) string {
 	if se.Lock != "" {
 		return se.Lock
@@ -70,6 +71,7 @@ func (se *Session) Project() string {
 // MemoFile remembers the checksums of local files.
 func (se *Session) MemoFile() string { return filepath.Join(se.StateDir, "digests.json") }
 
+// PlanOf plans a pipeline, with what is known of its sources and programs.
 func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
 	return se.PlanAgain(ctx, p, file, targets, nil)
 }

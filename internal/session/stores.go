@@ -220,6 +220,7 @@ func does(n int) string {
 	return "do"
 }
 
+// RequiresFrom reports whether every other store has to answer.
 func (se *Session) RequiresFrom() bool { return se.Others.Require || se.Local.RequireFrom }
 
 // Book has the attestations of a store's results; the keys of the pipeline and the command

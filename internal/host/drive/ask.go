@@ -240,6 +240,7 @@ func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.
 	return found[0], nil
 }
 
+// ListOpen lists the open workflows of a kind.
 func ListOpen(ctx context.Context, c client.Client, kind string) (open []*workflow.WorkflowExecutionInfo, err error) {
 	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
 		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND WorkflowType = '%s'", kind)}

@@ -125,6 +125,7 @@ func (c *Connection) condition() string {
 	return "the cluster at " + c.Host
 }
 
+// RunURL is the page of a workflow's run or, without a UI, its name.
 func (c *Connection) RunURL(workflowID, runID string) string {
 	if c.UI == "" {
 		return "workflow " + workflowID
@@ -145,6 +146,7 @@ func (dr *Driver) Connect(ctx context.Context, o Cluster, store artifacts.Store)
 	return dr.Embed(ctx, o, store)
 }
 
+// Dial connects to the cluster that was named.
 func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	codec, err := o.Codec()
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
+// GraphSteps are a plan's steps as a graph has them.
 func GraphSteps(pl *plan.Plan) []graph.Step {
 	steps := make([]graph.Step, len(pl.Steps))
 	for i, s := range pl.Steps {

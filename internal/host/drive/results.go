@@ -73,6 +73,7 @@ func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *pla
 	return nil
 }
 
+// NewRunID is the id of a run that begins now.
 func NewRunID() string {
 	b := make([]byte, 4)
 	rand.Read(b) // never fails

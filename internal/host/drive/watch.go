@@ -59,6 +59,7 @@ type Waits struct {
 	Say    time.Duration // until the next message about what it waits for
 }
 
+// UsualWaits are those of a command.
 func UsualWaits() Waits {
 	return Waits{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second}
 }

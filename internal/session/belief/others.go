@@ -73,6 +73,7 @@ func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	return out
 }
 
+// Bytes is how much would be fetched.
 func (o *Others) Bytes() (n int64) {
 	if o == nil {
 		return 0

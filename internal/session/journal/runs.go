@@ -166,6 +166,7 @@ func Before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord
 	return found, nil
 }
 
+// Finished reports whether a step had a result at the end of its run.
 func Finished(s workflows.RunStep) bool {
 	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
 }

@@ -1,0 +1,61 @@
+package why
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestRan: a step of an ended run is explained by its newest result before that run.
+func TestRan(t *testing.T) {
+	store := mem.New()
+	made := func(config string) artifacts.Digest {
+		t.Helper()
+		preimage := []byte(`{"config":` + config + `,"format":"` + step.KeyFormat + `","kind":"command","version":1}`)
+		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: d, Size: int64(len(config))}}}
+		if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
+			t.Fatal(err)
+		}
+		return r.Key
+	}
+	one, two := made(`{"x":1}`), made(`{"x":2}`)
+	run := func(id string, steps ...workflows.RunStep) *workflows.RunRecord {
+		t.Helper()
+		rec := workflows.RunRecord{RunID: id, Pipeline: "p.hcl", Steps: steps}
+		if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+			t.Fatal(err)
+		}
+		return &rec
+	}
+	run("20260101T000000Z-1", workflows.RunStep{Address: "step.a", Key: one, Outcome: workflows.Ran}, workflows.RunStep{Address: "step.b", Key: one, Outcome: workflows.Ran})
+	rec := run("20260102T000000Z-2", workflows.RunStep{Address: "step.a", Key: two, Outcome: workflows.Ran}, workflows.RunStep{Address: "step.b", Key: one, Outcome: workflows.Ran},
+		workflows.RunStep{Address: "step.c", Key: two, Outcome: workflows.Hit}, workflows.RunStep{Address: "step.d", Key: two, Outcome: workflows.Ran})
+	answers, err := Ran(t.Context(), store, rec, step.Diff, func(address string) bool { return true })
+	if err != nil || len(answers) != 4 {
+		t.Fatalf("%+v, %v", answers, err)
+	}
+	if a := answers[0]; a.Against != "20260101T000000Z-1" || len(a.Changes) != 1 || a.Changes[0].String() != "config.x: 1 -> 2" {
+		t.Errorf("%+v", a)
+	}
+	if a := answers[1]; !strings.Contains(a.Reason, "nothing had changed since run 20260101T000000Z-1") {
+		t.Errorf("%+v", a)
+	}
+	if a := answers[2]; a.Made == nil || a.Made.Key != two {
+		t.Errorf("%+v", a)
+	}
+	if a := answers[3]; a.Reason != "no earlier run had a result of it" {
+		t.Errorf("%+v", a)
+	}
+	if none, err := Ran(t.Context(), store, rec, step.Diff, func(string) bool { return false }); none != nil || err != nil {
+		t.Errorf("%+v, %v", none, err)
+	}
+}

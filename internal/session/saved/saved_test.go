@@ -1,0 +1,61 @@
+package saved
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/step"
+)
+
+// preview is one of steps, whose keys are those of their configurations; "": not known yet.
+func preview(configs map[string]string) *plan.Preview {
+	v := &plan.Preview{Plan: &plan.Plan{}}
+	for _, address := range slices.Sorted(maps.Keys(configs)) {
+		config := configs[address]
+		it := plan.Item{Outcome: plan.Maybe}
+		if config != "" {
+			it = plan.Item{Outcome: plan.Run, Preimage: []byte(`{"config":` + config + `}`)}
+			it.Key = artifacts.KeyOf(it.Preimage)
+		}
+		v.Plan.Steps = append(v.Plan.Steps, plan.Step{Address: address, Task: step.Task{Kind: "command", Config: []byte(`{}`)}})
+		v.Items = append(v.Items, it)
+	}
+	return v
+}
+
+// TestDrifts: a saved plan names what has changed since, is new or is gone, and nothing else;
+// sensitive variables are not in its file.
+func TestDrifts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.plan")
+	se := &session.Session{File: "p.hcl", Vars: []string{"scale=toy", "token=abc"}, Secrets: map[string]string{"token": "abc"}, StoreURL: "mem://x"}
+	if err := Save(se, preview(map[string]string{"step.a": `{"x":1}`, "step.b": `{"x":2}`, "step.c": ""}), path); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.Vars, []string{"scale=toy"}) || p.Name != path || p.Store != "mem://x" {
+		t.Errorf("%+v", p)
+	}
+	found, err := p.Drifts(preview(map[string]string{"step.b": `{"x":3}`, "step.c": "", "step.d": `{"x":1}`}))
+	var said []string
+	for _, d := range found {
+		said = append(said, d.Address+" "+d.What)
+	}
+	if err != nil || !slices.Equal(said, []string{"step.a gone", "step.b changed", "step.d new"}) {
+		t.Errorf("%v, %v", said, err)
+	}
+	if c := found[1].Changes; len(c) != 1 || c[0].Path != "config.x" {
+		t.Errorf("%v", c)
+	}
+	if _, err := Read(filepath.Join("..", "saved", "saved.go")); err == nil || !strings.Contains(err.Error(), "is not a plan saved by") {
+		t.Error(err)
+	}
+}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/host/cards"
-	"github.com/redsi/redsi/internal/host/drive"
+	"github.com/redsi/redsi/internal/session/cards"
+	"github.com/redsi/redsi/internal/session/drive"
 )
 
 // clusterFlags are the flags of verbs that talk to an existing cluster.

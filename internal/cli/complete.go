@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/workflows"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
-	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/session/doctor"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 

@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/drive"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/ranking/search"
-	"github.com/redsi/redsi/internal/ranking/search/model"
+	"github.com/redsi/redsi/internal/session/model"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/ranking/search"
-	"github.com/redsi/redsi/internal/ranking/search/model"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/model"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 

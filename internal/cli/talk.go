@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/drive"
 )
 
 // talk is what a session says, on the terminal of its command.

@@ -18,13 +18,13 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
-	"github.com/redsi/redsi/internal/pipeline/testfile/world"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/session/world"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 

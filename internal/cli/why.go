@@ -10,8 +10,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/pipeline/why"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/why"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/cards"
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/host/drive"
 	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/session/cards"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/host/steplog"
+	"github.com/redsi/redsi/internal/session/steplog"
 )
 
 // StepLog prints whose log follows, how the step ended, and what is left of the log.

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/redsi/redsi/internal/pipeline/testfile/world"
+	"github.com/redsi/redsi/internal/session/world"
 )
 
 // Test prints the outcome of a test.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/pipeline/why"
+	"github.com/redsi/redsi/internal/session/why"
 	"github.com/redsi/redsi/step"
 )
 

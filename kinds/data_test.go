@@ -108,7 +108,7 @@ type groupCounts struct {
 // Two independent programs made the counts. H1-Cased and Text4K-Cased were not
 // counted; the real pages have no case that would tell them apart from these.
 func TestRealPages(t *testing.T) {
-	nqData, stub := testdata(t, "nq", "testdata"), testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz")
+	nqData, stub := testdata(t, "corpora", "nq", "testdata"), testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")
 	vars := map[string]string{
 		"scale":         "full",
 		"nq_train":      list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
@@ -140,13 +140,13 @@ func TestRealPages(t *testing.T) {
 // TestLocalTable: examples/own_nq.hcl resolves through a table as well as
 // through the dump that the table was made from.
 func TestLocalTable(t *testing.T) {
-	nqData := testdata(t, "nq", "testdata")
+	nqData := testdata(t, "corpora", "nq", "testdata")
 	dir := t.TempDir()
 	full := map[string]string{
 		"scale":     "full",
 		"nq_train":  list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
 		"nq_dev":    list(filepath.Join(nqData, "real-pages-dev-full.jsonl.gz")),
-		"stub_dump": list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz")),
+		"stub_dump": list(testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")),
 	}
 	l := newLocal(t)
 	dump := l.outputsOf(l.part(full, `step.dedup.nq["page_id"]`))
@@ -175,7 +175,7 @@ func TestLocalTable(t *testing.T) {
 // badLines are records that cannot be read, beside good ones.
 func badLines(t *testing.T) (text string, want map[string]int64) {
 	t.Helper()
-	f, err := os.Open(testdata(t, "nq", "testdata", "nq-full-walking-dead.jsonl.gz"))
+	f, err := os.Open(testdata(t, "corpora", "nq", "testdata", "nq-full-walking-dead.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ step "export" "twice" {
 // samples is the pipeline of a folder.
 func samples(t *testing.T, folder string) string {
 	t.Helper()
-	root := testdata(t, "collect", "testdata", folder)
+	root := testdata(t, "corpora", "collect", "testdata", folder)
 	var urls, names []string
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -128,7 +128,7 @@ func TestImportRoundTrip(t *testing.T) {
 	if len(once) != len(twice) || once["beir/qrels/test.tsv"] == (artifacts.Digest{}) {
 		t.Errorf("%d files, then %d", len(once), len(twice))
 	}
-	qrels, err := os.ReadFile(testdata(t, "collect", "testdata", "beir", "qrels", "test.tsv"))
+	qrels, err := os.ReadFile(testdata(t, "corpora", "collect", "testdata", "beir", "qrels", "test.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}

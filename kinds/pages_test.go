@@ -36,13 +36,13 @@ func (l *local) resultsOf(pl *plan.Plan) map[string]*artifacts.Result {
 // realData are the variables of pipelines.hcl for real pages in NQ's format.
 func realData(t *testing.T) map[string]string {
 	t.Helper()
-	nqData := testdata(t, "nq", "testdata")
+	nqData := testdata(t, "corpora", "nq", "testdata")
 	return map[string]string{
 		"scale":         "full",
 		"nq_train":      list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
 		"nq_dev":        list(filepath.Join(nqData, "real-pages-dev-full.jsonl.gz")),
 		"nq_simplified": list(filepath.Join(nqData, "real-pages-train-simplified.jsonl.gz")),
-		"stub_dump":     list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz")),
+		"stub_dump":     list(testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")),
 	}
 }
 
@@ -52,8 +52,8 @@ func TestDumpPartWithoutWanted(t *testing.T) {
 	l := newLocal(t)
 	vars := realData(t)
 	alone := l.resultsOf(l.part(vars, `step.dedup.nq["page_id"]`))
-	other := testdata(t, "wikipedia", "testdata", "stub-history-sample.xml.gz")
-	vars["stub_dump"] = list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz"), other)
+	other := testdata(t, "corpora", "wikipedia", "testdata", "stub-history-sample.xml.gz")
+	vars["stub_dump"] = list(testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz"), other)
 	both := l.resultsOf(l.part(vars, `step.dedup.nq["page_id"]`))
 	if a, b := alone[`step.pages.nq["dump"]`].Outputs["table"], both[`step.pages.nq["dump"]`].Outputs["table"]; a.Digest != b.Digest {
 		t.Error("a part without wanted revisions changed the table")

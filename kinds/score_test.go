@@ -46,7 +46,7 @@ step "score" "g" {
 
 // TestScoreImported: an imported run is worth what trec_eval says of the file.
 func TestScoreImported(t *testing.T) {
-	golden := testdata(t, "metrics", "testdata")
+	golden := testdata(t, "ranking", "metrics", "testdata")
 	l := newLocal(t)
 	out := l.outputs(ownPipeline(t, t.TempDir(), fmt.Sprintf(scorePipeline, golden)), nil)
 	var want struct {

@@ -2,7 +2,8 @@
 // results: tables and figures (render), what is expected of them (expect), the
 // page that shows them with their lineage (report), sentences of the paper that
 // state numbers (prose), conferences' checklists (checklist), when two results
-// count as equal (alike), and what others attest (attest).
+// count as equal (alike), what others attest (attest), and texts from outside in
+// Markdown (markdown).
 //
 // It imports internal/pipeline, internal/ranking, internal/corpora, internal/host,
 // step, artifacts and internal/system. It must not know Temporal, and opens no store.

@@ -1,6 +1,3 @@
-// Package session owns what a command does before its own work: it reads settings and the
-// pipeline, plans, opens the store and those of others, and previews what is there. It must
-// not know flags, or how anything is printed.
 package session
 
 import (

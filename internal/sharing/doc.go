@@ -1,9 +1,11 @@
-// Package sharing has in its folder how results leave a project and come into
-// another: archives (archive), RO-Crates (crate), deposits with a DOI (deposit),
-// repositories of the Hugging Face hub (hub).
+// Package sharing has in its folder how results leave a project, come into another, and are
+// believed there: archives (pack makes them, archive is their format, crate and deposit
+// describe them), folders for a static host (publish), repositories of the Hugging Face hub
+// (repositories, hub), copies between stores (transfer), signatures (signers), and what is
+// accepted or made again to compare (accept, rebuild). choose decides which blobs go along.
 //
-// It imports artifacts and internal/system. What is shared, and from which
-// pipeline, is told by its callers.
+// It imports internal/session and what is below it. It must not know flags or how
+// anything is printed.
 //
-// Begin with archive, whose format the others describe.
+// Begin with archive and pack, then publish.
 package sharing

@@ -10,7 +10,9 @@ import (
 // tables, which are the same collection.
 func TestOwnCorpus(t *testing.T) {
 	l := newLocal(t)
-	file := func(name string) string { return testdata(t, "corpora", "collect", "testdata", filepath.FromSlash(name)) }
+	file := func(name string) string {
+		return testdata(t, "corpora", "collect", "testdata", filepath.FromSlash(name))
+	}
 	run := func(documents, queries, qrels string, steps int) map[string]string {
 		out := l.outputs(filepath.Join("..", "examples", "own_corpus.hcl"), map[string]string{
 			"documents": list(file(documents)), "queries": list(file(queries)), "qrels": qrels, "steps": fmt.Sprint(steps), "batch": "2",

@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 
 // scripts adds to p what all scripts have.
 func scripts(t *testing.T, p testscript.Params) testscript.Params {
-	data, err := filepath.Abs(filepath.Join("..", "corpora"))
+	data, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type web struct {
 
 func newWeb(data string) *web {
 	w := &web{asked: make(chan struct{}, 100)}
-	files := http.FileServer(http.Dir(filepath.Join(data, "nq", "testdata")))
+	files := http.FileServer(http.Dir(filepath.Join(data, "corpora", "nq", "testdata")))
 	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		open := w.open

@@ -3,13 +3,13 @@ variable "data" {}
 variable "web" { default = "" }
 
 step "download" "train" {
-  urls = [var.web == "" ? "${var.data}/nq/testdata/real-pages-train-full.jsonl.gz" : "${var.web}/real-pages-train-full.jsonl.gz"]
+  urls = [var.web == "" ? "${var.data}/corpora/nq/testdata/real-pages-train-full.jsonl.gz" : "${var.web}/real-pages-train-full.jsonl.gz"]
 }
 step "download" "dev" {
-  urls = ["${var.data}/nq/testdata/real-pages-dev-full.jsonl.gz"]
+  urls = ["${var.data}/corpora/nq/testdata/real-pages-dev-full.jsonl.gz"]
 }
 step "download" "stub" {
-  urls = ["${var.data}/wikipedia/testdata/real-pages-stub.xml.gz"]
+  urls = ["${var.data}/corpora/wikipedia/testdata/real-pages-stub.xml.gz"]
 }
 
 step "extract" "train" {

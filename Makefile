@@ -33,7 +33,7 @@ OUT        ?= bin/chaos.jsonl
 RACE       ?= $$($(GO) list -test -f '{{.ImportPath}} {{.Deps}}' ./... | grep '\.test ' | \
 	grep -v -e sugarme/gotch -e daulet/tokenizers | sed 's/\.test .*//' | grep -v -e /internal/cli$$ -e /tools/chaos$$)
 CONCURRENT := ./activities ./artifacts/... ./step ./workflows ./worker \
-	$(addprefix ./internal/,cli/livegraph corpora/fetch ranking/search/... system/atomicfile) \
+	$(addprefix ./internal/,session/livegraph corpora/fetch ranking/search/... system/atomicfile) \
 	$(addprefix ./internal/host/,command compute cores devserver lease payload scratch secret telemetry) \
 	$(addprefix ./internal/pipeline/,lockfile lsp modules)
 # Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.

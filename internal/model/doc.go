@@ -8,6 +8,6 @@
 // makes tokens; index and engine answer queries; here and driver ask for cards.
 // cardtest and counted are for tests and tools.
 //
-// It imports internal/ranking, internal/corpora, internal/host and internal/system.
+// It imports internal/ranking, internal/corpora, internal/host, step and internal/system.
 // Begin with t5, then train/fit and decode.
 package model

@@ -160,7 +160,7 @@ func (a *app) output(cmd *cobra.Command, arg string) (artifacts.Store, artifacts
 func splitOutput(arg string) (address, output, file string) {
 	_, local := pipeline.SplitAddress(arg)
 	names := 2 // after the type of the block: a step's kind and its name
-	if isRendered(arg) {
+	if pipeline.IsRendered(arg) {
 		names = 1
 	}
 	at := len(arg) - len(local)

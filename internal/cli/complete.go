@@ -192,7 +192,7 @@ func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	address, _, named := strings.Cut(begun, ":")
 	if !named || isStep(begun) {
 		for _, address := range a.stepNames(ctx, begun) {
-			if isRendered(address) {
+			if pipeline.IsRendered(address) {
 				address += ":"
 			}
 			names = append(names, address)

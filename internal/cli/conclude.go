@@ -140,12 +140,9 @@ func (s *runSummary) sum(steps int) string {
 	return text
 }
 
-// isRendered reports whether an address is a table's or figure's.
-func isRendered(address string) bool { return pipeline.IsRendered(address) }
-
 // keepRendered holds the results of tables and figures.
 func keepRendered(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
-	return func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) }, nil
+	return func(i int, _ *plan.Item) bool { return pipeline.IsRendered(pl.Steps[i].Address) }, nil
 }
 
 // renderedName is the name of a table or figure: dedup_counts, or first.dedup_counts in a
@@ -164,7 +161,7 @@ func renderedName(address string) string {
 func (a *app) rendered(pl *plan.Plan) []int {
 	var found []int
 	for i, s := range pl.Steps {
-		if isRendered(s.Address) {
+		if pipeline.IsRendered(s.Address) {
 			found = append(found, i)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -118,7 +119,7 @@ func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File)
 
 // nameOfOutput is the file name of an output; for tables and figures, the one a run uses.
 func nameOfOutput(address, output string) string {
-	if isRendered(address) {
+	if pipeline.IsRendered(address) {
 		return fileName(renderedName(address)) + "." + extension(output)
 	}
 	return output

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // renderedIn reads a run's results of tables and figures, by address; those that are no
@@ -17,7 +17,7 @@ func (a *app) renderedIn(ctx context.Context, store artifacts.Store, name string
 	of := map[artifacts.Digest][]string{}
 	var keys []artifacts.Digest
 	for _, s := range run.Steps {
-		if report.IsItem(s.Address) && !s.Key.IsZero() {
+		if pipeline.IsRendered(s.Address) && !s.Key.IsZero() {
 			keys, of[s.Key] = append(keys, s.Key), append(of[s.Key], s.Address)
 		}
 	}

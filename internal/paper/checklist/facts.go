@@ -172,7 +172,7 @@ func (f *facts) sizes() (out []Answer) {
 	slices.SortFunc(blocks, func(a, b report.Block) int { return cmp.Compare(a.Address, b.Address) })
 	left := 0
 	for _, b := range blocks {
-		if len(b.Counts) == 0 || report.IsItem(b.Address) {
+		if len(b.Counts) == 0 || pipeline.IsRendered(b.Address) {
 			continue
 		}
 		if len(out) == mostShown {

@@ -39,7 +39,7 @@ type experiment struct {
 func (f *facts) experiments() []*experiment {
 	of := map[string]*experiment{}
 	for _, s := range f.Plan.Steps {
-		if report.IsItem(s.Address) {
+		if pipeline.IsRendered(s.Address) {
 			continue
 		}
 		var tree any

@@ -61,7 +61,7 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 	j := &Judged{Items: []Item{}, Claims: []Claim{}, index: map[int]int{}}
 	items := map[string]*Item{}
 	for i, s := range v.Plan.Steps {
-		if block := pipeline.BlockType(s.Address); block != "table" && block != "figure" {
+		if !pipeline.IsRendered(s.Address) {
 			continue
 		}
 		it, err := judgeItem(ctx, v, i, read)

@@ -22,8 +22,7 @@ func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) erro
 	c := csv.NewWriter(w)
 	c.Write([]string{"block", "cell", "value", "text"}) // Error tells
 	for i, s := range v.Plan.Steps {
-		block := pipeline.BlockType(s.Address)
-		if block != "table" && block != "figure" || v.Items[i].Result == nil {
+		if !pipeline.IsRendered(s.Address) || v.Items[i].Result == nil {
 			continue
 		}
 		it := &Item{Address: s.Address}

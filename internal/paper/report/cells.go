@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -65,7 +66,7 @@ func renderedItem(ctx context.Context, v *plan.Preview, read Reader, address str
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		if _, ok := isRendered(n.Address); !ok || n.Address != address {
+		if !pipeline.IsRendered(n.Address) || n.Address != address {
 			continue
 		}
 		it, err := loadItem(ctx, n, read)

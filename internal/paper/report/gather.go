@@ -85,9 +85,9 @@ func Gather(p *plan.Plan) *Gatherer {
 	for i, s := range p.Steps {
 		b := g.block(i)
 		b.Steps++
-		if _, ok := isRendered(s.Address); ok && len(g.items) == mostItems {
+		if rendered := pipeline.IsRendered(s.Address); rendered && len(g.items) == mostItems {
 			g.left.Items++
-		} else if ok {
+		} else if rendered {
 			g.items = append(g.items, i)
 		}
 	}
@@ -164,7 +164,7 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	if r.Finished.After(g.newest) {
 		g.newest = r.Finished
 	}
-	_, judged := isRendered(g.plan.Steps[i].Address)
+	judged := pipeline.IsRendered(g.plan.Steps[i].Address)
 	kept := g.detailed[i] || judged || g.plan.Steps[i].Task.Kind == downloadKind
 	for _, a := range r.Outputs {
 		if a.Type != curveType {

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // Reader opens a blob; its bytes are verified.
@@ -84,7 +85,7 @@ func (it *Item) Traced() bool {
 
 // loadItem reads a table or figure, or its configuration if it has not run.
 func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
-	block, _ := isRendered(n.Address)
+	block := pipeline.BlockType(n.Address)
 	it := &Item{Index: n.Index, Address: n.Address, Block: block, Name: strings.Replace(n.Address, block+".", "", 1), State: NotRun, Waits: n.waits}
 	if err := it.planned(n.config); err != nil {
 		return nil, err

@@ -123,7 +123,7 @@ func stepNode(v *plan.Preview, i int) Node {
 	s, it := v.Plan.Steps[i], v.Items[i]
 	n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted,
 		key: it.Key, config: s.Task.Config, result: it.Result}
-	if IsItem(s.Address) && it.Result == nil {
+	if pipeline.IsRendered(s.Address) && it.Result == nil {
 		for _, d := range it.Waits {
 			n.waits = append(n.waits, v.Plan.Steps[d].Address)
 		}
@@ -306,12 +306,3 @@ func upstream(nodes []Node, from []int) (out []int) {
 func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
 
 func place(s plan.Step) string { return s.Pos.File + ":" + strconv.Itoa(s.Pos.Line) }
-
-// IsItem reports whether an address is a table's or figure's.
-func IsItem(address string) bool { _, ok := isRendered(address); return ok }
-
-// isRendered reports whether an address is a table's or figure's.
-func isRendered(address string) (block string, ok bool) {
-	block = pipeline.BlockType(address)
-	return block, block == "table" || block == "figure"
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -34,7 +35,7 @@ func NumbersOf(ctx context.Context, v *plan.Preview, read Reader) (*prose.Number
 	var notRun []string
 	var items []*Item
 	for i, s := range v.Plan.Steps {
-		if !IsItem(s.Address) {
+		if !pipeline.IsRendered(s.Address) {
 			continue
 		}
 		n := stepNode(v, i)
@@ -57,10 +58,10 @@ func NumbersIn(ctx context.Context, p *plan.Plan, results map[string]*artifacts.
 	var items []*Item
 	for _, s := range p.Steps {
 		r := results[s.Address]
-		block, ok := isRendered(s.Address)
-		if r == nil || !ok {
+		if r == nil || !pipeline.IsRendered(s.Address) {
 			continue
 		}
+		block := pipeline.BlockType(s.Address)
 		it := &Item{Address: s.Address, Block: block, Name: strings.Replace(s.Address, block+".", "", 1)}
 		if err := it.fill(ctx, r, read); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)

@@ -77,7 +77,7 @@ func (g *Gatherer) picture(items []*Item) *Picture {
 	var order []*Box
 	edges := map[[2]string]bool{}
 	for _, s := range g.plan.Steps {
-		if _, ok := isRendered(s.Address); ok {
+		if pipeline.IsRendered(s.Address) {
 			continue
 		}
 		address := pipeline.BlockOf(s.Address)

@@ -31,7 +31,7 @@ func (g *Gatherer) worked(address string, r *artifacts.Result) {
 		g.work[r.Origin.RunID] = w
 	}
 	row := pipeline.BlockOf(address)
-	if _, ok := isRendered(address); ok {
+	if pipeline.IsRendered(address) {
 		row = "tables and figures"
 	}
 	w.took += r.Took

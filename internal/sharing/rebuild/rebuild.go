@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/paper/attest"
-	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -97,7 +97,7 @@ func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *a
 		return nil, fault.Input(fmt.Errorf("--by %s: cannot be used with a signing key, which already names %s", o.By, key.Public().Name))
 	}
 	se.Targets = []string{o.Target}
-	whole := o.Needs || report.IsItem(o.Target)
+	whole := o.Needs || pipeline.IsRendered(o.Target)
 	var chosen func(i int) bool
 	seen, err := se.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
 		chosen = func(i int) bool { return whole || plan.Matches(o.Target, pl.Steps[i].Address) }

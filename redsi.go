@@ -4,6 +4,9 @@
 //	func main() { redsi.Main(append(redsi.Kinds(), mine.Kind)...) }
 //
 // Package step says what a kind is. examples/own-kind is such a module.
+//
+// Promised from version 0.1.0 on: Main and Kinds keep their meaning. Before version 1 a minor
+// version may change them, which CHANGELOG.md then says.
 package redsi
 
 import (

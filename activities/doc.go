@@ -2,4 +2,6 @@
 // looking results up, running steps in batches or alone, waiting for others that do, and
 // keeping the run's record. cached.go is the only place with cache logic. It runs the kinds
 // that its registry has and must not know any of them.
+//
+// Nothing here is promised to other modules: it may change at any time.
 package activities

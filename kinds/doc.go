@@ -5,4 +5,8 @@
 // all rankings, results renders tables and figures. Each kind is one file with its
 // configuration, its definition and a Run of a few lines that calls a domain package. To add
 // one: write its file, add its line to All, run `make docs`. Rooms do not import each other.
+//
+// Promised from version 0.1.0 on: All, and what people write in HCL, as `redsi kinds` prints
+// it: names, attributes and outputs. A kind that makes other bytes of the same input gets
+// another version, and CHANGELOG.md says so.
 package kinds

@@ -6,4 +6,7 @@
 // that histories stay small. It must not know the store, HCL,
 // kinds or any domain package; what it calls are activities by name. Beside it is what
 // those outside share: names, contracts, and Ask, which no workflow calls.
+//
+// Promised: the input and result of the workflow Reproduce as docs/operations.md has them, from
+// version 0.1.0 on. Nothing else here is for other modules, and it may change at any time.
 package workflows

@@ -39,9 +39,8 @@ func prepareDatabase(path string, attributes []string) (note string, err error) 
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	// A process of its own makes it beside and closes it, so that the rename gives
-	// a whole database or none.
-	// Each has a name of its own: one whose server was killed may go on for a moment.
+	// It is made beside and closed, so that the rename gives a whole database or none. Each has a
+	// name of its own: one whose server was killed may go on for a moment.
 	left, err := filepath.Glob(path + ".new-*")
 	if err != nil {
 		return "", err
@@ -52,18 +51,52 @@ func prepareDatabase(path string, attributes []string) (note string, err error) 
 		}
 	}
 	next := fmt.Sprintf("%s.new-%d", path, os.Getpid())
-	self, err := os.Executable()
-	if err != nil {
+	if err := newDatabase(next, attributes); err != nil {
 		return "", err
 	}
-	args := []string{"--create", next}
+	return note, os.Rename(next, path)
+}
+
+// newDatabase makes an empty database at path: a copy of the one that an earlier start left
+// beside this program, or one that a process of its own makes, which takes fifty times as long.
+func newDatabase(path string, attributes []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	empty := filepath.Join(filepath.Dir(self), fmt.Sprintf("empty-%08x.db", databaseVersion(attributes)))
+	if copyFile(empty, path) == nil && checkDatabase(path, attributes) == nil {
+		return nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	args := []string{"--create", path}
 	for _, a := range attributes {
 		args = append(args, "--attribute", a)
 	}
 	if out, err := exec.Command(self, args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}
-	return note, os.Rename(next, path)
+	// The next start has it, if this program's folder can be written.
+	if kept := fmt.Sprintf("%s.new-%d", empty, os.Getpid()); copyFile(path, kept) != nil || os.Rename(kept, empty) != nil {
+		_ = os.Remove(kept)
+	}
+	return nil
+}
+
+// copyFile makes a file for this user alone, and returns once its bytes are on the disk.
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // createDatabase makes a database with Temporal's tables and the namespace.

@@ -32,6 +32,9 @@ var tuning = map[string]any{
 	"matching.numTaskqueueWritePartitions": 1,
 	// A worker that ends gets its polls back, so that no task is given to it and lost.
 	"frontend.enableCancelWorkerPollsOnShutdown": true,
+	// Histories and task queues of one person's runs need no scavengers, whose workflows are a sixth of a start's work.
+	"worker.taskQueueScannerEnabled": false,
+	"worker.historyScannerEnabled":   false,
 	// As Temporal's own development server has them.
 	"history.hostLevelCacheMaxSize":                  8096,
 	"frontend.namespaceRPS.visibility":               100,

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestMain lets newDatabase start this test's binary as the program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "--create" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// The first database is left beside the program for the next start, which takes another one only if it cannot be used.
+func TestNewDatabase(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, attributes := t.TempDir(), []string{"RedsiStep"}
+	create := func(name string) []byte {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := newDatabase(path, attributes); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkDatabase(path, attributes); err != nil {
+			t.Error(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	first := create("first")
+	if !bytes.Equal(create("second"), first) {
+		t.Error("the second is no copy of the first")
+	}
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(self), "empty-*.db"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	if err := os.WriteFile(kept[0], first[:len(first)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if third := create("third"); len(third) != len(first) || bytes.Equal(third, first) {
+		t.Error("a damaged one was used")
+	}
+	if fourth := create("fourth"); len(fourth) != len(first) {
+		t.Error("the damaged one was not replaced")
+	}
+	if err := checkDatabase(filepath.Join(dir, "first"), []string{"Other"}); err == nil {
+		t.Error("attributes do not count")
+	}
+}

@@ -142,7 +142,7 @@ func (l *loader) functions(dir string) funcs {
 	if f, ok := l.funcs[dir]; ok {
 		return f
 	}
-	f := funcs{map[string]function.Function{instancesFunction: instancesOf, meterFunction: l.meter.meterFunc()}}
+	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
 	for _, g := range library(fileFunctions(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
 		for _, e := range g.entries {
 			if e.name == "try" || e.name == "can" {

@@ -118,11 +118,31 @@ func checkNumber(f *big.Float) *limit {
 	return nil
 }
 
-// meterFunction stands around expressions whose values are counted; it cannot be
-// written in a pipeline, being no identifier.
-const meterFunction = "[limits]"
+// metered is an expression whose value is counted each time that it is made. Walkers see a
+// pair of parentheses.
+type metered struct {
+	*hclsyntax.ParenthesesExpr
+	m *meter
+}
 
-func meterCall(e hclsyntax.Expression) hclsyntax.Expression {
+func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, ds := e.Expression.Value(ctx)
+	if ds.HasErrors() {
+		return v, ds
+	}
+	s, err := measure(v)
+	if err == nil {
+		err = e.m.spend(s.elements, s.bytes)
+	}
+	if err == nil {
+		return v, ds
+	}
+	rng := e.StartRange()
+	return cty.DynamicVal, append(ds, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail,
+		Subject: &rng, Expression: e, EvalContext: ctx, Extra: err})
+}
+
+func (m *meter) around(e hclsyntax.Expression) hclsyntax.Expression {
 	switch x := e.(type) {
 	case nil, *hclsyntax.LiteralValueExpr:
 		return e
@@ -131,66 +151,40 @@ func meterCall(e hclsyntax.Expression) hclsyntax.Expression {
 			return e
 		}
 	}
-	start := e.StartRange()
-	return &hclsyntax.FunctionCallExpr{Name: meterFunction, Args: []hclsyntax.Expression{e}, NameRange: start, OpenParenRange: start, CloseParenRange: e.Range()}
+	return metered{&hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}, m}
 }
 
-// meterValues wraps what is not a mere reference: the values that those
-// reach have been measured.
-func meterValues(e hclsyntax.Expression) hclsyntax.Expression {
+// aroundMade is around for what is not a mere reference: the values that those reach have
+// been measured.
+func (m *meter) aroundMade(e hclsyntax.Expression) hclsyntax.Expression {
 	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {
 		return e
 	}
-	return meterCall(e)
+	return m.around(e)
 }
 
-// limited puts the meter where an expression can make much of little.
-func limited(n hclsyntax.Node) {
+// limit puts the meter where an expression can make much of little.
+func (m *meter) limit(n hclsyntax.Node) {
 	switch e := n.(type) {
 	case *hclsyntax.TemplateExpr:
 		for i := range e.Parts {
-			e.Parts[i] = meterCall(e.Parts[i])
+			e.Parts[i] = m.around(e.Parts[i])
 		}
 	case *hclsyntax.ForExpr:
-		e.CollExpr = meterValues(e.CollExpr)
-		e.ValExpr = meterCall(orNone(e.ValExpr))
+		e.CollExpr = m.aroundMade(e.CollExpr)
+		// In parentheses, since loops over constants count, too.
+		e.ValExpr = m.around(&hclsyntax.ParenthesesExpr{Expression: e.ValExpr, SrcRange: e.ValExpr.Range()})
 		if e.KeyExpr != nil {
-			e.KeyExpr = meterCall(e.KeyExpr)
+			e.KeyExpr = m.around(e.KeyExpr)
 		}
 		if e.CondExpr != nil {
-			e.CondExpr = meterCall(e.CondExpr)
+			e.CondExpr = m.around(e.CondExpr)
 		}
 	case *hclsyntax.FunctionCallExpr:
-		if e.Name == meterFunction {
-			return
-		}
 		for i := range e.Args {
-			e.Args[i] = meterValues(e.Args[i])
+			e.Args[i] = m.aroundMade(e.Args[i])
 		}
 	}
-}
-
-// orNone makes loops over constants count too.
-func orNone(e hclsyntax.Expression) hclsyntax.Expression {
-	return &hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}
-}
-
-// meterFunc is what meterFunction names.
-func (m *meter) meterFunc() function.Function {
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}},
-		Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			s, err := measure(args[0])
-			if err == nil {
-				err = m.spend(s.elements, s.bytes)
-			}
-			if err != nil {
-				return cty.DynamicVal, err
-			}
-			return args[0], nil
-		},
-	})
 }
 
 // bounded is a function that counts what it makes, and that is not called if its
@@ -277,6 +271,9 @@ func lengths(args []cty.Value) (n int64) {
 
 // limits rewrites a diagnostic about a limit or an artifact; nil if it is about something else.
 func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
+	if l, ok := d.Extra.(*limit); ok {
+		return rewritten(d, l)
+	}
 	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
 	if !ok {
 		return nil

@@ -61,7 +61,7 @@ func writtenElements(e hclsyntax.Expression) int {
 	case *hclsyntax.ObjectConsExpr:
 		return len(x.Items)
 	case *hclsyntax.FunctionCallExpr:
-		if len(x.Args) == 1 && slices.Contains([]string{"toset", "tolist", "tomap", meterFunction}, x.Name) {
+		if len(x.Args) == 1 && slices.Contains([]string{"toset", "tolist", "tomap"}, x.Name) {
 			return writtenElements(x.Args[0])
 		}
 	}

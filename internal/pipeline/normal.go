@@ -30,8 +30,7 @@ func notNFC(b []byte) int {
 
 // badToken finds a number whose digits or exponent no evaluation is made for, and a name or
 // text that is not in NFC. Comments are as they like.
-func badToken(src []byte, name string) (hcl.Range, *limit) {
-	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
+func badToken(tokens hclsyntax.Tokens) (hcl.Range, *limit) {
 	for _, t := range tokens {
 		switch t.Type {
 		case hclsyntax.TokenComment:

@@ -284,10 +284,8 @@ func blocksOf(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
 // within follows a path into an expression as far as it is written out.
 func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
 	for len(path) > 0 {
+		e = unwrap(e)
 		switch x := e.(type) {
-		case *hclsyntax.ParenthesesExpr:
-			e = x.Expression
-			continue
 		case *hclsyntax.TupleConsExpr:
 			i, isIndex := path[0].(int)
 			if !isIndex || i >= len(x.Exprs) {

@@ -41,7 +41,7 @@ func (l *loader) rewrite(b *hclsyntax.Body) {
 
 func (l *loader) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
-		defer limited(n)
+		defer l.meter.limit(n)
 		switch e := n.(type) {
 		case *hclsyntax.TemplateExpr:
 			for i, part := range e.Parts {
@@ -73,11 +73,14 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 
 func unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 	for {
-		p, ok := e.(*hclsyntax.ParenthesesExpr)
-		if !ok {
+		switch p := e.(type) {
+		case *hclsyntax.ParenthesesExpr:
+			e = p.Expression
+		case metered:
+			e = p.Expression
+		default:
 			return e
 		}
-		e = p.Expression
 	}
 }
 

@@ -201,11 +201,12 @@ func (l *loader) tame(name string, src []byte) bool {
 			fmt.Sprintf("%s has %d bytes; a pipeline file may have %d. Large constants belong in a file of their own that file() reads.", name, len(src), maxSource))
 		return false
 	}
-	if rng, err := badToken(src, name); err != nil {
+	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
+	if rng, err := badToken(tokens); err != nil {
 		l.diags.error(rng, err.summary, err.detail)
 		return false
 	}
-	if rng, deep := tooDeep(src, name); deep {
+	if rng, deep := tooDeep(tokens); deep {
 		l.diags.error(rng, "Nesting too deep",
 			fmt.Sprintf("Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", maxDepth))
 		return false
@@ -216,8 +217,7 @@ func (l *loader) tame(name string, src []byte) bool {
 // tooDeep finds where the parts of an expression, or blocks, stand deeper within
 // each other than maxDepth. Operators count too, as each is within the next one,
 // until a comma or the end of a line ends their chain.
-func tooDeep(src []byte, name string) (hcl.Range, bool) {
-	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
+func tooDeep(tokens hclsyntax.Tokens) (hcl.Range, bool) {
 	type level struct {
 		lines bool // the end of a line ends a chain
 		chain int

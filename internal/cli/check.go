@@ -65,17 +65,16 @@ With FILE.tex:
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
 				return fault.Input(errors.New("--junit, --markdown and --values must be given different files"))
 			}
-			seen, err := a.Preview(ctx, session.Ask{KeepOf: keepRendered})
+			v, err := a.Preview(ctx, session.Rendered)
 			if err != nil {
 				return err
 			}
-			v, store := seen.Preview, seen.Store
-			j, err := a.judge(ctx, store, v, seen.Pipeline)
+			j, err := a.judge(ctx, v.Store, v.Preview, v.Pipeline)
 			if err != nil {
 				return err
 			}
 			forms := map[string]func(io.Writer) error{junit: j.JUnit, markdown: j.Markdown, values: func(w io.Writer) error {
-				return expect.Values(ctx, v, store.Blobs.Open, w)
+				return expect.Values(ctx, v.Preview, v.Store.Blobs.Open, w)
 			}}
 			for path, write := range forms {
 				if err := a.writeJudged(path, write); err != nil {
@@ -93,7 +92,7 @@ With FILE.tex:
 			case forms["-"] == nil:
 				view.Expectations(a.Out, j, all)
 				if sum.NotRun > 0 {
-					view.Printf(a.Out, "to run the rest: %s\n", a.hint("run", targetArgs(a.Targets)...))
+					view.Printf(a.Out, "to run the rest: %s\n", a.ToRun(a.Targets...))
 				}
 			}
 			if !sum.Ok(strict) {

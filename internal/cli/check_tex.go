@@ -73,7 +73,7 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 			if len(r.NotRun) == 1 {
 				have = " has"
 			}
-			view.Printf(a.Out, "%s not run, so no number was compared with them: %s\n", countItems(len(r.NotRun))+have, a.hint("run", targetArgs(a.Targets)...))
+			view.Printf(a.Out, "%s not run, so no number was compared with them: %s\n", countItems(len(r.NotRun))+have, a.ToRun(a.Targets...))
 		}
 	}
 	if err == nil && r.Failed() {
@@ -135,20 +135,19 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 			return nil, nil, fault.Input(err)
 		}
 	} else {
-		seen, err := a.Preview(ctx, session.Ask{KeepOf: keepRendered})
+		v, err := a.Preview(ctx, session.Rendered)
 		if err != nil {
 			return nil, nil, err
 		}
-		v, store := seen.Preview, seen.Store
-		if now, err = report.NumbersOf(ctx, v, store.Blobs.Open); err != nil {
+		if now, err = report.NumbersOf(ctx, v.Preview, v.Store.Blobs.Open); err != nil {
 			return nil, nil, err
 		}
 		if o.Against != "" {
-			results, err := a.renderedIn(ctx, store, o.Against)
+			results, err := a.renderedIn(ctx, v.Store, o.Against)
 			if err != nil {
 				return nil, nil, err
 			}
-			before, err = report.NumbersIn(ctx, v.Plan, results, store.Blobs.Open)
+			before, err = report.NumbersIn(ctx, v.Plan, results, v.Store.Blobs.Open)
 			return now, before, err
 		}
 	}

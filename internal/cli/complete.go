@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/workflows"
@@ -190,7 +192,7 @@ func (a *app) loaded(ctx context.Context) []pipeline.Step {
 // cellNames lists steps, tables and figures, and the cells of one that is named.
 func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	address, _, named := strings.Cut(begun, ":")
-	if !named || isStep(begun) {
+	if !named || pipeline.BlockType(begun) == "step" {
 		for _, address := range a.stepNames(ctx, begun) {
 			if pipeline.IsRendered(address) {
 				address += ":"
@@ -199,7 +201,12 @@ func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 		}
 		return names
 	}
-	l, err := a.cells(ctx, address)
+	a.Targets = []string{address}
+	v, err := a.Preview(ctx, session.Everything)
+	if err != nil {
+		return nil
+	}
+	l, err := report.Cells(ctx, v.Preview, v.Store.Blobs.Open, address)
 	if err != nil {
 		return nil
 	}

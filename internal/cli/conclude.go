@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -70,14 +72,12 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 	defer over()
 	for _, i := range a.rendered(pl) {
 		s := pl.Steps[i]
-		block, name := pipeline.BlockType(s.Address), renderedName(s.Address)
 		res := out.preview.Items[i].Result
 		if res == nil { // it, or what it reads, failed
 			continue
 		}
-		base := filepath.Join(o.outDir, block+"s", fileName(name))
-		for _, output := range sortedOutputs(res) {
-			path := base + "." + extension(output)
+		for _, output := range slices.Sorted(maps.Keys(res.Outputs)) {
+			path := filepath.Join(o.outDir, pipeline.BlockType(s.Address)+"s", files.NameOf(s.Address, output))
 			if err := files.Write(ctx, store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
@@ -140,22 +140,6 @@ func (s *runSummary) sum(steps int) string {
 	return text
 }
 
-// keepRendered holds the results of tables and figures.
-func keepRendered(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
-	return func(i int, _ *plan.Item) bool { return pipeline.IsRendered(pl.Steps[i].Address) }, nil
-}
-
-// renderedName is the name of a table or figure: dedup_counts, or first.dedup_counts in a
-// module.
-func renderedName(address string) string {
-	module, local := pipeline.SplitAddress(address)
-	_, name, _ := strings.Cut(local, ".")
-	if module != "" {
-		name = strings.TrimPrefix(module, "module.") + "." + name
-	}
-	return name
-}
-
 // rendered lists the tables and figures of a plan: in the order of the targets
 // that ask for them, otherwise as in the source.
 func (a *app) rendered(pl *plan.Plan) []int {
@@ -187,37 +171,4 @@ func (a *app) printFiles(files []renderedFile) {
 		}
 		view.Printf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
 	}
-}
-
-func sortedOutputs(r *artifacts.Result) []string {
-	var names []string
-	for n := range r.Outputs {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
-}
-
-// extension is the file extension of a rendered output.
-func extension(output string) string {
-	switch output {
-	case "markdown":
-		return "md"
-	case "latex":
-		return "tex"
-	}
-	return output
-}
-
-// fileName makes a file name of a block name with an optional for_each key.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '"' || r == ']':
-			return -1
-		case r == '[' || r == '/' || r == '\\' || r < ' ':
-			return '-'
-		}
-		return r
-	}, name)
 }

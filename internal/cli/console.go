@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/console"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -121,25 +122,19 @@ func (c *consoleRun) evaluate(from, expression string) error {
 
 // made looks up all steps of a pipeline.
 func (a *app) made(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Made, error) {
-	pl, err := a.PlanOf(ctx, p, a.File, nil)
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
 	made := map[string]console.Made{}
-	v, err := a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
-		made[pl.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
-		return false
+	v, err := a.PreviewTargets(ctx, p, nil, func(of session.Seen) (plan.Keep, error) {
+		return func(i int, it *plan.Item) bool {
+			made[of.Plan.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
+			return false
+		}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
-			made[pl.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key}
+			made[v.Plan.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key}
 		}
 	}
 	return made, nil

@@ -1,20 +1,13 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
-	"slices"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/choose"
 	"github.com/redsi/redsi/internal/sharing/pack"
 	"github.com/redsi/redsi/internal/sharing/repositories"
@@ -57,25 +50,17 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 				return fault.Input(errors.New("give either --archive or --hub, not both"))
 			case o.File != "":
 				o.Choice.Over, o.Choice.Fit = over.n, fit.n
-				x, err := a.exportArchive(cmd.Context(), o)
+				x, err := pack.Export(cmd.Context(), a.Session, o)
 				if err != nil {
 					return err
 				}
-				if a.JSON {
-					return view.WriteJSON(a.Out, x)
-				}
-				view.Exported(a.Out, x, a.hint("run", targets(x.Missing)...))
-				return nil
+				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(pipeline.Blocks(x.Missing)...)) })
 			}
-			list, err := a.exportHub(cmd.Context(), folder, namespace)
+			list, err := repositories.Export(cmd.Context(), a.Session, folder, namespace)
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, list)
-			}
-			view.Repositories(a.Out, list)
-			return nil
+			return a.print(list, func(w io.Writer) { view.Repositories(w, list) })
 		},
 	}
 	a.pipelineFlags(cmd)
@@ -94,99 +79,4 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 	onlyWith(cmd, "archive", "blobs", "without-blobs-over", "fit", "doi", "deposit")
 	onlyWith(cmd, "hub", "namespace")
 	return cmd
-}
-
-// exportArchive writes the pipeline and its results as an archive.
-func (a *app) exportArchive(ctx context.Context, o pack.Options) (*pack.Exported, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
-	pl, p, err := a.LoadPlan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	x, err := pack.New(pack.Source{Store: store, Pipeline: p, Plan: pl, Targets: a.Targets, NameOf: nameOfOutput,
-		File: a.File, Folder: session.ProjectDir(a.File), Checkouts: filepath.Join(a.StateDir, "modules")}, o)
-	if err != nil {
-		return nil, err
-	}
-	g, err := a.gather(ctx, store, pl)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
-		x.Note(i, it)
-		return g.Keep(i, it)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := a.SayDown(store, session.MayHave(v, nil)); err != nil {
-		return nil, err
-	}
-	// Results from other stores are copied unchanged, with their signatures.
-	if err := a.Bring(ctx, store, v, func(int) bool { return true }); err != nil {
-		return nil, err
-	}
-	if err := x.Choose(ctx); errors.Is(err, pack.ErrNothing) {
-		return nil, fault.Input(fmt.Errorf("%w: %s", err, a.hint("run", targetArgs(a.Targets)...)))
-	} else if err != nil {
-		return nil, err
-	}
-	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, Paper: p.Paper, Claims: p.Claims, Command: x.Hint})
-	if err != nil {
-		return nil, err
-	}
-	var page bytes.Buffer
-	if err := r.HTML(&page); err != nil {
-		return nil, err
-	}
-	by, err := a.Signer()
-	if err != nil {
-		return nil, err
-	}
-	m := a.newMeter("written", 0)
-	defer m.close()
-	return x.Write(ctx, page.Bytes(), by, m.add)
-}
-
-// exportHub writes the repositories, and says which steps have no result for theirs.
-func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]repositories.Repository, error) {
-	v, store, err := a.PreviewFor(ctx, func(_ int, it *plan.Item) bool { return repositories.Makes(a.Registry.Lookup(it.Task.Kind)) })
-	if err != nil {
-		return nil, err
-	}
-	list, missing, err := repositories.Write(ctx, store, v, a.Registry, folder, namespace)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(missing); n > 0 {
-		text := missing[0] + " has no result yet, so it is left out"
-		if n > 1 {
-			text = fmt.Sprintf("%d steps have no result yet, so they are left out", n)
-		}
-		a.say(text + ": " + a.hint("run", targets(missing)...))
-	}
-	if len(list) == 0 {
-		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
-	}
-	return list, nil
-}
-
-// targets are the flags of a run that makes these steps; for several steps, their blocks.
-func targets(addresses []string) []string {
-	if len(addresses) == 1 {
-		return targetArgs(addresses)
-	}
-	var blocks []string
-	for _, address := range addresses {
-		if block := pipeline.BlockOf(address); !slices.Contains(blocks, block) {
-			blocks = append(blocks, block)
-		}
-	}
-	return targetArgs(blocks)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +36,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
   redsi force --downstream step.extract.train`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, store, err := a.previewAround(cmd.Context(), args[0])
+			v, err := a.previewAround(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -49,23 +50,21 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 					a.say(fmt.Sprintf("%s: its result is in %s, which is read-only; a run that does not look there runs the step", v.Plan.Steps[i].Address, from))
 					continue
 				}
-				if err := a.forget(cmd.Context(), store, v, i); err != nil {
+				if err := a.forget(cmd.Context(), v.Store, v.Preview, i); err != nil {
 					return fmt.Errorf("%s: %w", v.Plan.Steps[i].Address, err)
 				}
 				forgotten = append(forgotten, v.Plan.Steps[i].Address)
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"forgotten": forgotten})
-			}
-			for _, s := range forgotten {
-				view.Println(a.Out, s)
-			}
-			again := a.hint("run", "--target", args[0])
+			again := a.ToRun(args[0])
 			if downstream { // the target alone does not need them
-				again = a.hint("run")
+				again = a.ToRun()
 			}
-			view.Printf(a.Out, "%s forgotten; `%s` makes them again.\n", view.Count(len(forgotten), "result"), again)
-			return nil
+			return a.print(map[string]any{"forgotten": forgotten}, func(w io.Writer) {
+				for _, s := range forgotten {
+					view.Println(w, s)
+				}
+				view.Printf(w, "%s forgotten; `%s` makes them again.\n", view.Count(len(forgotten), "result"), again)
+			})
 		},
 	}
 	a.pipelineFlags(cmd)
@@ -76,24 +75,15 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 
 // previewAround previews the whole pipeline, after checking that a target names something in
 // it.
-func (a *app) previewAround(ctx context.Context, target string) (*plan.Preview, artifacts.Store, error) {
+func (a *app) previewAround(ctx context.Context, target string) (session.Seen, error) {
 	p, err := a.Load(ctx)
 	if err != nil {
-		return nil, artifacts.Store{}, err
+		return session.Seen{}, err
 	}
 	if _, err := plan.Build(a.File, p, a.Registry, []string{target}); err != nil {
-		return nil, artifacts.Store{}, a.TargetError(err)
+		return session.Seen{}, a.TargetError(err)
 	}
-	pl, err := a.PlanOf(ctx, p, a.File, nil)
-	if err != nil {
-		return nil, artifacts.Store{}, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, store, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
-	return v, store, err
+	return a.PreviewTargets(ctx, p, nil, session.Everything)
 }
 
 // selected marks the steps that a target names and, with downstream, all that depend on them.

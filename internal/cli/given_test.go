@@ -196,16 +196,16 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 		return a
 	}
 	a := app("theirs")
-	v, store, err := a.PreviewFor(t.Context(), session.KeepAll)
+	v, err := a.Preview(t.Context(), session.Everything)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("a"))
+	d, err := artifacts.PutBytes(t.Context(), v.Store.Blobs, []byte("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := artifacts.Result{Key: v.Items[0].Key, Preimage: v.Items[0].Preimage, Outputs: map[string]artifacts.Artifact{"stdout": {Type: "file", Digest: d, Size: 1}}}
-	if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), v.Store, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -72,22 +71,11 @@ how many have results. --outcomes=false draws without reading results.`,
 
 // planned is what plan says about each step of a pipeline.
 func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, error) {
-	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
+	v, err := a.PreviewTargets(ctx, p, a.Targets, nil)
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, session.KeepNone)
-	if err != nil {
-		return nil, err
-	}
-	resumes, err := journal.Resumable(ctx, a.Registry, store, v)
-	if err != nil {
-		return nil, err
-	}
+	resumes, err := journal.Resumable(ctx, a.Registry, v.Store, v.Preview)
 	out := make([]string, len(v.Items))
 	for i, it := range v.Items {
 		out[i] = string(it.Outcome)
@@ -95,5 +83,5 @@ func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, erro
 			out[i] = "resume"
 		}
 	}
-	return out, nil
+	return out, err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -49,10 +50,7 @@ one given with --trust; --untrusted use accepts them unsigned.`,
 			}
 			in := pack.Incoming{File: args[0], Folder: o.dir, Most: o.most.n, Ring: ring, Unsigned: o.untrusted != "",
 				Reading: func() func() { return a.waiting("reading the archive") },
-				Meter: func(total int64) (func(int64), func()) {
-					m := a.newMeter("imported", total)
-					return m.add, m.close
-				}}
+				Meter:   func(total int64) (func(int64), func()) { return a.Copying("imported", total) }}
 			if a.namesStore() {
 				in.Store = a.OpenOwn
 			}
@@ -64,11 +62,7 @@ one given with --trust; --untrusted use accepts them unsigned.`,
 			if n := len(x.Damaged); n > 0 {
 				failed = fault.Failed(fmt.Errorf("%s of the archive cannot be used, such as %s", view.Count(n, "result"), x.Damaged[0]))
 			}
-			if a.JSON {
-				return errors.Join(view.WriteJSON(a.Out, x), failed)
-			}
-			view.Imported(a.Out, x, a.hint)
-			return failed
+			return errors.Join(a.print(x, func(w io.Writer) { view.Imported(w, x, a.hint) }), failed)
 		},
 	}
 	f := cmd.Flags()

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/sharing/signers"
+	"github.com/redsi/redsi/internal/sharing/transfer"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -51,14 +52,6 @@ previous key; its signatures stay. Results that your key has signed already are 
 	return cmd
 }
 
-// signedKeys gives the results of the targets, or of the whole store, in batches.
-func (a *app) signedKeys(ctx context.Context, store artifacts.Store) ([]artifacts.Digest, error) {
-	if len(a.Targets) > 0 {
-		return a.keysOfTargets(ctx, store, false)
-	}
-	return artifacts.ResultKeys(ctx, store)
-}
-
 func (a *app) sign(ctx context.Context, old signature.Public) error {
 	k, err := a.needSigner()
 	if err != nil {
@@ -68,7 +61,7 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 	if err != nil {
 		return err
 	}
-	keys, err := a.signedKeys(ctx, store)
+	keys, err := transfer.Keys(ctx, a.Session, store, false)
 	if err != nil {
 		return err
 	}
@@ -118,7 +111,7 @@ func (a *app) listKeys(ctx context.Context) error {
 			return err
 		}
 	}
-	if keys, err = a.signedKeys(ctx, store); err != nil {
+	if keys, err = transfer.Keys(ctx, a.Session, store, false); err != nil {
 		return err
 	}
 	ring, err := a.Ring()

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/steplog"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -36,28 +34,21 @@ The log goes to standard output, notes about it to standard error.`,
   redsi logs step.command.fit --run last~1`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			target := ""
-			if len(args) > 0 {
-				target = args[0]
-			} else if !failed {
+			target := first(args)
+			if target == "" && !failed {
 				return fault.Input(errors.New("name a STEP, or give --failed for all steps that failed"))
 			}
-			var logs []steplog.Log
-			var store artifacts.Store
-			var err error
-			if run == "" && target != "" {
-				store, logs, err = a.logsNow(ctx, target, failed)
-			} else {
-				a.ReadResults(ctx)
-				if store, err = a.OpenStore(ctx); err == nil {
-					logs, err = a.logsOfRun(ctx, store, run, target, failed)
+			find := func() (artifacts.Store, []steplog.Log, error) {
+				if run == "" && target != "" {
+					return steplog.OfTarget(cmd.Context(), a.Session, target, failed)
 				}
+				return steplog.InRun(cmd.Context(), a.Session, cmp.Or(run, "last"), target, failed)
 			}
+			store, logs, err := find()
 			if err != nil {
 				return err
 			}
-			return a.printLogs(ctx, store, logs)
+			return a.printLogs(cmd.Context(), store, logs)
 		},
 	}
 	a.pipelineFlags(cmd)
@@ -65,43 +56,6 @@ The log goes to standard output, notes about it to standard error.`,
 	cmd.Flags().StringVar(&run, "run", "", "the step in this `RUN`: an id, a part of one, last or last~N")
 	cmd.Flags().BoolVar(&failed, "failed", false, "only steps that failed")
 	return cmd
-}
-
-// logsNow finds the logs of steps as they are in the pipeline.
-func (a *app) logsNow(ctx context.Context, target string, failed bool) (artifacts.Store, []steplog.Log, error) {
-	a.Targets = []string{target}
-	pl, _, err := a.LoadPlan(ctx)
-	if err != nil {
-		return artifacts.Store{}, nil, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return store, nil, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) })
-	if err != nil {
-		return store, nil, err
-	}
-	logs, err := steplog.Now(ctx, store, v, target, failed, a.hint("status"))
-	if err != nil {
-		return store, nil, err
-	}
-	if len(logs) == 0 && failed {
-		return store, nil, fmt.Errorf("no failure of %s is recorded", target)
-	}
-	if len(logs) == 0 {
-		return store, nil, fmt.Errorf("%s has not run: %s", target, a.hint("run", "--target", target))
-	}
-	return store, logs, nil
-}
-
-// logsOfRun finds the logs of steps in a run.
-func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target string, failed bool) ([]steplog.Log, error) {
-	rec, err := a.FindRun(ctx, store, cmp.Or(run, "last"))
-	if err != nil {
-		return nil, err
-	}
-	return steplog.OfRun(ctx, store, rec, target, failed)
 }
 
 // printLogs reads logs and prints their text to standard output, one after the other.

@@ -21,11 +21,6 @@ type meter struct {
 // meterEvery is how often the line is drawn.
 const meterEvery = 200 * time.Millisecond
 
-// newMeter starts a meter, to be closed; total may be 0: unknown.
-func (a *app) newMeter(what string, total int64) *meter {
-	return &meter{a: a, what: what, total: total, shown: time.Now()}
-}
-
 func (m *meter) add(n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

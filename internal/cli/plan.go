@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -67,12 +66,12 @@ the card are named, with what to change.`,
 			}
 			keep := func(int, *plan.Item) bool { return saveTo != "" }
 			a.Partial = saveTo == "" // such a plan is only shown
-			seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
+			seen, err := a.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
 				if o == nil {
 					return keep, nil
 				}
-				return either(keep, a.keepForHours(pl)), nil
-			}})
+				return either(keep, a.keepForHours(of.Plan)), nil
+			})
 			if err != nil {
 				return err
 			}

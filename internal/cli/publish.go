@@ -1,20 +1,12 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"strings"
+	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/publish"
-	"github.com/redsi/redsi/internal/sharing/transfer"
-	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newPublishCmd(a *app) *cobra.Command {
@@ -45,18 +37,11 @@ readers would have to run are listed. Files of tables and figures are always pub
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Folder, o.Targets, o.Over, o.Limit = args[0], a.Targets, over.n, over.text
-			if strings.Contains(args[0], "://") {
-				return fault.Input(fmt.Errorf("%s is not a folder: publish into one and copy it to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))
-			}
-			pub, err := a.publish(cmd.Context(), o)
+			pub, err := publish.Publish(cmd.Context(), a.Session, o)
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, pub)
-			}
-			view.Publication(a.Out, pub, a.hint)
-			return nil
+			return a.print(pub, func(w io.Writer) { view.Publication(w, pub, a.hint) })
 		},
 	}
 	a.pipelineFlags(cmd)
@@ -68,80 +53,4 @@ readers would have to run are listed. Files of tables and figures are always pub
 	f.StringVar(&o.URL, "url", "", "address that the folder will have, for index.html")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be written, write nothing")
 	return cmd
-}
-
-func (a *app) publish(ctx context.Context, o publish.Options) (*publish.Publication, error) {
-	pl, p, err := a.LoadPlan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pub, err := publish.New(pl, o)
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	g, err := a.gather(ctx, store, pl)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, g.Keep)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.SayDown(store, session.MayHave(v, nil)); err != nil {
-		return nil, err
-	}
-	results := func(ctx context.Context, steps []int) ([]*artifacts.Result, error) {
-		return session.ResultsAt(ctx, store, v, steps)
-	}
-	if err := pub.Choose(ctx, store, v, results); err != nil {
-		return nil, err
-	}
-	if err := pub.Check(v); errors.Is(err, publish.ErrNothing) {
-		return nil, fault.Input(fmt.Errorf("%w: %s", err, a.hint("run", targetArgs(a.Targets)...)))
-	} else if err != nil {
-		return nil, err
-	}
-	to, err := transfer.Open(ctx, o.Folder, true, o.DryRun)
-	if err != nil {
-		return nil, fault.Input(err)
-	}
-	if to.URL == store.URL {
-		return nil, fault.Input(fmt.Errorf("%s is the store itself: publish into another folder", o.Folder))
-	}
-	if o.DryRun {
-		return pub, a.copyOut(ctx, store, to, pub)
-	}
-	if err := a.Bring(ctx, store, v, pub.Publishes); err != nil {
-		return nil, err
-	}
-	if err := a.copyOut(ctx, store.Own(), to, pub); err != nil {
-		return nil, err
-	}
-	if err := pub.WriteIndex(ctx, to, v); err != nil {
-		return nil, err
-	}
-	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: "this folder", Paper: p.Paper, Claims: p.Claims})
-	if err != nil {
-		return nil, err
-	}
-	return pub, pub.WritePages(ctx, to, r, p)
-}
-
-// copyOut copies what is published, and signs it with the user's key, if there is one.
-func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *publish.Publication) error {
-	k, err := a.Signer()
-	if err != nil {
-		return err
-	}
-	m := a.newMeter("written", 0)
-	err = pub.Copy(ctx, from, to, m.add)
-	m.close()
-	if err != nil || k == nil || pub.DryRun {
-		return err
-	}
-	return pub.Sign(ctx, to, k)
 }

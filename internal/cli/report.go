@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -62,25 +60,23 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 				latex = filepath.Join("results", "latex")
 			}
 			var g *report.Gatherer
-			seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, store artifacts.Store) (_ plan.Keep, err error) {
-				if g, err = a.gather(ctx, store, pl); err != nil {
-					return nil, err
-				}
-				return g.Keep, nil
-			}})
+			v, err := a.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
+				book, err := a.Book(ctx, of.Store)
+				g = report.Gather(of.Plan, book)
+				return g.Keep, err
+			})
 			if err != nil {
 				return err
 			}
-			v, p, store := seen.Preview, seen.Pipeline, seen.Store
-			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Claims: p.Claims, Command: a.hint}
-			r, err := g.Build(ctx, v, store.Blobs.Open, o)
+			o := report.Options{Store: v.Store.URL, UI: ui, Namespace: namespace, Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims, Command: a.hint}
+			r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, o)
 			if err != nil {
 				return err
 			}
 			if err := atomicfile.Write(out, 0o644, r.HTML); err != nil {
 				return err
 			}
-			written, err := writeBundle(ctx, r, store.Blobs.Open, latex, pdf)
+			written, err := r.WriteBundle(ctx, v.Store.Blobs.Open, latex, pdf)
 			if err != nil {
 				return err
 			}
@@ -116,15 +112,4 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
 	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace for those links")
 	return cmd
-}
-
-// gather begins the report of a plan, with the attestations of results.
-func (a *app) gather(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*report.Gatherer, error) {
-	book, err := a.Book(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	g := report.Gather(pl)
-	g.Attested(book)
-	return g, nil
 }

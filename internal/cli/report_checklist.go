@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/checklist"
 	"github.com/redsi/redsi/internal/paper/report"
@@ -54,27 +53,27 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Checklist, error) {
 	var g *report.Gatherer
 	var sizes *checklist.Sizes
-	seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
-		g, sizes = report.Gather(pl), checklist.NewSizes(a.Registry, pl)
+	v, err := a.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
+		g, sizes = report.Gather(of.Plan, nil), checklist.NewSizes(a.Registry, of.Plan)
 		return func(i int, it *plan.Item) bool {
 			sizes.Note(i, it.Result)
 			return g.Keep(i, it)
 		}, nil
-	}})
+	})
 	if err != nil {
 		return nil, err
 	}
-	v, p, store := seen.Preview, seen.Pipeline, seen.Store
-	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, Paper: p.Paper, Command: a.hint})
+	p := v.Pipeline
+	r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, report.Options{Store: v.Store.URL, Paper: p.Paper, Command: a.hint})
 	if err != nil {
 		return nil, err
 	}
-	models, err := sizes.Read(ctx, store.Blobs.Open)
+	models, err := sizes.Read(ctx, v.Store.Blobs.Open)
 	if err != nil {
 		return nil, err
 	}
 	over := a.waiting("adding up the time and resources of runs")
-	spent, err := activities.SpentBy(ctx, store, a.Project(), v.Plan.Pipeline)
+	spent, err := activities.SpentBy(ctx, v.Store, a.Project(), v.Plan.Pipeline)
 	over()
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
@@ -272,7 +273,7 @@ func (a *app) otherStore(ours, theirs string) string {
 	}
 	args := slices.Clone(a.cmd.Flags().Args())
 	if targets := a.cmd.Flags().Lookup("target"); targets != nil {
-		args = append(args, targetArgs(values(targets))...)
+		args = append(args, session.TargetFlags(values(targets))...)
 	}
 	return fmt.Sprintf("This command uses the store %s, the cluster's workers use %s. Use theirs: `%s`; or start them with yours: `%s`",
 		ours, theirs, a.hint(a.cmd.Name(), append(args, "--store", theirs)...), a.hint("worker", "--store", ours))
@@ -304,7 +305,7 @@ func (a *app) ended(err error, runID string) error {
 	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
 	var terminated *temporal.TerminatedError
-	goesOn := "`" + a.hint("run", targetArgs(a.Targets)...) + "` continues from the results in the store"
+	goesOn := "`" + a.ToRun(a.Targets...) + "` continues from the results in the store"
 	if a.cmd.Name() == "attach" { // the run belongs to another command, with its own targets
 		goesOn = "the command that started it continues from the results in the store"
 	}

@@ -10,9 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/device"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/ranking/search"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/model"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -55,57 +53,9 @@ func (m *modelFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// findModel finds the train step with a result that a target selects ("": of all). There must
-// be exactly one.
-func (a *app) findModel(ctx context.Context, target string) (*model.Trained, error) {
-	p, err := a.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a.Targets = nil
-	if target != "" {
-		a.Targets = []string{target}
-	}
-	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // checks that the target names something
-		return nil, a.TargetError(err)
-	}
-	if a.Targets, err = model.Steps(p, target); err != nil {
-		return nil, fault.Input(err)
-	}
-	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
-	if err != nil {
-		return nil, err
-	}
-	found := model.Find(v, store)
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, a.untrained(a.Targets)
-	}
-	return nil, model.Choose(ctx, found)
-}
-
-// untrained says how to train a model.
-func (a *app) untrained(addresses []string) error {
-	train := a.hint("run", "--target", addresses[0])
-	if len(addresses) == 1 {
-		return fmt.Errorf("%s is not trained yet: %s", addresses[0], train)
-	}
-	return fmt.Errorf("none of these is trained yet; `%s` trains the first:\n%s", train, model.Lines(addresses))
-}
-
 // openModel finds a trained model, fetches its files and opens it.
 func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *engine, error) {
-	t, err := a.findModel(ctx, m.model)
+	t, err := model.Of(ctx, a.Session, m.model)
 	if err != nil {
 		return nil, nil, err
 	}

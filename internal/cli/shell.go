@@ -18,7 +18,6 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -72,13 +71,13 @@ the folder, which stays, and starts no shell.`,
 // stepFolder makes the folder of a step.
 func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *step.Program, err error) {
 	a.Targets = []string{address}
-	v, store, err := a.PreviewFor(ctx, session.KeepAll)
+	v, err := a.Preview(ctx, session.Everything)
 	if err != nil {
 		return "", nil, err
 	}
-	i := slices.IndexFunc(v.Plan.Steps, func(s plan.Step) bool { return s.Address == address })
-	if i < 0 {
-		return "", nil, fault.Input(fmt.Errorf("%s is more than one step; name one instance", address))
+	i, err := v.Step(address)
+	if err != nil {
+		return "", nil, err
 	}
 	it := v.Items[i]
 	if it.Outcome == plan.Maybe {
@@ -86,7 +85,7 @@ func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *st
 		for _, d := range it.Waits {
 			waits = append(waits, v.Plan.Steps[d].Address)
 		}
-		return "", nil, fmt.Errorf("%s of the inputs of %s have no results yet: %s", view.Count(len(waits), "step"), address, a.hint("run", targetArgs(waits)...))
+		return "", nil, fmt.Errorf("%s of the inputs of %s have no results yet: %s", view.Count(len(waits), "step"), address, a.ToRun(waits...))
 	}
 	if dir, err = os.MkdirTemp("", "redsi-shell-*"); err != nil {
 		return "", nil, err
@@ -96,7 +95,7 @@ func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *st
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	p, err = a.Activities(store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, dir)
+	p, err = a.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, dir)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", err, a.hint("run", "--target", address))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -22,7 +23,7 @@ func (t talk) Reading(ctx context.Context, what string) (_ context.Context, over
 }
 
 func (t talk) Copying(what string, total int64) (add func(n int64), over func()) {
-	m := t.a.newMeter(what, total)
+	m := &meter{a: t.a, what: what, total: total, shown: time.Now()}
 	return m.add, m.close
 }
 

@@ -15,12 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
@@ -138,20 +136,19 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := b.testPlan(ctx, p)
+	v, err := b.PreviewTargets(ctx, p, b.Targets, session.Everything)
 	if err != nil {
 		return nil, err
 	}
-	w := testfile.World{Scope: scope, Steps: world.Steps(p, v)}
+	w := testfile.World{Scope: scope, Steps: world.Steps(p, v.Preview)}
 	if r.Command == testfile.Apply {
 		if err := b.run(ctx, runOptions{cluster: drive.Cluster{Embedded: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
 			return nil, err
 		}
-		v, store, err := b.testPlan(ctx, p)
-		if err != nil {
+		if v, err = b.PreviewTargets(ctx, p, b.Targets, session.Everything); err != nil {
 			return nil, err
 		}
-		world.Results(ctx, store, v, &w)
+		world.Results(ctx, v.Store, v.Preview, &w)
 	}
 	return r.Check(w)
 }
@@ -169,20 +166,6 @@ func copyIfThere(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, b, 0o644)
-}
-
-// testPlan previews the targets of a test, and keeps their results.
-func (a *app) testPlan(ctx context.Context, p *pipeline.Pipeline) (*plan.Preview, artifacts.Store, error) {
-	pl, err := a.PlanOf(ctx, p, a.File, a.Targets)
-	if err != nil {
-		return nil, artifacts.Store{}, err
-	}
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return nil, store, err
-	}
-	v, err := a.PreviewOf(ctx, store, pl, session.KeepAll)
-	return v, store, err
 }
 
 func (t *tester) conclude() error {

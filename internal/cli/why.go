@@ -7,10 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/why"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -44,29 +42,7 @@ since the last run before it with a result.`,
 
 // whyNow answers for the next run.
 func (a *app) whyNow(ctx context.Context, target string) error {
-	a.Targets = []string{target}
-	seen, err := a.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
-		return func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) }, nil
-	}})
-	if err != nil {
-		return err
-	}
-	v, store := seen.Preview, seen.Store
-	own := store.Own()
-	past, err := a.Journal(ctx, own, v)
-	if err != nil {
-		return err
-	}
-	others, err := a.OthersOf(ctx, store, v)
-	if err != nil {
-		return err
-	}
-	book, err := a.Book(ctx, store)
-	if err != nil {
-		return err
-	}
-	facts := why.Facts{Preview: v, Past: past, Belief: a.Belief, Fetch: others.Fetch, Book: book, Store: own, Differ: a.Differ(ctx, own), Counted: a.Counted}
-	answers, err := why.Now(ctx, facts, func(address string) bool { return plan.Matches(target, address) })
+	answers, store, err := why.OfTarget(ctx, a.Session, target)
 	if err != nil {
 		return err
 	}

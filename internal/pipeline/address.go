@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,19 @@ func BlockOf(address string) string {
 	_, local := SplitAddress(address)
 	block, _, _ := strings.Cut(local, "[")
 	return strings.TrimSuffix(address, local) + block
+}
+
+// Blocks name several steps in few words: their blocks, each once. One step is its own name.
+func Blocks(addresses []string) (blocks []string) {
+	if len(addresses) == 1 {
+		return addresses
+	}
+	for _, address := range addresses {
+		if block := BlockOf(address); !slices.Contains(blocks, block) {
+			blocks = append(blocks, block)
+		}
+	}
+	return blocks
 }
 
 // BlockType is the type of the block that an address is of: step, table or figure.

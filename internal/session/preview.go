@@ -2,12 +2,14 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -16,47 +18,72 @@ func (se *Session) IsTarget(address string) bool {
 	return len(se.Targets) == 0 || slices.ContainsFunc(se.Targets, func(target string) bool { return plan.Matches(target, address) })
 }
 
-// Ask says what a preview holds in memory: a pipeline may be long.
-type Ask struct {
-	Keep plan.Keep // nil: no result
-	// KeepOf is in place of Keep, where it depends on the plan and the store.
-	KeepOf func(pl *plan.Plan, store artifacts.Store) (plan.Keep, error)
-}
-
 // Seen is a preview, with what it was made from.
 type Seen struct {
 	*plan.Preview
+	Plan     *plan.Plan
 	Pipeline *pipeline.Pipeline
 	Store    artifacts.Store // with the stores of others behind it
 }
 
+// Ask says which results a preview holds in memory, since a pipeline may be long. It is asked
+// when the plan is made and the store is open, before there is a preview. nil: none.
+type Ask func(of Seen) (plan.Keep, error)
+
+// Everything asks for every result.
+func Everything(Seen) (plan.Keep, error) { return KeepAll, nil }
+
+// Named asks for the results of the steps that a target names.
+func Named(target string) Ask {
+	return func(of Seen) (plan.Keep, error) {
+		return func(i int, _ *plan.Item) bool { return plan.Matches(target, of.Plan.Steps[i].Address) }, nil
+	}
+}
+
+// Rendered asks for the results of tables and figures.
+func Rendered(of Seen) (plan.Keep, error) {
+	return func(i int, _ *plan.Item) bool { return pipeline.IsRendered(of.Plan.Steps[i].Address) }, nil
+}
+
+// Step is the place in the plan of the one step that an address names.
+func (v Seen) Step(address string) (int, error) {
+	i := slices.IndexFunc(v.Plan.Steps, func(s plan.Step) bool { return s.Address == address })
+	if i < 0 {
+		return i, fault.Input(fmt.Errorf("%s is more than one step; name one instance", address))
+	}
+	return i, nil
+}
+
 // Preview reads the pipeline, plans the targets, opens the stores and looks up what they have.
-func (se *Session) Preview(ctx context.Context, ask Ask) (seen Seen, err error) {
+func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 	pl, p, err := se.LoadPlan(ctx)
 	if err != nil {
-		return seen, err
+		return Seen{}, err
 	}
-	seen.Pipeline = p
+	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
+}
+
+// PreviewTargets is Preview for other targets of a pipeline that was read.
+func (se *Session) PreviewTargets(ctx context.Context, p *pipeline.Pipeline, targets []string, ask Ask) (Seen, error) {
+	pl, err := se.PlanOf(ctx, p, se.File, targets)
+	if err != nil {
+		return Seen{}, err
+	}
+	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
+}
+
+func (se *Session) previewed(ctx context.Context, seen Seen, ask Ask) (_ Seen, err error) {
 	if seen.Store, err = se.OpenStore(ctx); err != nil {
 		return seen, err
 	}
-	keep := ask.Keep
-	if ask.KeepOf != nil {
-		if keep, err = ask.KeepOf(pl, seen.Store); err != nil {
+	var keep plan.Keep = KeepNone
+	if ask != nil {
+		if keep, err = ask(seen); err != nil {
 			return seen, err
 		}
 	}
-	if keep == nil {
-		keep = KeepNone
-	}
-	seen.Preview, err = se.PreviewOf(ctx, seen.Store, pl, keep)
+	seen.Preview, err = se.PreviewOf(ctx, seen.Store, seen.Plan, keep)
 	return seen, err
-}
-
-// PreviewFor is Preview for what keep selects.
-func (se *Session) PreviewFor(ctx context.Context, keep plan.Keep) (*plan.Preview, artifacts.Store, error) {
-	seen, err := se.Preview(ctx, Ask{Keep: keep})
-	return seen.Preview, seen.Store, err
 }
 
 // KeepAll holds every result.

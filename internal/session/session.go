@@ -93,5 +93,26 @@ func (se *Session) Say(text string) { se.talk().Say(text) }
 // Waiting says what is waited for, once that has taken a while, until over is called.
 func (se *Session) Waiting(what string) (over func()) { return se.talk().Waiting(what) }
 
+// Copying shows how many bytes have been copied, until over is called; total may be 0: unknown.
+func (se *Session) Copying(what string, total int64) (add func(n int64), over func()) {
+	return se.talk().Copying(what, total)
+}
+
+// ToRun is the command that runs these targets; with none, everything.
+func (se *Session) ToRun(targets ...string) string {
+	if se.Hint == nil {
+		return "redsi run"
+	}
+	return se.Hint("run", TargetFlags(targets)...)
+}
+
+// TargetFlags are the arguments that name targets.
+func TargetFlags(targets []string) (args []string) {
+	for _, t := range targets {
+		args = append(args, "--target", t)
+	}
+	return args
+}
+
 // CacheDir keeps local copies of remote blobs and partial downloads.
 func (se *Session) CacheDir() string { return filepath.Join(se.StateDir, "cache") }

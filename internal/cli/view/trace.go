@@ -10,20 +10,25 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
 // leavesShown bounds the configuration that Trace shows of a step.
 const leavesShown = 12
 
-// Cells lists what can be traced in a table or figure, a line each.
-func Cells(w io.Writer, l *report.CellList, name func(string) string) {
+// Cells lists what can be traced in a table or figure, a line each, and how.
+func Cells(w io.Writer, l *report.CellList, address string, hint func(verb string, args ...string) string) {
+	Printf(w, "%s  %s x %s\n", address, Count(l.Rows, "row"), Count(l.Columns, "column"))
 	width := 0
 	for _, c := range l.Cells {
-		width = max(width, len(name(c.Name)))
+		width = max(width, len(shellwords.Quote(c.Name)))
 	}
 	for _, c := range l.Cells {
-		Printf(w, "%-*s  %s\n", width, name(c.Name), c.Text)
+		Printf(w, "%-*s  %s\n", width, shellwords.Quote(c.Name), c.Text)
+	}
+	if len(l.Cells) > 0 {
+		Printf(w, "to trace one of them: %s\n", hint("trace", l.Cells[0].Name))
 	}
 }
 

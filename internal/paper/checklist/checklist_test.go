@@ -85,7 +85,7 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 		}
 		v.Items = append(v.Items, it)
 	}
-	g, sizes := report.Gather(v.Plan), NewSizes(reg, v.Plan)
+	g, sizes := report.Gather(v.Plan, nil), NewSizes(reg, v.Plan)
 	spent := &usage.Spent{Runs: 2, Failed: usage.Lost{Steps: 1, Took: 30 * time.Minute, TookS: 1800}, Cancelled: usage.Lost{Steps: 2, Took: time.Hour, TookS: 3600}}
 	for i := range v.Items {
 		if r := v.Items[i].Result; r != nil {

@@ -76,12 +76,9 @@ type spent struct {
 	used *artifacts.Used
 }
 
-// Attested says which results were rebuilt, before Keep sees them.
-func (g *Gatherer) Attested(book *attest.Book) { g.book, g.stands = book, map[int]artifacts.Digest{} }
-
-// Gather begins a report of a plan.
-func Gather(p *plan.Plan) *Gatherer {
-	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), used: make([]spent, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
+// Gather begins a report of a plan; book says which results were rebuilt; nil: nobody knows.
+func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
+	g := &Gatherer{plan: p, book: book, stands: map[int]artifacts.Digest{}, detailed: make([]bool, len(p.Steps)), used: make([]spent, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
 	for i, s := range p.Steps {
 		b := g.block(i)
 		b.Steps++

@@ -157,7 +157,7 @@ func TestReportIsBounded(t *testing.T) {
 			g.v.Plan.Steps[i].Deps = append(g.v.Plan.Steps[i].Deps, index[r.Step])
 		}
 	}
-	gather := report.Gather(g.v.Plan)
+	gather := report.Gather(g.v.Plan, nil)
 	kept := 0
 	for i := range g.v.Items {
 		if gather.Keep(i, &g.v.Items[i]) {

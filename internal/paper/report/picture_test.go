@@ -19,7 +19,7 @@ func TestPicture(t *testing.T) {
 	g := Gather(&plan.Plan{Steps: []plan.Step{
 		block("a"), block("b", 0), block("c", 0, 1), block("late"), block(`d["1"]`, 2, 3), block(`d["2"]`, 2),
 		{Address: "table.t", Task: step.Task{Kind: "render_table"}, Deps: []int{0, 4}},
-	}})
+	}}, nil)
 	g.blocks["step.work.d"].Done = 1
 	p := g.picture([]*Item{{Address: "table.t", Index: 6, State: Done}})
 	layers := map[string]int{"step.work.a": 0, "step.work.b": 1, "step.work.c": 2, "step.work.late": 2, "step.work.d": 3}
@@ -53,7 +53,7 @@ func TestPictureOfManyWays(t *testing.T) {
 			steps = append(steps, s)
 		}
 	}
-	g := Gather(&plan.Plan{Steps: steps})
+	g := Gather(&plan.Plan{Steps: steps}, nil)
 	for _, b := range g.blocks {
 		b.Steps = 1_000_000
 	}
@@ -61,13 +61,13 @@ func TestPictureOfManyWays(t *testing.T) {
 	if p == nil || len(p.Lines) != 16*(mostLayers-1) || !p.Long() {
 		t.Fatalf("the picture is %+v", p)
 	}
-	if p := Gather(&plan.Plan{Steps: append(steps, block("more"))}).picture(nil); p != nil {
+	if p := Gather(&plan.Plan{Steps: append(steps, block("more"))}, nil).picture(nil); p != nil {
 		t.Error("more blocks than can be seen are drawn")
 	}
 }
 
 func TestTimeline(t *testing.T) {
-	g := Gather(&plan.Plan{})
+	g := Gather(&plan.Plan{}, nil)
 	if g.timeline() != nil {
 		t.Error("there is a timeline of nothing")
 	}

@@ -1,6 +1,6 @@
 // Package model finds trained models among a pipeline's results, and gives what a search with
 // one needs: verified local files, and the titles and first words of its documents. It must not
-// know flags, how a plan is made, or the process that searches.
+// know flags, or the process that searches.
 package model
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -28,8 +29,42 @@ type Trained struct {
 	store   artifacts.Store
 }
 
-// Steps are the addresses of the train steps that a target selects; "": all.
-func Steps(p *pipeline.Pipeline, target string) ([]string, error) {
+// Of finds the train step with a result that a target selects ("": of all). There must be
+// exactly one.
+func Of(ctx context.Context, se *session.Session, target string) (*Trained, error) {
+	p, err := se.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	se.Targets = nil
+	if target != "" {
+		se.Targets = []string{target}
+	}
+	if _, err := plan.Build(se.File, p, se.Registry, se.Targets); err != nil { // checks that the target names something
+		return nil, se.TargetError(err)
+	}
+	if se.Targets, err = steps(p, target); err != nil {
+		return nil, fault.Input(err)
+	}
+	v, err := se.PreviewTargets(ctx, p, se.Targets, session.Everything)
+	if err != nil {
+		return nil, err
+	}
+	found := trained(v.Preview, v.Store)
+	switch first := se.ToRun(se.Targets[0]); {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return nil, choice(ctx, found)
+	case len(se.Targets) == 1:
+		return nil, fmt.Errorf("%s is not trained yet: %s", se.Targets[0], first)
+	default:
+		return nil, fmt.Errorf("none of these is trained yet; `%s` trains the first:\n%s", first, lines(se.Targets))
+	}
+}
+
+// steps are the addresses of the train steps that a target selects; "": all.
+func steps(p *pipeline.Pipeline, target string) ([]string, error) {
 	var all, chosen, others []string
 	for _, s := range p.Steps {
 		selected := target == "" || plan.Matches(target, s.Address)
@@ -46,7 +81,7 @@ func Steps(p *pipeline.Pipeline, target string) ([]string, error) {
 	case len(all) == 0:
 		return nil, errors.New("the pipeline has no step of kind train, so there is no model to search")
 	case len(chosen) == 0:
-		return nil, fmt.Errorf("--model %s is a step of kind %s, not train; the train steps are:\n%s", target, others[0], Lines(all))
+		return nil, fmt.Errorf("--model %s is a step of kind %s, not train; the train steps are:\n%s", target, others[0], lines(all))
 	}
 	return chosen, nil
 }
@@ -54,8 +89,8 @@ func Steps(p *pipeline.Pipeline, target string) ([]string, error) {
 // mostListed bounds a list of steps in an error.
 const mostListed = 20
 
-// Lines lists items in an error.
-func Lines(items []string) string {
+// lines lists items in an error.
+func lines(items []string) string {
 	more := ""
 	if n := len(items) - mostListed; n > 0 {
 		items, more = items[:mostListed], fmt.Sprintf("\n  and %d more", n)
@@ -63,8 +98,8 @@ func Lines(items []string) string {
 	return "  " + strings.Join(items, "\n  ") + more
 }
 
-// Find are the trained models of a preview that kept the results of train steps.
-func Find(v *plan.Preview, store artifacts.Store) (found []*Trained) {
+// trained are the trained models of a preview that kept the results of train steps.
+func trained(v *plan.Preview, store artifacts.Store) (found []*Trained) {
 	for i, s := range v.Plan.Steps {
 		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
 			found = append(found, &Trained{s.Address, i, v, store})
@@ -73,8 +108,8 @@ func Find(v *plan.Preview, store artifacts.Store) (found []*Trained) {
 	return found
 }
 
-// Choose is an error that lists the models to choose from.
-func Choose(ctx context.Context, found []*Trained) error {
+// choice is an error that lists the models to choose from.
+func choice(ctx context.Context, found []*Trained) error {
 	items := make([]string, len(found))
 	for i, t := range found {
 		quality, err := t.quality(ctx)
@@ -83,7 +118,7 @@ func Choose(ctx context.Context, found []*Trained) error {
 		}
 		items[i] = fmt.Sprintf("%s  %s", t.Address, quality)
 	}
-	return fault.Input(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), Lines(items)))
+	return fault.Input(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), lines(items)))
 }
 
 // quality is the dev MRR@10 by which training chose the model.

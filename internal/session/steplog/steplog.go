@@ -1,6 +1,5 @@
 // Package steplog finds what steps wrote when they ran: with their results, or with the
-// records of their failures. It must not know how a plan or a run is found, or how a log is
-// shown.
+// records of their failures. It must not know flags, or how a log is shown.
 package steplog
 
 import (
@@ -18,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
@@ -42,9 +42,42 @@ type Log struct {
 	of *artifacts.Log
 }
 
-// Now finds the logs of steps as they are in a preview that kept those of the target; failed:
+// OfTarget finds the logs of a target's steps as they are in the pipeline now; failed: only
+// those of failures.
+func OfTarget(ctx context.Context, se *session.Session, target string, failed bool) (artifacts.Store, []Log, error) {
+	se.Targets = []string{target}
+	v, err := se.Preview(ctx, session.Named(target))
+	if err != nil {
+		return v.Store, nil, err
+	}
+	logs, err := inPreview(ctx, v.Store, v.Preview, target, failed, se.Hint("status"))
+	if err == nil && len(logs) == 0 {
+		if err = fmt.Errorf("%s has not run: %s", target, se.ToRun(target)); failed {
+			err = fmt.Errorf("no failure of %s is recorded", target)
+		}
+	}
+	return v.Store, logs, err
+}
+
+// InRun finds the logs of steps in a run, without reading more of the pipeline than the stores
+// that it names. target: "": all steps.
+func InRun(ctx context.Context, se *session.Session, run, target string, failed bool) (artifacts.Store, []Log, error) {
+	se.ReadResults(ctx)
+	store, err := se.OpenStore(ctx)
+	if err != nil {
+		return store, nil, err
+	}
+	rec, err := se.FindRun(ctx, store, run)
+	if err != nil {
+		return store, nil, err
+	}
+	logs, err := ofRun(ctx, store, rec, target, failed)
+	return store, logs, err
+}
+
+// inPreview finds the logs of steps as they are in a preview that kept those of the target; failed:
 // only those of failures. status is the command that shows what runs.
-func Now(ctx context.Context, store artifacts.Store, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
+func inPreview(ctx context.Context, store artifacts.Store, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
 	failures := sync.OnceValues(func() (map[string]activities.Failure, error) {
 		return newestFailures(ctx, store, v.Plan, target, failed)
 	})
@@ -110,8 +143,8 @@ func failedStep(f activities.Failure) string {
 	return address
 }
 
-// OfRun finds the logs of steps in a run.
-func OfRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, target string, failed bool) ([]Log, error) {
+// ofRun finds the logs of steps in a run.
+func ofRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, target string, failed bool) ([]Log, error) {
 	failures := map[string][]activities.Failure{}
 	err := activities.FailuresOf(ctx, store, rec.RunID, func(f activities.Failure) bool {
 		address := failedStep(f)

@@ -1,5 +1,5 @@
 // Package why owns the decision why a step of a plan is a hit or must run, and why one of an
-// ended run ran. It must not know where the plan and the records come from, or print.
+// ended run ran. It must not know flags, or print.
 package why
 
 import (
@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
@@ -59,6 +60,30 @@ type Input struct {
 	Step   string `json:"step"` // that has these bytes now
 	Output string `json:"output"`
 	Digest string `json:"digest"`
+}
+
+// OfTarget answers for the steps of a target, as the next run would find them in the store.
+func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, artifacts.Store, error) {
+	se.Targets = []string{target}
+	v, err := se.Preview(ctx, session.Named(target))
+	if err != nil {
+		return nil, v.Store, err
+	}
+	own := v.Store.Own()
+	f := Facts{Preview: v.Preview, Belief: se.Belief, Store: own, Differ: se.Differ(ctx, own), Counted: se.Counted}
+	if f.Past, err = se.Journal(ctx, own, v.Preview); err != nil {
+		return nil, v.Store, err
+	}
+	others, err := se.OthersOf(ctx, v.Store, v.Preview)
+	if err != nil {
+		return nil, v.Store, err
+	}
+	f.Fetch = others.Fetch
+	if f.Book, err = se.Book(ctx, v.Store); err != nil {
+		return nil, v.Store, err
+	}
+	answers, err := Now(ctx, f, func(address string) bool { return plan.Matches(target, address) })
+	return answers, v.Store, err
 }
 
 // Facts are what a preview's steps are explained by.

@@ -120,7 +120,7 @@ func Revoke(ctx context.Context, se *session.Session, target, by string) ([]stri
 		return nil, err
 	}
 	se.Targets = []string{target}
-	v, store, err := se.PreviewFor(ctx, session.KeepNone)
+	v, err := se.Preview(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func Revoke(ctx context.Context, se *session.Session, target, by string) ([]stri
 		if x == nil || !plan.Matches(target, s.Address) {
 			continue
 		}
-		if err := artifacts.Withdraw(ctx, store, x, by, time.Now().UTC()); err != nil {
+		if err := artifacts.Withdraw(ctx, v.Store, x, by, time.Now().UTC()); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
 		revoked = append(revoked, s.Address)

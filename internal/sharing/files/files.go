@@ -1,4 +1,5 @@
-// Package files writes blobs of a store as files for people. It must not know whose they are.
+// Package files finds outputs of results by the names that people give, and writes them as files
+// for people. It must not know flags.
 package files
 
 import (

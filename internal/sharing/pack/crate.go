@@ -23,7 +23,7 @@ import (
 const crateSteps = 256
 
 // writeCrate adds ro-crate-metadata.json.
-func (x *Export) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
+func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
 	p := x.of.Pipeline.Paper
 	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they were made."),
 		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL, Authors: authorsOf(p),
@@ -74,7 +74,7 @@ func (x *Export) writeCrate(ctx context.Context, w *archive.Writer, short []desc
 }
 
 // mainFile is the file that represents the pipeline.
-func (x *Export) mainFile() string {
+func (x *export) mainFile() string {
 	if strings.HasSuffix(x.project.pipeline, ".hcl") {
 		return x.project.pipeline
 	}
@@ -92,7 +92,7 @@ func (x *Export) mainFile() string {
 // quotes are escaped.
 var readArtifact = regexp.MustCompile(`\{"\$input":"(sha256:[0-9a-f]{64})"\}`)
 
-func (x *Export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
+func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
 	keys := make([]artifacts.Digest, len(steps))
 	for n, i := range steps {
 		keys[n] = x.keys[i]
@@ -146,7 +146,7 @@ func licenseOf(s *plan.Step) string {
 }
 
 // signers are the keys with a valid signature of a result.
-func (x *Export) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
+func (x *export) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
 	if !x.signed[key.Hex()] {
 		return nil, nil
 	}

@@ -2,6 +2,5 @@
 // else made: which files of the project and which results are in it, how it is described and
 // cited, and what is taken of it, from whom, into which store.
 //
-// It must not know flags, how a plan is made or a report is gathered, or how archives are laid
-// out, which is package archive's.
+// It must not know flags, or how archives are laid out, which is package archive's.
 package pack

@@ -2,7 +2,6 @@ package pack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,9 +14,11 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/choose"
 	"github.com/redsi/redsi/internal/sharing/deposit"
+	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -31,8 +32,8 @@ type Options struct {
 	DOI, Deposit string // Deposit: "" or "zenodo"
 }
 
-// Check reports what is wrong with the options.
-func (o Options) Check() error {
+// check reports what is wrong with the options.
+func (o Options) check() error {
 	if !slices.Contains([]string{choose.All, choose.Tables, choose.None}, o.Choice.Which) {
 		return fault.Input(fmt.Errorf("--blobs %s: want all, tables or none", o.Choice.Which))
 	}
@@ -46,21 +47,6 @@ func (o Options) Check() error {
 		return fault.Input(fmt.Errorf("--archive %s: the name must end in .zip", o.File))
 	}
 	return nil
-}
-
-// Source is what is exported.
-type Source struct {
-	Store    artifacts.Store
-	Pipeline *pipeline.Pipeline
-	Plan     *plan.Plan
-	Targets  []string
-
-	File      string // the pipeline, as it was named
-	Folder    string // its folder
-	Checkouts string // folder of the checkouts that its modules come from
-
-	// NameOf is the file name of a table's or figure's output.
-	NameOf func(address, output string) string
 }
 
 // Exported is what an archive has.
@@ -81,9 +67,10 @@ type Exported struct {
 	Notes   []string          `json:"notes"`
 }
 
-// Export is an archive that is being made: New, then Note for each hit, Choose, and Write.
-type Export struct {
-	of Source
+// export is an archive that is being made: begin, then note for each hit, choose, and finish.
+type export struct {
+	se *session.Session
+	of session.Seen
 	o  Options
 
 	keys     []artifacts.Digest // by step; zero: no result
@@ -102,16 +89,16 @@ type renderedBlob struct {
 	artifacts.File
 }
 
-// New reads the pipeline's files, and checks what a deposit needs.
-func New(of Source, o Options) (x *Export, err error) {
-	x = &Export{of: of, o: o, keys: make([]artifacts.Digest, len(of.Plan.Steps)), blobs: choose.Blobs{},
+// begin reads the pipeline's files, and checks what a deposit needs.
+func begin(se *session.Session, of session.Seen, o Options) (x *export, err error) {
+	x = &export{se: se, of: of, o: o, keys: make([]artifacts.Digest, len(of.Plan.Steps)), blobs: choose.Blobs{},
 		done: Exported{Archive: o.File, Steps: len(of.Plan.Steps), LeftOut: []archive.LeftOut{}, Missing: []string{}, Notes: []string{}}}
 	if o.Deposit != "" {
 		if x.zenodo, err = deposit.Zenodo(x.work()); err != nil {
 			return nil, fault.Input(err)
 		}
 	}
-	if x.project, err = projectOf(of); err != nil {
+	if x.project, err = projectOf(se, of); err != nil {
 		return nil, err
 	}
 	x.done.Notes = append(x.done.Notes, x.project.notes...)
@@ -119,7 +106,7 @@ func New(of Source, o Options) (x *Export, err error) {
 }
 
 // work describes the archive for citations.
-func (x *Export) work() deposit.Work {
+func (x *export) work() deposit.Work {
 	p := x.of.Pipeline.Paper
 	return deposit.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Authors: authorsOf(p), Released: x.newest}
 }
@@ -131,8 +118,8 @@ func authorsOf(p pipeline.Paper) (authors []deposit.Author) {
 	return authors
 }
 
-// Note records a hit, with its result.
-func (x *Export) Note(i int, it *plan.Item) {
+// note records a hit, with its result.
+func (x *export) note(i int, it *plan.Item) {
 	r, address := it.Result, x.of.Plan.Steps[i].Address
 	x.keys[i] = it.Key
 	if r.Finished.After(x.newest) {
@@ -153,10 +140,10 @@ func (x *Export) Note(i int, it *plan.Item) {
 }
 
 // noteRendered lists the files that people read.
-func (x *Export) noteRendered(address string, r *artifacts.Result) {
+func (x *export) noteRendered(address string, r *artifacts.Result) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		a := r.Outputs[output]
-		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + x.of.NameOf(address, output)
+		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + files.NameOf(address, output)
 		if a.Files == nil {
 			x.rendered = append(x.rendered, renderedBlob{name, artifacts.File{Name: output, Digest: a.Digest, Size: a.Size}})
 		}
@@ -166,19 +153,16 @@ func (x *Export) noteRendered(address string, r *artifacts.Result) {
 	}
 }
 
-// ErrNothing is Choose's error if no step has a result.
-var ErrNothing = errors.New("no step has a result yet, so there is nothing to archive")
-
-// Choose decides which blobs the archive has. All hits are noted, and what other stores have
+// choose decides which blobs the archive has. All hits are noted, and what other stores have
 // of them was brought here.
-func (x *Export) Choose(ctx context.Context) error {
+func (x *export) choose(ctx context.Context, run string) error {
 	for i, s := range x.of.Plan.Steps {
 		if x.keys[i].IsZero() {
 			x.done.Missing = append(x.done.Missing, s.Address)
 		}
 	}
 	if len(x.done.Missing) == len(x.of.Plan.Steps) {
-		return ErrNothing
+		return fault.Input(fmt.Errorf("no step has a result yet, so there is nothing to archive: %s", run))
 	}
 	urls, err := origins.Addresses(x.of.Plan)
 	if err != nil {
@@ -195,7 +179,7 @@ func (x *Export) Choose(ctx context.Context) error {
 
 // necessary records the blobs that an archive cannot do without, and drops logs that have
 // gone.
-func (x *Export) necessary(ctx context.Context) error {
+func (x *export) necessary(ctx context.Context) error {
 	for _, key := range x.distinct() {
 		b, err := x.of.Store.Records.Get(ctx, artifacts.ResultName(key))
 		if err != nil {
@@ -222,13 +206,13 @@ func (x *Export) necessary(ctx context.Context) error {
 }
 
 // distinct are the keys of the results, sorted, each once.
-func (x *Export) distinct() []artifacts.Digest {
+func (x *export) distinct() []artifacts.Digest {
 	keys := slices.SortedFunc(slices.Values(x.keys), artifacts.Digest.Compare)
 	return slices.Compact(slices.DeleteFunc(keys, artifacts.Digest.IsZero))
 }
 
 // leftOut sums up by step the blobs that are not in the archive.
-func (x *Export) leftOut() {
+func (x *export) leftOut() {
 	by := map[int]*archive.LeftOut{}
 	for _, c := range x.blobs.LeftOut() {
 		i := c.Steps[0]
@@ -249,8 +233,8 @@ func (x *Export) leftOut() {
 	}
 }
 
-// Hint is a command line that works where the archive was imported.
-func (x *Export) Hint(verb string, args ...string) string {
+// hint is a command line that works where the archive was imported.
+func (x *export) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	words = append(words, args...)
 	if f := x.project.pipeline; f != pipeline.DefaultFile {
@@ -262,9 +246,9 @@ func (x *Export) Hint(verb string, args ...string) string {
 	return shellwords.Line(words)
 }
 
-// Write writes the archive with its report, signed by a key unless that is nil, and the
+// finish writes the archive with its report, signed by a key unless that is nil, and the
 // metadata of a deposit beside it; sent is told of bytes as they are written.
-func (x *Export) Write(ctx context.Context, page []byte, by *signature.Private, sent func(n int64)) (*Exported, error) {
+func (x *export) finish(ctx context.Context, page []byte, by *signature.Private, sent func(n int64)) (*Exported, error) {
 	var sum *archive.Summed
 	err := atomicfile.Write(x.o.File, 0o644, func(out io.Writer) error {
 		sum = archive.NewSummed(out, sent)

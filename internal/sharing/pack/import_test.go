@@ -39,7 +39,7 @@ func TestOptions(t *testing.T) {
 	} {
 		o := right
 		change(&o)
-		if err := o.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := o.check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
@@ -45,22 +46,22 @@ const mostUp = 5
 
 // projectOf collects the pipeline's files, those that it reads, its modules, its lock file
 // and the files for people next to it, and local sources by their digests.
-func projectOf(of Source) (*projectFiles, error) {
+func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 	p, pl := of.Pipeline, of.Plan
-	base, err := filepath.Abs(of.Folder)
+	base, err := filepath.Abs(session.ProjectDir(se.File))
 	if err != nil {
 		return nil, err
 	}
 	pr := &projectFiles{root: base, abs: map[string]bool{}, programs: map[string][]string{}}
 	texts := map[string][]byte{}
 	modules := map[string]bool{} // checkouts
-	cache, err := filepath.Abs(of.Checkouts)
+	cache, err := filepath.Abs(filepath.Join(se.StateDir, "modules"))
 	if err != nil {
 		return nil, err
 	}
 	for _, sources := range []map[string][]byte{p.Sources, p.Modules} {
 		for name, b := range sources {
-			if filepath.IsAbs(name) && !filepath.IsAbs(of.File) {
+			if filepath.IsAbs(name) && !filepath.IsAbs(se.File) {
 				return nil, fault.Input(fmt.Errorf("the pipeline reads %s by an absolute path, which other machines do not have: copy it next to the pipeline", name))
 			}
 			at, err := filepath.Abs(filepath.FromSlash(name))
@@ -102,7 +103,7 @@ func projectOf(of Source) (*projectFiles, error) {
 			return nil, fault.Input(fmt.Errorf("%w: give the file another name", err))
 		}
 	}
-	file, err := filepath.Abs(of.File)
+	file, err := filepath.Abs(se.File)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // write writes the archive: what people read, the pipeline, the store, the manifest.
-func (x *Export) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
+func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
 	w := archive.NewWriter(out)
 	files := []describedFile{{archive.ReadmeName, "How to use this archive", x.readme()}}
 	if cff := deposit.Citation(x.work()); cff != nil {
@@ -65,7 +65,7 @@ func (x *Export) write(ctx context.Context, out io.Writer, page []byte, by *sign
 	if err := x.writeCrate(ctx, w, files); err != nil {
 		return err
 	}
-	m := archive.Manifest{Title: x.of.Pipeline.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]json.RawMessage{}, Targets: x.of.Targets, Sources: x.project.sources,
+	m := archive.Manifest{Title: x.of.Pipeline.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]json.RawMessage{}, Targets: x.se.Targets, Sources: x.project.sources,
 		Results: x.done.Results, Records: records, Blobs: x.done.Blobs, Bytes: x.done.Bytes, LeftOut: x.done.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision.Of()}
 	for _, name := range x.of.Pipeline.Given {
 		m.Variables[name] = x.of.Pipeline.Vars[name]
@@ -81,7 +81,7 @@ type describedFile struct {
 
 // writeRecords adds results, their signatures and attestations, and the addresses of blobs
 // that were left out, in the order of the records' names.
-func (x *Export) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
+func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
 	r := w.Records()
 	keys := x.distinct()
 	x.done.Results = len(keys)
@@ -142,7 +142,7 @@ func (x *Export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 }
 
 // readme tells people what to do with the archive.
-func (x *Export) readme() []byte {
+func (x *export) readme() []byte {
 	var b strings.Builder
 	title := cmp.Or(x.of.Pipeline.Paper.Title, path.Base(x.project.pipeline))
 	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they were made. No number in it has to be taken on trust:\n"+
@@ -151,7 +151,7 @@ func (x *Export) readme() []byte {
 		"- `project/`: the pipeline\n- `store/`: results by their keys, and files by their SHA-256\n" +
 		"- `ro-crate-metadata.json`: a description for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
 	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account, this file being paper.zip:\n\n    redsi import paper.zip\n    cd paper\n    %s\n    redsi verify\n    %s\n",
-		x.Hint("plan"), x.Hint("report"))
+		x.hint("plan"), x.hint("report"))
 	if len(x.done.Missing) > 0 {
 		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", words.Count(len(x.done.Missing), "step"))
 	}

@@ -22,9 +22,9 @@ func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]art
 	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
 }
 
-// Copy writes blobs, results and their signatures into the folder's store, whose blobs come
+// copy writes blobs, results and their signatures into the folder's store, whose blobs come
 // from another; sent is told of bytes as they are written.
-func (pub *Publication) Copy(ctx context.Context, from, to artifacts.Store, sent func(n int64)) error {
+func (pub *Publication) copy(ctx context.Context, from, to artifacts.Store, sent func(n int64)) error {
 	for _, l := range pub.Left {
 		if l.URL == "" || pub.DryRun {
 			continue
@@ -47,8 +47,8 @@ func (pub *Publication) Copy(ctx context.Context, from, to artifacts.Store, sent
 	return nil
 }
 
-// Sign signs what was published.
-func (pub *Publication) Sign(ctx context.Context, to artifacts.Store, k *signature.Private) error {
+// sign signs what was published.
+func (pub *Publication) sign(ctx context.Context, to artifacts.Store, k *signature.Private) error {
 	pub.Signer = k.Public().String()
 	for _, key := range pub.keys {
 		if _, err := artifacts.SignResult(ctx, to, key, k); err != nil {
@@ -59,10 +59,10 @@ func (pub *Publication) Sign(ctx context.Context, to artifacts.Store, k *signatu
 	return nil
 }
 
-// WriteIndex lists what is published for readers of a static host, which lists nothing.
-func (pub *Publication) WriteIndex(ctx context.Context, to artifacts.Store, v *plan.Preview) error {
+// writeIndex lists what is published for readers of a static host, which lists nothing.
+func (pub *Publication) writeIndex(ctx context.Context, to artifacts.Store, v *plan.Preview) error {
 	if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil {
 		return err
 	}
-	return pub.index.write(pub.Folder, v, pub.Publishes)
+	return pub.index.write(pub.Folder, v, pub.publishes)
 }

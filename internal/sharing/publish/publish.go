@@ -3,7 +3,7 @@
 // store, an index by steps, and the pages for people. It overwrites nothing that it did not
 // write.
 //
-// It must not know flags, how a plan is made, or how a report is gathered.
+// It must not know flags, or how the outcome is shown.
 package publish
 
 import (
@@ -67,9 +67,9 @@ type Unpublished struct {
 	URL    string           `json:"url,omitempty"` // where readers fetch it
 }
 
-// New begins a publication of a plan: then Choose, Check, Copy, Sign, WriteIndex and
-// WritePages. A folder with pages that publish did not write is refused.
-func New(pl *plan.Plan, o Options) (pub *Publication, err error) {
+// begin begins a publication of a plan: then choose, check, copy, sign, writeIndex and
+// writePages.
+func begin(pl *plan.Plan, o Options) (pub *Publication, err error) {
 	pub = &Publication{Folder: o.Folder, Left: []Unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.DryRun, o: o, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
 	if pub.needed, err = needed(pl, o.Targets); err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func needed(pl *plan.Plan, targets []string) ([]bool, error) {
 // chunk bounds the results in memory.
 const chunk = 1024
 
-// Choose decides what is published: each hit of a preview, except those with a blob left out
+// choose decides what is published: each hit of a preview, except those with a blob left out
 // that readers cannot fetch. results are those of hits, in their order; nil: gone since.
-func (pub *Publication) Choose(ctx context.Context, store artifacts.Store, v *plan.Preview, results func(ctx context.Context, steps []int) ([]*artifacts.Result, error)) error {
+func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *plan.Preview, results func(ctx context.Context, steps []int) ([]*artifacts.Result, error)) error {
 	var hits []int
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
@@ -192,17 +192,15 @@ func (pub *Publication) leaveOut(ctx context.Context, store artifacts.Store, v *
 	return nil
 }
 
-// Publishes reports whether the result of a step, which is a hit, is published.
-func (pub *Publication) Publishes(i int) bool { return !pub.skipped[i] }
+// publishes reports whether the result of a step, which is a hit, is published.
+func (pub *Publication) publishes(i int) bool { return !pub.skipped[i] }
 
-// ErrNothing is Check's error if there is nothing to publish.
-var ErrNothing = errors.New("nothing to publish has a result")
-
-// Check refuses a publication that readers could not use in full, unless it may be incomplete.
-func (pub *Publication) Check(v *plan.Preview) error {
+// check refuses a publication that readers could not use in full, unless it may be incomplete,
+// and one of nothing; run is the command that makes results.
+func (pub *Publication) check(v *plan.Preview, run string) error {
 	if pub.o.Incomplete {
 		if len(pub.keys) == 0 {
-			return ErrNothing
+			return fault.Input(fmt.Errorf("nothing to publish has a result: %s", run))
 		}
 		return nil
 	}

@@ -39,26 +39,26 @@ func TestChoose(t *testing.T) {
 		return found, nil
 	}
 	for _, incomplete := range []bool{false, true} {
-		pub, err := New(pl, Options{Folder: t.TempDir(), Over: 10, Limit: "10B", Incomplete: incomplete})
+		pub, err := begin(pl, Options{Folder: t.TempDir(), Over: 10, Limit: "10B", Incomplete: incomplete})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := pub.Choose(t.Context(), s, v, of); err != nil {
+		if err := pub.choose(t.Context(), s, v, of); err != nil {
 			t.Fatal(err)
 		}
-		if len(pub.Left) != 1 || pub.Left[0].Step != "step.command.big" || strings.Join(pub.Must, " ") != "step.command.big table.of_big" || len(pub.keys) != 3 || pub.Publishes(0) || !pub.Publishes(2) {
+		if len(pub.Left) != 1 || pub.Left[0].Step != "step.command.big" || strings.Join(pub.Must, " ") != "step.command.big table.of_big" || len(pub.keys) != 3 || pub.publishes(0) || !pub.publishes(2) {
 			t.Errorf("%+v", pub)
 		}
-		if err := pub.Check(v); (err == nil) != incomplete || err != nil && !strings.Contains(err.Error(), "1 file over 10B") {
+		if err := pub.check(v, ""); (err == nil) != incomplete || err != nil && !strings.Contains(err.Error(), "1 file over 10B") {
 			t.Errorf("incomplete %t: %v", incomplete, err)
 		}
 	}
 	v.Items = make([]plan.Item, len(pl.Steps))
-	pub, err := New(pl, Options{Folder: t.TempDir(), Incomplete: true})
+	pub, err := begin(pl, Options{Folder: t.TempDir(), Incomplete: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(pub.Choose(t.Context(), s, v, of), pub.Check(v)); !errors.Is(err, ErrNothing) {
+	if err := errors.Join(pub.choose(t.Context(), s, v, of), pub.check(v, "redsi run")); err == nil || err.Error() != "nothing to publish has a result: redsi run" {
 		t.Error(err)
 	}
 }

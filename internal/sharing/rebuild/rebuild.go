@@ -98,18 +98,17 @@ func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *a
 	}
 	se.Targets = []string{o.Target}
 	whole := o.Needs || pipeline.IsRendered(o.Target)
-	var chosen func(i int) bool
-	seen, err := se.Preview(ctx, session.Ask{KeepOf: func(pl *plan.Plan, _ artifacts.Store) (plan.Keep, error) {
-		chosen = func(i int) bool { return whole || plan.Matches(o.Target, pl.Steps[i].Address) }
-		return func(i int, _ *plan.Item) bool { return chosen(i) }, nil
-	}})
+	ask := session.Named(o.Target)
+	if whole {
+		ask = session.Everything
+	}
+	v, err := se.Preview(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	v, store := seen.Preview, seen.Store
 	var steps []int
 	for i, s := range v.Plan.Steps {
-		if !chosen(i) {
+		if !whole && !plan.Matches(o.Target, s.Address) {
 			continue
 		}
 		if v.Items[i].Result == nil {
@@ -117,7 +116,7 @@ func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *a
 		}
 		steps = append(steps, i)
 	}
-	r := &runner{Session: se, Options: o, store: store, acts: acts(store), key: key}
+	r := &runner{Session: se, Options: o, store: v.Store, acts: acts(v.Store), key: key}
 	said := &All{Target: o.Target, Of: len(steps), Steps: []Step{}}
 	if key != nil {
 		said.Signer = key.Public().String()
@@ -127,7 +126,7 @@ func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *a
 		said.Sample, said.Seed = o.Sample, &r.Seed
 		o.Picked(o.Sample, said.Of)
 	}
-	return said, r.all(ctx, v, steps, said)
+	return said, r.all(ctx, v.Preview, steps, said)
 }
 
 // Failure is the error of results that differ, or that could not be made; nil: there are none.

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/system/atomicfile"
@@ -38,17 +39,43 @@ type Repository struct {
 	Upload  string   `json:"upload"` // the command that uploads it
 }
 
-// Makes reports whether a kind's outputs are repositories; nil has none.
-func Makes(kind *step.Spec) bool {
+// makes reports whether a kind's outputs are repositories; nil has none.
+func makes(kind *step.Spec) bool {
 	return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := hub.KindOf(o.Type); return ok })
 }
 
-// Write writes the repositories of a preview that kept the results of such steps into a
-// folder, for a namespace of the hub, if one is given. missing are the steps without a result.
-func Write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *step.Registry, folder, namespace string) (list []Repository, missing []string, err error) {
+// Export writes the repositories of a session's targets into a folder, for a namespace of the
+// hub, if one is given, and says which steps have no result for theirs.
+func Export(ctx context.Context, se *session.Session, folder, namespace string) ([]Repository, error) {
+	v, err := se.Preview(ctx, func(session.Seen) (plan.Keep, error) {
+		return func(_ int, it *plan.Item) bool { return makes(se.Registry.Lookup(it.Task.Kind)) }, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, missing, err := write(ctx, v.Store, v.Preview, se.Registry, folder, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(missing); n > 0 {
+		text := missing[0] + " has no result yet, so it is left out"
+		if n > 1 {
+			text = fmt.Sprintf("%d steps have no result yet, so they are left out", n)
+		}
+		se.Say(text + ": " + se.ToRun(pipeline.Blocks(missing)...))
+	}
+	if len(list) == 0 {
+		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
+	}
+	return list, nil
+}
+
+// write writes the repositories of a preview that kept the results of such steps. missing are
+// the steps without a result.
+func write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *step.Registry, folder, namespace string) (list []Repository, missing []string, err error) {
 	folders := map[string]string{}
 	for i, s := range v.Plan.Steps {
-		if !Makes(kinds.Lookup(s.Task.Kind)) {
+		if !makes(kinds.Lookup(s.Task.Kind)) {
 			continue
 		}
 		result := v.Items[i].Result

@@ -1,6 +1,5 @@
 // Package transfer copies results and records between two stores: which ones a run, targets
-// or the whole store are, and how an interrupted copy goes on. It must not know flags, or how
-// a plan is made.
+// or the whole store are, and how an interrupted copy goes on. It must not know flags.
 package transfer
 
 import (

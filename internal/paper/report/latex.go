@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -19,9 +18,9 @@ import (
 // two to four.
 const mostPasses = 5
 
-// writeBundle writes the report's LaTeX document into a folder, compiled if pdf is set, and
+// WriteBundle writes the report's LaTeX document into a folder, compiled if pdf is set, and
 // returns the names of its main files; none without a folder.
-func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir string, pdf bool) ([]string, error) {
+func (r *Report) WriteBundle(ctx context.Context, read Reader, dir string, pdf bool) ([]string, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -42,7 +41,7 @@ func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir 
 	if !pdf {
 		return []string{main}, nil
 	}
-	if err := compile(ctx, dir, r); err != nil {
+	if err := r.compile(ctx, dir); err != nil {
 		return nil, err
 	}
 	return []string{main, filepath.Join(dir, "main.pdf")}, nil
@@ -50,7 +49,7 @@ func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir 
 
 // compile runs pdflatex in a folder until references settle. The PDF has the date of the
 // newest result, so that it does not depend on when it was made.
-func compile(ctx context.Context, dir string, r *report.Report) error {
+func (r *Report) compile(ctx context.Context, dir string) error {
 	program, err := exec.LookPath("pdflatex")
 	if err != nil {
 		return fmt.Errorf("--pdf needs pdflatex, which is not in PATH (Debian: texlive-latex-recommended); %s was written and can be compiled elsewhere", filepath.Join(dir, "main.tex"))

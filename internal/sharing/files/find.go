@@ -1,0 +1,199 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/fault"
+)
+
+// Of finds the files of what is named STEP[.OUTPUT[/FILE]] or by a digest, by the names to
+// write them under.
+func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store, []artifacts.File, error) {
+	if d, err := artifacts.ParseDigest(name); err == nil {
+		store, err := se.OpenStore(ctx)
+		if err != nil {
+			return store, nil, err
+		}
+		files, err := filesOfDigest(ctx, store, d)
+		return store, files, err
+	}
+	address, output, file := split(name)
+	store, r, err := resultOf(ctx, se, address)
+	if err != nil {
+		return store, nil, err
+	}
+	if output == "" {
+		return store, filesOfResult(address, r), nil
+	}
+	art, err := outputOf(address, r, output)
+	if err != nil || file == "" {
+		return store, filesOf(NameOf(address, output), art), err
+	}
+	d, err := fileOf(art, file)
+	if err != nil {
+		return store, nil, err
+	}
+	i := slices.IndexFunc(art.Files, func(f artifacts.File) bool { return f.Name == file && f.Digest == d })
+	if i < 0 {
+		return store, nil, fault.Input(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
+	}
+	return store, []artifacts.File{{Name: path.Base(file), Digest: d, Size: art.Files[i].Size}}, nil
+}
+
+// Blob finds the blob that is named STEP.OUTPUT[/FILE].
+func Blob(ctx context.Context, se *session.Session, name string) (artifacts.Store, artifacts.Digest, error) {
+	address, output, file := split(name)
+	if output == "" {
+		return artifacts.Store{}, artifacts.Digest{}, fault.Input(fmt.Errorf("%q is not STEP.OUTPUT", name))
+	}
+	store, r, err := resultOf(ctx, se, address)
+	if err != nil {
+		return store, artifacts.Digest{}, err
+	}
+	art, err := outputOf(address, r, output)
+	if err != nil {
+		return store, artifacts.Digest{}, err
+	}
+	d, err := fileOf(art, file)
+	return store, d, err
+}
+
+// split cuts ADDRESS.OUTPUT/FILE; without an output, all of it is an address.
+func split(arg string) (address, output, file string) {
+	_, local := pipeline.SplitAddress(arg)
+	names := 2 // after the type of the block: a step's kind and its name
+	if pipeline.IsRendered(arg) {
+		names = 1
+	}
+	at := len(arg) - len(local)
+	for ; names > 0; names-- {
+		dot := strings.IndexAny(arg[at:], ".[")
+		if dot < 0 {
+			return arg, "", ""
+		}
+		at += dot + 1
+	}
+	end := strings.IndexAny(arg[at:], ".[")
+	if end < 0 {
+		return arg, "", ""
+	}
+	at += end
+	if arg[at] == '[' {
+		key, err := strconv.QuotedPrefix(arg[at+1:])
+		at += 1 + len(key) + 1
+		if err != nil || at >= len(arg) {
+			return arg, "", ""
+		}
+	}
+	output, file, _ = strings.Cut(strings.TrimPrefix(arg[at:], "."), "/")
+	return arg[:at], output, file
+}
+
+// resultOf finds the result of one step.
+func resultOf(ctx context.Context, se *session.Session, address string) (artifacts.Store, *artifacts.Result, error) {
+	se.Targets = []string{address}
+	v, err := se.Preview(ctx, session.Everything)
+	if err != nil {
+		return v.Store, nil, err
+	}
+	i, err := v.Step(address)
+	if err == nil && v.Items[i].Result == nil {
+		err = fmt.Errorf("%s has no result yet: %s", address, se.ToRun(address))
+	}
+	if err != nil {
+		return v.Store, nil, err
+	}
+	return v.Store, v.Items[i].Result, nil
+}
+
+func outputOf(address string, r *artifacts.Result, output string) (artifacts.Artifact, error) {
+	art, ok := r.Outputs[output]
+	if !ok {
+		return art, fault.Input(fmt.Errorf("%s has no output %q; it has %s", address, output, strings.Join(slices.Sorted(maps.Keys(r.Outputs)), ", ")))
+	}
+	return art, nil
+}
+
+func fileOf(art artifacts.Artifact, file string) (artifacts.Digest, error) {
+	if art.Files == nil {
+		return art.Digest, nil
+	}
+	var names []string
+	for _, f := range art.Files {
+		if f.Name == file || file == "" && len(art.Files) == 1 {
+			return f.Digest, nil
+		}
+		names = append(names, f.Name)
+	}
+	return artifacts.Digest{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
+}
+
+// filesOf are the files of an output: of a tree, or the single file.
+func filesOf(name string, art artifacts.Artifact) []artifacts.File {
+	if art.Files != nil {
+		return art.Files
+	}
+	return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size}}
+}
+
+// filesOfResult are the files of all outputs, with trees in folders of their names.
+func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File) {
+	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
+		art := r.Outputs[output]
+		for _, f := range filesOf(NameOf(address, output), art) {
+			if art.Files != nil {
+				f.Name = output + "/" + f.Name
+			}
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// filesOfDigest finds a result by its key, an output or one of its files, or any blob.
+func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Digest) ([]artifacts.File, error) {
+	if r, err := artifacts.Lookup(ctx, store, d); err != nil || r != nil {
+		if err != nil {
+			return nil, err
+		}
+		return filesOfResult(r.Origin.Step, r), nil
+	}
+	var found []artifacts.File
+	err := artifacts.EachResult(ctx, store, func(r *artifacts.Result) bool {
+		for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
+			art := r.Outputs[output]
+			if art.Digest == d {
+				found = filesOf(NameOf(r.Origin.Step, output), art)
+				return false
+			}
+			for _, f := range art.Files {
+				if f.Digest == d {
+					found = []artifacts.File{{Name: path.Base(f.Name), Digest: d, Size: f.Size}}
+					return false
+				}
+			}
+		}
+		return true
+	})
+	if err != nil || found != nil {
+		return found, err
+	}
+	missing, err := store.Blobs.Missing(ctx, []artifacts.Digest{d})
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s: not found in %s", d, store.URL)
+	}
+	return []artifacts.File{{Name: strings.TrimPrefix(d.String(), "sha256:"), Digest: d}}, nil
+}

@@ -1,0 +1,82 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
+)
+
+// Output is an output of a step that has a result.
+type Output struct {
+	Address string `json:"address"`
+	Output  string `json:"output"`
+	artifacts.Artifact
+	Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
+	Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // who rebuilt the step
+	Count    int          `json:"-"`                  // of its files
+	Last     bool         `json:"-"`                  // of its step
+}
+
+// List lists the outputs of a session's targets; with trees, each with the list of its files,
+// of which a tree may have many.
+func List(ctx context.Context, se *session.Session, trees bool) ([]Output, error) {
+	var untold error
+	var of [][]Output
+	_, err := se.Preview(ctx, func(v session.Seen) (plan.Keep, error) {
+		of = make([][]Output, len(v.Plan.Steps))
+		book, err := se.Book(ctx, v.Store)
+		return func(i int, it *plan.Item) bool {
+			address := v.Plan.Steps[i].Address
+			if !se.IsTarget(address) {
+				return false
+			}
+			told, err := book.Of(ctx, it.Key, it.Result.OutputsDigest())
+			if err != nil {
+				untold = err
+			}
+			names := slices.Sorted(maps.Keys(it.Result.Outputs))
+			for k, name := range names {
+				o := Output{Address: address, Output: name, Artifact: it.Result.Outputs[name], Rebuilt: told, Count: len(it.Result.Outputs[name].Files), Last: k == len(names)-1}
+				if it.Accepted != nil {
+					o.Accepted = it.Accepted.Sentence()
+				}
+				if !trees {
+					o.Files = nil
+				}
+				of[i] = append(of[i], o)
+			}
+			return false
+		}, err
+	})
+	return slices.Concat(of...), errors.Join(err, untold)
+}
+
+// Used is what a step used of its machine.
+type Used struct {
+	Address string          `json:"address"`
+	TookS   float64         `json:"took_s"`
+	Used    *artifacts.Used `json:"used,omitempty"` // nil: not measured
+}
+
+// ListUsed lists what the steps of a session's targets used, and the sum.
+func ListUsed(ctx context.Context, se *session.Session) (list []Used, sum usage.Sum, err error) {
+	var of [][]Used
+	_, err = se.Preview(ctx, func(v session.Seen) (plan.Keep, error) {
+		of = make([][]Used, len(v.Plan.Steps))
+		return func(i int, it *plan.Item) bool {
+			if address := v.Plan.Steps[i].Address; se.IsTarget(address) {
+				of[i] = []Used{{address, it.Took.Seconds(), it.Result.Used}}
+				sum.Add(it.Took, it.Result.Used)
+			}
+			return false
+		}, nil
+	})
+	return slices.Concat(of...), sum, err
+}

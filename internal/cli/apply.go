@@ -1,15 +1,10 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/saved"
-	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newApplyCmd(a *app) *cobra.Command {
@@ -42,7 +37,7 @@ added to the store since are used.`,
 				a.StoreURL = s.Store
 				delete(a.Local.Flags, "store")
 			}
-			o.saved = s
+			o.Saved = s
 			return a.run(cmd.Context(), o)
 		},
 	}
@@ -50,25 +45,4 @@ added to the store since are used.`,
 	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
 	return cmd
-}
-
-// refuse returns an error if a plan is not the saved one, and shows why.
-func (a *app) refuse(s *saved.Plan, v *plan.Preview) error {
-	drifts, err := s.Drifts(v)
-	if err != nil || len(drifts) == 0 {
-		return err
-	}
-	if a.JSON {
-		if err := view.WriteJSON(a.Out, map[string]any{"drift": drifts}); err != nil {
-			return err
-		}
-	} else {
-		for _, d := range drifts {
-			view.Printf(a.Out, "%s is %s since the plan was saved\n", d.Address, d.What)
-			for _, c := range d.Changes {
-				view.Printf(a.Out, "       %s\n", c)
-			}
-		}
-	}
-	return fault.Input(fmt.Errorf("%s no longer as planned in %s; nothing was run: plan again", view.Count(len(drifts), "step"), s.Name))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -11,9 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
 )
-
-// errDetached says that following a run has ended while the run goes on.
-var errDetached = errors.New("detached")
 
 func newAttachCmd(a *app) *cobra.Command {
 	var o drive.Cluster
@@ -43,19 +41,15 @@ func (a *app) attach(ctx context.Context, o drive.Cluster, name string) error {
 	}
 	defer conn.Close()
 	run := open[0]
-	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", run.RunID, run.URL)
-	res, err := a.follow(ctx, conn, conn.Client.GetWorkflow(ctx, run.Workflow, ""), true)
-	if errors.Is(err, errDetached) {
+	a.begun(run.RunID, run.URL)
+	res, err := a.Follow(ctx, conn, conn.Client.GetWorkflow(ctx, run.Workflow, ""), true)
+	if errors.Is(err, drive.ErrDetached) {
 		return fault.Failed(fmt.Errorf("detached: run %s continues\n%s follows it again, %s cancels it", run.RunID, a.hint("attach", run.RunID), a.hint("cancel", run.RunID)))
 	}
 	if err != nil {
-		return a.ended(err, run.RunID)
+		return a.Ended(err, run.RunID, "the command that started it continues from the results in the store", false) // with its own targets
 	}
-	if a.JSON {
-		return view.WriteJSON(a.Out, res)
-	}
-	view.Printf(a.Out, "run %s has ended: %d hit, %d ran.\n", res.RunID, res.Hit, res.Ran)
-	return nil
+	return a.print(res, func(w io.Writer) { view.Printf(w, "run %s has ended: %d hit, %d ran.\n", res.RunID, res.Hit, res.Ran) })
 }
 
 // first is the first word; "" if there is none.

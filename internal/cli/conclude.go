@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -26,22 +25,7 @@ import (
 
 // runSummary is the outcome of a run, for people and as JSON.
 type runSummary struct {
-	Pipeline string `json:"pipeline"`
-	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
-	URL      string `json:"url,omitempty"`
-	Hit      int    `json:"hit"`
-	Ran      int    `json:"ran"`
-	Failed   int    `json:"failed,omitempty"`
-	Skipped  int    `json:"skipped,omitempty"`
-
-	Cancelled  int `json:"cancelled,omitempty"`
-	NotStarted int `json:"not_started,omitempty"`
-
-	LeftOut []string `json:"left_out,omitempty"` // by --skip-failed
-
-	Checkpoints []journal.Checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
-
-	From     []session.HitFrom  `json:"from,omitempty"` // hits in other stores
+	*drive.Summary
 	Compared []rebuild.Compared `json:"compared,omitempty"`
 
 	Started  time.Time      `json:"started"`
@@ -49,9 +33,6 @@ type runSummary struct {
 	Rendered []renderedFile `json:"rendered"`
 
 	Expectations *expect.Summary `json:"expectations,omitempty"`
-
-	preview *plan.Preview
-	lacks   error // why steps that need the second program failed
 }
 
 // renderedFile is one file of a table or figure.
@@ -65,20 +46,20 @@ type renderedFile struct {
 const tablesPrinted = 3
 
 // conclude writes the tables and figures of the plan as files and prints the outcome.
-func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, p *pipeline.Pipeline, out *runSummary) error {
+func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {
+	of := out.Of
 	var tables []string
-	out.Rendered = []renderedFile{}
 	over := a.waiting("writing the tables and figures")
 	defer over()
-	for _, i := range a.rendered(pl) {
-		s := pl.Steps[i]
-		res := out.preview.Items[i].Result
+	for _, i := range a.rendered(of.Plan) {
+		s := of.Plan.Steps[i]
+		res := of.Items[i].Result
 		if res == nil { // it, or what it reads, failed
 			continue
 		}
 		for _, output := range slices.Sorted(maps.Keys(res.Outputs)) {
 			path := filepath.Join(o.outDir, pipeline.BlockType(s.Address)+"s", files.NameOf(s.Address, output))
-			if err := files.Write(ctx, store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
+			if err := files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
 			out.Rendered = append(out.Rendered, renderedFile{s.Address, path, res.Outputs[output].Digest})
@@ -88,7 +69,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		}
 	}
 	over()
-	judged, err := a.judge(ctx, store, out.preview, p)
+	judged, err := a.judge(ctx, of.Store, of.Preview, of.Pipeline)
 	if err != nil {
 		return err
 	}
@@ -109,7 +90,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 	}
 	a.printFiles(out.Rendered)
 	view.Compared(a.Out, out.Compared, a.Others.Opened)
-	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(pl.Steps), "step"), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
+	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(of.Plan.Steps), "step"), out.Sum(), view.Seconds(time.Since(out.Started)))
 	view.Expectations(a.Out, judged, false)
 	return o.unmet(sum)
 }
@@ -121,23 +102,6 @@ func (o runOptions) unmet(s expect.Summary) error {
 		return fault.Printed(fault.CodeFailed)
 	}
 	return nil
-}
-
-// sum says how all steps ended.
-func (s *runSummary) sum(steps int) string {
-	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)
-	for _, n := range []struct {
-		count int
-		what  string
-	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.Cancelled, "cancelled"}, {s.NotStarted, "not started"}} {
-		if n.count > 0 {
-			text += fmt.Sprintf(", %d %s", n.count, n.what)
-		}
-	}
-	for _, h := range s.From {
-		text += ", " + h.String()
-	}
-	return text
 }
 
 // rendered lists the tables and figures of a plan: in the order of the targets

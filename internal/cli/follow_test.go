@@ -148,7 +148,7 @@ func follow(t *testing.T, src string) *followed {
 		t.Fatal(err)
 	}
 	go func() {
-		res, err := f.app.follow(t.Context(), f.conn, wf, false)
+		res, err := f.app.Follow(t.Context(), f.conn, wf, false)
 		e := drive.Outcome{Err: err}
 		if res != nil {
 			e.Res = *res
@@ -261,7 +261,7 @@ func TestTerminated(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := <-f.done
-	if err := f.ended(e.Err, "followed"); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
+	if err := f.Ended(e.Err, "followed", "next", false); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,11 +12,9 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 const twoSteps = `results {
@@ -127,15 +125,6 @@ func TestFromFlags(t *testing.T) {
 	}
 }
 
-// TestCancelledSays: the error of a cancelled run says how far its steps are.
-func TestCancelledSays(t *testing.T) {
-	at := journal.Checkpoint{Address: "step.train", At: 600, Of: 1000, Unit: "step"}
-	e := &cancelledError{id: "r", sum: "1 hit, 1 cancelled", resumes: []journal.Checkpoint{at}, next: "`redsi run` goes on"}
-	if got, want := e.Error(), "run r was cancelled: 1 hit, 1 cancelled\nstep.train has a checkpoint at step 600 of 1,000\n`redsi run` goes on"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestShellHasTheTerminal: a shell is given the streams of the process, not what we print on.
 func TestShellHasTheTerminal(t *testing.T) {
 	dir := t.TempDir()
@@ -160,21 +149,6 @@ func TestShellHasTheTerminal(t *testing.T) {
 	}
 	if b, err := os.ReadFile(seen); err != nil || string(b) != "prompt\n" {
 		t.Errorf("standard error has %q, ours %q, %v", b, &ours, err)
-	}
-}
-
-// TestEndsInShort: the lines of a step's error that its FAIL line has shown are not said again.
-func TestEndsInShort(t *testing.T) {
-	root := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard))
-	failed := &workflows.RunError{Type: workflows.FailedRun, Text: "1 of 2 steps failed:\nstep.a: exit code 1\n    Traceback:\n      File x"}
-	for verb, want := range map[string]string{"run": "1 of 2 steps failed:\nstep.a: exit code 1\n`redsi logs --failed --run r` shows all of it", "test": failed.Text} {
-		cmd, _, err := root.Find([]string{verb})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := func() error { a := newApp(&session.Session{}, nil, nil); a.cmd = cmd; return a.once(failed, "r") }(); got.Error() != want {
-			t.Errorf("%s: %s", verb, got)
-		}
 	}
 }
 

@@ -3,22 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"math"
-	"strings"
-	"time"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/workflows"
-)
-
-// Bounds of what status prints without --run.
-const (
-	stepsShown  = 5  // running, and as many that failed
-	othersShown = 10 // steps of no open run
 )
 
 type statusOptions struct {
@@ -51,11 +42,7 @@ as such. For each run the first running and failed steps are shown; --run shows 
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, r)
-			}
-			a.printStatus(r, o)
-			return nil
+			return a.print(r, func(w io.Writer) { view.Status(w, a.style(w), r, o.last > 0, o.run != "", a.hint) })
 		},
 	}
 	clusterFlags(cmd, &o.cluster)
@@ -95,81 +82,3 @@ func (a *app) status(ctx context.Context, o statusOptions) (r drive.Report, err 
 	}
 	return r, err
 }
-
-func (a *app) printStatus(r drive.Report, o statusOptions) {
-	most := stepsShown
-	if o.run != "" {
-		most = math.MaxInt
-	} else if r.Server == "" {
-		view.Println(a.Out, "no run in progress (no server is running)")
-	} else if len(r.Running) == 0 {
-		view.Printf(a.Out, "no run in progress at %s\n", r.Server)
-	}
-	for _, x := range r.Running {
-		a.printOpen(x, most)
-	}
-	for i, s := range r.Steps {
-		if i == othersShown {
-			view.Printf(a.Out, "running for no open run: %d more\n", len(r.Steps)-i)
-			break
-		}
-		view.Printf(a.Out, "running for no open run: %s\n", s.Address)
-	}
-	switch {
-	case len(r.Ended) > 0:
-		for _, x := range r.Ended {
-			a.printEnded("run", x, most)
-		}
-	case r.Last != nil:
-		a.printEnded("last run:", *r.Last, most)
-	case o.run == "" && o.last > 0:
-		view.Println(a.Out, "this store has no record of a run")
-	}
-}
-
-func (a *app) printOpen(x drive.Run, most int) {
-	st := a.style(a.Out)
-	name, is := x.RunID, drive.Tally(x.Counts)
-	if name == "" {
-		name = x.Workflow
-	}
-	if x.Error != "" {
-		is = x.Error
-	}
-	left := ""
-	if x.LeftS > 0 {
-		left = ", at least " + view.Seconds(seconds(x.LeftS)) + " left"
-	}
-	view.Printf(a.Out, "%s  %s, for %s%s\n       %s\n", st.Bold(name), view.Lines(is), view.Seconds(time.Since(x.Started)), left, x.URL)
-	for _, status := range []workflows.Status{workflows.Running, workflows.Failed} {
-		shown := 0
-		for _, s := range x.Steps {
-			if s.Status != status || shown == most {
-				continue
-			}
-			shown++
-			note := view.Lines(s.Error)
-			if s.Progress != nil {
-				note = view.Lines(view.Progress(*s.Progress, 0))
-			}
-			view.Printf(a.Out, "%s  %s  %s\n", st.Outcome(string(s.Status), strings.ToUpper(string(s.Status))), s.Address, note)
-		}
-		if more := x.Counts[status] - shown; more > 0 {
-			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome(string(status), strings.ToUpper(string(status))), more, a.howToSee(x.RunID))
-		}
-	}
-}
-
-func (a *app) printEnded(what string, x drive.Ended, most int) {
-	st := a.style(a.Out)
-	view.Printf(a.Out, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, drive.Tally(x.Counts))
-	for i, s := range x.Failed {
-		if i == most {
-			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), len(x.Failed)-i, a.howToSee(x.RunID))
-			break
-		}
-		view.Printf(a.Out, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, view.Lines(s.Error))
-	}
-}
-
-func (a *app) howToSee(run string) string { return ": " + a.hint("status", "--run", run) }

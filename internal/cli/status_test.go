@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
@@ -105,12 +106,12 @@ func TestStatusOfMany(t *testing.T) {
 		}
 		return len(r.Running) == silent+2 && answered == 2 && unheard == silent
 	})
-	a.printStatus(r, statusOptions{last: 1})
+	view.Status(&out, view.Style{}, r, true, false, a.hint)
 	said := out.String()
 	for text, times := range map[string]int{
 		"does not answer: no worker polls for it":                       silent,
 		"40000 ran, 185 running, 9812 waiting, 3 failed":                2,
-		"RUNNING  step.command.s[":                                      2 * stepsShown,
+		"RUNNING  step.command.s[":                                      2 * 5,
 		"RUNNING  and 180 more: redsi status --run 20260202T000000Z-bb": 1,
 		"FAILED  step.command.s[":                                       2 * 3,
 	} {

@@ -32,7 +32,7 @@ func (t talk) Diagnostics(ds pipeline.Diagnostics) error { return t.a.printLoade
 // newApp is an app that talks for its session.
 func newApp(s *session.Session, out, errw io.Writer) *app {
 	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: errw}
-	a.Talk, a.Hint, a.Patience = talk{a}, a.hint, a.patience
+	a.Talk, a.Hint, a.Patience, a.Show = talk{a}, a.hint, a.patience, a.show
 	return a
 }
 

@@ -80,7 +80,7 @@ each step, signed if you have a signing key.`,
 				} else if n > straysShown {
 					view.Printf(a.Out, "%s in all; --json lists all\n", view.Count(n, "stray"))
 				}
-				a.sayElsewhere(r.Elsewhere)
+				view.Elsewhere(a.Out, r.Elsewhere)
 				view.Printf(a.Out, "%s, %s, %s read; %s\n",
 					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
 			}

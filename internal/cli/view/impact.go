@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -93,7 +92,7 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 		}
 		Printf(w, "%s  %s  was %s", st.Outcome(after, strings.ToUpper(after)), c.Address, before)
 		if c.Expect != nil {
-			Printf(w, ", about %s", Seconds(time.Duration(*c.Expect*float64(time.Second))))
+			Printf(w, ", about %s", Seconds(duration(*c.Expect)))
 		}
 		for i, n := range c.Causes {
 			if i == 3 {
@@ -153,7 +152,6 @@ func moves(c impact.Cost) string {
 
 // impactCost is what steps are expected to take.
 func impactCost(c impact.Cost) string {
-	duration := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	if c.Unknown == c.Steps {
 		return "no history"
 	}

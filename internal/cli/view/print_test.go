@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -67,12 +68,12 @@ func TestPrintedIsHarmless(t *testing.T) {
 			now := time.Unix(0, 0)
 			l.Update(workflows.State{Steps: steps}, nil, "", now)
 			for i := range 3 {
-				l.Update(workflows.State{Steps: steps}, map[string]Work{nasty: {Progress: step.Progress{Done: 1, Note: nasty, Unit: nasty}}}, nasty, now.Add(time.Duration(i)*time.Minute))
+				l.Update(workflows.State{Steps: steps}, map[string]drive.Work{nasty: {Progress: step.Progress{Done: 1, Note: nasty, Unit: nasty}}}, nasty, now.Add(time.Duration(i)*time.Minute))
 			}
 		},
 		"the block of Live": func(b *bytes.Buffer) {
 			l := NewLive(b, Style{}, 80)
-			l.Update(workflows.State{Steps: steps[:1]}, map[string]Work{nasty: {Progress: step.Progress{Note: nasty}}}, nasty, time.Unix(9, 0))
+			l.Update(workflows.State{Steps: steps[:1]}, map[string]drive.Work{nasty: {Progress: step.Progress{Note: nasty}}}, nasty, time.Unix(9, 0))
 		},
 		"Plan": func(b *bytes.Buffer) {
 			v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: nasty}, {Address: nasty}}},

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -35,12 +36,6 @@ type Live struct {
 	resume bool      // the first state: hits are counted, not listed
 }
 
-// Work is what is known about a running step.
-type Work struct {
-	Began    time.Time // zero: unknown
-	Progress step.Progress
-}
-
 // NewLive makes a view that writes to w; width is the terminal's, 0 without one.
 func NewLive(w io.Writer, st Style, width int) *Live {
 	l := &Live{w: w, st: st, width: width, seen: map[string]workflows.Status{}, said: map[string]time.Time{},
@@ -60,7 +55,7 @@ const progressEvery = 15 * time.Second
 
 // Update shows a new state. work has the running steps by address; waits is what the run waits
 // for, "": nothing.
-func (l *Live) Update(s workflows.State, work map[string]Work, waits string, now time.Time) {
+func (l *Live) Update(s workflows.State, work map[string]drive.Work, waits string, now time.Time) {
 	if l.now = now; l.spoke.IsZero() {
 		l.spoke = now
 	}
@@ -93,7 +88,7 @@ type cause struct {
 	why    string
 }
 
-func (l *Live) news(w io.Writer, s workflows.State, work map[string]Work) {
+func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) {
 	hits := 0
 	var causes []cause
 	of := map[cause][]string{}
@@ -192,7 +187,7 @@ func duration(s float64) time.Duration { return time.Duration(s * float64(time.S
 const rowsShown = 8
 
 // block is the running steps, what the run waits for, and the count of what is left.
-func (l *Live) block(s workflows.State, work map[string]Work, waits string) []Shown {
+func (l *Live) block(s workflows.State, work map[string]drive.Work, waits string) []Shown {
 	columns := l.width - 1 // a terminal may wrap after its last column
 	var lines []Shown
 	working := 0
@@ -342,7 +337,7 @@ func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left stri
 
 // murmur is for output without a terminal: the progress of long steps, what the run waits for,
 // and, if all else is silent, how many steps are left.
-func (l *Live) murmur(s workflows.State, work map[string]Work, waits string) {
+func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waits string) {
 	var addresses []string
 	for _, x := range s.Steps {
 		if x.Status == workflows.Running {

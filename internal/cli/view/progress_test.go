@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -76,7 +77,7 @@ func TestBlockWidths(t *testing.T) {
 		}
 		s.Steps = append(s.Steps, workflows.StepState{Address: fmt.Sprintf("step.b[%d]", i), Status: is})
 	}
-	work := map[string]Work{
+	work := map[string]drive.Work{
 		s.Steps[0].Address: {Began: now.Add(-200 * time.Second), Progress: step.Progress{Done: 600, Total: 1000, Unit: "steps", LeftS: 130, Note: "loss 1.25"}},
 		s.Steps[1].Address: {Began: now.Add(-20 * time.Second), Progress: step.Progress{Done: 3_000_000_000, Unit: "bytes"}},
 	}
@@ -161,7 +162,7 @@ func TestQueuedIsSilent(t *testing.T) {
 	l.Update(s, nil, "waiting for a worker", now.Add(14*time.Second))
 	l.Update(s, nil, "", now.Add(16*time.Second))
 	s.Steps[0].Status = workflows.Running
-	l.Update(s, map[string]Work{"step.a": {Began: now.Add(15 * time.Second)}}, "", now.Add(17*time.Second))
+	l.Update(s, map[string]drive.Work{"step.a": {Began: now.Add(15 * time.Second)}}, "", now.Add(17*time.Second))
 	want := "waiting for a worker\n0 running, 1 queued, 1 to do of 2\nRUN    step.a  \n"
 	if got := b.String(); got != want {
 		t.Errorf("%q, want %q", got, want)

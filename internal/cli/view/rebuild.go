@@ -24,7 +24,7 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 	if times := (alike.Comparison{Outputs: r.Outputs}).OfTheRun(); len(times) > 0 {
 		word += " except for values specific to the run in " + strings.Join(times, ", ")
 	}
-	Printf(w, "%s  %s, %s\n", r.Address, word, Seconds(time.Duration(r.TookS*float64(time.Second))))
+	Printf(w, "%s  %s, %s\n", r.Address, word, Seconds(duration(r.TookS)))
 	for _, f := range r.Outputs {
 		if f.Verdict == alike.Same {
 			continue
@@ -86,9 +86,9 @@ func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 		total += l.ExpectsS
 	}
 	if n := len(r.LeftOut); n > 0 {
-		Printf(w, "left out, with a budget of %s: %s, which took %s\n", Seconds(budget), Count(n, "step"), Seconds(time.Duration(total*float64(time.Second))))
+		Printf(w, "left out, with a budget of %s: %s, which took %s\n", Seconds(budget), Count(n, "step"), Seconds(duration(total)))
 		for _, l := range r.LeftOut[:min(n, leftOutShown)] {
-			Printf(w, "       %s  %s\n", l.Address, Seconds(time.Duration(l.ExpectsS*float64(time.Second))))
+			Printf(w, "       %s  %s\n", l.Address, Seconds(duration(l.ExpectsS)))
 		}
 		if n > leftOutShown {
 			Printf(w, "       and %d more: --json lists all\n", n-leftOutShown)

@@ -12,7 +12,7 @@ import (
 func StepLog(w io.Writer, st Style, l *steplog.Log) {
 	Printf(w, "%s  %s", st.Bold(l.Address), l.Outcome)
 	if l.TookS > 0 {
-		Printf(w, " %s", Seconds(time.Duration(l.TookS*float64(time.Second))))
+		Printf(w, " %s", Seconds(duration(l.TookS)))
 	}
 	if l.Host != "" {
 		Printf(w, " on %s", l.Host)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/sharing/signers"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // lostShown is how many lost results are named.
@@ -60,6 +62,31 @@ func Sources(w io.Writer, states []origins.Source) {
 		Count(len(states), "source"), n[origins.OK], n[origins.Unpinned], n[origins.Changed], n[origins.Unreachable], stored)
 }
 
+// hostsShown is how many hosts are named in a line.
+const hostsShown = 5
+
+// Elsewhere says which blobs are not in the store but elsewhere.
+func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
+	if len(all) == 0 {
+		return
+	}
+	var bytes int64
+	var hosts []string
+	for _, e := range all {
+		bytes += e.Size
+		if u, err := url.Parse(e.URL); err == nil && !slices.Contains(hosts, u.Host) {
+			hosts = append(hosts, u.Host)
+		}
+	}
+	slices.Sort(hosts)
+	at := strings.Join(hosts[:min(len(hosts), hostsShown)], ", ")
+	if n := len(hosts) - hostsShown; n > 0 {
+		at += " and " + Count(n, "other host")
+	}
+	n := len(all)
+	Printf(w, "%s of %s %s not here: %s at %s and %s fetched when read\n", Count(n, "blob"), Size(bytes), words.Of(n, "is", "are"), words.Of(n, "it is", "they are"), at, words.Of(n, "is", "are"))
+}
+
 // Signers prints who signed how many of so many results of a store.
 func Signers(w io.Writer, list []*signers.Signer, results int, store string) {
 	for _, r := range list {
@@ -72,14 +99,14 @@ func signerText(r *signers.Signer) string {
 	if r.Key == "" {
 		return "not signed"
 	}
-	words := []string{r.Standing}
+	said := []string{r.Standing}
 	if r.Own {
-		words = []string{"your key"}
+		said = []string{"your key"}
 		if r.Standing != string(signature.Unknown) {
-			words = append(words, r.Standing)
+			said = append(said, r.Standing)
 		}
 	}
-	text := r.Key + "  " + strings.Join(words, ", ")
+	text := r.Key + "  " + strings.Join(said, ", ")
 	if r.Damaged > 0 {
 		text += fmt.Sprintf("; %s not matching the record", Count(r.Damaged, "signature"))
 	}

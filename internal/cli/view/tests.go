@@ -2,7 +2,6 @@ package view
 
 import (
 	"io"
-	"time"
 
 	"github.com/redsi/redsi/internal/session/world"
 )
@@ -11,7 +10,7 @@ import (
 func Test(w io.Writer, r world.Result) {
 	word := map[string]string{world.Pass: "pass ", world.Fail: "FAIL ", world.Error: "ERROR"}[r.Outcome]
 	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"),
-		Seconds(time.Duration(r.TookS*float64(time.Second))))
+		Seconds(duration(r.TookS)))
 	if r.Error != "" {
 		Printf(w, "       %s\n", Lines(r.Error))
 	}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
@@ -74,7 +73,7 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		if i > 0 {
 			Println(w)
 		}
-		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(time.Duration(n.TookS*float64(time.Second))), Size(n.Bytes))
+		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(duration(n.TookS)), Size(n.Bytes))
 		if n.Accepted != nil {
 			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
 		}

@@ -3,7 +3,6 @@ package view
 import (
 	"bufio"
 	"io"
-	"time"
 
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/sharing/files"
@@ -32,7 +31,7 @@ func Outputs(w io.Writer, list []files.Output) {
 func Used(w io.Writer, list []files.Used, sum usage.Sum) {
 	out := bufio.NewWriter(w)
 	for _, l := range list {
-		Printf(out, "%s  took %s\n", l.Address, Seconds(time.Duration(l.TookS*float64(time.Second))))
+		Printf(out, "%s  took %s\n", l.Address, Seconds(duration(l.TookS)))
 		rows(out, usage.Rows(l.Used), "not measured")
 	}
 	Printf(out, "%s with results together\n", Count(sum.Steps, "step"))

@@ -39,7 +39,7 @@ type lookout struct {
 
 // Work is how far a running step is.
 type Work struct {
-	Began    time.Time
+	Began    time.Time // zero: unknown
 	Progress step.Progress
 }
 

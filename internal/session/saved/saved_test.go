@@ -1,6 +1,7 @@
 package saved
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -44,15 +45,19 @@ func TestDrifts(t *testing.T) {
 	if !slices.Equal(p.Vars, []string{"scale=toy"}) || p.Name != path || p.Store != "mem://x" {
 		t.Errorf("%+v", p)
 	}
-	found, err := p.Drifts(preview(map[string]string{"step.b": `{"x":3}`, "step.c": "", "step.d": `{"x":1}`}))
+	err = p.Refuse(preview(map[string]string{"step.b": `{"x":3}`, "step.c": "", "step.d": `{"x":1}`}))
 	var said []string
-	for _, d := range found {
+	var drifted *Drifted
+	if !errors.As(err, &drifted) || !strings.HasPrefix(err.Error(), "3 steps no longer as planned in "+path) {
+		t.Fatal(err)
+	}
+	for _, d := range drifted.Drifts {
 		said = append(said, d.Address+" "+d.What)
 	}
-	if err != nil || !slices.Equal(said, []string{"step.a gone", "step.b changed", "step.d new"}) {
-		t.Errorf("%v, %v", said, err)
+	if !slices.Equal(said, []string{"step.a gone", "step.b changed", "step.d new"}) {
+		t.Error(said)
 	}
-	if c := found[1].Changes; len(c) != 1 || c[0].Path != "config.x" {
+	if c := drifted.Drifts[1].Changes; len(c) != 1 || c[0].Path != "config.x" {
 		t.Errorf("%v", c)
 	}
 	if _, err := Read(filepath.Join("..", "saved", "saved.go")); err == nil || !strings.Contains(err.Error(), "is not a plan saved by") {

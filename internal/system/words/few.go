@@ -13,6 +13,23 @@ func Clip(s string, n int) string {
 	return s
 }
 
+// Of is the form of a word for a number: one thing has, other numbers have.
+func Of(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// More says how many of a list there are beyond the first n, as the end of a line: "and 3 more";
+// "": none.
+func More(all, n int) string {
+	if all <= n {
+		return ""
+	}
+	return fmt.Sprintf("and %d more", all-n)
+}
+
 // And lists the first n of some texts, and says how many more there are: a, b and 3 more.
 func And(list []string, n int) string {
 	if len(list) <= n {

@@ -1,4 +1,4 @@
-package cli
+package drive_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -20,7 +21,7 @@ import (
 func TestResultsOfARun(t *testing.T) {
 	const steps = 100
 	store, counted := storetest.Faulty(mem.New())
-	a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}, nil, nil)
+	a := &drive.Driver{Session: &session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}}
 	pl := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
 	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
 	var table artifacts.Digest
@@ -43,21 +44,21 @@ func TestResultsOfARun(t *testing.T) {
 		rec.Steps = append(rec.Steps, workflows.RunStep{Address: address, Key: key, Outcome: workflows.Ran})
 		table = key
 	}
-	out := &runSummary{RunID: rec.RunID, preview: &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}}
-	if err := a.FillResults(t.Context(), store, out.preview, out.RunID); err == nil {
+	v := &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}
+	if err := a.FillResults(t.Context(), store, v, rec.RunID); err == nil {
 		t.Error("a run without a record has results")
 	}
 	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
 		t.Fatal(err)
 	}
 	before := counted.Calls(storetest.RecordsGet)
-	if err := a.FillResults(t.Context(), store, out.preview, out.RunID); err != nil {
+	if err := a.FillResults(t.Context(), store, v, rec.RunID); err != nil {
 		t.Fatal(err)
 	}
 	if n := counted.Calls(storetest.RecordsGet) - before; n != 2 {
 		t.Errorf("%d records are read, want the run's and the table's", n)
 	}
-	if it := out.preview.Items[steps]; it.Outcome != plan.Hit || it.Key != table || it.Result == nil {
+	if it := v.Items[steps]; it.Outcome != plan.Hit || it.Key != table || it.Result == nil {
 		t.Errorf("the table's result: %+v", it)
 	}
 }

@@ -1,0 +1,110 @@
+package view
+
+import (
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Bounds of what Status prints.
+const (
+	stepsShown  = 5  // running, and as many that failed
+	othersShown = 10 // steps of no open run
+)
+
+// Status prints open runs, and how runs have ended; one: all of a single run. ended: also that
+// none has ended. hint is a command to copy.
+func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(verb string, args ...string) string) {
+	most := stepsShown
+	switch {
+	case one:
+		most = math.MaxInt
+	case r.Server == "":
+		Println(w, "no run in progress (no server is running)")
+	case len(r.Running) == 0:
+		Printf(w, "no run in progress at %s\n", r.Server)
+	}
+	toSee := func(run string) string { return ": " + hint("status", "--run", run) }
+	for _, x := range r.Running {
+		openRun(w, st, x, most, toSee)
+	}
+	for i, s := range r.Steps {
+		if i == othersShown {
+			Printf(w, "running for no open run: %d more\n", len(r.Steps)-i)
+			break
+		}
+		Printf(w, "running for no open run: %s\n", s.Address)
+	}
+	switch {
+	case len(r.Ended) > 0:
+		for _, x := range r.Ended {
+			endedRun(w, st, "run", x, most, toSee)
+		}
+	case r.Last != nil:
+		endedRun(w, st, "last run:", *r.Last, most, toSee)
+	case !one && ended:
+		Println(w, "this store has no record of a run")
+	}
+}
+
+func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string) string) {
+	name, is := x.RunID, drive.Tally(x.Counts)
+	if name == "" {
+		name = x.Workflow
+	}
+	if x.Error != "" {
+		is = x.Error
+	}
+	left := ""
+	if x.LeftS > 0 {
+		left = ", at least " + Seconds(duration(x.LeftS)) + " left"
+	}
+	Printf(w, "%s  %s, for %s%s\n       %s\n", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)), left, x.URL)
+	for _, status := range []workflows.Status{workflows.Running, workflows.Failed} {
+		word := st.Outcome(string(status), strings.ToUpper(string(status)))
+		shown := 0
+		for _, s := range x.Steps {
+			if s.Status != status || shown == most {
+				continue
+			}
+			shown++
+			note := Lines(s.Error)
+			if s.Progress != nil {
+				note = Lines(Progress(*s.Progress, 0))
+			}
+			Printf(w, "%s  %s  %s\n", word, s.Address, note)
+		}
+		if more := x.Counts[status] - shown; more > 0 {
+			Printf(w, "%s  and %d more%s\n", word, more, toSee(x.RunID))
+		}
+	}
+}
+
+func endedRun(w io.Writer, st Style, what string, x drive.Ended, most int, toSee func(run string) string) {
+	Printf(w, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, drive.Tally(x.Counts))
+	for i, s := range x.Failed {
+		if i == most {
+			Printf(w, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), len(x.Failed)-i, toSee(x.RunID))
+			break
+		}
+		Printf(w, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, Lines(s.Error))
+	}
+}
+
+// Cancelled prints what happened to runs that were to be cancelled.
+func Cancelled(w io.Writer, runs []drive.CancelledRun) {
+	for _, x := range runs {
+		says := "asked to cancel"
+		switch {
+		case x.End != drive.Open:
+			says = x.End
+		case x.Waits != "":
+			says += ", still open: " + x.Waits
+		}
+		Printf(w, "run %s: %s\n", x.RunID, says)
+	}
+}

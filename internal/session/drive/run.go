@@ -1,0 +1,317 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/session/saved"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/workflows"
+)
+
+// RunOptions say how a run goes. Functions may be nil.
+type RunOptions struct {
+	Cluster  Cluster
+	Detach   bool // return once it has started
+	FailFast bool
+	Skip     bool        // leave out what failed for good before
+	Saved    *saved.Plan // run exactly this; nil: what the pipeline says
+	Whole    bool        // errors of steps have not been shown yet: return them in full
+
+	// Loaded is called once the pipeline is read.
+	Loaded func()
+	// FailedBefore is told which steps of a plan failed for good before.
+	FailedBefore func(pl *plan.Plan, failed map[int]journal.Failed)
+	// Before is called once there is a preview; if it fails, nothing is done.
+	Before func(ctx context.Context, of session.Seen) error
+	// Begun is told of a run that has started and is followed.
+	Begun func(runID, url string)
+	// Again is this command with more arguments, to be copied.
+	Again func(more ...string) string
+}
+
+// Summary is the outcome of a run.
+type Summary struct {
+	Pipeline string `json:"pipeline"`
+	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
+	URL      string `json:"url,omitempty"`
+	Hit      int    `json:"hit"`
+	Ran      int    `json:"ran"`
+	Failed   int    `json:"failed,omitempty"`
+	Skipped  int    `json:"skipped,omitempty"`
+
+	Cancelled  int `json:"cancelled,omitempty"`
+	NotStarted int `json:"not_started,omitempty"`
+
+	LeftOut []string `json:"left_out,omitempty"` // by Skip
+
+	Checkpoints []journal.Checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
+
+	From []session.HitFrom `json:"from,omitempty"` // hits in other stores
+
+	Of    session.Seen `json:"-"` // with the results that are read at the end
+	Lacks error        `json:"-"` // why steps that need the second program failed
+}
+
+// planTries bounds the plans of one run, in case sources change faster than they can be planned.
+const planTries = 5
+
+// Reproduce runs the steps that lack results, here or on a cluster, and follows the run to its
+// end. A summary beside an error is of a run that began: what has finished is there.
+func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error) {
+	if o.Detach && !o.Cluster.Given() {
+		return nil, fault.Input(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", dr.Hint("dev")))
+	}
+	full, p, err := dr.LoadPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.Loaded != nil {
+		o.Loaded()
+	}
+	out := &Summary{Pipeline: full.Pipeline, Of: session.Seen{Pipeline: p}}
+	of := &out.Of
+	if of.Store, err = dr.OpenStore(ctx); err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		if err := dr.previewRun(ctx, o, full, try == 1, out); err != nil {
+			return nil, err
+		}
+		if try == 1 {
+			if err := dr.before(ctx, o, *of); err != nil {
+				return nil, err
+			}
+		}
+		if out.Hit = of.Preview.Summary().Hit; of.Done() {
+			err = dr.RecordHits(ctx, of.Store, of.Plan, of.Preview)
+			break
+		}
+		if o.Cluster.Given() {
+			if err := dr.BringRead(ctx, of.Store, of.Preview); err != nil {
+				return nil, err
+			}
+		}
+		if err = dr.start(ctx, o, out); err == nil || try == planTries {
+			break
+		}
+		next, cerr := dr.afterChange(ctx, o, out, full, err)
+		if err = cerr; err != nil {
+			break
+		}
+		full = next
+	}
+	var stopped *Cancelled
+	if o.Detach && out.RunID != "" { // the run goes on without this command
+		return out, err
+	} else if errors.As(err, &stopped) {
+		return out, dr.tellCancelled(ctx, out, stopped, err)
+	}
+	return dr.finished(ctx, out, err)
+}
+
+// previewRun makes the preview of a plan, without what failed before if that is to be skipped.
+func (dr *Driver) previewRun(ctx context.Context, o RunOptions, pl *plan.Plan, first bool, out *Summary) (err error) {
+	of := &out.Of
+	of.Plan = pl
+	of.Preview, err = dr.PreviewOf(ctx, of.Store, pl, func(i int, it *plan.Item) bool { return dr.IsRead(pl, i) || o.Saved.Other(pl, i, it) })
+	if err != nil {
+		return err
+	}
+	failed, err := journal.Failures(ctx, of.Store, of.Preview)
+	if err != nil || len(failed) == 0 {
+		return err
+	}
+	past, err := dr.Journal(ctx, of.Store, of.Preview)
+	if err != nil || len(past.Failed) == 0 {
+		return err
+	}
+	if first && o.FailedBefore != nil {
+		o.FailedBefore(pl, past.Failed)
+	}
+	switch {
+	case !o.Skip:
+		return nil
+	case o.Saved != nil:
+		return fault.Input(errors.New("--skip-failed cannot be used with a saved plan, which is run as it is"))
+	}
+	rest, left := pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
+	of.Plan, out.LeftOut = rest, nil
+	for _, i := range left {
+		out.LeftOut = append(out.LeftOut, pl.Steps[i].Address)
+	}
+	of.Preview, err = dr.PreviewOf(ctx, of.Store, rest, func(i int, it *plan.Item) bool { return dr.IsRead(rest, i) })
+	return err
+}
+
+// before checks, before anything is done, that a plan is the saved one and that the project has
+// an id.
+func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) error {
+	if o.Before != nil {
+		if err := o.Before(ctx, of); err != nil {
+			return err
+		}
+	}
+	if err := o.Saved.Refuse(of.Preview); err != nil {
+		return err
+	}
+	if _, err := lockfile.Project(dr.LockFile()); err != nil {
+		dr.Log.Warn("this project has no id: figures from earlier runs may belong to another pipeline with this name in the store", "err", err)
+	}
+	return nil
+}
+
+// afterChange plans again after a run that failed because a source or program did not have
+// the bytes that were planned: it changed in between, or a remembered checksum was wrong. Any
+// other failure, or one after which the plan is the same, is returned as it is.
+func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, old *plan.Plan, failure error) (*plan.Plan, error) {
+	var failed *workflows.RunError
+	if !errors.As(failure, &failed) || len(failed.Result.Changed) == 0 {
+		return nil, failure
+	}
+	next, err := dr.PlanAgain(ctx, out.Of.Pipeline, dr.File, dr.Targets, failed.Result.Changed)
+	if err != nil {
+		return nil, errors.Join(failure, err)
+	}
+	var other []string
+	for i, s := range next.Steps {
+		if !bytes.Equal(s.Task.Config, old.Steps[i].Task.Config) {
+			other = append(other, s.Address)
+		}
+	}
+	switch {
+	case len(other) == 0:
+		return nil, failure
+	case o.Saved != nil:
+		return nil, fault.Failed(fmt.Errorf("%w\n%s changed after the plan was saved: plan again", failed, strings.Join(other, ", ")))
+	}
+	dr.Log.Warn("a source or program changed while it was planned or run; planned again", "steps", strings.Join(other, ", "))
+	return next, nil
+}
+
+// finished completes the summary of a run that has ended, also of one that failed: its results
+// are read, brought here and pinned.
+func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summary, error) {
+	var failed *workflows.RunError
+	if err != nil && (!errors.As(err, &failed) || failed.Result.RunID == "") {
+		return nil, err
+	}
+	if failed != nil { // finished results are written anyway
+		r := failed.Result
+		out.Failed, out.Skipped, out.Cancelled, out.NotStarted = r.Failed, r.Skipped, r.Cancelled, r.NotStarted
+		out.RunID, out.Hit, out.Ran = r.RunID, r.Hit, r.Ran
+	}
+	of := &out.Of
+	read := func() error {
+		if out.RunID != "" {
+			if err := dr.FillResults(ctx, of.Store, of.Preview, out.RunID); err != nil {
+				return err
+			}
+		}
+		if err := dr.BringAsked(ctx, of.Store, of.Preview); err != nil {
+			return err
+		}
+		out.From = dr.HitsFrom(of.Preview)
+		return dr.PinSources(of.Preview)
+	}
+	if rerr := read(); rerr != nil {
+		if err == nil {
+			err = rerr
+		}
+		return nil, err
+	}
+	if n := len(out.LeftOut); err == nil && n > 0 {
+		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", words.Count(n, "step")))
+	}
+	if err != nil && out.Lacks != nil {
+		err = fault.Input(fmt.Errorf("%w\n%w", err, out.Lacks))
+	}
+	return out, err
+}
+
+// Sum says how all steps ended.
+func (s *Summary) Sum() string {
+	steps := len(s.Of.Plan.Steps)
+	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.Cancelled, "cancelled"}, {s.NotStarted, "not started"}} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	for _, h := range s.From {
+		text += ", " + h.String()
+	}
+	return text
+}
+
+// Cancelled is the error of a cancelled run.
+type Cancelled struct {
+	RunID, Next string
+	Sum         string               // how its steps ended; "": its record could not be read
+	Resumes     []journal.Checkpoint // of its steps
+}
+
+func (e *Cancelled) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s was cancelled", e.RunID)
+	if e.Sum != "" {
+		b.WriteString(": " + e.Sum)
+	}
+	for _, c := range e.Resumes {
+		fmt.Fprintf(&b, "\n%s %s", c.Address, c)
+	}
+	return b.String() + "\n" + e.Next
+}
+
+// recordPatience bounds reading the record of a cancelled run.
+const recordPatience = 10 * time.Second
+
+// tellCancelled adds to a summary and to the error of a cancelled run, which is in err, how its
+// steps ended, and returns err. The run's context has ended.
+func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
+	defer cancel()
+	defer dr.Waiting("reading the run's record")()
+	out.RunID = e.RunID
+	rec, rerr := activities.ReadRun(ctx, out.Of.Store, e.RunID)
+	if rerr != nil {
+		dr.Log.Debug("the record of a cancelled run", "err", rerr)
+		return err
+	}
+	out.Hit, out.Ran, out.Failed, out.Skipped = rec.Counts[workflows.Hit], rec.Counts[workflows.Ran], rec.Counts[workflows.Failed], rec.Counts[workflows.Skipped]
+	out.Cancelled, out.NotStarted = rec.Counts[workflows.Cancelled], rec.Counts[workflows.NotStarted]
+	e.Sum = out.Sum()
+	if pl := out.Of.Plan; len(rec.Steps) == len(pl.Steps) {
+		keys := map[int]artifacts.Digest{}
+		for i, s := range rec.Steps {
+			if s.Outcome == workflows.Cancelled {
+				keys[i] = s.Key
+			}
+		}
+		found, ferr := journal.Checkpoints(ctx, dr.Registry, out.Of.Store, pl, keys)
+		if ferr != nil {
+			dr.Log.Debug("the checkpoints of a cancelled run", "err", ferr)
+		}
+		for _, i := range slices.Sorted(maps.Keys(found)) {
+			e.Resumes = append(e.Resumes, found[i])
+		}
+	}
+	out.Checkpoints = e.Resumes
+	return err
+}

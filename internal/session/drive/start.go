@@ -1,0 +1,169 @@
+package drive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/workflows"
+)
+
+// start starts the workflow, here or on a cluster, and follows it to the end.
+func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
+	if err := dr.MayRecord(); err != nil {
+		return err
+	}
+	if err := dr.StartTelemetry(ctx); err != nil {
+		return err
+	}
+	var ready <-chan error
+	if !o.Cluster.Given() {
+		ready = dr.ReadySecond(ctx, out.Of.Preview) // while the server starts
+	}
+	store := out.Of.Store
+	conn, err := dr.Connect(ctx, o.Cluster, store)
+	if err != nil {
+		return err
+	}
+	if ready != nil {
+		out.Lacks = <-ready
+	}
+	defer func() {
+		defer dr.Waiting("waiting for the worker and the Temporal server to stop")()
+		conn.Close()
+	}()
+	in, err := dr.send(ctx, o, out)
+	if err != nil {
+		return err
+	}
+	begun := dr.Waiting("starting the run")
+	defer begun()
+	var wf client.WorkflowRun
+	err = dr.Persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
+		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+			ID: workflows.ReproduceWorkflowID(in.RunID), TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
+			StaticSummary: workflows.Short(cmp.Or(strings.Join(dr.Targets, " "), "all steps") + " of " + in.Pipeline), StaticDetails: dr.details(out.Of.Plan, store, *in.Plan),
+		}, workflows.ReproduceWorkflow, in)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("start the run: %w", err)
+	}
+	begun()
+	url := conn.RunURL(wf.GetID(), wf.GetRunID())
+	if o.Detach {
+		out.RunID, out.URL = in.RunID, url
+		return nil
+	}
+	if o.Begun != nil {
+		o.Begun(in.RunID, url)
+	}
+	res, err := dr.Follow(ctx, conn, wf, false)
+	if err != nil {
+		err = dr.Ended(err, in.RunID, "`"+dr.ToRun(dr.Targets...)+"` continues from the results in the store", o.Whole)
+		var failed *workflows.RunError
+		if errors.As(err, &failed) && failed.PlanLost != nil && o.Cluster.Given() { // it was stored a moment ago
+			err = fmt.Errorf("%w\n%s", err, dr.otherStore(o, store.URL, failed.PlanLost.Store))
+		}
+		return err
+	}
+	out.RunID, out.Hit, out.Ran, out.URL = in.RunID, res.Hit, res.Ran, url
+	return nil
+}
+
+// send stores a run's plan and hits, and returns the workflow's input.
+func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in workflows.ReproduceInput, err error) {
+	defer dr.Waiting("sending the plan to the store")()
+	of := out.Of
+	digest, err := activities.StorePlan(ctx, of.Store.Blobs, of.Plan)
+	if err = cmp.Or(err, dr.StoreLibraries(ctx, of.Store, of.Plan)); err != nil {
+		return in, err
+	}
+	hits, err := activities.PagesOf(ctx, of.Store.Blobs, activities.HitsOf(of.Preview))
+	return workflows.ReproduceInput{Pipeline: of.Plan.Pipeline, Targets: dr.Targets, FailFast: o.FailFast, Plan: &digest, RunID: NewRunID(), Project: dr.Project(), Hits: &hits}, err
+}
+
+// variablesShown bounds the variables of a run that the UI shows.
+const variablesShown = 20
+
+// details is what the UI shows about a run from its start.
+func (dr *Driver) details(pl *plan.Plan, store artifacts.Store, digest artifacts.Digest) string {
+	facts := []workflows.Fact{{Name: "targets", Value: cmp.Or(strings.Join(dr.Targets, " "), "all")}, {Name: "steps", Value: words.Count(len(pl.Steps), "step")},
+		{Name: "revision", Value: revision.Of()}, {Name: "store", Value: store.URL}, {Name: "plan", Value: digest.String()}}
+	for i, name := range slices.Sorted(maps.Keys(dr.Variables)) {
+		if i == variablesShown {
+			facts = append(facts, workflows.Fact{Name: "var.…", Value: "the plan in the store has the others"})
+			break
+		}
+		facts = append(facts, workflows.Fact{Name: "var." + name, Value: workflows.Short(dr.Variables[name])})
+	}
+	return workflows.StartDetails(facts)
+}
+
+// otherStore says what to do if the cluster's workers have a different store from this
+// command's.
+func (dr *Driver) otherStore(o RunOptions, ours, theirs string) string {
+	if ours == theirs {
+		return fmt.Sprintf("This command and the cluster's workers both use the store %s, but it is a different folder on their machine: use a store that both can reach, such as a bucket", ours)
+	}
+	return fmt.Sprintf("This command uses the store %s, the cluster's workers use %s. Use theirs: `%s`; or start them with yours: `%s`",
+		ours, theirs, o.Again("--store", theirs), dr.Hint("worker", "--store", ours))
+}
+
+// toldError is a shorter form of an error that has been shown already.
+type toldError struct {
+	error
+	text string
+}
+
+func (e *toldError) Error() string { return e.text }
+
+func (e *toldError) Unwrap() error { return e.error }
+
+// once is a run's error without the further lines of its steps' errors, which whoever followed
+// the run has been shown, unless all is wanted.
+func (dr *Driver) once(failed error, runID string, whole bool) error {
+	lines := strings.Split(failed.Error(), "\n")
+	short := slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return strings.HasPrefix(s, "    ") })
+	if whole || len(short) == len(lines) {
+		return failed
+	}
+	return &toldError{failed, strings.Join(short, "\n") + "\n`" + dr.Hint("logs", "--failed", "--run", runID) + "` shows all of it"}
+}
+
+// Ended turns a workflow's error into one for the user; goesOn says how to continue. Unless it
+// is whole, errors of steps have been shown already.
+func (dr *Driver) Ended(err error, runID, goesOn string, whole bool) error {
+	var canceled *temporal.CanceledError
+	var unknown *serviceerror.NotFound
+	var terminated *temporal.TerminatedError
+	switch {
+	case errors.As(err, &terminated):
+		return fault.Failed(fmt.Errorf("run %s was ended from outside, by a person or the Temporal server; its UI says why. %s", runID, goesOn))
+	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
+		return fault.Failed(&Cancelled{RunID: runID, Next: goesOn})
+	case workflows.ErrorOf(err) != nil:
+		failed := workflows.ErrorOf(err)
+		if failed.Type != workflows.FailedRun {
+			return fault.Failed(failed)
+		}
+		return fault.Failed(fmt.Errorf("%w\n%s", dr.once(failed, runID, whole), goesOn))
+	case errors.As(err, &unknown):
+		return fault.Failed(fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn))
+	}
+	return err
+}

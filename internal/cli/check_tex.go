@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -46,7 +43,7 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 	if o.Since != "" && o.Against != "" {
 		return fault.Input(errors.New("give either --since or --against, not both"))
 	}
-	p, err := readPaper(files)
+	p, err := prose.ReadFiles(files)
 	if err != nil {
 		return fault.Input(err)
 	}
@@ -55,10 +52,8 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 		return err
 	}
 	r := prose.Check(p, now, before)
-	if o.Markdown != "" {
-		if err := a.writeTexMarkdown(o.Markdown, r); err != nil {
-			return err
-		}
+	if err := a.writeJudged(o.Markdown, r.Markdown); err != nil {
+		return err
 	}
 	switch {
 	case a.JSON:
@@ -88,37 +83,6 @@ func countItems(n int) string {
 		return "1 table or figure"
 	}
 	return fmt.Sprintf("%d tables and figures", n)
-}
-
-// readPaper reads LaTeX files with what they read; all are in the first one's folder or
-// below it. Their names are shown as they were given.
-func readPaper(files []string) (*prose.Paper, error) {
-	dir := filepath.Dir(files[0])
-	var names []string
-	for _, f := range files {
-		if filepath.Ext(f) != ".tex" {
-			return nil, fmt.Errorf("%s is not a LaTeX file: its name must end in .tex", f)
-		}
-		name, err := filepath.Rel(dir, f)
-		if err != nil || !filepath.IsLocal(name) {
-			return nil, fmt.Errorf("%s is not in the folder of %s: check papers in different folders one at a time", f, files[0])
-		}
-		names = append(names, filepath.ToSlash(name))
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	p, err := prose.Read(root.FS(), names...)
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, filepath.FromSlash(failed.Path)), failed.Err)
-	}
-	if err == nil {
-		p.In(dir)
-	}
-	return p, err
 }
 
 // texNumbers are the cells as they are, and as they were if that was asked for.
@@ -152,22 +116,11 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 		}
 	}
 	if o.Since != "" {
-		before, err = numbersSince(ctx, filepath.Dir(file), o.Since, o.Numbers)
+		if before, err = prose.Since(ctx, filepath.Dir(file), o.Since, o.Numbers); err != nil {
+			err = fault.Input(fmt.Errorf("--since %s: %w", quoted(o.Since), err))
+		}
 	}
 	return now, before, err
-}
-
-// writeTexMarkdown writes what was found as Markdown to a file, or to standard output.
-func (a *app) writeTexMarkdown(path string, r *prose.Result) error {
-	if path == "-" {
-		var b strings.Builder
-		if err := r.Markdown(&b); err != nil {
-			return err
-		}
-		view.Printf(a.Out, "%s", view.Document(b.String()))
-		return nil
-	}
-	return atomicfile.Write(path, 0o644, r.Markdown)
 }
 
 // checkTexHelp is the part of check's help about papers.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -14,6 +16,8 @@ import (
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/compare"
+	"github.com/redsi/redsi/internal/session/variants"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -76,11 +80,11 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 		return fault.Input(errors.New("--json and --markdown - both write to standard output: give --markdown a file"))
 	}
 	if len(args) == 1 {
-		x, y, err := a.revisions(ctx, args[0])
+		x, y, err := variants.Revisions(ctx, a.File, args[0])
 		if err != nil {
 			return err
 		}
-		return a.diffVariants(ctx, x, y, o)
+		return a.impact(ctx, x, y, o)
 	}
 	isFolder := [2]bool{}
 	for i, arg := range args {
@@ -108,7 +112,7 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 		if a.cmd.Flags().Changed("file") {
 			return fault.Input(errors.New("--file names one pipeline, but two are given: leave it out"))
 		}
-		return a.diffVariants(ctx, variant{name: args[0], file: args[0]}, variant{name: args[1], file: args[1]}, o)
+		return a.impact(ctx, variants.Variant{Name: args[0], File: args[0]}, variants.Variant{Name: args[1], File: args[1]}, o)
 	}
 	if o.markdown != "" || o.exitCode {
 		return fault.Input(fmt.Errorf("--markdown and --exit-code compare two versions, but %s and %s are runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
@@ -140,57 +144,42 @@ func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i
 	return rec, err
 }
 
-// revisions reads REV, REV.., REV..REV2 and REV...REV2.
-func (a *app) revisions(ctx context.Context, arg string) (x, y variant, err error) {
-	if info, serr := os.Stat(arg); serr == nil && (info.IsDir() || strings.HasSuffix(arg, ".hcl")) {
-		return x, y, fault.Input(fmt.Errorf("%s is a file or folder: give another one to compare it with; a branch of that name is written refs/heads/NAME", arg))
-	}
-	folder := session.ProjectDir(a.File)
-	from, to, isRange := strings.Cut(arg, "..")
-	to, common := strings.CutPrefix(to, ".")
-	if from == "" || strings.Contains(to, "..") {
-		return x, y, fault.Input(fmt.Errorf("%s is not a range of commits: write REV, REV..REV2 or REV...REV2, or give two folders or two runs", arg))
-	}
-	if x, err = a.commit(ctx, folder, from); err != nil {
-		return x, y, err
-	}
-	if !isRange {
-		return x, variant{name: "the files here", file: a.File}, nil
-	}
-	if to == "" {
-		to = "HEAD"
-	}
-	if y, err = a.commit(ctx, folder, to); err != nil || !common {
-		return x, y, err
-	}
-	base, err := git.MergeBase(ctx, folder, x.id, y.id)
-	if err != nil {
-		return x, y, fault.Input(fmt.Errorf("%s: %w", arg, err))
-	}
-	x.id, x.name = base, fmt.Sprintf("%.12s, the common ancestor of %s and %s", base, from, to)
-	return x, y, nil
-}
-
-func (a *app) commit(ctx context.Context, folder, name string) (variant, error) {
-	id, err := git.Resolve(ctx, folder, name)
-	if err != nil {
-		if _, terr := git.Run(ctx, "-C", folder, "rev-parse", "--show-toplevel"); terr != nil {
-			return variant{}, fault.Input(fmt.Errorf("%s is not in a git repository that can be read (%w): give two folders to compare, or two runs", quoted(folder), terr))
-		}
-		return variant{}, fault.Input(fmt.Errorf("there is no commit, branch or tag %s in the repository of %s; to compare runs, give two", name, quoted(folder)))
-	}
-	return variant{name: fmt.Sprintf("%s (%.12s)", name, id), file: a.File, id: id}, nil
-}
-
 // compareRuns prints how two runs differ.
 func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *workflows.RunRecord, all bool) error {
 	ds, same, err := compare.Runs(ctx, store, compare.Differ(a.Differ(ctx, store)), x, y)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return view.WriteJSON(a.Out, map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds})
+	return a.print(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, func(w io.Writer) {
+		view.RunsDiffer(w, a.style(w), x.RunID, y.RunID, ds, same, all)
+	})
+}
+
+// impact shows what the change from one variant of the pipeline to another costs, in the forms
+// that were asked for.
+func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) error {
+	r, err := variants.Impact(ctx, a.Session, x, y, a.printDiagnostics)
+	if err != nil {
+		return err
 	}
-	view.RunsDiffer(a.Out, a.style(a.Out), x.RunID, y.RunID, ds, same, all)
+	if o.markdown != "" {
+		var b bytes.Buffer
+		view.ImpactMarkdown(&b, r)
+		if o.markdown == "-" {
+			if err := view.Copy(a.Out, &b, terminal(a.Out) > 0); err != nil {
+				return err
+			}
+		} else if err := atomicfile.WriteFile(o.markdown, b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	if a.JSON || o.markdown != "-" {
+		if err := a.print(r, func(w io.Writer) { view.Impact(w, r, a.style(w), o.all) }); err != nil {
+			return err
+		}
+	}
+	if o.exitCode && r.Runs() {
+		return fault.Printed(fault.CodePending)
+	}
 	return nil
 }

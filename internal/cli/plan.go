@@ -64,13 +64,15 @@ the card are named, with what to change.`,
 			if err != nil {
 				return err
 			}
-			keep := func(int, *plan.Item) bool { return saveTo != "" }
 			a.Partial = saveTo == "" // such a plan is only shown
 			seen, err := a.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
-				if o == nil {
-					return keep, nil
+				switch {
+				case saveTo != "":
+					return session.KeepAll, nil
+				case o != nil:
+					return a.KeepForHours(of.Plan), nil
 				}
-				return either(keep, a.keepForHours(of.Plan)), nil
+				return session.KeepNone, nil
 			})
 			if err != nil {
 				return err
@@ -94,7 +96,7 @@ the card are named, with what to change.`,
 				return err
 			}
 			if o != nil {
-				if facts.Hours, err = a.hoursOf(ctx, store, v, past, facts.Estimate, *o); err != nil {
+				if facts.Hours, err = a.HoursOf(ctx, store, v, past, facts.Estimate, *o); err != nil {
 					return err
 				}
 			}

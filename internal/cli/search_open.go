@@ -54,7 +54,7 @@ func (m *modelFlags) check(cmd *cobra.Command) error {
 }
 
 // openModel finds a trained model, fetches its files and opens it.
-func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *engine, error) {
+func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *model.Engine, error) {
 	t, err := model.Of(ctx, a.Session, m.model)
 	if err != nil {
 		return nil, nil, err
@@ -71,7 +71,7 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *eng
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	e, err := a.openEngine(ctx, f, done, cards, m.options)
+	e, err := model.OpenEngine(ctx, a.SecondProgram(), f, done, cards, m.options)
 	if err != nil {
 		done()
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)

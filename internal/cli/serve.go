@@ -10,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/ranking/search/server"
-	"github.com/redsi/redsi/internal/session/model"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -90,7 +88,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	examples, err := a.examples(ctx, t)
+	examples, err := t.Examples(ctx, a.modelPlace())
 	if err != nil {
 		return err
 	}
@@ -110,18 +108,4 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	err = server.Serve(ctx, l, h)
 	a.Log.Info("stopped")
 	return err
-}
-
-// examples are questions for the page to suggest, which the model was not trained on.
-func (a *app) examples(ctx context.Context, t *model.Trained) ([]string, error) {
-	art, err := t.Input("queries")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Address, err)
-	}
-	r, err := t.Open(ctx, a.modelPlace(), art)
-	if err != nil {
-		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
-	}
-	defer r.Close()
-	return search.Examples(r, 6)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/session/cards"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -21,9 +19,8 @@ import (
 func newWorkerCmd(a *app) *cobra.Command {
 	var o drive.Cluster
 	var w worker.Options
-	var d deploymentOptions
 	var gpus cards.Options
-	sbatch := false
+	sbatch, setCurrent, deployment := false, false, ""
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run steps for a Temporal cluster until interrupted",
@@ -72,22 +69,24 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			if err := gpus.Check(w); err != nil {
 				return err
 			}
-			var err error
-			if w.Deployment, err = d.parse(); err != nil {
-				return err
-			}
-			if sbatch {
-				n, err := gpus.OfJob(w)
-				if err != nil {
+			if deployment != "" {
+				var err error
+				if w.Deployment, err = drive.Deployment(deployment); err != nil {
 					return err
 				}
-				return printSbatch(a.Out, os.Args[1:], w, n)
+			} else if setCurrent {
+				return fault.Input(errors.New("--set-current makes a build of a deployment current: give --deployment as well"))
+			}
+			if sbatch {
+				job, err := gpus.Sbatch(os.Args[1:], w)
+				view.Printf(a.Out, "%s", view.Document(job))
+				return err
 			}
 			shown, err := cards.For(cmd.Context(), a.Driver, &w, gpus)
 			if err != nil {
 				return err
 			}
-			return a.work(cmd.Context(), o, w, shown, d.setCurrent)
+			return a.Work(cmd.Context(), o, w, shown, setCurrent)
 		},
 	}
 	clusterFlags(cmd, &o)
@@ -101,108 +100,11 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end after being idle for this long, such as 10m (default: never)")
 	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit (default: never)")
-	f.StringVar(&d.text, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
-	f.BoolVar(&d.setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
+	f.StringVar(&deployment, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
+	f.BoolVar(&setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
 	f.BoolVar(&sbatch, "print-sbatch", false, "print this command as a job for Slurm, and exit")
 	f.StringArrayVar(&o.Accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
 	return cmd
-}
-
-// deploymentOptions are the flags of Temporal's worker versioning.
-type deploymentOptions struct {
-	text       string
-	setCurrent bool
-}
-
-func (d deploymentOptions) parse() (worker.Deployment, error) {
-	if d.text == "" {
-		if d.setCurrent {
-			return worker.Deployment{}, fault.Input(errors.New("--set-current makes a build of a deployment current: give --deployment as well"))
-		}
-		return worker.Deployment{}, nil
-	}
-	build := revision.Of()
-	if build == "unknown" {
-		build = ""
-	}
-	of, err := worker.ParseDeployment(d.text, build)
-	if err != nil {
-		return of, fault.Input(fmt.Errorf("--deployment: %w", err))
-	}
-	return of, nil
-}
-
-// deploy makes a build current, or says how a person does.
-func (a *app) deploy(ctx context.Context, conn *drive.Connection, d worker.Deployment, setCurrent bool) error {
-	command := "temporal worker deployment set-current-version --deployment-name " + quoted(d.Name) + " --build-id " + quoted(d.Build)
-	log := a.Log.With("deployment", d.Name, "build", d.Build)
-	if !setCurrent {
-		switch current, err := d.Current(ctx, conn.Client); {
-		case err != nil:
-			log.Warn("the cluster does not report its worker deployments; it may not support them", "err", err)
-		case current != d.Build:
-			log.Info("new runs do not go to this build; use --set-current, or: "+command, "current build", current)
-		}
-		return nil
-	}
-	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; trying again", "err", err) })
-	switch {
-	case ctx.Err() != nil:
-	case errors.Is(err, worker.ErrReplaced):
-		log.Warn("this build was current before and is not made current again; it only finishes its runs. To make it current: " + command)
-	case err != nil:
-		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
-	default:
-		log.Info("new runs go to this build")
-	}
-	return nil
-}
-
-func (a *app) work(ctx context.Context, o drive.Cluster, w worker.Options, cards string, setCurrent bool) error {
-	store, err := a.OpenStore(ctx)
-	if err != nil {
-		return err
-	}
-	if err := a.StartTelemetry(ctx); err != nil {
-		return err
-	}
-	conn, err := a.Dial(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	features := workflows.Features{SearchAttributes: a.RegisterAttributes(ctx, conn.Client, conn.Namespace)}
-	acts := a.Activities(store, conn, features)
-	acts.Accept = o.Accept
-	if acts.Lacks = a.Lacking(ctx); acts.Lacks != nil {
-		a.say(leaves(a.Computed(), acts.Lacks))
-	}
-	wk := worker.New(conn.Client, acts, w)
-	if err := wk.Start(); err != nil {
-		return err
-	}
-	a.Log.Info("worker started", "temporal", conn.Host, "namespace", conn.Namespace, "store", store.URL, "cards", cards, "payload keys", conn.Codec.IDs())
-	dctx, end := context.WithCancel(ctx)
-	defer end()
-	failed := make(chan error, 1)
-	if w.Deployment != (worker.Deployment{}) {
-		go func() {
-			if err := a.deploy(dctx, conn, w.Deployment, setCurrent); err != nil {
-				failed <- err
-			}
-		}()
-	}
-	why := "interrupted"
-	select {
-	case <-ctx.Done():
-	case why = <-wk.Ended():
-	case err := <-failed:
-		wk.Stop()
-		return err
-	}
-	a.Log.Info("stopping; running steps are handed back", "why", why)
-	wk.Stop()
-	return nil
 }
 
 func newDevCmd(a *app) *cobra.Command {

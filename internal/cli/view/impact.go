@@ -49,6 +49,9 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	if r.Cost.Steps > 0 {
 		Printf(w, "cost: %s\n", impactCost(r.Cost))
 	}
+	if !all && len(r.Each) > 0 {
+		Printf(w, "--verbose lists each step.\n")
+	}
 }
 
 func impactTables(w io.Writer, r *impact.Report, st Style) {

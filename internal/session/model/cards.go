@@ -81,3 +81,17 @@ func (t *Trained) Open(ctx context.Context, at Place, art artifacts.Artifact) (i
 		io.Closer
 	}{readers.WithContext(ctx, f), f}, nil
 }
+
+// Examples are questions for the page to suggest, which the model was not trained on.
+func (t *Trained) Examples(ctx context.Context, place Place) ([]string, error) {
+	art, err := t.Input("queries")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	r, err := t.Open(ctx, place, art)
+	if err != nil {
+		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
+	}
+	defer r.Close()
+	return search.Examples(r, 6)
+}

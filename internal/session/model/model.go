@@ -1,6 +1,6 @@
 // Package model finds trained models among a pipeline's results, and gives what a search with
-// one needs: verified local files, and the titles and first words of its documents. It must not
-// know flags, or the process that searches.
+// one needs: verified local files, and the titles and first words of its documents; and opens the process that searches. It must not
+// know flags.
 package model
 
 import (

@@ -1,4 +1,4 @@
-package cli
+package variants
 
 import (
 	"context"
@@ -16,14 +16,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// variant is one of the two pipelines that are compared.
-type variant struct {
-	claims *[]pipeline.Claim // filled in if set
-	name   string            // to show
-	file   string            // of the pipeline
-	id     string            // of a commit; "" if the files are read as they are here
-}
-
 // commitSources answers the questions of a commit's plan about sources.
 type commitSources struct {
 	session.PlanSources
@@ -39,9 +31,9 @@ func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, er
 // planVariant reads a variant of the pipeline and fills in what is known about its sources.
 // Targets that it does not have are left out and returned in missing. The plan is nil if it
 // has none of them.
-func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missing, notes []string, err error) {
-	over := a.waiting("reading " + v.name)
-	p, files, err := a.loadVariant(ctx, v)
+func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, missing, notes []string, err error) {
+	over := c.Waiting("reading " + v.Name)
+	p, files, err := c.loadVariant(ctx, v)
 	over()
 	if err != nil {
 		return nil, nil, nil, err
@@ -50,51 +42,51 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 		*v.claims = p.Claims
 	}
 	targets := []string{}
-	for _, t := range a.Targets {
+	for _, t := range c.Targets {
 		if slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return plan.Matches(t, s.Address) }) {
 			targets = append(targets, t)
 		} else {
 			missing = append(missing, t)
 		}
 	}
-	if len(a.Targets) > 0 && len(targets) == 0 {
+	if len(c.Targets) > 0 && len(targets) == 0 {
 		p.Steps = nil
 	}
 	if files == nil {
-		pl, err = a.PlanOf(ctx, p, v.file, targets)
+		pl, err = c.PlanOf(ctx, p, v.File, targets)
 		return pl, missing, nil, err
 	}
-	if pl, err = plan.Build(filepath.Base(v.file), p, a.Registry, targets); err != nil {
+	if pl, err = plan.Build(filepath.Base(v.File), p, c.Registry, targets); err != nil {
 		return nil, nil, nil, fault.Input(err)
 	}
-	src, err := lockfile.OpenWith(files.ReadFile, a.LockOf(v.file), session.ProjectDir(v.file), a.MemoFile())
+	src, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), c.MemoFile())
 	if err != nil {
-		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
+		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
-	sources := commitSources{a.Sources(src, p), files, src.Base}
-	if err := a.Resolve(ctx, pl, src, sources, nil); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", v.name, err)
+	sources := commitSources{c.Sources(src, p), files, src.Base}
+	if err := c.Resolve(ctx, pl, src, sources, nil); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", v.Name, err)
 	}
 	for _, name := range files.FromHere() {
-		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.name))
+		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.Name))
 	}
 	return pl, missing, notes, nil
 }
 
 // loadVariant evaluates a variant of the pipeline. files is nil for files on this machine.
-func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *versions.Files, error) {
-	g, err := a.Given()
+func (c *comparer) loadVariant(ctx context.Context, v Variant) (*pipeline.Pipeline, *versions.Files, error) {
+	g, err := c.Given()
 	if err != nil {
 		return nil, nil, err
 	}
-	mods := a.Reader(v.file)
+	mods := c.Reader(v.File)
 	var files *versions.Files
 	var p *pipeline.Pipeline
 	var ds pipeline.Diagnostics
 	if v.id == "" {
-		p, ds, err = a.Read(ctx, v.file, g, mods)
+		p, ds, err = c.Read(ctx, v.File, g, mods)
 	} else {
-		p, ds, files, err = a.readCommit(ctx, v, g)
+		p, ds, files, err = c.readCommit(ctx, v, g)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -103,36 +95,36 @@ func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *
 		return nil, nil, err
 	}
 	if ds.HasErrors() {
-		if err := a.printDiagnostics(ds); err != nil {
+		if err := c.show(ds); err != nil {
 			return nil, nil, err
 		}
-		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.name))
+		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name))
 	}
-	a.Secrets = maps.Clone(a.Secrets)
-	if a.Secrets == nil {
-		a.Secrets = map[string]string{}
+	c.Secrets = maps.Clone(c.Secrets)
+	if c.Secrets == nil {
+		c.Secrets = map[string]string{}
 	}
-	maps.Copy(a.Secrets, p.Secrets)
+	maps.Copy(c.Secrets, p.Secrets)
 	return p, files, nil
 }
 
-func (a *app) readCommit(ctx context.Context, v variant, g session.Given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
+func (c *comparer) readCommit(ctx context.Context, v Variant, g session.Given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
 	var none pipeline.Diagnostics
-	mods := a.Reader(v.file)
-	files, err := versions.Open(ctx, session.ProjectDir(v.file), v.id, mods.Cache)
+	mods := c.Reader(v.File)
+	files, err := versions.Open(ctx, session.ProjectDir(v.File), v.id, mods.Cache)
 	if err != nil {
 		return nil, none, nil, fault.Input(err)
 	}
-	sources, err := files.Pipeline(v.file)
+	sources, err := files.Pipeline(v.File)
 	if err != nil {
 		return nil, none, nil, fault.Input(err)
 	}
-	locked, err := lockfile.OpenWith(files.ReadFile, a.LockOf(v.file), session.ProjectDir(v.file), "")
+	locked, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), "")
 	if err != nil {
-		return nil, none, nil, fault.Input(fmt.Errorf("%s: %w", v.name, err))
+		return nil, none, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
 	mods.Pins, mods.Update = locked.Lock, nil
-	o := a.Options(ctx, g, mods)
+	o := c.Options(ctx, g, mods)
 	o.ReadFile, o.Stop = files.ReadFile, ctx.Err
 	o.Module = files.Module(mods.Open)
 	p, ds := pipeline.Load(sources, o)

@@ -1,9 +1,8 @@
-package cli
+package model
 
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/device"
@@ -11,8 +10,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// engine searches a trained collection in a process of its own. A lost process is replaced.
-type engine struct {
+// Engine searches a trained collection in a process of its own. A lost process is replaced.
+type Engine struct {
 	pool    *compute.Pool
 	client  *compute.Client
 	card    int
@@ -23,7 +22,7 @@ type engine struct {
 }
 
 // open opens the collection in a new process.
-func (e *engine) open(ctx context.Context) (err error) {
+func (e *Engine) open(ctx context.Context) (err error) {
 	if e.client, err = e.pool.Hold(ctx, e.card, ""); err != nil {
 		return err
 	}
@@ -39,7 +38,7 @@ func (e *engine) open(ctx context.Context) (err error) {
 }
 
 // Search returns the k best documents for each query.
-func (e *engine) Search(ctx context.Context, queries []string, k int) (answers []search.Answer, err error) {
+func (e *Engine) Search(ctx context.Context, queries []string, k int) (answers []search.Answer, err error) {
 	for range 2 {
 		if e.client == nil {
 			if err = e.open(ctx); err != nil {
@@ -60,10 +59,10 @@ func (e *engine) Search(ctx context.Context, queries []string, k int) (answers [
 }
 
 // About says what is searched and how.
-func (e *engine) About() search.About { return e.about }
+func (e *Engine) About() search.About { return e.about }
 
 // Close releases the process.
-func (e *engine) Close() error {
+func (e *Engine) Close() error {
 	if e.client != nil {
 		e.pool.Release(e.client, nil)
 	}
@@ -71,9 +70,10 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// openEngine opens a collection on the requested card, or on the CPU.
-func (a *app) openEngine(ctx context.Context, f search.Files, done func(), cards []search.Card, o search.Options) (*engine, error) {
-	found, err := a.SecondProgram().Cards(ctx)
+// OpenEngine opens a collection in a process of the pool, on the requested card or on the CPU; done
+// is called once its files are no longer needed.
+func OpenEngine(ctx context.Context, pool *compute.Pool, f search.Files, done func(), cards []search.Card, o search.Options) (*Engine, error) {
+	found, err := pool.Cards(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,6 @@ func (a *app) openEngine(ctx context.Context, f search.Files, done func(), cards
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{pool: a.SecondProgram(), card: card, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
+	e := &Engine{pool: pool, card: card, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
 	return e, e.open(ctx)
-}
-
-// leaves says which kinds of steps a worker leaves to other workers.
-func leaves(names []string, why error) string {
-	return fmt.Sprintf("this worker leaves steps of the kinds %s to other workers: %v", strings.Join(names, ", "), why)
 }

@@ -1,12 +1,12 @@
-package cli
+package cards
 
 import (
-	"io"
+	"fmt"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/worker"
 )
 
@@ -17,12 +17,16 @@ const (
 	jobMargin = 10 * time.Minute
 )
 
-// printSbatch writes this command, without --print-sbatch, as a job for Slurm with that many
-// cards.
-func printSbatch(out io.Writer, args []string, w worker.Options, cards int) error {
+// Sbatch is this command with its arguments, without --print-sbatch, as a job for Slurm with
+// as many cards as the options ask for.
+func (o *Options) Sbatch(args []string, w worker.Options) (string, error) {
+	cards, err := o.OfJob(w)
+	if err != nil {
+		return "", err
+	}
 	program, err := os.Executable()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if w.Until == 0 {
 		w.Until = jobTime - jobMargin
@@ -31,27 +35,28 @@ func printSbatch(out io.Writer, args []string, w worker.Options, cards int) erro
 	if w.IdleExit == 0 {
 		args = append(args, "--idle-exit", "10m")
 	}
-	words := []string{quoted(program)}
+	command := []string{shellwords.Quote(program)}
 	for _, a := range args {
 		if a != "--print-sbatch" && !strings.HasPrefix(a, "--print-sbatch=") {
-			words = append(words, quoted(a))
+			command = append(command, shellwords.Quote(a))
 		}
 	}
-	view.Printf(out, `#!/bin/bash
+	var out strings.Builder
+	fmt.Fprintf(&out, `#!/bin/bash
 #SBATCH --job-name=redsi-worker
 #SBATCH --time=%d
 #SBATCH --cpus-per-task=%d
 #SBATCH --signal=INT@60
 `, int((w.Until+jobMargin)/time.Minute), max(1, w.CPU))
 	if cards > 0 { // on its own line: printed arguments have no line breaks
-		view.Printf(out, "#SBATCH --gpus=%d\n", cards)
+		fmt.Fprintf(&out, "#SBATCH --gpus=%d\n", cards)
 	}
-	view.Printf(out, `# A worker ends by itself when there is nothing to do, or when its time is nearly over: it
+	fmt.Fprintf(&out, `# A worker ends by itself when there is nothing to do, or when its time is nearly over: it
 # starts nothing that will not fit; running steps are saved and continue elsewhere.
 # Submit as many as you like: sbatch --array=1-8 FILE
 exec srun --ntasks=1 %s
-`, strings.Join(words, " "))
-	return nil
+`, strings.Join(command, " "))
+	return out.String(), nil
 }
 
 // hours is a time as flags take it, without zero units.

@@ -1,39 +1,66 @@
-package cli
+package prose
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/git"
-	"github.com/redsi/redsi/internal/paper/prose"
-	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// numbersSince reads the numbers.tex that a paper's repository had at a revision: the named
+// ReadFiles reads LaTeX files with what they read; all are in the first one's folder or
+// below it. Their names are shown as they were given.
+func ReadFiles(files []string) (*Paper, error) {
+	dir := filepath.Dir(files[0])
+	var names []string
+	for _, f := range files {
+		if filepath.Ext(f) != ".tex" {
+			return nil, fmt.Errorf("%s is not a LaTeX file: its name must end in .tex", f)
+		}
+		name, err := filepath.Rel(dir, f)
+		if err != nil || !filepath.IsLocal(name) {
+			return nil, fmt.Errorf("%s is not in the folder of %s: check papers in different folders one at a time", f, files[0])
+		}
+		names = append(names, filepath.ToSlash(name))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	p, err := Read(root.FS(), names...)
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, filepath.FromSlash(failed.Path)), failed.Err)
+	}
+	if err == nil {
+		p.In(dir)
+	}
+	return p, err
+}
+
+// Since reads the numbers.tex that a paper's repository had at a revision: the named
 // file, or the only one there. Nothing is checked out and no filter runs.
-func numbersSince(ctx context.Context, folder, revision, file string) (*prose.Numbers, error) {
+func Since(ctx context.Context, folder, revision, file string) (*Numbers, error) {
 	commit, err := gitIn(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
-		return nil, fault.Input(fmt.Errorf("--since %s: %s is not in a git repository that has this revision: %w", quoted(revision), folder, err))
+		return nil, fmt.Errorf("%s is not in a git repository that has this revision: %w", folder, err)
 	}
 	name, err := numbersAt(ctx, folder, commit, file)
 	if err != nil {
-		return nil, fault.Input(fmt.Errorf("--since %s: %w", quoted(revision), err))
+		return nil, err
 	}
 	text, err := gitIn(ctx, folder, "cat-file", "blob", commit+":"+name)
 	if err != nil {
-		return nil, fault.Input(fmt.Errorf("--since %s: %s: %w", quoted(revision), name, err))
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	n, err := prose.ReadTeX(revision+":"+name, text)
-	if err != nil {
-		return nil, fault.Input(err)
-	}
-	return n, nil
+	return ReadTeX(revision+":"+name, text)
 }
 
 // numbersAt is the path of a commit's file of numbers, from the top of its tree.
@@ -62,13 +89,13 @@ func numbersAt(ctx context.Context, folder, commit, file string) (string, error)
 	}
 	var found []string
 	for name := range strings.SplitSeq(list, "\x00") {
-		if path.Base(name) == prose.NumbersFile {
+		if path.Base(name) == NumbersFile {
 			found = append(found, name)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", errors.New("that revision has no " + prose.NumbersFile + ", which redsi report --latex writes; commit it with the paper, or compare with a run: --against")
+		return "", errors.New("that revision has no " + NumbersFile + ", which redsi report --latex writes; commit it with the paper, or compare with a run: --against")
 	case 1:
 		return found[0], nil
 	}

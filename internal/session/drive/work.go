@@ -1,0 +1,102 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Work runs steps for a cluster until ctx or the worker ends. cards are shown; setCurrent makes
+// the build of the worker's deployment the current one.
+func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards string, setCurrent bool) error {
+	store, err := dr.OpenStore(ctx)
+	if err != nil {
+		return err
+	}
+	if err := dr.StartTelemetry(ctx); err != nil {
+		return err
+	}
+	conn, err := dr.Dial(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	features := workflows.Features{SearchAttributes: dr.RegisterAttributes(ctx, conn.Client, conn.Namespace)}
+	acts := dr.Activities(store, conn, features)
+	acts.Accept = o.Accept
+	if acts.Lacks = dr.Lacking(ctx); acts.Lacks != nil {
+		dr.Say(fmt.Sprintf("this worker leaves steps of the kinds %s to other workers: %v", strings.Join(dr.Computed(), ", "), acts.Lacks))
+	}
+	wk := worker.New(conn.Client, acts, w)
+	if err := wk.Start(); err != nil {
+		return err
+	}
+	dr.Log.Info("worker started", "temporal", conn.Host, "namespace", conn.Namespace, "store", store.URL, "cards", cards, "payload keys", conn.Codec.IDs())
+	dctx, end := context.WithCancel(ctx)
+	defer end()
+	failed := make(chan error, 1)
+	if w.Deployment != (worker.Deployment{}) {
+		go func() {
+			if err := dr.deploy(dctx, conn, w.Deployment, setCurrent); err != nil {
+				failed <- err
+			}
+		}()
+	}
+	why := "interrupted"
+	select {
+	case <-ctx.Done():
+	case why = <-wk.Ended():
+	case err := <-failed:
+		wk.Stop()
+		return err
+	}
+	dr.Log.Info("stopping; running steps are handed back", "why", why)
+	wk.Stop()
+	return nil
+}
+
+// Deployment reads the name of a worker deployment, perhaps with a build.
+func Deployment(text string) (worker.Deployment, error) {
+	build := revision.Of()
+	if build == "unknown" {
+		build = ""
+	}
+	of, err := worker.ParseDeployment(text, build)
+	if err != nil {
+		return of, fault.Input(fmt.Errorf("--deployment: %w", err))
+	}
+	return of, nil
+}
+
+// deploy makes a build current, or says how a person does.
+func (dr *Driver) deploy(ctx context.Context, conn *Connection, d worker.Deployment, setCurrent bool) error {
+	command := "temporal worker deployment set-current-version --deployment-name " + shellwords.Quote(d.Name) + " --build-id " + shellwords.Quote(d.Build)
+	log := dr.Log.With("deployment", d.Name, "build", d.Build)
+	if !setCurrent {
+		switch current, err := d.Current(ctx, conn.Client); {
+		case err != nil:
+			log.Warn("the cluster does not report its worker deployments; it may not support them", "err", err)
+		case current != d.Build:
+			log.Info("new runs do not go to this build; use --set-current, or: "+command, "current build", current)
+		}
+		return nil
+	}
+	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; trying again", "err", err) })
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, worker.ErrReplaced):
+		log.Warn("this build was current before and is not made current again; it only finishes its runs. To make it current: " + command)
+	case err != nil:
+		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
+	default:
+		log.Info("new runs go to this build")
+	}
+	return nil
+}

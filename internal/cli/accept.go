@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -152,16 +151,5 @@ func (a *app) listAccepted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return view.WriteJSON(a.Out, all)
-	}
-	for _, x := range all {
-		state := "stands"
-		if x.Ended != nil {
-			state = fmt.Sprintf("revoked by %s, %s", x.Ended.By, x.Ended.When.Local().Format(time.DateTime))
-		}
-		view.Printf(a.Out, "%s  %s  %s, %s; %s\n", x.Key.Short(), x.Step, x.Sentence(), x.When.Local().Format(time.DateTime), state)
-	}
-	view.Printf(a.Out, "%s.\n", view.Count(len(all), "acceptance"))
-	return nil
+	return a.print(all, func(w io.Writer) { view.Acceptances(w, all) })
 }

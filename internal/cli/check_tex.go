@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // texOptions say how check reads a paper.
@@ -64,25 +65,13 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 	case o.Markdown != "-":
 		view.Paper(a.Out, r, o.Each)
 		if len(r.NotRun) > 0 {
-			have := " have"
-			if len(r.NotRun) == 1 {
-				have = " has"
-			}
-			view.Printf(a.Out, "%s not run, so no number was compared with them: %s\n", countItems(len(r.NotRun))+have, a.ToRun(a.Targets...))
+			view.Printf(a.Out, "%s %s not run, so no number was compared with them: %s\n", view.Items(len(r.NotRun)), words.Of(len(r.NotRun), "has", "have"), a.ToRun(a.Targets...))
 		}
 	}
 	if err == nil && r.Failed() {
 		err = fault.Printed(fault.CodeFailed)
 	}
 	return err
-}
-
-// countItems says how many tables and figures there are.
-func countItems(n int) string {
-	if n == 1 {
-		return "1 table or figure"
-	}
-	return fmt.Sprintf("%d tables and figures", n)
 }
 
 // texNumbers are the cells as they are, and as they were if that was asked for.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
@@ -31,17 +32,11 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := a.examine(cmd.Context(), o)
 			bad := doctor.Leveled(found)
-			if a.JSON {
-				if err := view.WriteJSON(a.Out, found); err != nil {
-					return err
-				}
-			} else {
-				view.Findings(a.Out, a.style(a.Out), found)
+			err := a.print(found, func(w io.Writer) { view.Findings(w, a.style(w), found) })
+			if err == nil && bad > 0 {
+				err = fmt.Errorf("%s failed", view.Count(bad, "check"))
 			}
-			if bad > 0 {
-				return fmt.Errorf("%s failed", view.Count(bad, "check"))
-			}
-			return nil
+			return err
 		},
 	}
 	clusterFlags(cmd, &o)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -56,11 +57,7 @@ Existing files are never overwritten.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"wrote": wrote})
-			}
-			view.Wrote(a.Out, wrote, dir)
-			return nil
+			return a.print(map[string]any{"wrote": wrote}, func(w io.Writer) { view.Wrote(w, wrote, dir) })
 		},
 	}
 	cmd.Flags().BoolVar(&nq, "nq", false, "the first steps of the ReDSI paper, on a generated corpus")
@@ -82,10 +79,8 @@ func (a *app) initCorpus(ctx context.Context, corpus, dir string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return view.WriteJSON(a.Out, map[string]any{"wrote": wrote, "corpus": found})
-	}
-	view.Corpus(a.Out, found)
-	view.Wrote(a.Out, wrote, dir)
-	return nil
+	return a.print(map[string]any{"wrote": wrote, "corpus": found}, func(w io.Writer) {
+		view.Corpus(w, found)
+		view.Wrote(w, wrote, dir)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 
@@ -30,13 +31,10 @@ type shownKey struct {
 
 func (a *app) printKey(k *signature.Private, path string) error {
 	p := k.Public()
-	if a.JSON {
-		return view.WriteJSON(a.Out, shownKey{p.String(), p.ID(), path})
-	}
-	view.Printf(a.Out, "%s\n", p)
-	view.Printf(a.Out, "  private half  %s\n", path)
-	view.Printf(a.Out, "  to trust what it signs, others add to their pipeline:\n    results {\n      trust = [%q]\n    }\n", p.String())
-	return nil
+	return a.print(shownKey{p.String(), p.ID(), path}, func(w io.Writer) {
+		view.Printf(w, "%s\n  private half  %s\n", p, path)
+		view.Printf(w, "  to trust what it signs, others add to their pipeline:\n    results {\n      trust = [%q]\n    }\n", p.String())
+	})
 }
 
 func newKeyNewCmd(a *app) *cobra.Command {

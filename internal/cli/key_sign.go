@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -69,21 +70,11 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return view.WriteJSON(a.Out, struct {
-			Key string `json:"key"`
-			signers.Signed
-		}{k.Public().String(), n})
-	}
-	text := fmt.Sprintf("%s signed %s; %d were signed already", k.Public().Name, view.Count(n.Signed, "result"), n.There)
-	if !old.IsZero() {
-		text += fmt.Sprintf(", %d are not signed by %s", n.Passed, old.Name)
-	}
-	if n.Damaged > 0 {
-		text += fmt.Sprintf(", %d cannot be used", n.Damaged)
-	}
-	view.Println(a.Out, text)
-	return nil
+	said := struct {
+		Key string `json:"key"`
+		signers.Signed
+	}{k.Public().String(), n}
+	return a.print(said, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
@@ -105,13 +96,13 @@ func (a *app) listKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var keys []artifacts.Digest
 	if len(a.Targets) == 0 {
 		if _, err := a.Load(ctx); err != nil { // its results block
 			return err
 		}
 	}
-	if keys, err = transfer.Keys(ctx, a.Session, store, false); err != nil {
+	keys, err := transfer.Keys(ctx, a.Session, store, false)
+	if err != nil {
 		return err
 	}
 	ring, err := a.Ring()
@@ -126,9 +117,5 @@ func (a *app) listKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return view.WriteJSON(a.Out, map[string]any{"results": len(keys), "keys": list})
-	}
-	view.Signers(a.Out, list, len(keys), store.URL)
-	return nil
+	return a.print(map[string]any{"results": len(keys), "keys": list}, func(w io.Writer) { view.Signers(w, list, len(keys), store.URL) })
 }

@@ -112,13 +112,10 @@ the card are named, with what to change.`,
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)
 			if a.JSON {
 				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))
+			} else if st.Style, st.ByTable = a.style(a.Out), by == "table"; facts.Hours != nil {
+				view.Hours(a.Out, v, st.Style, facts.Hours)
 			} else {
-				st.Style, st.ByTable = a.style(a.Out), by == "table"
-				if facts.Hours != nil {
-					view.Hours(a.Out, v, st.Style, facts.Hours)
-				} else {
-					view.Plan(a.Out, v, st, facts)
-				}
+				view.Plan(a.Out, v, st, facts)
 			}
 			if err == nil {
 				err = a.SayDown(store, session.MayHave(v, facts.Estimate))

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,25 +80,11 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims, "expectations": r.Judged.Summary()}
-				if r.Rebuilt.Steps > 0 {
-					said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
-				}
-				return view.WriteJSON(a.Out, said)
-			}
-			view.Printf(a.Out, "%s  %s, %d of %d steps have results\n", out, countItems(len(r.Items)), r.Summary.Hit, len(r.Nodes))
+			said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims, "expectations": r.Judged.Summary()}
 			if r.Rebuilt.Steps > 0 {
-				view.Printf(a.Out, "%d of %s %s\n", r.Rebuilt.Steps, view.Count(len(r.Nodes), "step"), r.Rebuilt.Words())
+				said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
 			}
-			for _, path := range written {
-				view.Println(a.Out, path)
-			}
-			view.Expectations(a.Out, r.Judged, false)
-			if !r.Full() {
-				view.Printf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
-			}
-			return nil
+			return a.print(said, func(w io.Writer) { view.Reported(w, r, out, written) })
 		},
 	}
 	a.pipelineFlags(cmd)

@@ -25,22 +25,14 @@ func (s *size) flag(f *pflag.FlagSet, name, example, usage string) {
 func (s *size) String() string { return s.text }
 func (s *size) Type() string   { return "size" }
 
-func (s *size) Set(text string) (err error) {
-	if s.n, err = sizeOf(s.name, text, s.example); err != nil {
-		return &sizeError{err}
+func (s *size) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > 1<<62 {
+		return &sizeError{fault.Input(fmt.Errorf("%s %s: want a size above 0, such as %s", s.name, text, s.example))}
 	}
-	s.text = text
+	s.n, s.text = int64(n), text
 	return nil
 }
 
 // sizeError says all of a size that cannot be read: the flag, the text, and what is wanted.
 type sizeError struct{ error }
-
-// sizeOf reads the size that a flag was given, which is at least one byte.
-func sizeOf(flag, text, example string) (int64, error) {
-	n, err := humanize.ParseBytes(text)
-	if err != nil || n == 0 || n > 1<<62 {
-		return 0, fault.Input(fmt.Errorf("%s %s: want a size above 0, such as %s", flag, text, example))
-	}
-	return int64(n), nil
-}

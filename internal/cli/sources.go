@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,11 +43,7 @@ if a source is changed or unreachable and the store does not have its bytes.`,
 					bad++
 				}
 			}
-			if a.JSON {
-				err = view.WriteJSON(a.Out, states)
-			} else {
-				view.Sources(a.Out, states)
-			}
+			err = a.print(states, func(w io.Writer) { view.Sources(w, states) })
 			if err == nil && bad > 0 {
 				err = fault.Failed(fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source")))
 			}
@@ -116,20 +113,18 @@ git::URL?ref=REF contains it.`,
 			if len(list) == 0 && len(args) > 0 {
 				return fault.Input(fmt.Errorf("the pipeline has no module from a repository with %q in its source", args[0]))
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, list)
-			}
-			for _, u := range list {
-				what := "still " + u.Commit
-				if u.Before != u.Commit {
-					what = "now " + u.Commit
+			return a.print(list, func(w io.Writer) {
+				for _, u := range list {
+					what := "still " + u.Commit
+					if u.Before != u.Commit {
+						what = "now " + u.Commit
+					}
+					if u.Before != u.Commit && u.Before != "" {
+						what += ", was " + u.Before
+					}
+					view.Printf(w, "%s  %s\n", u.Source, what)
 				}
-				if u.Before != u.Commit && u.Before != "" {
-					what += ", was " + u.Before
-				}
-				view.Printf(a.Out, "%s  %s\n", u.Source, what)
-			}
-			return nil
+			})
 		},
 	}
 	a.pipelineFlags(cmd)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"runtime"
 
@@ -37,9 +38,7 @@ func (a *app) printVersion() error {
 		models = "none"
 	}
 	b := build{revision.Of(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, models, step.KeyFormat}
-	if a.JSON {
-		return view.WriteJSON(a.Out, b)
-	}
-	view.Printf(a.Out, "redsi     %s\nGo        %s, %s\nmodels    %s\nkeys      %s\n", b.Revision, b.Go, b.Platform, b.Models, b.Keys)
-	return nil
+	return a.print(b, func(w io.Writer) {
+		view.Printf(w, "redsi     %s\nGo        %s, %s\nmodels    %s\nkeys      %s\n", b.Revision, b.Go, b.Platform, b.Models, b.Keys)
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/pack"
 	"github.com/redsi/redsi/internal/sharing/repositories"
 	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Exported prints what is in an archive; run is the command that makes what it lacks.
@@ -20,11 +21,7 @@ func Exported(w io.Writer, x *pack.Exported, run string) {
 	} else {
 		Printf(w, "not signed: a reader cannot tell who made it\n")
 	}
-	for i, l := range x.LeftOut {
-		if i == pack.MostNamed {
-			Printf(w, "%d more steps have files left out: --json lists all\n", len(x.LeftOut)-i)
-			break
-		}
+	for _, l := range words.First(x.LeftOut, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
 		where := "a reader runs it again"
 		if from := l.Fetched(); from != "" {
 			where = "a reader fetches it from " + from
@@ -58,11 +55,7 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 	default:
 		Printf(w, "signed by %s, whose key you do not trust\n", x.Signer)
 	}
-	for i, l := range x.LeftOut {
-		if i == pack.MostNamed {
-			Printf(w, "%d more steps have files left out: --json lists all\n", len(x.LeftOut)-i)
-			break
-		}
+	for _, l := range words.First(x.LeftOut, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
 		then := "the step runs again when they are needed"
 		if from := l.Fetched(); from != "" {
 			then = "fetched when read, from " + from

@@ -21,11 +21,7 @@ func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, lef
 		what = "left out"
 	}
 	Printf(w, "%s failed before and %s %s:\n", Count(len(failed), "step"), words.Of(len(failed), "is", "are"), what)
-	for n, i := range slices.Sorted(maps.Keys(failed)) {
-		if n == failedShown {
-			Printf(w, "  and %d more\n", len(failed)-n)
-			break
-		}
+	for _, i := range words.First(slices.Sorted(maps.Keys(failed)), failedShown, func(n int) { Printf(w, "  and %d more\n", n) }) {
 		Printf(w, "  %s %s\n", pl.Steps[i].Address, failed[i])
 	}
 	if !left {

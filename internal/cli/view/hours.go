@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Hours prints the hours of a plan's steps on cards: by block and by table, in total, what does
@@ -56,12 +57,7 @@ func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 	if rest := h.Steps - h.GPUSteps; rest > 0 {
 		Printf(w, "others    %s for %d of %s that need no card, by history\n", Seconds(h.WorkP50-h.GPUP50), rest-(h.Unknown-h.GPUUnknown), Count(rest, "step"))
 	}
-	large := tooLarge(v, h)
-	for n, f := range large {
-		if n == hoursShown {
-			Printf(w, "memory    and %d more that do not fit: --json lists all\n", len(large)-n)
-			break
-		}
+	for _, f := range words.First(tooLarge(v, h), hoursShown, func(n int) { Printf(w, "memory    and %d more that do not fit: --json lists all\n", n) }) {
 		Printf(w, "%s  %s needs %s at its peak, the card has %s: %s\n", st.Outcome("failed", "LARGE"), f.address, Size(f.Needs), Size(f.Room), change(f.Fit.Fit))
 	}
 	for _, text := range h.Assumed {
@@ -137,15 +133,7 @@ func inHours(d time.Duration) string {
 
 // bases says for how many steps hours were measured, scaled or computed.
 func bases(h *hours.Hours) string {
-	var out []string
-	for _, b := range []struct {
-		basis estimate.Basis
-		word  string
-	}{{estimate.Itself, "measured on such a card"}, {estimate.Scaled, "computed, scaled by results on such a card"}, {estimate.Computed, "computed, not measured"}} {
-		if n := h.ByBasis[b.basis]; n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, b.word))
-		}
-	}
+	out := words.Counts([]words.Number{{N: h.ByBasis[estimate.Itself], Of: "measured on such a card"}, {N: h.ByBasis[estimate.Scaled], Of: "computed, scaled by results on such a card"}, {N: h.ByBasis[estimate.Computed], Of: "computed, not measured"}}...)
 	if len(out) == 0 {
 		return "none known"
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -11,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // impactShown bounds the causes and claims that are printed unless all are asked for.
@@ -20,11 +22,11 @@ const impactShown = 20
 // all, each step.
 func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	Printf(w, "%s -> %s\n", r.A, r.B)
-	for i, c := range r.Causes {
-		if i == impactShown && !all {
-			Printf(w, "       and %s more\n", Count(len(r.Causes)-i, "cause"))
-			break
-		}
+	most := impactShown
+	if all {
+		most = math.MaxInt
+	}
+	for _, c := range words.First(r.Causes, most, func(n int) { Printf(w, "       and %s more\n", Count(n, "cause")) }) {
 		Printf(w, "%s  %s", st.Bold(cmp.Or(c.Block, "redsi")), c.Text)
 		if c.Where != "" {
 			Printf(w, "  %s", st.Dim(c.Where))
@@ -32,11 +34,7 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 		Printf(w, "\n       changes %s, makes %s\n", Count(c.Steps, "step"), moves(c.Moves))
 	}
 	impactTables(w, r, st)
-	for i, c := range r.Claims {
-		if i == impactShown && !all {
-			Printf(w, "       and %s more\n", Count(len(r.Claims)-i, "claim"))
-			break
-		}
+	for _, c := range words.First(r.Claims, most, func(n int) { Printf(w, "       and %s more\n", Count(n, "claim")) }) {
 		Printf(w, "claim  %s: %s\n", c.Table, c.Text)
 	}
 	if all {
@@ -97,11 +95,7 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 		if c.Expect != nil {
 			Printf(w, ", about %s", Seconds(duration(*c.Expect)))
 		}
-		for i, n := range c.Causes {
-			if i == 3 {
-				Printf(w, "; %d more", len(c.Causes)-i)
-				break
-			}
+		for _, n := range words.First(c.Causes, 3, func(n int) { Printf(w, "; %d more", n) }) {
 			Printf(w, "; %s", strings.TrimSpace(r.Causes[n].Block+" "+r.Causes[n].Text))
 		}
 		Println(w)
@@ -111,15 +105,7 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 // ImpactSentence sums up how the steps change.
 func ImpactSentence(r *impact.Report) string {
 	n := r.Steps
-	var parts []string
-	for _, x := range []struct {
-		n    int
-		text string
-	}{{n.Run, "from HIT to RUN"}, {n.Maybe, "from HIT to MAYBE"}, {n.New, "new and to run"}, {n.Hit, "to HIT"}, {n.Cut, "HIT under another key"}, {n.Gone, "gone"}} {
-		if x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.text))
-		}
-	}
+	parts := words.Counts([]words.Number{{N: n.Run, Of: "from HIT to RUN"}, {N: n.Maybe, Of: "from HIT to MAYBE"}, {N: n.New, Of: "new and to run"}, {N: n.Hit, Of: "to HIT"}, {N: n.Cut, Of: "HIT under another key"}, {N: n.Gone, Of: "gone"}}...)
 	text := "no step changes"
 	if len(r.Causes) > 0 {
 		text = "no step loses its result"
@@ -134,16 +120,7 @@ func ImpactSentence(r *impact.Report) string {
 }
 
 func impactCounts(n impact.Counts) string {
-	var parts []string
-	for _, x := range []struct {
-		n    int
-		text string
-	}{{n.Run, "run"}, {n.Maybe, "maybe"}, {n.New, "new"}, {n.Hit, "to hit"}, {n.Cut, "hit under another key"}, {n.Gone, "gone"}, {n.Anyway, "anyway"}} {
-		if x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.text))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(words.Counts([]words.Number{{N: n.Run, Of: "run"}, {N: n.Maybe, Of: "maybe"}, {N: n.New, Of: "new"}, {N: n.Hit, Of: "to hit"}, {N: n.Cut, Of: "hit under another key"}, {N: n.Gone, Of: "gone"}, {N: n.Anyway, Of: "anyway"}}...), ", ")
 }
 
 func moves(c impact.Cost) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/markdown"
 	"github.com/redsi/redsi/internal/pipeline/impact"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // markdownSteps bounds the steps that are listed for a pull request.
@@ -35,11 +36,7 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 	}
 	if len(r.Causes) > 0 {
 		p("\n| what changes | where | steps | makes run |\n|---|---|--:|---|\n")
-		for i, c := range r.Causes {
-			if i == impactShown {
-				p("| and %s more | | | |\n", Count(len(r.Causes)-i, "cause"))
-				break
-			}
+		for _, c := range words.First(r.Causes, impactShown, func(n int) { p("| and %s more | | | |\n", Count(n, "cause")) }) {
 			what := markdown.Text(c.Text)
 			if c.Block != "" {
 				what = markdown.CodeCell(c.Block) + " " + what
@@ -53,21 +50,13 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 	}
 	if len(r.Claims) > 0 {
 		p("\nClaims of the paper that these tables hold:\n\n")
-		for i, c := range r.Claims {
-			if i == impactShown {
-				p("- and %s more\n", Count(len(r.Claims)-i, "claim"))
-				break
-			}
+		for _, c := range words.First(r.Claims, impactShown, func(n int) { p("- and %s more\n", Count(n, "claim")) }) {
 			p("- %s: %s\n", markdown.Code(c.Table), markdown.Text(c.Text))
 		}
 	}
 	if len(r.Each) > 0 {
 		p("\n<details><summary>%s</summary>\n\n", Count(len(r.Each), "step"))
-		for i, c := range r.Each {
-			if i == markdownSteps {
-				p("- and %s more\n", Count(len(r.Each)-i, "step"))
-				break
-			}
+		for _, c := range words.First(r.Each, markdownSteps, func(n int) { p("- and %s more\n", Count(n, "step")) }) {
 			before, after := strings.ToUpper(string(c.Before)), strings.ToUpper(string(c.After))
 			if c.Stood {
 				before = "HIT"

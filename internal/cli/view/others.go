@@ -5,6 +5,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // fetchShown is how many blocks that would be fetched are printed.
@@ -33,11 +34,7 @@ func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 	if len(o.Fetch) > 0 {
 		Printf(w, "fetch     %s in %s", Size(o.Bytes()), Count(o.Blobs, "blob"))
 		groups := o.Blocks(v)
-		for n, g := range groups {
-			if n == fetchShown {
-				Printf(w, "\n          and %s more", Count(len(groups)-n, "block"))
-				break
-			}
+		for _, g := range words.First(groups, fetchShown, func(n int) { Printf(w, "\n          and %s more", Count(n, "block")) }) {
 			if len(groups) > 1 {
 				Printf(w, "\n          %12s  %s", Size(g.Bytes), g.Name)
 				if g.Steps > 1 {

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // PlanStyle says how much of a plan is printed.
@@ -140,11 +141,7 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 func names(v *plan.Preview, waits []int) string {
 	const most = 3
 	var out []string
-	for i, w := range waits {
-		if i == most {
-			out = append(out, fmt.Sprintf("%d more", len(waits)-most))
-			break
-		}
+	for _, w := range words.First(waits, most, func(n int) { out = append(out, fmt.Sprintf("%d more", n)) }) {
 		out = append(out, v.Plan.Steps[w].Address)
 	}
 	return strings.Join(out, ", ")
@@ -213,16 +210,7 @@ func printGroups(w io.Writer, st Style, rows []groupRow) {
 }
 
 func counts(g estimate.Group) string {
-	var out []string
-	for _, x := range []struct {
-		n    int
-		word string
-	}{{g.Run, "run"}, {g.Resume, "resume"}, {g.Maybe, "maybe"}, {g.Hit, "hit"}} {
-		if x.n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", x.n, x.word))
-		}
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(words.Counts(words.Number{N: g.Run, Of: "run"}, words.Number{N: g.Resume, Of: "resume"}, words.Number{N: g.Maybe, Of: "maybe"}, words.Number{N: g.Hit, Of: "hit"}), ", ")
 }
 
 // costs is the expected cost of a group, and for how many of its steps it is known.
@@ -281,11 +269,7 @@ func reasonsText(all []Reason) string {
 		return all[0].Reason
 	}
 	var out []string
-	for n, r := range all {
-		if n == reasonsShown {
-			out = append(out, Count(len(all)-n, "other reason"))
-			break
-		}
+	for _, r := range words.First(all, reasonsShown, func(n int) { out = append(out, Count(n, "other reason")) }) {
 		out = append(out, fmt.Sprintf("%d: %s", r.Steps, r.Reason))
 	}
 	return strings.Join(out, "; ")

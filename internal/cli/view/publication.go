@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/sharing/publish"
 	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Publication prints what was published, what was left out, and what readers need.
@@ -32,11 +33,7 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 	if len(pub.Left) > 1 {
 		Printf(w, "left out  %s in all, of which readers fetch %s\n", Size(fetched+lost), Size(fetched))
 	}
-	for i, s := range pub.Must {
-		if i == publish.MustShown {
-			Printf(w, "          and %s more; --json lists all\n", Count(len(pub.Must)-i, "step"))
-			break
-		}
+	for _, s := range words.First(pub.Must, publish.MustShown, func(n int) { Printf(w, "          and %s more; --json lists all\n", Count(n, "step")) }) {
 		Printf(w, "missing    %s: readers have to run it, or steps before it\n", s)
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -32,11 +33,7 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 	for _, x := range r.Running {
 		openRun(w, st, x, most, toSee)
 	}
-	for i, s := range r.Steps {
-		if i == othersShown {
-			Printf(w, "running for no open run: %d more\n", len(r.Steps)-i)
-			break
-		}
+	for _, s := range words.First(r.Steps, othersShown, func(n int) { Printf(w, "running for no open run: %d more\n", n) }) {
 		Printf(w, "running for no open run: %s\n", s.Address)
 	}
 	switch {
@@ -86,11 +83,7 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 
 func endedRun(w io.Writer, st Style, what string, x drive.Ended, most int, toSee func(run string) string) {
 	Printf(w, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, drive.Tally(x.Counts))
-	for i, s := range x.Failed {
-		if i == most {
-			Printf(w, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), len(x.Failed)-i, toSee(x.RunID))
-			break
-		}
+	for _, s := range words.First(x.Failed, most, func(n int) { Printf(w, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), n, toSee(x.RunID)) }) {
 		Printf(w, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, Lines(s.Error))
 	}
 }

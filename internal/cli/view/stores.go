@@ -32,11 +32,7 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 	for _, d := range done.Differs {
 		Printf(w, "%s has different outputs there; those stay\n", d.Short())
 	}
-	for n, d := range slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare) {
-		if n == lostShown {
-			Printf(w, "and %d more could not be copied; --json lists all\n", len(done.Lost)-lostShown)
-			break
-		}
+	for _, d := range words.First(slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare), lostShown, func(n int) { Printf(w, "and %d more could not be copied; --json lists all\n", n) }) {
 		Printf(w, "%s could not be copied: %s\n", d.Short(), done.Lost[d])
 	}
 }
@@ -85,6 +81,19 @@ func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
 	}
 	n := len(all)
 	Printf(w, "%s of %s %s not here: %s at %s and %s fetched when read\n", Count(n, "blob"), Size(bytes), words.Of(n, "is", "are"), words.Of(n, "it is", "they are"), at, words.Of(n, "is", "are"))
+}
+
+// Signed prints what a key signed of the results that another one, old, had signed; a zero old:
+// of all.
+func Signed(w io.Writer, k, old signature.Public, n signers.Signed) {
+	text := fmt.Sprintf("%s signed %s; %d were signed already", k.Name, Count(n.Signed, "result"), n.There)
+	if !old.IsZero() {
+		text += fmt.Sprintf(", %d are not signed by %s", n.Passed, old.Name)
+	}
+	if n.Damaged > 0 {
+		text += fmt.Sprintf(", %d cannot be used", n.Damaged)
+	}
+	Println(w, text)
 }
 
 // Signers prints who signed how many of so many results of a store.

@@ -54,6 +54,14 @@ func pad(t string, columns int) Shown {
 // Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string { return words.Seconds(d) }
 
+// Items says how many tables and figures there are.
+func Items(n int) string {
+	if n == 1 {
+		return "1 table or figure"
+	}
+	return fmt.Sprintf("%d tables and figures", n)
+}
+
 // Size prints bytes in decimal units.
 func Size(n int64) string { return words.Size(n) }
 

@@ -77,11 +77,7 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		if n.Accepted != nil {
 			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
 		}
-		for i, l := range n.Config {
-			if i == leavesShown {
-				Printf(w, "  … %d more values of its configuration\n", len(n.Config)-i)
-				break
-			}
+		for _, l := range words.First(n.Config, leavesShown, func(n int) { Printf(w, "  … %d more values of its configuration\n", n) }) {
 			Printf(w, "  %s = %s\n", l.Path, words.Clip(l.Value, 120))
 		}
 		for _, what := range slices.Sorted(maps.Keys(n.Counts)) {

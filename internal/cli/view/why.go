@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/why"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -66,13 +67,21 @@ func printMade(w io.Writer, m *why.Made) {
 	if m.Rebuilt != nil {
 		Rebuilt(w, "       ", m.Rebuilt)
 	}
-	for i, in := range m.Inputs {
-		if i == inputsShown {
-			Printf(w, "       and %s more\n", Count(len(m.Inputs)-i, "input"))
-			break
-		}
+	for _, in := range words.First(m.Inputs, inputsShown, func(n int) { Printf(w, "       and %s more\n", Count(n, "input")) }) {
 		Printf(w, "       %s <- %s.%s  %s\n", in.Path, in.Step, in.Output, short(in.Digest))
 	}
+}
+
+// Acceptances lists what was accepted, revoked or not.
+func Acceptances(w io.Writer, all []artifacts.AcceptedNow) {
+	for _, x := range all {
+		state := "stands"
+		if x.Ended != nil {
+			state = "revoked by " + x.Ended.By + ", " + x.Ended.When.Local().Format(time.DateTime)
+		}
+		Printf(w, "%s  %s  %s, %s; %s\n", x.Key.Short(), x.Step, x.Sentence(), x.When.Local().Format(time.DateTime), state)
+	}
+	Printf(w, "%s.\n", Count(len(all), "acceptance"))
 }
 
 // printAccepted says why a result made under another key is used.

@@ -135,11 +135,9 @@ func (e *experiment) arguments(list []any) []any {
 // settings says what was varied, what was not, and how results were chosen.
 func (f *facts) settings() (out []Answer) {
 	list := f.experiments()
-	for i, e := range list {
-		if i == mostShown {
-			out = append(out, Answer{Text: fmt.Sprintf("And %s more with seeds.", counted(len(list)-i, "block")), From: f.Report.Pipeline})
-			break
-		}
+	for _, e := range words.First(list, mostShown, func(n int) {
+		out = append(out, Answer{Text: fmt.Sprintf("And %s more with seeds.", counted(n, "block")), From: f.Report.Pipeline})
+	}) {
 		var varied, fixed []string
 		for _, path := range slices.Sorted(maps.Keys(e.values)) {
 			values := slices.Sorted(maps.Keys(e.values[path]))

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 func counted(n int, what string) string {
@@ -42,11 +44,7 @@ func counts(of map[string]int, what string) string {
 	names := slices.Collect(maps.Keys(of))
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 	var list []string
-	for i, name := range names {
-		if i == mostShown {
-			list = append(list, fmt.Sprintf("%d more", len(names)-i))
-			break
-		}
+	for _, name := range words.First(names, mostShown, func(n int) { list = append(list, fmt.Sprintf("%d more", n)) }) {
 		list = append(list, fmt.Sprintf("%s (%s)", name, counted(of[name], what)))
 	}
 	return strings.Join(list, ", ")

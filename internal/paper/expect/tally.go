@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Summary counts expectations: those of cells and, each as one, claims.
@@ -36,17 +37,9 @@ func (s Summary) Sentence() string {
 	if s.Judged == 1 {
 		noun = "expectation holds"
 	}
-	text := fmt.Sprintf("%d of %d %s%s", s.Hold, s.Judged, noun, at)
-	for _, n := range []struct {
-		count int
-		what  string
-	}{{s.Near, "near"}, {s.Fail, "fail"}, {s.Warnings, "warned of"}, {s.NotRun, "not run"}, {s.NotHere, render.AbsentText},
-		{s.NotComparable, "not comparable at this scale"}, {s.Shown, "shown only"}} {
-		if n.count > 0 {
-			text += fmt.Sprintf(", %d %s", n.count, n.what)
-		}
-	}
-	return text
+	said := []string{fmt.Sprintf("%d of %d %s%s", s.Hold, s.Judged, noun, at)}
+	return strings.Join(append(said, words.Counts([]words.Number{{N: s.Near, Of: "near"}, {N: s.Fail, Of: "fail"}, {N: s.Warnings, Of: "warned of"}, {N: s.NotRun, Of: "not run"}, {N: s.NotHere, Of: render.AbsentText},
+		{N: s.NotComparable, Of: "not comparable at this scale"}, {N: s.Shown, Of: "shown only"}}...)...), ", ")
 }
 
 // Any reports whether anything is expected.

@@ -1,10 +1,11 @@
 package drive
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -51,14 +52,9 @@ type Ended struct {
 
 // Tally is how many steps have each status, as text.
 func Tally(n map[workflows.Status]int) string {
-	var words []string
+	var list []words.Number
 	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Queued, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted} {
-		if n[s] > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n[s], s))
-		}
+		list = append(list, words.Number{N: n[s], Of: string(s)})
 	}
-	if len(words) == 0 {
-		return "loading"
-	}
-	return strings.Join(words, ", ")
+	return cmp.Or(strings.Join(words.Counts(list...), ", "), "loading")
 }

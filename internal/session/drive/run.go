@@ -245,19 +245,12 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 // Sum says how all steps ended.
 func (s *Summary) Sum() string {
 	steps := len(s.Of.Plan.Steps)
-	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)
-	for _, n := range []struct {
-		count int
-		what  string
-	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.Cancelled, "cancelled"}, {s.NotStarted, "not started"}} {
-		if n.count > 0 {
-			text += fmt.Sprintf(", %d %s", n.count, n.what)
-		}
-	}
+	said := []string{fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)}
+	said = append(said, words.Counts([]words.Number{{N: s.Failed, Of: "failed"}, {N: s.Skipped, Of: "skipped"}, {N: s.Cancelled, Of: "cancelled"}, {N: s.NotStarted, Of: "not started"}}...)...)
 	for _, h := range s.From {
-		text += ", " + h.String()
+		said = append(said, h.String())
 	}
-	return text
+	return strings.Join(said, ", ")
 }
 
 // Cancelled is the error of a cancelled run.

@@ -104,11 +104,9 @@ const variablesShown = 20
 func (dr *Driver) details(pl *plan.Plan, store artifacts.Store, digest artifacts.Digest) string {
 	facts := []workflows.Fact{{Name: "targets", Value: cmp.Or(strings.Join(dr.Targets, " "), "all")}, {Name: "steps", Value: words.Count(len(pl.Steps), "step")},
 		{Name: "revision", Value: revision.Of()}, {Name: "store", Value: store.URL}, {Name: "plan", Value: digest.String()}}
-	for i, name := range slices.Sorted(maps.Keys(dr.Variables)) {
-		if i == variablesShown {
-			facts = append(facts, workflows.Fact{Name: "var.…", Value: "the plan in the store has the others"})
-			break
-		}
+	for _, name := range words.First(slices.Sorted(maps.Keys(dr.Variables)), variablesShown, func(_ int) {
+		facts = append(facts, workflows.Fact{Name: "var.…", Value: "the plan in the store has the others"})
+	}) {
 		facts = append(facts, workflows.Fact{Name: "var." + name, Value: workflows.Short(dr.Variables[name])})
 	}
 	return workflows.StartDetails(facts)

@@ -157,11 +157,7 @@ func (x *export) readme() []byte {
 	}
 	if len(x.done.LeftOut) > 0 {
 		fmt.Fprintf(&b, "\nFiles of %s were left out. Where an address is given, a file is fetched from there when it is read; otherwise its step must run again first.\n\n", words.Count(len(x.done.LeftOut), "step"))
-		for i, l := range x.done.LeftOut {
-			if i == MostNamed {
-				fmt.Fprintf(&b, "- %d more: redsi-archive.json lists all\n", len(x.done.LeftOut)-i)
-				break
-			}
+		for _, l := range words.First(x.done.LeftOut, MostNamed, func(n int) { fmt.Fprintf(&b, "- %d more: redsi-archive.json lists all\n", n) }) {
 			fmt.Fprintf(&b, "- `%s`: %s of %s", escape.Line(l.Step), words.Count(l.Blobs, "file"), words.Size(l.Bytes))
 			if from := l.Fetched(); from != "" {
 				b.WriteString(", at " + escape.Line(from))

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -21,13 +22,19 @@ func Of(n int, one, many string) string {
 	return many
 }
 
-// More says how many of a list there are beyond the first n, as the end of a line: "and 3 more";
-// "": none.
-func More(all, n int) string {
-	if all <= n {
-		return ""
+// First gives the first n of a list with their places, then tells more how many are left, if
+// any are.
+func First[T any](list []T, n int, more func(left int)) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i, x := range list[:min(n, len(list))] {
+			if !yield(i, x) {
+				return
+			}
+		}
+		if left := len(list) - n; left > 0 {
+			more(left)
+		}
 	}
-	return fmt.Sprintf("and %d more", all-n)
 }
 
 // And lists the first n of some texts, and says how many more there are: a, b and 3 more.

@@ -17,6 +17,22 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// Number is how many there are of something.
+type Number struct {
+	N  int
+	Of string
+}
+
+// Counts says how many there are of each thing of which there is any: 3 hit, 1 ran.
+func Counts(list ...Number) (said []string) {
+	for _, x := range list {
+		if x.N > 0 {
+			said = append(said, fmt.Sprintf("%d %s", x.N, x.Of))
+		}
+	}
+	return said
+}
+
 // Size is a number of bytes in decimal units.
 func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 

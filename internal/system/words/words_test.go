@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,28 @@ func TestWords(t *testing.T) {
 		Seconds(440 * time.Millisecond): "0.4 s", Seconds(9970 * time.Millisecond): "10 s", Seconds(119_700 * time.Millisecond): "2 min 0 s",
 		Seconds(200 * time.Second): "3 min 20 s", Seconds(312 * time.Minute): "5 h 12 min",
 		Clip("four", 4): "four", Clip("größer", 3): "grö…",
+		strings.Join(Counts(Number{3, "hit"}, Number{0, "ran"}, Number{1, "failed"}), ", "): "3 hit, 1 failed",
+		Of(1, "has", "have"): "has", Of(2, "has", "have"): "have",
 		And(nil, 2): "", And(list, 4): "a, b, c, d", And(list, 1): "a and 3 more",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func TestFirst(t *testing.T) {
+	list := strings.Fields("a b c d")
+	for most, want := range map[int]string{0: "+4", 1: "0a+3", 3: "0a1b2c+1", 4: "0a1b2c3d", 9: "0a1b2c3d"} {
+		said := ""
+		for i, x := range First(list, most, func(left int) { said += fmt.Sprintf("+%d", left) }) {
+			said += fmt.Sprint(i) + x
+		}
+		if said != want {
+			t.Errorf("the first %d: %s, want %s", most, said, want)
+		}
+	}
+	for range First(list, 2, func(int) { t.Error("more is told to who has stopped") }) {
+		break
 	}
 }

@@ -1,0 +1,23 @@
+package view
+
+import (
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/paper/report"
+)
+
+// Reported prints what a report in a file has, and what else was written.
+func Reported(w io.Writer, r *report.Report, file string, written []string) {
+	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Items)), r.Summary.Hit, len(r.Nodes))
+	if r.Rebuilt.Steps > 0 {
+		Printf(w, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())
+	}
+	for _, path := range written {
+		Println(w, path)
+	}
+	Expectations(w, r.Judged, false)
+	if !r.Full() {
+		Printf(w, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
+	}
+}

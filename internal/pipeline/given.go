@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -69,28 +68,18 @@ func (l *loader) givenValues() map[string]given {
 }
 
 func (l *loader) arguments() []given {
-	names := make([]string, 0, len(l.Vars))
-	for n := range l.Vars {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return l.lines(argumentSource, names, func(n string) (string, string) { return n, l.Vars[n] })
+	return l.lines(argumentSource, sortedKeys(l.Vars), func(n string) (string, string) { return n, l.Vars[n] })
 }
 
 func (l *loader) environment() []given {
 	values := map[string]string{}
-	var names []string
 	for _, e := range l.Env {
 		name, value, ok := strings.Cut(e, "=")
 		if v, has := strings.CutPrefix(name, EnvPrefix); ok && has {
-			if _, again := values[v]; !again {
-				names = append(names, v)
-			}
 			values[v] = value
 		}
 	}
-	sort.Strings(names)
-	return l.lines(envSource, names, func(n string) (string, string) { return EnvPrefix + n, values[n] })
+	return l.lines(envSource, sortedKeys(values), func(n string) (string, string) { return EnvPrefix + n, values[n] })
 }
 
 // lines makes a text of NAME=VALUE lines, for diagnostics to quote.

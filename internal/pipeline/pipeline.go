@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -14,6 +15,8 @@ type Pos struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
+
+func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // Step is one piece of work: a step, table or figure block, or one instance of
 // such a block with for_each.

@@ -2,8 +2,9 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -162,12 +163,11 @@ func (l *loader) noBlock(p []string) (summary, detail string) {
 	}
 	given := strings.Join(p[:min(len(p), depth)], ".")
 	var all []string
-	for name := range l.byBlock {
+	for _, name := range sortedKeys(l.byBlock) {
 		if strings.HasPrefix(name, typ+".") {
 			all = append(all, name)
 		}
 	}
-	sort.Strings(all)
 	if len(p) >= depth { // the same name under another kind is the likelier slip
 		for _, a := range all {
 			if strings.HasSuffix(a, "."+p[depth-1]) {
@@ -221,12 +221,7 @@ func (l *loader) targets(tr hcl.Traversal) []*node {
 }
 
 func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(m))
 }
 
 // warnUnused reports variables and local values that nothing refers to.

@@ -126,7 +126,7 @@ func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sou
 		}
 		t, err := se.Registry.Resolved(ctx, sources, s.Task)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))
+			problems = append(problems, fmt.Errorf("%s: %s: %w", s.Pos, s.Address, err))
 			missing[i] = true
 			continue
 		}

@@ -1,12 +1,10 @@
 package view
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // unmetShown bounds the unmet expectations that are printed unless all are asked for; the
@@ -24,7 +22,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	for _, it := range j.Items {
 		for _, c := range it.Checks {
 			if unmet := c.Verdict == render.Differs || c.Verdict == render.IsNear; all || unmet && shown < unmetShown {
-				Printf(w, "%s  %s  %s: %s%s\n", place(c.Pos), it.Address, c.Verdict, c.Said(), severity(c.Severity))
+				Printf(w, "%s  %s  %s: %s%s\n", c.Pos, it.Address, c.Verdict, c.Said(), severity(c.Severity))
 				shown++
 			} else if unmet {
 				shown++
@@ -39,7 +37,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 			continue
 		}
 		shown++
-		Printf(w, "%s  claim %s  %s: “%s”%s\n", place(c.Pos), c.Name, c.Verdict, c.Text, severity(c.Severity))
+		Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, severity(c.Severity))
 		checks := c.Unmet()
 		if all {
 			checks = c.Checks
@@ -60,5 +58,3 @@ func severity(s render.Severity) string {
 	}
 	return "  (" + string(s) + ")"
 }
-
-func place(p pipeline.Pos) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }

@@ -2,7 +2,6 @@ package view
 
 import (
 	"io"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -68,7 +67,7 @@ func printMade(w io.Writer, m *why.Made) {
 		Rebuilt(w, "       ", m.Rebuilt)
 	}
 	for _, in := range words.First(m.Inputs, inputsShown, func(n int) { Printf(w, "       and %s more\n", Count(n, "input")) }) {
-		Printf(w, "       %s <- %s.%s  %s\n", in.Path, in.Step, in.Output, short(in.Digest))
+		Printf(w, "       %s <- %s.%s  %s\n", in.Path, in.Step, in.Output, shortDigest(in.Digest))
 	}
 }
 
@@ -118,12 +117,4 @@ func WhyRan(w io.Writer, st Style, answers []why.Past) {
 		}
 		printChanges(w, st, x.Changes)
 	}
-}
-
-// short is the first hex digits of a digest.
-func short(digest string) string {
-	if digest == "" {
-		return "none"
-	}
-	return strings.TrimPrefix(digest, "sha256:")[:12]
 }

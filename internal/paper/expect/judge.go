@@ -79,7 +79,7 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 	for _, c := range claims {
 		judged, err := judgeClaim(c, items)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: claim %q: %w", c.Pos.File, c.Pos.Line, c.Name, err)
+			return nil, fmt.Errorf("%s: claim %q: %w", c.Pos, c.Name, err)
 		}
 		j.Claims = append(j.Claims, judged)
 	}

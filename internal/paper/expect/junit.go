@@ -78,7 +78,7 @@ func (j *Judged) JUnit(w io.Writer) error {
 		for _, k := range c.Checks {
 			text = append(text, fmt.Sprintf("%s: %s", k.Verdict, k.Said()))
 		}
-		text = append(text, fmt.Sprintf("at: %s:%d", c.Pos.File, c.Pos.Line))
+		text = append(text, "at: "+c.Pos.String())
 		s.Cases = append(s.Cases, junitOf("claims", c.Name, c.Verdict, c.Fails(), c.Text, strings.Join(text, "\n")))
 	}
 	add(s)
@@ -125,5 +125,5 @@ func details(c Check) string {
 	if c.Source != "" {
 		lines = append(lines, "source: "+c.Source)
 	}
-	return strings.Join(append(lines, fmt.Sprintf("at: %s:%d", c.Pos.File, c.Pos.Line)), "\n")
+	return strings.Join(append(lines, "at: "+c.Pos.String()), "\n")
 }

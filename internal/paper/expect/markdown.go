@@ -18,7 +18,7 @@ func (j *Judged) Markdown(w io.Writer) error {
 	for _, it := range j.Items {
 		for _, c := range it.Checks {
 			if c.Verdict == render.Differs || c.Verdict == render.IsNear {
-				fmt.Fprintf(&unmet, "- **%s**%s `%s` %s (%s)\n", c.Verdict, lesser(c.Severity), it.Address, render.MarkdownText(c.Said()), at(c.Pos.File, c.Pos.Line))
+				fmt.Fprintf(&unmet, "- **%s**%s `%s` %s (`%s`)\n", c.Verdict, lesser(c.Severity), it.Address, render.MarkdownText(c.Said()), c.Pos)
 			}
 		}
 	}
@@ -26,7 +26,7 @@ func (j *Judged) Markdown(w io.Writer) error {
 		if c.Verdict != render.Broken && c.Verdict != render.IsNear {
 			continue
 		}
-		fmt.Fprintf(&unmet, "- **%s**%s “%s” (%s)\n", c.Verdict, lesser(c.Severity), render.MarkdownText(c.Text), at(c.Pos.File, c.Pos.Line))
+		fmt.Fprintf(&unmet, "- **%s**%s “%s” (`%s`)\n", c.Verdict, lesser(c.Severity), render.MarkdownText(c.Text), c.Pos)
 		for _, k := range c.Unmet() {
 			fmt.Fprintf(&unmet, "  - %s\n", render.MarkdownText(k.Said()))
 		}
@@ -67,5 +67,3 @@ func lesser(s render.Severity) string {
 	}
 	return " (" + string(s) + ")"
 }
-
-func at(file string, line int) string { return fmt.Sprintf("`%s:%d`", file, line) }

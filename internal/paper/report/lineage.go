@@ -2,7 +2,8 @@ package report
 
 import (
 	"encoding/json"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,7 +92,7 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 			nodes[i] = n
 			continue
 		}
-		n.Place = place(s)
+		n.Place = s.Pos.String()
 		if !it.Key.IsZero() {
 			n.Key = it.Key.String()
 		}
@@ -108,10 +109,10 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 			n.Counts, n.Bytes = r.Counts, r.Bytes()
 			n.Env, n.Notes = notesOf(r.Env)
 			n.Used = r.Used
-			for name, a := range r.Outputs {
+			for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+				a := r.Outputs[name]
 				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
 			}
-			sort.Slice(n.Outputs, func(a, b int) bool { return n.Outputs[a].Name < n.Outputs[b].Name })
 		}
 		nodes[i] = n
 	}
@@ -164,7 +165,7 @@ func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error)
 		edges = append(edges, e)
 		return in, nil
 	})
-	sort.SliceStable(edges, func(a, b int) bool { return edges[a].Path < edges[b].Path })
+	slices.SortStableFunc(edges, func(a, b Edge) int { return strings.Compare(a.Path, b.Path) })
 	return edges, err
 }
 
@@ -191,12 +192,7 @@ func leaves(out []Leaf, path string, v any) []Leaf {
 				return out
 			}
 		}
-		names := make([]string, 0, len(v))
-		for n := range v {
-			names = append(names, n)
-		}
-		sort.Strings(names)
-		for _, n := range names {
+		for _, n := range slices.Sorted(maps.Keys(v)) {
 			at := n
 			if path != "" {
 				at = path + "." + n
@@ -304,5 +300,3 @@ func upstream(nodes []Node, from []int) (out []int) {
 
 // Upstream lists the nodes that a table or figure comes from, including itself.
 func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
-
-func place(s plan.Step) string { return s.Pos.File + ":" + strconv.Itoa(s.Pos.Line) }

@@ -160,7 +160,7 @@ func (f *Facts) run(ctx context.Context, i int, w *Step) error {
 	for _, c := range changes {
 		wc := Change{Change: c}
 		if p, ok := s.AttrPos[c.Attribute()]; ok {
-			wc.Where = fmt.Sprintf("%s:%d", p.File, p.Line)
+			wc.Where = p.String()
 		}
 		w.Changes = append(w.Changes, wc)
 	}

@@ -1,7 +1,7 @@
 // Package session owns what a command does before its own work: it reads settings and the
 // pipeline, plans, opens the store and those of others, and previews what is there. The
 // packages in its folder are what several commands do with that: journal and belief say what
-// earlier runs left and what previews passed over, why and compare explain, drive runs and
+// earlier runs left and what previews passed over, why, compare and variants explain, drive runs and
 // follows runs (cards, livegraph), doctor checks a machine, steplog, saved, model and world
 // find what logs, apply, search and test need.
 //

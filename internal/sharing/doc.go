@@ -2,7 +2,8 @@
 // believed there: archives (pack makes them, archive is their format, crate and deposit
 // describe them), folders for a static host (publish), repositories of the Hugging Face hub
 // (repositories, hub), copies between stores (transfer), signatures (signers), and what is
-// accepted or made again to compare (accept, rebuild). choose decides which blobs go along.
+// accepted or made again to compare (accept, rebuild). choose decides which blobs go along, and
+// files finds and writes single outputs.
 //
 // It imports internal/session and what is below it. It must not know flags or how
 // anything is printed.

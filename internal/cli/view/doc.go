@@ -1,3 +1,3 @@
-// Package view prints plans and runs, for people and as JSON. It decides nothing: it shows
-// values of plan and workflows.
+// Package view prints what verbs found, for people and as JSON: plans, runs, what is in stores
+// and where it comes from. It decides nothing: it shows values of those who found them.
 package view

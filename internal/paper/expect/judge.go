@@ -35,7 +35,7 @@ type Item struct {
 	Done    bool    `json:"done"`
 	Checks  []Check `json:"checks"`
 
-	asked  Asked
+	asked  asked
 	table  *render.Table // of one that claims name
 	figure *render.Figure
 }
@@ -100,26 +100,20 @@ func (j *Judged) Of(index int) (checks []render.Check) {
 
 func judgeItem(ctx context.Context, v *plan.Preview, i int, read Reader) (*Item, error) {
 	s := v.Plan.Steps[i]
-	asked, err := AskedBy(s.Task.Config)
-	if err != nil {
+	it := &Item{Index: i, Address: s.Address, Checks: []Check{}}
+	if err := it.load(ctx, s.Task.Config, v.Items[i].Result, read); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Address, err)
 	}
-	it := &Item{Index: i, Address: s.Address, Paper: asked.Paper, Scale: asked.Scale, Other: asked.Other(), Checks: []Check{}, asked: asked}
-	judge := func(e render.Expectation) ([]render.Check, error) {
-		return e.Planned(asked.Paper, asked.Scale, asked.PaperScale), nil
-	}
-	if r := v.Items[i].Result; r != nil {
-		it.Done = true
-		if err := it.read(ctx, r, read); err != nil {
+	for n, e := range it.asked.Expect {
+		checks, err := it.judge(e)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
-		judge = it.judge
+		pos := placeOf(s.AttrPos, s.Pos, n)
+		for _, c := range checks {
+			it.Checks = append(it.Checks, Check{c, pos})
+		}
 	}
-	checks, err := asked.placed(s.AttrPos, s.Pos, judge)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Address, err)
-	}
-	it.Checks = append(it.Checks, checks...)
 	return it, nil
 }
 
@@ -128,10 +122,7 @@ func judgeItem(ctx context.Context, v *plan.Preview, i int, read Reader) (*Item,
 // left out.
 func Result(ctx context.Context, address string, config []byte, r *artifacts.Result, read Reader) (checks []render.Check, err error) {
 	it := &Item{Address: address}
-	if it.asked, err = AskedBy(config); err != nil {
-		return nil, err
-	}
-	if err := it.read(ctx, r, read); err != nil {
+	if err := it.load(ctx, config, r, read); err != nil {
 		return nil, err
 	}
 	for _, e := range it.asked.Expect {
@@ -140,6 +131,19 @@ func Result(ctx context.Context, address string, config []byte, r *artifacts.Res
 		}
 	}
 	return checks, nil
+}
+
+// load reads what an item's configuration expects and, if it has one, its result.
+func (it *Item) load(ctx context.Context, config []byte, r *artifacts.Result, read Reader) error {
+	if err := json.Unmarshal(config, &it.asked); err != nil {
+		return err
+	}
+	it.Paper, it.Scale, it.Other = it.asked.Paper, it.asked.Scale, !render.AtPaperScale(it.asked.Scale, it.asked.PaperScale)
+	if r == nil {
+		return nil
+	}
+	it.Done = true
+	return it.read(ctx, r, read)
 }
 
 // read fills in the cells of a result.
@@ -170,15 +174,20 @@ func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) erro
 	return json.Unmarshal(b, it.figure)
 }
 
+// judge compares what is there with an expectation; of an item that has not run, it says what
+// will be compared.
 func (it *Item) judge(e render.Expectation) (checks []render.Check, err error) {
-	if it.table != nil {
+	switch {
+	case it.table != nil:
 		it.table.Checks = nil
 		err = it.table.Expect(e)
 		return it.table.Checks, err
+	case it.figure != nil:
+		it.figure.Checks = nil
+		err = it.figure.Expect(it.asked.curves(), e)
+		return it.figure.Checks, err
 	}
-	it.figure.Checks = nil
-	err = it.figure.Expect(it.asked.curves(), e)
-	return it.figure.Checks, err
+	return e.Planned(it.asked.Paper, it.asked.Scale, it.asked.PaperScale), nil
 }
 
 // cell finds a cell of the item; of one that has not run it has no value.

@@ -43,6 +43,9 @@ func needsEncoding(r rune) bool {
 
 // DecodeName reads what EncodeName wrote.
 func DecodeName(field string) (string, error) {
+	if strings.IndexByte(field, '%') < 0 { // most names, and faster to see
+		return field, nil
+	}
 	name, err := url.PathUnescape(field)
 	if err != nil {
 		return "", fmt.Errorf("name %.80q: a %% must be followed by two hexadecimal digits", field)

@@ -71,20 +71,10 @@ func (j *Query) Relevant() []string { return j.relevant }
 // Grades are those of all judgments, in their order.
 func (j *Query) Grades() []int { return j.grades }
 
-// Grade is how relevant a document is, and whether anybody judged that. It makes no string
-// of the document's name.
-func (j *Query) Grade(document []byte) (grade int, ok bool) {
-	if j.places != nil {
-		at, ok := j.places[string(document)]
-		if !ok {
-			return 0, false
-		}
+// Grade is how relevant a document is, and whether anybody judged that.
+func (j *Query) Grade(document string) (grade int, judged bool) {
+	if at := j.find(document); at >= 0 {
 		return j.grades[at], true
-	}
-	for i, d := range j.documents {
-		if d == string(document) {
-			return j.grades[i], true
-		}
 	}
 	return 0, false
 }
@@ -151,12 +141,8 @@ func (q *Judgments) Relevant(query string) []string {
 
 // Grade is how relevant a document is to a query, and whether anybody judged that.
 func (q *Judgments) Grade(query, document string) (grade int, judged bool) {
-	j := q.of[query]
-	if j == nil {
-		return 0, false
-	}
-	if at := j.find(document); at >= 0 {
-		return j.grades[at], true
+	if j := q.of[query]; j != nil {
+		return j.Grade(document)
 	}
 	return 0, false
 }

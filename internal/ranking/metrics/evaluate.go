@@ -79,7 +79,7 @@ func (r *Ranking) rows(into []rawRow) []rawRow {
 		_, row.again = seen[h.Document]
 		if h.Document != "" && !row.again {
 			seen[h.Document] = struct{}{}
-			row.document = []byte(h.Document)
+			row.document = h.Document
 		}
 		into = append(into, row)
 	}

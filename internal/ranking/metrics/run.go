@@ -75,8 +75,8 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 		ranking := Ranking{Query: raw.query, Hypotheses: make([]Hypothesis, len(raw.rows))}
 		for i, row := range raw.rows {
 			h := &ranking.Hypotheses[i]
-			if row.document != nil {
-				h.Document = string(row.document)
+			if row.document != "" {
+				h.Document = row.document
 			} else if *h, _, err = parseMarked(row.name); err != nil {
 				return nil, fmt.Errorf("run: %w", err)
 			}
@@ -90,8 +90,8 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 const mark = "!"
 
 // parseMarked reads such a name, and says which of the two it is.
-func parseMarked(name []byte) (h Hypothesis, again bool, err error) {
-	marked := string(name[len(mark):])
+func parseMarked(name string) (h Hypothesis, again bool, err error) {
+	marked := name[len(mark):]
 	at := strings.IndexAny(marked, ":=")
 	if at < 0 || marked[at+1:] == "" && marked[at] == '=' {
 		return h, false, fmt.Errorf("document %.80q begins with %q but is neither %[2]sPOSITION:TEXT nor %[2]sPOSITION=DOCUMENT", name, mark)

@@ -1,12 +1,11 @@
 package metrics
 
 import (
-	"bytes"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
@@ -18,7 +17,8 @@ type runReader struct {
 	seen  map[string]int // queries, by the line where they begin
 	ahead bool           // line holds the first one of the next query
 	line  runLine
-	names nameSet
+	names map[string]int  // the query's documents, by their lines; emptied, it keeps its memory
+	text  strings.Builder // names that are kept
 }
 
 // runLine is a line, valid until the next one is read.
@@ -34,23 +34,23 @@ type rawRanking struct {
 	rows  []rawRow
 }
 
-// rawRow is a document as the file names it. document is what it names: nil for a
+// rawRow is a document as the file names it. document is what it names: "" for a
 // hypothesis that is not a document, or one that names a document again.
 type rawRow struct {
-	name, document []byte
+	name, document string
 	again          bool // it names a document again
 	score          float64
 }
 
 func newRunReader(r io.Reader) *runReader {
-	return &runReader{lines: unpack.NewLines(r), seen: map[string]int{}}
+	return &runReader{lines: unpack.NewLines(r), seen: map[string]int{}, names: map[string]int{}}
 }
 
 // next reads a query's lines into r, whose slices are valid until the next call; io.EOF
 // after the last.
 func (x *runReader) next(r *rawRanking) error {
 	r.rows = r.rows[:0]
-	x.names.clear()
+	clear(x.names)
 	if !x.ahead {
 		if err := x.readLine(); err != nil {
 			return err
@@ -95,30 +95,37 @@ func (x *runReader) next(r *rawRanking) error {
 
 // row keeps the line's document.
 func (x *runReader) row() (row rawRow, err error) {
-	row = rawRow{name: x.names.keep(x.line.name), score: x.line.score}
+	row = rawRow{name: x.keep(x.line.name), score: x.line.score}
 	if row.name[0] == mark[0] {
 		h, again, err := parseMarked(row.name)
 		if err != nil || !again {
 			return row, err
 		}
 		row.again = true
-		if at := x.names.find([]byte(h.Document)); at == 0 {
+		if x.names[h.Document] == 0 {
 			return row, fmt.Errorf("document %q does not appear above, where it should be named first", h.Document)
 		}
 		return row, nil
 	}
-	row.document = row.name
-	if bytes.IndexByte(row.name, '%') >= 0 {
-		name, err := qrels.DecodeName(string(row.name))
-		if err != nil {
-			return row, err
-		}
-		row.document = []byte(name)
+	if row.document, err = qrels.DecodeName(row.name); err != nil {
+		return row, err
 	}
-	if at := x.names.add(row.document, x.lines.Number()); at != 0 {
+	if at, ok := x.names[row.document]; ok {
 		return row, fmt.Errorf("document %q is on line %d already", row.document, at)
 	}
+	x.names[row.document] = x.lines.Number()
 	return row, nil
+}
+
+// keep copies a name next to others, so that not every one takes memory of its own.
+func (x *runReader) keep(name []byte) string {
+	if x.text.Cap()-x.text.Len() < len(name) {
+		x.text.Reset() // names hold what they stand in
+		x.text.Grow(max(32<<10, len(name)))
+	}
+	from := x.text.Len()
+	x.text.Write(name)
+	return x.text.String()[from:]
 }
 
 func (x *runReader) fail(err error) error { return fmt.Errorf("line %d: %w", x.lines.Number(), err) }
@@ -174,78 +181,3 @@ func splitFields(line []byte, into [][]byte) int {
 }
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-
-// nameSet is the documents of one query with the lines that they stand on. It is emptied
-// and filled again without giving up its memory.
-type nameSet struct {
-	seed  maphash.Seed
-	slots []nameSlot // a power of two
-	used  int
-	round uint32 // slots of other rounds are free
-	text  []byte // names that are kept
-}
-
-type nameSlot struct {
-	round uint32
-	line  int
-	name  []byte
-}
-
-func (s *nameSet) clear() {
-	if s.slots == nil {
-		s.seed, s.slots = maphash.MakeSeed(), make([]nameSlot, 1<<10)
-	}
-	s.used = 0
-	s.text = nil // rankings hold what was kept in it
-	if s.round++; s.round == 0 {
-		clear(s.slots)
-		s.round = 1
-	}
-}
-
-// keep copies a name.
-func (s *nameSet) keep(name []byte) []byte {
-	if cap(s.text)-len(s.text) < len(name) {
-		s.text = make([]byte, 0, max(32<<10, len(name)))
-	}
-	from := len(s.text)
-	s.text = append(s.text, name...)
-	return s.text[from:len(s.text):len(s.text)]
-}
-
-// slot is where a name is, or would be.
-func (s *nameSet) slot(name []byte) *nameSlot {
-	for at := maphash.Bytes(s.seed, name); ; at++ {
-		slot := &s.slots[at&uint64(len(s.slots)-1)]
-		if slot.round != s.round || string(slot.name) == string(name) {
-			return slot
-		}
-	}
-}
-
-// find is the line of a name, 0 for none.
-func (s *nameSet) find(name []byte) int {
-	if slot := s.slot(name); slot.round == s.round {
-		return slot.line
-	}
-	return 0
-}
-
-// add is find, and adds a name that is not there. The name must not change.
-func (s *nameSet) add(name []byte, line int) int {
-	slot := s.slot(name)
-	if slot.round == s.round {
-		return slot.line
-	}
-	*slot = nameSlot{s.round, line, name}
-	if s.used++; 2*s.used > len(s.slots) {
-		old := s.slots
-		s.slots = make([]nameSlot, 2*len(old))
-		for _, o := range old {
-			if o.round == s.round {
-				*s.slot(o.name) = o
-			}
-		}
-	}
-	return 0
-}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -172,7 +171,7 @@ func asTrecEval(a, b rawRow) int {
 	if c := cmp.Compare(float32(b.score), float32(a.score)); c != 0 {
 		return c
 	}
-	return bytes.Compare(b.name, a.name)
+	return strings.Compare(b.name, a.name)
 }
 
 // fill makes the view of a ranking, in the memory of the one before.
@@ -180,7 +179,7 @@ func (v *view) fill(rows []rawRow, j *qrels.Query, mode Mode) {
 	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.Grades()...)
 	slices.SortFunc(v.ideal, func(a, b int) int { return b - a })
 	for _, row := range rows {
-		grade, isDocument := unjudged, row.document != nil
+		grade, isDocument := unjudged, row.document != ""
 		if isDocument {
 			if said, ok := j.Grade(row.document); ok {
 				grade = said

@@ -2,6 +2,7 @@ package subword
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime"
@@ -26,12 +27,22 @@ import (
 // "</s>" around it (BART). The text of a special token gives that token, as in
 // transformers.
 type Subword struct {
-	mu            sync.RWMutex // guards native against Close
+	mu sync.RWMutex // guards built against Close
+	*built
+}
+
+// built is what a file is built into, which does not change.
+type built struct {
+	of            [sha256.Size]byte // the file's bytes
 	native        *tokenizers.Tokenizer
 	pieces        []string // by id
 	before, after []int32  // special tokens around a text
 	cuts          bool     // words end at blanks: PiecesPrefix need not read the whole text
 }
+
+// idle is the tokenizer that was closed last, for the next one of the same file: steps that follow one
+// another mostly have the same, which takes longer to build than a small collection to read.
+var idle atomic.Pointer[built]
 
 // LoadSubword reads a tokenizer.json or tokenizer.json.gz.
 func LoadSubword(path string) (*Subword, error) { return tokenize.Load(path, NewSubword) }
@@ -50,7 +61,13 @@ func NewSubword(data []byte) (*Subword, error) {
 }
 
 func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
-	t = &Subword{cuts: c.PreTokenizer.AtBlanks()}
+	of := sha256.Sum256(plain)
+	if b := idle.Swap(nil); b != nil && b.of == of {
+		return &Subword{built: b}, nil
+	} else if b != nil {
+		b.native.Close()
+	}
+	t = &Subword{built: &built{of: of, cuts: c.PreTokenizer.AtBlanks()}}
 	if t.pieces, err = piecesOf(c); err != nil {
 		return nil, err
 	}
@@ -69,7 +86,7 @@ func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
 		at++
 	}
 	if t.before, t.after = whole[:at], whole[at+len(text):]; len(text) == 0 || len(t.after) == 0 {
-		t.Close()
+		t.native.Close()
 		return nil, errors.New("it puts no end token after a text: its post_processor must, as those of T5, BART and BERT do")
 	}
 	return t, nil
@@ -173,16 +190,18 @@ func newEncoder(data []byte) (Encoder, error) {
 	return t, nil
 }
 
-// Close frees the native tokenizer. No other method may be called after it.
+// Close gives the native tokenizer back: it is freed once another one is closed or built. No other method may be called after it.
 func (t *Subword) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.native == nil {
+	was := t.built
+	if t.built = nil; was != nil {
+		was = idle.Swap(was)
+	}
+	if was == nil {
 		return nil
 	}
-	err := t.native.Close()
-	t.native = nil
-	return err
+	return was.native.Close()
 }
 
 // End is the last token that stands after a text, "</s>" of T5 and BART.
@@ -219,7 +238,7 @@ func (t *Subword) encode(text string, special bool) []int32 {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if t.native == nil {
+	if t.built == nil {
 		panic("subword: tokenizer used after Close")
 	}
 	ids := t.native.EncodeWithOptions(text, special).IDs
@@ -268,7 +287,7 @@ func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if t.native == nil {
+	if t.built == nil {
 		panic("subword: tokenizer used after Close")
 	}
 	return t.native.Decode(known, skipSpecial)

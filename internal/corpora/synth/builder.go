@@ -113,6 +113,17 @@ func (b *builder) close() {
 	}
 }
 
+// closeLine ends the innermost element and the line, closeBelow on a line of its own.
+func (b *builder) closeLine() {
+	b.close()
+	b.raw("\n")
+}
+
+func (b *builder) closeBelow() {
+	b.raw("\n")
+	b.closeLine()
+}
+
 // in writes an element around what inside writes.
 func (b *builder) in(el *element, inside func(), attrs ...string) {
 	b.open(el, attrs...)
@@ -150,9 +161,7 @@ func (b *builder) italic(text string) {
 func (b *builder) link(text string) { b.linkTo(text, text) }
 
 func (b *builder) linkTo(target, text string) {
-	b.raw(`<A href="/wiki/`, urlTitle(target), `" title="`)
-	b.html = appendEscaped(b.html, target)
-	b.raw(`">`)
+	b.raw(`<A href="/wiki/`, urlTitle(target), `" title="`, escaped.Replace(target), `">`)
 	b.text(text)
 	b.raw("</A>")
 }
@@ -167,7 +176,7 @@ func (b *builder) mark(answer string, inside func()) {
 // token writes one text token whose surface is not what is stored.
 func (b *builder) token(surface, stored string) {
 	start := len(b.html)
-	b.html = appendEscaped(b.html, surface)
+	b.raw(escaped.Replace(surface))
 	b.put(start, surface, stored)
 }
 
@@ -189,26 +198,8 @@ func (b *builder) put(start int, surface, stored string) {
 	}
 }
 
-// appendEscaped writes text as NQ's HTML has it.
-func appendEscaped(dst []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '&':
-			dst = append(dst, "&amp;"...)
-		case '<':
-			dst = append(dst, "&lt;"...)
-		case '>':
-			dst = append(dst, "&gt;"...)
-		case '"':
-			dst = append(dst, "&quot;"...)
-		case '\'':
-			dst = append(dst, "&#39;"...)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
+// escaped writes text as NQ's HTML has it.
+var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
 // finished are the candidates that are large enough, in order.
 func (b *builder) finished() []candidate {

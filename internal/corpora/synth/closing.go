@@ -15,9 +15,7 @@ func (w *writer) closing() {
 	for range 3 {
 		w.item(func() { w.link(name(w.r) + " " + pick(w.r, w.topic.words)) })
 	}
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 	w.sectionHeading(elH2, 91, footers[1])
 	w.raw("<DIV class=\"reflist\">\n")
 	w.open(elOl, `class="references"`)
@@ -51,9 +49,7 @@ func (w *writer) closing() {
 		w.text("Official website")
 		w.raw("</A>")
 	})
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 	w.navbox()
 }
 
@@ -117,9 +113,7 @@ func (w *writer) frame() {
 	w.raw("</DIV>\n<NOSCRIPT><IMG src=\"//en.wikipedia.org/wiki/Special:CentralAutoLogin/start?type=1x1\" alt=\"\" /></NOSCRIPT></DIV>\t\t\t\t\t<DIV class=\"printfooter\">\n\t\t\t\t\t\t")
 	w.text(`Retrieved from "`)
 	address := "https://en.wikipedia.org/w/index.php?title=" + urlTitle(t.title) + "&oldid=" + oldid
-	w.raw(`<A dir="ltr" href="`)
-	w.html = appendEscaped(w.html, address)
-	w.raw(`">`)
+	w.raw(`<A dir="ltr" href="`, escaped.Replace(address), `">`)
 	w.text(address)
 	w.raw("</A>")
 	w.text(`"`)

@@ -22,16 +22,14 @@ func (w *writer) notice() {
 			},
 		)
 		w.raw("</TBODY>")
-		w.close()
-		w.raw("\n")
+		w.closeLine()
 	case sidebar:
 		w.open(elTable, `class="vertical-navbox nowraplinks"`, `style="float:right"`)
 		w.raw("<TBODY>")
 		w.row(w.th(capital(w.topic.noun) + "s of " + w.topic.place))
 		w.row(func() { w.in(elTd, w.bulletList) })
 		w.raw("</TBODY>")
-		w.close()
-		w.raw("\n")
+		w.closeLine()
 	}
 }
 
@@ -44,18 +42,14 @@ func (w *writer) infobox() {
 		w.leaf(elTh, name, label...)
 		w.raw("\n")
 		w.in(elTd, value)
-		w.raw("\n")
-		w.close()
-		w.raw("\n")
+		w.closeBelow()
 	}
 	w.open(elTable, `class="infobox vevent"`, `style="width:22em"`)
 	w.raw("\n<TBODY>")
 	w.open(elTr)
 	w.raw("\n")
 	w.leaf(elTh, t.bare, `colspan="2"`, `class="summary"`, `style="text-align:center;font-size:125%;font-weight:bold"`)
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 	w.open(elTr)
 	w.raw("\n")
 	w.open(elTd, `colspan="2"`, `style="text-align:center"`)
@@ -67,9 +61,7 @@ func (w *writer) infobox() {
 		w.raw("\n")
 	}
 	w.close()
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 	row("Location", func() { w.link(t.place) })
 	row("Year", func() {
 		w.text(strconv.Itoa(t.year))
@@ -91,6 +83,5 @@ func (w *writer) infobox() {
 	})
 	row("No. of "+t.terms[0]+"s", func() { w.text(strconv.Itoa(2 + w.r.n(90))) })
 	w.raw("</TBODY>")
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 }

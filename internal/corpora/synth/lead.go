@@ -32,8 +32,7 @@ func (w *writer) introduction() string {
 		w.text(fmt.Sprintf(". By %d it had %d visitors a year.", t.year+1, 1000+97*edits+w.page.index%90))
 		w.ref()
 	})
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 	w.open(elP)
 	w.text("The " + t.noun + " of " + t.place + " was " + pick(w.r, verbs) + " with " + t.helper)
 	if w.page.volatile == early {
@@ -41,8 +40,7 @@ func (w *writer) introduction() string {
 	}
 	w.text(`. In the "` + t.words[2] + " " + t.words[10] + `" of ` + strconv.Itoa(t.year+7) + ", " + t.person + "'s " + t.terms[1] + " didn't " + pick(w.r, []string{"change", "move", "return"}) + ".")
 	w.ref()
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 	w.sentences(3)
 	return first
 }

@@ -18,9 +18,7 @@ func (w *writer) bulletList() {
 	for range 5 + w.r.n(8) {
 		w.item(w.entry)
 	}
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 }
 
 // nestedList has three levels, and text after a nested list.
@@ -45,17 +43,13 @@ func (w *writer) nestedList() {
 					})
 				})
 			}
-			w.raw("\n")
-			w.close()
-			w.raw("\n")
+			w.closeBelow()
 			if i == 2 {
 				w.text("and others")
 			}
 		})
 	}
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 }
 
 func (w *writer) numberedList() {
@@ -67,9 +61,7 @@ func (w *writer) numberedList() {
 	for range 3 + w.r.n(6) {
 		w.item(func() { w.text(w.sentence()) })
 	}
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 }
 
 // definitions has a definition without a term, and a term without a definition.
@@ -85,7 +77,5 @@ func (w *writer) definitions() {
 	}
 	w.raw("\n")
 	w.leaf(elDt, capital(pick(w.r, w.topic.terms)))
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 }

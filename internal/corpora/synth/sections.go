@@ -106,8 +106,7 @@ func (w *writer) contents(list []section) {
 				w.raw("\n")
 			}
 			if major > 0 {
-				w.close()
-				w.raw("\n")
+				w.closeLine()
 			}
 			major, minor = major+1, 0
 			entry(1, i+1, strconv.Itoa(major), s.heading)
@@ -120,19 +119,15 @@ func (w *writer) contents(list []section) {
 		}
 		minor++
 		entry(2, i+1, strconv.Itoa(major)+"."+strconv.Itoa(minor), s.heading)
-		w.close()
-		w.raw("\n")
+		w.closeLine()
 	}
 	if minor > 0 {
-		w.close()
-		w.raw("\n")
+		w.closeLine()
 	}
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 	for i, heading := range footers {
 		entry(1, len(list)+i+1, strconv.Itoa(major+i+1), heading)
-		w.close()
-		w.raw("\n")
+		w.closeLine()
 	}
 	w.close()
 	w.raw("\n</DIV>\n")
@@ -152,8 +147,7 @@ func (w *writer) sectionHeading(el *element, n int, heading string) {
 	w.raw(`</A><SPAN class="mw-editsection-bracket">`)
 	w.text("]")
 	w.raw("</SPAN></SPAN>")
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 }
 
 func (w *writer) section(n int, s section) {
@@ -219,8 +213,7 @@ func (w *writer) characters() {
 	w.entity(`&#39;</SPAN>s`, "'</SPAN>s", "'s") // markup inside a token
 	w.raw("</I>")
 	w.text(" " + pick(w.r, nouns) + " Straße İzmir naïve.")
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 }
 
 // oddMarkup has gaps that hold more than white space: comments, line breaks,
@@ -252,13 +245,11 @@ func (w *writer) oddMarkup() {
 	w.text("]")
 	w.raw("</SUP>")
 	w.text(".")
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 	w.empty(elP, "<BR />")
 	w.raw("\n")
 	w.open(elUl)
 	w.empty(elLi, "<SPAN></SPAN>")
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 	w.paragraph()
 }

@@ -1,7 +1,9 @@
 package synth
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -120,18 +122,10 @@ func (s stubPage) append(b []byte, cfg Config, t *Stub) []byte {
 		t.Namespaces = map[int]int{}
 	}
 	t.Namespaces[s.ns]++
-	b = append(b, "  <page>\n    <title>"...)
-	b = appendXML(b, s.title)
-	b = append(b, "</title>\n    <ns>"...)
-	b = strconv.AppendInt(b, int64(s.ns), 10)
-	b = append(b, "</ns>\n    <id>"...)
-	b = strconv.AppendInt(b, int64(cfg.pageID(s.lane)), 10)
-	b = append(b, "</id>\n"...)
+	b = fmt.Appendf(b, "  <page>\n    <title>%s</title>\n    <ns>%d</ns>\n    <id>%d</id>\n", escapedXML.Replace(s.title), s.ns, cfg.pageID(s.lane))
 	if s.redirect != "" {
 		t.Redirects++
-		b = append(b, "    <redirect title=\""...)
-		b = appendXML(b, s.redirect)
-		b = append(b, "\" />\n"...)
+		b = fmt.Appendf(b, "    <redirect title=\"%s\" />\n", escapedXML.Replace(s.redirect))
 	}
 	r := &rng{mix(cfg.Seed, forStub, uint64(s.lane), 2)}
 	when := time.Date(2004, 1, 1, 0, 0, r.n(86400), 0, time.UTC)
@@ -151,35 +145,20 @@ func (s stubPage) append(b []byte, cfg Config, t *Stub) []byte {
 }
 
 func appendRevision(b []byte, r *rng, id, parent int, when time.Time) []byte {
-	b = append(b, "    <revision>\n      <id>"...)
-	b = strconv.AppendInt(b, int64(id), 10)
-	b = append(b, "</id>\n"...)
+	b = fmt.Appendf(b, "    <revision>\n      <id>%d</id>\n", id)
 	if parent != 0 {
-		b = append(b, "      <parentid>"...)
-		b = strconv.AppendInt(b, int64(parent), 10)
-		b = append(b, "</parentid>\n"...)
+		b = fmt.Appendf(b, "      <parentid>%d</parentid>\n", parent)
 	}
-	b = append(b, "      <timestamp>"...)
-	b = when.AppendFormat(b, "2006-01-02T15:04:05Z")
-	b = append(b, "</timestamp>\n"...)
+	b = fmt.Appendf(b, "      <timestamp>%s</timestamp>\n", when.Format(time.RFC3339))
 	switch k := r.n(50); {
 	case k == 0:
 		b = append(b, "      <contributor deleted=\"deleted\" />\n"...)
 	case k < 15:
-		b = append(b, "      <contributor>\n        <ip>"...)
-		for i := range 4 {
-			if i > 0 {
-				b = append(b, '.')
-			}
-			b = strconv.AppendInt(b, int64(1+r.n(250)), 10)
-		}
-		b = append(b, "</ip>\n      </contributor>\n"...)
+		octet := func() int { return 1 + r.n(250) }
+		b = fmt.Appendf(b, "      <contributor>\n        <ip>%d.%d.%d.%d</ip>\n      </contributor>\n", octet(), octet(), octet(), octet())
 	default:
-		b = append(b, "      <contributor>\n        <username>"...)
-		b = append(b, pick(r, []string{"Alice", "Bob &amp; Co", "Ünï", "CitationBot", "Example editor"})...)
-		b = append(b, "</username>\n        <id>"...)
-		b = strconv.AppendInt(b, int64(1000+r.n(33_000_000)), 10)
-		b = append(b, "</id>\n      </contributor>\n"...)
+		user := pick(r, []string{"Alice", "Bob &amp; Co", "Ünï", "CitationBot", "Example editor"})
+		b = fmt.Appendf(b, "      <contributor>\n        <username>%s</username>\n        <id>%d</id>\n      </contributor>\n", user, 1000+r.n(33_000_000))
 	}
 	if r.chance(25) {
 		b = append(b, "      <minor/>\n"...)
@@ -188,39 +167,19 @@ func appendRevision(b []byte, r *rng, id, parent int, when time.Time) []byte {
 	case k == 0:
 		b = append(b, "      <comment deleted=\"deleted\" />\n"...)
 	case k < 85:
-		b = append(b, "      <comment>"...)
-		b = append(b, pick(r, comments)...)
-		b = append(b, "</comment>\n"...)
+		b = fmt.Appendf(b, "      <comment>%s</comment>\n", pick(r, comments))
 	}
 	b = append(b, "      <model>wikitext</model>\n      <format>text/x-wiki</format>\n"...)
 	if r.n(200) == 0 {
 		return append(b, "      <text deleted=\"deleted\" />\n      <sha1/>\n    </revision>\n"...)
 	}
-	b = append(b, "      <text id=\""...)
-	b = strconv.AppendInt(b, int64(1+r.n(870_000_000)), 10)
-	b = append(b, "\" bytes=\""...)
-	b = strconv.AppendInt(b, int64(r.n(150_000)), 10)
-	b = append(b, "\" />\n      <sha1>"...)
+	id, bytes := 1+r.n(870_000_000), r.n(150_000)
+	b = fmt.Appendf(b, "      <text id=\"%d\" bytes=\"%d\" />\n      <sha1>", id, bytes)
 	for range 31 {
 		b = append(b, "0123456789abcdefghijklmnopqrstuvwxyz"[r.n(36)])
 	}
 	return append(b, "</sha1>\n    </revision>\n"...)
 }
 
-func appendXML(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '&':
-			b = append(b, "&amp;"...)
-		case '<':
-			b = append(b, "&lt;"...)
-		case '>':
-			b = append(b, "&gt;"...)
-		case '"':
-			b = append(b, "&quot;"...)
-		default:
-			b = append(b, c)
-		}
-	}
-	return b
-}
+// escapedXML writes text as a dump has it.
+var escapedXML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")

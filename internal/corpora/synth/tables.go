@@ -14,8 +14,7 @@ func (w *writer) table(class, caption string, rows func()) {
 	w.raw("<TBODY>")
 	rows()
 	w.raw("</TBODY>")
-	w.close()
-	w.raw("\n")
+	w.closeLine()
 }
 
 func (w *writer) row(cells ...func()) {
@@ -24,9 +23,7 @@ func (w *writer) row(cells ...func()) {
 		w.raw("\n")
 		cell()
 	}
-	w.raw("\n")
-	w.close()
-	w.raw("\n")
+	w.closeBelow()
 }
 
 // th and td make cells; attrs are in the HTML as they are.

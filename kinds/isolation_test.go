@@ -48,17 +48,17 @@ func isolatedStudy(t *testing.T, mode isolation.Mode, change func(script string)
 // that reads a file which it does not declare is caught.
 func TestIsolatedStudy(t *testing.T) {
 	seeds := map[string]string{"seeds": "1"}
-	outputs := func(l *local, file string) (digests []string, notes []string) {
-		for _, r := range l.run(l.plan(file, seeds, "step.command")) {
+	outputs := func(l *local, file, steps string) (digests []string, notes []string) {
+		for _, r := range l.run(l.plan(file, seeds, steps)) {
 			digests = append(digests, r.Outputs["out"].Digest.Hex())
 			notes = append(notes, fmt.Sprint(r.Env[step.NotePrefix+"isolation"], r.Counts["outside"], r.Env[step.NotePrefix+"isolation, outside its folder and the system it used"]))
 		}
 		return digests, notes
 	}
 	same := func(s string) string { return s }
-	want, _ := outputs(newLocal(t), isolatedStudy(t, isolation.Off, same))
+	want, _ := outputs(newLocal(t), isolatedStudy(t, isolation.Off, same), "step.command")
 	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
-		got, notes := outputs(newLocal(t), isolatedStudy(t, mode, same))
+		got, notes := outputs(newLocal(t), isolatedStudy(t, mode, same), "step.command")
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: other outputs", mode)
 		}
@@ -77,7 +77,7 @@ func TestIsolatedStudy(t *testing.T) {
 	reads := func(s string) string {
 		return fmt.Sprintf("BEGIN { getline noise < %q }\n", undeclared) + s
 	}
-	_, notes := outputs(newLocal(t), isolatedStudy(t, isolation.Warn, reads))
+	_, notes := outputs(newLocal(t), isolatedStudy(t, isolation.Warn, reads), "step.command.points")
 	if !slices.Contains(notes, "warn1read "+undeclared) {
 		t.Errorf("warn recorded %q", notes)
 	}

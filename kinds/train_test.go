@@ -53,7 +53,7 @@ func TestTrain(t *testing.T) {
 		testTrain(t, f, []docid.Kind{docid.KindNaive}, 80, 3)
 	})
 	t.Run("bart", func(t *testing.T) {
-		testTrain(t, newBARTTraining(t, newLocal(t)), []docid.Kind{docid.KindAtomic, docid.KindNaive}, 400, 2)
+		testTrain(t, newBARTTraining(t, newLocal(t)), []docid.Kind{docid.KindAtomic, docid.KindNaive}, 240, 2)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 var shapes = map[string][]int64{"matrix": {12, 7}, "tall": {40, 3}, "vector": {9}, "rows": {5, 1}, "unused_rows": {6, 4}}
@@ -122,7 +123,7 @@ func TestTwentyStepsAreTransformers(t *testing.T) {
 
 // 5 steps, saved, read by a new optimizer, 5 more, are 10 steps, bit for bit.
 func TestResumeIsExact(t *testing.T) {
-	err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		g := open(t, true)
 		options := Defaults()
 		options.WeightDecay = 0.01
@@ -161,15 +162,12 @@ func TestResumeIsExact(t *testing.T) {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // The composed path, which other devices take, agrees with the kernels; a third
 // dimension takes it on a CPU.
 func TestComposedAgrees(t *testing.T) {
-	err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		rng := &tensor.RNG{Seed: 4}
 		flat, g := s.Normal(rng, 0, 1, 300, 70), s.Normal(rng, 0, 30, 300, 70)
 		cube := s.Clone(s.View(flat, 1, 300, 70))
@@ -192,13 +190,10 @@ func TestComposedAgrees(t *testing.T) {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestMistakes(t *testing.T) {
-	err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		p := []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}
 		if _, err := New(p, Options{}); err == nil {
 			t.Error("empty options were accepted")
@@ -237,7 +232,4 @@ func TestMistakes(t *testing.T) {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/model/tensor/near"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // many are parameters of several classes: some alone, some of three dimensions, one a number, one
@@ -51,10 +51,10 @@ func rateOf(s *tensor.Scope, rate float64) *tensor.Tensor {
 func same(t *testing.T, what string, a, b *Optimizer) {
 	t.Helper()
 	for i, p := range a.params {
-		near.Same(t, fmt.Sprintf("%s: %s %v", what, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 1e-5)
+		tensortest.Near(t, fmt.Sprintf("%s: %s %v", what, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 1e-5)
 		for _, place := range []int{a.moments[i].row, a.moments[i].col, a.moments[i].full} {
 			if place >= 0 {
-				near.Same(t, fmt.Sprintf("%s: moment %d of %s", what, place, p.Name), a.At(place), b.At(place), 1e-5)
+				tensortest.Near(t, fmt.Sprintf("%s: moment %d of %s", what, place, p.Name), a.At(place), b.At(place), 1e-5)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func TestStepOnIsStep(t *testing.T) {
 	}
 	for name, o := range options {
 		t.Run(name, func(t *testing.T) {
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
 				for step := range uint64(20) {
 					a.StepOn(draw(s, 10+step, 0.1, 0.3), rateOf(s, 0.01), nil)
@@ -84,9 +84,7 @@ func TestStepOnIsStep(t *testing.T) {
 				if a.Steps() != 20 {
 					t.Errorf("%d steps", a.Steps())
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		})
 	}
 	t.Cleanup(func() {
@@ -101,7 +99,7 @@ func TestOneRate(t *testing.T) {
 	for _, scale := range []bool{false, true} {
 		o := Defaults()
 		o.ScaleParameter, o.WeightDecay = scale, 0.1
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
 			on := s.Zeros(tensor.F32, tensor.CPU, 1)
 			for step, rate := range []float64{0.3, 0.002} {
@@ -110,9 +108,7 @@ func TestOneRate(t *testing.T) {
 				b.Step(draw(s, 10+uint64(step), 0.1, 0.3), rate)
 				same(t, fmt.Sprintf("at rate %v", rate), a, b)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
@@ -121,24 +117,22 @@ func TestDecayAlone(t *testing.T) {
 	for _, scale := range []bool{false, true} {
 		o := Defaults()
 		o.ScaleParameter, o.WeightDecay = scale, 0.3
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			a, b, none := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o), draw(s, 2, 0, 0)
 			for range 3 {
 				a.StepOn(none, rateOf(s, 0.2), nil)
 				b.Step(none, 0.2)
 			}
 			for i, p := range a.params {
-				near.Same(t, fmt.Sprintf("scale %v: %s %v", scale, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 4e-7)
+				tensortest.Near(t, fmt.Sprintf("scale %v: %s %v", scale, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 4e-7)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
 func TestTwentyStepsOnAreTransformers(t *testing.T) {
 	for _, scaled := range []bool{false, true} {
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			g := open(t, scaled)
 			options := Defaults()
 			options.ScaleParameter = scaled
@@ -153,9 +147,7 @@ func TestTwentyStepsOnAreTransformers(t *testing.T) {
 					g.near(fmt.Sprintf("after.%d.%s", step, p.Name), p.Tensor, shapes[p.Name]...)
 				}
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
@@ -171,7 +163,7 @@ func scaled(s *tensor.Scope, grads []*tensor.Tensor, scale float64, dtype tensor
 // them, make the same as float32 gradients, divided and clipped one after another, and no bad ones.
 func TestScaledAndSkipped(t *testing.T) {
 	for _, bad := range []string{"loss", "gradient", "first", "none"} {
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			o := Defaults()
 			o.WeightDecay = 0.1
 			a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
@@ -219,9 +211,7 @@ func TestScaledAndSkipped(t *testing.T) {
 			if state, _ := scaler.Read(); state.Scale != scale || state.Skipped != 20-b.Steps() {
 				t.Errorf("bad %s: %+v, want scale %v", bad, state, scale)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
@@ -240,7 +230,7 @@ func params(a *Optimizer) (all [][]byte) {
 
 // TestOnAndOff: Step and StepOn one after another, with the state written and read between them.
 func TestOnAndOff(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		whole := start(t, named(draw(s, 1, 0, 1)), Defaults())
 		parts := named(draw(s, 1, 0, 1))
 		a := start(t, parts, Defaults())
@@ -270,13 +260,11 @@ func TestOnAndOff(t *testing.T) {
 			}
 		}
 		same(t, "in turns", a, whole)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 func TestMistakesOn(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		a := start(t, []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}, Defaults())
 		for want, grads := range map[string][]*tensor.Tensor{
 			"0 gradients for 1":          nil,
@@ -298,7 +286,5 @@ func TestMistakesOn(t *testing.T) {
 		}
 		none := start(t, nil, Defaults())
 		none.StepOn(nil, nil, nil)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }

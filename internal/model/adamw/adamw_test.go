@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 var options = Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-6, WeightDecay: 0.1}
@@ -50,7 +51,7 @@ func TestFormula(t *testing.T) {
 }
 
 func formula(t *testing.T, update func(*Optimizer, []*tensor.Tensor)) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		params := named(draw(s, 1, 1))
 		a := start(t, params)
 		type value struct{ p, m, v float64 }
@@ -84,15 +85,13 @@ func formula(t *testing.T, update func(*Optimizer, []*tensor.Tensor)) {
 				}
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // TestComposedAgrees: the path of other devices, which a gradient of another type takes,
 // with the kernel; and any number of threads.
 func TestComposedAgrees(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		one, other, threads := named(draw(s, 1, 1)), named(draw(s, 1, 1)), named(draw(s, 1, 1))
 		a, b, c := start(t, one), start(t, other), start(t, threads)
 		defer tensor.SetNumThreads(tensor.NumThreads())
@@ -120,14 +119,12 @@ func TestComposedAgrees(t *testing.T) {
 				t.Errorf("%s differs between one and three threads", one[i].Name)
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // TestResumeIsExact: 5 steps, saved, read by a new optimizer, 5 more, are 10 steps, bit for bit.
 func TestResumeIsExact(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		steps := func(a *Optimizer, from, to uint64) {
 			for step := from; step <= to; step++ {
 				a.Step(draw(s, 10+step, 0.3), 0.01)
@@ -151,13 +148,11 @@ func TestResumeIsExact(t *testing.T) {
 				t.Errorf("%s differs", whole[i].Name)
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 func TestMistakes(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		p := []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}
 		for _, bad := range []Options{{}, {Beta1: 1, Beta2: 0.9, Eps: 1}, {Beta2: -1, Eps: 1}, {Eps: 1, WeightDecay: math.NaN()}} {
 			if _, err := New(p, bad); err == nil {
@@ -192,7 +187,5 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/model/tensor/near"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // same compares parameters and state within 1e-5 of the largest value of each; squares within 4e-5:
@@ -19,7 +19,7 @@ func same(t *testing.T, what string, a, b *Optimizer) {
 	t.Helper()
 	alike := func(got, want *tensor.Tensor, name string, within float64) {
 		t.Helper()
-		near.Same(t, what+": "+name, got, want, within)
+		tensortest.Near(t, what+": "+name, got, want, within)
 	}
 	for i, p := range a.params {
 		alike(p.Tensor, b.params[i].Tensor, p.Name, 1e-5)
@@ -42,7 +42,7 @@ func state(a *Optimizer) (all [][]byte) {
 
 func TestStepOnIsStep(t *testing.T) {
 	for _, o := range []Options{options, {Beta1: 0, Beta2: 0.999, Eps: 1e-8}} {
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			make := func() *Optimizer {
 				a, err := New(named(draw(s, 1, 1)), o)
 				if err != nil {
@@ -60,15 +60,13 @@ func TestStepOnIsStep(t *testing.T) {
 			if a.Steps() != 20 {
 				t.Errorf("%d steps", a.Steps())
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
 // TestOneRate: the rate is a tensor, whose value changes between updates.
 func TestOneRate(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		a, b := start(t, named(draw(s, 1, 1))), start(t, named(draw(s, 1, 1)))
 		on := s.Zeros(tensor.F32, tensor.CPU, 1)
 		for step, rate := range []float64{0.3, 0.002} {
@@ -77,15 +75,13 @@ func TestOneRate(t *testing.T) {
 			b.Step(draw(s, 10+uint64(step), 0.3), rate)
 			same(t, "after a step", a, b)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // TestScaledAndSkipped: gradients in float16 of a scaled loss, clipped, with bad ones among them.
 func TestScaledAndSkipped(t *testing.T) {
 	for _, first := range []uint64{0, 3} {
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			a, b := start(t, named(draw(s, 1, 1))), start(t, named(draw(s, 1, 1)))
 			scaler, err := amp.New(tensor.CPU, amp.Options{Scaled: true, ClipNorm: 0.5, Ring: 20})
 			if err != nil {
@@ -131,15 +127,13 @@ func TestScaledAndSkipped(t *testing.T) {
 			if a.Steps() != 16 {
 				t.Errorf("%d steps", a.Steps())
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
 // TestOnAndOff: Step and StepOn one after another, with the state written and read between them.
 func TestOnAndOff(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		whole, parts := start(t, named(draw(s, 1, 1))), named(draw(s, 1, 1))
 		a := start(t, parts)
 		for step := range uint64(12) {
@@ -164,13 +158,11 @@ func TestOnAndOff(t *testing.T) {
 			}
 		}
 		same(t, "in turns", a, whole)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 func TestMistakesOn(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		a := start(t, []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}})
 		for want, grads := range map[string][]*tensor.Tensor{
 			"0 gradients for 1":               nil,
@@ -191,7 +183,5 @@ func TestMistakesOn(t *testing.T) {
 			}
 		}
 		start(t, nil).StepOn(nil, nil, nil)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/model/tensor/near"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 )
 
@@ -120,7 +120,7 @@ func onCPU(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (optimiz
 func compare(t *testing.T, card func() (end func())) {
 	for name, make := range optimizers {
 		for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16} {
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				end := card()
 				got, state, steps := onCard(t, s, make, tensor.CUDA(0), d)
 				end()
@@ -129,11 +129,9 @@ func compare(t *testing.T, card func() (end func())) {
 					t.Errorf("%s, %s: %d steps, %+v; want %d, %+v", name, d, steps, state, wantSteps, wantState)
 				}
 				for i := range want {
-					near.Same(t, fmt.Sprintf("%s, %s: %s", name, d, want[i].Name), got[i].Tensor, want[i].Tensor, 1e-5)
+					tensortest.Near(t, fmt.Sprintf("%s, %s: %s", name, d, want[i].Name), got[i].Tensor, want[i].Tensor, 1e-5)
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/calls"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // asked are the operators that f calls, each with what it takes: numbers, and tensors' shapes. What the
@@ -38,7 +39,7 @@ func TestOneCallForAllUpdates(t *testing.T) {
 	card := tensor.CUDA(0)
 	for name, make := range optimizers {
 		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				defer tensor.Emulate()()
 				o, _ := start(t, s, make, card)
 				a, err := amp.New(card, amp.Options{Scaled: d == tensor.F16, ClipNorm: 2, Ring: 4})
@@ -80,9 +81,7 @@ func TestOneCallForAllUpdates(t *testing.T) {
 						a.Read()
 					}
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 	}
 }

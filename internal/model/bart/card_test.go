@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // TestGradientsOnACard: the very code of a card gives the CPU's gradients, and layers that are
@@ -24,7 +25,7 @@ func TestGradientsOnACard(t *testing.T) {
 		m.Compute, m.Checkpoint = compute, checkpoint
 		b := seq2seq.Batch{Inputs: [][]int32{{5, 6, 7, 2}, {8, 2}, {9, 10, 11, 12, 13, 2}}, Labels: [][]int32{{7, 2}, {8, 9, 2}, {10, 2}}}
 		count := tensor.Counts{}
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			prepared := m.Prepare(b)
 			count = tensor.Count(func() {
 				of, grads := m.Gradients(s, prepared, rng, seq2seq.Scale{})
@@ -40,9 +41,7 @@ func TestGradientsOnACard(t *testing.T) {
 			for i, g := range grads {
 				all, names = append(all, g.Float32s()), append(names, m.Params()[i].Name)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if device.IsCUDA() && (count.Uploads != 1 || count.Downloads != 0 || len(count.Syncs) != 0) {
 			t.Errorf("%s: %d uploads, %d downloads, waiting %v", compute, count.Uploads, count.Downloads, count.Syncs)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // The goldens are transformers 4.44.1's (tools/golden/bart.py).
@@ -44,7 +45,7 @@ func batch(t testing.TB) (b seq2seq.Batch) {
 // largest value, or below 1e-4 where atMost is 0.
 func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, atMost float64) {
 	t.Helper()
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		want, err := g.Tensor(s, name, tensor.F32, tensor.CPU, got.Shape()...)
 		if err != nil {
 			t.Fatal(err)
@@ -61,9 +62,7 @@ func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, 
 		if limit := max(atMost*largest, 1e-6); atMost > 0 && difference > limit || atMost == 0 && difference > 1e-4 {
 			t.Errorf("%s: max |diff| %g of values up to %g", name, difference, largest)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 func golden(t *testing.T, name string) *checkpoint.File {
@@ -85,7 +84,7 @@ func TestTrainingIsTransformers(t *testing.T) {
 	for _, name := range variants {
 		m, b, g := load(t, name), batch(t), golden(t, name)
 		optimizer := optimizer(t, m)
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			compare(t, g, "encoder", m.Encode(s, b.Inputs).Hidden, 0)
 			compare(t, g, "logits", m.ForcedLogits(s, b), 0)
 			loss, err := m.Loss(b)
@@ -105,9 +104,7 @@ func TestTrainingIsTransformers(t *testing.T) {
 				}
 				tensor.NoGrad(func() { optimizer.Step(grads, 1e-2) })
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		for _, p := range m.Params() {
 			// NOTE softmax takes no notice of the keys' bias: its gradient is rounding, which
 			// Adafactor makes as large as any other.
@@ -136,7 +133,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 	for _, name := range variants {
 		m, inputs := load(t, name), batch(t).Inputs[:2]
 		rows := [][]int32{{7, 9, 4}, {7, 3, 8}, {12, 6, 5}} // the first two belong to input 0
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			c := m.NewCache(m.Encode(s, inputs), 3)
 			defer c.Close()
 			check := func(row int, at int64, states *tensor.Tensor, i int64) {
@@ -161,9 +158,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 			states = c.Step(s, []int32{3, 9, 6})
 			check(1, 2, states, 0)
 			check(0, 2, states, 1)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
@@ -232,11 +227,9 @@ func TestFilesRoundTrip(t *testing.T) {
 func TestExtend(t *testing.T) {
 	m, b := load(t, "scaled"), batch(t)
 	scores := func() (all []float32) {
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			all = s.Contiguous(s.Narrow(m.ForcedLogits(s, b), 1, 0, 100)).Float32s()
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		return all
 	}
 	before := scores()
@@ -248,7 +241,7 @@ func TestExtend(t *testing.T) {
 			t.Fatalf("old score %d was %g and is %g", i, before[i], v)
 		}
 	}
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		var square float64
 		rows := s.Contiguous(s.Narrow(s.Detach(m.Param("model.shared.weight")), 0, 100, 50)).Float32s()
 		for _, v := range rows {
@@ -261,9 +254,7 @@ func TestExtend(t *testing.T) {
 		if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 150 || m.Vocabulary().Size != 150 {
 			t.Errorf("gradient %v of %d tokens", grads[0], m.Vocabulary().Size)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // The parameter counts are those of the published models.

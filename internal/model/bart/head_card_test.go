@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/calls"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // small is a BART whose vocabulary is as long as no other dimension.
@@ -25,7 +26,7 @@ func biased(t *testing.T, device tensor.Device) *seq2seq.Model {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		values := make([]float32, m.Vocabulary().Size)
 		for i := range values {
 			values[i] = float32(i%7)/3 - 1
@@ -33,9 +34,7 @@ func biased(t *testing.T, device tensor.Device) *seq2seq.Model {
 		tensor.NoGrad(func() {
 			s.CopyInPlace(m.Param("final_logits_bias"), s.FromFloat32s(values, device, 1, int64(len(values))))
 		})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	return m
 }
 
@@ -48,7 +47,7 @@ func TestHeadIsACopy(t *testing.T) {
 	type tensors struct{ Shape []int64 }
 	for _, compute := range []tensor.DType{tensor.BF16, tensor.F16} {
 		m.Compute = compute
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			step := func() { m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}) }
 			step()
 			for operator, most := range map[string]int{"aten::_to_copy": 1, "aten::cat": 0, "aten::clone": 0} {
@@ -71,9 +70,7 @@ func TestHeadIsACopy(t *testing.T) {
 					t.Errorf("%s: %d of %s have a row for each token, want %d", compute, n, operator, most)
 				}
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
@@ -89,7 +86,7 @@ func TestHeadAddsItsBias(t *testing.T) {
 			t.Fatal(err)
 		}
 		all = append(all, float32(loss))
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			of, _ := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
 			all = append(all, s.ToDType(m.ForcedLogits(s, b), tensor.F32).Float32s()...)
 			all = append(all, float32(of.Item()))
@@ -99,9 +96,7 @@ func TestHeadAddsItsBias(t *testing.T) {
 			all = append(all, m.Logits(s, states).Float32s()...)
 			all = append(all, m.LogitsRange(s, states, 100, 9).Float32s()...)
 			all = append(all, s.ToDType(m.LogitsOf(s, states, m.HeadRows(s, 100, 9)), tensor.F32).Float32s()...)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		return all
 	}
 	want := of(tensor.CPU, tensor.F32)
@@ -130,7 +125,7 @@ func TestOneOperationEach(t *testing.T) {
 	b := seq2seq.Batch{Inputs: [][]int32{{5, 6, 7, 2}, {8, 2}}, Labels: [][]int32{{7, 2}, {8, 9, 2}}}
 	for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
 		m.Compute = compute
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			step := func() { m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}) }
 			step()
 			got := tensor.Count(step).Operators
@@ -140,8 +135,6 @@ func TestOneOperationEach(t *testing.T) {
 					t.Errorf("%s: %d of %s, want %d", compute, got[operator], operator, want)
 				}
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }

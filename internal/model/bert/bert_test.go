@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 func read(t *testing.T, path string) []byte {
@@ -74,7 +75,7 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				g, err := golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width))
 				if err != nil {
 					t.Fatal(err)
@@ -86,9 +87,7 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 						worst = max(worst, d)
 					}
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 	}
 	t.Logf("%s: max |diff| %.2g", name, worst)

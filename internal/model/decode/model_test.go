@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
@@ -207,13 +208,11 @@ func TestHalfOnCPU(t *testing.T) {
 			}
 		}
 	}
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		for _, p := range m.Params() {
 			s.FillInPlace(s.Detach(p.Tensor), math.NaN())
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil); !errors.Is(err, ErrNaN) {
 		t.Errorf("scores that are no numbers: %v", err)
 	}

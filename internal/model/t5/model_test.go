@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // small is a configuration for tests that train.
@@ -134,16 +135,14 @@ func TestTrainingSoak(t *testing.T) {
 					ids[i] %= 50
 				}
 			}
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				of, grads := m.Gradients(s, m.Prepare(b), rng, seq2seq.Scale{})
 				loss := of.Item()
 				a.Step(grads, 1e-2)
 				if last = loss; step == 0 {
 					first = loss
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 			if step == 100 {
 				settled = resident(t)
 			}
@@ -291,7 +290,7 @@ func TestBF16(t *testing.T) {
 	if err != nil || math.Abs(got-want) > 0.05*want {
 		t.Errorf("loss %g in bf16, %g in fp32, %v", got, want, err)
 	}
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		loss, grads := m.Gradients(s, m.Prepare(b), &tensor.RNG{Seed: 1}, seq2seq.Scale{})
 		for i, g := range grads {
 			if g.DType() != tensor.F32 || !s.AllFinite(g) {
@@ -301,9 +300,7 @@ func TestBF16(t *testing.T) {
 		if math.IsNaN(loss.Item()) {
 			t.Error("the loss is NaN")
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // openFolder loads a folder with a config.json and weights.

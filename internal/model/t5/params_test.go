@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // The parameter counts are those of the published models.
@@ -71,11 +72,9 @@ func TestExtend(t *testing.T) {
 	for _, name := range variants {
 		m, b := load(t, name), batch(t)
 		scores := func() (all []float32) {
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				all = s.Contiguous(s.Narrow(m.ForcedLogits(s, b), 1, 0, 100)).Float32s()
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 			return all
 		}
 		before := scores()
@@ -90,7 +89,7 @@ func TestExtend(t *testing.T) {
 			if m.Param(matrix) == nil {
 				continue
 			}
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				var square, most float64
 				rows := s.Contiguous(s.Narrow(s.Detach(m.Param(matrix)), 0, 100, 7)).Float32s()
 				for _, v := range rows {
@@ -99,15 +98,13 @@ func TestExtend(t *testing.T) {
 				if sd := math.Sqrt(square / float64(len(rows))); math.Abs(sd/want[0]-1) > 0.15 || most > want[1] {
 					t.Errorf("%s: new rows of %s have deviation %.3f and reach %.3f", name, matrix, sd, most)
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 		if d, _ := apart(t, "old scores", scores(), before); d > 1e-5 || m.Vocabulary().Size != 107 {
 			t.Errorf("%s: old scores changed by %g, vocabulary %d", name, d, m.Vocabulary().Size)
 		}
 		b.Labels = [][]int32{{103, 1}, {106, 1}, {100, 1}, {101, 1}}
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 107 || len(grads) != len(m.Params()) {
 				t.Errorf("%s: gradient %v", name, grads[0])
 			}
@@ -118,9 +115,7 @@ func TestExtend(t *testing.T) {
 			if d, _ := apart(t, "range", part.Float32s(), s.Contiguous(s.Narrow(whole, 1, 100, 7)).Float32s()); d > 1e-6 {
 				t.Errorf("%s: scores of a range differ by %g", name, d)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if err := m.Extend(0, 1); err == nil {
 			t.Error("an extension by 0 was accepted")
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // shapes are small models: tied, of version 1.1, and with positions in every layer.
@@ -44,15 +45,13 @@ func gradientsOf(t *testing.T, c Config, set func(m *seq2seq.Model), rng *tensor
 	}
 	defer m.Close()
 	set(m)
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		of, all := m.Gradients(s, m.Prepare(someBatch()), rng, seq2seq.Scale{})
 		loss = of.Item()
 		for i, g := range all {
 			grads, names = append(grads, g.Float32s()), append(names, m.Params()[i].Name)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	return loss, grads, names
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // Weights in bfloat16 in several files are read, as transformers reads them to float32.
@@ -17,13 +18,11 @@ func TestShardsAreTransformers(t *testing.T) {
 	b, g := batch(t), open(t, "testdata/sharded/golden.safetensors")
 	for _, name := range []string{"sharded", "sharded_bin"} { // safetensors, PyTorch's
 		m := load(t, name)
-		if err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			if d, _ := apart(t, "logits", m.ForcedLogits(s, b).Float32s(), g.values("logits")); d > 1e-5 {
 				t.Errorf("%s: max |diff| %g", name, d)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 	text, err := json.Marshal(load(t, "sharded").Config)
 	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {

@@ -6,12 +6,13 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // TestCountedOnADevice: the number is one tensor, which what NextOn recorded counts without the State's
 // knowing, and whose value counts whenever it is asked for.
 func TestCountedOnADevice(t *testing.T) {
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		state := checkpoint.NewState()
 		defer state.Close()
 		steps := func(want int64) {
@@ -48,7 +49,5 @@ func TestCountedOnADevice(t *testing.T) {
 		steps(5)
 		state.NextOn(tensor.CPU, nil)
 		steps(6)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }

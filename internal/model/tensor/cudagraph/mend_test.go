@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
 	"github.com/redsi/redsi/internal/model/tensor/kernels"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // TestMends runs TestMendsWithin in a process whose CUDA runtime is of software.
@@ -73,7 +74,7 @@ func TestMendsWithin(t *testing.T) {
 		runtime.since(t)
 		return runtime.blocks
 	}
-	err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		g := record(nil) // the thread's first use of cuBLAS
 		if n := runtime.since(t); n["recorded"] == 0 || n["begin"] != 1 || n["end"] != 1 || n["instantiate"] != 1 || n["cublas while it records"]+n["done while it records"] > 0 {
 			t.Errorf("recording asks for %v", n)
@@ -158,7 +159,4 @@ func TestMendsWithin(t *testing.T) {
 			t.Errorf("after all were freed %d blocks are held, before them %d", n, before)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,5 +1,5 @@
-// Package near compares tensors in tests: those that are computed in another order, or by other
-// operations, are the same up to rounding.
+// Package tensortest is what tests of tensors share: Run is a scope whose errors fail the test, and Near compares
+// tensors that are computed in another order, or by other operations, which are the same up to rounding.
 //
-// It must not know what is compared, and only tests may import it.
-package near
+// It must not know what is computed, and only tests may import it.
+package tensortest

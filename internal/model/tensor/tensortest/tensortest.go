@@ -1,4 +1,4 @@
-package near
+package tensortest
 
 import (
 	"math"
@@ -7,10 +7,10 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// Same fails a test where an element of got is further from want's than within times want's largest.
+// Near fails a test where an element of got is further from want's than within times want's largest.
 // What is not a number is near nothing, and so are tensors of another size. It must be called within
-// tensor.Run or tensor.Try.
-func Same(t testing.TB, what string, got, want *tensor.Tensor, within float64) {
+// Run or tensor.Try.
+func Near(t testing.TB, what string, got, want *tensor.Tensor, within float64) {
 	t.Helper()
 	a, b := got.Float32s(), want.Float32s()
 	if len(a) != len(b) {
@@ -24,5 +24,13 @@ func Same(t testing.TB, what string, got, want *tensor.Tensor, within float64) {
 		if off := math.Abs(float64(a[i]) - float64(b[i])); !(off <= within*largest) {
 			t.Fatalf("%s[%d]: %v, want %v", what, i, a[i], b[i])
 		}
+	}
+}
+
+// Run is tensor.Run, whose error ends the test.
+func Run(t testing.TB, f func(*tensor.Scope)) {
+	t.Helper()
+	if err := tensor.Run(f); err != nil {
+		t.Fatal(err)
 	}
 }

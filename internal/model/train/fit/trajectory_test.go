@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 )
 
@@ -115,7 +116,7 @@ func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		for _, p := range m.Params() {
 			want, err := f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...)
 			if err != nil {
@@ -126,9 +127,7 @@ func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func
 				differ(float64(v), float64(is[i]))
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // TestDecays: as transformers' Trainer has it.
@@ -150,7 +149,7 @@ func TestDecays(t *testing.T) {
 func TestClippingIsTorch(t *testing.T) {
 	o := readOracle(t)
 	l := o.learner(t)
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		b := o.batch(0)
 		if err := l.Prepare(b); err != nil {
 			t.Fatal(err)
@@ -175,9 +174,7 @@ func TestClippingIsTorch(t *testing.T) {
 		if l.clip(s, grads); math.Abs(norm()-o.ClipNorm) > 1e-5 {
 			t.Errorf("clipped to %v, want %v", norm(), o.ClipNorm)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // TestOptionsResume: with AdamW, parts, clipping, smoothing, dropout, a schedule and

@@ -91,6 +91,12 @@ func (w *writer) emit(level int, marker string, text []byte) bool {
 	return true
 }
 
+// emitLine is emit on a line of its own.
+func (w *writer) emitLine(level int, text []byte) {
+	w.need(1)
+	w.emit(level, "", text)
+}
+
 // write is emit for lines that need no text.
 func (w *writer) write(level int, marker string, text []byte) {
 	if len(w.buf) >= w.s.o.MaxBytes {
@@ -211,8 +217,13 @@ func (w *writer) apart(write func()) {
 // until the next call.
 func (w *writer) flat(s *scanner, id int32) []byte {
 	w.s = s
+	return w.own(id, nil)
+}
+
+// own is the text below a node on one line, without what apart accepts, see collect; it lives until the next call.
+func (w *writer) own(id int32, apart func(element) bool) []byte {
 	w.one.reset()
-	w.collect(&w.one, id, nil)
+	w.collect(&w.one, id, apart)
 	return w.clean(w.one.text)
 }
 

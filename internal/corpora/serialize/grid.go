@@ -126,13 +126,8 @@ func (g *grid) cell(w *writer, id int32) gridCell {
 	n := &w.s.nodes[id]
 	r := gridCell{a: int32(len(g.text)), c: int32(len(g.nested)), th: n.atom == atom.Th, width: n.colspan}
 	from := len(w.nest)
-	w.one.reset()
-	if w.s.o.TableFirst == "key_value" {
-		w.collect(&w.one, id, func(el element) bool { return el == table })
-	} else {
-		w.collect(&w.one, id, nil)
-	}
-	g.text = append(g.text, w.clean(w.one.text)...)
+	keyed := w.s.o.TableFirst == "key_value"
+	g.text = append(g.text, w.own(id, func(el element) bool { return keyed && el == table })...)
 	g.nested = append(g.nested, w.nest[from:]...)
 	w.nest = w.nest[:from]
 	r.b, r.d = int32(len(g.text)), int32(len(g.nested))

@@ -72,8 +72,7 @@ func (w *writer) keyValues(depth int) {
 		cells := w.shown(r)
 		alone := len(cells) == 1
 		if waiting != none && !(alone && !g.cells[cells[0]].th) {
-			w.need(1)
-			w.emit(depth, "", g.textOf(waiting))
+			w.emitLine(depth, g.textOf(waiting))
 			waiting = none
 		}
 		switch {
@@ -89,8 +88,7 @@ func (w *writer) keyValues(depth int) {
 		}
 	})
 	if waiting != none {
-		w.need(1)
-		w.emit(depth, "", g.textOf(waiting))
+		w.emitLine(depth, g.textOf(waiting))
 	}
 }
 
@@ -121,8 +119,7 @@ func (w *writer) rows(depth, from int, line func(r *gridRow)) {
 		if i >= from && r.all > 0 {
 			w.one.reset()
 			line(r)
-			w.need(1)
-			w.emit(depth, "", w.one.text)
+			w.emitLine(depth, w.one.text)
 		}
 		w.inner(depth, g.slots[r.from:r.to])
 	}
@@ -139,8 +136,7 @@ func (w *writer) parts(depth int) {
 		}
 		for k, s := range g.slots[r.from:r.to] {
 			if !s.repeated {
-				w.need(1)
-				w.emit(depth, "", g.textOf(s.cell))
+				w.emitLine(depth, g.textOf(s.cell))
 			}
 			w.inner(depth, g.slots[int(r.from)+k:int(r.from)+k+1])
 		}

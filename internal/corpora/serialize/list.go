@@ -48,8 +48,7 @@ func (w *writer) loose(id int32, depth int) {
 	if n := &w.s.nodes[id]; n.kind == textNode {
 		w.one.reset()
 		w.one.add(n, w.s.arena)
-		w.need(1)
-		w.emit(depth, "", w.clean(w.one.text))
+		w.emitLine(depth, w.clean(w.one.text))
 	}
 }
 
@@ -57,11 +56,10 @@ func (w *writer) loose(id int32, depth int) {
 // one level deeper. It reports whether there was text at all.
 func (w *writer) item(id int32, marker string, depth int) bool {
 	from := len(w.nest)
-	w.one.reset()
-	w.collect(&w.one, id, structured)
+	text := w.own(id, structured)
 	w.need(1)
 	size := len(w.buf)
-	if !w.emit(depth, marker, w.clean(w.one.text)) && w.s.o.EmptyItems == "kept" {
+	if !w.emit(depth, marker, text) && w.s.o.EmptyItems == "kept" {
 		if bare := strings.TrimSpace(marker); bare != "" {
 			w.write(depth, bare, nil)
 		}
@@ -103,9 +101,7 @@ func (w *writer) definitions(id int32, depth int, t *pending) {
 		switch n.el {
 		case term:
 			from := len(w.nest)
-			w.one.reset()
-			w.collect(&w.one, c, structured)
-			if text := w.clean(w.one.text); len(text) > 0 {
+			if text := w.own(c, structured); len(text) > 0 {
 				*t = append(*t, string(text))
 			}
 			if len(w.nest) > from {
@@ -128,9 +124,7 @@ func (w *writer) definitions(id int32, depth int, t *pending) {
 
 func (w *writer) definition(id int32, depth int, t *pending) {
 	from := len(w.nest)
-	w.one.reset()
-	w.collect(&w.one, id, structured)
-	text := w.clean(w.one.text)
+	text := w.own(id, structured)
 	w.need(1)
 	switch {
 	case len(text) > 0 && len(*t) > 0:
@@ -151,8 +145,7 @@ func (w *writer) definition(id int32, depth int, t *pending) {
 
 func (w *writer) bareTerms(depth int, t *pending) {
 	for _, term := range *t {
-		w.need(1)
-		w.emit(depth, "", []byte(term))
+		w.emitLine(depth, []byte(term))
 	}
 	*t = (*t)[:0]
 }

@@ -47,45 +47,19 @@ type Tally struct {
 
 // Add counts one document.
 func (t *Tally) Add(r Removed) {
-	t.Documents++
-	s := &t.Sum
-	s.Tags += r.Tags
-	s.BeforeTitle += r.BeforeTitle
-	s.Interface += r.Interface
-	s.Infobox += r.Infobox
-	s.Invisible += r.Invisible
-	s.Lead += r.Lead
-	s.AfterFooter += r.AfterFooter
-	s.SpansOutside += r.SpansOutside
-	s.DroppedTable += r.DroppedTable
-	s.InterfaceElements += r.InterfaceElements
-	s.Infoboxes += r.Infoboxes
-	s.EmptySections += r.EmptySections
-	s.Artifacts += r.Artifacts
-	s.EmptyItems += r.EmptyItems
-	s.EmptyTables += r.EmptyTables
-	if r.Infoboxes > 0 {
-		t.WithInfobox++
-	}
-	if r.Footer != "" {
-		t.WithFooter++
-		if t.Footers == nil {
-			t.Footers = map[string]int{}
+	count := func(applied bool) int {
+		if applied {
+			return 1
 		}
-		t.Footers[normalizeHeading(r.Footer)]++
+		return 0
 	}
-	if r.Pronunciation != "" {
-		t.WithPronunciation++
+	one := Tally{Documents: 1, Sum: r,
+		WithInfobox: count(r.Infoboxes > 0), WithFooter: count(r.Footer != ""), WithPronunciation: count(r.Pronunciation != ""),
+		WithoutTitle: count(r.NoTitle), WithoutAbstract: count(r.NoAbstract), WithTruncation: count(r.Truncated)}
+	if r.Footer != "" {
+		one.Footers = map[string]int{normalizeHeading(r.Footer): 1}
 	}
-	if r.NoTitle {
-		t.WithoutTitle++
-	}
-	if r.NoAbstract {
-		t.WithoutAbstract++
-	}
-	if r.Truncated {
-		t.WithTruncation++
-	}
+	t.Merge(one)
 }
 
 // Merge adds the counts of another part; the order of parts does not matter.

@@ -21,8 +21,7 @@ func (w *writer) table(id int32, depth int) {
 	}
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		if w.s.nodes[c].el == caption {
-			w.need(1)
-			w.emit(depth, "", w.flat(w.s, c))
+			w.emitLine(depth, w.flat(w.s, c))
 		}
 	}
 	if w.s.o.Tables == "forms" && w.s.o.TableFirst == "key_value" {
@@ -46,8 +45,7 @@ func (w *writer) table(id int32, depth int) {
 		} else {
 			w.joined(r)
 		}
-		w.need(1)
-		w.emit(depth, "", w.one.text)
+		w.emitLine(depth, w.one.text)
 	}
 }
 

@@ -1,7 +1,6 @@
 package nq
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,24 +37,6 @@ type RecordError struct {
 	Reason    Reason `json:"reason"`
 	Detail    string `json:"detail"`
 	Err       error  `json:"-"` // cause of ReadFailed and BadStream
-}
-
-// UnmarshalJSON also reads the names that reports had before extract@3.
-func (e *RecordError) UnmarshalJSON(b []byte) error {
-	type plain RecordError // without this method
-	var both struct {
-		plain
-		OldID    int64 `json:"ExampleID"`
-		OldHasID bool  `json:"HasID"`
-	}
-	if err := json.Unmarshal(b, &both); err != nil {
-		return err
-	}
-	*e = RecordError(both.plain)
-	if both.OldHasID {
-		e.ExampleID, e.HasID = both.OldID, true
-	}
-	return nil
 }
 
 func (e *RecordError) Unwrap() error { return e.Err }

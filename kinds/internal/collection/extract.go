@@ -61,7 +61,12 @@ few records and 20 bytes for each example.`,
 	Parts: []step.Spec{extractFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
 		name := func(i int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i) }
-		return taskOfEach(x, c.Files, name, "shards are ordered by name", func(f step.Input, name string) (step.Task, error) {
+		names := map[string]bool{}
+		return taskOfEach(x, c.Files, "file", name, func(f step.Input, name string) (step.Task, error) {
+			if names[name] {
+				return step.Task{}, fmt.Errorf("two of the files are called %s; shards are ordered by name, so names must differ", name)
+			}
+			names[name] = true
 			return extractFile.Task(extractFileConfig{c.extracting, f, name})
 		})
 	},

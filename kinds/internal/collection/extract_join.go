@@ -124,15 +124,32 @@ type entryWriter[T any] interface {
 	Close() error
 }
 
-// rewriteStream copies a stream into an output without some of its entries, which must
-// be of the examples that they are said to be of.
-func rewriteStream[T any, R entryReader[T], W entryWriter[T]](x *step.IO, output string, from artifacts.File, without []repeated,
-	newReader func(io.Reader) R, newWriter func(io.Writer) (W, error), id func(*T) int64) error {
+// eachEntry visits the entries of a stream, each of which is only valid during the call.
+func eachEntry[T any, R entryReader[T]](x *step.IO, from artifacts.File, newReader func(io.Reader) R, visit func(*T) error) error {
 	in, err := x.OpenFile(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	rd := newReader(in)
+	defer rd.Close()
+	var v T
+	for {
+		if err := rd.Next(&v); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return inout.DataError(fmt.Errorf("%s: %w", from.Name, err))
+		}
+		if err := visit(&v); err != nil {
+			return err
+		}
+	}
+}
+
+// rewriteStream copies a stream into an output without some of its entries, which must
+// be of the examples that they are said to be of.
+func rewriteStream[T any, R entryReader[T], W entryWriter[T]](x *step.IO, output string, from artifacts.File, without []repeated,
+	newReader func(io.Reader) R, newWriter func(io.Writer) (W, error), id func(*T) int64) error {
 	out, err := x.CreateFile(output, from.Name)
 	if err != nil {
 		return err
@@ -141,25 +158,19 @@ func rewriteStream[T any, R entryReader[T], W entryWriter[T]](x *step.IO, output
 	if err != nil {
 		return err
 	}
-	rd := newReader(in)
-	defer rd.Close()
-	var v T
-	for at := int64(0); ; at++ {
-		if err := rd.Next(&v); errors.Is(err, io.EOF) {
-			return errors.Join(w.Close(), out.Close())
-		} else if err != nil {
-			return errors.Join(inout.DataError(fmt.Errorf("%s: %w", from.Name, err)), w.Close())
+	at := int64(-1)
+	err = eachEntry(x, from, newReader, func(v *T) error {
+		if at++; len(without) == 0 || without[0].at != at {
+			return w.Write(v)
 		}
-		if len(without) > 0 && without[0].at == at {
-			if got := id(&v); got != without[0].id {
-				err := fmt.Errorf("%s: entry %d of the %s is example %d, its header is of example %d", from.Name, at+1, output, got, without[0].id)
-				return errors.Join(step.Permanent(err), w.Close())
-			}
-			without = without[1:]
-			continue
+		if got := id(v); got != without[0].id {
+			return step.Permanent(fmt.Errorf("%s: entry %d of the %s is example %d, its header is of example %d", from.Name, at+1, output, got, without[0].id))
 		}
-		if err := w.Write(&v); err != nil {
-			return errors.Join(err, w.Close())
-		}
+		without = without[1:]
+		return nil
+	})
+	if err != nil {
+		return errors.Join(err, w.Close())
 	}
+	return errors.Join(w.Close(), out.Close())
 }

@@ -2,9 +2,7 @@ package collection
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -38,18 +36,10 @@ gunzip, one core per dump file; memory is the wanted set, 5 MB for all of NQ.`,
 	},
 	Parts: []step.Spec{pagesFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c pagesConfig) ([]step.Task, error) {
-		var tasks []step.Task
-		for i, in := range c.Dump {
-			for _, f := range x.Files(in, fmt.Sprintf("dump-%02d.xml.gz", i)) {
-				t, err := pagesFile.Task(pagesFileConfig{Headers: c.Headers, Name: f.Name,
-					Dump: step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size})})
-				if err != nil {
-					return nil, step.Permanent(err)
-				}
-				tasks = append(tasks, t)
-			}
-		}
-		return tasks, nil
+		name := func(i int) string { return fmt.Sprintf("dump-%02d.xml.gz", i) }
+		return taskOfEach(x, c.Dump, "file", name, func(f step.Input, name string) (step.Task, error) {
+			return pagesFile.Task(pagesFileConfig{Headers: c.Headers, Name: name, Dump: f})
+		})
 	},
 	Run: mergePages,
 })
@@ -217,22 +207,5 @@ func eachHeader(x *step.IO, ins step.Inputs, f func(*nq.Header) error) error {
 }
 
 func headersOf(x *step.IO, file artifacts.File, f func(*nq.Header) error) error {
-	r, err := x.OpenFile(file)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	rd := nq.NewHeaderReader(r)
-	defer rd.Close()
-	for {
-		var h nq.Header
-		if err := rd.Next(&h); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return inout.DataError(fmt.Errorf("%s: %w", file.Name, err))
-		}
-		if err := f(&h); err != nil {
-			return err
-		}
-	}
+	return eachEntry(x, file, nq.NewHeaderReader, f)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -62,18 +61,9 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 	Check:    func(c serializeConfig) error { return c.Options.Validate() },
 	Parts:    []step.Spec{SerializeFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c serializeConfig) ([]step.Task, error) {
-		var tasks []step.Task
-		for _, in := range c.Records {
-			for _, f := range x.Files(in, "records") {
-				p := SerializeFileConfig{c.serializing, step.In(artifacts.Artifact{Type: "nq/records", Digest: f.Digest, Size: f.Size})}
-				t, err := SerializeFile.Task(p)
-				if err != nil {
-					return nil, step.Permanent(err)
-				}
-				tasks = append(tasks, t)
-			}
-		}
-		return tasks, nil
+		return taskOfEach(x, c.Records, "nq/records", func(int) string { return "records" }, func(f step.Input, _ string) (step.Task, error) {
+			return SerializeFile.Task(SerializeFileConfig{c.serializing, f})
+		})
 	},
 	Run: mergeSerialized,
 })

@@ -2,10 +2,7 @@ package collection
 
 import (
 	"context"
-	"errors"
-	"io"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -50,7 +47,7 @@ func eachRecord(ctx context.Context, x *step.IO, ins step.Inputs, f func(*nq.Rec
 	n := int64(0)
 	for _, in := range ins {
 		for _, file := range x.Files(in, "records") {
-			err := recordsOf(x, file, func(r *nq.Record) error {
+			err := eachEntry(x, file, nq.NewRecordReader, func(r *nq.Record) error {
 				if n++; n%100 == 0 {
 					x.Report(step.Progress{Done: n, Unit: "records", Note: file.Name})
 				}
@@ -65,25 +62,4 @@ func eachRecord(ctx context.Context, x *step.IO, ins step.Inputs, f func(*nq.Rec
 		}
 	}
 	return nil
-}
-
-func recordsOf(x *step.IO, file artifacts.File, f func(*nq.Record) error) error {
-	in, err := x.OpenFile(file)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	rd := nq.NewRecordReader(in)
-	defer rd.Close()
-	var r nq.Record
-	for {
-		if err := rd.Next(&r); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return inout.DataError(err)
-		}
-		if err := f(&r); err != nil {
-			return err
-		}
-	}
 }

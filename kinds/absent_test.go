@@ -41,6 +41,7 @@ func (r renderedTable) value(t *testing.T, row, column string) float64 {
 // their counts, and where an example would stand it says that it is not in these
 // files.
 func TestOtherPeoplesFiles(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	pl := l.exact(filepath.Join("..", "pipelines.hcl"), realData(t), "step.download.bert[", "step.download.t5[")
 	tables, counts := map[string]renderedTable{}, map[string]int64{}

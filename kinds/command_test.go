@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/kinds"
@@ -392,15 +393,5 @@ func TestCommandStudy(t *testing.T) {
 			metrics.WriteString(l.text(f.Digest))
 		}
 	}
-	want, err := os.ReadFile(filepath.Join("testdata", "kmeans-study.golden"))
-	if *update {
-		err = os.WriteFile(filepath.Join("testdata", "kmeans-study.golden"), metrics.Bytes(), 0o644)
-		want = metrics.Bytes()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, metrics.Bytes()) {
-		t.Errorf("got\n%swant\n%s", metrics.Bytes(), want)
-	}
+	goldens.Same(t, filepath.Join("testdata", "kmeans-study.golden"), metrics.String())
 }

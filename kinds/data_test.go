@@ -108,6 +108,7 @@ type groupCounts struct {
 // Two independent programs made the counts. H1-Cased and Text4K-Cased were not
 // counted; the real pages have no case that would tell them apart from these.
 func TestRealPages(t *testing.T) {
+	t.Parallel()
 	nqData, stub := testdata(t, "corpora", "nq", "testdata"), testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")
 	vars := map[string]string{
 		"scale":         "full",
@@ -140,6 +141,7 @@ func TestRealPages(t *testing.T) {
 // TestLocalTable: examples/own_nq.hcl resolves through a table as well as
 // through the dump that the table was made from.
 func TestLocalTable(t *testing.T) {
+	t.Parallel()
 	nqData := testdata(t, "corpora", "nq", "testdata")
 	dir := t.TempDir()
 	full := map[string]string{

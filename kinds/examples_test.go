@@ -61,6 +61,7 @@ type world struct {
 // TestExamples: the example that `redsi kinds NAME` shows loads, with all that it refers to:
 // its attributes, the types of its inputs and the fields that it reads. What is cheap runs.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t) // with one store: what examples share is done once
 	dir := exampleFiles(t)
 	src, err := os.ReadFile(filepath.Join("testdata", "examples.hcl"))

@@ -1,7 +1,6 @@
 package kinds_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 const tiedPipeline = `
@@ -49,14 +49,8 @@ func TestExportTies(t *testing.T) {
 	l := newLocal(t)
 	out := l.outputs(ownPipeline(t, t.TempDir(), fmt.Sprintf(tiedPipeline, golden)), nil)
 	exported := l.text(fileOf(t, out["step.export_run.f.files"], "tied.run"))
-	path := filepath.Join(golden, "tied.exported")
-	if *update {
-		if err := os.WriteFile(path, []byte(exported), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if b, err := os.ReadFile(path); err != nil || string(b) != exported {
-		t.Errorf("tied.exported is another file (%v): -update, then tools/golden/ties.py", err)
+	if goldens.Of(t, filepath.Join(golden, "tied.exported"), exported) != exported {
+		t.Error("tied.exported is another file: -update, then tools/golden/ties.py")
 	}
 	if b, err := os.ReadFile(filepath.Join(golden, "tied.qrels")); err != nil || string(b) != l.text(fileOf(t, out["step.export_run.f.files"], "qrels.txt")) {
 		t.Errorf("the judgments are other ones: %v", err)
@@ -66,13 +60,7 @@ func TestExportTies(t *testing.T) {
 		AsItWas  map[string]float64 `json:"as_it_was"`
 		Metadata map[string]any
 	}
-	b, err := os.ReadFile(filepath.Join(golden, "tied.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &want)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, filepath.Join(golden, "tied.json"), &want)
 	var report struct{ Percent map[string]float64 }
 	l.json(out["step.score.f.report"], &report)
 	for id, name := range map[string]string{"ap": "map", "ndcg_10": "ndcg_cut_10", "p_5": "P_5", "mrr": "recip_rank", "hits_1": "success_1"} {

@@ -2,7 +2,6 @@ package kinds_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -20,8 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/workflows"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // local runs plans in this process, without Temporal: the activities are the
 // same functions.

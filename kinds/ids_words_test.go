@@ -59,6 +59,7 @@ func textsOf(s *docid.Set) []string {
 // TestTitleIDs: with the tokenizers of T5, which has no Ä, and BART, the text of an identifier
 // is what its tokens spell, whatever the title.
 func TestTitleIDs(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	documents, texts := l.titled(
 		[]string{"The Walking Dead (season 8)", "  Ärmelkanal \t–  Tunnel ", "The Walking Dead (season 8)", "", "東京", "</s> <pad>", "Ångström ﬁne", strings.Repeat("long title ", 40)},
@@ -107,6 +108,7 @@ func TestTitleIDs(t *testing.T) {
 // TestKeywordIDs: words that no other document has come first; what is left without words
 // is untitled, and a corpus of another collection is refused.
 func TestKeywordIDs(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	documents, texts := l.titled(make([]string, 4), []string{"The sea is deep. The sea!", "The hill is high", "The hill, the hill", " "})
 	tokenizer := l.blob("files", readFile(t, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")))
@@ -129,6 +131,7 @@ func TestKeywordIDs(t *testing.T) {
 // TestImportIDs: identifiers are imported from JSON lines or columns, and errors name
 // the file and the line.
 func TestImportIDs(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	documents, _ := l.titled([]string{"a", "b", "c"}, make([]string, 3))
 	tokenizer := l.blob("files", readFile(t, fewerTokens(t, 10_000)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // importPipeline imports a folder of internal/corpora/collect's samples, exports it, and imports and
@@ -105,13 +106,8 @@ func TestImportCorpus(t *testing.T) {
 			t.Errorf("%s: %+v", folder, report.Files)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(importGolden, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if golden, err := os.ReadFile(importGolden); err != nil || string(golden) != want {
-		t.Errorf("%v: other bytes than before: bump Version, then -update\n%s\nwant\n%s", err, want, golden)
+	if golden := goldens.Of(t, importGolden, want); golden != want {
+		t.Errorf("other bytes than before: bump Version, then -update\n%s\nwant\n%s", want, golden)
 	}
 }
 

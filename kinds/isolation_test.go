@@ -47,6 +47,7 @@ func isolatedStudy(t *testing.T, mode isolation.Mode, change func(script string)
 // A study that keeps to what it declares has the same results in isolation; one
 // that reads a file which it does not declare is caught.
 func TestIsolatedStudy(t *testing.T) {
+	t.Parallel()
 	seeds := map[string]string{"seeds": "1"}
 	outputs := func(l *local, file, steps string) (digests []string, notes []string) {
 		for _, r := range l.run(l.plan(file, seeds, steps)) {

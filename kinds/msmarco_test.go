@@ -127,6 +127,7 @@ func (a msmarcoAsked) truth() synth.MSMarcoQuestion {
 
 // TestMSMarco: the counts are those of the design, which reads nothing back.
 func TestMSMarco(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	file := write(t, t.TempDir(), "p.hcl", fmt.Sprintf(msmarcoPipeline, bertFile(t)))
 	all := l.results(file, nil)
@@ -260,6 +261,7 @@ const askedDocuments = "D2\tu\t Two \ttext\t2 \nD1\tu\tOne\t\"text 1\nD3\tu\t\tt
 // TestMSMarcoFiles: lines that cannot be used, and judgments of what is not there, are told or
 // counted.
 func TestMSMarcoFiles(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, options, second, want string }{
 		{"fields", "", "D7\tu\tt\n", "msmarco-docs-1.tsv.gz:1: 3 columns, want 4 (missing)"},
 		{"twice in a file", "", "D3\tu\tt\tb\nD3\tu\tt\tb\n", `msmarco-docs-1.tsv.gz:2: document "D3" was there before (duplicate)`},

@@ -3,12 +3,12 @@
 package kinds_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/kernels"
 	"github.com/redsi/redsi/step"
@@ -73,13 +73,7 @@ func TestOperators(t *testing.T) {
 		}
 	})
 	text := strings.Join(got, "\n") + "\n"
-	path := filepath.Join("testdata", "operators.golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want := string(readFile(t, path)); text != want {
+	if want := goldens.Of(t, filepath.Join("testdata", "operators.golden"), text); text != want {
 		t.Errorf("the operators are others: look at internal/model/tensor/kernels after -update\nnew: %q\ngone: %q", without(got, strings.Fields(want)), without(strings.Fields(want), got))
 	}
 }

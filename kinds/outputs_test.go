@@ -2,12 +2,12 @@ package kinds_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -16,6 +16,7 @@ import (
 // other bytes under the same version would serve stale results: raise its Version,
 // then -update.
 func TestOutputs(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	var lines []string
 	kinds := map[string]bool{}
@@ -42,18 +43,7 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	got := strings.Join(lines, "\n") + "\n"
-	golden := filepath.Join("testdata", "outputs.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compareOutputs(t, string(want), got)
+	compareOutputs(t, goldens.Of(t, filepath.Join("testdata", "outputs.golden"), got), got)
 }
 
 func compareOutputs(t *testing.T, want, got string) {

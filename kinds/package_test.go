@@ -112,6 +112,7 @@ step "package" "none" {
 `
 
 func TestPackageRoundTrip(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	bert, err := filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz"))
 	if err != nil {

@@ -49,6 +49,7 @@ func realData(t *testing.T) map[string]string {
 // TestDumpPartWithoutWanted: a part of a dump that has none of the revisions is an
 // empty part, and counted; so is a dump without any.
 func TestDumpPartWithoutWanted(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	vars := realData(t)
 	alone := l.resultsOf(l.part(vars, `step.dedup.nq["page_id"]`))
@@ -77,6 +78,7 @@ func TestDumpPartWithoutWanted(t *testing.T) {
 // TestForeignFiles: what people give in place of a dump or of records is named, with
 // what to do, and no retry is tried.
 func TestForeignFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	put := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -133,6 +135,7 @@ func (l *local) released(table artifacts.Artifact) (lines []string) {
 // TestPageTable: a table in place of the dump gives the same documents, on the generated
 // corpus too; beside the dump it is compared with it.
 func TestPageTable(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	vars := map[string]string{"scale": "toy"}
 	targets := []string{`step.dedup.nq["page_id"]`, "step.dedup_diagnostics.nq"}

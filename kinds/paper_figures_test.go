@@ -39,6 +39,7 @@ func (r reports) set(step, path string, v float64) {
 // from reports with the paper's numbers: every number must be read from where it
 // stands and match, or, if it is hours, be shown, and what is claimed of them must hold. REDSI_FIGURES names a folder for the pictures.
 func TestPaperFigures(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	src, err := pipeline.Read(paper)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/golden"
 	"github.com/redsi/redsi/kinds"
@@ -30,10 +31,11 @@ type paperKey struct {
 // `redsi run --var scale=toy`, then
 // `go test ./kinds -run TestPaperKeys -update -toy-store "file://$PWD/.redsi/store"`.
 func TestPaperKeys(t *testing.T) {
+	t.Parallel()
 	golden := filepath.Join("testdata", "paper-keys.json.gz")
 	l := newLocal(t)
 	pl := l.plan(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy"})
-	if *update {
+	if *goldens.Update {
 		if *toyStore == "" {
 			t.Skip("needs -toy-store")
 		}

@@ -107,6 +107,7 @@ step "first_tokens" "forms" {
 // TestPaperFirstTokens: the four lines of tab:ipa-tokenization-example, from NQ
 // records through the kinds with both real tokenizers.
 func TestPaperFirstTokens(t *testing.T) {
+	t.Parallel()
 	selena := newPage("Selena Gomez")
 	selena.raw(`<TABLE class="infobox vcard"><TR><TH>`).words("Born").raw("</TH><TD>").words("July 22|, 1992").raw("</TD></TR></TABLE>\n")
 	selena.tag("<P>").raw("<B>").words("Selena Marie Gomez").raw("</B> ")

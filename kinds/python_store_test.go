@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
 	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -134,7 +135,7 @@ func TestPythonStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := storeFiles(t, root)
-	if *update {
+	if *goldens.Update {
 		if err := os.RemoveAll(pythonStore); err != nil {
 			t.Fatal(err)
 		}

@@ -95,6 +95,7 @@ func (l *local) grouped(out map[string]artifacts.Artifact, address string) (docs
 // TestRecordOrder: the order of records numbers documents and chooses which snapshot
 // stands for them, and moves no count and no query to another page.
 func TestRecordOrder(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	out := l.outputs(write(t, t.TempDir(), "p.hcl", orderPipeline), nil, "step.dedup.of")
 	byDefault := out[`step.dedup.of["default"].documents`]
@@ -142,6 +143,7 @@ func TestRecordOrder(t *testing.T) {
 // missing, foreign and repeated ones are refused; so are headers of the other split, and
 // records that are not those of their headers.
 func TestRecordTexts(t *testing.T) {
+	t.Parallel()
 	l := newLocal(t)
 	file := write(t, t.TempDir(), "p.hcl", orderPipeline)
 	out := l.outputs(file, nil, `step.dedup.longest["dev_first"]`, `step.dedup.longest["train_first"]`)

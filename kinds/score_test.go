@@ -1,15 +1,14 @@
 package kinds_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // ownPipeline writes a pipeline file that reads files beside it.
@@ -53,13 +52,7 @@ func TestScoreImported(t *testing.T) {
 		Rank     map[string]map[string]float64
 		TrecEval map[string]map[string]float64 `json:"trec_eval"`
 	}
-	b, err := os.ReadFile(filepath.Join(golden, "graded.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &want)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, filepath.Join(golden, "graded.json"), &want)
 	for order, values := range map[string]map[string]map[string]float64{"rank": want.Rank, "trec_eval": want.TrecEval} {
 		var report struct {
 			Percent                        map[string]float64

@@ -4,20 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 func keyOf(t *testing.T, reg *Registry, tree map[string]any) (artifacts.Digest, string) {
 	t.Helper()
@@ -53,19 +48,7 @@ func TestKeyGolden(t *testing.T) {
 		d, pre := keyOf(t, reg, c.tree)
 		fmt.Fprintf(&b, "%s\n%s\n%s\n\n", c.name, d, pre)
 	}
-	const name = "testdata/keys.golden"
-	if *update {
-		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Errorf("keys moved (-want +got):\n%s", d)
-	}
+	goldens.Same(t, "testdata/keys.golden", b.String()) // else keys moved
 }
 
 func with(tree map[string]any, pairs ...any) map[string]any {

@@ -153,7 +153,7 @@ func TestImports(t *testing.T) {
 			if !ok || test || ours == folder {
 				continue
 			}
-			if ours == "internal/model/tensor/fakecard" || ours == "internal/model/tensor/tensortest" || ours == "internal/model/tensor/kernels" {
+			if ours == "internal/model/tensor/fakecard" || ours == "internal/model/tensor/tensortest" || ours == "internal/model/tensor/kernels" || ours == "internal/corpora/unpack/goldens" {
 				t.Errorf("%s imports %s, which is for tests alone", f.path, ours)
 			}
 			if ours == "internal/cli" && folder != "." && folder != "internal/cli" {

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write what docs/reproduction-tables.md has of these tests")
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+)
 
 // TestListOfClaims: docs/reproduction-tables.md lists the sentences that can fail, and what holds
 // them.
@@ -41,7 +40,7 @@ func compareDoc(t *testing.T, name, want string) {
 	switch {
 	case !ok1 || !ok2:
 		t.Fatalf("%s has not the marks %q and %q", path, begin, end)
-	case *update:
+	case *goldens.Update:
 		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,18 +2,16 @@ package dedup
 
 import (
 	"bytes"
-	"flag"
 	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-)
 
-var update = flag.Bool("update", false, "rewrite golden files")
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+)
 
 func pageGrouping(t testing.TB) *Grouping {
 	t.Helper()
@@ -79,19 +77,7 @@ func TestCodecGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join("testdata", c.name)
-		if *update {
-			if err := os.WriteFile(file, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
-		}
+		goldens.Same(t, filepath.Join("testdata", c.name), string(got))
 	}
 }
 

@@ -3,10 +3,8 @@ package export
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestCardGolden(t *testing.T) {
 	card := Card{
@@ -40,19 +37,7 @@ func TestCardGolden(t *testing.T) {
 	if err := WriteCard(&b, card, s); err != nil {
 		t.Fatal(err)
 	}
-	const file = "testdata/README.md"
-	if *update {
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("%s\nwant\n%s", b.Bytes(), want)
-	}
+	goldens.Same(t, "testdata/README.md", b.String())
 }
 
 // TestCardOrigins: a generated or foreign collection does not pass for Natural

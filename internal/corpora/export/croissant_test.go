@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // croissantDocuments have what records of any format can hold alike.
@@ -65,7 +66,7 @@ func TestCroissant(t *testing.T) {
 			for file, b := range m {
 				got[file] = b.String()
 			}
-			if *update {
+			if *goldens.Update {
 				if err := os.RemoveAll(folder); err != nil {
 					t.Fatal(err)
 				}

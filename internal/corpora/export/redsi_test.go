@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // stored is the collection of testdata/redsi, as tools/golden/exports.py reads it too.
@@ -29,14 +29,8 @@ type stored struct {
 // numbered is that collection with identifiers.
 func numbered(t *testing.T) Collection {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", "redsi", "collection.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var s stored
-	if err := json.Unmarshal(b, &s); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, filepath.Join("testdata", "redsi", "collection.json"), &s)
 	var docs []Document
 	var ids []Identifier
 	for i, d := range s.Documents {

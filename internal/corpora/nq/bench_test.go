@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // corpus is the real full records as gzip, repeated as members to n bytes of text.
@@ -16,19 +17,7 @@ func corpus(tb testing.TB, n int) (gz []byte, size int64) {
 	tb.Helper()
 	var text []byte
 	for _, file := range []string{"real-pages-train-full", "nq-full-walking-dead", "real-pages-dev-full"} {
-		f, err := os.ReadFile("testdata/" + file + ".jsonl.gz")
-		if err != nil {
-			tb.Fatal(err)
-		}
-		zr, err := gzip.NewReader(bytes.NewReader(f))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		b, err := io.ReadAll(zr)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		text = append(text, b...)
+		text = append(text, goldens.Text(tb, "testdata/"+file+".jsonl.gz")...)
 	}
 	var out bytes.Buffer
 	zw := gzip.NewWriter(&out)

@@ -5,35 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// golden compares got with testdata/name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := "testdata/" + name
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
-	}
-}
 
 // realRecords are all records of the real files: full, simplified and one merged.
 func realRecords(t *testing.T) []*Record {
@@ -143,7 +121,7 @@ func TestStreamGolden(t *testing.T) {
 		t.Error(err)
 	}
 	sum := func(b []byte) string { s := sha256.Sum256(b); return hex.EncodeToString(s[:]) }
-	golden(t, "streams.golden", "records@1 "+sum(compact(t, records))+"\nheaders@1 "+sum(headers.Bytes())+"\n")
+	goldens.Same(t, "testdata/streams.golden", "records@1 "+sum(compact(t, records))+"\nheaders@1 "+sum(headers.Bytes())+"\n")
 }
 
 func TestRecordFileRanges(t *testing.T) {

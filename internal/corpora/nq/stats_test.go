@@ -3,30 +3,17 @@ package nq
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // lines returns the decompressed lines of a file in testdata.
 func lines(tb testing.TB, file string) [][]byte {
 	tb.Helper()
-	b, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	zr, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	text, err := io.ReadAll(zr)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return bytes.Split(bytes.TrimSpace(goldens.Text(tb, "testdata/"+file)), []byte("\n"))
 }
 
 // TestFieldTable is tab:nq-format-fields, from the real record in both formats.
@@ -70,7 +57,7 @@ func TestSubstitutionsOfTheRealRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "substitutions.golden", string(b)+"\n")
+	goldens.Same(t, "testdata/substitutions.golden", string(b)+"\n")
 }
 
 func TestSubstitutionsMatchRules(t *testing.T) {

@@ -3,18 +3,14 @@ package serialize
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // The pages that are kept as goldens: one revision each of the seven real pages
 // in NQ format (testdata/README.md). Those marked whole are short enough to keep
@@ -58,38 +54,14 @@ func TestReal(t *testing.T) {
 				continue
 			}
 			got := document(t, newSerializer(t, form, nil), r)
-			golden(t, fmt.Sprintf("%d.%s.txt", p.id, form), got.String())
+			goldens.Same(t, fmt.Sprintf("testdata/real/%d.%s.txt", p.id, form), got.String())
 			if form == HtmlNorm {
 				removed, err := json.MarshalIndent(got.Removed, "", "  ")
 				if err != nil {
 					t.Fatal(err)
 				}
-				golden(t, fmt.Sprintf("%d.removed.json", p.id), string(removed)+"\n")
+				goldens.Same(t, fmt.Sprintf("testdata/real/%d.removed.json", p.id), string(removed)+"\n")
 			}
-		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "real", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got == string(want) {
-		return
-	}
-	g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-	for i := range max(len(g), len(w)) {
-		if i >= len(g) || i >= len(w) || g[i] != w[i] {
-			t.Fatalf("%s differs from line %d (of %d, want %d):\n got %q\nwant %q", name, i+1, len(g), len(w), g[min(i, len(g)-1)], w[min(i, len(w)-1)])
 		}
 	}
 }

@@ -7,19 +7,17 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"encoding/xml"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+)
 
 // memory keeps generated files.
 type memory struct {
@@ -239,17 +237,7 @@ func TestGolden(t *testing.T) {
 func checkGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
+	if goldens.Of(t, path, string(got)) != string(got) {
 		t.Errorf("%s differs: the generator makes other bytes than before; if that is meant, raise the version of the step kind that runs it and run the tests with -update", path)
 	}
 }

@@ -1,15 +1,12 @@
 package tokenize
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"os"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/redsi/redsi/assets/tokenizers"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -34,27 +31,9 @@ type goldenLine struct {
 
 func golden(t *testing.T, path string, count int) []goldenLine {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []goldenLine
-	sc := bufio.NewScanner(zr)
-	sc.Buffer(nil, 1<<20)
-	for sc.Scan() {
-		var l goldenLine
-		if err := json.Unmarshal(sc.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, l)
-	}
-	if sc.Err() != nil || len(lines) != count {
-		t.Fatalf("%s: %d lines, want %d: %v", path, len(lines), count, sc.Err())
+	lines := goldens.Lines[goldenLine](t, path)
+	if len(lines) != count {
+		t.Fatalf("%s: %d lines, want %d", path, len(lines), count)
 	}
 	return lines
 }

@@ -2,12 +2,10 @@ package amp_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/amp"
@@ -15,8 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
-
-var update = flag.Bool("update", false, "write testdata/launches.json")
 
 // sizes are T5's: Tiny is google/t5-efficient-tiny.
 func sizes() map[string]t5.Config {
@@ -66,23 +62,8 @@ func TestLaunches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if *update {
-		data, err := json.MarshalIndent(got, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.FromSlash(path), append(data, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want map[string]map[string]cost
-	if err := json.Unmarshal(data, &want); err != nil {
-		t.Fatal(err)
-	}
+	goldens.OfJSON(t, path, got, &want)
 	if !reflect.DeepEqual(got, want) {
 		now, _ := json.MarshalIndent(got, "", "  ")
 		t.Errorf("%s has other counts; now they are\n%s", path, now)

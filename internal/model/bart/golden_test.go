@@ -2,13 +2,13 @@ package bart
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -31,13 +31,7 @@ func load(t testing.TB, name string) *seq2seq.Model {
 
 func batch(t testing.TB) (b seq2seq.Batch) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/batch.json")
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/batch.json", &b)
 	return b
 }
 

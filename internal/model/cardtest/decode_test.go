@@ -4,12 +4,11 @@ package cardtest
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/decode"
 	"github.com/redsi/redsi/internal/model/models"
@@ -19,13 +18,7 @@ import (
 
 func readJSON(t *testing.T, path string, v any) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(data, v)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, path, v)
 }
 
 func open(t *testing.T, folder string, dev tensor.Device) *seq2seq.Model {

@@ -2,16 +2,15 @@ package decode
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
@@ -151,14 +150,8 @@ func (c *goldenCase) beam(t *testing.T) Beam {
 }
 
 func TestSearchEqualsTransformers(t *testing.T) {
-	data, err := os.ReadFile("testdata/beam_table.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []goldenCase
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/beam_table.json", &cases)
 	for _, c := range cases {
 		for _, maxima := range []bool{false, true} {
 			m := &table{seed: c.Seed, vocab: c.Vocab, eosBonus: c.EOS, maxima: maxima}

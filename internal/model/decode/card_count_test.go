@@ -2,21 +2,17 @@ package decode
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	seeded "github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // counted is a session that counts what each of its tokens asks of a card.
 type counted struct {
@@ -164,24 +160,8 @@ func TestCounts(t *testing.T) {
 		got[name+" atomic"] = n.Operators
 	}
 	const path = "testdata/card_counts.json"
-	if *update {
-		text, err := json.MarshalIndent(got, "", "  ")
-		if err == nil {
-			err = os.WriteFile(path, append(text, '\n'), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want map[string]map[string]int64
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	goldens.OfJSON(t, path, got, &want)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if !maps.Equal(got[name], want[name]) {
 			t.Errorf("%s: kernels %v, want %v (-update writes them)", name, got[name], want[name])

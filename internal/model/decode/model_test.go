@@ -2,14 +2,13 @@ package decode
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -68,14 +67,8 @@ func readT5Golden(t testing.TB) *beamGolden {
 
 func readGolden(t testing.TB, path string) *beamGolden {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var g beamGolden
-	if err := json.Unmarshal(data, &g); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, path, &g)
 	return &g
 }
 

@@ -2,17 +2,17 @@ package decode
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // TestSamplingAgainstTransformers: the tokens that may be drawn, and how often, are those
@@ -27,13 +27,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 			Rows        []map[string]float64
 		}
 	}
-	data, err := os.ReadFile("testdata/sampling.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/sampling.json", &golden)
 	scores := &Table{Vocab: len(golden.Logits[0]), Queries: len(golden.Logits)}
 	for _, row := range golden.Logits {
 		sum := 0.0

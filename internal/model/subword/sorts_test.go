@@ -1,42 +1,28 @@
 package subword
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // Tokenizers of other models give what tokenizers 0.19.1 makes of their files, whatever
 // truncation and padding they were saved with (tools/golden/tokenizer_sorts.py).
 func TestSortsAreTokenizers(t *testing.T) {
-	f, err := os.Open("testdata/sorts/golden.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
+	type encoded struct {
+		Sort, Text, Decoded string
+		IDs, Pieces, Short  []int32
 	}
 	open, lines := map[string]*Subword{}, map[string]int{}
-	for s := bufio.NewScanner(plain); s.Scan(); {
-		var want struct {
-			Sort, Text, Decoded string
-			IDs, Pieces, Short  []int32
-		}
-		if err := json.Unmarshal(s.Bytes(), &want); err != nil {
-			t.Fatal(err)
-		}
+	for _, want := range goldens.Lines[encoded](t, "testdata/sorts/golden.jsonl.gz") {
 		tok := open[want.Sort]
 		if tok == nil {
+			var err error
 			if tok, err = LoadSubword(filepath.Join("testdata/sorts", want.Sort+".json")); err != nil {
 				t.Fatal(err)
 			}

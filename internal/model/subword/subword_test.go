@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // A byte-level BPE as BART's gives transformers 4.44.1's tokens (tools/golden/bart_tokenizer.py).
@@ -49,14 +51,8 @@ func TestBARTIsTransformers(t *testing.T) {
 }
 
 func TestSubwordErrors(t *testing.T) {
-	data, err := os.ReadFile("testdata/bart-tokenizer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var file map[string]any
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/bart-tokenizer.json", &file)
 	file["post_processor"] = nil
 	bare, err := json.Marshal(file)
 	if err != nil {

@@ -2,7 +2,6 @@ package t5
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
@@ -35,13 +35,7 @@ func load(t testing.TB, name string) *seq2seq.Model {
 func batch(t testing.TB) seq2seq.Batch {
 	t.Helper()
 	var b seq2seq.Batch
-	text, err := os.ReadFile("testdata/batch.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &b); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/batch.json", &b)
 	return b
 }
 
@@ -165,14 +159,8 @@ func TestIgnoredLabels(t *testing.T) {
 }
 
 func TestBuckets(t *testing.T) {
-	text, err := os.ReadFile("testdata/buckets.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var tables map[string][]int64
-	if err := json.Unmarshal(text, &tables); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/buckets.json", &tables)
 	for name, want := range tables {
 		var buckets, most int64
 		var both bool

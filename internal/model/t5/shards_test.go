@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
@@ -40,13 +41,7 @@ func TestShardMistakes(t *testing.T) {
 	var of struct {
 		Map map[string]string `json:"weight_map"`
 	}
-	text, err := os.ReadFile(filepath.Join("testdata/sharded", index))
-	if err == nil {
-		err = json.Unmarshal(text, &of)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, filepath.Join("testdata/sharded", index), &of)
 	inFirst := "" // a tensor
 	for name, file := range of.Map {
 		if file == first && (inFirst == "" || name < inFirst) {

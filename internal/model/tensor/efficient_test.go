@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor/calls"
 )
 
@@ -28,13 +29,7 @@ func TestEfficientCalls(t *testing.T) {
 	var want []efficientCall
 	update := os.Getenv("REDSI_UPDATE") != ""
 	if !update {
-		text, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(text, &want)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		goldens.JSON(t, path, &want)
 	}
 	end := Emulate()
 	defer end()

@@ -2,7 +2,6 @@ package dense
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
@@ -53,13 +53,7 @@ func TestNumpy(t *testing.T) {
 		Order [][]int32
 		Score [][]float64
 	}
-	b, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &golden); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/golden.json", &golden)
 	for _, depth := range []int{1, 10, 301, 1000} {
 		for q, hits := range find(t, documents, queries, Options{Depth: depth}) {
 			want := golden["product"].Order[q]

@@ -1,10 +1,10 @@
 package metrics
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // TestAgreement has the values of repro_eval, rbo and scipy (tools/golden/agree.py).
@@ -23,13 +23,7 @@ func TestAgreement(t *testing.T) {
 		RMSEA []float64 `json:"rmse_a"`
 		RMSEB []float64 `json:"rmse_b"`
 	}
-	b, err := os.ReadFile("testdata/agree.json")
-	if err == nil {
-		err = json.Unmarshal(b, &golden)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/agree.json", &golden)
 	near := func(what string, i int, got float64, want *float64) {
 		if want == nil {
 			return

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"reflect"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // graded is what tools/golden/scores.py wrote.
@@ -24,13 +24,7 @@ type graded struct {
 
 func openGraded(t *testing.T) (g graded, judged *qrels.Judgments, run string) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/graded.json")
-	if err == nil {
-		err = json.Unmarshal(b, &g)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/graded.json", &g)
 	f, err := os.Open("testdata/graded.qrels")
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,11 @@
 package significance
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // golden is what tools/golden/significance.py wrote.
@@ -29,13 +29,7 @@ type golden struct {
 
 func open(t *testing.T) (g golden) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/scipy.json")
-	if err == nil {
-		err = json.Unmarshal(b, &g)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/scipy.json", &g)
 	return g
 }
 

@@ -2,18 +2,14 @@ package fit
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
-	"os"
 	"reflect"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
 )
-
-var updateCounts = flag.Bool("update", false, "write testdata/step_counts.json anew")
 
 const stepCounts = "testdata/step_counts.json"
 
@@ -49,23 +45,8 @@ func TestStepCounts(t *testing.T) {
 			all[name+" "+compute.String()] = c
 		}
 	}
-	if *updateCounts {
-		text, err := json.MarshalIndent(all, "", "  ")
-		if err == nil {
-			err = os.WriteFile(stepCounts, append(text, '\n'), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	var want map[string]tensor.Counts
-	text, err := os.ReadFile(stepCounts)
-	if err == nil {
-		err = json.Unmarshal(text, &want)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.OfJSON(t, stepCounts, all, &want)
 	for name, c := range all {
 		if !reflect.DeepEqual(c, want[name]) {
 			t.Errorf("%s asks for\n%+v\nnot\n%+v\n(go test ./internal/model/train -run TestStepCounts -update)", name, c, want[name])

@@ -1,22 +1,16 @@
 package fit
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // TestLaunches compares what a training step launches on a card (TestStepCounts holds that golden against the code) with
 // what transformers' eager one does (tools/golden/launches.py), by the same rule: at most 40 % of it.
 func TestLaunches(t *testing.T) {
 	read := func(path string, v any) {
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(data, v)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		goldens.JSON(t, path, v)
 	}
 	var ours map[string]struct{ Launches int64 }
 	var peer struct {

@@ -3,7 +3,6 @@ package fit
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -37,13 +37,7 @@ const trajectory = "testdata/trajectory"
 
 func readOracle(t *testing.T) (o oracle) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(trajectory, "golden.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &o)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, filepath.Join(trajectory, "golden.json"), &o)
 	return o
 }
 

@@ -1,0 +1,89 @@
+package goldens
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
+)
+
+// Update says that goldens are written: the flag -update.
+var Update = flag.Bool("update", false, "write golden files instead of comparing with them")
+
+// Of is a file's text, which with -update is got.
+func Of(t testing.TB, path, got string) string {
+	t.Helper()
+	if *Update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(Text(t, path))
+}
+
+// OfJSON reads a file of one value into want, which with -update is got.
+func OfJSON(t testing.TB, path string, got, want any) {
+	t.Helper()
+	b, err := json.MarshalIndent(got, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(Of(t, path, string(b)+"\n")), want); err != nil {
+		t.Fatal(path, err)
+	}
+}
+
+// Same fails a test whose text is not the file's.
+func Same(t testing.TB, path, got string) {
+	t.Helper()
+	if d := cmp.Diff(Of(t, path, got), got); d != "" {
+		t.Errorf("%s; -update writes it (-want +got):\n%s", path, d)
+	}
+}
+
+// Text is a file's, decompressed.
+func Text(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := unpack.Open(f)
+	if err != nil {
+		t.Fatal(path, err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(path, err)
+	}
+	return b
+}
+
+// JSON reads a file of one value.
+func JSON(t testing.TB, path string, v any) {
+	t.Helper()
+	if err := json.Unmarshal(Text(t, path), v); err != nil {
+		t.Fatal(path, err)
+	}
+}
+
+// Lines reads a file of a value a line.
+func Lines[T any](t testing.TB, path string) (all []T) {
+	t.Helper()
+	for line := range bytes.Lines(Text(t, path)) {
+		var v T
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(path, err)
+		}
+		all = append(all, v)
+	}
+	return all
+}

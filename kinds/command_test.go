@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,20 +58,6 @@ func writePipeline(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return file
-}
-
-func (l *local) text(d artifacts.Digest) string {
-	l.t.Helper()
-	r, err := l.Store.Blobs.Open(context.Background(), d)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer r.Close()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return string(b)
 }
 
 func TestCommand(t *testing.T) {

@@ -3,10 +3,8 @@ package kinds_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -34,27 +33,6 @@ func (l *local) outputsOf(pl *plan.Plan) map[string]artifacts.Artifact {
 		}
 	}
 	return all
-}
-
-func (l *local) bytes(a artifacts.Artifact) []byte {
-	l.t.Helper()
-	r, err := l.Store.Blobs.Open(context.Background(), a.Digest)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer r.Close()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return b
-}
-
-func (l *local) json(a artifacts.Artifact, v any) {
-	l.t.Helper()
-	if err := json.Unmarshal(l.bytes(a), v); err != nil {
-		l.t.Fatal(err)
-	}
 }
 
 // write puts a file into a folder, compressed if its name says so.
@@ -177,20 +155,7 @@ func TestLocalTable(t *testing.T) {
 // badLines are records that cannot be read, beside good ones.
 func badLines(t *testing.T) (text string, want map[string]int64) {
 	t.Helper()
-	f, err := os.Open(testdata(t, "corpora", "nq", "testdata", "nq-full-walking-dead.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := strings.TrimSpace(string(b))
+	good := strings.TrimSpace(string(goldens.Text(t, testdata(t, "corpora", "nq", "testdata", "nq-full-walking-dead.jsonl.gz"))))
 	swap := func(old, new string) string {
 		if !strings.Contains(good, old) {
 			t.Fatalf("the record has no %s", old)

@@ -2,7 +2,6 @@ package kinds_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,13 +12,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
@@ -27,7 +24,6 @@ import (
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 const (
@@ -87,30 +83,6 @@ func tinyBERT(t *testing.T) map[string][]byte {
 	return map[string][]byte{"config.json": config, "model.safetensors": weights.Bytes()}
 }
 
-func (l *local) put(data []byte) (artifacts.Digest, int64) {
-	l.t.Helper()
-	d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(data))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return d, n
-}
-
-// tree stores files as a tree artifact.
-func (l *local) tree(kind string, files map[string][]byte) step.Input {
-	l.t.Helper()
-	var list []artifacts.File
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		d, n := l.put(files[name])
-		list = append(list, artifacts.File{Name: name, Digest: d, Size: n})
-	}
-	a, err := artifacts.Tree(kind, list)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return step.In(a)
-}
-
 // corpusOf stores texts as the documents 0, 1, ….
 func (l *local) corpusOf(texts []string) step.Input {
 	l.t.Helper()
@@ -127,44 +99,12 @@ func (l *local) corpusOf(texts []string) step.Input {
 	if err := w.Close(); err != nil {
 		l.t.Fatal(err)
 	}
-	d, n := l.put(b.Bytes())
-	return step.In(artifacts.Artifact{Type: "nq/corpus", Digest: d, Size: n})
-}
-
-// do runs one task, without a plan.
-func (l *local) do(kind string, tree map[string]any) (*artifacts.Result, error) {
-	l.t.Helper()
-	return l.doUntil(context.Background(), kind, tree)
-}
-
-func (l *local) doUntil(ctx context.Context, kind string, tree map[string]any) (*artifacts.Result, error) {
-	l.t.Helper()
-	task, err := step.NewTask(l.Registry.Lookup(kind), tree)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	key, _, err := l.Registry.Key(task)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	b, err := json.Marshal(task)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	d, _ := l.put(b)
-	if _, err := l.Execute(ctx, workflows.ExecuteRequest{Key: key, Task: d, Address: kind}); err != nil {
-		return nil, err
-	}
-	return artifacts.Lookup(ctx, l.Store, key)
+	return l.blob("nq/corpus", b.Bytes())
 }
 
 func (l *local) bertTokenizer() []any {
 	l.t.Helper()
-	b, err := os.ReadFile(tinyTokenizer)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return []any{l.tree("files", map[string][]byte{"tokenizer.json.gz": b})}
+	return []any{l.tree("files", map[string][]byte{"tokenizer.json.gz": readFile(l.t, tinyTokenizer)})}
 }
 
 // TestEmbed: what the kind writes is what the model says of each text by itself.

@@ -2,10 +2,9 @@ package kinds_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"maps"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +21,6 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // asked is a hand-made collection of 30 documents with 8 development queries, whose models
@@ -87,15 +85,6 @@ func readFile(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func (l *local) blob(typ string, b []byte) step.Input {
-	l.t.Helper()
-	d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(b))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return step.In(artifacts.Artifact{Type: typ, Digest: d, Size: n})
 }
 
 func (l *local) set(ids *docid.Set) step.Input {
@@ -212,58 +201,19 @@ func (e *asked) with(settings retrieve.Settings) step.Input {
 	}))
 }
 
-func (l *local) folder(typ, folder string, names ...string) step.Input {
-	l.t.Helper()
-	var files []artifacts.File
-	for _, name := range names {
-		in := l.blob(typ, readFile(l.t, filepath.Join(folder, name)))
-		files = append(files, artifacts.File{Name: name, Digest: in.Artifact.Digest, Size: in.Artifact.Size})
-	}
-	a, err := artifacts.Tree(typ, files)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return step.In(a)
-}
-
-// request is the evaluate step with some attributes changed.
-func (e *asked) request(change map[string]any) workflows.ExecuteRequest {
-	e.t.Helper()
-	config := map[string]any{}
-	for _, from := range []map[string]any{e.config, change} {
-		for k, v := range from {
-			config[k] = v
-		}
-	}
-	task, err := step.NewTask(e.Registry.Lookup("evaluate"), config)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	key, _, err := e.Registry.Key(task)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	b, err := json.Marshal(task)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return workflows.ExecuteRequest{Key: key, Task: e.blob("", b).Artifact.Digest, Address: "step.evaluate.test"}
+// changed is the evaluate step with some attributes changed.
+func (e *asked) changed(change map[string]any) map[string]any {
+	config := maps.Clone(e.config)
+	maps.Copy(config, change)
+	return config
 }
 
 // try runs the step: its outputs as text.
 func (e *asked) try(change map[string]any) (map[string]string, error) {
 	e.t.Helper()
-	req := e.request(change)
-	var err error
-	if req.Parts, err = e.parts(req); err != nil {
+	res, err := e.inParts("evaluate", e.changed(change))
+	if err != nil {
 		return nil, err
-	}
-	if _, err := e.Execute(context.Background(), req); err != nil {
-		return nil, err
-	}
-	res, err := artifacts.Lookup(context.Background(), e.Store, req.Key)
-	if err != nil || res == nil {
-		e.t.Fatalf("no result: %v", err)
 	}
 	out := map[string]string{}
 	for name, a := range res.Outputs {

@@ -265,7 +265,7 @@ func TestEvaluateParts(t *testing.T) {
 			t.Errorf("%s: ran %v", kind, e.ran)
 		}
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
-		split, err := e.Split(context.Background(), e.request(cut))
+		split, err := e.Split(context.Background(), e.request("evaluate", e.changed(cut)))
 		parts := split.Parts
 		if err != nil || len(parts) != 3 {
 			t.Fatalf("%s: parts %+v, %v", kind, split, err)
@@ -326,7 +326,8 @@ func TestEvaluateErrors(t *testing.T) {
 			if f.Name == "model.safetensors" {
 				weights := e.bytes(artifacts.Artifact{Digest: f.Digest})
 				copy(weights[len(weights)-4:], "\x00\x00\xc0\x7f") // NaN, in the decoder's last norm
-				files[i].Digest, files[i].Size = e.put(weights)
+				spoiled := e.blobOf("", weights)
+				files[i].Digest, files[i].Size = spoiled.Digest, spoiled.Size
 			}
 		}
 		return files

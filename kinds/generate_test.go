@@ -2,7 +2,6 @@ package kinds_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -17,33 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
-
-// inParts is do of a kind that is cut into parts.
-func (l *local) inParts(kind string, tree map[string]any) (*artifacts.Result, error) {
-	l.t.Helper()
-	task, err := step.NewTask(l.Registry.Lookup(kind), tree)
-	if err != nil {
-		return nil, err
-	}
-	key, _, err := l.Registry.Key(task)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	b, err := json.Marshal(task)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	req := workflows.ExecuteRequest{Key: key, Task: l.blob("", b).Artifact.Digest, Address: kind}
-	if req.Parts, err = l.parts(req); err != nil {
-		return nil, err
-	}
-	if _, err := l.Execute(l.t.Context(), req); err != nil {
-		return nil, err
-	}
-	return artifacts.Lookup(l.t.Context(), l.Store, key)
-}
 
 // generation is the collection of training, with keys D0, D1, … and a model that writes
 // queries for it.

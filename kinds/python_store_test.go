@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -119,11 +118,11 @@ func TestPythonStore(t *testing.T) {
 		byAddress[pl.Steps[i].Address] = r
 	}
 	keep(`step.random_t5.toy`, l.handmade("random_t5", map[string]any{"layers": int64(1), "d_model": int64(2), "d_kv": int64(1), "d_ff": int64(2), "heads": int64(1)},
-		map[string]artifacts.Artifact{"model": l.treeOf("hf/model", map[string]string{"config.json": `{"model_type":"t5"}`, "model.safetensors": "weights"})}))
+		map[string]artifacts.Artifact{"model": *l.tree("hf/model", map[string][]byte{"config.json": []byte(`{"model_type":"t5"}`), "model.safetensors": []byte("weights")}).Artifact}))
 	all := byAddress[`step.import_corpus.toy["all"]`].Outputs
 	in := func(a artifacts.Artifact) step.Input { return step.In(a) }
-	evaluated := l.handmade("evaluate", map[string]any{"model": in(l.treeOf("dsi/model", map[string]string{"config.json": "{}"})), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
-		"queries": in(all["queries"]), "tokenizer": []any{in(l.treeOf("files", map[string]string{"tokenizer.json": "{}"}))}}, pythonRanking(t, l))
+	evaluated := l.handmade("evaluate", map[string]any{"model": l.tree("dsi/model", map[string][]byte{"config.json": []byte("{}")}), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
+		"queries": in(all["queries"]), "tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": []byte("{}")})}}, pythonRanking(t, l))
 	keep(`step.evaluate.toy["a b"]`, evaluated)
 	run.Steps = append(run.Steps, workflows.RunStep{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
 		workflows.RunStep{Address: "step.evaluate.broken", Outcome: "skipped"})
@@ -135,20 +134,7 @@ func TestPythonStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := storeFiles(t, root)
-	if *goldens.Update {
-		if err := os.RemoveAll(pythonStore); err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range got {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(pythonStore, name)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(pythonStore, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if diff := cmp.Diff(storeFiles(t, pythonStore), got); diff != "" {
+	if diff := cmp.Diff(goldens.OfTree(t, pythonStore, got), got); diff != "" {
 		t.Errorf("python/tests/store is not what Go writes; run with -update, and tools/python/check.sh (-there +written):\n%.4000s", diff)
 	}
 }
@@ -156,55 +142,18 @@ func TestPythonStore(t *testing.T) {
 // storeFiles are the blobs and records of a store.
 func storeFiles(t *testing.T, root string) map[string]string {
 	t.Helper()
-	files := map[string]string{}
-	if err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasPrefix(path, "blobs/") && !strings.HasPrefix(path, "records/") {
-			return err
-		}
-		b, err := os.ReadFile(filepath.Join(root, path))
-		files[path] = string(b)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	files := goldens.Tree(t, root)
+	maps.DeleteFunc(files, func(path, _ string) bool {
+		return !strings.HasPrefix(path, "blobs/") && !strings.HasPrefix(path, "records/")
+	})
 	return files
 }
 
 // handmade is the result of a task that is not run, for a kind that needs a model.
 func (l *local) handmade(kind string, tree map[string]any, outputs map[string]artifacts.Artifact) *artifacts.Result {
 	l.t.Helper()
-	task, err := step.NewTask(l.Registry.Lookup(kind), tree)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	key, preimage, err := l.Registry.Key(task)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	_, key, preimage := keyOf(l.t, l.Registry, kind, tree)
 	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs}
-}
-
-func (l *local) treeOf(typ string, texts map[string]string) artifacts.Artifact {
-	l.t.Helper()
-	var files []artifacts.File
-	for name, text := range texts {
-		a := l.blobOf("file", []byte(text))
-		files = append(files, artifacts.File{Name: name, Digest: a.Digest, Size: a.Size})
-	}
-	a, err := artifacts.Tree(typ, files)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return a
-}
-
-func (l *local) blobOf(typ string, b []byte) artifacts.Artifact {
-	l.t.Helper()
-	d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(b))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return artifacts.Artifact{Type: typ, Digest: d, Size: n}
 }
 
 // pythonRanking is a run with ties, what is not a document, and names with blanks.

@@ -108,14 +108,7 @@ func TestTrainKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		task, err := step.NewTask(reg.Lookup("train"), tree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k, _, err := reg.Key(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, k, _ := keyOf(t, reg, "train", tree)
 		return k
 	}
 	plain := key(nil)

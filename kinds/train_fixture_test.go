@@ -1,8 +1,6 @@
 package kinds_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/step"
@@ -58,17 +57,12 @@ func fewerTokens(t *testing.T, n int) string {
 	t.Helper()
 	text, ok := pieces.Load(n)
 	if !ok {
-		z, err := gzip.NewReader(bytes.NewReader(readFile(t, t5Tokenizer)))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var all map[string]any
-		if err := json.NewDecoder(z).Decode(&all); err != nil {
-			t.Fatal(err)
-		}
+		goldens.JSON(t, t5Tokenizer, &all)
 		model := all["model"].(map[string]any)
 		model["vocab"] = model["vocab"].([]any)[:n]
 		all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
+		var err error
 		if text, err = json.Marshal(all); err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,31 +64,7 @@ func TestCroissant(t *testing.T) {
 			for file, b := range m {
 				got[file] = b.String()
 			}
-			if *goldens.Update {
-				if err := os.RemoveAll(folder); err != nil {
-					t.Fatal(err)
-				}
-				for file, text := range got {
-					if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, file)), 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			want := map[string]string{}
-			if err := fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() {
-					return err
-				}
-				b, err := os.ReadFile(filepath.Join(folder, path))
-				want[path] = string(b)
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(goldens.OfTree(t, folder, got), got); diff != "" {
 				t.Errorf("run with -update, then tools/golden/croissant.py (-there +written):\n%s", diff)
 			}
 		})

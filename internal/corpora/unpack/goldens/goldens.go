@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,6 +39,43 @@ func OfJSON(t testing.TB, path string, got, want any) {
 	if err := json.Unmarshal([]byte(Of(t, path, string(b)+"\n")), want); err != nil {
 		t.Fatal(path, err)
 	}
+}
+
+// OfTree are the texts of a folder's files by their names, which with -update are got.
+func OfTree(t testing.TB, folder string, got map[string]string) map[string]string {
+	t.Helper()
+	if *Update {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range got {
+			path := filepath.Join(folder, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return Tree(t, folder)
+}
+
+// Tree are the texts of a folder's files by their names, as they stand there.
+func Tree(t testing.TB, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	if err := fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(folder, path))
+		files[path] = string(b)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // Same fails a test whose text is not the file's.

@@ -9,24 +9,22 @@ type CellName struct {
 // Cells names the numbers and texts that a completed tree's task leaves; nil for kinds
 // that say nothing of them.
 func (s *Spec) Cells(tree map[string]any) ([]string, error) {
-	if s.cells == nil {
-		return nil, nil
-	}
-	c, err := s.decode(tree)
-	if err != nil {
-		return nil, err
-	}
-	return s.cells(c), nil
+	return ofTree(s, s.cells, tree)
 }
 
 // CellNames lists the cells of others that a completed tree names.
 func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
-	if s.names == nil {
+	return ofTree(s, s.names, tree)
+}
+
+// ofTree asks what a kind says of a completed tree, nil if it says nothing.
+func ofTree[T any](s *Spec, ask func(config any) []T, tree map[string]any) ([]T, error) {
+	if ask == nil {
 		return nil, nil
 	}
 	c, err := s.decode(tree)
 	if err != nil {
 		return nil, err
 	}
-	return s.names(c), nil
+	return ask(c), nil
 }

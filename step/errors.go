@@ -2,42 +2,49 @@ package step
 
 import "errors"
 
-// permanent marks an error that a retry cannot fix.
-type permanent struct{ err error }
+// mark is what an error says of the attempts that follow it, whatever wraps it; errors.Is finds it.
+type mark string
 
-func (p *permanent) Error() string { return p.err.Error() }
-func (p *permanent) Unwrap() error { return p.err }
+const (
+	permanent mark = "permanent"
+	poisoned  mark = "poisoned"
+	unfit     mark = "unfit"
+	beyond    mark = "beyond"
+)
 
-// Permanent marks err as one that a retry cannot fix: bad input, bad
-// configuration, our own bug. nil stays nil.
-func Permanent(err error) error {
+func (m mark) Error() string { return string(m) }
+
+// on marks an error; nil stays nil.
+func (m mark) on(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &permanent{err}
+	return &marked{err, m}
 }
 
-// poisoned marks what has left a process unable to go on.
-type poisoned struct{ err error }
+type marked struct {
+	err  error
+	mark mark
+}
 
-func (p *poisoned) Error() string { return p.err.Error() }
-func (p *poisoned) Unwrap() error { return p.err }
+func (m *marked) Error() string        { return m.err.Error() }
+func (m *marked) Unwrap() error        { return m.err }
+func (m *marked) Is(target error) bool { return target == m.mark }
+
+// Permanent marks err as one that a retry cannot fix: bad input, bad
+// configuration, our own bug. nil stays nil.
+func Permanent(err error) error { return permanent.on(err) }
+
+// IsPermanent reports whether err, or an error it wraps, was marked.
+func IsPermanent(err error) bool { return errors.Is(err, permanent) }
 
 // Poisoned marks err as one after which its process can no longer compute, though another
 // may do the same work: a card has failed, or was asked what it must not be. It is stronger
 // than Permanent. nil stays nil.
-func Poisoned(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &poisoned{err}
-}
+func Poisoned(err error) error { return poisoned.on(err) }
 
 // IsPoisoned reports whether err, or an error it wraps, was marked.
-func IsPoisoned(err error) bool {
-	var p *poisoned
-	return errors.As(err, &p)
-}
+func IsPoisoned(err error) bool { return errors.Is(err, poisoned) }
 
 // SourceChangedError says that a source or program on this machine has other bytes
 // than the plan: only planning again can fix it.
@@ -49,50 +56,16 @@ type SourceChangedError struct {
 func (e *SourceChangedError) Error() string { return e.Err.Error() }
 func (e *SourceChangedError) Unwrap() error { return e.Err }
 
-// IsPermanent reports whether err, or an error it wraps, was marked.
-func IsPermanent(err error) bool {
-	var p *permanent
-	return errors.As(err, &p)
-}
-
-// unfit marks what is wrong with a checkpoint.
-type unfit struct{ err error }
-
-func (u *unfit) Error() string { return u.err.Error() }
-func (u *unfit) Unwrap() error { return u.err }
-
 // Unfit marks err as saying that the step cannot continue from a checkpoint, though its
 // bytes are whole: the one before it may be. nil stays nil.
-func Unfit(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &unfit{err}
-}
+func Unfit(err error) error { return unfit.on(err) }
 
 // IsUnfit reports whether err, or an error it wraps, was marked.
-func IsUnfit(err error) bool {
-	var u *unfit
-	return errors.As(err, &u)
-}
-
-// beyond marks a state that is further than a run goes.
-type beyond struct{ err error }
-
-func (b *beyond) Error() string { return b.err.Error() }
-func (b *beyond) Unwrap() error { return b.err }
+func IsUnfit(err error) bool { return errors.Is(err, unfit) }
 
 // Beyond marks err as saying that a kept state, though nothing is wrong with it, is
 // further than the step goes. nil stays nil.
-func Beyond(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &beyond{err}
-}
+func Beyond(err error) error { return beyond.on(err) }
 
 // IsBeyond reports whether err, or an error it wraps, was marked.
-func IsBeyond(err error) bool {
-	var b *beyond
-	return errors.As(err, &b)
-}
+func IsBeyond(err error) bool { return errors.Is(err, beyond) }

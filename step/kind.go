@@ -329,14 +329,7 @@ func (s *Spec) ReadsFields() bool { return s.reads != nil }
 
 // Reads names the fields of JSON inputs that a completed tree's task will read.
 func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
-	if s.reads == nil {
-		return nil, nil
-	}
-	c, err := s.decode(tree)
-	if err != nil {
-		return nil, err
-	}
-	return s.reads(c), nil
+	return ofTree(s, s.reads, tree)
 }
 
 // Splits reports whether work of this kind is cut into parts.

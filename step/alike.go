@@ -321,13 +321,10 @@ func (s *Spec) Rules(t Task) (map[string]Alike, error) {
 	for _, o := range s.Outputs {
 		rules[o.Name] = o.Rule()
 	}
-	if s.alike == nil {
-		return rules, nil
-	}
-	c, err := s.config(t)
+	own, err := ofTask(s, s.alike, t)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(rules, s.alike(c))
+	maps.Copy(rules, own)
 	return rules, nil
 }

@@ -17,14 +17,26 @@ func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
 	return ofTree(s, s.names, tree)
 }
 
-// ofTree asks what a kind says of a completed tree, nil if it says nothing.
-func ofTree[T any](s *Spec, ask func(config any) []T, tree map[string]any) ([]T, error) {
+// ofTree is what a function of a kind says of a completed tree, nothing where the kind has none.
+func ofTree[T any](s *Spec, ask func(config any) T, tree map[string]any) (said T, err error) {
 	if ask == nil {
-		return nil, nil
+		return said, nil
 	}
 	c, err := s.decode(tree)
 	if err != nil {
-		return nil, err
+		return said, err
 	}
 	return ask(c), nil
+}
+
+// ofTask is ofTree of a task's.
+func ofTask[T any](s *Spec, ask func(config any) T, t Task) (said T, err error) {
+	if ask == nil {
+		return said, nil
+	}
+	tree, err := t.Tree()
+	if err != nil {
+		return said, err
+	}
+	return ofTree(s, ask, tree)
 }

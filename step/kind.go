@@ -192,6 +192,8 @@ func Define[C any](k Kind[C]) Spec {
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),
+		unless:     erased(k.Unless), device: erased(k.Device), trajectory: erased(k.Trajectory), work: erased(k.Work), alike: erased(k.Alike), check: erased(k.Check),
+		lint: erased(k.Lint), reads: erased(k.Reads), cells: erased(k.Cells), names: erased(k.Names), declares: erased(k.Declares),
 	}
 	for _, p := range k.Parts {
 		s.Parts = append(s.Parts, p.Name)
@@ -207,43 +209,10 @@ func Define[C any](k Kind[C]) Spec {
 	if k.Run != nil {
 		s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
 	}
-	if k.Unless != nil {
-		s.unless = func(c any) bool { return k.Unless(c.(C)) }
-	}
-	if k.Device != nil {
-		s.device = func(c any) string { return k.Device(c.(C)) }
-	}
-	if k.Trajectory != nil {
-		s.trajectory = func(c any) []string { return k.Trajectory(c.(C)) }
-	}
-	if k.Work != nil {
-		s.work = func(c any) Work { return k.Work(c.(C)) }
-	}
 	if k.Stage != nil {
 		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
 			return k.Stage(ctx, io, c.(C), dir)
 		}
-	}
-	if k.Alike != nil {
-		s.alike = func(c any) map[string]Alike { return k.Alike(c.(C)) }
-	}
-	if k.Check != nil {
-		s.check = func(c any) error { return k.Check(c.(C)) }
-	}
-	if k.Lint != nil {
-		s.lint = func(c any) []Problem { return k.Lint(c.(C)) }
-	}
-	if k.Reads != nil {
-		s.reads = func(c any) []Read { return k.Reads(c.(C)) }
-	}
-	if k.Cells != nil {
-		s.cells = func(c any) []string { return k.Cells(c.(C)) }
-	}
-	if k.Names != nil {
-		s.names = func(c any) []CellName { return k.Names(c.(C)) }
-	}
-	if k.Declares != nil {
-		s.declares = func(c any) map[string]*Fields { return k.Declares(c.(C)) }
 	}
 	if k.Split != nil {
 		s.split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
@@ -255,6 +224,14 @@ func Define[C any](k Kind[C]) Spec {
 		s.pins = func(c any, o map[string]artifacts.Artifact) []Pin { return k.Pins(c.(C), o) }
 	}
 	return s
+}
+
+// erased is a function of a kind's configuration, whatever its type; nil stays nil.
+func erased[C, R any](f func(C) R) func(any) R {
+	if f == nil {
+		return nil
+	}
+	return func(c any) R { return f(c.(C)) }
 }
 
 // Part is a kind that others are cut into: in no pipeline, but with results, keys and a
@@ -295,14 +272,10 @@ func (s *Spec) ClassOf(t Task) string {
 
 // Declared is the outputs of a task, each with the Fields that its configuration gives it.
 func (s *Spec) Declared(t Task) []Output {
-	if s.declares == nil {
+	fields, err := ofTask(s, s.declares, t)
+	if err != nil || fields == nil {
 		return s.Outputs
 	}
-	c, err := s.config(t)
-	if err != nil {
-		return s.Outputs
-	}
-	fields := s.declares(c)
 	outputs := slices.Clone(s.Outputs)
 	for i, o := range outputs {
 		if f := fields[o.Name]; f != nil {
@@ -314,14 +287,8 @@ func (s *Spec) Declared(t Task) []Output {
 
 // Lint says what in a task's configuration is allowed but hardly meant.
 func (s *Spec) Lint(t Task) []Problem {
-	if s.lint == nil {
-		return nil
-	}
-	c, err := s.config(t)
-	if err != nil {
-		return nil
-	}
-	return s.lint(c)
+	problems, _ := ofTask(s, s.lint, t)
+	return problems
 }
 
 // ReadsFields reports whether tasks of this kind read fields of JSON inputs.
@@ -387,11 +354,7 @@ func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error
 	if s.pins == nil {
 		return nil, nil
 	}
-	c, err := s.config(t)
-	if err != nil {
-		return nil, err
-	}
-	return s.pins(c, outputs), nil
+	return ofTask(s, func(c any) []Pin { return s.pins(c, outputs) }, t)
 }
 
 // Split cuts a task into parts; nil for kinds that do not split.

@@ -20,6 +20,8 @@ from safetensors.torch import save_file
 from transformers import BartConfig, BartForConditionalGeneration
 from transformers.optimization import Adafactor
 
+from shared import allowed, mask, pad
+
 OUT = pathlib.Path(sys.argv[1])
 SIZES = dict(vocab_size=100, d_model=24, encoder_layers=2, decoder_layers=3, encoder_attention_heads=3,
              decoder_attention_heads=3, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=64)
@@ -35,14 +37,9 @@ def batch():
     return [draw(n) for n in (4, 36, 1, 11)], [draw(n) for n in (3, 1, 6, 2)]
 
 
-def pad(rows, value):
-    n = max(map(len, rows))
-    return torch.tensor([r + [value] * (n - len(r)) for r in rows])
-
-
 def step(model, optimizer, inputs, labels):
     """One forward and backward pass; the optimizer's step where there is one."""
-    out = model(input_ids=pad(inputs, 1), attention_mask=pad([[1] * len(r) for r in inputs], 0), labels=pad(labels, -100))
+    out = model(input_ids=pad(inputs, 1), attention_mask=mask(inputs), labels=pad(labels, -100))
     model.zero_grad()
     out.loss.backward()
     if optimizer:
@@ -77,19 +74,15 @@ def forward(name, options, inputs, labels):
 
 
 def searches(model, name, queries, identifiers, results):
-    allowed = {}
-    for s in identifiers:
-        for i, t in enumerate(s):
-            allowed.setdefault(tuple(s[:i]), set()).add(t)
-    ids, mask = pad(queries, 1), pad([[1] * len(q) for q in queries], 0)
+    ids = pad(queries, 1)
     for mode in ("free", "trie"):
         extra = {}
         if mode == "trie":
             # A trie says what may follow; nothing is forced beside it.
             extra = dict(forced_bos_token_id=None, forced_eos_token_id=None,
-                         prefix_allowed_tokens_fn=lambda b, x: sorted(allowed.get(tuple(x.tolist()[1:]), [2])))
+                         prefix_allowed_tokens_fn=allowed(identifiers, 2))
             model.generation_config.forced_bos_token_id = model.generation_config.forced_eos_token_id = None
-        g = model.generate(ids, attention_mask=mask, num_beams=40, num_return_sequences=40, max_new_tokens=6,
+        g = model.generate(ids, attention_mask=mask(queries), num_beams=40, num_return_sequences=40, max_new_tokens=6,
                            length_penalty=1.0, early_stopping=False, return_dict_in_generate=True, output_scores=True, **extra)
         rows = []
         for i, seq in enumerate(g.sequences.tolist()):
@@ -99,7 +92,7 @@ def searches(model, name, queries, identifiers, results):
         results[f"{name}/{mode}"] = [rows[i : i + 40] for i in range(0, len(rows), 40)]
     with torch.no_grad():
         start = torch.full((len(queries), 1), 2)
-        logits = model(input_ids=ids, attention_mask=mask, decoder_input_ids=start).logits[:, 0, 30:]
+        logits = model(input_ids=ids, attention_mask=mask(queries), decoder_input_ids=start).logits[:, 0, 30:]
     best = logits.log_softmax(-1).topk(10)
     results[f"{name}/atomic"] = [[dict(tokens=[t], score=round(s, 6)) for t, s in zip(ts, ss)]
                                  for ts, ss in zip(best.indices.tolist(), best.values.tolist())]

@@ -16,6 +16,8 @@ import random
 import torch
 from transformers import T5ForConditionalGeneration
 
+from shared import allowed, mask, pad
+
 HERE = os.path.dirname(__file__)
 MODELS = os.path.join(HERE, "../../internal/model/t5/testdata")
 OUT = os.path.join(HERE, "../../internal/model/decode/testdata/beam_t5.json")
@@ -26,22 +28,16 @@ def main():
     queries = [[r.randrange(2, 100) for _ in range(n)] + [1] for n in (5, 1, 17, 40, 9)]
     identifiers = sorted({tuple(r.randrange(2, 40) for _ in range(r.randrange(1, 5))) for _ in range(1500)})
     identifiers = [list(s) + [1] for s in identifiers]
-    allowed = {}
-    for s in identifiers:
-        for i, t in enumerate(s):
-            allowed.setdefault(tuple(s[:i]), set()).add(t)
-    longest = max(map(len, queries))
-    ids = torch.tensor([q + [0] * (longest - len(q)) for q in queries])
-    mask = torch.tensor([[1] * len(q) + [0] * (longest - len(q)) for q in queries])
+    ids = pad(queries, 0)
     out = dict(queries=queries, identifiers=identifiers, results={})
     for name in ("v1_0", "v1_1"):
         model = T5ForConditionalGeneration.from_pretrained(os.path.join(MODELS, name)).eval()
         for mode in ("free", "trie", "free/full", "trie/full"):
             extra = {}
             if mode.startswith("trie"):
-                extra["prefix_allowed_tokens_fn"] = lambda b, x: sorted(allowed.get(tuple(x.tolist()[1:]), [1]))
+                extra["prefix_allowed_tokens_fn"] = allowed(identifiers, 1)
             g = model.generate(
-                ids, attention_mask=mask, num_beams=40, num_return_sequences=40, max_new_tokens=6,
+                ids, attention_mask=mask(queries), num_beams=40, num_return_sequences=40, max_new_tokens=6,
                 length_penalty=1.0, early_stopping=mode.endswith("full"), return_dict_in_generate=True, output_scores=True, **extra,
             )
             rows = []
@@ -52,7 +48,7 @@ def main():
             out["results"][f"{name}/{mode}"] = [rows[i : i + 40] for i in range(0, len(rows), 40)]
         # What atomic identifiers would be: the first step's order of a token range.
         with torch.no_grad():
-            logits = model(input_ids=ids, attention_mask=mask, decoder_input_ids=torch.zeros(len(queries), 1, dtype=torch.long)).logits[:, 0, 30:]
+            logits = model(input_ids=ids, attention_mask=mask(queries), decoder_input_ids=torch.zeros(len(queries), 1, dtype=torch.long)).logits[:, 0, 30:]
         best = logits.log_softmax(-1).topk(10)
         out["results"][f"{name}/atomic"] = [
             [dict(tokens=[t], score=round(s, 6)) for t, s in zip(ts, ss)] for ts, ss in zip(best.indices.tolist(), best.values.tolist())

@@ -15,6 +15,8 @@ import torch
 from transformers import T5Config, T5ForConditionalGeneration
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
+from shared import allowed
+
 MASK = (1 << 64) - 1
 OUT = os.path.join(os.path.dirname(__file__), "../../internal/model/decode/testdata/beam_table.json")
 
@@ -83,14 +85,6 @@ def identifiers(seed, vocab, count, longest):
     return out
 
 
-def prefix_fn(sequences):
-    allowed = {}
-    for s in sequences:
-        for i, t in enumerate(s):
-            allowed.setdefault(tuple(s[:i]), set()).add(t)
-    return lambda batch, ids: sorted(allowed.get(tuple(ids.tolist()[1:]), [1]))
-
-
 def main():
     cases = []
     for c in (
@@ -114,7 +108,7 @@ def main():
         model = Table(c["vocab"], seed, c["eos"])
         extra = {}
         if "ids" in c:
-            extra["prefix_allowed_tokens_fn"] = prefix_fn(identifiers(seed, c["vocab"], c["ids"], c["longest"]))
+            extra["prefix_allowed_tokens_fn"] = allowed(identifiers(seed, c["vocab"], c["ids"], c["longest"]), 1)
         out = model.generate(
             torch.arange(queries)[:, None],
             attention_mask=torch.ones(queries, 1, dtype=torch.long),

@@ -17,6 +17,8 @@ from transformers import (MT5Config, MT5ForConditionalGeneration, T5Config, T5Fo
                           UMT5ForConditionalGeneration)
 from transformers.models.t5.modeling_t5 import T5Attention
 
+from shared import mask, pad
+
 OUT = pathlib.Path(sys.argv[1])
 VARIANTS = {
     "v1_0": dict(feed_forward_proj="relu", tie_word_embeddings=True),
@@ -38,11 +40,6 @@ def batch():
     g = torch.Generator().manual_seed(5)
     draw = lambda n: torch.randint(2, 100, (n,), generator=g).tolist() + [1]
     return [draw(n) for n in (4, 36, 1, 11)], [draw(n) for n in (3, 1, 6, 2)]
-
-
-def pad(rows, value):
-    n = max(map(len, rows))
-    return torch.tensor([r + [value] * (n - len(r)) for r in rows])
 
 
 def main():
@@ -89,8 +86,7 @@ def main():
 def compute(model, inputs, labels, gradients=True):
     """What transformers makes of the batch."""
     ids, target = pad(inputs, 0), pad(labels, -100)
-    mask = pad([[1] * len(r) for r in inputs], 0)
-    out = model(input_ids=ids, attention_mask=mask, labels=target)
+    out = model(input_ids=ids, attention_mask=mask(inputs), labels=target)
     out.loss.backward()
     golden = {"loss": out.loss.detach().reshape(1)}
     golden["logits"] = torch.cat([out.logits[i, : len(r)] for i, r in enumerate(labels)]).detach()

@@ -17,6 +17,8 @@ import torch
 from safetensors.torch import save_file
 from transformers import T5Config, T5ForConditionalGeneration, Trainer, optimization
 
+from shared import mask, pad
+
 OUT = pathlib.Path(sys.argv[1])
 STEPS, WARMUP, RATE, CLIP, SMOOTHING, PARTS = 20, 4, 1e-3, 0.5, 0.1, 3
 ADAMW = dict(betas=(0.9, 0.99), eps=1e-6, weight_decay=0.1)
@@ -35,11 +37,6 @@ def batches():
     g = torch.Generator().manual_seed(5)
     draw = lambda low, high: torch.randint(2, 60, (int(torch.randint(low, high, (1,), generator=g)),), generator=g).tolist() + [1]
     return [dict(inputs=[draw(2, 9) for _ in range(5)], labels=[draw(1, 5) for _ in range(5)]) for _ in range(STEPS)]
-
-
-def pad(rows, value):
-    n = max(map(len, rows))
-    return torch.tensor([r + [value] * (n - len(r)) for r in rows])
 
 
 def parts(batch):
@@ -75,7 +72,7 @@ def main():
             total = 0.0
             for inputs, targets in parts(batch):
                 target = pad(targets, -100)
-                out = model(input_ids=pad(inputs, 0), attention_mask=pad([[1] * len(r) for r in inputs], 0), labels=target)
+                out = model(input_ids=pad(inputs, 0), attention_mask=mask(inputs), labels=target)
                 loss = loss_of(out.logits.view(-1, out.logits.size(-1)), target.view(-1))
                 loss = loss * (sum(map(len, targets)) / labels)
                 loss.backward()

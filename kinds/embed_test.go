@@ -17,7 +17,6 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
@@ -86,20 +85,11 @@ func tinyBERT(t *testing.T) map[string][]byte {
 // corpusOf stores texts as the documents 0, 1, ….
 func (l *local) corpusOf(texts []string) step.Input {
 	l.t.Helper()
-	var b bytes.Buffer
-	w, err := corpus.NewWriter(&b)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	numbered, numbers := map[int32]string{}, make([]int32, len(texts))
 	for i, text := range texts {
-		if err := w.Write(corpus.Document{Doc: int32(i), Text: text}); err != nil {
-			l.t.Fatal(err)
-		}
+		numbered[int32(i)], numbers[i] = text, int32(i)
 	}
-	if err := w.Close(); err != nil {
-		l.t.Fatal(err)
-	}
-	return l.blob("nq/corpus", b.Bytes())
+	return l.numbered(numbered, numbers...)
 }
 
 func (l *local) bertTokenizer() []any {

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 const (
@@ -303,34 +305,11 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-// endless repeats a text of records n times.
-type endless struct {
-	text   string
-	n      int
-	at     int
-	before func(i int) // called before repetition i
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	if e.at == len(e.text) {
-		e.n, e.at = e.n-1, 0
-	}
-	if e.n == 0 {
-		return 0, io.EOF
-	}
-	if e.at == 0 {
-		e.before(e.n)
-	}
-	n := copy(p, e.text[e.at:])
-	e.at += n
-	return n, nil
-}
-
 // TestFlatMemory: what is alive while records go by does not depend on their number.
 func TestFlatMemory(t *testing.T) {
-	text := string(bytes.Join(lines(t, "real-pages-dev-full.jsonl.gz"), []byte("\n"))) + "\n"
+	text := append(bytes.Join(lines(t, "real-pages-dev-full.jsonl.gz"), []byte("\n")), '\n')
 	var live []uint64
-	src := &endless{text: text, n: 20, before: func(i int) {
+	src := &goldens.Repeated{Text: text, Times: 20, Before: func(i int) {
 		if i == 18 || i == 1 {
 			runtime.GC()
 			var m runtime.MemStats

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 const header = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -284,9 +286,9 @@ func outcomeOfXML(text []byte, wanted Wanted) (string, bool) {
 func TestFlatMemory(t *testing.T) {
 	text := gunzipped(t, read(t, "stub-history-sample.xml.gz"))
 	begin, end := bytes.Index(text, []byte("<page>")), bytes.LastIndex(text, []byte("</mediawiki>"))
-	pages := &repeated{text: text[begin:end], n: 600}
+	pages := &goldens.Repeated{Text: text[begin:end], Times: 600}
 	var live []uint64
-	pages.before = func(n int) {
+	pages.Before = func(n int) {
 		if n == 540 || n == 1 {
 			runtime.GC()
 			var m runtime.MemStats
@@ -302,26 +304,4 @@ func TestFlatMemory(t *testing.T) {
 	if live[1] > live[0]+8<<20 {
 		t.Errorf("%d MiB alive after a tenth, %d at the end", live[0]>>20, live[1]>>20)
 	}
-}
-
-// repeated is a text, n times.
-type repeated struct {
-	text   []byte
-	n, at  int
-	before func(n int)
-}
-
-func (r *repeated) Read(p []byte) (int, error) {
-	if r.at == len(r.text) {
-		r.n, r.at = r.n-1, 0
-	}
-	if r.n == 0 {
-		return 0, io.EOF
-	}
-	if r.at == 0 {
-		r.before(r.n)
-	}
-	n := copy(p, r.text[r.at:])
-	r.at += n
-	return n, nil
 }

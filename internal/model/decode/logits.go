@@ -128,17 +128,16 @@ func (r reading) Write(p []byte) (int, error) {
 	return len(p), r(unsafe.Slice((*float32)(unsafe.Pointer(&p[0])), len(p)/4))
 }
 
-// product is the logits of all rows by libtorch: [rows, count].
-func (l *logits) product(s *tensor.Scope) *tensor.Tensor {
-	return l.m.LogitsRange(s, l.states, l.first, l.count)
+// composed calls f with the scores of all rows by libtorch: [rows, count].
+func (l *logits) composed(f func(s *tensor.Scope, scores *tensor.Tensor)) error {
+	return tensor.Run(func(s *tensor.Scope) {
+		tensor.NoGrad(func() { f(s, s.LogSoftmax(l.m.LogitsRange(s, l.states, l.first, l.count), -1, tensor.F32)) })
+	})
 }
 
 func (l *logits) topComposed(sums []float32, n int) (out [][]Candidate, err error) {
-	failed := tensor.Run(func(s *tensor.Scope) {
-		tensor.NoGrad(func() {
-			scores := s.LogSoftmax(l.product(s), -1, tensor.F32)
-			out, err = cardBest{s, l.queries, n}.ofStep(scores, s.FromFloat32s(sums, l.m.Device, int64(len(sums))))
-		})
+	failed := l.composed(func(s *tensor.Scope, scores *tensor.Tensor) {
+		out, err = cardBest{s, l.queries, n}.ofStep(scores, s.FromFloat32s(sums, l.m.Device, int64(len(sums))))
 	})
 	return out, errors.Join(failed, err)
 }
@@ -148,17 +147,14 @@ func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var scores []float32
-	err = tensor.Run(func(s *tensor.Scope) {
-		tensor.NoGrad(func() {
-			values := s.LogSoftmax(l.product(s), -1, tensor.F32)
-			scores = s.IndexSelect(s.View(values, -1), 0, s.FromInt64s(at, l.m.Device, int64(len(at)))).Float32s()
-		})
+	var values []float32
+	err = l.composed(func(s *tensor.Scope, scores *tensor.Tensor) {
+		values = s.IndexSelect(s.View(scores, -1), 0, s.FromInt64s(at, l.m.Device, int64(len(at)))).Float32s()
 	})
 	if err != nil {
 		return nil, err
 	}
-	return apart(scores, tokens)
+	return apart(values, tokens)
 }
 
 // places are where the scores of rows' tokens are among those of all rows.

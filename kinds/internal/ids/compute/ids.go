@@ -12,11 +12,7 @@ import (
 )
 
 func runNaiveIDs(_ context.Context, x *step.IO, c ids.NaiveIDsConfig) error {
-	names, err := inout.DocumentNames(x, c.Documents)
-	if err != nil {
-		return err
-	}
-	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
+	names, tok, err := namesAndTokenizer(x, c.Documents, c.Tokenizer, "tokenizer")
 	if err != nil {
 		return err
 	}
@@ -33,15 +29,11 @@ func runNaiveIDs(_ context.Context, x *step.IO, c ids.NaiveIDsConfig) error {
 }
 
 func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) error {
-	names, err := inout.DocumentNames(x, c.Documents)
-	if err != nil {
-		return err
-	}
 	vectors, err := inout.ReadVectors(x, c.Embeddings)
 	if err != nil {
 		return err
 	}
-	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
+	names, tok, err := namesAndTokenizer(x, c.Documents, c.Tokenizer, "tokenizer")
 	if err != nil {
 		return err
 	}
@@ -63,6 +55,16 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) er
 		return err
 	}
 	return inout.WriteIDs(x, set)
+}
+
+// namesAndTokenizer are the documents' names and the model's tokenizer, the caller's to close.
+func namesAndTokenizer(x *step.IO, documents step.Input, tokenizer step.Inputs, attribute string) ([]string, *subword.Subword, error) {
+	names, err := inout.DocumentNames(x, documents)
+	if err != nil {
+		return nil, nil, err
+	}
+	tok, err := openTokenizer(x, tokenizer, attribute)
+	return names, tok, err
 }
 
 // openTokenizer opens the model's tokenizer that an attribute names, the caller's to close.

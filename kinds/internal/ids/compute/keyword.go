@@ -14,11 +14,7 @@ import (
 )
 
 func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) error {
-	names, err := inout.DocumentNames(x, c.Documents)
-	if err != nil {
-		return err
-	}
-	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
+	names, tok, err := namesAndTokenizer(x, c.Documents, c.Tokenizer, "tokenizer")
 	if err != nil {
 		return err
 	}

@@ -10,15 +10,11 @@ import (
 )
 
 func runResidualIDs(ctx context.Context, x *step.IO, c ids.ResidualIDsConfig) error {
-	names, err := inout.DocumentNames(x, c.Documents)
-	if err != nil {
-		return err
-	}
 	vectors, err := inout.ReadVectors(x, c.Embeddings)
 	if err != nil {
 		return err
 	}
-	tok, err := openTokenizer(x, c.T5, "t5_tokenizer")
+	names, tok, err := namesAndTokenizer(x, c.Documents, c.T5, "t5_tokenizer")
 	if err != nil {
 		return err
 	}

@@ -116,9 +116,12 @@ func (l *local) doUntil(ctx context.Context, kind string, tree map[string]any) (
 	return l.execute(ctx, l.request(kind, tree))
 }
 
-// inParts is do of a kind that is cut into parts.
+// inParts is do of a kind that is cut into parts; a configuration that the kind does not take is an error.
 func (l *local) inParts(kind string, tree map[string]any) (*artifacts.Result, error) {
 	l.t.Helper()
+	if _, err := step.NewTask(l.Registry.Lookup(kind), tree); err != nil {
+		return nil, err
+	}
 	req := l.request(kind, tree)
 	var err error
 	if req.Parts, err = l.parts(req); err != nil {

@@ -48,16 +48,11 @@ func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Resu
 
 // readRecordBy is readRecord with a function that reads the body of a long one.
 func readRecordBy(key Digest, b []byte, bodyOf func(Digest) ([]byte, error)) (r *Result, damage, err error) {
-	if r, ok := quickResult(key, b); ok {
-		return r, nil, nil
-	}
+	r, damage = decodeResult(key, b)
+	var format *FormatError
 	var head longRecord
-	if json.Unmarshal(b, &head) != nil || head.Format != longResultFormat {
-		r, damage = decodeResult(key, b)
+	if !errors.As(damage, &format) || format.Format != longResultFormat || json.Unmarshal(b, &head) != nil {
 		return r, damage, nil
-	}
-	if _, damage := unseal(b); damage != nil {
-		return nil, fmt.Errorf("%s: %w", ResultName(key), damage), nil
 	}
 	if head.Key != key {
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), head.Key), nil

@@ -2,7 +2,6 @@ package artifacts
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 )
 
@@ -12,15 +11,6 @@ const KeyFormat = keyFormats + "1"
 
 // keyFormats begins the names of all formats of keys.
 const keyFormats = "redsi-key/"
-
-// keyFormatOf is the format that a preimage says it has; "" if it says none.
-func keyFormatOf(preimage []byte) string {
-	var p struct {
-		Format string `json:"format"`
-	}
-	_ = json.Unmarshal(preimage, &p) // of what is not a preimage Validate tells
-	return p.Format
-}
 
 // KeyOf is the key that a preimage gives: the SHA-256 of the frame
 // "redsi-key/1 <length of preimage>\n" and the preimage.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	fastjson "github.com/go-json-experiment/json"
 )
 
 // ResultFormat is the version of the result record that this code writes.
@@ -84,11 +86,17 @@ func isOutputName(name string) bool {
 // Validate reports a result that no step could have left: a key that is not that
 // of the preimage, names that could lead out of a folder, sizes below zero.
 func (r *Result) Validate() error {
+	if !json.Valid(r.Preimage) {
+		return errors.New("the preimage is not JSON")
+	}
+	return r.validate()
+}
+
+// validate is Validate of a result whose preimage is JSON.
+func (r *Result) validate() error {
 	switch {
 	case r.Key.IsZero():
 		return errors.New("the result has no key")
-	case !json.Valid(r.Preimage):
-		return errors.New("the preimage is not JSON")
 	case KeyOf(canonical(r.Preimage)) != r.Key:
 		return fmt.Errorf("its preimage has the key %s, not %s", KeyOf(canonical(r.Preimage)), r.Key)
 	case r.Took < 0:
@@ -144,22 +152,17 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(resultJSON{resultPlain(r), r.Took.Seconds()})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON wrote. A plan reads many records: this is several
+// times as fast as encoding/json.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	var w resultJSON
-	if err := json.Unmarshal(b, &w); err != nil {
+	if err := fastjson.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	took, ok := durationOf(w.TookS)
-	if !ok {
+	if !(w.TookS >= 0 && w.TookS <= maxTook.Seconds()) {
 		return fmt.Errorf("took_s is %v", w.TookS)
 	}
 	*r = Result(w.resultPlain)
-	r.Took = took
+	r.Took = time.Duration(math.Round(w.TookS * float64(time.Second)))
 	return nil
-}
-
-// durationOf reads took_s; ok is false for what no step takes.
-func durationOf(seconds float64) (d time.Duration, ok bool) {
-	return time.Duration(math.Round(seconds * float64(time.Second))), seconds >= 0 && seconds <= maxTook.Seconds()
 }

@@ -43,34 +43,51 @@ func (e *FormatError) Error() string {
 // encodeResult is an error, and so is what no step could have left: the seal proves
 // that a record is whole, not that its writer is honest.
 func decodeResult(key Digest, b []byte) (*Result, error) {
-	var head struct {
-		Format string `json:"format"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("%s is not JSON: %w", ResultName(key), err)
-	}
-	body, err := unseal(b)
-	if head.Format != ResultFormat && err == nil {
-		return nil, &FormatError{ResultName(key), head.Format, ResultFormat}
-	}
+	r, err := decodeSealed(key, b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
-	}
-	var r Result
-	if err := json.Unmarshal(append(bytes.Clone(body), '}'), &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
+		return nil, err
 	}
 	if r.Key != key {
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), r.Key)
 	}
 	r.Preimage = canonical(r.Preimage)
-	if f := keyFormatOf(r.Preimage); f != KeyFormat && strings.HasPrefix(f, keyFormats) {
-		return nil, &FormatError{ResultName(key), f, KeyFormat}
-	}
-	if err := r.Validate(); err != nil {
+	if err := r.validate(); err != nil {
+		if f := formatOf(r.Preimage); f != KeyFormat && strings.HasPrefix(f, keyFormats) {
+			return nil, &FormatError{ResultName(key), f, KeyFormat}
+		}
 		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
 	}
-	return &r, nil
+	return r, nil
+}
+
+// decodeSealed is decodeResult of a record with any content. What has another format need not be
+// a result in any other way.
+func decodeSealed(key Digest, b []byte) (*Result, error) {
+	if _, err := unseal(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
+	}
+	r := &Result{}
+	err := r.UnmarshalJSON(b)
+	format := r.Format
+	if err != nil {
+		format = formatOf(b)
+	}
+	if format != ResultFormat && json.Valid(b) {
+		return nil, &FormatError{ResultName(key), format, ResultFormat}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
+	}
+	return r, nil
+}
+
+// formatOf is the format that a document says it has; "" if it says none.
+func formatOf(doc []byte) string {
+	var head struct {
+		Format string `json:"format"`
+	}
+	_ = json.Unmarshal(doc, &head) // of what is no document its reader tells
+	return head.Format
 }
 
 func unseal(b []byte) ([]byte, error) {

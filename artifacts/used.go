@@ -125,36 +125,3 @@ func distinct(list []string) string {
 	slices.Sort(list)
 	return strings.Join(slices.Compact(list), "; ")
 }
-
-// used reads what Used is written as.
-func (c *cursor) used() *Used {
-	u := &Used{}
-	var beside int64
-	more := false
-	c.expect(`{`)
-	for _, m := range []struct {
-		name string
-		to   any
-	}{{`"cpu_s":`, &u.CPU}, {`"cpu_of":`, &u.CPUOf}, {`"memory":`, &u.Memory}, {`"memory_of":`, &u.MemoryOf}, {`"read":`, &u.Read}, {`"written":`, &u.Written},
-		{`"card":`, &u.Card}, {`"card_memory":`, &u.CardMemory}, {`"energy_j":`, &u.Energy}, {`"energy_of":`, &u.EnergyOf}, {`"beside":`, &beside}} {
-		comma := ""
-		if more {
-			comma = ","
-		}
-		if !c.skip(comma + m.name) {
-			continue
-		}
-		more = true
-		switch to := m.to.(type) {
-		case *float64:
-			*to = c.float()
-		case *int64:
-			*to = c.integer()
-		case *string:
-			*to = c.text()
-		}
-	}
-	c.expect(`}`)
-	u.Beside = int(beside)
-	return u
-}

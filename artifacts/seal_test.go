@@ -1,0 +1,135 @@
+package artifacts
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// written are results in forms that steps leave.
+func written(t testing.TB) []Result {
+	t.Helper()
+	tree, err := Tree("files", []File{{"a/ü.txt", Sum([]byte("1")), 1}, {"b <c>&.txt", Sum([]byte("2")), 1 << 40}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := Tree("files", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Artifact{"out": tree, "none": none, "stdout": {Type: "file", Digest: Sum(nil)}}
+	results := []Result{
+		{Outputs: out, Took: 1234567 * time.Microsecond, Finished: time.Date(2026, 11, 22, 12, 46, 31, 897253663, time.UTC), Counts: map[string]int64{"files": 1, "less": -2},
+			Env: map[string]string{"host": "vm", "odd": "a\"b\\c\n\u2028<é>"}, Origin: Origin{"run", "step/x", `step.command.w["3"]`, `{"format":"x<\u2028"}`}},
+		{Outputs: map[string]Artifact{}, Origin: Origin{WorkflowID: "w"}},
+		{Origin: Origin{Step: "s"}},
+		{Took: time.Hour, Finished: time.Now(), Log: &Log{}},
+		{Origin: Origin{Step: "s"}, Log: &Log{Digest: Sum([]byte("said")), Size: 4}},
+		{Log: &Log{Digest: Sum([]byte("said")), Size: 4, Cut: 1 << 40}},
+		{Used: &Used{}},
+		{Used: &Used{Written: 7}, Log: &Log{}, Kept: []File{{Name: "libraries", Digest: Sum([]byte("list")), Size: 4}}},
+		{Used: &Used{CPU: 1e-7, CPUOf: CPUOfProgram, Memory: 1 << 40, MemoryOf: MemoryOfProcess, Read: 1, Written: 2, Card: "é <card>", CardMemory: 3,
+			Energy: 1234.5, EnergyOf: "processors", Beside: 4}},
+	}
+	for i := range results {
+		r := &results[i]
+		r.Format, r.Preimage = ResultFormat, fmt.Appendf(nil, `{"config":{"argv":["sh","-c","echo %d > out/x # \"}{"]},"format":"redsi-key/1"}`, i)
+		r.Key = KeyOf(r.Preimage)
+	}
+	return results
+}
+
+// slowly reads a record by encoding/json, which decodeResult stands in for.
+func slowly(t testing.TB, b []byte) *Result {
+	t.Helper()
+	var w resultJSON
+	if err := json.Unmarshal(b, &w); err != nil {
+		t.Fatal(err)
+	}
+	r := Result(w.resultPlain)
+	r.Preimage, r.Took = canonical(r.Preimage), time.Duration(math.Round(w.TookS*float64(time.Second)))
+	return &r
+}
+
+// TestDecodeResult: what encodeResult writes is read as encoding/json reads it.
+func TestDecodeResult(t *testing.T) {
+	for i, r := range written(t) {
+		b, err := encodeResult(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeResult(r.Key, b); err != nil || !reflect.DeepEqual(got, slowly(t, b)) || got.Took != r.Took || !got.Finished.Equal(r.Finished) {
+			t.Errorf("%d: %+v, want %+v, %v", i, got, r, err)
+		}
+	}
+}
+
+// TestDecodeResultRefuses: a record that is whole is not read with what no step leaves; another
+// form, and members that a later redsi may add, are no damage.
+func TestDecodeResultRefuses(t *testing.T) {
+	r := written(t)[0]
+	b, err := encodeResult(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := unseal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{`"format":"redsi.result/1"`, `"format":"redsi.result/9"`, false},
+		{`,"outputs"`, `, "outputs"`, true},
+		{`"size":0`, `"size":-1`, false},
+		{`"size":0`, `"size":00`, false},
+		{`"counts":{"files":1`, `"counts":{"less":1`, false},
+		{`"host":"vm"`, `"host":"vm`, false},
+		{`"stdout":`, `"std out":`, false},
+		{`"took_s":1.234567`, `"took_s":-1`, false},
+		{`"took_s":1.234567`, `"took_s":1.234567,"more":1`, true},
+		{`"took_s":1.234567`, `"used":{"cpu_s":-1},"took_s":1.234567`, false},
+		{`"took_s":1.234567`, `"used":{"memory":1,"cpu_s":1},"took_s":1.234567`, true},
+		{`"took_s":1.234567`, `"used":{"later":1},"took_s":1.234567`, true},
+		{`"took_s":1.234567`, `"used":null,"took_s":1.234567`, true},
+		{`"finished":"2026`, `"finished":"x026`, false},
+		{Sum([]byte("2")).Hex(), Sum([]byte("3")).Hex(), false},
+		{Sum(nil).Hex(), strings.ToUpper(Sum(nil).Hex()), false},
+		{`"redsi-key/1"}`, `"redsi-key/1"]`, false},
+		{`echo`, `print`, false},
+	} {
+		changed := strings.Replace(string(body), c.from, c.to, 1)
+		if changed == string(body) {
+			t.Fatalf("%q is not in %s", c.from, body)
+		}
+		if got, err := decodeResult(r.Key, sealed([]byte(changed+"}"))); (err == nil) != c.ok {
+			t.Errorf("with %s: %+v, %v", c.to, got, err)
+		}
+	}
+	if _, err := decodeResult(Sum(nil), b); err == nil {
+		t.Error("the result of another key")
+	}
+	b[len(b)/2] ^= 1
+	if _, err := decodeResult(r.Key, b); err == nil {
+		t.Error("a damaged record")
+	}
+}
+
+func BenchmarkDecodeResult(b *testing.B) {
+	r := written(b)[0]
+	record, err := encodeResult(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := decodeResult(r.Key, record); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

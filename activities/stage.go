@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -44,7 +45,7 @@ func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Di
 	if err != nil {
 		return nil, err
 	}
-	return program, artifacts.Place(dir, ConfigFile, 0o644, bytes.NewReader(append(config, '\n')))
+	return program, local.Place(dir, ConfigFile, 0o644, bytes.NewReader(append(config, '\n')))
 }
 
 // stager goes through a configuration.
@@ -103,7 +104,7 @@ func (s *stager) input(in step.Input, at string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := errors.Join(artifacts.Place(s.dir, path.Join(at, f.Name), 0o444, r), r.Close()); err != nil {
+		if err := errors.Join(local.Place(s.dir, path.Join(at, f.Name), 0o444, r), r.Close()); err != nil {
 			return nil, fmt.Errorf("%s: %w", at, err)
 		}
 	}

@@ -22,6 +22,8 @@
 // exactly the bytes that the digest names, and anything else ends in an
 // IntegrityError. See docs/formats.md for the layout on disk.
 //
+// Package local is where blobs meet files on this machine.
+//
 // It must not know steps, kinds, pipelines, Temporal or models. Of this module it imports
 // only packages about readers, files and signatures.
 package artifacts

@@ -76,6 +76,9 @@ func HasEach(ctx context.Context, paths []string, atOnce int, has func(ctx conte
 	return there, err
 }
 
+// transfers bounds the blobs that are copied at a time: each takes some MiB in a bucket's client.
+const transfers = 8
+
 // each calls f with 0 to n-1, atOnce together at most. The first error ends it.
 func each(ctx context.Context, n, atOnce int, f func(ctx context.Context, i int) error) error {
 	var next atomic.Int64

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // layered is the blobs of a store with others behind it. What is written, listed and
@@ -15,6 +17,24 @@ type layered struct {
 	Blobs // own
 	l     *layers
 }
+
+// localLayered is layered where own's blobs are files on this machine.
+type localLayered struct {
+	*layered
+	Local
+}
+
+// behind is own's blobs with the others behind them.
+func (l *layers) behind() Blobs {
+	b := &layered{Blobs: l.own.Blobs, l: l}
+	if local, ok := l.own.Blobs.(Local); ok {
+		return localLayered{b, local}
+	}
+	return b
+}
+
+// alone is own's blobs without the others.
+func (b *layered) alone() Blobs { return b.Blobs }
 
 // Open returns a blob of own, which is copied from one of the others first if need be.
 func (b *layered) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
@@ -228,7 +248,7 @@ func (l *layers) copyOnce(ctx context.Context, t *tier, d Digest, read func(n in
 func (l *layers) keep(ctx context.Context, rc io.ReadCloser, d Digest, where string, read func(n int64)) (theirs, ours error) {
 	defer rc.Close()
 	seen := &failing{r: l.sized(rc, d, where)}
-	got, n, err := l.own.Blobs.Put(ctx, told(seen, read))
+	got, n, err := l.own.Blobs.Put(ctx, readers.Pieces(seen, read))
 	switch {
 	case err != nil && seen.err == nil:
 		return nil, err

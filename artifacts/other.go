@@ -69,7 +69,7 @@ func With(own Store, others []Other, p Policy) Store {
 	l := newLayers(own, others, p)
 	own.layers = l
 	if len(others) > 0 || p.Elsewhere != nil {
-		own.Blobs = &layered{Blobs: l.own.Blobs, l: l}
+		own.Blobs = l.behind()
 	}
 	return own
 }

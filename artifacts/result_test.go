@@ -33,6 +33,15 @@ func example(t *testing.T, s artifacts.Store) artifacts.Result {
 	return r
 }
 
+func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
+	t.Helper()
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func publish(t *testing.T, s artifacts.Store, r artifacts.Result) {
 	t.Helper()
 	if _, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet {

@@ -39,6 +39,13 @@ type Blobs interface {
 	Delete(ctx context.Context, d Digest) error
 }
 
+// Local is a Blobs whose blobs are files on this machine.
+type Local interface {
+	// LocalPath returns the path of d's bytes, unverified and not to be written,
+	// and whether there is such a file. Package local verifies it.
+	LocalPath(d Digest) (path string, ok bool)
+}
+
 // BlobInfo describes a stored blob.
 type BlobInfo struct {
 	Digest  Digest

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // settled reports whether the other store has a result whole, or without blobs that lie
@@ -141,7 +143,7 @@ func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
 		return 0, err
 	}
 	defer r.Close()
-	got, n, err := t.to().Blobs.Put(ctx, told(r, t.Sent))
+	got, n, err := t.to().Blobs.Put(ctx, readers.Pieces(r, t.Sent))
 	if err == nil && got != d {
 		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
 	}

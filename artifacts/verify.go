@@ -369,8 +369,8 @@ func (r *Report) record(ctx context.Context, records Records, name string, probl
 // to call after an IntegrityError. Only bytes that are wrong in the same way twice
 // are wrong in the store; others were changed on the way, and the blob stays.
 func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
-	if b, ok := blobs.(*layered); ok { // what others have is not ours to delete
-		blobs = b.Blobs
+	if b, ok := blobs.(interface{ alone() Blobs }); ok { // what others have is not ours to delete
+		blobs = b.alone()
 	}
 	var first, second *IntegrityError
 	for _, bad := range []**IntegrityError{&first, &second} {

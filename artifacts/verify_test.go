@@ -41,9 +41,9 @@ func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.
 		}
 		return p
 	}
-	overwrite(t, path("output of flipped"), []byte("output of flopped"))
-	overwrite(t, path("output of short"), []byte("outp"))
-	if err := os.Remove(path("log of lost")); err != nil {
+	flipped, short := path("output of flipped"), path("output of short")
+	if err := errors.Join(os.Chmod(flipped, 0o644), os.WriteFile(flipped, []byte("output of flopped"), 0o644),
+		os.Chmod(short, 0o644), os.WriteFile(short, []byte("outp"), 0o644), os.Remove(path("log of lost"))); err != nil {
 		t.Fatal(err)
 	}
 	putRecord(t, s, artifacts.ResultName(keys["damaged"]), "{}")

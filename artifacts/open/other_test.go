@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/artifacts/storetest"
 )
@@ -50,7 +51,7 @@ func TestOther(t *testing.T) {
 			t.Errorf("%s: %v, %v", address, hit, err)
 			continue
 		}
-		if path, err := artifacts.Fetch(t.Context(), with.Blobs, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
+		if path, err := local.Fetch(t.Context(), with.Blobs, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
 			t.Errorf("%s: fetched to %s, %v", address, path, err)
 		}
 	}

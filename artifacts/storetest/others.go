@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -238,7 +239,7 @@ func flippedByte(t *testing.T, theirs Theirs, p people) {
 	}
 	for _, do := range []func() error{
 		func() error { _, err := read(t, s, d); return err },
-		func() error { _, err := artifacts.Fetch(t.Context(), s.Blobs, d, t.TempDir()); return err },
+		func() error { _, err := local.Fetch(t.Context(), s.Blobs, d, t.TempDir()); return err },
 	} {
 		err := do()
 		var bad *artifacts.IntegrityError

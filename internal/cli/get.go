@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -39,9 +39,9 @@ the same names are replaced, and the others stay.`,
 				bytes += f.Size
 			}
 			copied, over := a.Copying("copied", bytes)
-			err = artifacts.WriteFiles(cmd.Context(), store.Blobs, found, args[1], force, copied)
+			err = local.WriteFiles(cmd.Context(), store.Blobs, found, args[1], force, copied)
 			over()
-			var full *artifacts.NotEmptyError
+			var full *local.NotEmptyError
 			if errors.As(err, &full) {
 				return fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}

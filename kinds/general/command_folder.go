@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
@@ -31,12 +32,12 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 		}
 	}
 	for name, text := range c.Files {
-		if err := artifacts.Place(dir, name, 0o755, strings.NewReader(text)); err != nil {
+		if err := local.Place(dir, name, 0o755, strings.NewReader(text)); err != nil {
 			return err
 		}
 	}
 	if c.Script != "" {
-		if err := artifacts.Place(dir, scriptFile, 0o755, strings.NewReader(c.Script)); err != nil {
+		if err := local.Place(dir, scriptFile, 0o755, strings.NewReader(c.Script)); err != nil {
 			return err
 		}
 	}
@@ -72,7 +73,7 @@ func stageProgram(_ context.Context, x *step.IO, c commandConfig, dir string) (s
 	if err != nil {
 		return p, err
 	}
-	return p, errors.Join(artifacts.Place(dir, p.Stdin, 0o444, r), r.Close())
+	return p, errors.Join(local.Place(dir, p.Stdin, 0o444, r), r.Close())
 }
 
 // stageInput copies an artifact to a name below folder; the names of a tree's files
@@ -83,7 +84,7 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(artifacts.Place(folder, name, 0o444, r), r.Close())
+		return errors.Join(local.Place(folder, name, 0o444, r), r.Close())
 	}
 	if err := os.MkdirAll(filepath.Join(folder, filepath.FromSlash(name)), 0o755); err != nil { // a tree may have no file
 		return err
@@ -93,7 +94,7 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(artifacts.Place(folder, name+"/"+f.Name, 0o444, r), r.Close()); err != nil {
+		if err := errors.Join(local.Place(folder, name+"/"+f.Name, 0o444, r), r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}

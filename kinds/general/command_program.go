@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/step"
 )
@@ -116,7 +117,7 @@ func digestOf(ctx context.Context, env step.Sources, name, given, attribute stri
 type program struct {
 	path   string
 	digest artifacts.Digest
-	seen   artifacts.Seen
+	seen   local.Seen
 }
 
 // programs finds the program that is started and, after it, those that it starts, and
@@ -163,13 +164,13 @@ var known sync.Map
 // the same: thousands of steps may start one program, and an interpreter has megabytes.
 func hashed(ctx context.Context, path string) (program, error) {
 	if last, ok := known.Load(path); ok {
-		if now, err := artifacts.StampOf(path); err == nil && last.(program).seen.Proves(now) {
+		if now, err := local.StampOf(path); err == nil && last.(program).seen.Proves(now) {
 			return last.(program), nil
 		}
 	}
 	p := program{path: path}
 	var err error
-	if p.digest, p.seen, err = artifacts.HashFile(ctx, path, nil); err == nil {
+	if p.digest, p.seen, err = local.HashFile(ctx, path, nil); err == nil {
 		known.Store(path, p)
 	}
 	return p, err
@@ -180,7 +181,7 @@ func (p program) unchanged(ctx context.Context) error {
 	if p.digest.IsZero() {
 		return nil
 	}
-	same, err := artifacts.Unchanged(ctx, p.path, p.digest, p.seen)
+	same, err := local.Unchanged(ctx, p.path, p.digest, p.seen)
 	if err == nil && same {
 		return nil
 	}

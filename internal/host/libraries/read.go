@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 )
 
 // reading is one reading of an environment.
@@ -104,7 +105,7 @@ func read(ctx context.Context, p place, files *atomic.Int64) (m Manifest, roots 
 			}
 		}
 	}
-	interpreter, _, err := artifacts.HashFile(ctx, p.Interpreter, nil)
+	interpreter, _, err := local.HashFile(ctx, p.Interpreter, nil)
 	if err == nil {
 		files.Add(1)
 		r.out.Interpreter = interpreter
@@ -368,7 +369,7 @@ func (r *reading) hash(ctx context.Context) error {
 	for i := range r.loose {
 		g.Go(func() (err error) {
 			r.files.Add(1)
-			r.loose[i].sum, _, err = artifacts.HashFile(gctx, r.loose[i].path, nil)
+			r.loose[i].sum, _, err = local.HashFile(gctx, r.loose[i].path, nil)
 			return err
 		})
 	}

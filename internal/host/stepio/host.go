@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/step"
 )
@@ -71,7 +72,7 @@ func (h *Host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, e
 
 // LocalPath is a verified local file of a blob.
 func (h *Host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error) {
-	return artifacts.Fetch(ctx, h.Store.Blobs, d, h.CacheDir)
+	return local.Fetch(ctx, h.Store.Blobs, d, h.CacheDir)
 }
 
 // Report takes the step's progress.

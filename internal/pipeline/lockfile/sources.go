@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )
@@ -32,7 +32,7 @@ type Sources struct {
 // remembered is a local file's checksum and the file's metadata when it was hashed: it is valid
 // while these prove that the file has the same bytes.
 type remembered struct {
-	artifacts.Seen
+	local.Seen
 	Pin step.Pin `json:"pin"`
 }
 
@@ -83,7 +83,7 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	if err != nil {
 		return step.Pin{}, err
 	}
-	now, err := artifacts.StampOf(abs)
+	now, err := local.StampOf(abs)
 	if err != nil {
 		return step.Pin{}, err
 	}
@@ -94,7 +94,7 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 		return r.Pin, nil
 	}
 	report := step.Reporter(ctx)
-	d, seen, err := artifacts.HashFile(ctx, abs, func(done, total int64) {
+	d, seen, err := local.HashFile(ctx, abs, func(done, total int64) {
 		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
 	})
 	if err != nil {

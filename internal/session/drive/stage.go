@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -56,7 +57,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 	if err != nil || p == nil {
 		return dir, nil, err
 	}
-	return dir, p, artifacts.Place(dir, RunScript, 0o755, strings.NewReader(scriptOf(address, dir, *p)))
+	return dir, p, local.Place(dir, RunScript, 0o755, strings.NewReader(scriptOf(address, dir, *p)))
 }
 
 // scriptOf is a shell script that runs a program with only the step's environment.

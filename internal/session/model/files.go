@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -59,17 +60,17 @@ func (at Place) file(ctx context.Context, store artifacts.Store, art artifacts.A
 		}
 		d = art.Files[0].Digest
 	}
-	return artifacts.Fetch(ctx, store.Blobs, d, at.Cache)
+	return local.Fetch(ctx, store.Blobs, d, at.Cache)
 }
 
 // stage links verified local files into a folder under their names in a tree.
 func (at Place) stage(ctx context.Context, store artifacts.Store, tree artifacts.Artifact, folder string) error {
 	for _, file := range tree.Files {
-		path, err := artifacts.Fetch(ctx, store.Blobs, file.Digest, at.Cache)
+		path, err := local.Fetch(ctx, store.Blobs, file.Digest, at.Cache)
 		if err != nil {
 			return err
 		}
-		if err := artifacts.Link(folder, file.Name, path); err != nil {
+		if err := local.Link(folder, file.Name, path); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -18,7 +19,7 @@ func (a *Reader) WriteProject(ctx context.Context, folder string, store artifact
 		if err != nil {
 			return err
 		}
-		err = artifacts.Place(folder, f.Name, 0o644, readers.WithContext(ctx, r))
+		err = local.Place(folder, f.Name, 0o644, readers.WithContext(ctx, r))
 		if err = errors.Join(err, r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", a.where, err)
 		}
@@ -28,7 +29,7 @@ func (a *Reader) WriteProject(ctx context.Context, folder string, store artifact
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		err = artifacts.Place(folder, f.Name, 0o644, readers.WithContext(ctx, r))
+		err = local.Place(folder, f.Name, 0o644, readers.WithContext(ctx, r))
 		if err = errors.Join(err, r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}

@@ -22,6 +22,18 @@ func (r *withContext) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
+// Pieces returns r, telling read, unless it is nil, of the bytes that each read brought.
+func Pieces(r io.Reader, read func(n int64)) io.Reader {
+	if read == nil {
+		return r
+	}
+	var last int64
+	return Counted(r, func(n int64) {
+		read(n - last)
+		last = n
+	})
+}
+
 // Counted returns r, telling seen after each read how many bytes have come so far.
 func Counted(r io.Reader, seen func(n int64)) io.Reader { return &counted{r: r, seen: seen} }
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/step"
 )
@@ -59,7 +59,7 @@ func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := artifacts.Link(folder, f.Name, src); err != nil {
+		if err := local.Link(folder, f.Name, src); err != nil {
 			return "", err
 		}
 	}

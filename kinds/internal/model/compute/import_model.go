@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/subword"
@@ -106,7 +107,7 @@ func (m *stagedModel) link(f artifacts.File) error {
 	if err != nil {
 		return err
 	}
-	return artifacts.Link(m.folder, f.Name, src)
+	return local.Link(m.folder, f.Name, src)
 }
 
 // findTokenizer takes the tokenizer that is given, or the one among the files.

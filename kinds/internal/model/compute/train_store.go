@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -56,5 +57,5 @@ func (c folderCheckpoints) fetch(ctx context.Context, f artifacts.File, folder, 
 	if err != nil {
 		return err
 	}
-	return errors.Join(artifacts.Place(folder, name, 0o644, r), r.Close())
+	return errors.Join(local.Place(folder, name, 0o644, r), r.Close())
 }

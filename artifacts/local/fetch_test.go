@@ -1,4 +1,4 @@
-package artifacts_test
+package local_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
 )
@@ -26,7 +27,7 @@ func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 
 func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
 	t.Helper()
-	path, err := artifacts.Fetch(t.Context(), s.Blobs, d, cache)
+	path, err := local.Fetch(t.Context(), s.Blobs, d, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestFetchRemote(t *testing.T) {
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("a changed copy was not fetched anew: %v", err)
 	}
-	if _, err := artifacts.Fetch(t.Context(), s.Blobs, artifacts.Sum([]byte("no")), cache); !errors.Is(err, artifacts.ErrNotExist) {
+	if _, err := local.Fetch(t.Context(), s.Blobs, artifacts.Sum([]byte("no")), cache); !errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("fetch what is not there: %v", err)
 	}
 }
@@ -82,7 +83,7 @@ func TestFetchFails(t *testing.T) {
 	var bad *artifacts.IntegrityError
 	for _, f := range []storetest.Fault{{Torn: 1000}, {Flip: true, FlipAt: 49_999}} {
 		faults.Add(storetest.BlobsOpen, f)
-		if path, err := artifacts.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &bad) || path != "" {
+		if path, err := local.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &bad) || path != "" {
 			t.Errorf("%+v: %q, %v; want an IntegrityError", f, path, err)
 		}
 	}
@@ -121,7 +122,7 @@ func TestFetchLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	var corrupt *artifacts.IntegrityError
-	if _, err := artifacts.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &corrupt) {
+	if _, err := local.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &corrupt) {
 		t.Errorf("a changed blob: %v; want an IntegrityError", err)
 	}
 	putBytes(t, s, want) // the producer runs again
@@ -180,38 +181,5 @@ func TestNotesOfLocal(t *testing.T) {
 		if _, err := os.Stat(note(d)); (err == nil) != want {
 			t.Errorf("note of %s: %v, want it kept: %v", d, err, want)
 		}
-	}
-}
-
-func TestCacheLimit(t *testing.T) {
-	s := mem.New()
-	c := artifacts.Cache{Dir: t.TempDir(), Limit: 250}
-	var ds []artifacts.Digest
-	for i := range 4 {
-		ds = append(ds, putBytes(t, s, storetest.Bytes(uint64(i), 100)))
-	}
-	has := func(d artifacts.Digest) bool {
-		_, err := os.Stat(filepath.Join(c.Dir, "blobs", d.Hex()))
-		return err == nil
-	}
-	for i, d := range ds[:3] {
-		if _, err := c.Fetch(t.Context(), s.Blobs, d); err != nil {
-			t.Fatal(err)
-		}
-		if !has(ds[0]) {
-			t.Fatalf("fetch %d dropped a copy that was just handed out", i)
-		}
-	}
-	for i, d := range ds[:3] { // the second one was used last
-		used := time.Now().Add(-[]time.Duration{5, 2, 4}[i] * time.Hour)
-		if err := os.Chtimes(filepath.Join(c.Dir, "verified", d.Hex()+".json"), used, used); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := c.Fetch(t.Context(), s.Blobs, ds[3]); err != nil {
-		t.Fatal(err)
-	}
-	if has(ds[0]) || !has(ds[1]) || has(ds[2]) || !has(ds[3]) {
-		t.Errorf("kept %v %v %v %v, want the two used last", has(ds[0]), has(ds[1]), has(ds[2]), has(ds[3]))
 	}
 }

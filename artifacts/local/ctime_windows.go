@@ -1,4 +1,4 @@
-package artifacts
+package local
 
 import (
 	"io/fs"

@@ -1,10 +1,9 @@
-package artifacts
+package local
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -20,8 +20,8 @@ type NotEmptyError struct{ Dir string }
 
 func (e *NotEmptyError) Error() string { return e.Dir + " is not empty" }
 
-// transfers bounds the blobs that are copied at a time: each takes some MiB in a bucket's client.
-const transfers = 8
+// atOnce bounds the blobs that are copied at a time: each takes some MiB in a bucket's client.
+const atOnce = 8
 
 // WriteFiles writes files into the folder dir, which must be new or empty, or is a
 // *NotEmptyError. They are copies of their own, verified to their last byte, that may be
@@ -29,7 +29,7 @@ const transfers = 8
 // With into, dir may have files: those of the same names are replaced one by one, once
 // all have been verified, and the others stay. wrote, which may be nil, is called with each
 // piece from several goroutines.
-func WriteFiles(ctx context.Context, blobs Blobs, files []File, dir string, into bool, wrote func(n int64)) (err error) {
+func WriteFiles(ctx context.Context, blobs artifacts.Blobs, files []artifacts.File, dir string, into bool, wrote func(n int64)) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func WriteFiles(ctx context.Context, blobs Blobs, files []File, dir string, into
 	}
 	defer os.RemoveAll(tmp) // after the rename there is none
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(transfers)
+	g.SetLimit(atOnce)
 	for _, f := range files {
 		g.Go(func() error { return placeBlob(gctx, blobs, f, tmp, wrote) })
 	}
@@ -78,28 +78,16 @@ func WriteFiles(ctx context.Context, blobs Blobs, files []File, dir string, into
 }
 
 // placeBlob copies a file's blob below folder.
-func placeBlob(ctx context.Context, blobs Blobs, f File, folder string, wrote func(n int64)) error {
+func placeBlob(ctx context.Context, blobs artifacts.Blobs, f artifacts.File, folder string, wrote func(n int64)) error {
 	r, err := blobs.Open(ctx, f.Digest)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return errors.Join(Place(folder, f.Name, 0o644, told(r, wrote)), r.Close())
-}
-
-// told tells of each piece that is read of r.
-func told(r io.Reader, each func(n int64)) io.Reader {
-	if each == nil {
-		return r
-	}
-	var last int64
-	return readers.Counted(r, func(n int64) {
-		each(n - last)
-		last = n
-	})
+	return errors.Join(Place(folder, f.Name, 0o644, readers.Pieces(r, wrote)), r.Close())
 }
 
 // moveFiles moves files from a folder within dir to dir itself.
-func moveFiles(dir, from string, files []File) error {
+func moveFiles(dir, from string, files []artifacts.File) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package artifacts
+package local
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -86,24 +87,24 @@ const hashTries = 3
 // HashFile returns the digest of the file at path with the stamp that it had then,
 // its size in it. A file that is being written to is an error. progress, which may
 // be nil, is called with every piece that is read.
-func HashFile(ctx context.Context, path string, progress func(done, total int64)) (Digest, Seen, error) {
+func HashFile(ctx context.Context, path string, progress func(done, total int64)) (artifacts.Digest, Seen, error) {
 	for range hashTries {
 		d, seen, err := hashOnce(ctx, path, progress)
 		if err != nil {
-			return Digest{}, Seen{}, err
+			return artifacts.Digest{}, Seen{}, err
 		}
 		now, err := StampOf(path) // by its name: another file may have taken its place
 		if err != nil {
-			return Digest{}, Seen{}, err
+			return artifacts.Digest{}, Seen{}, err
 		}
 		if now == seen.Stamp {
 			return d, seen, nil
 		}
 	}
-	return Digest{}, Seen{}, fmt.Errorf("%s changed while it was read: wait until it is no longer being written", path)
+	return artifacts.Digest{}, Seen{}, fmt.Errorf("%s changed while it was read: wait until it is no longer being written", path)
 }
 
-func hashOnce(ctx context.Context, path string, progress func(done, total int64)) (d Digest, seen Seen, err error) {
+func hashOnce(ctx context.Context, path string, progress func(done, total int64)) (d artifacts.Digest, seen Seen, err error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return d, seen, err
@@ -127,7 +128,7 @@ func hashOnce(ctx context.Context, path string, progress func(done, total int64)
 
 // Unchanged reports whether the file at path still has the bytes that HashFile
 // found it to have, by its stamp, or, where that does not prove it, by hashing.
-func Unchanged(ctx context.Context, path string, d Digest, seen Seen) (bool, error) {
+func Unchanged(ctx context.Context, path string, d artifacts.Digest, seen Seen) (bool, error) {
 	now, err := StampOf(path)
 	if err != nil {
 		return false, err

@@ -1,4 +1,4 @@
-package artifacts
+package local
 
 import (
 	"context"
@@ -13,76 +13,50 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// Local is a Blobs whose blobs are files on this machine.
-type Local interface {
-	// LocalPath returns the path of d's bytes, unverified and not to be written,
-	// and whether there is such a file. Fetch verifies it.
-	LocalPath(d Digest) (path string, ok bool)
+// cache gives verified local files of blobs, for readers that need to seek or
+// map a file. It keeps copies of remote blobs in dir, which several processes
+// may share, and drops those unused for longest when they exceed limit bytes.
+type cache struct {
+	dir   string
+	limit int64
 }
 
-// Cache gives verified local files of blobs, for readers that need to seek or
-// map a file. It keeps copies of remote blobs in Dir, which several processes
-// may share, and drops those unused for longest when they exceed Limit bytes.
-type Cache struct {
-	Dir   string
-	Limit int64 // of copies, in bytes; 0 is defaultCacheLimit
-}
-
-// defaultCacheLimit bounds a Cache that does not say otherwise.
-const defaultCacheLimit = 50 << 30
+// cacheLimit bounds the copies of a cache, in bytes.
+const cacheLimit = 50 << 30
 
 // inUse is how long a copy is kept after it was last asked for, even over the
 // limit: the caller has its path and may not have opened it yet.
 const inUse = time.Hour
 
 // Fetch returns a local file with the verified bytes of d: the store's own if
-// blobs is Local, else a copy below cacheDir. What the file looked like when it was
+// blobs is artifacts.Local, else a copy below cacheDir. What the file looked like when it was
 // hashed is noted in cacheDir, and it is hashed again where the note does not prove
 // its bytes (Seen). Do not write to the file. A blob that is corrupt is an
-// *IntegrityError, one that is not there ErrNotExist.
-func Fetch(ctx context.Context, blobs Blobs, d Digest, cacheDir string) (path string, err error) {
-	return Cache{Dir: cacheDir}.Fetch(ctx, blobs, d)
+// *artifacts.IntegrityError, one that is not there artifacts.ErrNotExist.
+func Fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, cacheDir string) (path string, err error) {
+	return cache{cacheDir, cacheLimit}.fetch(ctx, blobs, d)
 }
 
-// Fetch is the function of that name with c's limit.
-func (c Cache) Fetch(ctx context.Context, blobs Blobs, d Digest) (path string, err error) {
-	b, others := blobs.(*layered)
-	if !others {
-		return c.fetch(ctx, blobs, d)
-	}
-	if path, err = c.fetch(ctx, b.Blobs, d); !errors.Is(err, ErrNotExist) {
-		return path, err
-	}
-	if err := b.l.fetch(ctx, d, nil); err != nil {
-		return "", err
-	}
-	return c.fetch(ctx, b.Blobs, d)
-}
-
-func (c Cache) fetch(ctx context.Context, blobs Blobs, d Digest) (path string, err error) {
+func (c cache) fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (path string, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
 	for _, sub := range []string{"verified", "blobs"} {
-		if err := os.MkdirAll(filepath.Join(c.Dir, sub), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Join(c.dir, sub), 0o777); err != nil {
 			return "", fmt.Errorf("cache of blobs: %w", err)
 		}
 	}
-	if local, ok := blobs.(Local); ok {
-		if path, ok := local.LocalPath(d); ok {
-			if err := c.verify(ctx, d, path); !errors.Is(err, fs.ErrNotExist) {
-				return path, err
-			}
-		}
-		return "", fmt.Errorf("blob %s: %w", d, ErrNotExist)
+	if store, ok := blobs.(artifacts.Local); ok {
+		return c.inPlace(ctx, blobs, store, d)
 	}
-	path = filepath.Join(c.Dir, "blobs", d.Hex())
+	path = filepath.Join(c.dir, "blobs", d.Hex())
 	if _, err := os.Lstat(path); err == nil {
 		err := c.verify(ctx, d, path)
-		var bad *IntegrityError
+		var bad *artifacts.IntegrityError
 		switch {
 		case err == nil:
 			return path, nil
@@ -97,8 +71,25 @@ func (c Cache) fetch(ctx context.Context, blobs Blobs, d Digest) (path string, e
 	return path, c.trim()
 }
 
+// inPlace is fetch from a store whose blobs are files here.
+func (c cache) inPlace(ctx context.Context, blobs artifacts.Blobs, store artifacts.Local, d artifacts.Digest) (string, error) {
+	for range 2 {
+		if path, ok := store.LocalPath(d); ok {
+			if err := c.verify(ctx, d, path); !errors.Is(err, fs.ErrNotExist) {
+				return path, err
+			}
+		}
+		rc, err := blobs.Open(ctx, d) // what other stores have is a file here after that
+		if err != nil {
+			return "", err
+		}
+		rc.Close()
+	}
+	return "", fmt.Errorf("blob %s: %w", d, artifacts.ErrNotExist)
+}
+
 // download copies d to path, verified and whole, and notes it.
-func (c Cache) download(ctx context.Context, blobs Blobs, d Digest, path string) error {
+func (c cache) download(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, path string) error {
 	rc, err := blobs.Open(ctx, d)
 	if err != nil {
 		return err
@@ -119,13 +110,13 @@ func (c Cache) download(ctx context.Context, blobs Blobs, d Digest, path string)
 	return c.note(d, Seen{Stamp: st, Read: time.Now().UnixNano()})
 }
 
-func (c Cache) notePath(d Digest) string {
-	return filepath.Join(c.Dir, "verified", d.Hex()+".json")
+func (c cache) notePath(d artifacts.Digest) string {
+	return filepath.Join(c.dir, "verified", d.Hex()+".json")
 }
 
 // verify makes sure that the file at path holds d's bytes, by hashing it or by
 // an earlier note of having done so.
-func (c Cache) verify(ctx context.Context, d Digest, path string) error {
+func (c cache) verify(ctx context.Context, d artifacts.Digest, path string) error {
 	now, err := StampOf(path)
 	if err != nil {
 		return fmt.Errorf("verify blob %s: %w", d, err)
@@ -144,13 +135,13 @@ func (c Cache) verify(ctx context.Context, d Digest, path string) error {
 		return fmt.Errorf("verify blob %s: %w", d, err)
 	}
 	if got != d {
-		return &IntegrityError{Want: d, Got: got, Size: seen.Size, Where: path}
+		return &artifacts.IntegrityError{Want: d, Got: got, Size: seen.Size, Where: path}
 	}
 	return c.note(d, seen)
 }
 
 // note records a verified file; a note that is lost costs one more hash.
-func (c Cache) note(d Digest, seen Seen) error {
+func (c cache) note(d artifacts.Digest, seen Seen) error {
 	b, err := json.Marshal(seen)
 	if err == nil {
 		err = atomicfile.WriteFile(c.notePath(d), b, 0o600)
@@ -165,8 +156,8 @@ func (c Cache) note(d Digest, seen Seen) error {
 const noteAge = 30 * 24 * time.Hour
 
 // trimNotes drops such notes, of those whose names begin as d's: a 256th with each note.
-func (c Cache) trimNotes(d Digest) error {
-	folder, err := os.Open(filepath.Join(c.Dir, "verified"))
+func (c cache) trimNotes(d artifacts.Digest) error {
+	folder, err := os.Open(filepath.Join(c.dir, "verified"))
 	if err != nil {
 		return fmt.Errorf("trim the cache of blobs: %w", err)
 	}
@@ -176,7 +167,7 @@ func (c Cache) trimNotes(d Digest) error {
 		return fmt.Errorf("trim the cache of blobs: %w", err)
 	}
 	for _, name := range names {
-		of, err := ParseHex(strings.TrimSuffix(name, ".json"))
+		of, err := artifacts.ParseHex(strings.TrimSuffix(name, ".json"))
 		if err != nil || of[0] != d[0] {
 			continue
 		}
@@ -184,7 +175,7 @@ func (c Cache) trimNotes(d Digest) error {
 		if err != nil || time.Since(info.ModTime()) < noteAge {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(c.Dir, "blobs", of.Hex())); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(c.dir, "blobs", of.Hex())); errors.Is(err, fs.ErrNotExist) {
 			os.Remove(c.notePath(of)) // a note that is lost costs one more hash
 		}
 	}
@@ -194,12 +185,8 @@ func (c Cache) trimNotes(d Digest) error {
 // trim drops copies, the ones unused for longest first, until the limit is kept
 // or all that is left is in use, as the newest one is. A file that is open stays
 // readable.
-func (c Cache) trim() error {
-	limit := c.Limit
-	if limit == 0 {
-		limit = defaultCacheLimit
-	}
-	entries, err := os.ReadDir(filepath.Join(c.Dir, "blobs"))
+func (c cache) trim() error {
+	entries, err := os.ReadDir(filepath.Join(c.dir, "blobs"))
 	if err != nil {
 		return fmt.Errorf("trim the cache of blobs: %w", err)
 	}
@@ -216,7 +203,7 @@ func (c Cache) trim() error {
 			continue // another process has dropped it
 		}
 		used := info.ModTime()
-		if d, err := ParseHex(e.Name()); err == nil {
+		if d, err := artifacts.ParseHex(e.Name()); err == nil {
 			if n, err := os.Stat(c.notePath(d)); err == nil {
 				used = n.ModTime()
 			}
@@ -226,16 +213,16 @@ func (c Cache) trim() error {
 	}
 	slices.SortFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
 	for _, f := range all {
-		if total <= limit {
+		if total <= c.limit {
 			break
 		}
 		if time.Since(f.used) < inUse {
 			continue
 		}
-		if err := os.Remove(filepath.Join(c.Dir, "blobs", f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(c.dir, "blobs", f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("trim the cache of blobs: %w", err)
 		}
-		os.Remove(filepath.Join(c.Dir, "verified", f.name+".json")) // only a note
+		os.Remove(filepath.Join(c.dir, "verified", f.name+".json")) // only a note
 		total -= f.size
 	}
 	return nil

@@ -1,4 +1,4 @@
-package artifacts_test
+package local_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/local"
 )
 
 func TestWriteFiles(t *testing.T) {
@@ -43,7 +44,7 @@ func TestWriteFiles(t *testing.T) {
 
 	out := filepath.Join(folder, "new", "out")
 	var n int64
-	if err := artifacts.WriteFiles(ctx, s.Blobs, files[:1], out, false, func(k int64) { n += k }); err != nil || n != 4 {
+	if err := local.WriteFiles(ctx, s.Blobs, files[:1], out, false, func(k int64) { n += k }); err != nil || n != 4 {
 		t.Fatal(n, err)
 	}
 	only(out, "a")
@@ -55,14 +56,14 @@ func TestWriteFiles(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 
-	var full *artifacts.NotEmptyError
-	if err := artifacts.WriteFiles(ctx, s.Blobs, files, out, false, nil); !errors.As(err, &full) {
+	var full *local.NotEmptyError
+	if err := local.WriteFiles(ctx, s.Blobs, files, out, false, nil); !errors.As(err, &full) {
 		t.Errorf("%v", err)
 	}
 	if err := os.WriteFile(filepath.Join(out, "other"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := artifacts.WriteFiles(ctx, s.Blobs, files, out, true, nil); err != nil {
+	if err := local.WriteFiles(ctx, s.Blobs, files, out, true, nil); err != nil {
 		t.Error(err)
 	}
 	only(out, "a", "other", "sub/b")
@@ -84,7 +85,7 @@ func TestWriteFiles(t *testing.T) {
 		if into {
 			half = out
 		}
-		if err := artifacts.WriteFiles(ctx, s.Blobs, files, half, into, nil); !errors.As(err, &bad) {
+		if err := local.WriteFiles(ctx, s.Blobs, files, half, into, nil); !errors.As(err, &bad) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -93,7 +94,7 @@ func TestWriteFiles(t *testing.T) {
 		t.Error(err)
 	}
 	empty := t.TempDir()
-	if err := artifacts.WriteFiles(ctx, s.Blobs, files[:1], empty, false, nil); err != nil {
+	if err := local.WriteFiles(ctx, s.Blobs, files[:1], empty, false, nil); err != nil {
 		t.Error(err)
 	}
 	only(empty, "a")

@@ -1,4 +1,4 @@
-package artifacts
+package local
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/redsi/redsi/artifacts"
 )
 
 // Place writes r to a new file below folder, making the folders in its name. Names
@@ -34,7 +36,7 @@ func Link(folder, name, path string) error {
 }
 
 func below(folder, name string, do func(*os.Root) error) error {
-	if err := CheckFileName(name); err != nil {
+	if err := artifacts.CheckFileName(name); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(folder)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package artifacts
+package local
 
 import (
 	"io/fs"

@@ -75,23 +75,30 @@ func (l *layers) bringAbout(ctx context.Context, t *tier, key Digest) error {
 			names = append(names, name)
 		}
 	}
-	mine, err := l.own.Records.Get(ctx, ResultName(key))
+	_, err := copyAbout(ctx, t, l.own.Records, key, names)
+	return err
+}
+
+// copyAbout copies the records of these names that are said about a key, once its result is
+// there, and says how many were filed.
+func copyAbout(ctx context.Context, from recordReader, to Records, key Digest, names []string) (filed int, err error) {
+	record, err := to.Get(ctx, ResultName(key))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, name := range names {
-		text, err := t.Get(ctx, name)
-		if errors.Is(err, ErrNotExist) {
-			continue
+	for doc, err := range Documents(ctx, from, names) {
+		put := false
+		if err == nil {
+			put, err = putAbout(ctx, to, key, record, doc.Name, doc.Text)
 		}
 		if err != nil {
-			return err
+			return filed, err
 		}
-		if _, err := putAbout(ctx, l.own.Records, key, mine, name, text); err != nil {
-			return err
+		if put {
+			filed++
 		}
 	}
-	return nil
+	return filed, nil
 }
 
 // putAbout files a record about a key, unless it is a signature of another record than the

@@ -3,8 +3,10 @@ package artifacts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"path"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -67,21 +69,16 @@ func DecodeCheckpoint(b []byte) (map[string]File, error) {
 	if err := json.Unmarshal(b, &files); err != nil {
 		return nil, fmt.Errorf("the checkpoint is not JSON: %w", err)
 	}
-	if len(files) == 0 || len(files) > maxFiles {
-		return nil, fmt.Errorf("the checkpoint has %d files", len(files))
+	if len(files) == 0 {
+		return nil, errors.New("the checkpoint has no files")
 	}
 	for name, f := range files {
-		if err := CheckFileName(name); err != nil {
-			return nil, err
+		if f.Name != name {
+			return nil, fmt.Errorf("file %.200q of the checkpoint has another name, %.200q", name, f.Name)
 		}
-		if f.Digest.IsZero() || f.Size < 0 || f.Name != name {
-			return nil, fmt.Errorf("file %.200q of the checkpoint has another name, no digest or a size of %d", name, f.Size)
-		}
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			if _, both := files[dir]; both {
-				return nil, fmt.Errorf("%.200q is both a file and the folder of %.200q", dir, name)
-			}
-		}
+	}
+	if _, err := Tree("", slices.Collect(maps.Values(files))); err != nil {
+		return nil, fmt.Errorf("the checkpoint: %w", err)
 	}
 	return files, nil
 }

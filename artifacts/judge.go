@@ -90,73 +90,59 @@ func (l *layers) standsFor(ctx context.Context, from string, r *Result) (*Passed
 const maxSigners = 8
 
 // signed says whether the ring believes a record: who of its keys signed it, or why none did.
-// get reads a record of the store that has it, names lists what is known of signatures there.
-func (p Policy) signed(key Digest, record []byte, get func(name string) ([]byte, error), names func() []string) (by signature.Public, why Reason, err error) {
-	trusted := p.Ring.Trusted
-	if p.Signer != nil {
-		trusted = append(slices.Clone(trusted), p.Signer.Public())
+// get reads a record of the store that has it, listed, which may be nil, lists what is known of
+// signatures there, once the keys that the ring knows have not settled it.
+func (p Policy) signed(key Digest, record []byte, get func(name string) ([]byte, error), listed func() []string) (by signature.Public, why Reason, err error) {
+	known := slices.DeleteFunc(slices.Clone(p.Ring.Trusted), func(k signature.Public) bool { return p.Ring.Of(k) == signature.Revoked })
+	if p.Signer != nil && p.Ring.Of(p.Signer.Public()) != signature.Revoked {
+		known = append(known, p.Signer.Public())
 	}
-	var asked []string
+	known = append(known, p.Ring.Revoked...)
+	names := func(yield func(string) bool) {
+		for _, k := range known {
+			if !yield(SignatureName(key, k)) {
+				return
+			}
+		}
+		if listed == nil {
+			return
+		}
+		for _, name := range listed() {
+			if strings.HasPrefix(name, signaturePrefix(key)) && !yield(name) {
+				return
+			}
+		}
+	}
 	why = Unsigned
-	note := func(r Reason, who signature.Public) {
-		if rank[r] > rank[why] {
-			why, by = r, who
-		}
-	}
-	look := func(name string) (believed bool, err error) {
-		if slices.Contains(asked, name) {
-			return false, nil
-		}
-		asked = append(asked, name)
-		doc, err := get(name)
-		if errors.Is(err, ErrNotExist) {
-			return false, nil
-		}
-		var bad *DamageError
-		if errors.As(err, &bad) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		who, err := signerOf(key, record, name, doc)
-		switch r := p.standing(who); {
-		case err != nil && who.IsZero():
-		case err != nil:
-			note(NotSigned, who)
-		case r == "":
-			by = who
-			return true, nil
-		default:
-			note(r, who)
-		}
-		return false, nil
-	}
-	for _, t := range trusted {
-		if p.Ring.Of(t) == signature.Revoked {
-			continue
-		}
-		if believed, err := look(SignatureName(key, t)); err != nil || believed {
-			return by, "", err
-		}
-	}
-	for _, t := range p.Ring.Revoked {
-		if _, err := look(SignatureName(key, t)); err != nil {
-			return by, why, err
-		}
-	}
-	if names == nil {
-		return by, why, nil
-	}
-	for _, name := range names() {
-		if len(asked) >= maxSigners+len(trusted)+len(p.Ring.Revoked) {
+	asked := map[string]bool{}
+	for name := range names {
+		if len(asked) == len(known)+maxSigners {
 			break
 		}
-		if !strings.HasPrefix(name, signaturePrefix(key)) {
+		if asked[name] {
 			continue
 		}
-		if believed, err := look(name); err != nil || believed {
-			return by, "", err
+		asked[name] = true
+		doc, err := get(name)
+		var bad *DamageError
+		switch {
+		case errors.Is(err, ErrNotExist), errors.As(err, &bad):
+			continue
+		case err != nil:
+			return by, why, err
+		}
+		who, err := signerOf(key, record, name, doc)
+		reason := p.standing(who)
+		switch {
+		case err != nil && who.IsZero():
+			continue
+		case err != nil:
+			reason = NotSigned
+		case reason == "":
+			return who, "", nil
+		}
+		if rank[reason] > rank[why] {
+			by, why = who, reason
 		}
 	}
 	return by, why, nil

@@ -75,21 +75,13 @@ func With(own Store, others []Other, p Policy) Store {
 }
 
 // Own is s without others: what it has itself, under the same policy.
-func (s Store) Own() Store {
-	if s.layers == nil {
-		return s
-	}
-	return With(s.layers.own, nil, s.layers.policy)
-}
+func (s Store) Own() Store { return With(s, nil, s.policy()) }
 
 // strict is Own, where blobs that are elsewhere are not there.
 func (s Store) strict() Store {
-	if s.layers == nil {
-		return s
-	}
-	p := s.layers.policy
+	p := s.policy()
 	p.Elsewhere = nil
-	return With(s.layers.own, nil, p)
+	return With(s, nil, p)
 }
 
 // bare is s itself, without others and policy.

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Transfer copies results and records from a store to another one, of any sort. Blobs go
@@ -214,42 +212,19 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 // about sends what is said about results that are here, once they are there. Signatures go
 // only with the record that was signed.
 func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(transfers)
+	var keys []Digest
 	for key, mine := range here {
-		names := t.said[key]
-		if !mine.Hit() || len(names) == 0 {
-			continue
+		if mine.Hit() && len(t.said[key]) > 0 {
+			keys = append(keys, key)
 		}
-		g.Go(func() error {
-			record, err := t.to().Records.Get(gctx, ResultName(key))
-			for _, name := range names {
-				if err != nil {
-					return err
-				}
-				err = t.aboutOne(gctx, key, record, name)
-			}
-			return err
-		})
 	}
-	return g.Wait()
-}
-
-func (t *Transfer) aboutOne(ctx context.Context, key Digest, record []byte, name string) error {
-	text, err := t.from().Records.Get(ctx, name)
-	if errors.Is(err, ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	sent, err := putAbout(ctx, t.to().Records, key, record, name, text)
-	if err == nil && sent {
+	return each(ctx, len(keys), transfers, func(ctx context.Context, i int) error {
+		filed, err := copyAbout(ctx, t.from().Records, t.to().Records, keys[i], t.said[keys[i]])
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.done.Records++
-	}
-	return err
+		t.done.Records += filed
+		return err
+	})
 }
 
 // Record sends a record of another kind than a result, with the blobs that its text or its

@@ -45,7 +45,7 @@ func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) err
 	if err := b.matching(ctx); err != nil {
 		return b.explain("probe for If-Match", err)
 	}
-	o, err := b.openObject(ctx, b.key(path))
+	o, etag, err := b.openObject(ctx, b.key(path))
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) err
 	}
 	won := false
 	if bytes.Equal(there, old) {
-		won, err = b.putIf(ctx, b.key(path), data, func(opts *minio.PutObjectOptions) { opts.SetMatchETag(o.etag) })
+		won, err = b.putIf(ctx, b.key(path), data, func(opts *minio.PutObjectOptions) { opts.SetMatchETag(etag) })
 	}
 	if err != nil {
 		return b.explain("replace", err)

@@ -30,12 +30,12 @@ func (b *bucket) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	if !strings.HasPrefix(path, "blobs/") {
 		ctx, done = b.forLookup(ctx)
 	}
-	o, err := b.openObject(ctx, b.key(path))
+	o, _, err := b.openObject(ctx, b.key(path))
 	if err != nil {
 		done()
 		return nil, err
 	}
-	o.done = done
+	o.Done = done
 	return o, nil
 }
 

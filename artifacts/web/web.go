@@ -81,7 +81,7 @@ func (h *host) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 		done()
 		return nil, err
 	}
-	b.done = done
+	b.Done = done
 	return b, nil
 }
 

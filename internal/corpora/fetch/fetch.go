@@ -152,7 +152,7 @@ func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, e
 			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", attempts, err)
 		}
 		r.Log("transfer interrupted; continuing", "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
-		if err := pause(ctx, wait); err != nil {
+		if err := readers.Pause(ctx, wait); err != nil {
 			return nil, err
 		}
 		wait = min(2*wait, 64*r.Wait)
@@ -163,15 +163,6 @@ func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, e
 		return nil, err
 	}
 	return f, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 func (r *Request) local(ctx context.Context, s Source) (*Fetched, error) {

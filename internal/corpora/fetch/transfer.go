@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/internal/system/readers"
@@ -79,12 +77,12 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusPartialContent && have > 0:
-		if err := checkRange(res, have, known.Size); err != nil {
+		if err := readers.CheckRest(res, have, known.Size); err != nil {
 			return errors.Join(err, removeIfThere(metaPath(part))) // start over
 		}
 	case res.StatusCode == http.StatusOK:
 		have = 0
-		known = partial{URL: Redact(s.URL), Validator: validator(res), Size: res.ContentLength}
+		known = partial{URL: Redact(s.URL), Validator: readers.Validator(res), Size: res.ContentLength}
 	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		return errors.Join(errors.New("the partial file no longer matches the source; starting over"), removeIfThere(metaPath(part)))
 	case permanentStatus(res.StatusCode):
@@ -125,27 +123,4 @@ func (r *Request) append(body io.Reader, part string, p partial, have int64) err
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// validator is what If-Range takes: a strong ETag, else the date.
-func validator(res *http.Response) string {
-	if e := res.Header.Get("ETag"); e != "" && !strings.HasPrefix(e, "W/") {
-		return e
-	}
-	return res.Header.Get("Last-Modified")
-}
-
-// checkRange verifies that a 206 answer is the rest that was asked for.
-func checkRange(res *http.Response, have, size int64) error {
-	h := res.Header.Get("Content-Range") // bytes 100-199/200
-	spec, total, ok := strings.Cut(strings.TrimPrefix(h, "bytes "), "/")
-	first, _, ok2 := strings.Cut(spec, "-")
-	start, err := strconv.ParseInt(first, 10, 64)
-	if !ok || !ok2 || err != nil || start != have {
-		return fmt.Errorf("asked for bytes from %d, got %q", have, h)
-	}
-	if total != "*" && size >= 0 && total != strconv.FormatInt(size, 10) {
-		return fmt.Errorf("the source was %d bytes long and is now %s", size, total)
-	}
-	return nil
 }

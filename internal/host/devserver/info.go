@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Info says how to reach the server of a folder.
@@ -64,10 +65,8 @@ func AwaitEnd(ctx context.Context, dir string) error {
 		if _, _, held, err := look(dir); err != nil || !held {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
+		if err := readers.Pause(ctx, lookEvery); err != nil {
+			return err
 		}
 	}
 }

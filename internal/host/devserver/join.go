@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Options describes the server that is needed.
@@ -94,10 +96,7 @@ func Visit(ctx context.Context, dir string) *Server {
 			}
 			break
 		}
-		select { // it checks whether it is in use, or ends
-		case <-ctx.Done():
-		case <-time.After(lookEvery):
-		}
+		_ = readers.Pause(ctx, lookEvery) // it checks whether it is in use, or ends
 	}
 	s.Close()
 	return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // The locks of a state folder.
@@ -79,10 +81,5 @@ func (p *patience) wait(ctx context.Context) error {
 		p.told = time.Now()
 		p.say(p.what())
 	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(lookEvery):
-		return nil
-	}
+	return readers.Pause(ctx, lookEvery)
 }

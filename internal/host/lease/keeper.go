@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/process"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Keeper takes, renews and gives back the leases of a process.
@@ -116,10 +117,8 @@ func (k *Keeper) Wait(ctx context.Context, key artifacts.Digest, c Claim, say fu
 			return nil
 		}
 		say(*l)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := readers.Pause(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

@@ -1,0 +1,91 @@
+package readers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Resuming reads a body from start to end. Where the connection breaks it asks for the rest:
+// hours into a download of many gigabytes a break is ordinary.
+type Resuming struct {
+	Ctx  context.Context
+	Body io.ReadCloser
+	Size int64 // of the whole; -1: not known
+	Done func()
+
+	// Rest asks for what comes after from bytes. Again says of an error that it may be gone at
+	// the next try.
+	Rest func(from int64) (rest io.ReadCloser, again bool, err error)
+
+	Breaks int                       // in a row, without Progress between them, that a read survives
+	Wait   func(n int) time.Duration // before the nth of them is mended, from 0
+
+	off, counted int64 // off when breaks was last 0
+	breaks       int
+}
+
+func (r *Resuming) Read(p []byte) (int, error) {
+	n, err := r.Body.Read(p)
+	r.off += int64(n)
+	if r.off-r.counted >= Progress {
+		r.breaks, r.counted = 0, r.off
+	}
+	var slow *SlowError
+	switch {
+	case err == nil:
+		return n, nil
+	case r.Size >= 0 && r.off >= r.Size, r.Size < 0 && errors.Is(err, io.EOF): // however the connection ended
+		return n, io.EOF
+	case context.Cause(r.Ctx) != nil:
+		return n, context.Cause(r.Ctx)
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	}
+	for again := !errors.As(err, &slow); again && r.breaks < r.Breaks; {
+		if err := Pause(r.Ctx, r.Wait(r.breaks)); err != nil {
+			return n, err
+		}
+		r.breaks++
+		r.Body.Close()
+		r.Body = io.NopCloser(strings.NewReader(""))
+		var rest io.ReadCloser
+		if rest, again, err = r.Rest(r.off); err == nil {
+			r.Body = rest
+			return n, nil
+		}
+	}
+	return n, fmt.Errorf("the connection broke after %d bytes: %w", r.off, err)
+}
+
+// Close ends the reading, and calls Done.
+func (r *Resuming) Close() error {
+	defer r.Done()
+	return r.Body.Close()
+}
+
+// Validator is what If-Range takes of an answer, so that its rest is not that of another file:
+// a strong ETag, else the date; empty if the host says neither.
+func Validator(res *http.Response) string {
+	if tag := res.Header.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
+		return tag
+	}
+	return res.Header.Get("Last-Modified")
+}
+
+// CheckRest verifies that an answer is what comes after from bytes of a file with size bytes, -1
+// if that is not known.
+func CheckRest(res *http.Response, from, size int64) error {
+	got := res.Header.Get("Content-Range") // bytes 100-199/200
+	span, total, _ := strings.Cut(strings.TrimPrefix(got, "bytes "), "/")
+	first, _, _ := strings.Cut(span, "-")
+	if first != strconv.FormatInt(from, 10) || size >= 0 && total != "*" && total != strconv.FormatInt(size, 10) {
+		return fmt.Errorf("asked for the bytes from %d of %d, got %q", from, size, got)
+	}
+	return nil
+}

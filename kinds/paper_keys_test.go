@@ -39,7 +39,7 @@ func TestPaperKeys(t *testing.T) {
 		if *toyStore == "" {
 			t.Skip("needs -toy-store")
 		}
-		store, err := open.Store(t.Context(), *toyStore, open.Options{})
+		store, err := open.Store(t.Context(), *toyStore)
 		if err != nil {
 			t.Fatal(err)
 		}

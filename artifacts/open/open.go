@@ -2,6 +2,7 @@ package open
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -14,13 +15,6 @@ import (
 	"github.com/redsi/redsi/artifacts/s3"
 )
 
-// Options are for callers that know more than the URL and the environment say.
-type Options struct {
-	// SpoolDir is where large blobs on their way to a bucket are hashed; empty is
-	// the system's temporary directory.
-	SpoolDir string
-}
-
 // Store opens the store that rawURL names:
 //
 //	path/to/dir or file:///path/to/dir           a directory, made if need be
@@ -29,32 +23,41 @@ type Options struct {
 //
 // Credentials for a bucket come from the environment or AWS's shared files,
 // never from the URL.
-func Store(ctx context.Context, rawURL string, o Options) (artifacts.Store, error) {
-	scheme, _, hasScheme := strings.Cut(rawURL, ":")
-	switch {
-	case rawURL == "":
-		return artifacts.Store{}, fmt.Errorf("the store's address is empty; want a directory or s3://bucket/prefix")
-	case rawURL == "mem:":
+func Store(ctx context.Context, rawURL string) (artifacts.Store, error) {
+	scheme, folder, err := parse(rawURL)
+	if err != nil {
+		return artifacts.Store{}, err
+	}
+	switch scheme {
+	case "mem":
 		return mem.New(), nil
-	case scheme == "s3" && hasScheme:
+	case "s3":
 		c, err := s3.ParseURL(rawURL, os.Getenv)
 		if err != nil {
 			return artifacts.Store{}, err
 		}
-		c.SpoolDir = o.SpoolDir
 		return s3.Open(ctx, c)
-	case scheme == "file" && hasScheme:
-		path, err := filePath(rawURL)
-		if err != nil {
-			return artifacts.Store{}, err
-		}
-		return dir.Open(path)
-	case hasScheme && (scheme == "https" || scheme == "http"):
+	case "https", "http":
 		return artifacts.Store{}, fmt.Errorf("%s is a static host, which can only be read: pass it to --from", Shown(rawURL))
-	case strings.Contains(rawURL, "://"):
-		return artifacts.Store{}, fmt.Errorf("no store has the scheme %q; there are s3://, file:// and plain directories", scheme)
 	}
-	return dir.Open(rawURL)
+	return dir.Open(folder)
+}
+
+// parse returns the scheme of a store's address, or the directory that it names.
+func parse(address string) (scheme, folder string, err error) {
+	scheme, _, has := strings.Cut(address, ":")
+	switch {
+	case address == "":
+		return "", "", errors.New("the store's address is empty; want a directory, s3://bucket/prefix or, to read only, https://host/path")
+	case has && scheme == "file":
+		folder, err = filePath(address)
+		return "", folder, err
+	case has && (scheme == "s3" || scheme == "https" || scheme == "http") || address == "mem:":
+		return scheme, "", nil
+	case strings.Contains(address, "://"):
+		return "", "", fmt.Errorf("no store has the scheme %q; there are s3://, file://, plain directories and, to read only, https://", scheme)
+	}
+	return "", address, nil
 }
 
 // Shown is a store's address as it may be printed, before anybody has checked that

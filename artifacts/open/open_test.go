@@ -28,7 +28,7 @@ func TestSamePlace(t *testing.T) {
 		{"file://" + wd + "/a%20b", "a b", "file://" + wd + "/a%20b"},
 		{server.URL("x"), server.URL("x/"), server.URL("x")},
 	} {
-		one, err := open.Store(t.Context(), c.first, open.Options{})
+		one, err := open.Store(t.Context(), c.first)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestSamePlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, url := range []string{c.second, one.URL} {
-			two, err := open.Store(t.Context(), url, open.Options{})
+			two, err := open.Store(t.Context(), url)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestSamePlace(t *testing.T) {
 			}
 		}
 	}
-	m, err := open.Store(t.Context(), "mem:", open.Options{})
+	m, err := open.Store(t.Context(), "mem:")
 	if err != nil || m.URL != "mem:" {
 		t.Errorf("mem: %v, %v", m.URL, err)
 	}
@@ -66,7 +66,7 @@ func TestRejects(t *testing.T) {
 		"s3:bucket":                "ucket name",
 		"s3://bucket?endpnt=local": "no option",
 	} {
-		s, err := open.Store(t.Context(), url, open.Options{})
+		s, err := open.Store(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v, %v; want %q", url, s.URL, err, want)
 		}

@@ -2,11 +2,10 @@ package open
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"net/url"
 	"os"
-	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
@@ -22,38 +21,32 @@ import (
 //
 // An address that is none is an error. Whether somebody answers there is not asked: what is
 // looked up there says so.
-func Other(ctx context.Context, address string, o Options) (artifacts.Other, error) {
-	scheme, _, hasScheme := strings.Cut(address, ":")
-	if address == "" {
-		return artifacts.Other{}, fmt.Errorf("the address of a store is empty; want https://host/path, s3://bucket/prefix or a directory")
+func Other(ctx context.Context, address string) (artifacts.Other, error) {
+	scheme, folder, err := parse(address)
+	if err != nil {
+		return artifacts.Other{}, err
 	}
-	switch {
-	case hasScheme && (scheme == "https" || scheme == "http"):
+	switch scheme {
+	case "https", "http":
 		s, err := web.Open(address)
-		return named(s, err, func(u *url.URL) string { return u.Host + u.Path })
-	case hasScheme && scheme == "s3":
+		return named(s, err, "")
+	case "s3":
 		c, err := s3.ParseURL(address, os.Getenv)
 		if err != nil {
 			return artifacts.Other{}, err
 		}
-		c.SpoolDir, c.ReadOnly = o.SpoolDir, true
+		c.ReadOnly = true
 		s, err := s3.Open(ctx, c)
-		return named(s, err, func(u *url.URL) string { return "s3://" + u.Host + u.Path })
-	case hasScheme && scheme == "file":
-		path, err := filePath(address)
-		if err != nil {
-			return artifacts.Other{}, err
-		}
-		s, err := dir.OpenReader(path)
-		return artifacts.Other{Store: s, Name: path}, err
-	case strings.Contains(address, "://"):
-		return artifacts.Other{}, fmt.Errorf("no store has the scheme %q; there are https://, s3://, file:// and plain directories", scheme)
+		return named(s, err, "s3://")
+	case "mem":
+		return artifacts.Other{}, errors.New("a store in memory is nobody else's")
 	}
-	s, err := dir.OpenReader(address)
-	return artifacts.Other{Store: s, Name: address}, err
+	s, err := dir.OpenReader(folder)
+	return artifacts.Other{Store: s, Name: folder}, err
 }
 
-func named(s artifacts.Store, err error, name func(*url.URL) string) (artifacts.Other, error) {
+// named calls a store by its host, or bucket, and path.
+func named(s artifacts.Store, err error, scheme string) (artifacts.Other, error) {
 	if err != nil {
 		return artifacts.Other{}, err
 	}
@@ -61,7 +54,7 @@ func named(s artifacts.Store, err error, name func(*url.URL) string) (artifacts.
 	if err != nil {
 		return artifacts.Other{}, err
 	}
-	return artifacts.Other{Store: s, Name: name(u)}, nil
+	return artifacts.Other{Store: s, Name: scheme + u.Host + u.Path}, nil
 }
 
 // Elsewhere fetches blobs that a store says lie under an address of their own; it is for

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -31,9 +32,6 @@ type Config struct {
 	// companions, MINIO_ROOT_USER, the AWS shared files with AWS_PROFILE, and the
 	// role of the machine or container.
 	Credentials *credentials.Credentials
-	// SpoolDir holds blobs of more than 8 MiB while they are hashed; empty is
-	// the system's temporary directory.
-	SpoolDir string
 }
 
 const defaultEndpoint = "s3.amazonaws.com"
@@ -54,8 +52,8 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 	c := Config{
 		Bucket:   u.Host,
 		Prefix:   strings.Trim(u.Path, "/"),
-		Endpoint: firstOf(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL")),
-		Region:   firstOf(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION")),
+		Endpoint: cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL")),
+		Region:   cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION")),
 	}
 	if u.Scheme != "s3" {
 		return Config{}, fmt.Errorf("the scheme of the store is %q, not s3", u.Scheme)
@@ -111,15 +109,6 @@ func (c *Config) normalize() error {
 	}
 	c.Endpoint, c.Insecure = u.Host, u.Scheme == "http"
 	return nil
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 func boolInto(to *bool) func(string) error {

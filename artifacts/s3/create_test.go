@@ -143,12 +143,13 @@ func TestReplaceAsksForConditions(t *testing.T) {
 }
 
 func TestSpoolDirMissing(t *testing.T) {
-	_, err := spool(strings.NewReader(strings.Repeat("x", smallBlob+1)), "/no/such/dir")
+	t.Setenv("TMPDIR", "/no/such/dir")
+	_, err := spool(strings.NewReader(strings.Repeat("x", smallBlob+1)))
 	if err == nil || !strings.Contains(err.Error(), "/no/such/dir") {
 		t.Errorf("spool to nowhere: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := spool(failing{broken}, ""); !errors.Is(err, broken) {
+	if _, err := spool(failing{broken}); !errors.Is(err, broken) {
 		t.Errorf("spool of a broken reader: %v", err)
 	}
 }

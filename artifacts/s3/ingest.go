@@ -30,7 +30,7 @@ const freshFor = 12 * time.Hour
 
 // Ingest hashes, then sends. Memory is bounded by smallBlob and a few buffers.
 func (b *bucket) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
-	sp, err := spool(r, b.cfg.SpoolDir)
+	sp, err := spool(r)
 	if err != nil {
 		return artifacts.Digest{}, 0, err
 	}
@@ -79,7 +79,7 @@ type spooled struct {
 	close  func()
 }
 
-func spool(r io.Reader, dir string) (*spooled, error) {
+func spool(r io.Reader) (*spooled, error) {
 	sum := sha256.New()
 	in := io.TeeReader(r, sum)
 	var head bytes.Buffer
@@ -90,7 +90,7 @@ func spool(r io.Reader, dir string) (*spooled, error) {
 	if n <= smallBlob {
 		return &spooled{bytes.NewReader(head.Bytes()), artifacts.Digest(sum.Sum(nil)), n, func() {}}, nil
 	}
-	f, err := os.CreateTemp(dir, "redsi-put-*")
+	f, err := os.CreateTemp("", "redsi-put-*")
 	if err != nil {
 		return nil, err
 	}

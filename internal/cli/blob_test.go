@@ -16,7 +16,7 @@ import (
 // TestDamagedChecks: JSON that something stands behind is not what the table had.
 func TestDamagedChecks(t *testing.T) {
 	dir := t.TempDir()
-	store, err := open.Store(t.Context(), dir, open.Options{})
+	store, err := open.Store(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (se *Session) OpenStore(ctx context.Context) (artifacts.Store, error) {
 // OpenOwn opens the store alone, which may have addresses of blobs elsewhere.
 func (se *Session) OpenOwn(ctx context.Context) (artifacts.Store, error) {
 	defer se.Waiting("waiting for the store")()
-	s, err := open.Store(ctx, se.StoreURL, open.Options{})
+	s, err := open.Store(ctx, se.StoreURL)
 	var other *artifacts.AddressError
 	switch {
 	case errors.As(err, &other):
@@ -137,7 +137,7 @@ func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (artifac
 	}
 	se.Others.Opened = nil
 	for _, address := range se.Addresses() {
-		o, err := open.Other(ctx, address, open.Options{})
+		o, err := open.Other(ctx, address)
 		if err != nil {
 			return own, fault.Input(fmt.Errorf("--from %s: %w", open.Shown(address), err))
 		}

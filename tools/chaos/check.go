@@ -39,7 +39,7 @@ func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
 	} else if _, err := os.Stat(url); err != nil {
 		return artifacts.Store{}, false
 	}
-	s, err := open.Store(ctx, url, open.Options{})
+	s, err := open.Store(ctx, url)
 	return s, err == nil
 }
 

@@ -297,7 +297,7 @@ func (p *server) open(ctx context.Context) (artifacts.Store, Setup, error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	if p.store == nil || p.opened != setup.Store {
-		s, err := open.Store(ctx, setup.Store, open.Options{})
+		s, err := open.Store(ctx, setup.Store)
 		if err != nil {
 			return s, setup, err
 		}

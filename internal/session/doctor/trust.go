@@ -65,7 +65,7 @@ func Others(ctx context.Context, addresses []string, required bool) (found []Fin
 		f := Finding{What: "from", Soft: !required, Note: open.Shown(address)}
 		ctx, cancel := context.WithTimeout(ctx, answersWithin)
 		began := time.Now()
-		o, err := open.Other(ctx, address, open.Options{})
+		o, err := open.Other(ctx, address)
 		if err == nil {
 			_, err = o.Store.Records.Get(ctx, artifacts.ResultName(asksFor))
 		}

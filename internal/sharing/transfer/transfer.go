@@ -33,7 +33,7 @@ func Open(ctx context.Context, address string, into, dry bool) (artifacts.Store,
 			return empty, nil
 		}
 	}
-	return open.Store(ctx, address, open.Options{})
+	return open.Store(ctx, address)
 }
 
 // Selection is what is copied: results by their keys, and other records by their names.

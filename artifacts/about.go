@@ -70,10 +70,7 @@ const listEach = 16
 
 // aboutOf lists the records about keys.
 func aboutOf(ctx context.Context, records recordLister, keys []Digest) (map[Digest][]string, error) {
-	wanted := make(map[Digest]bool, len(keys))
-	for _, key := range keys {
-		wanted[key] = true
-	}
+	wanted := setOf(keys)
 	found := map[Digest][]string{}
 	for _, prefix := range aboutKey {
 		if prefix == aboutPrefix {

@@ -129,10 +129,7 @@ func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 	if err != nil {
 		return fmt.Errorf("look for blobs: %w", err)
 	}
-	gone := make(map[Digest]bool, len(missing))
-	for _, d := range missing {
-		gone[d] = true
-	}
+	gone := setOf(missing)
 	for i, e := range entries {
 		for _, l := range e.whole().blobs() {
 			if gone[l.Digest] {

@@ -58,6 +58,13 @@ func (t *Transfer) Done() Transferred {
 	return t.done
 }
 
+// note writes into what has come of the transfer.
+func (t *Transfer) note(what func(done *Transferred)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	what(&t.done)
+}
+
 // transferMost bounds the results that are in memory; transferRounds is how often one is
 // sent that the other store's garbage collection takes away again.
 const (
@@ -109,13 +116,13 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 			}
 			switch {
 			case !mine.Hit():
-				t.lost(key, mine.Miss())
+				t.note(func(done *Transferred) { done.lose(key, mine.Miss()) })
 			case theirs.unknown() != nil:
 				return theirs.unknown()
 			case !settled:
 				todo = append(todo, mine.Result)
 			case round == 0:
-				t.there(mine.Result, theirs.Result)
+				t.note(func(done *Transferred) { done.meet(mine.Result, theirs.Result) })
 			}
 		}
 		if len(todo) == 0 {
@@ -131,22 +138,18 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 	return nil
 }
 
-func (t *Transfer) lost(key Digest, why string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.done.Lost == nil {
-		t.done.Lost = map[Digest]string{}
+func (done *Transferred) lose(key Digest, why string) {
+	if done.Lost == nil {
+		done.Lost = map[Digest]string{}
 	}
-	t.done.Lost[key] = why
+	done.Lost[key] = why
 }
 
-// there notes a result that the other store has.
-func (t *Transfer) there(mine, theirs *Result) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.done.There++
+// meet notes a result that the other store has.
+func (done *Transferred) meet(mine, theirs *Result) {
+	done.There++
 	if mine.OutputsDigest() != theirs.OutputsDigest() {
-		t.done.Differs = append(t.done.Differs, mine.Key)
+		done.Differs = append(done.Differs, mine.Key)
 	}
 }
 
@@ -164,9 +167,7 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	if err := t.present(ctx, logs); err != nil {
 		return err
 	}
-	for d, n := range logs {
-		blobs[d] = n
-	}
+	maps.Copy(blobs, logs)
 	if err := t.blobs(ctx, blobs); err != nil {
 		return err
 	}
@@ -178,14 +179,14 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 				return err
 			}
 		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if first {
-			t.done.Results++
-		}
-		if differs { // it came to be meanwhile
-			t.done.Differs = append(t.done.Differs, rs[i].Key)
-		}
+		t.note(func(done *Transferred) {
+			if first {
+				done.Results++
+			}
+			if differs { // it came to be meanwhile
+				done.Differs = append(done.Differs, rs[i].Key)
+			}
+		})
 		return nil
 	})
 }
@@ -220,9 +221,7 @@ func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 	}
 	return each(ctx, len(keys), transfers, func(ctx context.Context, i int) error {
 		filed, err := copyAbout(ctx, t.from().Records, t.to().Records, keys[i], t.said[keys[i]])
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.done.Records += filed
+		t.note(func(done *Transferred) { done.Records += filed })
 		return err
 	})
 }
@@ -263,9 +262,7 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.done.Records++
+	t.note(func(done *Transferred) { done.Records++ })
 	return nil
 }
 

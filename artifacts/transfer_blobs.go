@@ -29,25 +29,16 @@ func (t *Transfer) settled(ctx context.Context, theirs Entry, round int) (bool, 
 
 // present removes from ds what is not in this store: the loss of a log loses no result.
 func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
-	gone, err := t.from().Blobs.Missing(ctx, keysOf(ds))
+	gone, err := t.from().Blobs.Missing(ctx, slices.Collect(maps.Keys(ds)))
 	for _, d := range gone {
 		delete(ds, d)
 	}
 	return err
 }
 
-func keysOf(ds map[Digest]int64) []Digest {
-	keys := make([]Digest, 0, len(ds))
-	for d := range ds {
-		keys = append(keys, d)
-	}
-	slices.SortFunc(keys, Digest.Compare)
-	return keys
-}
-
 // blobs sends those of ds, with their sizes, that the other store does not have.
 func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
-	missing, err := t.to().Blobs.Missing(ctx, keysOf(ds))
+	missing, err := t.to().Blobs.Missing(ctx, slices.SortedFunc(maps.Keys(ds), Digest.Compare))
 	if err != nil {
 		return err
 	}
@@ -57,37 +48,39 @@ func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
 	return each(ctx, len(missing), transfers, func(ctx context.Context, i int) error {
 		d := missing[i]
 		n, err := t.blob(ctx, d)
-		if err == nil {
-			t.count(d, n)
-		}
 		if errors.Is(err, ErrNotExist) {
 			return t.link(ctx, d, ds[d], err)
+		}
+		if err == nil {
+			t.note(func(done *Transferred) { done.Blobs, done.Bytes = done.Blobs+1, done.Bytes+n })
 		}
 		return err
 	})
 }
 
+// wouldSend counts missing as sent, each once.
 func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Digest]int64) error {
 	gone, err := t.from().Blobs.Missing(ctx, missing)
 	if err != nil {
 		return err
 	}
-	away := make(map[Digest]bool, len(gone))
-	for _, d := range gone {
-		away[d] = true
-	}
-	for _, d := range missing {
-		if !away[d] {
-			t.count(d, ds[d])
-			continue
+	away := setOf(gone)
+	t.note(func(done *Transferred) {
+		if t.seen == nil {
+			t.seen = map[Digest]bool{}
 		}
-		t.mu.Lock()
-		if !t.seen[d] {
-			t.see(d)
-			t.done.Elsewhere++
+		for _, d := range missing {
+			switch {
+			case t.seen[d]:
+			case away[d]:
+				done.Elsewhere++
+			default:
+				done.Blobs++
+				done.Bytes += ds[d]
+			}
+			t.seen[d] = true
 		}
-		t.mu.Unlock()
-	}
+	})
 	return nil
 }
 
@@ -111,30 +104,8 @@ func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) e
 	if err := PutElsewhere(ctx, t.to(), e); err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.done.Elsewhere++
+	t.note(func(done *Transferred) { done.Elsewhere++ })
 	return nil
-}
-
-func (t *Transfer) count(d Digest, n int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.DryRun && t.seen[d] {
-		return
-	}
-	if t.DryRun {
-		t.see(d)
-	}
-	t.done.Blobs++
-	t.done.Bytes += n
-}
-
-func (t *Transfer) see(d Digest) {
-	if t.seen == nil {
-		t.seen = map[Digest]bool{}
-	}
-	t.seen[d] = true
 }
 
 func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {

@@ -8,8 +8,6 @@ import (
 // memo remembers for a while what others know of keys, so that a run does not ask for
 // each of them at every level of its graph. Misses are remembered for a minute as well.
 type memo struct {
-	now func() time.Time
-
 	mu      sync.Mutex
 	entries map[Digest]known
 	bytes   int
@@ -30,7 +28,7 @@ func (m *memo) get(key Digest) (Entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.entries[key]
-	return k.e, ok && m.now().Before(k.until)
+	return k.e, ok && time.Now().Before(k.until)
 }
 
 func (m *memo) put(key Digest, e Entry) {
@@ -49,7 +47,7 @@ func (m *memo) put(key Digest, e Entry) {
 	if m.entries == nil || m.bytes+size > memoMost {
 		m.entries, m.bytes = map[Digest]known{}, 0
 	}
-	m.entries[key] = known{e, m.now().Add(memoFor)}
+	m.entries[key] = known{e, time.Now().Add(memoFor)}
 	m.bytes += size
 }
 

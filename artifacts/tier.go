@@ -15,7 +15,6 @@ type layers struct {
 	own    Store
 	policy Policy
 	tiers  []*tier
-	now    func() time.Time
 
 	mu     sync.Mutex
 	coming map[Digest]chan struct{} // blobs that are being copied into own
@@ -45,13 +44,11 @@ const downFor = time.Minute
 const sizesMost = 1 << 20
 
 func newLayers(own Store, others []Other, p Policy) *layers {
-	l := &layers{own: own, policy: p, now: time.Now, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
-	l.known.now = func() time.Time { return l.now() }
+	l := &layers{own: own, policy: p, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
 	l.tiers = []*tier{ownTier(own)}
 	for _, o := range others {
 		s := o.Store.bare()
-		l.tiers = append(l.tiers, &tier{name: o.Name, url: s.URL, blobs: s.Blobs, records: s.Records, lister: s.Records,
-			now: l.known.now, bad: map[Digest]error{}})
+		l.tiers = append(l.tiers, &tier{name: o.Name, url: s.URL, blobs: s.Blobs, records: s.Records, lister: s.Records, bad: map[Digest]error{}})
 	}
 	return l
 }
@@ -86,7 +83,6 @@ type tier struct {
 	blobs     blobReader
 	records   recordReader
 	lister    recordLister
-	now       func() time.Time
 
 	mu                   sync.Mutex
 	err                  error // why it did not answer the last time
@@ -130,7 +126,7 @@ func (t *tier) ask(ctx context.Context, what string, do func() error) error {
 	if errors.As(err, &down) {
 		return err
 	}
-	t.err, t.until = err, t.now().Add(downFor)
+	t.err, t.until = err, time.Now().Add(downFor)
 	return &DownError{Name: t.name, What: what, Err: err}
 }
 
@@ -138,7 +134,7 @@ func (t *tier) ask(ctx context.Context, what string, do func() error) error {
 func (t *tier) away(what string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.err != nil && t.now().Before(t.until) {
+	if t.err != nil && time.Now().Before(t.until) {
 		return &DownError{Name: t.name, What: what, Err: t.err}
 	}
 	return nil

@@ -21,7 +21,7 @@ const (
 // work is given out.
 func (a *Activities) took(ctx context.Context, project, pipeline string) map[string]float64 {
 	seconds := map[string]float64{}
-	names, err := artifacts.RecordNames(ctx, a.Store.Records, runPrefix)
+	names, err := artifacts.RecordNames(ctx, a.Store.Records, artifacts.RunsPrefix)
 	if err != nil {
 		a.Log.Debug("could not read how long steps took", "err", err)
 		return seconds
@@ -32,7 +32,7 @@ func (a *Activities) took(ctx context.Context, project, pipeline string) map[str
 		if asked == runsAsked {
 			break
 		}
-		rec, err := ReadRunHead(ctx, a.Store, strings.TrimPrefix(name, runPrefix))
+		rec, err := ReadRunHead(ctx, a.Store, strings.TrimPrefix(name, artifacts.RunsPrefix))
 		if err != nil || !rec.Of(project, pipeline) {
 			continue
 		}

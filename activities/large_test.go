@@ -240,7 +240,7 @@ func (l *largeRun) free() {
 
 // full takes no run records.
 var full = storetest.Before(func(_ context.Context, c *storetest.Call) error {
-	if c.Method == storetest.RecordsPut && strings.HasPrefix(c.Name, runPrefix) {
+	if c.Method == storetest.RecordsPut && strings.HasPrefix(c.Name, artifacts.RunsPrefix) {
 		return &artifacts.RefusedError{Err: errors.New("the quota is full")}
 	}
 	return nil
@@ -290,7 +290,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	if err := RecordHits(t.Context(), l.Store, p, rec); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 1 {
+	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, artifacts.RunsPrefix); err != nil || len(names) != 1 {
 		t.Errorf("records %v, %v: nothing was open", names, err)
 	}
 }
@@ -343,7 +343,7 @@ func TestOpenRunsOfOtherPlans(t *testing.T) {
 		if err := RecordHits(t.Context(), l.Store, p, hits); err != nil {
 			t.Fatal(err)
 		}
-		if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != want {
+		if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, artifacts.RunsPrefix); err != nil || len(names) != want {
 			t.Errorf("records %q, %v, want %d", names, err, want)
 		}
 	}
@@ -352,7 +352,7 @@ func TestOpenRunsOfOtherPlans(t *testing.T) {
 	if err := RecordHits(t.Context(), l.Store, p, changed); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 3 {
+	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, artifacts.RunsPrefix); err != nil || len(names) != 3 {
 		t.Errorf("records %q, %v: other results were found", names, err)
 	}
 }

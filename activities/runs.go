@@ -21,8 +21,6 @@ const (
 	longRunFormat = "redsi-run/2"
 )
 
-const runPrefix = "runs/"
-
 // longRun is how large the steps of a run may be to stand in its record.
 const longRun = 256 << 10
 
@@ -51,7 +49,7 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 	if err != nil {
 		return err
 	}
-	if err := store.Records.Put(ctx, runPrefix+rec.RunID, b); err != nil {
+	if err := store.Records.Put(ctx, artifacts.RunsPrefix+rec.RunID, b); err != nil {
 		return err
 	}
 	return closeRuns(ctx, store, rec, whole)
@@ -83,7 +81,7 @@ func (e *DamagedRunError) Unwrap() error { return e.Err }
 // ReadRunHead reads the record of a run; the steps of a long one stay in the blob that
 // its Body names.
 func ReadRunHead(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
-	b, err := store.Records.Get(ctx, runPrefix+id)
+	b, err := store.Records.Get(ctx, artifacts.RunsPrefix+id)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
@@ -226,11 +224,11 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 
 // unrecorded reports whether the last run record names another plan, or other results.
 func unrecorded(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) (bool, error) {
-	names, err := artifacts.RecordNames(ctx, store.Records, runPrefix)
+	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.RunsPrefix)
 	if err != nil || len(names) == 0 {
 		return true, err
 	}
-	last, err := ReadRun(ctx, store, strings.TrimPrefix(slices.Max(names), runPrefix))
+	last, err := ReadRun(ctx, store, strings.TrimPrefix(slices.Max(names), artifacts.RunsPrefix))
 	var damaged *DamagedRunError
 	switch {
 	case errors.As(err, &damaged):

@@ -18,7 +18,7 @@ const spentLooked = 1024
 // a failure, and of a result that those runs have: its time grows with them, its memory with
 // the number of different results.
 func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline string) (*usage.Spent, error) {
-	names, err := artifacts.RecordNames(ctx, store.Records, runPrefix)
+	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.RunsPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 	}
 	runs := map[string]bool{}
 	for _, name := range names {
-		rec, err := ReadRun(ctx, store, strings.TrimPrefix(name, runPrefix))
+		rec, err := ReadRun(ctx, store, strings.TrimPrefix(name, artifacts.RunsPrefix))
 		var damaged *DamagedRunError
 		switch {
 		case errors.As(err, &damaged):

@@ -45,7 +45,7 @@ func TestSpent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.Records.Put(t.Context(), runPrefix+"4", []byte(`{`)); err != nil {
+	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"4", []byte(`{`)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := SpentBy(t.Context(), store, "mine", "p.hcl")

@@ -8,27 +8,6 @@ import (
 	"strings"
 )
 
-// aboutKey begins the names of records that say something about the result of a key, which
-// comes next in them. They keep no result: each goes when the result goes.
-var aboutKey = []string{
-	signaturesPrefix,
-	"attestations/", // that somebody rebuilt it, and what came of that
-	AcceptedPrefix,  // that a person takes another result for it
-	aboutPrefix,
-}
-
-const aboutPrefix = "about/"
-
-// isAbout returns the key that a record is about, if its name says that it is about one.
-func isAbout(name string) (Digest, bool) {
-	for _, prefix := range aboutKey {
-		if strings.HasPrefix(name, prefix) {
-			return keyOf(name, prefix)
-		}
-	}
-	return Digest{}, false
-}
-
 // aboutFormat is the form of the record "about/<hex key>", which lists the records about a
 // key for those who can read a store only by name, as one on a static host:
 //
@@ -72,10 +51,11 @@ const listEach = 16
 func aboutOf(ctx context.Context, records recordLister, keys []Digest) (map[Digest][]string, error) {
 	wanted := setOf(keys)
 	found := map[Digest][]string{}
-	for _, prefix := range aboutKey {
-		if prefix == aboutPrefix {
+	for _, r := range rooms {
+		if !r.about || r.prefix == aboutPrefix {
 			continue
 		}
+		prefix := r.prefix
 		lists := []string{prefix}
 		if len(wanted) <= listEach {
 			lists = nil

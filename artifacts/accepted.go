@@ -18,10 +18,7 @@ const (
 	withdrawnFormat = "redsi-accepted-withdrawn/1"
 )
 
-// AcceptedPrefix begins the names of the records of acceptances,
-// "accepted/<hex key>/<id>", and of their ends, the same with "-withdrawn" after it.
-const AcceptedPrefix = "accepted/"
-
+// withdrawnSuffix is what the name of an acceptance's end has after its own.
 const withdrawnSuffix = "-withdrawn"
 
 // Bounds of what an acceptance says.
@@ -124,7 +121,7 @@ func (a *Acceptance) Text() string { return a.text }
 // SignedBy is who signed it; zero if nobody did.
 func (a *Acceptance) SignedBy() signature.Public { return a.signer }
 
-func (a *Acceptance) name() string { return AcceptedPrefix + a.Key.Hex() + "/" + a.ID() }
+func (a *Acceptance) name() string { return acceptedPrefix + a.Key.Hex() + "/" + a.ID() }
 
 // Acceptance is by which r stands for its key; nil if it was made under it. A text that says
 // something else than r is an error.
@@ -171,7 +168,7 @@ func Accept(ctx context.Context, s Store, of *Result, preimage []byte, a *Accept
 }
 
 // acceptedPin keeps an accepted result, which no run names before the next.
-func acceptedPin(key Digest) string { return "pins/accepted-" + key.Hex() }
+func acceptedPin(key Digest) string { return PinsPrefix + "accepted-" + key.Hex() }
 
 // Withdraw ends an acceptance: what stands by it is deleted, and that it was is recorded.
 func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.Time) error {
@@ -204,7 +201,7 @@ func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
 	s = s.Own()
 	found := map[string]*AcceptedNow{}
 	ended := map[string]*Withdrawal{}
-	names, err := RecordNames(ctx, s.Records, AcceptedPrefix)
+	names, err := RecordNames(ctx, s.Records, acceptedPrefix)
 	if err != nil {
 		return nil, err
 	}

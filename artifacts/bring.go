@@ -105,7 +105,7 @@ func copyAbout(ctx context.Context, from recordReader, to Records, key Digest, n
 // one that is there. What is there under its name stays, but for a signature that is of
 // another record. put says that it was filed.
 func putAbout(ctx context.Context, to Records, key Digest, record []byte, name string, text []byte) (put bool, err error) {
-	if !strings.HasPrefix(name, signaturesPrefix) {
+	if !strings.HasPrefix(name, SignaturesPrefix) {
 		err := to.Create(ctx, name, text)
 		if errors.Is(err, ErrExist) {
 			return false, nil

@@ -24,10 +24,8 @@ type Elsewhere struct {
 // ElsewhereFormat is the form of the records of blobs that are elsewhere.
 const ElsewhereFormat = "redsi-elsewhere/1"
 
-const elsewherePrefix = "elsewhere/"
-
 // ElsewhereName is the name of the record that says where a blob is.
-func ElsewhereName(d Digest) string { return elsewherePrefix + d.Hex() }
+func ElsewhereName(d Digest) string { return ElsewherePrefix + d.Hex() }
 
 // PutElsewhere records in s the URL of a blob that s may lack.
 func PutElsewhere(ctx context.Context, s Store, e Elsewhere) error {

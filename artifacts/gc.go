@@ -62,26 +62,9 @@ type DeadResult struct {
 	Damage   error // why it cannot be read, and is of no use anyway
 }
 
-// Prefixes of records that do not keep what they name.
-const (
-	resultsPrefix = "results/"
-	nondetPrefix  = "nondeterminism/"
-	ckptPrefix    = "checkpoints/"
-	runsPrefix    = "runs/"
-
-	// FailedPrefix begins the names of the records of steps that failed or were
-	// cancelled: "failures/<run id>/<hex key>".
-	FailedPrefix = "failures/"
-
-	// OpenRunPrefix begins the names of the records of runs that are in progress, or were
-	// killed: "runs-open/<run id>".
-	OpenRunPrefix = "runs-open/"
-)
-
-// Collect deletes what no root names. Roots are all records save those under
-// results/, checkpoints/, nondeterminism/ and failures/, those about a key (aboutKey) and
-// those about a blob (elsewhere/): runs, pins, and whatever comes to be. A root keeps every result and blob whose digest stands anywhere in its
-// text, so no field of any record, now or later, can be overlooked; a root whose
+// Collect deletes what no root names. Roots are all records save those in weak rooms: runs,
+// pins, and whatever comes to be. A root keeps every result and blob whose digest stands
+// anywhere in its text, so no field of any record, now or later, can be overlooked; a root whose
 // text is too long for a record has a member "body", the digest of a blob, and that
 // blob's text counts as the root's. A checkpoint is kept while a root names its key
 // and the key has no result, what is known of a step's failure as long as its run, what
@@ -143,10 +126,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	ages := map[string]time.Time{}
 	for _, r := range c.records {
 		ages[r.Name] = r.ModTime
-		_, about := isAbout(r.Name)
-		root := !about && !strings.HasPrefix(r.Name, elsewherePrefix) && !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
-			!strings.HasPrefix(r.Name, ckptPrefix) && !strings.HasPrefix(r.Name, FailedPrefix) && !dropped[runOf(r.Name)]
-		if root {
+		if !roomOf(r.Name).weak && !dropped[runOf(r.Name)] {
 			maps.Copy(roots, c.names[r.Name])
 		}
 	}
@@ -196,7 +176,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			keep = young(r.ModTime) || live(key)
 		} else if rest, ok := strings.CutPrefix(r.Name, FailedPrefix); ok {
 			run := path.Dir(rest)
-			_, recorded := ages[runsPrefix+run]
+			_, recorded := ages[RunsPrefix+run]
 			keep = young(r.ModTime) || recorded && !dropped[run]
 		} else {
 			continue
@@ -213,7 +193,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 		}
 	}
 	for _, r := range c.records { // where blobs are that nothing names any more
-		if d, ok := keyOf(r.Name, elsewherePrefix); ok && o.Free == 0 && !kept[d] && !young(r.ModTime) {
+		if d, ok := keyOf(r.Name, ElsewherePrefix); ok && o.Free == 0 && !kept[d] && !young(r.ModTime) {
 			g.Records = append(g.Records, r)
 		}
 	}
@@ -240,7 +220,7 @@ func (c *contents) openRuns(o GCOptions) (open []OpenRun) {
 
 // runOf returns the id of the run that a record belongs to, or "".
 func runOf(name string) string {
-	rest, ok := strings.CutPrefix(name, runsPrefix)
+	rest, ok := strings.CutPrefix(name, RunsPrefix)
 	if !ok {
 		return ""
 	}

@@ -21,7 +21,7 @@ const readings = 3
 const inspectMost = 2048
 
 // ResultName is the name of the record that holds the result of key.
-func ResultName(key Digest) string { return "results/" + key.Hex() }
+func ResultName(key Digest) string { return ResultsPrefix + key.Hex() }
 
 // Entry is what a store knows about one key.
 type Entry struct {
@@ -215,11 +215,11 @@ func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
 // ResultKeys lists the keys of all results of s itself, usable or not.
 func ResultKeys(ctx context.Context, s Store) ([]Digest, error) {
 	var keys []Digest
-	for info, err := range s.Records.List(ctx, resultsPrefix) {
+	for info, err := range s.Records.List(ctx, ResultsPrefix) {
 		if err != nil {
 			return nil, err
 		}
-		if key, ok := keyOf(info.Name, resultsPrefix); ok {
+		if key, ok := keyOf(info.Name, ResultsPrefix); ok {
 			keys = append(keys, key)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // NondeterminismName is the name of the record that keeps a result of key whose
 // outputs differ from those in use; outputs is Result.OutputsDigest of it.
 func NondeterminismName(key, outputs Digest) string {
-	return "nondeterminism/" + key.Hex() + "/" + outputs.Hex()
+	return nondetPrefix + key.Hex() + "/" + outputs.Hex()
 }
 
 // OutputsDigest is a digest over the names, types and contents of r's outputs:

@@ -16,10 +16,8 @@ import (
 //	{"format":"redsi-signature/1","record":"results/<hex key>","digest":"sha256:…","signed":"…","signer":"NAME:…","signature":"…"}
 const signatureFormat = "redsi-signature/1"
 
-const signaturesPrefix = "signatures/"
-
 // signaturePrefix is what the names of the signatures of a result begin with.
-func signaturePrefix(key Digest) string { return signaturesPrefix + key.Hex() + "/" }
+func signaturePrefix(key Digest) string { return SignaturesPrefix + key.Hex() + "/" }
 
 // SignatureName is the name of the record with the signature of a result by a key.
 func SignatureName(key Digest, by signature.Public) string { return signaturePrefix(key) + by.ID() }

@@ -62,16 +62,15 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 			return nil, err
 		}
 		c.records = append(c.records, r)
-		if hex, ok := strings.CutPrefix(r.Name, resultsPrefix); ok {
+		if hex, ok := strings.CutPrefix(r.Name, ResultsPrefix); ok {
 			if key, err := ParseHex(hex); err == nil {
 				keys = append(keys, key)
 			}
 			continue
 		}
-		if strings.HasPrefix(r.Name, signaturesPrefix) || strings.HasPrefix(r.Name, aboutPrefix) || strings.HasPrefix(r.Name, elsewherePrefix) {
-			continue // they keep no blob
+		if !roomOf(r.Name).bare {
+			others = append(others, r.Name)
 		}
-		others = append(others, r.Name)
 	}
 	c.results = make(map[Digest]held, len(keys))
 	for some := range slices.Chunk(keys, inspectMost) {
@@ -136,15 +135,4 @@ func namedBy(ctx context.Context, blobs Blobs, name string, text []byte) (map[Di
 	}
 	maps.Copy(found, digestsIn(body))
 	return found, nil
-}
-
-// keyOf returns the key that a record under prefix belongs to.
-func keyOf(name, prefix string) (Digest, bool) {
-	rest, ok := strings.CutPrefix(name, prefix)
-	if !ok {
-		return Digest{}, false
-	}
-	hex, _, _ := strings.Cut(rest, "/")
-	d, err := ParseHex(hex)
-	return d, err == nil
 }

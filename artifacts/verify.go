@@ -167,11 +167,11 @@ func readThrough(ctx context.Context, blobs Blobs, d Digest) error {
 
 func checkResults(ctx context.Context, s Store, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
 	var keys []Digest
-	for info, err := range s.Records.List(ctx, resultsPrefix) {
+	for info, err := range s.Records.List(ctx, ResultsPrefix) {
 		if err != nil {
 			return err
 		}
-		key, err := ParseHex(strings.TrimPrefix(info.Name, resultsPrefix))
+		key, err := ParseHex(strings.TrimPrefix(info.Name, ResultsPrefix))
 		if err != nil {
 			r.nameless(ctx, s.Records, info.Name, err, o.Repair)
 			continue
@@ -238,7 +238,7 @@ func checkOthers(ctx context.Context, s Store, o CheckOptions, corrupt map[Diges
 		if err != nil {
 			return err
 		}
-		if !strings.HasPrefix(info.Name, resultsPrefix) {
+		if !strings.HasPrefix(info.Name, ResultsPrefix) {
 			names = append(names, info.Name)
 		}
 	}
@@ -254,7 +254,7 @@ func checkOthers(ctx context.Context, s Store, o CheckOptions, corrupt map[Diges
 			r.record(ctx, s.Records, name, err, false)
 			continue
 		}
-		if key, ok := keyOf(name, signaturesPrefix); ok {
+		if key, ok := keyOf(name, SignaturesPrefix); ok {
 			problem, err := signatureDamage(ctx, s, key, name, text)
 			if err != nil {
 				r.record(ctx, s.Records, name, err, false)
@@ -355,7 +355,7 @@ func (r *Report) record(ctx context.Context, records Records, name string, probl
 	p := Problem{Record: name, Err: problem}
 	if repair {
 		err := records.Delete(ctx, name)
-		if key, ok := keyOf(name, resultsPrefix); ok && name == ResultName(key) {
+		if key, ok := keyOf(name, ResultsPrefix); ok && name == ResultName(key) {
 			err = DropResult(ctx, Store{Records: records}, key)
 		}
 		p.Repaired = err == nil

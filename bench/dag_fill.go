@@ -92,5 +92,5 @@ func fill(dir, program string) error {
 		return err
 	}
 	record, err := json.Marshal(map[string]any{"format": "redsi-run/2", "run_id": run, "pipeline": "pipelines.hcl", "counts": map[string]int{"ran": len(steps)}, "body": d})
-	return errors.Join(err, store.Records.Put(ctx, "runs/"+run, record))
+	return errors.Join(err, store.Records.Put(ctx, artifacts.RunsPrefix+run, record))
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
-	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/workflows"
 )
@@ -148,7 +147,7 @@ func TestEndedRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.Records.Put(t.Context(), journal.RunPrefix+"20260101T000039Z", []byte("{")); err != nil {
+	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260101T000039Z", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
 	a := newApp(&session.Session{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, nil, nil)

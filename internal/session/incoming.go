@@ -83,11 +83,11 @@ func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan
 		return 0, err
 	}
 	signed := map[artifacts.Digest]bool{}
-	for r, err := range own.Records.List(ctx, "signatures/") {
+	for r, err := range own.Records.List(ctx, artifacts.SignaturesPrefix) {
 		if err != nil {
 			return 0, err
 		}
-		hex, id, _ := strings.Cut(strings.TrimPrefix(r.Name, "signatures/"), "/")
+		hex, id, _ := strings.Cut(strings.TrimPrefix(r.Name, artifacts.SignaturesPrefix), "/")
 		key, err := artifacts.ParseHex(hex)
 		if err == nil && slices.ContainsFunc(p.Ring.Trusted, func(k signature.Public) bool { return k.ID() == id && p.Ring.Of(k) == signature.Trusted }) {
 			signed[key] = true

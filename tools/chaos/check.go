@@ -54,7 +54,7 @@ func (r *round) snapshot() snapshot {
 		return s
 	}
 	var finished []string
-	for info, err := range store.Records.List(ctx, "results/") {
+	for info, err := range store.Records.List(ctx, artifacts.ResultsPrefix) {
 		if err != nil {
 			return s
 		}

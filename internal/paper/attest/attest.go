@@ -20,9 +20,6 @@ import (
 // Format is the version of the document.
 const Format = "redsi-attestation/1"
 
-// Prefix begins the names of the records: "attestations/<hex key>/<id>".
-const Prefix = "attestations/"
-
 // idLength is how many hex digits of a document's digest name it.
 const idLength = 32
 
@@ -88,7 +85,9 @@ func File(ctx context.Context, s artifacts.Store, a Attestation, key *signature.
 	return id, nil
 }
 
-func name(key artifacts.Digest, id string) string { return Prefix + key.Hex() + "/" + id }
+func name(key artifacts.Digest, id string) string {
+	return artifacts.AttestationsPrefix + key.Hex() + "/" + id
+}
 
 func idOf(doc []byte) string { return artifacts.Sum(bytes.TrimSpace(doc)).Hex()[:idLength] }
 
@@ -128,7 +127,7 @@ func (e *DamagedError) Unwrap() error { return e.Why }
 // Of reads the attestations of a key, oldest first. Those that are invalid, about another key,
 // or changed, are returned in bad and left out.
 func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
-	prefix := Prefix + key.Hex() + "/"
+	prefix := artifacts.AttestationsPrefix + key.Hex() + "/"
 	n := 0
 	for info, err := range s.Records.List(ctx, prefix) {
 		if err != nil {
@@ -180,11 +179,11 @@ func parse(doc []byte) (r Read, err error) {
 // Keys lists the keys that have attestations, with one listing of the store.
 func Keys(ctx context.Context, s artifacts.Store) (map[artifacts.Digest]bool, error) {
 	keys := map[artifacts.Digest]bool{}
-	for info, err := range s.Records.List(ctx, Prefix) {
+	for info, err := range s.Records.List(ctx, artifacts.AttestationsPrefix) {
 		if err != nil {
 			return nil, fmt.Errorf("list attestations: %w", err)
 		}
-		hex, _, _ := strings.Cut(strings.TrimPrefix(info.Name, Prefix), "/")
+		hex, _, _ := strings.Cut(strings.TrimPrefix(info.Name, artifacts.AttestationsPrefix), "/")
 		if key, err := artifacts.ParseDigest("sha256:" + hex); err == nil {
 			keys[key] = true
 		}

@@ -55,7 +55,7 @@ func Store(ctx context.Context, address string, s artifacts.Store, opened error)
 	f := Finding{What: "store", Note: open.Shown(address)}
 	err := opened
 	if err == nil {
-		for _, rerr := range s.Records.List(ctx, "runs/") {
+		for _, rerr := range s.Records.List(ctx, artifacts.RunsPrefix) {
 			err = rerr
 			break
 		}

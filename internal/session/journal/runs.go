@@ -17,17 +17,14 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// RunPrefix begins the names of run records.
-const RunPrefix = "runs/"
-
 // IDs lists the runs recorded in a store, oldest first.
 func IDs(ctx context.Context, store artifacts.Store) ([]string, error) {
 	var ids []string
-	for r, err := range store.Records.List(ctx, RunPrefix) {
+	for r, err := range store.Records.List(ctx, artifacts.RunsPrefix) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, strings.TrimPrefix(r.Name, RunPrefix))
+		ids = append(ids, strings.TrimPrefix(r.Name, artifacts.RunsPrefix))
 	}
 	return ids, nil
 }

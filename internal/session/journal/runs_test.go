@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/workflows"
 )
@@ -44,7 +45,7 @@ func TestLastOfProject(t *testing.T) {
 	if _, err := Find(t.Context(), store, "ours", "last~2"); err == nil || !strings.Contains(err.Error(), "records of only 2 runs of this project") {
 		t.Error(err)
 	}
-	if err := store.Records.Put(t.Context(), RunPrefix+"20260109T000000Z", []byte("{")); err != nil {
+	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260109T000000Z", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Find(t.Context(), store, "ours", "last"); err == nil {

@@ -81,7 +81,7 @@ func (l LeftOut) Fetched() string {
 
 // recordPrefixes are the records that an archive may contain: no roots of garbage collection
 // and nothing of runs.
-var recordPrefixes = []string{"results/", "signatures/", "attestations/", "elsewhere/"}
+var recordPrefixes = []string{artifacts.ResultsPrefix, artifacts.SignaturesPrefix, artifacts.AttestationsPrefix, artifacts.ElsewherePrefix}
 
 // TakesRecord reports whether archives may contain records of that name.
 func TakesRecord(name string) bool {

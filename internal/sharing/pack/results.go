@@ -36,7 +36,7 @@ func (x *Imported) admit(ctx context.Context, store artifacts.Store, o Incoming)
 	if x.Trusted || x.Believed || o.Unsigned {
 		return nil
 	}
-	for _, err := range store.Records.List(ctx, "results/") {
+	for _, err := range store.Records.List(ctx, artifacts.ResultsPrefix) {
 		if err != nil {
 			return err
 		}
@@ -108,5 +108,5 @@ func pinResults(ctx context.Context, store artifacts.Store, name string, keys []
 	if err != nil {
 		return err
 	}
-	return store.Records.Put(ctx, "pins/"+name, pin)
+	return store.Records.Put(ctx, artifacts.PinsPrefix+name, pin)
 }

@@ -106,11 +106,11 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 			if err := r.Add(info.Name, b); err != nil {
 				return err
 			}
-			x.signed[key] = x.signed[key] || prefix == "signatures/"
+			x.signed[key] = x.signed[key] || prefix == artifacts.SignaturesPrefix
 		}
 		return nil
 	}
-	if err := add("attestations/"); err != nil {
+	if err := add(artifacts.AttestationsPrefix); err != nil {
 		return archive.RecordsDigest{}, err
 	}
 	for _, d := range slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare) {
@@ -135,7 +135,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 			return archive.RecordsDigest{}, err
 		}
 	}
-	if err := add("signatures/"); err != nil {
+	if err := add(artifacts.SignaturesPrefix); err != nil {
 		return archive.RecordsDigest{}, err
 	}
 	return r.Digest(), nil

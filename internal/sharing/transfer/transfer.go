@@ -47,7 +47,7 @@ func All(ctx context.Context, from artifacts.Store) (s Selection, err error) {
 	if s.Keys, err = artifacts.ResultKeys(ctx, from); err != nil {
 		return s, err
 	}
-	for _, prefix := range []string{artifacts.FailedPrefix, journal.RunPrefix, "pins/"} {
+	for _, prefix := range []string{artifacts.FailedPrefix, artifacts.RunsPrefix, artifacts.PinsPrefix} {
 		if err := s.add(ctx, from, prefix); err != nil {
 			return s, err
 		}
@@ -63,7 +63,7 @@ func Run(ctx context.Context, from artifacts.Store, rec *workflows.RunRecord) (s
 		}
 	}
 	err = s.add(ctx, from, artifacts.FailedPrefix+rec.RunID+"/")
-	s.Records = append(s.Records, journal.RunPrefix+rec.RunID)
+	s.Records = append(s.Records, artifacts.RunsPrefix+rec.RunID)
 	return s, err
 }
 

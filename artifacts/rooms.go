@@ -1,0 +1,69 @@
+package artifacts
+
+import "strings"
+
+// The rooms of records: what their names begin with, and what comes after it.
+const (
+	ResultsPrefix      = "results/"      // KEY: what a finished step left
+	SignaturesPrefix   = "signatures/"   // KEY/SIGNER: who stands for its record
+	AttestationsPrefix = "attestations/" // KEY/ID: that somebody rebuilt it, and what came of that
+	acceptedPrefix     = "accepted/"     // KEY/ID: that a person takes another result for it
+	aboutPrefix        = "about/"        // KEY: a list of the three above
+	nondetPrefix       = "nondeterminism/"
+	ckptPrefix         = "checkpoints/" // KEY/N
+	ElsewherePrefix    = "elsewhere/"   // BLOB: the URL of one that is left out
+	FailedPrefix       = "failures/"    // RUN/KEY: how a step failed or was cancelled
+	RunsPrefix         = "runs/"        // RUN
+	OpenRunPrefix      = "runs-open/"   // RUN: it is in progress, or was killed
+	PinsPrefix         = "pins/"
+)
+
+// room says how upkeep treats the records whose names begin alike. The zero room is that of
+// runs, pins, and whatever comes to be: garbage collection keeps what their texts name.
+type room struct {
+	prefix string
+	weak   bool // what they name is not kept for their sake
+	about  bool // they say something about the result of a key, and go with it
+	bare   bool // their texts name no blob
+}
+
+var rooms = []room{
+	{prefix: ResultsPrefix, weak: true},
+	{prefix: SignaturesPrefix, weak: true, about: true, bare: true},
+	{prefix: AttestationsPrefix, weak: true, about: true},
+	{prefix: acceptedPrefix, weak: true, about: true},
+	{prefix: aboutPrefix, weak: true, about: true, bare: true},
+	{prefix: nondetPrefix, weak: true},
+	{prefix: ckptPrefix, weak: true},
+	{prefix: ElsewherePrefix, weak: true, bare: true},
+	{prefix: FailedPrefix, weak: true},
+}
+
+func roomOf(name string) room {
+	for _, r := range rooms {
+		if strings.HasPrefix(name, r.prefix) {
+			return r
+		}
+	}
+	return room{}
+}
+
+// isAbout returns the key that a record is about, if its name says that it is about one.
+func isAbout(name string) (Digest, bool) {
+	r := roomOf(name)
+	if !r.about {
+		return Digest{}, false
+	}
+	return keyOf(name, r.prefix)
+}
+
+// keyOf returns the key that a record under prefix belongs to.
+func keyOf(name, prefix string) (Digest, bool) {
+	rest, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return Digest{}, false
+	}
+	hex, _, _ := strings.Cut(rest, "/")
+	d, err := ParseHex(hex)
+	return d, err == nil
+}

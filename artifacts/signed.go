@@ -63,18 +63,6 @@ func signerOf(key Digest, record []byte, name string, doc []byte) (by signature.
 	return by, nil
 }
 
-// putSignature signs a record that is in s.
-func putSignature(ctx context.Context, s Store, key Digest, record []byte, by *signature.Private) error {
-	doc, err := sign(key, record, by)
-	if err == nil {
-		err = s.Records.Put(ctx, SignatureName(key, by.Public()), doc)
-	}
-	if err != nil {
-		return fmt.Errorf("sign the result of %s: %w", key, err)
-	}
-	return nil
-}
-
 // SignResult signs the record of a result that s itself has. Without one it is ErrNotExist.
 // What the key has signed already is left as it is; done says that it was not.
 func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private) (done bool, err error) {
@@ -95,7 +83,13 @@ func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private)
 	} else if !errors.Is(err, ErrNotExist) {
 		return false, err
 	}
-	return true, putSignature(ctx, s, key, record, by)
+	if doc, err = sign(key, record, by); err == nil {
+		err = s.Records.Put(ctx, name, doc)
+	}
+	if err != nil {
+		return false, fmt.Errorf("sign the result of %s: %w", key, err)
+	}
+	return true, nil
 }
 
 // Signed is a signature of a result.

@@ -89,71 +89,103 @@ func (p Problem) String() string {
 // format, and a blob or record that the store fails to read, are reported and never
 // deleted.
 func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
-	s = s.bare()
 	if o.Workers == 0 {
 		o.Workers = 4
 	}
-	var r Report
-	for _, half := range []any{s.Blobs, s.Records} {
-		if err := r.strays(ctx, half, o.Repair); err != nil {
-			return Report{}, fmt.Errorf("check the store: %w", err)
-		}
-	}
-	corrupt, err := checkBlobs(ctx, s.Blobs, o, &r)
-	if err != nil {
+	c := &check{s: s.bare(), o: o, corrupt: map[Digest]bool{}, away: map[Digest]Elsewhere{}}
+	if err := c.all(ctx); err != nil {
 		return Report{}, fmt.Errorf("check the store: %w", err)
 	}
-	if err := checkResults(ctx, s, o, corrupt, &r); err != nil {
-		return Report{}, fmt.Errorf("check the store: %w", err)
-	}
-	if err := checkOthers(ctx, s, o, corrupt, &r); err != nil {
-		return Report{}, fmt.Errorf("check the store: %w", err)
-	}
-	slices.SortFunc(r.Problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
-	return r, nil
+	slices.SortFunc(c.r.Problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
+	c.r.Elsewhere = slices.SortedFunc(maps.Values(c.away), func(a, b Elsewhere) int { return a.Digest.Compare(b.Digest) })
+	return c.r, nil
 }
 
-// checkBlobs returns the blobs whose bytes are wrong.
-func checkBlobs(ctx context.Context, blobs Blobs, o CheckOptions, r *Report) (map[Digest]bool, error) {
-	var mu sync.Mutex
-	corrupt := map[Digest]bool{}
+// check is a Check at work.
+type check struct {
+	s Store
+	o CheckOptions
+
+	mu      sync.Mutex // while blobs are read
+	r       Report
+	corrupt map[Digest]bool // blobs whose bytes are wrong
+	away    map[Digest]Elsewhere
+}
+
+func (c *check) all(ctx context.Context) error {
+	for _, half := range []any{c.s.Blobs, c.s.Records} {
+		if err := c.strays(ctx, half); err != nil {
+			return err
+		}
+	}
+	if err := c.blobs(ctx); err != nil {
+		return err
+	}
+	names, err := RecordNames(ctx, c.s.Records, "")
+	if err != nil {
+		return err
+	}
+	var keys []Digest
+	var others []string
+	for _, name := range names {
+		hex, is := strings.CutPrefix(name, ResultsPrefix)
+		if !is {
+			others = append(others, name)
+		} else if key, err := ParseHex(hex); err == nil {
+			keys = append(keys, key)
+		} else {
+			c.nameless(ctx, name, err)
+		}
+	}
+	c.r.Results = len(keys)
+	for some := range slices.Chunk(keys, inspectMost) {
+		if err := c.results(ctx, some); err != nil {
+			return err
+		}
+	}
+	return c.others(ctx, others)
+}
+
+func (c *check) blobs(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(o.Workers)
+	g.SetLimit(c.o.Workers)
 	var listErr error
-	for info, err := range blobs.List(ctx) {
+	for info, err := range c.s.Blobs.List(ctx) {
 		if err != nil {
 			listErr = err
 			break
 		}
-		g.Go(func() error {
-			err := readThrough(gctx, blobs, info.Digest)
-			if cause := context.Cause(gctx); cause != nil {
-				return cause
-			}
-			p := Problem{Blob: info.Digest, Err: err}
-			var bad *IntegrityError
-			if errors.As(err, &bad) && o.Repair {
-				err := blobs.Delete(gctx, info.Digest)
-				p.Repaired = err == nil
-				p.Err = errors.Join(p.Err, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			r.Blobs++
-			r.Bytes += info.Size
-			if p.Err != nil && !errors.Is(p.Err, ErrNotExist) { // deleted meanwhile
-				r.Problems = append(r.Problems, p)
-			}
-			if bad != nil {
-				corrupt[info.Digest] = true
-			}
-			if o.Progress != nil {
-				o.Progress(r.Blobs, r.Bytes)
-			}
-			return nil
-		})
+		g.Go(func() error { return c.blob(gctx, info) })
 	}
-	return corrupt, errors.Join(listErr, g.Wait())
+	return errors.Join(listErr, g.Wait())
+}
+
+func (c *check) blob(ctx context.Context, info BlobInfo) error {
+	err := readThrough(ctx, c.s.Blobs, info.Digest)
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	p := Problem{Blob: info.Digest, Err: err}
+	var bad *IntegrityError
+	if errors.As(err, &bad) && c.o.Repair {
+		err := c.s.Blobs.Delete(ctx, info.Digest)
+		p.Repaired = err == nil
+		p.Err = errors.Join(p.Err, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.r.Blobs++
+	c.r.Bytes += info.Size
+	if p.Err != nil && !errors.Is(p.Err, ErrNotExist) { // deleted meanwhile
+		c.r.Problems = append(c.r.Problems, p)
+	}
+	if bad != nil {
+		c.corrupt[info.Digest] = true
+	}
+	if c.o.Progress != nil {
+		c.o.Progress(c.r.Blobs, c.r.Bytes)
+	}
+	return nil
 }
 
 func readThrough(ctx context.Context, blobs Blobs, d Digest) error {
@@ -165,115 +197,90 @@ func readThrough(ctx context.Context, blobs Blobs, d Digest) error {
 	return errors.Join(err, rc.Close())
 }
 
-func checkResults(ctx context.Context, s Store, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
-	var keys []Digest
-	for info, err := range s.Records.List(ctx, ResultsPrefix) {
-		if err != nil {
-			return err
-		}
-		key, err := ParseHex(strings.TrimPrefix(info.Name, ResultsPrefix))
-		if err != nil {
-			r.nameless(ctx, s.Records, info.Name, err, o.Repair)
-			continue
-		}
-		keys = append(keys, key)
-	}
-	r.Results = len(keys)
-	away := map[Digest]Elsewhere{}
-	for some := range slices.Chunk(keys, inspectMost) {
-		if err := checkSome(ctx, s, some, o, corrupt, away, r); err != nil {
-			return err
-		}
-	}
-	r.Elsewhere = slices.SortedFunc(maps.Values(away), func(a, b Elsewhere) int { return a.Digest.Compare(b.Digest) })
-	return nil
-}
-
-func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corrupt map[Digest]bool, away map[Digest]Elsewhere, r *Report) error {
-	entries, err := Inspect(ctx, s, keys)
-	one := err != nil // of many: ask for each, so that one that cannot be read hides no other
-	for _, key := range keys {
-		if one {
-			if err := context.Cause(ctx); err != nil {
+// results checks the results of keys. Where they cannot be read together they are read one by
+// one, so that one that cannot be read hides no other.
+func (c *check) results(ctx context.Context, keys []Digest) error {
+	entries, err := Inspect(ctx, c.s, keys)
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case err != nil && len(keys) == 1:
+		var damage *DamageError
+		c.record(ctx, ResultName(keys[0]), err, errors.As(err, &damage))
+		return nil
+	case err != nil:
+		for _, key := range keys {
+			if err := c.results(ctx, []Digest{key}); err != nil {
 				return err
 			}
-			if entries, err = Inspect(ctx, s, []Digest{key}); err != nil {
-				var damage *DamageError
-				r.record(ctx, s.Records, ResultName(key), err, o.Repair && errors.As(err, &damage))
-				continue
-			}
 		}
+		return nil
+	}
+	for _, key := range keys {
 		e := entries[key]
 		if e.Result == nil && e.Damage == nil {
 			continue // deleted meanwhile
 		}
-		var err error
-		if e.Lost, err = lostForGood(ctx, s.Records, e.Lost, away); err != nil {
-			r.record(ctx, s.Records, ResultName(key), err, false)
-			continue
-		}
-		err = e.Damage
-		if len(e.Lost) > 0 {
-			err = errors.New(e.Miss())
-		} else if e.Result != nil {
-			for _, b := range e.Result.blobs() {
-				if _, linked := away[b.Digest]; corrupt[b.Digest] && !linked {
-					err = fmt.Errorf("%s is corrupt", b)
-					break
-				}
-			}
-		}
-		if err != nil {
-			r.record(ctx, s.Records, ResultName(key), err, o.Repair && e.unknown() == nil)
+		problem, err := c.resultDamage(ctx, e)
+		if err = errors.Join(problem, err); err != nil {
+			c.record(ctx, ResultName(key), err, problem != nil && e.unknown() == nil)
 		}
 	}
 	return nil
 }
 
-// checkOthers reads every record that is not a result. Checkpoints that are damaged or
-// name a corrupt blob can go: with those gone, a step resumes from the one before.
-func checkOthers(ctx context.Context, s Store, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
-	var names []string // first: a store is not changed while it is listed
-	for info, err := range s.Records.List(ctx, "") {
-		if err != nil {
-			return err
-		}
-		if !strings.HasPrefix(info.Name, ResultsPrefix) {
-			names = append(names, info.Name)
+// resultDamage says why a result cannot be used; err is that this could not be found out.
+func (c *check) resultDamage(ctx context.Context, e Entry) (problem, err error) {
+	if e.Lost, err = lostForGood(ctx, c.s.Records, e.Lost, c.away); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(e.Lost) > 0:
+		return errors.New(e.Miss()), nil
+	case e.Result == nil:
+		return e.Damage, nil
+	}
+	for _, b := range e.Result.blobs() {
+		if _, linked := c.away[b.Digest]; c.corrupt[b.Digest] && !linked {
+			return fmt.Errorf("%s is corrupt", b), nil
 		}
 	}
+	return nil, nil
+}
+
+// others reads every record that is not a result. Checkpoints that are damaged or
+// name a corrupt blob can go: with those gone, a step resumes from the one before.
+func (c *check) others(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		text, err := s.Records.Get(ctx, name)
+		text, err := c.s.Records.Get(ctx, name)
 		if errors.Is(err, ErrNotExist) {
 			continue // deleted meanwhile
 		}
-		if err != nil {
-			r.record(ctx, s.Records, name, err, false)
-			continue
+		var problem error
+		if err == nil {
+			problem, err = c.otherDamage(ctx, name, text)
 		}
-		if key, ok := keyOf(name, SignaturesPrefix); ok {
-			problem, err := signatureDamage(ctx, s, key, name, text)
-			if err != nil {
-				r.record(ctx, s.Records, name, err, false)
-			} else if problem != nil {
-				r.record(ctx, s.Records, name, problem, o.Repair)
-			}
-			continue
-		}
-		if !strings.HasPrefix(name, ckptPrefix) {
-			if _, err := namedBy(ctx, s.Blobs, name, text); err != nil {
-				r.record(ctx, s.Records, name, err, false)
-			}
-			continue
-		}
-		if err := checkpointDamage(name, text, corrupt); err != nil {
-			r.record(ctx, s.Records, name, err, o.Repair)
+		if err = errors.Join(problem, err); err != nil {
+			c.record(ctx, name, err, problem != nil)
 		}
 	}
 	return nil
+}
+
+// otherDamage says what is wrong with a record, which can go then; err is that it, or what it
+// needs, cannot be read.
+func (c *check) otherDamage(ctx context.Context, name string, text []byte) (problem, err error) {
+	if key, ok := keyOf(name, SignaturesPrefix); ok {
+		return signatureDamage(ctx, c.s, key, name, text)
+	}
+	if strings.HasPrefix(name, ckptPrefix) {
+		return checkpointDamage(name, text, c.corrupt), nil
+	}
+	_, err = namedBy(ctx, c.s.Blobs, name, text)
+	return nil, err
 }
 
 // signatureDamage says what is wrong with a signature: it is none, or the result that is
@@ -310,7 +317,7 @@ func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
 }
 
 // strays files what is in a store's half besides blobs or records.
-func (r *Report) strays(ctx context.Context, half any, repair bool) error {
+func (c *check) strays(ctx context.Context, half any) error {
 	t, ok := half.(tidier)
 	if !ok {
 		return nil
@@ -325,43 +332,43 @@ func (r *Report) strays(ctx context.Context, half any, repair bool) error {
 	for _, s := range found {
 		var aside string
 		var err error
-		if repair {
+		if c.o.Repair {
 			aside, err = t.setAside(ctx, s)
 		}
 		if s.Place == "" && err == nil {
-			r.Strays = append(r.Strays, FoundStray{s, aside})
+			c.r.Strays = append(c.r.Strays, FoundStray{s, aside})
 			continue
 		}
-		r.Problems = append(r.Problems, Problem{Err: errors.Join(errors.New(s.String()), err), Repaired: aside != "", Aside: aside})
+		c.r.Problems = append(c.r.Problems, Problem{Err: errors.Join(errors.New(s.String()), err), Repaired: aside != "", Aside: aside})
 	}
 	return nil
 }
 
 // nameless files a record under results/ whose name is not a key. Nothing ever looks it
 // up, so it can go, unless a newer redsi may know what it is.
-func (r *Report) nameless(ctx context.Context, records Records, name string, problem error, repair bool) {
-	text, err := records.Get(ctx, name)
+func (c *check) nameless(ctx context.Context, name string, problem error) {
+	text, err := c.s.Records.Get(ctx, name)
 	if errors.Is(err, ErrNotExist) {
 		return
 	}
 	problem = errors.Join(fmt.Errorf("the name is not a key, so no look-up finds it: %w", problem), err)
 	_, damage := decodeResult(Digest{}, text)
 	var unknown *FormatError
-	r.record(ctx, records, name, problem, repair && err == nil && !errors.As(damage, &unknown))
+	c.record(ctx, name, problem, err == nil && !errors.As(damage, &unknown))
 }
 
-// record files a problem of a record, deleting it if asked.
-func (r *Report) record(ctx context.Context, records Records, name string, problem error, repair bool) {
+// record files a problem of a record, which is deleted if it can go and that is asked for.
+func (c *check) record(ctx context.Context, name string, problem error, canGo bool) {
 	p := Problem{Record: name, Err: problem}
-	if repair {
-		err := records.Delete(ctx, name)
+	if canGo && c.o.Repair {
+		err := c.s.Records.Delete(ctx, name)
 		if key, ok := keyOf(name, ResultsPrefix); ok && name == ResultName(key) {
-			err = DropResult(ctx, Store{Records: records}, key)
+			err = DropResult(ctx, c.s, key)
 		}
 		p.Repaired = err == nil
 		p.Err = errors.Join(p.Err, err)
 	}
-	r.Problems = append(r.Problems, p)
+	c.r.Problems = append(c.r.Problems, p)
 }
 
 // DropCorrupt reads d and deletes it if its bytes are wrong, which turns every

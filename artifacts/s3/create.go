@@ -117,43 +117,16 @@ func pause(ctx context.Context, i int) error {
 var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server ignores If-None-Match on writes, so two writers of a result could both be the first; " +
 	"AWS S3, MinIO, Cloudflare R2 and Ceph support it: use a recent release of one of those, or a directory")}
 
+// errUnmatched refuses to replace a record where two writers could both do that.
+var errUnmatched = &artifacts.RefusedError{Err: errors.New("the server ignores If-Match on writes, so a result that cannot be used is not safely replaced; " +
+	"run verify --repair, which deletes it, and run again")}
+
 // conditional fails unless the server is known to heed If-None-Match: it puts one fixed
 // object, and if it may, puts it again, which must be refused. Some servers ignore the
 // header without a word.
 func (b *bucket) conditional(ctx context.Context) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.heeds {
-		return nil
-	}
-	for range 2 {
-		heeds, err := b.tryProbe(ctx, ifNone)
-		switch resp := minio.ToErrorResponse(err); {
-		case heeds:
-			b.heeds = true
-			return nil
-		case err == nil:
-		case resp.StatusCode == http.StatusNotImplemented, resp.Code == minio.NotImplemented:
-			return errUnconditional
-		default:
-			return err
-		}
-	}
-	return errUnconditional
+	return b.proven(ctx, &b.heeds, 2, ifNone, errUnconditional)
 }
-
-// tryProbe puts the fixed object, and reports whether the server refused that by the condition.
-func (b *bucket) tryProbe(ctx context.Context, condition func(*minio.PutObjectOptions)) (heeds bool, err error) {
-	opts := minio.PutObjectOptions{}
-	condition(&opts)
-	_, err = b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
-	status := minio.ToErrorResponse(err).StatusCode
-	return status == http.StatusPreconditionFailed || status == http.StatusConflict, err
-}
-
-// errUnmatched refuses to replace a record where two writers could both do that.
-var errUnmatched = &artifacts.RefusedError{Err: errors.New("the server ignores If-Match on writes, so a result that cannot be used is not safely replaced; " +
-	"run verify --repair, which deletes it, and run again")}
 
 // matching fails unless the server is known to heed If-Match, too: the fixed object, which
 // is there by then, has another version.
@@ -161,18 +134,31 @@ func (b *bucket) matching(ctx context.Context) error {
 	if err := b.conditional(ctx); err != nil {
 		return err
 	}
+	return b.proven(ctx, &b.matches, 1, func(o *minio.PutObjectOptions) { o.SetMatchETag("00000000000000000000000000000000") }, errUnmatched)
+}
+
+// proven puts the fixed object on a condition so many times, until the server refuses that by
+// the condition, and notes it. Where it does not, the error is unheeded.
+func (b *bucket) proven(ctx context.Context, known *bool, times int, condition func(*minio.PutObjectOptions), unheeded error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.matches {
+	if *known {
 		return nil
 	}
-	heeds, err := b.tryProbe(ctx, func(o *minio.PutObjectOptions) { o.SetMatchETag("00000000000000000000000000000000") })
-	resp := minio.ToErrorResponse(err)
-	if !heeds && (err == nil || resp.StatusCode == http.StatusNotImplemented || resp.Code == minio.NotImplemented) {
-		return errUnmatched
+	for range times {
+		opts := minio.PutObjectOptions{}
+		condition(&opts)
+		_, err := b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
+		switch resp := minio.ToErrorResponse(err); {
+		case resp.StatusCode == http.StatusPreconditionFailed, resp.StatusCode == http.StatusConflict:
+			*known = true
+			return nil
+		case err == nil:
+		case resp.StatusCode == http.StatusNotImplemented, resp.Code == minio.NotImplemented:
+			return unheeded
+		default:
+			return err
+		}
 	}
-	if b.matches = heeds; heeds {
-		return nil
-	}
-	return err
+	return unheeded
 }

@@ -3,9 +3,7 @@ package activities
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -21,18 +19,17 @@ const (
 // work is given out.
 func (a *Activities) took(ctx context.Context, project, pipeline string) map[string]float64 {
 	seconds := map[string]float64{}
-	names, err := artifacts.RecordNames(ctx, a.Store.Records, artifacts.RunsPrefix)
+	ids, err := RunIDs(ctx, a.Store)
 	if err != nil {
 		a.Log.Debug("could not read how long steps took", "err", err)
 		return seconds
 	}
-	slices.Sort(names)
 	asked := 0
-	for _, name := range slices.Backward(names[max(0, len(names)-runsLooked):]) {
+	for _, id := range slices.Backward(ids[max(0, len(ids)-runsLooked):]) {
 		if asked == runsAsked {
 			break
 		}
-		rec, err := ReadRunHead(ctx, a.Store, strings.TrimPrefix(name, artifacts.RunsPrefix))
+		rec, err := ReadRunHead(ctx, a.Store, id)
 		if err != nil || !rec.Of(project, pipeline) {
 			continue
 		}

@@ -29,6 +29,15 @@ type runBody struct {
 	Steps []workflows.RunStep `json:"steps"`
 }
 
+// RunIDs lists the runs recorded in a store, oldest first.
+func RunIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
+	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.RunsPrefix)
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, artifacts.RunsPrefix)
+	}
+	return names, err
+}
+
 // WriteRun stores the record of a run, its steps in a blob if they are many, and
 // closes it: garbage collection goes by the record from now on.
 func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) error {
@@ -224,11 +233,11 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 
 // unrecorded reports whether the last run record names another plan, or other results.
 func unrecorded(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) (bool, error) {
-	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.RunsPrefix)
-	if err != nil || len(names) == 0 {
+	ids, err := RunIDs(ctx, store)
+	if err != nil || len(ids) == 0 {
 		return true, err
 	}
-	last, err := ReadRun(ctx, store, strings.TrimPrefix(slices.Max(names), artifacts.RunsPrefix))
+	last, err := ReadRun(ctx, store, ids[len(ids)-1])
 	var damaged *DamagedRunError
 	switch {
 	case errors.As(err, &damaged):

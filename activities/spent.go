@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -18,7 +17,7 @@ const spentLooked = 1024
 // a failure, and of a result that those runs have: its time grows with them, its memory with
 // the number of different results.
 func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline string) (*usage.Spent, error) {
-	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.RunsPrefix)
+	ids, err := RunIDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +43,8 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 		return nil
 	}
 	runs := map[string]bool{}
-	for _, name := range names {
-		rec, err := ReadRun(ctx, store, strings.TrimPrefix(name, artifacts.RunsPrefix))
+	for _, id := range ids {
+		rec, err := ReadRun(ctx, store, id)
 		var damaged *DamagedRunError
 		switch {
 		case errors.As(err, &damaged):

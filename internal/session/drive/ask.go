@@ -259,7 +259,7 @@ func ListOpen(ctx context.Context, c client.Client, kind string) (open []*workfl
 // EndedRuns are the newest recorded runs of this project, newest first; without a project, of
 // all.
 func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int) (runs []Ended, err error) {
-	ids, err := journal.IDs(ctx, store)
+	ids, err := activities.RunIDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}

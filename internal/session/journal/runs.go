@@ -17,22 +17,10 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// IDs lists the runs recorded in a store, oldest first.
-func IDs(ctx context.Context, store artifacts.Store) ([]string, error) {
-	var ids []string
-	for r, err := range store.Records.List(ctx, artifacts.RunsPrefix) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, strings.TrimPrefix(r.Name, artifacts.RunsPrefix))
-	}
-	return ids, nil
-}
-
 // Find reads the record of a run of a project, given by its id, the beginning or the end of that,
 // "last", or "last~N" for the Nth before that.
 func Find(ctx context.Context, store artifacts.Store, project, name string) (*workflows.RunRecord, error) {
-	ids, err := IDs(ctx, store)
+	ids, err := activities.RunIDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +86,7 @@ func OfProject(rec *workflows.RunRecord, project string) bool {
 // on after a *activities.DamagedRunError.
 func before(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
 	return func(yield func(*workflows.RunRecord, error) bool) {
-		ids, err := IDs(ctx, store)
+		ids, err := activities.RunIDs(ctx, store)
 		if err != nil {
 			yield(nil, err)
 			return

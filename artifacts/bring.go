@@ -37,11 +37,7 @@ func (l *layers) bring(ctx context.Context, t *tier, r *Result, read func(n int6
 	}
 	now := e.Result
 	l.expect(now)
-	var blobs []Digest
-	for _, b := range now.blobs() {
-		blobs = append(blobs, b.Digest)
-	}
-	if err := l.fetchAll(ctx, blobs, read); err != nil {
+	if err := l.fetchAll(ctx, now.needs(), read); err != nil {
 		return err
 	}
 	for _, f := range now.aside() {

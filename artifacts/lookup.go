@@ -118,9 +118,7 @@ func sorted(keys []Digest) []Digest {
 func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 	var all []Digest
 	for _, e := range entries {
-		for _, l := range e.whole().blobs() {
-			all = append(all, l.Digest)
-		}
+		all = append(all, e.whole().needs()...)
 	}
 	if len(all) == 0 {
 		return nil
@@ -165,6 +163,14 @@ func (r *Result) blobs() (all []Lost) {
 		for _, f := range a.Files {
 			all = append(all, Lost{Output: name, File: f.Name, Digest: f.Digest})
 		}
+	}
+	return all
+}
+
+// needs are the digests of blobs.
+func (r *Result) needs() (all []Digest) {
+	for _, b := range r.blobs() {
+		all = append(all, b.Digest)
 	}
 	return all
 }

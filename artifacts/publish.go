@@ -70,11 +70,7 @@ var errNoBlobs = errors.New("store them before the result")
 
 // gather copies the blobs of r that only others have, or that lie elsewhere.
 func gather(ctx context.Context, s Store, r Result) error {
-	var blobs []Digest
-	for _, b := range r.blobs() {
-		blobs = append(blobs, b.Digest)
-	}
-	err := s.layers.fetchAll(ctx, blobs, nil)
+	err := s.layers.fetchAll(ctx, r.needs(), nil)
 	if errors.Is(err, ErrNotExist) { // publishable says which
 		return nil
 	}

@@ -33,9 +33,7 @@ func heldBy(e Entry) held {
 	h := held{hit: e.Hit(), damage: e.Damage}
 	if r := e.Result; r != nil {
 		h.step, h.took, h.finished = r.Origin.Step, r.Took, r.Finished
-		for _, b := range r.blobs() {
-			h.blobs = append(h.blobs, b.Digest)
-		}
+		h.blobs = r.needs()
 		for _, f := range r.aside() {
 			h.blobs = append(h.blobs, f.Digest)
 		}

@@ -45,8 +45,8 @@ type OpenRun struct {
 	Since time.Time
 }
 
-// OpenRunAge is how long a run without a record keeps what is younger than it.
-const OpenRunAge = 30 * 24 * time.Hour
+// openRunAge is how long a run without a record keeps what is younger than it.
+const openRunAge = 30 * 24 * time.Hour
 
 // leaseAge is how long a lease stays that is not renewed: it counts for a minute, by
 // clocks of any machine.
@@ -71,7 +71,7 @@ type DeadResult struct {
 // is said about a key as long as its result, or, without one, as a root names the key.
 //
 // A run that has started and not written its record, "runs-open/<id>", keeps all that
-// was put since, until it writes it, for OpenRunAge at most.
+// was put since, until it writes it, for openRunAge at most.
 //
 // Records go first and blobs last, so that a kill in between leaves garbage and
 // no result without its blobs. A run that starts meanwhile and finds a result
@@ -208,7 +208,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 func (c *contents) openRuns(o GCOptions) (open []OpenRun) {
 	for _, r := range c.records {
 		id, ok := strings.CutPrefix(r.Name, OpenRunPrefix)
-		if ok && o.Now.Sub(r.ModTime) < OpenRunAge && !slices.Contains(o.Forget, id) {
+		if ok && o.Now.Sub(r.ModTime) < openRunAge && !slices.Contains(o.Forget, id) {
 			open = append(open, OpenRun{id, r.ModTime})
 		}
 	}

@@ -19,8 +19,6 @@ type CheckOptions struct {
 	// that are damaged or of another record than the one that is there, and checkpoints that are damaged or name a corrupt blob, so that the next run
 	// rebuilds exactly those; strays are moved aside. Without it Check changes nothing.
 	Repair bool
-	// Workers is how many blobs are read at a time; 0 is 4.
-	Workers int
 	// Progress, if set, is called with how much has been read, from several goroutines.
 	Progress func(blobs int, bytes int64)
 }
@@ -89,9 +87,6 @@ func (p Problem) String() string {
 // format, and a blob or record that the store fails to read, are reported and never
 // deleted.
 func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
-	if o.Workers == 0 {
-		o.Workers = 4
-	}
 	c := &check{s: s.bare(), o: o, corrupt: map[Digest]bool{}, away: map[Digest]Elsewhere{}}
 	if err := c.all(ctx); err != nil {
 		return Report{}, fmt.Errorf("check the store: %w", err)
@@ -100,6 +95,9 @@ func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
 	c.r.Elsewhere = slices.SortedFunc(maps.Values(c.away), func(a, b Elsewhere) int { return a.Digest.Compare(b.Digest) })
 	return c.r, nil
 }
+
+// checkers is how many blobs are read at a time.
+const checkers = 4
 
 // check is a Check at work.
 type check struct {
@@ -148,7 +146,7 @@ func (c *check) all(ctx context.Context) error {
 
 func (c *check) blobs(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(c.o.Workers)
+	g.SetLimit(checkers)
 	var listErr error
 	for info, err := range c.s.Blobs.List(ctx) {
 		if err != nil {

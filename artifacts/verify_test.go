@@ -84,7 +84,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	seen := 0
-	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Workers: 1, Progress: func(n int, _ int64) { seen = n }})
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Progress: func(n int, _ int64) { seen = n }})
 	if err != nil || seen != 11 {
 		t.Fatalf("repair: %v, told of %d blobs", err, seen)
 	}
@@ -112,7 +112,7 @@ func TestCheckGoesOn(t *testing.T) {
 	for range 3 {
 		faults.Add(storetest.BlobsOpen, storetest.Fault{Err: broken})
 	}
-	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Workers: 1})
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true})
 	if err != nil || r.Blobs != 11 {
 		t.Fatalf("Check = %+v, %v", r, err)
 	}

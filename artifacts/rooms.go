@@ -4,22 +4,22 @@ import "strings"
 
 // The rooms of records: what their names begin with, and what comes after it.
 const (
-	ResultsPrefix      = "results/"      // KEY: what a finished step left
-	SignaturesPrefix   = "signatures/"   // KEY/SIGNER: who stands for its record
-	AttestationsPrefix = "attestations/" // KEY/ID: that somebody rebuilt it, and what came of that
-	acceptedPrefix     = "accepted/"     // KEY/ID: that a person takes another result for it
-	aboutPrefix        = "about/"        // KEY: a list of the three above
-	nondetPrefix       = "nondeterminism/"
-	ckptPrefix         = "checkpoints/" // KEY/N
-	ElsewherePrefix    = "elsewhere/"   // BLOB: the URL of one that is left out
-	FailedPrefix       = "failures/"    // RUN/KEY: how a step failed or was cancelled
-	RunsPrefix         = "runs/"        // RUN
-	OpenRunPrefix      = "runs-open/"   // RUN: it is in progress, or was killed
-	PinsPrefix         = "pins/"
+	ResultsPrefix      = "results/"        // KEY: what a finished step left
+	SignaturesPrefix   = "signatures/"     // KEY/SIGNER: who stands for its record
+	AttestationsPrefix = "attestations/"   // KEY/ID: that somebody rebuilt it, and what came of that
+	acceptedPrefix     = "accepted/"       // KEY/ID: that a person takes another result for it
+	aboutPrefix        = "about/"          // KEY: a list of the three above
+	nondetPrefix       = "nondeterminism/" // KEY/OUTPUTS: a result that differs from the one in use
+	ckptPrefix         = "checkpoints/"    // KEY/N
+	ElsewherePrefix    = "elsewhere/"      // BLOB: the URL of one that is left out
+	FailedPrefix       = "failures/"       // RUN/KEY: how a step failed or was cancelled
+	RunsPrefix         = "runs/"           // RUN
+	OpenRunPrefix      = "runs-open/"      // RUN: it is in progress, or was killed
+	PinsPrefix         = "pins/"           // NAME: what is kept though no run names it
 )
 
 // room says how upkeep treats the records whose names begin alike. The zero room is that of
-// runs, pins, and whatever comes to be: garbage collection keeps what their texts name.
+// runs, pins, and whatever a later redsi adds: garbage collection keeps what their texts name.
 type room struct {
 	prefix string
 	weak   bool // what they name is not kept for their sake

@@ -60,8 +60,8 @@ func decodeResult(key Digest, b []byte) (*Result, error) {
 	return r, nil
 }
 
-// decodeSealed is decodeResult of a record with any content. What has another format need not be
-// a result in any other way.
+// decodeSealed reads a record whose seal is right, whatever it says. One in another format is
+// a *FormatError, whether or not its members are those of a result.
 func decodeSealed(key Digest, b []byte) (*Result, error) {
 	if _, err := unseal(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", ResultName(key), err)

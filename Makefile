@@ -32,7 +32,7 @@ OUT        ?= bin/chaos.jsonl
 # Those where things go on at once are enough for each change.
 RACE       ?= $$($(GO) list -test -f '{{.ImportPath}} {{.Deps}}' ./... | grep '\.test ' | \
 	grep -v -e sugarme/gotch -e daulet/tokenizers | sed 's/\.test .*//' | grep -v -e /internal/cli$$ -e /tools/chaos$$)
-CONCURRENT := ./activities ./artifacts/... ./step ./workflows ./worker \
+CONCURRENT := ./activities ./artifacts ./internal/stores/... ./step ./workflows ./worker \
 	$(addprefix ./internal/,session/livegraph corpora/fetch ranking/search/... system/atomicfile) \
 	$(addprefix ./internal/host/,command compute cores devserver lease payload scratch secret telemetry) \
 	$(addprefix ./internal/pipeline/,lockfile lsp modules)

@@ -9,7 +9,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

@@ -3,8 +3,8 @@ package activities
 import (
 	"testing"
 
-	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/workflows"
 )
 

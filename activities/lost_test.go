@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/workflows"
 )
 

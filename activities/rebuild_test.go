@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/paper/alike"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 )
 

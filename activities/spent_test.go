@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/workflows"
 )
 

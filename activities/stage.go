@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

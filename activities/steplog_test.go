@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 // TestStepLog says what is kept of what a step says, however it is written.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 )
 

@@ -10,20 +10,20 @@
 //     checkpoints.
 //   - Result: the record of a finished step under its key. Blobs are written
 //     first, the record last; a result counts only while every blob exists.
-//   - Store: a Blobs and a Records side by side, On a Driver, which moves bytes:
-//     package dir's in a directory, s3's in a bucket, mem's in memory. Package open
-//     picks one by URL and package storetest holds the suite that all three pass.
+//   - Store: a Blobs and a Records side by side, On a Driver, which moves bytes.
+//     The drivers are in internal/stores: dir, s3, mem and web.
 //   - Tier: a store as it is looked through. Own is the first, others follow.
 //   - Other: somebody else's store, in any of these places or on a static
-//     host (package web), behind a store's own (With). It is read by name and
+//     host, behind a store's own (With). It is read by name and
 //     never written to. Which results count, by whose signatures, is a Policy's.
 //
 // Every read of a blob is verified: a reader that reaches io.EOF has delivered
 // exactly the bytes that the digest names, and anything else ends in an
 // IntegrityError. See docs/formats.md for the layout on disk.
 //
-// Package local is where blobs meet files on this machine.
-//
 // It must not know steps, kinds, pipelines, Temporal or models. Of this module it imports
 // only packages about readers, files and signatures.
+//
+// Promised from version 0.1.0 on: the formats in docs/formats.md, and the types that package
+// step names (Digest, File, Artifact). All else is for redsi's own packages and may change.
 package artifacts

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // clock is a time that tests move by hand.

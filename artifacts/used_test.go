@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 // TestUsedGolden pins how a record says what its step used.

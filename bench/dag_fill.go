@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
-	artifactsdir "github.com/redsi/redsi/artifacts/dir"
+	artifactsdir "github.com/redsi/redsi/internal/stores/dir"
 )
 
 // fillDAG publishes a result for each step of the pipeline in a folder, as running it

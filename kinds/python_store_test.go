@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/dir"
 	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )

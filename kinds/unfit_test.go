@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // keepCheckpoints makes the store one that loses no checkpoint of a step that ends.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 // host serves a store in memory, with faults on demand.

@@ -25,8 +25,9 @@ type rule struct {
 }
 
 var rules = []rule{
-	{"artifacts/storetest", []string{"artifacts", "internal/system/loopback", "internal/system/signature"}},
-	{"internal/sharing/archive", []string{"artifacts", "internal/system/filetype", "internal/system/readers", "internal/system/signature"}},
+	{"internal/stores", []string{"artifacts", "internal/system"}},
+	{"internal/stores/storetest", []string{"internal/stores", "artifacts", "internal/system/loopback", "internal/system/signature"}},
+	{"internal/sharing/archive", []string{"internal/stores/local", "artifacts", "internal/system/filetype", "internal/system/readers", "internal/system/signature"}},
 	{"internal/sharing/crate", []string{"artifacts", "internal/sharing/deposit"}},
 	{"internal/sharing/deposit", nil},
 	{"internal/sharing/hub", nil},
@@ -50,7 +51,7 @@ var rules = []rule{
 	{"internal/host/telemetry", []string{"internal/system/loopback"}},
 	{"internal/host/lease", []string{"internal/system/process", "internal/system/readers", "artifacts"}},
 	{"internal/host/usage", []string{"artifacts", "internal/host/nvidia", "internal/system/words"}},
-	{"internal/host/libraries", []string{"artifacts", "internal/system/atomicfile", "internal/system/words"}},
+	{"internal/host/libraries", []string{"internal/stores/local", "artifacts", "internal/system/atomicfile", "internal/system/words"}},
 	{"internal/host/roofline", []string{"internal/host/nvidia"}},
 	{"internal/host/devserver", []string{"internal/system/.", "internal/system/readers"}},
 	{"internal/host/device", []string{"step", "internal/host/nvidia"}},
@@ -59,7 +60,7 @@ var rules = []rule{
 	{"internal/pipeline/impact/versions", []string{"internal/pipeline", "internal/host/git", "step", "artifacts"}},
 	{"internal/pipeline/starter", []string{"assets", "internal/pipeline", "internal/corpora", "internal/system"}},
 	{"internal/pipeline/lockfile/origins", []string{"internal/pipeline", "internal/corpora/fetch", "step", "artifacts"}},
-	{"internal/pipeline/lockfile", []string{"step", "internal/corpora/fetch", "internal/system/atomicfile", "artifacts"}},
+	{"internal/pipeline/lockfile", []string{"internal/stores/local", "step", "internal/corpora/fetch", "internal/system/atomicfile", "artifacts"}},
 	{"internal/pipeline/modules", []string{"internal/pipeline/.", "internal/pipeline/lockfile", "internal/host/git"}},
 	{"internal/pipeline/lsp", []string{"internal/pipeline/.", "internal/pipeline/graph", "internal/pipeline/reference", "internal/system/process", "step"}},
 	{"internal/pipeline/testfile", []string{"internal/pipeline/."}},
@@ -126,7 +127,7 @@ var roomMay = []string{"step", "artifacts", "internal", "kinds/internal/inout"}
 // onlyFrom names libraries and the folders that may import them.
 var onlyFrom = map[string][]string{
 	"github.com/sugarme/gotch":     {"internal/model/tensor"},
-	"github.com/minio/minio-go":    {"artifacts/s3", "artifacts/storetest"},
+	"github.com/minio/minio-go":    {"internal/stores/s3", "internal/stores/storetest"},
 	"github.com/hashicorp/hcl":     {"internal/pipeline", "internal/pipeline/lsp", "internal/pipeline/testfile", "internal/cli"},
 	"go.temporal.io":               {"workflows", "activities", "worker", "internal/host/devserver", "internal/host/payload", "internal/host/telemetry", "internal/session/drive", "internal/cli"},
 	"go.opentelemetry.io":          {"internal/host/telemetry"},

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/stores/open"
 )
 
 // TestDamagedChecks: JSON that something stands behind is not what the table had.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/sharing/files"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 

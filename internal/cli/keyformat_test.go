@@ -10,7 +10,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"

@@ -13,13 +13,13 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/workflows"
 )

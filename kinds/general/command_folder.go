@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
 )
 

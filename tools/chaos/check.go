@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/stores/open"
 )
 
 // mortal says of a mark that its step dies the first time.

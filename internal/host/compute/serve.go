@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/step"
 )

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 var key = artifacts.Sum([]byte("a key"))

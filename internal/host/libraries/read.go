@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
+	"github.com/redsi/redsi/internal/stores/local"
 )
 
 // reading is one reading of an environment.

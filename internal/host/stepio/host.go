@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/host/telemetry"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // damaged is s with other bytes for one blob, as a disk may have them.

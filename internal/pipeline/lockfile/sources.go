@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/redsi/redsi/artifacts/local"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )

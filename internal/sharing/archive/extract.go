@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/dir"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/signature"

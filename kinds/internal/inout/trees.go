@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
 )
 

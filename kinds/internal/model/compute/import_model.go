@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/kinds/internal/model"
 	"github.com/redsi/redsi/step"

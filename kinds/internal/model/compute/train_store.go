@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 

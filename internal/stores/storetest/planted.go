@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 // planted: under the right key, with a right seal, lie other outputs.

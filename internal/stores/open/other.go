@@ -8,9 +8,9 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/artifacts/s3"
-	"github.com/redsi/redsi/artifacts/web"
+	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/s3"
+	"github.com/redsi/redsi/internal/stores/web"
 )
 
 // Other opens a store of somebody else, to be read only:

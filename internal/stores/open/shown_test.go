@@ -3,7 +3,7 @@ package open_test
 import (
 	"testing"
 
-	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/stores/open"
 )
 
 func TestShown(t *testing.T) {

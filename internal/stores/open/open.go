@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/artifacts/s3"
+	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/s3"
 )
 
 // Store opens the store that rawURL names:

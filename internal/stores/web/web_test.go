@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/dir"
-	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // serve is a store in a folder, and a static host with its files.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 func TestCacheLimit(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/local"
-	"github.com/redsi/redsi/artifacts/open"
-	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // TestOther: the same files are read as a folder and from a host, under the name that an

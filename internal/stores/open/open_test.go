@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/open"
-	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // TestSamePlace checks that each address leads back to what was stored there.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // inPlaceOf are things that can lie where a file of the store belongs.

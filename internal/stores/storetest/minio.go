@@ -20,7 +20,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/s3"
+	"github.com/redsi/redsi/internal/stores/s3"
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 

@@ -1,0 +1,354 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/mem"
+)
+
+// TestDamage: a byte that changed anywhere is told before anything counts.
+func TestDamage(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", []byte("some text that is not short"))
+	whole := pack(t, s, nil, nil)
+	take := func(b []byte) error {
+		a, err := read(b)
+		if err != nil {
+			return err
+		}
+		if err := a.Verify(t.Context()); err != nil {
+			return err
+		}
+		to := mem.New()
+		keys, err := artifacts.ResultKeys(t.Context(), a.Store())
+		tr := &artifacts.Transfer{From: a.Store(), To: to}
+		if err := errors.Join(err, tr.Results(t.Context(), keys)); err != nil {
+			return err
+		}
+		if len(tr.Done().Lost) > 0 {
+			return errors.New("lost")
+		}
+		return a.WriteProject(t.Context(), t.TempDir(), to.Blobs)
+	}
+	if err := take(whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"some text that", "# a pipeline", `"seal"`, "redsi-archive/1"} {
+		at := bytes.Index(whole, []byte(text))
+		if at < 0 { // it is compressed: any byte of the manifest will do
+			continue
+		}
+		b := bytes.Clone(whole)
+		b[at] ^= 1
+		if err := take(b); err == nil {
+			t.Errorf("a byte of %q was changed and nobody noticed", text)
+		}
+	}
+	for n := 0; n < len(whole); n += 97 {
+		if err := take(whole[:n]); err == nil {
+			t.Errorf("an archive that was cut off after %d of %d bytes was taken", n, len(whole))
+		}
+	}
+}
+
+// hostile is one entry that no archive has, and what is said of it.
+var hostile = []struct {
+	name string
+	want string
+	head func(h *zip.FileHeader)
+}{
+	{"../outside", "not a clean relative path", nil},
+	{"project/../../outside", "not a clean relative path", nil},
+	{"/etc/passwd", "not a clean relative path", nil},
+	{"C:/x", "another file on Windows", nil},
+	{`project\x`, "backslash", nil},
+	{"project/a:b/../x", "not a clean relative path", nil},
+	{"project/con.txt", "another file on Windows", nil},
+	{"project/dot.", "another file on Windows", nil},
+	{"project/new\nline", "control character", nil},
+	{"project/.git/config", "have a folder .git", nil},
+	{"project/.GIT/hooks/post-checkout", "have a folder .GIT", nil},
+	{"project/sub/.redsi/store/x", "have a folder .redsi", nil},
+	{"project/redsi.local.hcl", "personal settings", nil},
+	{"project/Redsi.Local.hcl", "personal settings", nil},
+	{"project/PIPELINES.hcl", "same file if case is ignored", nil},
+	{"project/assets/a\u0308.txt", "same file if case is ignored", nil},
+	{"project/pipelines.hcl/x", "is a file, not a folder", nil},
+	{"project/pipelines.hcl", "same file", nil},
+	{"project/link", "symbolic link", func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }},
+	{"project/device", "device", func(h *zip.FileHeader) { h.SetMode(fs.ModeDevice | 0o666) }},
+	{"project/pipe", "pipe", func(h *zip.FileHeader) { h.SetMode(fs.ModeNamedPipe | 0o666) }},
+	{"project/secret", "encrypted", func(h *zip.FileHeader) { h.Flags |= 1 }},
+	{"project/more", "manifest lists 2", nil},
+	{"store/blobs/xx/yy", "not the path of a blob", nil},
+	{"store/blobs/00/" + strings.Repeat("0", 62), "its manifest says", nil},
+	{"store/records/runs/x.json", "not have such a record", nil},
+	{"store/records/pins/x.json", "not have such a record", nil},
+	{"store/records/results/x.json", "its manifest says", nil},
+	{"store/records/../results/x.json", "not a clean relative path", nil},
+}
+
+// rewrite copies an archive and adds to it.
+func rewrite(t *testing.T, b []byte, add func(z *zip.Writer)) []byte {
+	t.Helper()
+	from, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, f := range from.File {
+		if err := z.Copy(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(z)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestHostileEntries(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", []byte("text"))
+	whole := pack(t, s, nil, nil)
+	for _, c := range hostile {
+		b := rewrite(t, whole, func(z *zip.Writer) {
+			h := &zip.FileHeader{Name: c.name, Method: zip.Store, CompressedSize64: 1, UncompressedSize64: 1, CRC32: crc32.ChecksumIEEE([]byte("x"))}
+			h.SetMode(0o644)
+			if c.head != nil {
+				c.head(h)
+			}
+			w, err := z.CreateRaw(h)
+			if err == nil {
+				_, err = w.Write([]byte("x"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if _, err := read(b); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestOtherFiles: what a person added to the archive is named, and nothing else comes of it.
+func TestOtherFiles(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", []byte("text"))
+	a, err := read(rewrite(t, pack(t, s, nil, nil), func(z *zip.Writer) {
+		if _, err := z.Create("notes/"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := z.Create("notes/mine.txt"); err != nil {
+			t.Fatal(err)
+		}
+	}))
+	if err != nil || len(a.Others) != 1 || a.Others[0] != "notes/mine.txt" {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// TestBombs: sizes that cannot be, that are too large, and bytes that are counted twice.
+func TestBombs(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", []byte("text"))
+	whole := pack(t, s, nil, nil)
+	raw := func(h zip.FileHeader, data []byte) func(z *zip.Writer) {
+		return func(z *zip.Writer) {
+			w, err := z.CreateRaw(&h)
+			if err == nil {
+				_, err = w.Write(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		want string
+		b    []byte
+	}{
+		{"cannot hold", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: zip.Deflate, CompressedSize64: 3, UncompressedSize64: 1 << 40}, []byte("abc")))},
+		{"takes 3", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc")))},
+		{"method 12", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: 12, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc")))},
+		{"truncated", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: uint64(len(whole)), UncompressedSize64: uint64(len(whole))}, nil))},
+	} {
+		if _, err := read(c.b); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	small := Usual(int64(len(whole)))
+	for want, change := range map[string]func(l *Limits){
+		"--max-size":           func(l *Limits) { l.Size = 100 },
+		"more than 3":          func(l *Limits) { l.Entries = 3 },
+		"table of contents":    func(l *Limits) { l.Directory = 50 },
+		"more than 1 files":    func(l *Limits) { l.Files = 1 },
+		"at most 5 bytes":      func(l *Limits) { l.File = 5 },
+		"it has 10000000 file": nil,
+	} {
+		l, b := small, whole
+		if change == nil { // more files are claimed than there can be
+			b = claim(whole, 10_000_000)
+		} else {
+			change(&l)
+		}
+		if _, err := NewReader(bytes.NewReader(b), int64(len(b)), l, "a.zip"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestRepeated: one blob that stands for many files of the project counts for each.
+func TestRepeated(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", random)
+	d, n := artifacts.Sum(random), int64(len(random))
+	whole := pack(t, s, nil, func(m *Manifest) {
+		for _, name := range []string{"a", "b", "c", "d"} {
+			m.Sources = append(m.Sources, artifacts.File{Name: name, Digest: d, Size: n})
+		}
+	})
+	l := Usual(int64(len(whole)))
+	l.Size = 4 * n
+	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err == nil || !strings.Contains(err.Error(), "--max-size") {
+		t.Errorf("%v", err)
+	}
+	l.Size = 6 * n
+	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err != nil {
+		t.Error(err)
+	}
+}
+
+// claim adds a zip64 end that claims so many files.
+func claim(b []byte, files uint64) []byte {
+	at := bytes.LastIndex(b, []byte("PK\x05\x06"))
+	end := bytes.Clone(b[at:])
+	var x [end64Length + locator64]byte
+	copy(x[:], "PK\x06\x06")
+	x[4] = end64Length - 12
+	for i := range 8 {
+		x[24+i], x[32+i] = byte(files>>(8*i)), byte(files>>(8*i))
+		x[end64Length+8+i] = byte(uint64(at) >> (8 * i))
+	}
+	copy(x[40:44], end[12:16])
+	copy(x[48:52], end[16:20])
+	copy(x[end64Length:], "PK\x06\x07")
+	x[end64Length+16] = 1
+	for i := 8; i < 20; i++ {
+		end[i] = 0xff
+	}
+	return append(append(bytes.Clone(b[:at]), x[:]...), end...)
+}
+
+// TestOverlap makes two entries of one file's bytes.
+func TestOverlap(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", []byte("text"))
+	whole := rewrite(t, pack(t, s, nil, nil), func(z *zip.Writer) {
+		for _, name := range []string{"project/x", "project/y"} {
+			w, err := z.Create(name)
+			if err == nil {
+				_, err = io.WriteString(w, "the same bytes")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	// The table of contents says where y begins: let it say where x does.
+	x, y := bytes.LastIndex(whole, []byte("project/x")), bytes.LastIndex(whole, []byte("project/y"))
+	copy(whole[y-4:y], whole[x-4:x])
+	if _, err := read(whole); err == nil || !strings.Contains(err.Error(), "shares its bytes") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestManifests: what a manifest says is compared with what there is.
+func TestManifests(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", []byte("text"))
+	d := artifacts.Sum([]byte("text"))
+	for want, change := range map[string]func(m *Manifest){
+		"more than":             func(m *Manifest) { m.Pipeline = strings.Repeat("x", 2000) },
+		"not a clean":           func(m *Manifest) { m.Pipeline = "../pipelines.hcl" },
+		"personal settings":     func(m *Manifest) { m.Sources = []artifacts.File{{Name: "redsi.local.hcl", Digest: d}} },
+		"not a clean relative":  func(m *Manifest) { m.Sources = []artifacts.File{{Name: "../x", Digest: d}} },
+		"twice":                 func(m *Manifest) { m.Sources = []artifacts.File{{Name: "Pipelines.hcl", Digest: d}} },
+		"not a folder":          func(m *Manifest) { m.Sources = []artifacts.File{{Name: "pipelines.hcl/x", Digest: d}} },
+		"lacks this file":       func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: artifacts.Digest{1}, Size: 4}} },
+		"has 4 bytes, not 3":    func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 3}} },
+		"its manifest says 7":   func(m *Manifest) { m.Records.Count = 7 },
+		"its manifest says 9":   func(m *Manifest) { m.Blobs = 9 },
+		"do not match its mani": func(m *Manifest) { m.Records.Digest = d },
+	} {
+		a, err := read(pack(t, s, nil, change))
+		if err == nil {
+			err = a.Verify(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// FuzzArchive opens what may be an archive and reads all of it: nothing is written outside,
+// and nothing is taken that is not what a digest says.
+func FuzzArchive(f *testing.F) {
+	s := mem.New()
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	d, err := artifacts.PutBytes(context.Background(), s.Blobs, []byte("text"))
+	if err == nil {
+		err = errors.Join(w.Project("pipelines.hcl", []byte("# p\n")), w.Blob(context.Background(), s.Blobs, d))
+	}
+	r := w.Records()
+	m := Manifest{Pipeline: "pipelines.hcl", Blobs: 1, Records: r.Digest(), Variables: map[string]json.RawMessage{"x": json.RawMessage(`1`)}}
+	if err := errors.Join(err, w.Close(m, nil)); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(out.Bytes())
+	f.Add(claim(out.Bytes(), 3))
+	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l := Usual(int64(len(b)))
+		l.Size = 1 << 20
+		a, err := NewReader(bytes.NewReader(b), int64(len(b)), l, "a.zip")
+		if err != nil {
+			return
+		}
+		_ = a.Verify(t.Context())
+		for info, err := range a.Store().Blobs.List(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := artifacts.ReadBlob(t.Context(), a.Store().Blobs, info.Digest, 1<<20)
+			if err == nil && artifacts.Sum(got) != info.Digest {
+				t.Fatalf("%s has other bytes", info.Digest)
+			}
+		}
+		outer := t.TempDir()
+		inner := filepath.Join(outer, "inner")
+		if err := os.Mkdir(inner, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_ = a.WriteProject(t.Context(), inner, a.Store().Blobs)
+		if left, err := os.ReadDir(outer); err != nil || len(left) != 1 {
+			t.Fatalf("something was written outside: %v, %v", left, err)
+		}
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // passing reports whether a call to Temporal that failed may succeed at the next try: the
@@ -54,7 +55,7 @@ func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f 
 			told = time.Now()
 			dr.Say("retrying " + what + ": " + err.Error() + " (" + conn.condition() + ")")
 		}
-		pause(ctx, 200*time.Millisecond)
+		_ = readers.Pause(ctx, 200*time.Millisecond)
 	}
 }
 
@@ -72,12 +73,4 @@ func Polled(ctx context.Context, c client.Client, queue string, kind enums.TaskQ
 		}
 	}
 	return false, nil
-}
-
-// pause waits, at most until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

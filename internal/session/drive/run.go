@@ -246,7 +246,8 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 func (s *Summary) Sum() string {
 	steps := len(s.Of.Plan.Steps)
 	said := []string{fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)}
-	said = append(said, words.Counts([]words.Number{{N: s.Failed, Of: "failed"}, {N: s.Skipped, Of: "skipped"}, {N: s.Cancelled, Of: "cancelled"}, {N: s.NotStarted, Of: "not started"}}...)...)
+	said = append(said, words.Counts(words.Number{N: s.Failed, Of: "failed"}, words.Number{N: s.Skipped, Of: "skipped"},
+		words.Number{N: s.Cancelled, Of: "cancelled"}, words.Number{N: s.NotStarted, Of: "not started"})...)
 	for _, h := range s.From {
 		said = append(said, h.String())
 	}

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -28,7 +29,7 @@ func AwaitEnd(ctx context.Context, wf client.WorkflowRun) (e Outcome) {
 		if e.Err = wf.Get(ctx, &e.Res); e.Err == nil || ctx.Err() != nil || !passing(e.Err) {
 			return e
 		}
-		pause(ctx, time.Second)
+		_ = readers.Pause(ctx, time.Second)
 	}
 }
 
@@ -41,7 +42,7 @@ func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 		if err == nil || !passing(err) {
 			return // accepted, or it has ended
 		}
-		pause(ctx, time.Second)
+		_ = readers.Pause(ctx, time.Second)
 	}
 }
 
@@ -92,7 +93,7 @@ func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.Workflo
 				dr.Say(why)
 			}
 		}
-		pause(ctx, followEvery)
+		_ = readers.Pause(ctx, followEvery)
 	}
 }
 

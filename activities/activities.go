@@ -50,6 +50,13 @@ type Activities struct {
 	// wired together in cmd.
 	Open func(ctx context.Context, file string, vars map[string]string, targets []string) (p *plan.Plan, lock string, err error)
 
+	// Resolve fills in what is known of the sources and programs of some steps of a plan
+	// that has grown, as `redsi run` would beside the lock file; "": this process's own.
+	Resolve func(ctx context.Context, p *plan.Plan, steps []int, lock string) error
+
+	// ReadFile reads what file() names in a plan that grows; nil: only what its origin has.
+	ReadFile func(name string) ([]byte, error)
+
 	// Fits, if set, says whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool
 
@@ -70,6 +77,7 @@ type Activities struct {
 func (a *Activities) Named() map[string]any {
 	return map[string]any{
 		workflows.LoadActivity:     a.Load,
+		workflows.GrowActivity:     a.Grow,
 		workflows.PrepareActivity:  a.Prepare,
 		workflows.SplitActivity:    a.Split,
 		workflows.ExecuteActivity:  a.Execute,

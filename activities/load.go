@@ -53,18 +53,9 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 	if req.Project != "" {
 		out.Project = req.Project
 	}
-	took := a.took(ctx, out.Project, p.Pipeline)
-	heads := make([]workflows.Head, len(p.Steps))
-	for i, s := range p.Steps {
-		spec := a.Registry.Lookup(s.Task.Kind)
-		if spec == nil {
-			return out, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
-		}
-		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps,
-			Queue: s.Queue, Inline: s.Inline, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
-		if seconds, known := took[s.Address]; known {
-			heads[i].TookS = &seconds
-		}
+	heads, err := a.heads(ctx, p, out.Project)
+	if err != nil {
+		return out, err
 	}
 	var hits []workflows.DoneStep
 	switch {
@@ -103,6 +94,24 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
+}
+
+// heads are what workflow code knows of a plan's steps.
+func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([]workflows.Head, error) {
+	took := a.took(ctx, project, p.Pipeline)
+	heads := make([]workflows.Head, len(p.Steps))
+	for i, s := range p.Steps {
+		spec := a.Registry.Lookup(s.Task.Kind)
+		if spec == nil {
+			return nil, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
+		}
+		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps, Awaits: s.Awaited,
+			Queue: s.Queue, Inline: s.Inline, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
+		if seconds, known := took[s.Address]; known {
+			heads[i].TookS = &seconds
+		}
+	}
+	return heads, nil
 }
 
 // open returns the plan that is stored, or makes and stores the one of a pipeline

@@ -3,17 +3,79 @@ package step
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Ref names an output of another step: the only edge between steps.
+// Ref names an output of another step, or a file or folder of it: the only edge between
+// steps.
 type Ref struct {
-	Step   string `json:"step"`   // full address, such as step.train.dsi["tiny/42"]
-	Output string `json:"output"` // an output that the step's kind declares
+	Step   string `json:"step"`           // full address, such as step.train.dsi["tiny/42"]
+	Output string `json:"output"`         // an output that the step's kind declares
+	Path   string `json:"path,omitempty"` // in the tree that the output is; "": all of it
 }
 
-func (r Ref) String() string { return r.Step + "." + r.Output }
+func (r Ref) String() string {
+	s := r.Step + "." + r.Output
+	if r.Path != "" {
+		s += "[" + strconv.Quote(r.Path) + "]"
+	}
+	return s
+}
+
+// Whole is the output that a reference names, or a part of.
+func (r Ref) Whole() Ref { return Ref{Step: r.Step, Output: r.Output} }
+
+// FileType is the type of a file that is taken out of a tree.
+const FileType = "file"
+
+// In is what a reference names of the artifact that its output is: all of it, a file, or
+// a folder, as a tree of names below it.
+func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
+	if r.Path == "" {
+		return a, nil
+	}
+	if f, ok := a.File(r.Path); ok {
+		return artifacts.Artifact{Type: FileType, Digest: f.Digest, Size: f.Size}, nil
+	}
+	folder := strings.TrimSuffix(r.Path, "/") + "/"
+	from, _ := slices.BinarySearchFunc(a.Files, folder, func(f artifacts.File, name string) int { return strings.Compare(f.Name, name) })
+	var files []artifacts.File
+	for _, f := range a.Files[from:] {
+		name, ok := strings.CutPrefix(f.Name, folder)
+		if !ok {
+			break
+		}
+		f.Name = name
+		files = append(files, f)
+	}
+	switch {
+	case a.Files == nil:
+		return artifacts.Artifact{}, fmt.Errorf("%s is one file, so nothing in it can be named: leave out [%q]", r.Whole(), r.Path)
+	case len(files) == 0:
+		return artifacts.Artifact{}, fmt.Errorf("%s has no file or folder %q%s", r.Whole(), r.Path, holds(a.Files))
+	}
+	return artifacts.Tree(a.Type, files)
+}
+
+// holds names a few files, for an error.
+func holds(files []artifacts.File) string {
+	const most = 5
+	var names []string
+	for _, f := range files[:min(most, len(files))] {
+		names = append(names, f.Name)
+	}
+	switch {
+	case len(files) == 0:
+		return ": it is empty"
+	case len(files) > most:
+		return fmt.Sprintf("; it has %s and %d more", strings.Join(names, ", "), len(files)-most)
+	}
+	return "; it has " + strings.Join(names, ", ")
+}
 
 // Input is an artifact that a kind's configuration takes. Exactly one side is
 // set: Ref in a plan, Artifact in a task that can run.

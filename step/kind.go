@@ -71,6 +71,10 @@ type Kind[C any] struct {
 	// own, which hold for every configuration.
 	Declares func(C) map[string]*Fields
 
+	// Leaves, if set, names the files of outputs that are trees, by output, where a
+	// configuration says them. A folder whose files it does not say ends in "/".
+	Leaves func(C) map[string][]string
+
 	// Resolve, if set, fills in before a key is made what configuration alone
 	// does not say, such as the pinned checksum of a source.
 	Resolve func(ctx context.Context, env Sources, c C) (C, error)
@@ -164,6 +168,7 @@ type Spec struct {
 	cells      func(any) []string
 	names      func(any) []CellName
 	declares   func(any) map[string]*Fields
+	leaves     func(any) map[string][]string
 	resolve    func(context.Context, Sources, any) (any, error)
 	pins       func(any, map[string]artifacts.Artifact) []Pin
 	split      func(context.Context, *IO, any) ([]Task, error)
@@ -193,7 +198,7 @@ func Define[C any](k Kind[C]) Spec {
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),
 		unless:     erased(k.Unless), device: erased(k.Device), trajectory: erased(k.Trajectory), work: erased(k.Work), alike: erased(k.Alike), check: erased(k.Check),
-		lint: erased(k.Lint), reads: erased(k.Reads), cells: erased(k.Cells), names: erased(k.Names), declares: erased(k.Declares),
+		lint: erased(k.Lint), reads: erased(k.Reads), cells: erased(k.Cells), names: erased(k.Names), declares: erased(k.Declares), leaves: erased(k.Leaves),
 	}
 	for _, p := range k.Parts {
 		s.Parts = append(s.Parts, p.Name)
@@ -283,6 +288,14 @@ func (s *Spec) Declared(t Task) []Output {
 		}
 	}
 	return outputs
+}
+
+// Leaves names the files of an output of a task; false if they are not known before it
+// has run. Folders whose files are not known end in "/".
+func (s *Spec) Leaves(t Task, output string) ([]string, bool) {
+	all, err := ofTask(s, s.leaves, t)
+	names, ok := all[output]
+	return names, err == nil && ok
 }
 
 // Lint says what in a task's configuration is allowed but hardly meant.

@@ -16,6 +16,7 @@ const (
 // batchWork is a running batch.
 type batchWork struct {
 	steps  []int
+	grown  int          // how many times the plan had grown when it began: its answers have places of then
 	left   map[int]bool // those whose outcome is not known yet
 	first  map[int]bool // those that could begin
 	cancel func()
@@ -41,7 +42,7 @@ func (r *run) batches(ctx workflow.Context, todo []int) error {
 }
 
 func (r *run) launch(ctx workflow.Context, chunk, follow []int) error {
-	b := &batchWork{steps: slices.Concat(chunk, follow), left: map[int]bool{}, first: map[int]bool{}}
+	b := &batchWork{steps: slices.Concat(chunk, follow), grown: len(r.moves), left: map[int]bool{}, first: map[int]bool{}}
 	for _, i := range b.steps {
 		b.left[i] = true
 	}
@@ -97,7 +98,7 @@ func (r *run) settlements(ctx workflow.Context) {
 // settleBatch notes the outcomes of steps of a batch, each once.
 func (r *run) settleBatch(b *batchWork, out []Batched) {
 	for _, x := range out {
-		i := x.Index
+		i := r.today(b.grown, x.Index)
 		if !b.left[i] {
 			continue
 		}

@@ -38,6 +38,7 @@ func ControlQueue(queue string) string { return queue + controlSuffix }
 // Names of activities.
 const (
 	LoadActivity    = "Load"
+	GrowActivity    = "Grow"
 	PrepareActivity = "Prepare"
 	SplitActivity   = "Split"
 	ExecuteActivity = "Execute"
@@ -278,6 +279,10 @@ type Head struct {
 
 	Class string   `json:"class,omitempty"`  // steps of a class take alike, if nothing better is known
 	TookS *float64 `json:"took_s,omitempty"` // the last time that it ran
+
+	// Awaits are the steps, among Deps, whose results decide what the step is, or which
+	// steps there are: it is pending, and not done itself.
+	Awaits []int `json:"awaits,omitempty"`
 }
 
 // PrepareRequest asks for the keys of steps whose inputs have results, and of steps

@@ -14,18 +14,27 @@ type progress struct {
 	parked []int   // taken from ready, no room for them yet
 	held   []bool  // handed out; its outcome will be reported
 
+	awaiting map[int][]int // pending steps that await a step
+	undone   map[int]int   // what a pending step awaits and is not there
+	decided  int           // pending steps that await nothing more
+
 	changes int // made so far
 	at      []int
 }
 
 func newProgress(heads []Head) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
-		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
+		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads)),
+		awaiting: map[int][]int{}, undone: map[int]int{}}
 	for i, h := range heads {
 		p.steps[i] = StepState{Index: i, Address: h.Address, Status: Waiting}
 		p.open[i] = len(h.Deps)
 		for _, d := range h.Deps {
 			p.users[d] = append(p.users[d], i)
+		}
+		for _, d := range h.Awaits {
+			p.awaiting[d] = append(p.awaiting[d], i)
+			p.undone[i]++
 		}
 		p.touch(i)
 	}
@@ -42,7 +51,24 @@ func (p *progress) touch(i int) {
 }
 
 func (p *progress) startable(i int) bool {
-	return p.steps[i].Status == Waiting && p.open[i] == 0 && !p.held[i]
+	return p.steps[i].Status == Waiting && p.open[i] == 0 && !p.held[i] && len(p.heads[i].Awaits) == 0
+}
+
+// isDecided reports whether a pending step awaits nothing more.
+func (p *progress) isDecided(i int) bool {
+	return len(p.heads[i].Awaits) > 0 && p.undone[i] == 0 && p.steps[i].Status == Waiting
+}
+
+// settleAwaited notes that a result which pending steps await is there, or is not any more.
+func (p *progress) settleAwaited(i, by int) {
+	for _, u := range p.awaiting[i] {
+		if p.isDecided(u) {
+			p.decided--
+		}
+		if p.undone[u] += by; p.isDecided(u) {
+			p.decided++
+		}
+	}
 }
 
 func (p *progress) offer(i int) {
@@ -64,7 +90,13 @@ func (p *progress) release(i int) {
 // them start, a failure skips them.
 func (p *progress) set(i int, to Status) {
 	was := p.steps[i].Status
+	if p.isDecided(i) {
+		p.decided--
+	}
 	p.steps[i].Status = to
+	if p.isDecided(i) {
+		p.decided++
+	}
 	p.touch(i)
 	switch {
 	case done(to) && !done(was):
@@ -72,10 +104,12 @@ func (p *progress) set(i int, to Status) {
 			p.open[u]--
 			p.offer(u)
 		}
+		p.settleAwaited(i, -1)
 	case done(was) && !done(to):
 		for _, u := range p.users[i] {
 			p.open[u]++
 		}
+		p.settleAwaited(i, 1)
 	}
 	switch to {
 	case Waiting:
@@ -95,6 +129,9 @@ func (p *progress) skip(lost int, why string) {
 		next = next[:len(next)-1]
 		for _, u := range p.users[i] {
 			if p.steps[u].Status == Waiting {
+				if p.isDecided(u) {
+					p.decided--
+				}
 				p.steps[u].Status, p.steps[u].Error = Skipped, why
 				p.touch(u)
 				next = append(next, u)
@@ -157,7 +194,7 @@ func (p *progress) following(from []int, most int, want func(int) bool) []int {
 			if len(all)-len(from) >= most {
 				return all[len(from):]
 			}
-			if in[u] || p.steps[u].Status != Waiting || p.held[u] || !want(u) {
+			if in[u] || p.steps[u].Status != Waiting || p.held[u] || len(p.heads[u].Awaits) > 0 || !want(u) {
 				continue
 			}
 			if _, seen := open[u]; !seen {

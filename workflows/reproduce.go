@@ -79,6 +79,9 @@ type run struct {
 	long    bool         // the history is: go on in another execution
 	members map[string]bool
 
+	moves    [][]int // of steps, each time that the plan has grown: to which place
+	growNext time.Time
+
 	from      []HitsFrom
 	described time.Time       // when details were made last
 	stays     map[string]bool // workflows of steps that go on for others after this run has left
@@ -145,6 +148,16 @@ func (r *run) walk(ctx workflow.Context) error {
 		if !r.stop && r.grown(ctx) {
 			r.stop, r.long = true, true
 		}
+		if r.mayGrow(ctx) {
+			if err := r.grow(ctx); err != nil {
+				r.stop = true
+				if ctx.Err() == nil {
+					r.drain(ctx)
+					return err
+				}
+			}
+			continue
+		}
 		if !r.stop && r.flying < inFlight {
 			if ready := r.take(shortReady, min(prepared, inFlight-r.flying), r.likelyShort); len(ready) > 0 {
 				if err := r.dispatch(ctx, ready); err != nil {
@@ -158,6 +171,10 @@ func (r *run) walk(ctx workflow.Context) error {
 			}
 		}
 		if r.flying == 0 {
+			if r.decided > 0 && !r.stop && ctx.Err() == nil {
+				r.growNext = time.Time{}
+				continue
+			}
 			return ctx.Err()
 		}
 		if ctx.Err() != nil {
@@ -172,6 +189,10 @@ func (r *run) walk(ctx workflow.Context) error {
 			if ctx.Err() == nil {
 				return nil
 			}
+			continue
+		}
+		if rest := r.growNext.Sub(workflow.Now(ctx)); r.decided > 0 && !r.stop && rest > 0 {
+			_, _ = workflow.AwaitWithTimeout(ctx, rest, func() bool { return r.changed })
 			continue
 		}
 		if err := workflow.Await(ctx, func() bool { return r.changed }); err != nil {
@@ -293,18 +314,18 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 		s.Key = p.Key
 		r.set(p.Index, Running)
 		r.flying++
-		began := workflow.Now(ctx)
+		began, grown := workflow.Now(ctx), len(r.moves)
 		workflow.Go(ctx, func(ctx workflow.Context) {
-			done, err := r.perform(ctx, p)
-			took := done.TookS
+			done, err := r.perform(ctx, p, grown)
+			took, i := done.TookS, r.today(grown, p.Index)
 			if err != nil {
 				took = elapsed(ctx, began)
 			}
-			r.took(p.Index, took)
+			r.took(i, took)
 			if err != nil && ctx.Err() != nil && temporal.IsCanceledError(err) {
-				r.interrupted(p.Index, begun(err))
+				r.interrupted(i, begun(err))
 			} else {
-				r.settle(p.Index, done, err)
+				r.settle(i, done, err)
 			}
 			r.flying--
 			r.changed = true
@@ -313,12 +334,14 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 	return false
 }
 
-// perform does one step's work in a workflow of its own.
-func (r *run) perform(ctx workflow.Context, p Prepared) (Executed, error) {
-	h := r.heads[p.Index]
-	r.steps[p.Index].Workflow = StepWorkflowID(p.Key)
-	r.touch(p.Index)
-	return r.shared(ctx, p.Index, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,
+// perform does one step's work in a workflow of its own; its place is of a plan that had
+// grown so many times.
+func (r *run) perform(ctx workflow.Context, p Prepared, grown int) (Executed, error) {
+	i := r.today(grown, p.Index)
+	h := r.heads[i]
+	r.steps[i].Workflow = StepWorkflowID(p.Key)
+	r.touch(i)
+	return r.shared(ctx, func() int { return r.today(grown, p.Index) }, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,
 		Queue: h.Queue, Splits: h.Splits, RunID: r.id, TookS: h.TookS, Features: r.loaded.Features})
 }
 

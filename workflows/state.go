@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"sort"
 
 	"go.temporal.io/sdk/workflow"
@@ -45,6 +46,9 @@ func (r *run) changesSince(execution string, since int) Changes {
 		return c
 	}
 	c.Total, c.Plan = len(r.steps), r.loaded.Plan
+	if n := len(r.moves); n > 0 { // the steps have other places
+		c.Execution += fmt.Sprintf(" grown %d", n)
+	}
 	var changed []int
 	for i, at := range r.at {
 		if at > since {

@@ -245,7 +245,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 
 // shared runs a step as a child workflow, or, where another run is already at
 // it, joins that one and waits. The child outlives this run if others want it.
-func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error) {
+func (r *run) shared(ctx workflow.Context, place func() int, in StepInput) (Executed, error) {
 	id := StepWorkflowID(in.Key)
 	for tries := 1; ; {
 		dctx, stop := workflow.NewDisconnectedContext(ctx)
@@ -275,6 +275,7 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 			stop()
 			return Executed{}, err
 		}
+		i := place()
 		r.steps[i].Shared = !r.mine[i]
 		r.touch(i)
 		done, again, err := r.join(ctx, dctx, id, in, r.mine[i])

@@ -33,6 +33,10 @@ func SplitAddress(address string) (module, local string) {
 	return address[:end-1], address[end:]
 }
 
+// AnyInstance ends the address of the one step that stands for all of a block while it is
+// not known which there are.
+const AnyInstance = "[*]"
+
 // BlockOf is the address of the block whose instance has an address.
 func BlockOf(address string) string {
 	_, local := SplitAddress(address)

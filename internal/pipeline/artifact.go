@@ -1,19 +1,28 @@
 package pipeline
 
 import (
+	"errors"
+	"fmt"
+	"path"
 	"reflect"
+	"slices"
+	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
-// artifact is the value of a step's output while loading: it can be passed on,
-// but not compared or looked into (see opaque).
+// artifact is the value of a step's output, or of a file or folder of it, while loading: it
+// can be passed on, but not compared or looked into (see opaque).
 type artifact struct {
 	ref    step.Ref
 	output step.Output
 	spec   *step.Spec // of the step
+	task   *step.Task // that makes it; nil where that is not known yet
 }
 
 var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &cty.CapsuleOps{
@@ -22,11 +31,13 @@ var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &
 	HashKey:   func(v any) string { return v.(*artifact).ref.String() },
 })
 
+func (a *artifact) value() cty.Value { return cty.CapsuleVal(artifactType, a) }
+
 // outputsOf is the value of one step: an object of its outputs.
-func outputsOf(spec *step.Spec, outputs []step.Output, address string) cty.Value {
+func outputsOf(spec *step.Spec, outputs []step.Output, address string, task *step.Task) cty.Value {
 	m := make(map[string]cty.Value, len(outputs))
 	for _, o := range outputs {
-		m[o.Name] = cty.CapsuleVal(artifactType, &artifact{step.Ref{Step: address, Output: o.Name}, o, spec})
+		m[o.Name] = (&artifact{step.Ref{Step: address, Output: o.Name}, o, spec, task}).value()
 	}
 	return cty.ObjectVal(m)
 }
@@ -59,4 +70,167 @@ func stepOf(v cty.Value) (string, bool) {
 		address = a.ref.Step
 	}
 	return address, address != ""
+}
+
+// leaves names the files of the output, as far as the step's configuration says them.
+func (a *artifact) leaves() ([]string, bool) {
+	if a.task == nil {
+		return nil, false
+	}
+	return a.spec.Leaves(*a.task, a.ref.Output)
+}
+
+// files names all files of a tree, if that is known before the step has run.
+func (a *artifact) files() ([]string, bool) {
+	names, known := a.leaves()
+	return names, known && a.ref.Path == "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") })
+}
+
+// at is a file or folder of the artifact.
+func (a *artifact) at(name, typ string) *artifact {
+	b := *a
+	b.ref.Path = path.Join(a.ref.Path, name)
+	if b.output.Type = typ; typ == step.FileType {
+		b.output.Tree, b.output.Fields = false, nil
+	}
+	return &b
+}
+
+// pick is the file or folder of a tree that an index names. That it exists is checked here
+// where the step's configuration names its files, else when the step has run.
+func (a *artifact) pick(name string) (*artifact, error) {
+	whole := strings.TrimSuffix(name, "/")
+	if err := artifacts.CheckFileName(whole); err != nil {
+		return nil, err
+	}
+	full, folder := path.Join(a.ref.Path, whole), whole != name
+	names, known := a.leaves()
+	found := !known
+	for _, n := range names {
+		switch {
+		case n == full && !folder:
+			return a.at(whole, step.FileType), nil
+		case strings.HasPrefix(n, full+"/"):
+			found, folder = true, true
+		case strings.HasSuffix(n, "/") && strings.HasPrefix(full, n):
+			found = true
+		}
+	}
+	switch {
+	case !found && len(names) == 0:
+		return nil, fmt.Errorf("%s has no file %q: the step names no outputs", a.ref.Whole(), full)
+	case !found:
+		return nil, fmt.Errorf("%s has no file or folder %q. %s", a.ref.Whole(), full, suggest(full, names, "file"))
+	case folder:
+		return a.at(whole, a.output.Type), nil
+	}
+	return a.at(whole, step.FileType), nil
+}
+
+// A reference such as step.command.split.out["a.fa"] looks like the element of a
+// collection. The evaluator follows parts of references by their own methods, and takes
+// the element of a value by its type; so a part is replaced by one that knows artifacts,
+// and the value by an object with the one element that is asked for.
+
+// picked is the index of a reference that may follow an artifact.
+type picked struct{ hcl.TraverseIndex }
+
+func (t picked) TraversalStep(v cty.Value) (cty.Value, hcl.Diagnostics) {
+	a := treeOf(v)
+	if a == nil {
+		return t.TraverseIndex.TraversalStep(v)
+	}
+	x, err := a.pickBy(t.Key)
+	if err != nil {
+		return cty.DynamicVal, hcl.Diagnostics{noFile(err, &t.SrcRange, nil, nil)}
+	}
+	return x, nil
+}
+
+// pickable is a collection that may be an artifact, of which key is taken.
+// Walkers see a pair of parentheses.
+type pickable struct {
+	*hclsyntax.ParenthesesExpr
+	key hclsyntax.Expression
+}
+
+func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, ds := e.Expression.Value(ctx)
+	a := treeOf(v)
+	if ds.HasErrors() || a == nil {
+		return v, ds
+	}
+	k, more := e.key.Value(ctx)
+	if k, _ = k.Unmark(); more.HasErrors() || !k.IsKnown() {
+		return cty.DynamicVal, ds // the index says it, too
+	}
+	x, err := a.pickBy(k)
+	if err != nil {
+		rng := e.key.Range()
+		return cty.DynamicVal, append(ds, noFile(err, &rng, e, ctx))
+	}
+	return cty.ObjectVal(map[string]cty.Value{k.AsString(): x}), ds
+}
+
+// treeOf is the artifact that a value is, if it has files.
+func treeOf(v cty.Value) *artifact {
+	if v, _ = v.Unmark(); v.Type() != artifactType || !v.IsKnown() || v.IsNull() {
+		return nil
+	}
+	if a := v.EncapsulatedValue().(*artifact); a.output.Tree {
+		return a
+	}
+	return nil
+}
+
+func (a *artifact) pickBy(key cty.Value) (cty.Value, error) {
+	if key.Type() != cty.String || key.IsNull() {
+		return cty.DynamicVal, errors.New(`a file of an artifact is named by a text, as in step.KIND.NAME.out["a.csv"]`)
+	}
+	x, err := a.pick(key.AsString())
+	if err != nil {
+		return cty.DynamicVal, err
+	}
+	return x.value(), nil
+}
+
+func noFile(err error, rng *hcl.Range, e hcl.Expression, ctx *hcl.EvalContext) *hcl.Diagnostic {
+	detail := strings.TrimRight(err.Error(), ".") + "."
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No such file", Detail: detail,
+		Subject: rng, Expression: e, EvalContext: ctx, Extra: &limit{"No such file", detail}}
+}
+
+// pickFrom lets references reach into artifacts.
+func pickFrom(n hclsyntax.Node) {
+	switch e := n.(type) {
+	case *hclsyntax.IndexExpr:
+		e.Collection = pickable{&hclsyntax.ParenthesesExpr{Expression: e.Collection, SrcRange: e.Collection.Range()}, e.Key}
+	case *hclsyntax.ScopeTraversalExpr:
+		first := 2
+		if e.Traversal.RootName() == "step" {
+			first = 4 // step.KIND.NAME[KEY] is an instance
+		}
+		pickParts(e.Traversal, first)
+	case *hclsyntax.RelativeTraversalExpr:
+		pickParts(e.Traversal, 0)
+	}
+}
+
+func pickParts(tr hcl.Traversal, first int) {
+	for i := first; i < len(tr); i++ {
+		if t, ok := tr[i].(hcl.TraverseIndex); ok {
+			tr[i] = picked{t}
+		}
+	}
+}
+
+// indexOf is the index that a part of a reference is.
+func indexOf(t hcl.Traverser) (hcl.TraverseIndex, bool) {
+	switch t := t.(type) {
+	case hcl.TraverseIndex:
+		return t, true
+	case picked:
+		return t.TraverseIndex, true
+	}
+	return hcl.TraverseIndex{}, false
 }

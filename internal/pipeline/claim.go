@@ -82,7 +82,7 @@ func (l *loader) cellsOf(n *node) cty.Value {
 	}
 	n.cells = cty.DynamicVal
 	b := n.block
-	if b.spec == nil || len(l.steps[n]) == 0 {
+	if b.spec == nil || len(l.steps[n]) == 0 || slices.ContainsFunc(l.steps[n], func(s Step) bool { return s.Pending() }) {
 		return n.cells
 	}
 	instances := map[string]cty.Value{}
@@ -142,6 +142,9 @@ func (l *loader) claims() (list []Claim) {
 			continue
 		}
 		for _, s := range l.steps[n] {
+			if s.Pending() {
+				continue
+			}
 			c := Claim{Name: n.block.name, Config: s.Task.Config, Pos: s.Pos, AttrPos: s.AttrPos}
 			if n.block.forEach != nil {
 				c.Name += fmt.Sprintf("[%q]", s.Key)

@@ -30,6 +30,9 @@ type node struct {
 	deps  []edge
 	read  bool // something refers to it
 
+	awaits    *awaited // nil unless the value is unknown until a step has run
+	undecided bool     // of a block: it is not known yet whether some step of it is skipped
+
 	expr   hclsyntax.Expression // of a local or output
 	block  *block               // of a step, table, figure or claim
 	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
@@ -38,8 +41,9 @@ type node struct {
 
 // edge is a reference from one node to another.
 type edge struct {
-	to  *node
-	rng hcl.Range
+	to   *node
+	rng  hcl.Range
+	bare bool // it takes an output of a step that may be skipped, not within try()
 }
 
 // block is a step, table, figure or claim.
@@ -47,7 +51,8 @@ type block struct {
 	*hclsyntax.Block
 	typ, kind, name string
 	spec            *step.Spec // nil if there is no such kind; reported
-	forEach         hclsyntax.Expression
+	forEach, when   hclsyntax.Expression
+	allowEmpty      bool
 	resources       *hclsyntax.Block
 	checks          []*hclsyntax.Block
 	attrPos         map[string]Pos // what places has found

@@ -7,48 +7,104 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/step"
 )
 
 // evaluate gives a node its value and, for a block, makes its steps. What it
 // refers to has been evaluated.
 func (l *loader) evaluate(n *node) {
+	outer, own := l.now, l.inherits(n)
+	l.now = own
+	defer func() { l.now = outer }()
 	ctx := l.scope(n)
 	switch {
 	case n.module != nil:
 		l.evaluateModule(n, ctx)
-		return
 	case n.block == nil:
 		n.value = l.value(n.expr, ctx, nil)
+	default:
+		l.evaluateBlock(n, ctx)
 		return
 	}
-	b := n.block
+	if own.any() && !n.value.IsWhollyKnown() {
+		n.awaits = own
+	}
+}
+
+// inherits is what the value of a node waits for because what it refers to does.
+func (l *loader) inherits(n *node) *awaited {
+	own := &awaited{}
+	own.add(l.inherited)
+	for _, e := range n.deps {
+		own.add(e.to.awaits)
+		if e.to.block != nil && e.bare && e.to.undecided && (n.block == nil || n.block.when == nil) {
+			l.diags.error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+		}
+	}
+	return own
+}
+
+func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
+	b, own := n.block, l.now
 	instances, ok := l.instances(b.forEach, ctx)
+	switch {
+	case !ok && own.any() && b.spec != nil:
+		l.pend(n, own)
+		return
+	case ok && own.made && len(instances) == 0 && !b.allowEmpty:
+		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
+		return
+	case ok && own.made && len(instances) > maxPieces:
+		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), maxPieces))
+		return
+	}
 	if ok {
 		ok = l.countSteps(b, len(instances))
 	}
 	if !ok || b.spec == nil {
 		return
 	}
+	chained := refersTo(n, n)
+	if chained {
+		n.value = l.chain(n, instances)
+		ctx = l.scope(n)
+	}
 	n.read = n.read || l.keepValues
 	n.read = n.read && b.typ != "claim" // nothing can refer to one
 	values := map[string]cty.Value{}    // of what something refers to
 	for i := range instances {
 		inst := &instances[i]
+		l.now = own.clone()
 		l.place(inst, n, ctx)
-		outputs := b.spec.Outputs
+		if !l.runs(n, inst) {
+			inst.ctx = nil
+			continue
+		}
+		outputs, task := b.spec.Outputs, (*step.Task)(nil)
 		if s, ok := l.step(b, inst); ok {
 			l.steps[n] = append(l.steps[n], s)
-			if n.read {
-				outputs = b.spec.Declared(s.Task)
+			if inst.undecided {
+				own.add(l.now)
+			}
+			if n.read && !s.Pending() {
+				outputs, task = b.spec.Declared(s.Task), &s.Task
 			}
 		}
 		inst.ctx = nil // of 100,000 they are a lot
 		if n.read {
-			values[inst.key] = outputsOf(b.spec, outputs, inst.address)
+			values[inst.key] = outputsOf(b.spec, outputs, inst.address, task)
 		}
+	}
+	if chained {
+		l.noCircle(n)
 	}
 	switch {
 	case !n.read:
+	case n.undecided:
+		n.value, n.awaits = cty.DynamicVal, own
+	case b.forEach == nil && len(values) == 0:
+		n.value = cty.EmptyObjectVal // it is skipped
 	case b.forEach == nil:
 		n.value = values[""]
 	case len(values) == 0:
@@ -60,15 +116,15 @@ func (l *loader) evaluate(n *node) {
 
 // place gives an instance of a block its address and what its expressions can see.
 func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
-	inst.address, inst.ctx = n.name, ctx
-	if l.address != "" {
-		inst.address = l.address + "." + n.name
-	}
+	inst.address, inst.ctx = l.qualified(n.name), ctx
 	if inst.keyed {
 		inst.address += "[" + strconv.Quote(inst.key) + "]"
 		inst.ctx = ctx.NewChild()
-		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{
-			"key": cty.StringVal(inst.key), "value": inst.value})}
+		each := map[string]cty.Value{"key": cty.StringVal(inst.key), "value": inst.value}
+		if inst.value.Type() == artifactType {
+			each["file"] = inst.value
+		}
+		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
 	}
 }
 
@@ -173,6 +229,8 @@ type instance struct {
 	value   cty.Value
 	address string
 	ctx     *hcl.EvalContext
+
+	undecided bool // whether it is skipped is not known yet
 }
 
 // instances evaluates for_each. Without it there is one instance.

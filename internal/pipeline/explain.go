@@ -22,7 +22,10 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
-	summary, detail := l.lacksOutput(of, v, k.AsString())
+	summary, detail := l.whySkipped(of, k.AsString())
+	if summary == "" {
+		summary, detail = l.lacksOutput(of, v, k.AsString())
+	}
 	if summary == "" {
 		summary, detail = lacks(of, v, k.AsString())
 	}
@@ -51,7 +54,7 @@ func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 		if ds.HasErrors() || more.HasErrors() {
 			break
 		}
-		if tr, ok := e.Collection.(*hclsyntax.ScopeTraversalExpr); ok {
+		if tr, ok := unwrap(e.Collection).(*hclsyntax.ScopeTraversalExpr); ok {
 			return source(tr.Traversal), c, i
 		}
 		return "This", c, i
@@ -95,10 +98,10 @@ func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.V
 	for _, t := range rest {
 		next, ds := t.TraversalStep(v)
 		if ds.HasErrors() {
-			switch t := t.(type) {
-			case hcl.TraverseAttr:
+			if t, ok := t.(hcl.TraverseAttr); ok {
 				return of, v, cty.StringVal(t.Name)
-			case hcl.TraverseIndex:
+			}
+			if t, ok := indexOf(t); ok {
 				return of, v, t.Key
 			}
 			break
@@ -162,6 +165,9 @@ func isStep(t cty.Type) bool {
 func source(tr hcl.Traversal) string {
 	var b strings.Builder
 	for _, t := range tr {
+		if i, ok := indexOf(t); ok {
+			t = i
+		}
 		switch t := t.(type) {
 		case hcl.TraverseRoot:
 			b.WriteString(t.Name)

@@ -42,6 +42,8 @@ func library(files fileFuncs) []group {
 	return []group{
 		{"Pipelines", []entry{
 			{"product", "axes, order...", "All combinations of several lists, for for_each: keys joined by \"/\" in the order written.", product},
+			{"files", "artifact, pattern", "The files of a step's output that match a pattern, by their names without what the pattern fixes: for_each over them is one step for each.", function.Function{}},
+			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", function.Function{}},
 			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", files.text},
 			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", files.base64},
 		}},
@@ -145,8 +147,13 @@ func (l *loader) functions(dir string) funcs {
 	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
 	for _, g := range library(fileFunctions(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
 		for _, e := range g.entries {
-			if e.name == "try" || e.name == "can" {
+			switch e.name {
+			case "try", "can":
 				e.f = l.attempt(e.f)
+			case "files":
+				e.f = l.filesFunction()
+			case "json":
+				e.f = l.jsonFunction()
 			}
 			f.all[e.name] = l.meter.bounded(e.name, e.f)
 		}

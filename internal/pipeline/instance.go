@@ -53,6 +53,13 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
 	checks, checksOK := c.checks(tree)
+	s := Step{
+		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: inst.key, Task: step.Task{Kind: b.kind},
+		Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),
+	}
+	if l.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
+		return l.now.pending(s, readIn(tree)), true
+	}
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err)
@@ -74,11 +81,25 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		return Step{}, false
 	}
 	task.Checks = checks
-	s := Step{
-		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: inst.key,
-		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),
-	}
+	s.Task = task
 	return s, true
+}
+
+// readIn are the artifacts that a configuration has as far as it is known.
+func readIn(tree any) (refs []step.Ref) {
+	switch x := tree.(type) {
+	case step.Input:
+		refs = append(refs, *x.Ref)
+	case []any:
+		for _, e := range x {
+			refs = append(refs, readIn(e)...)
+		}
+	case map[string]any:
+		for _, e := range x {
+			refs = append(refs, readIn(e)...)
+		}
+	}
+	return refs
 }
 
 // places are those of the block's attributes and inner blocks, by name: one map for all

@@ -175,11 +175,13 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	if c.resultsBlock != nil && l.Lint {
 		l.diags.warn(header(c.resultsBlock), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
 	}
+	c.inherited = l.now
 	c.evaluateAll()
 	l.modules = append(l.modules, c)
 	outputs := make(map[string]cty.Value, len(c.outputs))
 	for name, n := range c.outputs {
 		outputs[name] = n.value
+		l.now.add(n.awaits)
 	}
 	return cty.ObjectVal(outputs)
 }

@@ -20,8 +20,8 @@ const (
 	opaqueTitle = "Artifact used as a value"
 
 	artifactIs = "An artifact is the output of a step: its contents are known only after the step has run, and expressions are evaluated before that. " +
-		"They can only hand it to other steps. Let a step that takes it as an input decide by its contents; " +
-		"or run its own step first, save the output with redsi artifacts cat, and read that file with file()."
+		"They can hand it to other steps. For a for_each or a when that is decided once the step has run, files(ARTIFACT, PATTERN) lists its files " +
+		"and json(ARTIFACT, \"FILE:FIELD\") reads a value; for the rest, let a step that takes it as an input decide by its contents."
 )
 
 // carriers are the functions that only choose among values, put them together or count
@@ -29,7 +29,7 @@ const (
 var carriers = map[string]bool{
 	"product": true, "chunklist": true, "coalesce": true, "coalescelist": true, "concat": true, "element": true,
 	"flatten": true, "keys": true, "length": true, "lookup": true, "merge": true, "reverse": true, "setproduct": true,
-	"slice": true, "values": true, "zipmap": true, "tolist": true, "tomap": true, "try": true, "can": true,
+	"files": true, "json": true, "slice": true, "values": true, "zipmap": true, "tolist": true, "tomap": true, "try": true, "can": true,
 }
 
 func opaque(what string, v cty.Value) *limit {
@@ -70,6 +70,9 @@ func refuse(name string, args []cty.Value) *limit {
 // failed is the error of a carrier that failed; where an argument is an artifact itself,
 // not a collection of some, that is the reason.
 func failed(name string, args []cty.Value, err error) error {
+	if name == "files" || name == "json" { // they say themselves what is wrong with what was made
+		return err
+	}
 	for _, a := range args {
 		if a.Type() == artifactType && !a.IsNull() {
 			return opaque(fmt.Sprintf("%s() fails (%v) with", name, err), a)

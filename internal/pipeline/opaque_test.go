@@ -64,6 +64,9 @@ func TestArtifactInFunctions(t *testing.T) {
 		}
 	}
 	for _, f := range pipeline.Functions() {
+		if f.Name == "files" || f.Name == "json" { // they look into artifacts: see TestMade
+			continue
+		}
 		refused, handed := 0, 0
 		for _, args := range calls {
 			call := fmt.Sprintf("%s(%s)", f.Name, strings.Join(args, ", "))
@@ -135,7 +138,7 @@ func TestArtifactInExpressions(t *testing.T) {
 			}
 			d := ds.List[0]
 			at := d.Subject.Start.Byte
-			if d.Summary != opaqueTitle || !strings.Contains(d.Detail, "redsi artifacts cat") || at < strings.Index(form, "%") {
+			if d.Summary != opaqueTitle || !strings.Contains(d.Detail, "json(ARTIFACT") || at < strings.Index(form, "%") {
 				t.Errorf("%s at %d: %s: %.200s", fmt.Sprintf(form, e), at, d.Summary, d.Detail)
 			}
 		}

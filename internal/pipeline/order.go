@@ -17,7 +17,7 @@ func (l *loader) order() []*node {
 	}
 	var order []*node
 	for _, group := range o.groups {
-		if len(group) == 1 && !refersTo(group[0], group[0]) {
+		if len(group) == 1 && (!refersTo(group[0], group[0]) || mayChain(group[0])) {
 			order = append(order, group[0])
 			continue
 		}

@@ -1,8 +1,11 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -32,6 +35,21 @@ type Step struct {
 	Queue   string         // from resources; "" leaves it to the kind
 	Pos     Pos            // of the block
 	AttrPos map[string]Pos // of its attributes, by name; shared by the instances of a block
+
+	// Awaits are the outputs by which it is decided what the step is, or, of an address
+	// BLOCK[*], which steps there are: it is pending until they are known to Options.Made,
+	// and has no configuration. After are steps that come before it in any case.
+	Awaits []step.Ref
+	After  []string
+}
+
+// Pending reports whether it is not known yet what the step is.
+func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
+
+// Skipped is a step that is not one: its `when` is false.
+type Skipped struct {
+	Address string `json:"address"`
+	Pos     Pos    `json:"pos"` // of its when
 }
 
 // Pipeline is a loaded pipeline.
@@ -39,6 +57,9 @@ type Pipeline struct {
 	// Steps are in the order of the sources (pipelines.hcl, then files by name), the instances of a
 	// block in the order of their keys. Those of modules follow, module by module.
 	Steps []Step
+
+	// Skipped are those whose when is false, in the same order.
+	Skipped []Skipped
 
 	// Sources is every file that was read, pipeline files and those that file()
 	// read, by name. Loading them again, with the modules' files, gives the same
@@ -75,7 +96,8 @@ type Pipeline struct {
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
 
-	vars map[string]string
+	vars   map[string]string
+	opened []Module
 }
 
 // Inputs returns the variables in the form that Options.Vars takes: with it,
@@ -100,6 +122,9 @@ type Options struct {
 	// Module returns the pipeline files that a module's source names, as a source in
 	// the folder says it; nil if there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
+
+	// Made returns what a step has made, nil if that is not known; nil if nothing is.
+	Made func(step.Ref) (*Made, error)
 
 	// Lint adds warnings of what is hardly meant to those that are always there.
 	Lint bool
@@ -168,6 +193,8 @@ type loader struct {
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
+	inherited *awaited // by the arguments of the module that this is
+	skipped   map[*node][]Skipped
 	bad       map[hcl.Expression]bool // refers to what does not exist; reported
 	used      map[string]bool         // var.x and local.x that something refers to
 	steps     map[*node][]Step
@@ -189,6 +216,8 @@ type session struct {
 
 	hasSecrets bool             // a variable is sensitive
 	funcs      map[string]funcs // by folder, for file()
+
+	now *awaited // by what is being evaluated; nil outside of nodes
 
 	beside map[string]bool // whether files that programs are given as arguments exist
 
@@ -213,7 +242,7 @@ func (s *session) loader(files map[string][]byte) *loader {
 	return &loader{
 		session: s, files: files,
 		variables: map[string]*variable{}, locals: map[string]*node{}, outputs: map[string]*node{}, byBlock: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, steps: map[*node][]Step{}, typos: map[string]bool{},
+		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{},
 	}
 }
 
@@ -226,7 +255,14 @@ func (l *loader) evaluateAll() {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Steps: l.allSteps(), Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	steps, skipped := l.allSteps()
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	for id, files := range l.opened {
+		p.opened = append(p.opened, Module{id[0], id[1], files})
+	}
+	slices.SortFunc(p.opened, func(a, b Module) int {
+		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
+	})
 	for _, name := range sortedKeys(l.variables) {
 		v := l.variables[name]
 		if v.local {
@@ -251,14 +287,16 @@ func (l *loader) pipeline() *Pipeline {
 }
 
 // allSteps are the loader's own and those of its modules.
-func (l *loader) allSteps() (steps []Step) {
+func (l *loader) allSteps() (steps []Step, skipped []Skipped) {
 	for _, n := range l.blocks {
 		if n.block.typ != "claim" {
 			steps = append(steps, l.steps[n]...)
+			skipped = append(skipped, l.skipped[n]...)
 		}
 	}
 	for _, m := range l.modules {
-		steps = append(steps, m.allSteps()...)
+		more, left := m.allSteps()
+		steps, skipped = append(steps, more...), append(skipped, left...)
 	}
-	return steps
+	return steps, skipped
 }

@@ -173,7 +173,7 @@ func second(_ *pipeline.Pipeline, ds pipeline.Diagnostics) pipeline.Diagnostics 
 func TestFunctions(t *testing.T) {
 	calls := map[string]string{
 		"alltrue": `alltrue([true, false])`, "anytrue": `anytrue([true, false])`,
-		"product": `product({ a = [1] })`, "file": `file("p.hcl.txt")`, "filebase64": `filebase64("p.hcl.txt")`, "chunklist": `chunklist([1, 2, 3], 2)`, "coalesce": `coalesce(null, 1)`,
+		"product": `product({ a = [1] })`, "files": `can(files(1, "*"))`, "json": `can(json(1))`, "file": `file("p.hcl.txt")`, "filebase64": `filebase64("p.hcl.txt")`, "chunklist": `chunklist([1, 2, 3], 2)`, "coalesce": `coalesce(null, 1)`,
 		"coalescelist": `coalescelist([], [1])`, "compact": `compact(["", "a"])`, "concat": `concat([1], [2])`, "contains": `contains(["a"], "a")`,
 		"distinct": `distinct([1, 1])`, "element": `element([1], 3)`, "flatten": `flatten([[1], 2])`, "keys": `keys({ a = 1 })`, "length": `length("né")`,
 		"lookup": `lookup({ a = 1 }, "b", 2)`, "merge": `merge({ a = 1 }, { b = 2 })`, "range": `range(1, 3, 1)`, "reverse": `reverse([1, 2])`,

@@ -39,7 +39,7 @@ func (l *loader) resolve() {
 
 func (l *loader) linkBody(n *node, body *hclsyntax.Body) {
 	for _, a := range sortedAttributes(body) {
-		if a.Expr != n.block.forEach {
+		if a.Expr != n.block.forEach && a.Name != allowEmptyAttr {
 			l.link(n, a.Expr, n.block.forEach != nil)
 		}
 	}
@@ -54,7 +54,7 @@ func (l *loader) link(n *node, e hclsyntax.Expression, each bool) {
 	}
 	for _, tr := range e.Variables() {
 		for _, to := range l.targets(tr) {
-			n.deps = append(n.deps, edge{to, tr.SourceRange()})
+			n.deps = append(n.deps, edge{to, tr.SourceRange(), to.block != nil && to.block.when != nil && takesOutput(tr) && !l.withinTry(e, tr)})
 		}
 	}
 }
@@ -79,6 +79,9 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 func names(tr hcl.Traversal) []string {
 	var out []string
 	for _, t := range tr {
+		if i, ok := indexOf(t); ok {
+			t = i
+		}
 		switch t := t.(type) {
 		case hcl.TraverseRoot:
 			out = append(out, t.Name)
@@ -119,8 +122,8 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 		switch {
 		case !each:
 			return "each without for_each", "each.key and each.value stand for an instance of a block that has for_each."
-		case len(p) > 1 && p[1] != "key" && p[1] != "value":
-			return "Unknown name", "each has each.key and each.value."
+		case len(p) > 1 && p[1] != "key" && p[1] != "value" && p[1] != "file":
+			return "Unknown name", "each has each.key and each.value, and of files() each.file."
 		}
 	case "step", "table", "figure", "module":
 		if len(l.targets(tr)) == 0 {

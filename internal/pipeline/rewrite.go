@@ -10,10 +10,11 @@ import (
 // instancesFunction cannot be written in a pipeline: it is not an identifier.
 const instancesFunction = "[*]"
 
-// rewrite gives two expressions a meaning that the language alone does not:
+// rewrite gives three expressions a meaning that the language alone does not:
 //
 //   - step.train.dsi[*] is the list of the block's instances, by key, though
 //     their collection is a map;
+//   - step.split.nq.out["a.fa"] is a file of the tree, though an artifact has no elements;
 //   - product({ b = …, a = … }) joins keys in the order in which the attributes
 //     are written, though objects have no order;
 //
@@ -42,6 +43,7 @@ func (l *loader) rewrite(b *hclsyntax.Body) {
 func (l *loader) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer l.meter.limit(n)
+		pickFrom(n)
 		switch e := n.(type) {
 		case *hclsyntax.TemplateExpr:
 			for i, part := range e.Parts {
@@ -77,6 +79,8 @@ func unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 		case *hclsyntax.ParenthesesExpr:
 			e = p.Expression
 		case metered:
+			e = p.Expression
+		case pickable:
 			e = p.Expression
 		default:
 			return e

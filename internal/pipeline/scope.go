@@ -95,7 +95,7 @@ func (s *Scope) Value(x Expression) (cty.Value, Diagnostics) {
 			continue
 		}
 		for _, to := range l.targets(tr) {
-			n.deps = append(n.deps, edge{to, tr.SourceRange()})
+			n.deps = append(n.deps, edge{to: to, rng: tr.SourceRange()})
 		}
 	}
 	if l.diags.failed() {

@@ -15,6 +15,8 @@ const (
 	forEachAttr    = "for_each"
 	resourcesBlock = "resources"
 	queueAttr      = "queue"
+	whenAttr       = "when"
+	allowEmptyAttr = "allow_empty"
 )
 
 // expectBlock is the repeated block of tables, figures and claims each of which has a place
@@ -27,6 +29,7 @@ func (l *loader) shape(b *block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.forEach = a.Expr
 	}
+	l.shapeWhen(b)
 	for _, inner := range b.Body.Blocks {
 		if inner.Type == checkBlock && b.typ != "claim" {
 			l.shapeCheck(b, inner)
@@ -69,12 +72,12 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		}
 	}
 	if top {
-		names = append(names, forEachAttr)
+		names = append(names, forEachAttr, whenAttr, allowEmptyAttr)
 		blocks = append(blocks, resourcesBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {
 		switch k := known[a.Name]; {
-		case top && a.Name == forEachAttr:
+		case top && (a.Name == forEachAttr || isFlag(a.Name) && k == nil):
 		case top && a.Name == resourcesBlock:
 			l.diags.error(a.NameRange, "Not an attribute", "resources is a block: resources { queue = \"gpu\" }.")
 		case k == nil:

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +36,51 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 		return nil, nil, err
 	}
 	se.Variables = ShownVariables(p)
-	pl, err := se.PlanOf(ctx, p, se.File, se.Targets)
+	return se.planGrown(ctx, p, se.File, se.Targets, pipeline.ReadFile)
+}
+
+// planGrown is PlanOf with the steps that follow from what others have made, as far as the
+// stores have it; the pipeline that it returns has those steps. read reads what file() names.
+func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, file string, targets []string, read func(string) ([]byte, error)) (*plan.Plan, *pipeline.Pipeline, error) {
+	pl, err := se.PlanOf(ctx, p, file, targets)
+	if err != nil || !pl.Pending() {
+		return pl, p, err
+	}
+	p, pl, err = se.Grow(ctx, p, pl, read, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, file, targets) })
+	var invalid *pipeline.Invalid
+	if errors.As(err, &invalid) {
+		err = se.talk().Diagnostics(invalid.Diagnostics)
+	}
 	return pl, p, err
+}
+
+// Grow makes the plan of a pipeline again, by planOf, with what its steps have made as far as
+// the stores have it.
+func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, read func(string) ([]byte, error), planOf func(*pipeline.Pipeline) (*plan.Plan, error)) (*pipeline.Pipeline, *plan.Plan, error) {
+	if !pl.Pending() {
+		return p, pl, nil
+	}
+	store, err := se.OpenStore(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	first, origin := p, p.Origin()
+	return plan.Grower{
+		Load: func(made func(step.Ref) (*pipeline.Made, error)) (*pipeline.Pipeline, error) {
+			p, ds := origin.Load(pipeline.Options{Registry: se.Registry, Vars: first.Secrets, ReadFile: read, Made: made, Stop: ctx.Err})
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if ds.HasErrors() {
+				return nil, fault.Input(ds.Err())
+			}
+			p.Local, p.Given = first.Local, first.Given
+			return p, nil
+		},
+		Plan:   planOf,
+		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
+		Open:   store.Blobs.Open,
+	}.Grow(ctx, p, pl)
 }
 
 // TargetError adds to an error about targets how to see what there is.
@@ -87,7 +131,7 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	err = se.Resolve(ctx, pl, src, se.Sources(src, p), changed)
+	err = se.Resolve(ctx, pl, src, se.Sources(src, p.Secrets), changed)
 	var un *unresolved
 	if se.Partial && errors.As(err, &un) {
 		if rest, _ := pl.Without(func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
@@ -99,9 +143,9 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 }
 
 // Sources answers the questions of a plan of a pipeline, whose files are those of src.
-func (se *Session) Sources(src *lockfile.Sources, p *pipeline.Pipeline) PlanSources {
+func (se *Session) Sources(src *lockfile.Sources, secrets map[string]string) PlanSources {
 	salt := filepath.Join(se.StateDir, "secrets.salt")
-	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: p.Secrets}}, programs{}, se.newLibraries()}
+	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries()}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.
@@ -117,9 +161,32 @@ func (e *unresolved) Unwrap() error { return e.error }
 func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources, sources step.Sources, changed []string) error {
 	ctx, over := se.talk().Reading(ctx, "planning")
 	defer over()
+	all := make([]int, len(pl.Steps))
+	for i := range all {
+		all[i] = i
+	}
+	return se.resolve(ctx, pl, all, src, sources, changed)
+}
+
+// ResolveGrown is Resolve for some steps of a plan that has grown, with the lock file of the
+// project; "": the one beside the session's pipeline.
+func (se *Session) ResolveGrown(ctx context.Context, pl *plan.Plan, steps []int, lock string) error {
+	lock = cmp.Or(lock, se.LockFile())
+	src, err := lockfile.Open(lock, filepath.Dir(lock), se.MemoFile())
+	if err != nil {
+		return fault.Input(err)
+	}
+	return se.resolve(ctx, pl, steps, src, se.Sources(src, se.Secrets), nil)
+}
+
+func (se *Session) resolve(ctx context.Context, pl *plan.Plan, steps []int, src *lockfile.Sources, sources step.Sources, changed []string) error {
 	var problems []error
 	missing := map[int]bool{}
-	for i, s := range pl.Steps {
+	for _, i := range steps {
+		s := pl.Steps[i]
+		if s.Pending() {
+			continue
+		}
 		src.HashAgain(slices.Contains(changed, s.Address))
 		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
 			return fault.Input(err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -20,6 +21,7 @@ type PlanFacts struct {
 	Slots    int            // steps at a time, for the estimate
 	GPUSlots int
 	Others   *belief.Others
+	Pieces   map[string]int         // how many steps a block had last time, by its BLOCK[*]
 	Failed   map[int]journal.Failed // what failed for good before, under the same key
 	Free     int64                  // bytes free for results; -1: unknown
 	Hours    *hours.Hours           // of steps on cards; nil: not asked for
@@ -44,7 +46,8 @@ type PlanStep struct {
 	Kind    string            `json:"kind"`
 	Outcome plan.Outcome      `json:"outcome"`
 	Key     *artifacts.Digest `json:"key,omitempty"`
-	Waits   []string          `json:"waits_for,omitempty"` // for maybe: the steps whose outputs decide
+	Waits   []string          `json:"waits_for,omitempty"`        // for maybe: the steps whose outputs decide
+	Pieces  int               `json:"pieces_last_time,omitempty"` // of an address BLOCK[*]: not known yet which steps there are
 	Reason  string            `json:"reason,omitempty"`
 	Failed  *journal.Failed   `json:"failed_before,omitempty"` // under the same key
 	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint
@@ -137,6 +140,7 @@ type PlanJSON struct {
 	Store    string             `json:"store"`
 	Targets  []string           `json:"targets,omitempty"`
 	Steps    []PlanStep         `json:"steps"`
+	Skipped  []pipeline.Skipped `json:"skipped,omitempty"` // their when is false
 	Summary  plan.Summary       `json:"summary"`
 	Blocks   []PlanGroup        `json:"blocks"`
 	Tables   []PlanGroup        `json:"tables"`
@@ -149,12 +153,12 @@ type PlanJSON struct {
 
 // NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
-	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Summary: v.Summary(),
+	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Skipped: v.Plan.Skipped, Summary: v.Summary(),
 		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Libraries: f.Libraries}
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
-			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns}
+			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}

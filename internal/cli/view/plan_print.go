@@ -39,6 +39,9 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	default:
 		planBlocks(w, v, st, f)
 	}
+	for _, s := range v.Plan.Skipped {
+		Printf(w, "%s  %s  %s\n", st.Dim("SKIPPED"), s.Address, st.Dim(fmt.Sprintf("its when is false (%s)", s.Pos)))
+	}
 	planChecks(w, v, st)
 	sum := v.Summary()
 	Printf(w, "%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
@@ -124,6 +127,9 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 			}
 		case it.Outcome == plan.Maybe:
 			note = "known after " + names(v, it.Waits)
+			if n := f.Pieces[s.Address]; n > 0 {
+				note = fmt.Sprintf("%d last time; %s", n, note)
+			}
 		default:
 			note = f.Why[i]
 		}

@@ -27,6 +27,14 @@ func (p *Plan) Check() error {
 			}
 			last = d
 		}
+		for _, d := range s.Awaited {
+			if !slices.Contains(s.Deps, d) {
+				return fmt.Errorf("the plan's step %s awaits step %d, which it does not depend on", s.Address, d)
+			}
+		}
+		if s.Pending() && p.Origin == nil {
+			return fmt.Errorf("the plan does not say what becomes of its pending step %s", s.Address)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -19,6 +20,12 @@ type Plan struct {
 	Targets  []string `json:"targets,omitempty"`
 	Steps    []Step   `json:"steps"`
 
+	// Skipped are the steps whose when is false: they are not among Steps.
+	Skipped []pipeline.Skipped `json:"skipped,omitempty"`
+
+	// Origin is what the plan was made of, where steps are pending: see Grow.
+	Origin *pipeline.Origin `json:"origin,omitempty"`
+
 	// Kinds are the versions of the kinds that the steps and their parts have: another
 	// program must not do them by other rules.
 	Kinds map[string]int `json:"kinds,omitempty"`
@@ -34,6 +41,20 @@ type Step struct {
 	Inline  bool                    `json:"inline,omitempty"`
 	Pos     pipeline.Pos            `json:"pos"`
 	AttrPos map[string]pipeline.Pos `json:"attr_pos,omitempty"`
+
+	// Awaits are the outputs that decide what a pending step is; its task has no
+	// configuration. Awaited are the steps that make them, among Deps.
+	Awaits  []step.Ref `json:"awaits,omitempty"`
+	Awaited []int      `json:"awaited,omitempty"`
+}
+
+// Pending reports whether it is not known yet what the step is, or, of an address BLOCK[*],
+// which steps there are.
+func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
+
+// Pending reports whether a step of the plan is.
+func (p *Plan) Pending() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Pending() })
 }
 
 // UnknownTarget is the error for a target that names nothing.
@@ -81,7 +102,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	for n, i := range order {
 		place[i] = n
 		s := p.Steps[i]
-		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Pos: s.Pos, AttrPos: s.AttrPos}
+		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
 		if spec := reg.Lookup(s.Kind); spec != nil {
 			out.Inline = spec.Inline
 			if out.Queue == "" {
@@ -98,7 +119,19 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 			out.Deps = append(out.Deps, place[d])
 		}
 		sort.Ints(out.Deps)
+		for _, ref := range s.Awaits {
+			out.Awaited = append(out.Awaited, place[index[ref.Step]])
+		}
+		if sort.Ints(out.Awaited); s.Pending() && plan.Origin == nil {
+			plan.Origin = p.Origin()
+		}
+		out.Awaited = slices.Compact(out.Awaited)
 		plan.Steps = append(plan.Steps, out)
+	}
+	for _, s := range p.Skipped {
+		if len(targets) == 0 || slices.ContainsFunc(targets, func(t string) bool { return Matches(t, s.Address) }) {
+			plan.Skipped = append(plan.Skipped, s)
+		}
 	}
 	return plan, nil
 }
@@ -106,7 +139,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 // Without is the plan without some steps and all that need them. left are those that are
 // left out, in the plan's order.
 func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
-	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Kinds: p.Kinds}
+	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin}
 	place := make([]int, len(p.Steps))
 	for i, s := range p.Steps {
 		gone := out(i)
@@ -124,6 +157,12 @@ func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
 		if len(deps) > 0 {
 			s.Deps = deps
 		}
+		for n, d := range s.Awaited {
+			if n == 0 {
+				s.Awaited = slices.Clone(s.Awaited)
+			}
+			s.Awaited[n] = place[d]
+		}
 		rest.Steps = append(rest.Steps, s)
 	}
 	return rest, left
@@ -136,7 +175,10 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	}
 	var deps []int
 	seen := map[int]bool{}
-	for _, r := range refs {
+	for _, address := range s.After {
+		refs = append(refs, step.Ref{Step: address})
+	}
+	for _, r := range slices.Concat(refs, s.Awaits) {
 		i, ok := index[r.Step]
 		if !ok {
 			return nil, fmt.Errorf("%s reads %s, which is not in the pipeline", s.Address, r)
@@ -150,8 +192,12 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	return deps, nil
 }
 
-// Matches reports whether a target selects an address.
+// Matches reports whether a target selects an address. One of an instance selects the
+// step that stands for all of them while it is not known which there are.
 func Matches(target, address string) bool {
+	if block, pending := strings.CutSuffix(address, pipeline.AnyInstance); pending && strings.HasPrefix(target, block+"[") {
+		return true
+	}
 	rest, ok := strings.CutPrefix(address, target)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

@@ -133,7 +133,7 @@ type follower struct {
 func (f *follower) batch(ctx context.Context, steps []int) error {
 	ready := make([]int, 0, len(steps))
 	for _, i := range steps {
-		if waits := f.missing(i); len(waits) > 0 {
+		if waits := f.missing(i); len(waits) > 0 || f.Plan.Steps[i].Pending() {
 			f.Items[i] = Item{Outcome: Maybe, Waits: waits}
 			continue
 		}
@@ -240,7 +240,7 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 		if !ok {
 			return artifacts.Artifact{}, fmt.Errorf("the stored result of %s has no output %q", r.Step, r.Output)
 		}
-		return a, nil
+		return r.In(a)
 	})
 	if err == nil {
 		bound, err = bound.BindChecks(func(address string) *artifacts.Result { return byAddress[address] })

@@ -27,6 +27,7 @@ import (
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -230,7 +231,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store artifacts.Store) (
 	if err == nil {
 		conn.UI, conn.Host = conn.Server.UI, conn.Server.Address
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
-		acts.Accept = o.Accept
+		acts.Accept, acts.ReadFile = o.Accept, pipeline.ReadFile
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, worker.Options{CPU: o.Slots, Threads: o.Threads})
 			if err := w.Start(); err != nil {
@@ -280,6 +281,7 @@ func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features w
 		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.usage(), Models: dr.SecondProgram(),
 		Forget: func(path string) error { return lockfile.Forget(dr.MemoFile(), path) },
 	}
+	acts.Resolve = dr.ResolveGrown
 	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 		return dr.OpenForWorker(ctx, acts.Accepts, file, vars, targets)
 	}

@@ -18,12 +18,12 @@ func (dr *Driver) Forget(ctx context.Context, target string, downstream bool) ([
 	if err != nil {
 		return nil, err
 	}
-	if _, err := plan.Build(dr.File, p, dr.Registry, []string{target}); err != nil { // the target names something
-		return nil, dr.TargetError(err)
-	}
 	v, err := dr.PreviewTargets(ctx, p, nil, session.Everything)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := plan.Build(dr.File, v.Pipeline, dr.Registry, []string{target}); err != nil { // the target names something
+		return nil, dr.TargetError(err)
 	}
 	chosen := selected(v.Plan, target, downstream)
 	forgotten := []string{}

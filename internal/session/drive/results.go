@@ -51,9 +51,15 @@ func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *pla
 	if err != nil {
 		return err
 	}
-	left := map[int]artifacts.Digest{}
-	for i, s := range rec.Steps {
-		if i >= len(v.Plan.Steps) || s.Address != v.Plan.Steps[i].Address || !dr.IsRead(v.Plan, i) && !dr.IsAsked(v.Plan, i) {
+	left, place := map[int]artifacts.Digest{}, make(map[string]int, len(v.Plan.Steps))
+	for i, s := range v.Plan.Steps {
+		if !s.Pending() && (dr.IsRead(v.Plan, i) || dr.IsAsked(v.Plan, i)) {
+			place[s.Address] = i
+		}
+	}
+	for _, s := range rec.Steps {
+		i, read := place[s.Address]
+		if !read {
 			continue
 		}
 		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && v.Items[i].Result == nil {

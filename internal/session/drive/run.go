@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -216,6 +217,9 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 	}
 	of := &out.Of
 	read := func() error {
+		if err := dr.regrow(ctx, of); err != nil {
+			return err
+		}
 		if out.RunID != "" {
 			if err := dr.FillResults(ctx, of.Store, of.Preview, out.RunID); err != nil {
 				return err
@@ -242,10 +246,32 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 	return out, err
 }
 
+// regrow makes the plan of a run that has ended again, if not all of its steps were known at
+// its start. What does not fit the pipeline is in the run's error.
+func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
+	if !of.Plan.Pending() {
+		return nil
+	}
+	p, pl, err := dr.Grow(ctx, of.Pipeline, of.Plan, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return dr.PlanOf(ctx, p, dr.File, dr.Targets) })
+	var invalid *pipeline.Invalid
+	if errors.As(err, &invalid) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	of.Pipeline, of.Plan = p, pl
+	of.Preview, err = dr.PreviewOf(ctx, of.Store, pl, func(i int, _ *plan.Item) bool { return dr.IsRead(pl, i) })
+	return err
+}
+
 // Sum says how all steps ended.
 func (s *Summary) Sum() string {
 	steps := len(s.Of.Plan.Steps)
 	said := []string{fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)}
+	if n := len(s.Of.Plan.Skipped); n > 0 {
+		said = append(said, fmt.Sprintf("%d skipped by when", n))
+	}
 	said = append(said, words.Counts(words.Number{N: s.Failed, Of: "failed"}, words.Number{N: s.Skipped, Of: "skipped"},
 		words.Number{N: s.Cancelled, Of: "cancelled"}, words.Number{N: s.NotStarted, Of: "not started"})...)
 	for _, h := range s.From {
@@ -283,6 +309,9 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 	defer cancel()
 	defer dr.Waiting("reading the run's record")()
 	out.RunID = e.RunID
+	if gerr := dr.regrow(ctx, &out.Of); gerr != nil {
+		dr.Log.Debug("the plan of a cancelled run", "err", gerr)
+	}
 	rec, rerr := activities.ReadRun(ctx, out.Of.Store, e.RunID)
 	if rerr != nil {
 		dr.Log.Debug("the record of a cancelled run", "err", rerr)

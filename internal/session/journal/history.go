@@ -44,7 +44,7 @@ func (j *Journal) sizes(ctx context.Context, store artifacts.Store, v *plan.Prev
 	asked := map[string]int{}
 	for i, s := range v.Plan.Steps {
 		spent := j.spent[s.Address]
-		if v.Items[i].Outcome == plan.Hit || len(spent) == 0 {
+		if v.Items[i].Outcome == plan.Hit || len(spent) == 0 || s.Pending() {
 			continue
 		}
 		block := pipeline.BlockOf(s.Address)

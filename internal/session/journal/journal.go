@@ -6,9 +6,11 @@ package journal
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -21,6 +23,8 @@ type Journal struct {
 
 	Saved  map[int]Checkpoint // of steps without a result, by their place in the plan
 	Failed map[int]Failed     // what failed for good under its present key
+
+	Pieces map[string]int // how many steps a block had, by the address that stands for all of them
 
 	// Of what Reasons has looked at.
 	Causes map[int]string // what differs from a step's newest result, without the values
@@ -50,7 +54,7 @@ const (
 // are not hits.
 func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *plan.Preview, project string) (*Journal, error) {
 	j := &Journal{Key: map[string]artifacts.Digest{}, Run: map[string]string{}, spent: map[string][]spending{}, ended: map[string]string{},
-		Causes: map[int]string{}, Moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}, memory: map[artifacts.Digest]int64{}}
+		Pieces: map[string]int{}, Causes: map[int]string{}, Moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}, memory: map[artifacts.Digest]int64{}}
 	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
 	if missing == 0 {
 		return j, nil
@@ -87,6 +91,7 @@ func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 	for i := range rec.Steps {
 		in[rec.Steps[i].Address] = &rec.Steps[i]
 	}
+	found = j.addPieces(rec, v)
 	fits := make([]bool, len(v.Items)) // every source of the step was in that run
 	for i, s := range v.Plan.Steps {
 		old := in[s.Address]
@@ -113,6 +118,38 @@ func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 		if fits[i] && !known {
 			j.spent[s.Address] = append(j.spent[s.Address], spending{old.Key, time.Duration(old.TookS * float64(time.Second))})
 		}
+	}
+	return found
+}
+
+// addPieces takes what a record says about the steps of blocks of which it is not known yet
+// which steps they have: their number, and what all of them took.
+func (j *Journal) addPieces(rec *workflows.RunRecord, v *plan.Preview) (found int) {
+	took, count := map[string]time.Duration{}, map[string]int{}
+	for _, s := range v.Plan.Steps {
+		if _, any := strings.CutSuffix(s.Address, pipeline.AnyInstance); any {
+			count[s.Address] = 0
+		}
+	}
+	if len(count) == 0 {
+		return 0
+	}
+	for _, old := range rec.Steps {
+		any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance
+		if _, asked := count[any]; asked && (old.Outcome == workflows.Hit || old.Outcome == workflows.Ran) {
+			count[any]++
+			took[any] += time.Duration(old.TookS * float64(time.Second))
+		}
+	}
+	for any, n := range count {
+		if n == 0 {
+			continue
+		}
+		if j.Pieces[any] == 0 {
+			j.Pieces[any] = n
+			found++
+		}
+		j.spent[any] = append(j.spent[any], spending{artifacts.Sum([]byte(any + rec.RunID)), took[any]})
 	}
 	return found
 }

@@ -53,19 +53,31 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 		p.Steps = nil
 	}
 	if files == nil {
-		pl, err = c.PlanOf(ctx, p, v.File, targets)
+		if pl, err = c.PlanOf(ctx, p, v.File, targets); err == nil {
+			_, pl, err = c.Grow(ctx, p, pl, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
+		}
 		return pl, missing, nil, err
-	}
-	if pl, err = plan.Build(filepath.Base(v.File), p, c.Registry, targets); err != nil {
-		return nil, nil, nil, fault.Input(err)
 	}
 	src, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), c.MemoFile())
 	if err != nil {
 		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
-	sources := commitSources{c.Sources(src, p), files, src.Base}
-	if err := c.Resolve(ctx, pl, src, sources, nil); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", v.Name, err)
+	sources := commitSources{c.Sources(src, p.Secrets), files, src.Base}
+	planOf := func(p *pipeline.Pipeline) (*plan.Plan, error) {
+		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
+		if err != nil {
+			return nil, fault.Input(err)
+		}
+		if err := c.Resolve(ctx, pl, src, sources, nil); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Name, err)
+		}
+		return pl, nil
+	}
+	if pl, err = planOf(p); err == nil {
+		_, pl, err = c.Grow(ctx, p, pl, files.ReadFile, planOf)
+	}
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	for _, name := range files.FromHere() {
 		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.Name))

@@ -1,0 +1,91 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Grow makes the plan that follows from a plan with pending steps and the results in the
+// store.
+func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (workflows.Grown, error) {
+	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Grown, error) { return a.grow(ctx, req) })
+}
+
+// notThePipeline is what is wrong with a pipeline now that some of its steps have run.
+type notThePipeline struct{ error }
+
+func (a *Activities) grow(ctx context.Context, req workflows.GrowRequest) (out workflows.Grown, err error) {
+	was, err := a.storedPlan(ctx, req.Plan)
+	if err != nil {
+		return out, err
+	}
+	is, err := a.grown(ctx, was, req.Lock)
+	var wrong notThePipeline
+	if errors.As(err, &wrong) {
+		out.Wrong = bounded(wrong.Error(), maxError/4)
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.Plan, err = StorePlan(ctx, a.Store.Blobs, is); err != nil {
+		return out, err
+	}
+	a.keep(out.Plan, is)
+	heads, err := a.heads(ctx, is, req.Project)
+	if err != nil {
+		return out, err
+	}
+	hits, _, err := a.hits(ctx, is, false)
+	if err != nil {
+		return out, err
+	}
+	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
+	}
+	return out, err
+}
+
+func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*plan.Plan, error) {
+	if was.Origin == nil {
+		return was, nil
+	}
+	g := plan.Grower{
+		Load: func(made func(step.Ref) (*pipeline.Made, error)) (*pipeline.Pipeline, error) {
+			p, ds := was.Origin.Load(pipeline.Options{Registry: a.Registry, Vars: a.Secrets, Env: os.Environ(), ReadFile: a.ReadFile, Made: made, Stop: ctx.Err})
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if ds.HasErrors() {
+				return nil, notThePipeline{ds.Err()}
+			}
+			return p, nil
+		},
+		Plan: func(p *pipeline.Pipeline) (*plan.Plan, error) {
+			is, err := plan.Build(was.Pipeline, p, a.Registry, was.Targets)
+			if err != nil {
+				return nil, notThePipeline{err}
+			}
+			fresh := is.Adopt(was)
+			if err := a.Resolve(ctx, is, fresh, lock); err != nil {
+				return nil, notThePipeline{err}
+			}
+			return is, nil
+		},
+		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
+			return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+				return artifacts.LookupMany(ctx, a.Store, keys)
+			}, keep, a.Store.Blobs.Open)
+		},
+		Open: a.Store.Blobs.Open,
+	}
+	_, is, err := g.Grow(ctx, nil, was)
+	return is, err
+}

@@ -1,0 +1,313 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// What a step has made may decide which steps there are: files() and json() look into it.
+// Until Options.Made knows it, their value is unknown, and so is what is made of it: a
+// block whose for_each it is stands for one pending step, and so does a step whose
+// configuration or `when` it is. A pending step says what it awaits; once that is there,
+// loading again gives the steps themselves.
+
+// Made is an artifact that a step has made.
+type Made struct {
+	artifacts.Artifact
+	Read func(artifacts.File) ([]byte, error) // of no more than MaxFile bytes
+}
+
+const (
+	maxPieces = 50_000 // of a for_each over what a step has made
+
+	piecesTitle = "Wrong pieces"
+)
+
+// awaited is what the evaluation of a node, or of an instance of it, asked of outputs.
+type awaited struct {
+	refs map[step.Ref]bool // that are not there yet
+	on   map[string]bool   // pending steps whose value is not known
+	made bool              // of one that is there
+}
+
+// any reports whether what was evaluated may be unknown for a reason that will pass.
+func (a *awaited) any() bool { return a != nil && len(a.refs) > 0 }
+
+func (a *awaited) add(b *awaited) {
+	if b == nil {
+		return
+	}
+	a.made = a.made || b.made
+	for ref := range b.refs {
+		a.wait(ref)
+	}
+	for address := range b.on {
+		a.behind(address)
+	}
+}
+
+func (a *awaited) wait(ref step.Ref) {
+	if a.refs == nil {
+		a.refs = map[step.Ref]bool{}
+	}
+	a.refs[ref] = true
+}
+
+func (a *awaited) behind(address string) {
+	if a.on == nil {
+		a.on = map[string]bool{}
+	}
+	a.on[address] = true
+}
+
+// clone is what an instance begins with: what its block's references wait for.
+func (a *awaited) clone() *awaited {
+	return &awaited{maps.Clone(a.refs), maps.Clone(a.on), a.made}
+}
+
+// pending describes the step of an instance, or the one for all instances of a block, that
+// is not known yet. reads are the artifacts that are known to be in its configuration.
+func (a *awaited) pending(s Step, reads []step.Ref) Step {
+	s.Task.Config = json.RawMessage(`{}`)
+	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
+	after := maps.Clone(a.on)
+	for _, ref := range reads {
+		if after == nil {
+			after = map[string]bool{}
+		}
+		after[ref.Step] = true
+	}
+	delete(after, s.Address)
+	s.After = slices.Sorted(maps.Keys(after))
+	return s
+}
+
+// look is what a step has made, if that is known; else the present evaluation awaits it.
+func (s *session) look(ref step.Ref) (*Made, error) {
+	var m *Made
+	if s.Made != nil {
+		var err error
+		if m, err = s.Made(ref.Whole()); err != nil {
+			return nil, s.unreadable(err)
+		}
+	}
+	switch {
+	case s.now == nil:
+	case m == nil:
+		s.now.wait(ref.Whole())
+	default:
+		s.now.made = true
+	}
+	return m, nil
+}
+
+// unreadable ends the evaluation: a try() must not take a store that does not answer for a
+// step that made something else.
+func (s *session) unreadable(err error) error {
+	if s.meter.ended == nil {
+		s.meter.ended = over("Output not readable", "%v.", err)
+	}
+	return s.meter.ended
+}
+
+// taken is the artifact that a function is given; nil if it is not known yet.
+func taken(v cty.Value, what string) (*artifact, error) {
+	v, _ = v.Unmark()
+	switch {
+	case !v.IsKnown():
+		return nil, nil
+	case v.IsNull() || v.Type() != artifactType:
+		return nil, fmt.Errorf("%s an output of a step, such as step.KIND.NAME.out, not %s", what, v.Type().FriendlyName())
+	}
+	return v.EncapsulatedValue().(*artifact), nil
+}
+
+var artifactParameter = function.Parameter{Name: "artifact", Type: cty.DynamicPseudoType}
+
+// filesFunction is files(artifact, pattern): the files of a tree that match, each by its
+// path without what the pattern says of all: its text before the first and behind the last
+// wildcard.
+func (s *session) filesFunction() function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{anything(artifactParameter), {Name: "pattern", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.Map(artifactType)),
+		Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+			a, err := taken(args[0], "files() takes")
+			if err != nil || a == nil {
+				return cty.UnknownVal(t), err
+			}
+			pattern := args[1].AsString()
+			if !doublestar.ValidatePattern(pattern) {
+				return cty.UnknownVal(t), fmt.Errorf("%q is not a pattern: * stands for any part of a name, ** for folders, ? for a character, {a,b} for one of several", pattern)
+			}
+			if !a.output.Tree {
+				return cty.UnknownVal(t), fmt.Errorf("%s is one file, so that it has no files to choose from", a.ref)
+			}
+			names, known := a.files()
+			if !known {
+				m, err := s.look(a.ref)
+				if m == nil || err != nil {
+					return cty.UnknownVal(t), err
+				}
+				tree, err := a.ref.In(m.Artifact)
+				if err != nil {
+					return cty.UnknownVal(t), err
+				}
+				names = nil
+				for _, f := range tree.Files {
+					names = append(names, f.Name)
+				}
+			}
+			return a.matching(names, pattern)
+		},
+	})
+}
+
+func (a *artifact) matching(names []string, pattern string) (cty.Value, error) {
+	prefix, suffix := fixed(pattern)
+	pieces := map[string]cty.Value{}
+	for _, name := range names {
+		if !doublestar.MatchUnvalidated(pattern, name) {
+			continue
+		}
+		key := name
+		if len(name) > len(prefix)+len(suffix) {
+			key = name[len(prefix) : len(name)-len(suffix)]
+		}
+		pieces[key] = a.at(name, step.FileType).value()
+	}
+	if len(pieces) > maxPieces {
+		return cty.DynamicVal, over(piecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.ref, pattern, len(pieces), maxPieces)
+	}
+	if len(pieces) == 0 {
+		return cty.MapValEmpty(artifactType), nil
+	}
+	return cty.MapVal(pieces), nil
+}
+
+// fixed is the text of a pattern before its first and behind its last wildcard; of a
+// pattern without one, its folder.
+func fixed(pattern string) (prefix, suffix string) {
+	first := strings.IndexAny(pattern, `*?[{\`)
+	if first < 0 {
+		return pattern[:strings.LastIndex(pattern, "/")+1], ""
+	}
+	return pattern[:first], pattern[strings.LastIndexAny(pattern, `*?]}\`)+1:]
+}
+
+// jsonFunction is json(artifact, "FILE:FIELD"): what a step has written as JSON, all of it
+// or a field with dots. Of an output that is one file there is no FILE.
+func (s *session) jsonFunction() function.Function {
+	return function.New(&function.Spec{
+		Params:   []function.Parameter{anything(artifactParameter)},
+		VarParam: &function.Parameter{Name: "path", Type: cty.String},
+		Type:     function.StaticReturnType(cty.DynamicPseudoType),
+		Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+			path := ""
+			switch {
+			case len(args) == 2:
+				path = args[1].AsString()
+			case len(args) > 2:
+				return cty.DynamicVal, errors.New("json() takes an artifact and a path in it")
+			}
+			a, err := taken(args[0], "json() takes")
+			if err != nil || a == nil {
+				return cty.DynamicVal, err
+			}
+			m, err := s.look(a.ref)
+			if m == nil || err != nil {
+				return cty.DynamicVal, err
+			}
+			part, err := a.ref.In(m.Artifact)
+			if err != nil {
+				return cty.DynamicVal, err
+			}
+			v, err := fieldIn(a.ref, part, path, func(f artifacts.File) ([]byte, error) {
+				b, err := m.Read(f)
+				if err != nil {
+					err = s.unreadable(err)
+				}
+				return b, err
+			})
+			if err == nil && v.CanIterateElements() && v.LengthInt() > maxPieces {
+				err = over(piecesTitle, "json(%s, %q) has %d elements; at most %d are allowed.", a.ref, path, v.LengthInt(), maxPieces)
+			}
+			return v, err
+		},
+	})
+}
+
+// fieldIn reads a field of a JSON file.
+func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifacts.File) ([]byte, error)) (cty.Value, error) {
+	f, name, field := artifacts.File{Digest: a.Digest, Size: a.Size}, ref.String(), path
+	if a.Files != nil {
+		file, rest, _ := strings.Cut(path, ":")
+		r := ref
+		if r.Path = file; ref.Path != "" {
+			r.Path = ref.Path + "/" + file
+		}
+		var ok bool
+		if f, ok = a.File(file); !ok {
+			_, err := step.Ref{Step: ref.Step, Output: ref.Output, Path: file}.In(a)
+			if file == "" || err == nil {
+				err = fmt.Errorf(`%s is a tree: write json(…, "FILE:FIELD")`, ref)
+			}
+			return cty.DynamicVal, err
+		}
+		name, field = r.String(), rest
+	}
+	if f.Size > MaxFile {
+		return cty.DynamicVal, fmt.Errorf("%s has %d bytes; values are read of files of up to %d MiB", name, f.Size, MaxFile>>20)
+	}
+	text, err := read(f)
+	if err != nil {
+		return cty.DynamicVal, err
+	}
+	if err := deep(string(text)); err != nil {
+		return cty.DynamicVal, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var at any
+	if err := d.Decode(&at); err != nil {
+		return cty.DynamicVal, fmt.Errorf("%s is not JSON: %w", name, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return cty.DynamicVal, fmt.Errorf("%s is more than one JSON value", name)
+	}
+	if field == "" || field == "." {
+		return FromTree(at), nil
+	}
+	w := step.WalkPath(field)
+	for w.Next() {
+		var found bool
+		switch x := at.(type) {
+		case map[string]any:
+			if at, found = x[w.Name]; !found {
+				return cty.DynamicVal, fmt.Errorf("%s: %w", name, w.Lost(step.Object, sortedKeys(x)))
+			}
+		case []any:
+			i, ok := w.Index()
+			if !ok || i >= len(x) {
+				return cty.DynamicVal, fmt.Errorf("%s: %w", name, w.Lost(step.List, nil))
+			}
+			at = x[i]
+		default:
+			return cty.DynamicVal, fmt.Errorf("%s: %w", name, w.Lost(step.String, nil))
+		}
+	}
+	return FromTree(at), nil
+}

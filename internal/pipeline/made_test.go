@@ -1,0 +1,222 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/step"
+)
+
+// pieceProgram is what tests of made things need of a command.
+type pieceProgram struct {
+	Run     []string               `hcl:"run,optional" help:"x"`
+	Inputs  map[string]step.Input  `hcl:"inputs,optional" help:"x"`
+	Lists   map[string]step.Inputs `hcl:"lists,optional" help:"x"`
+	Outputs []string               `hcl:"outputs,optional" help:"x"`
+}
+
+func pieceKinds() *step.Registry {
+	return step.NewRegistry(
+		step.Define(step.Kind[pieceProgram]{Name: "command", Version: 1, Doc: "Runs.", Run: noRun[pieceProgram],
+			Outputs: []step.Output{{Name: "out", Type: "files", Tree: true}, {Name: "stdout", Type: "file"}},
+			Leaves:  func(c pieceProgram) map[string][]string { return map[string][]string{"out": c.Outputs} }}),
+		step.Define(step.Kind[table]{Name: "render_table", Version: 1, Doc: "Draws a table.", Block: true, Inline: true,
+			Outputs: []step.Output{{Name: "markdown", Type: "text"}}, Run: noRun[table]}))
+}
+
+// made is what steps have made, as output to files to texts.
+type made map[string]map[string]string
+
+func (m made) look(ref step.Ref) (*pipeline.Made, error) {
+	files, ok := m[ref.String()]
+	if !ok {
+		return nil, nil
+	}
+	texts := map[artifacts.Digest]string{}
+	var list []artifacts.File
+	for name, text := range files {
+		d := artifacts.Sum([]byte(text))
+		texts[d] = text
+		list = append(list, artifacts.File{Name: name, Digest: d, Size: int64(len(text))})
+	}
+	a, err := artifacts.Tree("files", list)
+	return &pipeline.Made{Artifact: a, Read: func(f artifacts.File) ([]byte, error) { return []byte(texts[f.Digest]), nil }}, err
+}
+
+// drawn is each step with its configuration, or with what it awaits.
+func drawn(p *pipeline.Pipeline) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		fmt.Fprintf(&b, "%s", strings.TrimPrefix(s.Address, "step.command."))
+		if s.Pending() {
+			fmt.Fprintf(&b, " awaits %v", s.Awaits)
+			if len(s.After) > 0 {
+				fmt.Fprintf(&b, " after %v", s.After)
+			}
+		} else if refs, _ := s.Task.Refs(); len(refs) > 0 {
+			fmt.Fprintf(&b, " reads %v", refs)
+		}
+		b.WriteString("\n")
+	}
+	for _, s := range p.Skipped {
+		fmt.Fprintf(&b, "skipped %s\n", s.Address)
+	}
+	return strings.ReplaceAll(b.String(), "step.command.", "")
+}
+
+func TestMade(t *testing.T) {
+	const split = `step "command" "split" { outputs = ["chunks/", "list.json", "raw.txt"] }
+`
+	lots := map[string]string{}
+	for i := range 50_001 {
+		lots[fmt.Sprintf("chunks/%05d.fa", i)] = ""
+	}
+	for _, c := range []struct {
+		name, source string
+		made         made
+		want         string // what is drawn, or the error
+	}{
+		{"pieces that are not known", split + `
+step "command" "align" {
+  for_each = files(step.command.split.out, "chunks/*.fa")
+  inputs   = { "chunk.fa" = each.file, list = step.command.split.out["list.json"] }
+}
+step "command" "merge" { lists = { parts = step.command.align[*].out } }
+step "command" "after" { inputs = { m = step.command.merge.out } }`, nil,
+			"split\nalign[*] awaits [split.out]\nmerge awaits [split.out] after [align[*]]\nafter reads [merge.out]\n"},
+		{"pieces", split + `
+step "command" "align" {
+  for_each = files(step.command.split.out, "chunks/*.fa")
+  inputs   = { "chunk.fa" = each.file, list = step.command.split.out["list.json"] }
+}
+step "command" "merge" { lists = { parts = step.command.align[*].out } }`,
+			made{"step.command.split.out": {"chunks/a.fa": "", "chunks/b.fa": "", "chunks/no.txt": "", "chunks/deep/c.fa": "", "list.json": "[]"}},
+			`split
+align["a"] reads [split.out["chunks/a.fa"] split.out["list.json"]]
+align["b"] reads [split.out["chunks/b.fa"] split.out["list.json"]]
+merge reads [align["a"].out align["b"].out]
+`},
+		{"values", split + `
+locals { samples = json(step.command.split.out, "list.json:samples") }
+step "command" "align" {
+  for_each = { for s in local.samples : s.name => s }
+  run      = [each.value.name, each.value.n]
+}`, made{"step.command.split.out": {"list.json": `{"samples": [{"name": "x", "n": 1}, {"name": "y", "n": 2.5}]}`}}, "split\nalign[\"x\"]\nalign[\"y\"]\n"},
+		{"deep", split + `
+step "command" "all" {
+  for_each = files(step.command.split.out, "chunks/**/*.{fa,fq}")
+  inputs   = { f = each.file }
+}`, made{"step.command.split.out": {"chunks/a.fa": "", "chunks/x/b.fq": ""}}, "split\nall[\"a.fa\"] reads [split.out[\"chunks/a.fa\"]]\nall[\"x/b.fq\"] reads [split.out[\"chunks/x/b.fq\"]]\n"},
+		{"names that outputs say", `
+step "command" "split" { outputs = ["a.fa", "b.fa"] }
+step "command" "align" {
+  for_each = files(step.command.split.out, "*.fa")
+  inputs   = { f = each.file }
+}`, nil, "split\nalign[\"a\"] reads [split.out[\"a.fa\"]]\nalign[\"b\"] reads [split.out[\"b.fa\"]]\n"},
+		{"folder", split + `
+step "command" "x" { inputs = { f = step.command.split.out["chunks"] } }
+locals { which = "raw.txt" }
+step "command" "y" { inputs = { f = step.command.split.out[local.which] } }
+step "command" "z" {
+  for_each = toset(["chunks/q.fa"])
+  inputs   = { f = step.command.split.out[each.key] }
+}`, nil, "split\nx reads [split.out[\"chunks\"]]\ny reads [split.out[\"raw.txt\"]]\nz[\"chunks/q.fa\"] reads [split.out[\"chunks/q.fa\"]]\n"},
+		{"no such file", split + `step "command" "x" { inputs = { f = step.command.split.out["lisst.json"] } }`, nil,
+			`step.command.split.out has no file or folder "lisst.json". Did you mean "list.json"?`},
+		{"no such file by a value", split + `
+step "command" "x" {
+  for_each = toset(["lisst.json"])
+  inputs   = { f = step.command.split.out[each.key] }
+}`, nil, `step.command.split.out has no file or folder "lisst.json". Did you mean "list.json"?`},
+		{"file that leaves", split + `step "command" "x" { inputs = { f = step.command.split.out["../a"] } }`, nil, "not a clean relative path"},
+		{"not decided", split + `
+step "command" "a" { when = json(step.command.split.out, "list.json:ok") == true }
+step "command" "b" { when = json(step.command.split.out, "list.json:ok") != true }
+step "command" "c" { inputs = { x = try(step.command.a.out, step.command.b.out) } }`, nil,
+			"split\na awaits [split.out]\nb awaits [split.out]\nc awaits [split.out]\n"},
+		{"decided", split + `
+step "command" "a" { when = json(step.command.split.out, "list.json:ok") == true }
+step "command" "b" { when = json(step.command.split.out, "list.json:ok") != true }
+step "command" "c" { inputs = { x = try(step.command.a.out, step.command.b.out) } }`, made{"step.command.split.out": {"list.json": `{"ok": false}`}},
+			"split\nb\nc reads [b.out]\nskipped a\n"},
+		{"not within try", split + `
+step "command" "a" { when = json(step.command.split.out, "list.json:ok") }
+step "command" "c" { inputs = { x = step.command.a.out } }`, nil, "by try(step.command.a."},
+		{"skipped", `
+step "command" "a" { when = false }
+step "command" "c" { inputs = { x = step.command.a.out } }`, nil, "step.command.a does not run: its when is false (p.hcl:2)"},
+		{"when of an instance", split + `
+step "command" "a" {
+  for_each = toset(["x", "y"])
+  when     = each.key == json(step.command.split.out, "list.json:ok")
+}
+step "command" "c" { lists = { x = step.command.a[*].out } }`, made{"step.command.split.out": {"list.json": `{"ok": "y"}`}}, "split\na[\"y\"]\nc reads [a[\"y\"].out]\nskipped a[\"x\"]\n"},
+		{"not a condition", `step "command" "a" { when = "often" }`, nil, "when is true or false"},
+		{"pieces of pieces", split + `
+step "command" "a" {
+  for_each = files(step.command.split.out, "chunks/*")
+  outputs  = ["d/"]
+}
+step "command" "b" {
+  for_each = merge([for k, s in step.command.a : { for n, f in files(s.out, "d/*") : "${k}/${n}" => f }]...)
+  inputs   = { f = each.value }
+}`, made{"step.command.split.out": {"chunks/1": ""}, `step.command.a["1"].out`: {"d/p": "", "d/q": ""}},
+			"split\na[\"1\"]\nb[\"1/p\"] reads [a[\"1\"].out[\"d/p\"]]\nb[\"1/q\"] reads [a[\"1\"].out[\"d/q\"]]\n"},
+		{"no piece", split + `step "command" "a" { for_each = files(step.command.split.out, "x*") }`, made{"step.command.split.out": {"raw.txt": ""}}, "There is no piece"},
+		{"no piece, as may be", split + `
+step "command" "a" {
+  for_each    = files(step.command.split.out, "x*")
+  allow_empty = true
+}
+step "command" "c" { lists = { x = step.command.a[*].out } }`, made{"step.command.split.out": {"raw.txt": ""}}, "split\nc\n"},
+		{"too many", split + `step "command" "a" { for_each = files(step.command.split.out, "chunks/*") }`, made{"step.command.split.out": lots}, "has 50001 files; at most 50000 are allowed"},
+		{"two of one key", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `["a", "b", "a"]`}}, `It has the key "a" twice`},
+		{"no key", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `["a", ""]`}}, "It has an empty key"},
+		{"numbers", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `[1]`}}, "an element that is a number"},
+		{"not JSON", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `[1`}}, `step.command.split.out["list.json"] is not JSON`},
+		{"no such field", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json:x") }`, made{"step.command.split.out": {"list.json": `{"y": 1}`}}, `"x"`},
+		{"a tree has no fields", split + `step "command" "a" { when = json(step.command.split.out, "nope:x") }`, made{"step.command.split.out": {"list.json": `{"y": 1}`}}, `has no file or folder "nope"`},
+		{"one file", split + `step "command" "a" { for_each = files(step.command.split.stdout, "*") }`, nil, "is one file"},
+		{"bad pattern", split + `step "command" "a" { for_each = files(step.command.split.out, "[") }`, nil, "is not a pattern"},
+		{"chain", `
+locals { before = { b = "a", c = "b" } }
+step "command" "m" {
+  for_each = toset(["a", "b", "c"])
+  inputs   = { for k in [each.key] : "prev" => step.command.m[local.before[k]].out if k != "a" }
+}`, nil, "m[\"a\"]\nm[\"b\"] reads [m[\"a\"].out]\nm[\"c\"] reads [m[\"b\"].out]\n"},
+		{"chain in a circle", `
+locals { before = { a = "c", b = "a", c = "b" } }
+step "command" "m" {
+  for_each = toset(["a", "b", "c"])
+  inputs   = { prev = step.command.m[local.before[each.key]].out }
+}`, nil, `step.command.m["a"] -> step.command.m["c"] -> step.command.m["b"] -> step.command.m["a"]`},
+		{"chain over itself", `step "command" "m" { for_each = step.command.m }`, nil, "in a circle"},
+		{"table", split + `
+step "command" "a" {
+  for_each = files(step.command.split.out, "chunks/*")
+  outputs  = ["m.json"]
+}
+table "t" { data = step.command.a[*].out }
+`, nil, "split\na[*] awaits [split.out]\ntable.t awaits [split.out] after [a[*]]\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(c.source)}, pipeline.Options{Registry: pieceKinds(), Made: c.made.look})
+			got := ""
+			if ds.HasErrors() {
+				var b strings.Builder
+				_ = ds.Write(&b, pipeline.Style{Width: 10_000})
+				if got = b.String(); len(ds.List) != 1 {
+					t.Errorf("%d diagnostics", len(ds.List))
+				}
+			} else {
+				got = drawn(p)
+			}
+			if got != c.want && (!ds.HasErrors() || !strings.Contains(got, c.want)) {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}

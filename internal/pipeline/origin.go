@@ -1,0 +1,50 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Origin is what a pipeline was loaded from, to be loaded again elsewhere: by a worker, when
+// a step has run that decides which steps there are.
+type Origin struct {
+	Sources map[string][]byte `json:"sources"`
+	Modules []Module          `json:"modules,omitempty"`
+	Vars    map[string]string `json:"vars,omitempty"`    // see Inputs
+	Secrets []string          `json:"secrets,omitempty"` // names of sensitive variables
+}
+
+// Module is where the files of a module came from.
+type Module struct {
+	Folder string            `json:"folder"` // that the source is relative to
+	Source string            `json:"source"`
+	Files  map[string][]byte `json:"files"`
+}
+
+// Origin is what the pipeline was loaded from.
+func (p *Pipeline) Origin() *Origin {
+	return &Origin{p.Sources, p.opened, p.vars, sortedKeys(p.Secrets)}
+}
+
+// Load loads the pipeline again. The options say with what beside the origin: Vars or Env
+// have the values of sensitive variables, which are no part of it.
+func (o *Origin) Load(with Options) (*Pipeline, Diagnostics) {
+	vars := map[string]string{}
+	maps.Copy(vars, with.Vars)
+	maps.Copy(vars, o.Vars)
+	with.Vars = vars
+	with.Env = slices.DeleteFunc(slices.Clone(with.Env), func(e string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(e, EnvPrefix), "=")
+		return !slices.Contains(o.Secrets, name)
+	})
+	with.Module = func(folder, source string) (map[string][]byte, error) {
+		i := slices.IndexFunc(o.Modules, func(m Module) bool { return m.Folder == folder && m.Source == source })
+		if i < 0 {
+			return nil, fmt.Errorf("the module %s is not among those that the plan was made of", source)
+		}
+		return o.Modules[i].Files, nil
+	}
+	return Load(o.Sources, with)
+}

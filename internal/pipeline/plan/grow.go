@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/step"
+)
+
+// Grower makes a plan of a pipeline whose steps are known only when others have run: it
+// loads the pipeline with what these have made, as far as that goes. The client does so
+// before a run, and a worker during it, with the same results of the same store.
+type Grower struct {
+	// Load loads the pipeline with what is known to have been made.
+	Load func(made func(step.Ref) (*pipeline.Made, error)) (*pipeline.Pipeline, error)
+	// Plan makes a plan of it; Follow says which of the plan's results there are.
+	Plan   func(*pipeline.Pipeline) (*Plan, error)
+	Follow func(*Plan, Keep) (*Preview, error)
+	Open   Open
+}
+
+// Grow takes a pipeline that was loaded, and its plan, as far as results are there.
+func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {
+	made := map[step.Ref]artifacts.Artifact{}
+	known := func(ref step.Ref) (*pipeline.Made, error) {
+		a, ok := made[ref]
+		if !ok {
+			return nil, nil
+		}
+		return &pipeline.Made{Artifact: a, Read: func(f artifacts.File) ([]byte, error) { return g.read(ctx, ref, f) }}, nil
+	}
+	for pl.Pending() {
+		wanted := make([]bool, len(pl.Steps))
+		for _, s := range pl.Steps {
+			for _, d := range s.Awaited {
+				wanted[d] = true
+			}
+		}
+		v, err := g.Follow(pl, func(i int, _ *Item) bool { return wanted[i] })
+		if err != nil {
+			return nil, nil, err
+		}
+		found := len(made)
+		for _, s := range pl.Steps {
+			for n, ref := range s.Awaits {
+				if it := v.at(ref.Step, s.Awaited); it != nil && it.Outcome == Hit && len(it.Fails) == 0 {
+					made[s.Awaits[n]] = it.Result.Outputs[ref.Output]
+				}
+			}
+		}
+		if len(made) == found {
+			break
+		}
+		if p, err = g.Load(known); err != nil {
+			return nil, nil, err
+		}
+		if pl, err = g.Plan(p); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p, pl, nil
+}
+
+// at is what is known of the step with an address, among some.
+func (v *Preview) at(address string, among []int) *Item {
+	for _, i := range among {
+		if v.Plan.Steps[i].Address == address {
+			return &v.Items[i]
+		}
+	}
+	return nil
+}
+
+func (g Grower) read(ctx context.Context, ref step.Ref, f artifacts.File) ([]byte, error) {
+	r, err := g.Open(ctx, f.Digest)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ref, err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, f.Size+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ref, err)
+	}
+	return b, nil
+}
+
+// Adopt gives steps the tasks that a plan before this one has for them: what was found out
+// about their sources and programs then holds for the whole run. It returns the places
+// of the other steps, which must be resolved.
+func (p *Plan) Adopt(before *Plan) (fresh []int) {
+	tasks := make(map[string]*Step, len(before.Steps))
+	for i := range before.Steps {
+		if s := &before.Steps[i]; !s.Pending() {
+			tasks[s.Address] = s
+		}
+	}
+	for i := range p.Steps {
+		if s := tasks[p.Steps[i].Address]; s != nil {
+			p.Steps[i].Task = s.Task
+		} else {
+			fresh = append(fresh, i)
+		}
+	}
+	return fresh
+}

@@ -1,0 +1,102 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// isFlag reports whether an attribute that blocks may have beside those of their kind says
+// whether there are steps at all.
+func isFlag(name string) bool { return name == whenAttr || name == allowEmptyAttr }
+
+// shapeWhen notes when and allow_empty.
+func (l *loader) shapeWhen(b *block) {
+	own := map[string]bool{}
+	if b.spec != nil {
+		for _, a := range b.spec.Attrs {
+			own[a.Name] = true
+		}
+	}
+	if a := b.Body.Attributes[whenAttr]; a != nil && !own[whenAttr] {
+		if b.typ == "claim" {
+			l.diags.error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
+			return
+		}
+		b.when = a.Expr
+	}
+	if a := b.Body.Attributes[allowEmptyAttr]; a != nil && !own[allowEmptyAttr] {
+		v, ds := a.Expr.Value(nil)
+		switch {
+		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
+			l.diags.error(a.Expr.Range(), "Wrong type", "allow_empty is true or false, as it is written.")
+		case b.forEach == nil:
+			l.diags.error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step makes: there may be no piece.")
+		default:
+			b.allowEmpty = v.True()
+		}
+	}
+}
+
+// runs evaluates the when of an instance. One that is not known yet leaves it undecided.
+func (l *loader) runs(n *node, inst *instance) bool {
+	e := n.block.when
+	if e == nil {
+		return true
+	}
+	v := l.open(l.value(e, inst.ctx, inst), e.Range(), inst)
+	if !v.IsKnown() {
+		inst.undecided, n.undecided = true, true
+		return true
+	}
+	v, err := convert.Convert(v, cty.Bool)
+	if err != nil || v.IsNull() {
+		rng := e.Range()
+		detail := "when is true or false: a step whose when is false is skipped."
+		l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: detail, Subject: &rng}, inst, detail)
+		return true
+	}
+	if v.False() {
+		l.skipped[n] = append(l.skipped[n], Skipped{inst.address, Pos{e.Range().Filename, e.Range().Start.Line}})
+	}
+	return v.True()
+}
+
+// takesOutput reports whether a reference to a block goes on into it.
+func takesOutput(tr hcl.Traversal) bool {
+	depth := 2
+	if tr.RootName() == "step" {
+		depth = 3
+	}
+	return len(tr) > depth
+}
+
+// withinTry reports whether a reference of an expression is an argument of try or can.
+func (l *loader) withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
+	at := tr.SourceRange()
+	hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && (call.Name == "try" || call.Name == "can") {
+			rng := call.Range()
+			within = within || rng.Start.Byte <= at.Start.Byte && at.End.Byte <= rng.End.Byte
+		}
+		return nil
+	})
+	return within
+}
+
+// whySkipped explains a reference to a step that is skipped; "" if it is not.
+func (l *loader) whySkipped(of, name string) (summary, detail string) {
+	n := l.byBlock[of]
+	if n == nil {
+		return "", ""
+	}
+	for _, s := range l.skipped[n] {
+		if s.Address == n.name || s.Address == fmt.Sprintf("%s[%q]", n.name, name) {
+			return "Skipped step", fmt.Sprintf("%s does not run: its when is false (%s). Take what may be skipped by try(%s.…, …).", s.Address, s.Pos, s.Address)
+		}
+	}
+	return "", ""
+}

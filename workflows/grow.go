@@ -1,0 +1,158 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// What a step has made may decide which steps there are. They are pending in the plan
+// until then; an activity, Grow, makes the plan again when what they await is there, and
+// the run goes on with that. Steps get other places in it: what is under way knows them
+// by the places of the plan that it was begun with, see today.
+
+// growRest is how many times as long as it took to make the plan a run waits until it is
+// made again, if it has other work: steps that await one result each must not cost a plan
+// each.
+const growRest = 10
+
+// GrowRequest asks for the plan that follows from a plan with pending steps and the
+// results in the store.
+type GrowRequest struct {
+	Plan    artifacts.Digest `json:"plan"`
+	RunID   string           `json:"run_id"`
+	Project string           `json:"project,omitempty"`
+	Lock    string           `json:"lock,omitempty"`
+}
+
+// Grown is that plan's skeleton. Wrong says why there is none: what the steps have made
+// does not fit the pipeline.
+type Grown struct {
+	Plan  artifacts.Digest `json:"plan"`
+	Steps Pages[Head]      `json:"steps"`
+	Hits  Pages[DoneStep]  `json:"hits"`
+	Wrong string           `json:"wrong,omitempty"`
+}
+
+// mayGrow reports whether a pending step can become known, and the plan is not made too
+// often.
+func (r *run) mayGrow(ctx workflow.Context) bool {
+	return r.decided > 0 && !r.stop && !workflow.Now(ctx).Before(r.growNext)
+}
+
+// grow makes the plan again and goes on with it.
+func (r *run) grow(ctx workflow.Context) error {
+	began := workflow.Now(ctx)
+	gctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "plan what follows from what steps have made", unbounded))
+	req := GrowRequest{Plan: r.loaded.Plan, RunID: r.id, Project: r.loaded.Project, Lock: r.loaded.Lock}
+	var g Grown
+	if err := workflow.ExecuteActivity(gctx, GrowActivity, req).Get(ctx, &g); err != nil {
+		return err
+	}
+	now := workflow.Now(ctx)
+	r.growNext = now.Add(growRest * now.Sub(began).Truncate(time.Millisecond))
+	r.changed = true
+	if g.Wrong != "" {
+		for i := range r.heads {
+			if r.isDecided(i) {
+				r.fail(i, g.Wrong)
+			}
+		}
+		return nil
+	}
+	heads, err := unstash(ctx, g.Steps)
+	if err != nil {
+		return err
+	}
+	hits, err := unstash(ctx, g.Hits)
+	if err != nil {
+		return err
+	}
+	r.adopt(heads, hits)
+	r.loaded.Plan = g.Plan
+	for i := range r.heads {
+		if r.isDecided(i) { // what it awaits has a result that cannot be read
+			r.runAgain(i, r.heads[i].Awaits)
+		}
+	}
+	return nil
+}
+
+// adopt takes what is known of the steps of a plan over to one that has grown from it.
+func (r *run) adopt(heads []Head, hits []DoneStep) {
+	was, is := r.progress, newProgress(heads)
+	place := make(map[string]int, len(heads))
+	for j, h := range heads {
+		place[h.Address] = j
+	}
+	move := make([]int, len(was.heads))
+	for i, h := range was.heads {
+		j, stays := place[h.Address]
+		if !stays || len(h.Awaits) > 0 {
+			move[i] = -1
+			continue
+		}
+		move[i] = j
+	}
+	for i, j := range move {
+		if j < 0 {
+			continue
+		}
+		s := was.steps[i]
+		s.Index, s.Status = j, is.steps[j].Status
+		is.steps[j] = s
+		is.held[j] = was.held[i]
+		if to := was.steps[i].Status; done(to) {
+			is.set(j, to)
+		} else {
+			is.steps[j].Status = to
+		}
+	}
+	for _, h := range hits {
+		if s := &is.steps[h.Index]; s.Status == Waiting && !is.held[h.Index] {
+			s.Key = h.Key
+			is.set(h.Index, Hit)
+		}
+	}
+	for j, s := range is.steps { // now that all is known of what reads them
+		switch s.Status {
+		case Failed:
+			is.skip(j, "which failed")
+		case Cancelled:
+			is.skip(j, "which was cancelled")
+		}
+	}
+	r.progress = is
+	r.moves = append(r.moves, move)
+	r.tries, r.mine, r.alone = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move)
+	for _, b := range r.work {
+		b.left, b.first = moved(b.left, move), moved(b.first, move)
+		for n, i := range b.steps {
+			b.steps[n] = move[i]
+		}
+	}
+}
+
+func moved[V any](of map[int]V, move []int) map[int]V {
+	to := make(map[int]V, len(of))
+	for i, v := range of {
+		if move[i] >= 0 {
+			to[move[i]] = v
+		}
+	}
+	return to
+}
+
+// today is the place of a step that had place i when the plan had grown so many times.
+// Only pending steps go, and nothing is under way of those.
+func (r *run) today(grown, i int) int {
+	for _, move := range r.moves[grown:] {
+		if i < 0 || i >= len(move) {
+			return -1
+		}
+		i = move[i]
+	}
+	return i
+}

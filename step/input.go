@@ -18,12 +18,14 @@ type Ref struct {
 	Path   string `json:"path,omitempty"` // in the tree that the output is; "": all of it
 }
 
-func (r Ref) String() string {
-	s := r.Step + "." + r.Output
-	if r.Path != "" {
-		s += "[" + strconv.Quote(r.Path) + "]"
+func (r Ref) String() string { return r.Step + "." + r.OutputName() }
+
+// OutputName is the output with the file or folder that is named of it.
+func (r Ref) OutputName() string {
+	if r.Path == "" {
+		return r.Output
 	}
-	return s
+	return r.Output + "[" + strconv.Quote(r.Path) + "]"
 }
 
 // Whole is the output that a reference names, or a part of.

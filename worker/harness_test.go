@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -78,6 +79,12 @@ type textConfig struct {
 	Last  int         `hcl:"last,optional" help:"write only that many bytes of the end"`
 }
 
+// treeConfig is a kind whose output is files with their texts.
+type treeConfig struct {
+	Files map[string]string `hcl:"files" help:"texts by name"`
+	After step.Inputs       `hcl:"after,optional" help:"what to wait for"`
+}
+
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	return newBenchOf(t, 8)
@@ -140,7 +147,9 @@ func benchAt(t *testing.T, opts client.Options, slots int, codec payload.Codec, 
 			c.Text = ""
 			return b.write(ctx, x, c)
 		}}
-	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split))
+	tree := step.Kind[treeConfig]{Name: "tree", Version: 1, Doc: "Files.", Inline: true, Run: b.writeFiles,
+		Outputs: []step.Output{{Name: "out", Type: "files", Tree: true, Help: "files"}}}
+	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split), step.Define(tree))
 
 	opts.Identity, opts.Logger = "test", discard{}
 	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), workflows.Failures(codec.FailureConverter())
@@ -154,7 +163,8 @@ func benchAt(t *testing.T, opts client.Options, slots int, codec payload.Codec, 
 
 func (b *bench) activities() *activities.Activities {
 	return &activities.Activities{Store: b.store, Leases: lease.New(b.store.Leases, slog.New(slog.DiscardHandler)), Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
-		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}, Telemetry: b.shown}
+		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}, Telemetry: b.shown,
+		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil }}
 }
 
 func (b *bench) startWorker() {
@@ -211,6 +221,19 @@ func (b *bench) write(ctx context.Context, x *step.IO, c textConfig) error {
 		return err
 	}
 	return w.Close()
+}
+
+func (b *bench) writeFiles(ctx context.Context, x *step.IO, c treeConfig) error {
+	for name, text := range c.Files {
+		f, err := x.PutFile(ctx, name, strings.NewReader(text))
+		if err == nil {
+			err = x.LinkFile("out", f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *bench) count(text string) int64 {

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -45,14 +46,18 @@ how many have results. --outcomes=false draws without reading results.`,
 			if err != nil {
 				return a.TargetError(err)
 			}
-			g := graph.New(drive.GraphSteps(pl), expand)
+			var painted []string
 			if outcomes {
-				painted, err := a.planned(cmd.Context(), p)
+				v, colours, err := a.planned(cmd.Context(), p)
 				if err != nil {
 					a.Log.Warn("the graph does not show outcomes: the steps could not be planned", "err", err)
 				} else {
-					g.PaintPlan(painted)
+					pl, painted = v.Plan, colours
 				}
+			}
+			g := graph.New(drive.GraphSteps(pl), expand)
+			if painted != nil {
+				g.PaintPlan(painted)
 			}
 			if a.JSON {
 				return view.WriteJSON(a.Out, g)
@@ -70,10 +75,10 @@ how many have results. --outcomes=false draws without reading results.`,
 }
 
 // planned is what plan says about each step of a pipeline.
-func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, error) {
+func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) (session.Seen, []string, error) {
 	v, err := a.PreviewTargets(ctx, p, a.Targets, nil)
 	if err != nil {
-		return nil, err
+		return v, nil, err
 	}
 	resumes, err := journal.Resumable(ctx, a.Registry, v.Store, v.Preview)
 	out := make([]string, len(v.Items))
@@ -83,5 +88,5 @@ func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, erro
 			out[i] = "resume"
 		}
 	}
-	return out, err
+	return v, out, err
 }

@@ -158,9 +158,13 @@ func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error)
 		if in.Ref == nil {
 			return in, nil
 		}
-		e := Edge{Path: path, Step: in.Ref.Step, Output: in.Ref.Output, Index: index[in.Ref.Step]}
+		e := Edge{Path: path, Step: in.Ref.Step, Output: in.Ref.OutputName(), Index: index[in.Ref.Step]}
 		if r := v.Items[e.Index].Result; r != nil {
-			e.Digest = r.Outputs[e.Output].Digest.String()
+			a, err := in.Ref.In(r.Outputs[in.Ref.Output])
+			if err != nil {
+				return in, err
+			}
+			e.Digest = a.Digest.String()
 		}
 		edges = append(edges, e)
 		return in, nil

@@ -29,7 +29,7 @@ func (t *Trace) ReadFields(v *plan.Preview, kinds *step.Registry) error {
 				continue
 			}
 			for i, from := range t.Sources {
-				if from.Step == r.Input.Ref.Step && from.Output == r.Input.Ref.Output && !slices.Contains(from.Fields, r.Field()) {
+				if from.Step == r.Input.Ref.Step && from.Output == r.Input.Ref.OutputName() && !slices.Contains(from.Fields, r.Field()) {
 					t.Sources[i].Fields = append(from.Fields, r.Field())
 				}
 			}

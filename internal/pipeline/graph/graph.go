@@ -35,6 +35,8 @@ type Node struct {
 	Block string `json:"block"`           // step, table or figure
 	Count int    `json:"count,omitempty"` // instances; 0 if the block has no for_each
 
+	Unknown bool `json:"unknown,omitempty"` // how many instances there are is decided when others have run
+
 	Outcomes []Share `json:"outcomes,omitempty"` // of a graph that was painted
 }
 
@@ -61,7 +63,10 @@ func New(steps []Step, expand bool) Graph {
 			byID[id] = n
 			g.Nodes = append(g.Nodes, Node{Title: title(id), ID: id, Block: s.Block})
 		}
-		if id != s.Address {
+		switch _, any := strings.CutSuffix(s.Address, pipeline.AnyInstance); {
+		case any:
+			g.Nodes[n].Unknown = true
+		case id != s.Address:
 			g.Nodes[n].Count++
 		}
 		at[i] = n
@@ -95,6 +100,9 @@ func title(address string) string {
 }
 
 func (n Node) label() string {
+	if n.Unknown {
+		return strings.TrimSuffix(n.Title, " "+pipeline.AnyInstance) + " ×?"
+	}
 	if done, all := n.done(); all > 1 {
 		return fmt.Sprintf("%s %d/%d", n.Title, done, all)
 	}

@@ -230,6 +230,7 @@ func selectTargets(p *pipeline.Pipeline, deps [][]int, targets []string) ([]bool
 				found = true
 			}
 		}
+		found = found || slices.ContainsFunc(p.Skipped, func(s pipeline.Skipped) bool { return Matches(t, s.Address) })
 		if !found {
 			return nil, &UnknownTarget{Target: t, Near: nearest(t, p)}
 		}

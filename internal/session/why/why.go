@@ -83,6 +83,9 @@ func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, 
 		return nil, v.Store, err
 	}
 	answers, err := Now(ctx, f, func(address string) bool { return plan.Matches(target, address) })
+	for _, s := range v.Plan.Skipped {
+		answers = append(answers, Step{Address: s.Address, Outcome: "skipped", Reason: fmt.Sprintf("its when is false (%s)", s.Pos)})
+	}
 	return answers, v.Store, err
 }
 
@@ -185,7 +188,7 @@ func madeOf(s plan.Step, it plan.Item) (*Made, error) {
 	}
 	return m, plan.InputsOf(s.Task, func(path string, in step.Input) {
 		if in.Ref != nil {
-			m.Inputs = append(m.Inputs, Input{path, in.Ref.Step, in.Ref.Output, bound[path]})
+			m.Inputs = append(m.Inputs, Input{path, in.Ref.Step, in.Ref.OutputName(), bound[path]})
 		}
 	})
 }

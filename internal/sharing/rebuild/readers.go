@@ -48,7 +48,7 @@ func (r *runner) around(ctx context.Context) error {
 		}
 		err := plan.InputsOf(s.Task, func(_ string, in step.Input) {
 			if in.Ref != nil {
-				reads[*in.Ref] = append(reads[*in.Ref], i)
+				reads[in.Ref.Whole()] = append(reads[in.Ref.Whole()], i)
 			}
 		})
 		if err != nil {

@@ -1,0 +1,151 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/workflows"
+)
+
+// pieces is a pipeline whose steps are known only while it runs: those of split, then,
+// from what one of them wrote, whether last runs.
+func pieces(files string) string {
+	return `
+step "text" "slow" {
+  text = "slow"
+  hold = true
+}
+step "tree" "split" { files = { ` + files + ` } }
+step "text" "piece" {
+  for_each = files(step.tree.split.out, "p/*")
+  text     = "piece ${each.key} "
+  after    = each.file
+}
+step "short" "gather" {
+  text  = "all"
+  after = concat([step.text.slow.out], step.text.piece[*].out)
+}
+step "tree" "verdict" {
+  files = { "r.json" = jsonencode({ ok = true, names = ["x", "y"] }) }
+  after = step.text.piece[*].out
+}
+step "short" "good" {
+  when = json(step.tree.verdict.out, "r.json:ok")
+  text = "good"
+}
+step "short" "bad" {
+  when = !json(step.tree.verdict.out, "r.json:ok")
+  text = "bad"
+}
+step "short" "named" {
+  for_each = toset(json(step.tree.verdict.out, "r.json:names"))
+  text     = "named ${each.key}"
+  after    = try(step.short.good.out, step.short.bad.out)
+}
+`
+}
+
+// ended are the steps of a run's record.
+func (b *bench) ended(id string) string {
+	var all []string
+	for _, s := range b.record(id).Steps {
+		_, name, _ := strings.Cut(strings.TrimPrefix(s.Address, "step."), ".")
+		all = append(all, fmt.Sprintf("%s %s", name, s.Outcome))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// TestGrow runs steps that are known only when others have run, while a step that was begun
+// before is still at work; the worker is another one in the middle of it.
+func TestGrow(t *testing.T) {
+	b := newBench(t)
+	w := b.start(pieces(`"p/a" = "A", "p/b" = "B", "other" = "C"`), "1")
+	if got := b.next(); got != "slow" {
+		t.Fatal(got)
+	}
+	b.awaitState(func(s workflows.State) bool { return s.Counts[workflows.Ran] == 7 }, w) // all that does not need slow
+	b.queue.Stop()
+	b.startWorker()
+	for b.next() != "slow" { // "cancelled slow" of the first worker comes before
+	}
+	close(b.hold)
+	r, err := b.wait(w)
+	if err != nil || r.Ran != 9 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	const first = `gather ran, good ran, named["x"] ran, named["y"] ran, piece["a"] ran, piece["b"] ran, slow ran, split ran, verdict ran`
+	if got := b.ended("1"); got != first {
+		t.Errorf("got  %s\nwant %s", got, first)
+	}
+	b.keep("grown", w.GetID(), "")
+
+	// One piece is another one: it alone runs, and what gathers them.
+	w = b.start(pieces(`"p/a" = "A", "p/b" = "BB", "other" = "D"`), "2")
+	if r, err = b.wait(w); err != nil || r.Ran != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	const second = `gather ran, good hit, named["x"] hit, named["y"] hit, piece["a"] hit, piece["b"] ran, slow hit, split ran, verdict ran`
+	if got := b.ended("2"); got != second {
+		t.Errorf("got  %s\nwant %s", got, second)
+	}
+}
+
+// TestGrowWrong: what a step has made does not fit the pipeline, which is an error of the
+// steps that await it alone.
+func TestGrowWrong(t *testing.T) {
+	b := newBench(t)
+	src := strings.Replace(pieces(`"other" = "C"`), "hold = true", "", 1)
+	_, err := b.wait(b.start(src, "1"))
+	if err == nil || !strings.Contains(err.Error(), "There is no piece") || !strings.Contains(err.Error(), "t.hcl:8") {
+		t.Fatal(err)
+	}
+	if got := b.ended("1"); !strings.Contains(got, "piece[*] failed, slow ran, split ran") {
+		t.Error(got)
+	}
+	// With a repaired step it is as if nothing had been wrong.
+	repaired := strings.Replace(src, `"other"`, `"p/z"`, 1)
+	if r, err := b.wait(b.start(repaired, "2")); err != nil || r.Hit != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// TestGrowOften: many steps whose when awaits a step each do not cost a plan each, and all
+// of them are decided.
+func TestGrowOften(t *testing.T) {
+	b := newBench(t)
+	r, err := b.wait(b.start(`
+step "tree" "check" {
+  for_each = toset([for i in range(60) : format("%02d", i)])
+  files    = { "r.json" = jsonencode({ key = each.key, odd = tonumber(each.key) % 2 == 1 }) }
+}
+step "short" "odd" {
+  for_each = step.tree.check
+  when     = json(each.value.out, "r.json:odd")
+  text     = "odd ${each.key}"
+}
+step "short" "all" {
+  text  = "all"
+  after = step.short.odd[*].out
+}
+`, "1"))
+	if err != nil || r.Ran != 60+30+1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	grown := 0
+	for it := b.c.GetWorkflowHistory(context.Background(), t.Name()+"/1", "", false, 0); it.HasNext(); {
+		e, err := it.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.GrowActivity {
+			grown++
+		}
+	}
+	if grown == 0 || grown > 20 {
+		t.Errorf("the plan was made %d times", grown)
+	}
+}

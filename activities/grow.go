@@ -64,7 +64,7 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*p
 				return nil, err
 			}
 			if ds.HasErrors() {
-				return nil, notThePipeline{ds.Err()}
+				return nil, notThePipeline{errors.New(ds.Lines())}
 			}
 			return p, nil
 		},

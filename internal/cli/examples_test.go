@@ -31,7 +31,7 @@ func TestExamples(t *testing.T) {
 	}
 	files = append(files, example(filepath.Join("kmeans-study", "pipelines.hcl")), example(filepath.Join("second-paper", "pipelines.hcl")),
 		example(filepath.Join("postgresql", "pipelines.hcl")), example(filepath.Join("from-dvc", "pipelines.hcl")),
-		example(filepath.Join("from-snakemake", "pipelines.hcl")), example(filepath.Join("from-snakemake", "checkpoint", "pipelines.hcl")),
+		example(filepath.Join("from-snakemake", "pipelines.hcl")), example(filepath.Join("ports", "split", "pipelines.hcl")), example(filepath.Join("ports", "checkpoint", "pipelines.hcl")),
 		filepath.Join("..", "pipeline", "starter", "study", "pipelines.hcl"), filepath.Join("..", "pipeline", "starter", "nq", "pipelines.hcl"), filepath.Join("..", "..", "bench", "run_train.hcl"))
 	var beside []string // the paper's pipeline, of which TestAddedSteps loads each alone
 	for _, f := range files {

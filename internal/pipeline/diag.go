@@ -73,6 +73,21 @@ func (e *Invalid) Error() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// Lines are the errors in few words, a line each with its place.
+func (ds Diagnostics) Lines() string {
+	const most = 5
+	var lines []string
+	for _, d := range ds.List {
+		if d.Severity == hcl.DiagError {
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", d.Subject.Filename, d.Subject.Start.Line, d.Detail))
+		}
+	}
+	if n := len(lines) - most; n > 0 {
+		lines = append(lines[:most], fmt.Sprintf("and %s more", words.Count(n, "error")))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // MarshalJSON writes a list of objects with severity, summary, detail and range.
 func (ds Diagnostics) MarshalJSON() ([]byte, error) {
 	type place struct {

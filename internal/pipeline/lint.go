@@ -87,7 +87,7 @@ func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression) bool {
 func (l *loader) lintTwins() {
 	first := map[string]*node{}
 	for _, n := range l.blocks {
-		if n.block.forEach != nil || n.block.typ != "step" || len(l.steps[n]) != 1 {
+		if n.block.forEach != nil || n.block.typ != "step" || len(l.steps[n]) != 1 || l.steps[n][0].Pending() {
 			continue
 		}
 		task := l.steps[n][0].Task

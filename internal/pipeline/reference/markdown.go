@@ -33,7 +33,12 @@ Steps, tables and figures take, besides the attributes below:
 - ` + "`for_each`" + `: a map or object, a set or list of strings, or another block that has
   for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
+- ` + "`when`" + `: the step is skipped where this is false.
+
 - ` + "`resources { queue = \"gpu\" }`" + `: which workers run it; never part of a cache key.
+
+What other steps have made may decide both: ` + "`for_each = files(step.KIND.NAME.OUTPUT, \"PATTERN\")`, `json(…)`" + ` and
+` + "`allow_empty`" + `: [pipelines.md](pipelines.md#steps-that-are-known-only-at-run-time).
 
 A step reads what its attributes refer to and follows the steps that make it; there is no other
 order. Everything but the contents of artifacts is known before anything runs, and so are the fields of JSON that a

@@ -27,6 +27,11 @@ func runDAG(args []string) (sample, error) {
 	}
 	defer os.RemoveAll(dir)
 	write := func(edit string) error {
+		if shape == "pieces" || shape == "written" {
+			if err := writePieces(dir, n, edit); err != nil {
+				return err
+			}
+		}
 		name, text := "pipelines.hcl", redsiText(shape, n, edit)
 		if tool == "snakemake" {
 			name, text = "Snakefile", snakemakeText(shape, n)
@@ -47,7 +52,7 @@ func runDAG(args []string) (sample, error) {
 		s, err = command("run")
 	case "load":
 		s, err = command("load")
-	case "again", "plan", "cutoff":
+	case "again", "plan", "cutoff", "changed":
 		if s, err = command("run"); err != nil {
 			break
 		}
@@ -55,7 +60,7 @@ func runDAG(args []string) (sample, error) {
 		if what == "plan" {
 			verb = "plan"
 		}
-		if what == "cutoff" {
+		if what == "cutoff" || what == "changed" {
 			err = write(" # edited")
 		}
 		if err == nil {
@@ -78,7 +83,16 @@ func runDAG(args []string) (sample, error) {
 	}
 	s.Work = float64(n)
 	s.Check = fmt.Sprintf("%s %d %s", shape, n, what)
-	if err == nil && what != "load" {
+	switch {
+	case err != nil || what == "load":
+	case what == "changed" && tool == "redsi":
+		s.Check += fmt.Sprintf(", %d results", resultsIn(dir))
+		if found, want := resultsIn(dir), n+2+3; found != want { // split, the piece and what gathers them are new
+			err = fmt.Errorf("%d results, not %d", found, want)
+		}
+	case shape == "pieces" || shape == "written":
+		err = gathered(dir, tool, n, what == "changed")
+	default:
 		err = complete(dir, tool, n)
 	}
 	return s, err
@@ -146,6 +160,19 @@ func whole(dir, program string, args []string) (sample, error) {
 // not what it writes.
 func redsiText(shape string, n int, edit string) string {
 	var b strings.Builder
+	switch shape {
+	case "pieces", "written":
+		return piecesText(shape, n)
+	case "steps":
+		fmt.Fprintf(&b, `step "command" "c" {
+  for_each = { for i in range(%d) : format("%%05d", i) => i }
+  argv     = ["sh", "-c", each.value == 0 ? "echo 0 > out/x" : "(cat in/p/x; echo ${each.value}) | tail -n 3 > out/x"]
+  inputs   = { for i in [each.value - 1] : "p" => step.command.c[format("%%05d", i)].out if i >= 0 }
+  outputs  = ["x"]
+}
+`, n)
+		return b.String()
+	}
 	if shape == "wide" {
 		fmt.Fprintf(&b, `step "command" "w" {
   for_each = toset(flatten([for i in range(%d) : [for j in range(100) : tostring(100 * i + j)]]))
@@ -169,6 +196,9 @@ func redsiText(shape string, n int, edit string) string {
 
 func snakemakeText(shape string, n int) string {
 	var b strings.Builder
+	if shape == "pieces" {
+		return snakemakePieces
+	}
 	fmt.Fprintf(&b, "rule all:\n    input: expand('out/{i}', i=range(%d))\n\n", n)
 	if shape == "wide" {
 		b.WriteString("rule w:\n    output: 'out/{i}'\n    shell: 'echo {wildcards.i} > {output}'\n")

@@ -1,8 +1,8 @@
 // What table.h promises, by libtorch's CUDAGraph. It is compiled apart from redsi, against CUDA's headers (the part
 // cuda-graphs), and names no library: libtorch's two halves and CUDA's runtime are loaded before it.
 //
-// Never run on a card. mend_test.go runs it with libtorch's own code over a CUDA runtime of software. What is known of
-// libtorch 2.11.0 without a card, by its headers, its code and that test:
+// It was run on an H200 (docs/card.md); mend_test.go runs it with libtorch's own code over a CUDA runtime of software.
+// What is known of libtorch 2.11.0 by its headers, its code and that test:
 // - CUDAGraph registers the card's default generator itself. A replay draws from that one's seed and offset of then,
 //   and moves the offset on, so that numbers are those of a step that is not recorded. A seed is set before a replay,
 //   never while it is recorded. Meanwhile another thread that draws from the same generator fails.
@@ -22,6 +22,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
@@ -116,6 +117,10 @@ struct Graph final : at::cuda::CUDAGraph {
   void begin(int device, Graph *beside) {
     const c10::MempoolId_t shared = beside ? beside->pool() : c10::MempoolId_t{0, 0};
     taken = std::make_unique<Taken>(device);
+    // The host is ahead of the card: replays that it has asked for still read the generator's seed, which the recording
+    // writes, and what lies in cuBLAS's workspace of this stream, which the product below writes. Neither is ordered
+    // with this stream, so the card comes to rest first.
+    c10::cuda::device_synchronize();
     {
       // cuBLAS makes a handle for a thread, and libtorch a workspace for it on a stream, when they are first used: now,
       // since the one may not be made while it is recorded, and the other would lie in the graph's memory for good.

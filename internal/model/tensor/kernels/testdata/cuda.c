@@ -30,8 +30,14 @@ static status unsafe(void) {
   return last = not_permitted;
 }
 
+// Whether the card may still be at a replay on the default stream. What it reads must not be written by another one.
+static int replaying;
+
 // What a stream is asked to do. While another one is recorded, an update would be done without it.
-static status work(stream *s) { return does(s && s->capturing ? "recorded" : recording ? "done while it records" : "launch"); }
+static status work(stream *s) {
+  if (s && !s->capturing && replaying) return does("beside a replay");
+  return does(s && s->capturing ? "recorded" : recording ? "done while it records" : "launch");
+}
 
 status cudaGetDeviceCount(int *n) { *n = 1; return ok; }
 status cudaDriverGetVersion(int *v) { *v = 13000; return ok; }
@@ -69,7 +75,11 @@ status cudaFree(void *p) {
   return ok;
 }
 status cudaMemsetAsync(void *p, int v, size_t n, stream *s) { return work(s); }
-status cudaDeviceSynchronize(void) { return unsafe(); }
+status cudaDeviceSynchronize(void) {
+  const status s = unsafe();
+  if (s == ok) replaying = 0;
+  return s;
+}
 status cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return ok; }
 status cudaStreamCreateWithPriority(stream **s, unsigned flags, int priority) { *s = calloc(1, sizeof **s); return ok; }
 status cudaStreamQuery(stream *s) { return ok; }
@@ -143,7 +153,10 @@ status cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long lon
   *exec = malloc(1);
   return ok;
 }
-status cudaGraphLaunch(void *exec, stream *s) { return does("replay"); }
+status cudaGraphLaunch(void *exec, stream *s) {
+  replaying = 1;
+  return does("replay");
+}
 status cudaGraphDestroy(void *graph) { free(graph); return does("destroy"); }
 status cudaGraphExecDestroy(void *exec) { free(exec); return does("exec destroy"); }
 

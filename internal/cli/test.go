@@ -140,7 +140,7 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	if err != nil {
 		return nil, err
 	}
-	w := testfile.World{Scope: scope, Steps: world.Steps(p, v.Preview)}
+	w := testfile.World{Scope: scope, Steps: world.Steps(v.Pipeline, v.Preview)}
 	if r.Command == testfile.Apply {
 		if err := b.run(ctx, runOptions{RunOptions: drive.RunOptions{Cluster: drive.Cluster{Embedded: true}, Whole: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
 			return nil, err
@@ -148,6 +148,7 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 		if v, err = b.PreviewTargets(ctx, p, b.Targets, session.Everything); err != nil {
 			return nil, err
 		}
+		w.Steps = world.After(w.Steps, world.Steps(v.Pipeline, v.Preview))
 		world.Results(ctx, v.Store, v.Preview, &w)
 	}
 	return r.Check(w)

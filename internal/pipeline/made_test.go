@@ -67,6 +67,17 @@ func drawn(p *pipeline.Pipeline) string {
 	return strings.ReplaceAll(b.String(), "step.command.", "")
 }
 
+const pieceModule = `
+variable "tree" { type = any }
+variable "deep" { type = list(string) }
+step "command" "p" {
+  for_each = files(var.tree, "chunks/*")
+  inputs   = { f = each.file }
+}
+step "command" "q" { run = var.deep }
+output "parts" { value = step.command.p[*].out }
+`
+
 func TestMade(t *testing.T) {
 	const split = `step "command" "split" { outputs = ["chunks/", "list.json", "raw.txt"] }
 `
@@ -194,6 +205,29 @@ step "command" "m" {
   inputs   = { prev = step.command.m[local.before[each.key]].out }
 }`, nil, `step.command.m["a"] -> step.command.m["c"] -> step.command.m["b"] -> step.command.m["a"]`},
 		{"chain over itself", `step "command" "m" { for_each = step.command.m }`, nil, "in a circle"},
+		{"in a module", split + `
+module "m" {
+  source = "./m"
+  tree   = step.command.split.out
+  deep   = json(step.command.split.out, "list.json:deep")
+}
+step "command" "c" { lists = { x = module.m.parts } }`, nil,
+			"split\nc awaits [split.out] after [module.m.p[*]]\nmodule.m.p[*] awaits [split.out]\nmodule.m.q awaits [split.out]\n"},
+		{"in a module that is known", split + `
+module "m" {
+  source = "./m"
+  tree   = step.command.split.out
+  deep   = json(step.command.split.out, "list.json:deep")
+}
+step "command" "c" { lists = { x = module.m.parts } }`, made{"step.command.split.out": {"list.json": `{"deep": ["yes"]}`, "chunks/1": ""}},
+			"split\nc reads [module.m.p[\"1\"].out]\nmodule.m.p[\"1\"] reads [split.out[\"chunks/1\"]]\nmodule.m.q\n"},
+		{"modules that are not known", split + `
+module "m" {
+  for_each = files(step.command.split.out, "chunks/*")
+  source   = "./m"
+  tree     = step.command.split.out
+  deep     = []
+}`, nil, "cannot wait for what a step makes"},
 		{"table", split + `
 step "command" "a" {
   for_each = files(step.command.split.out, "chunks/*")
@@ -203,7 +237,9 @@ table "t" { data = step.command.a[*].out }
 `, nil, "split\na[*] awaits [split.out]\ntable.t awaits [split.out] after [a[*]]\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(c.source)}, pipeline.Options{Registry: pieceKinds(), Made: c.made.look})
+			p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(c.source)}, pipeline.Options{Registry: pieceKinds(), Made: c.made.look, Module: func(string, string) (map[string][]byte, error) {
+				return map[string][]byte{"m/m.hcl": []byte(pieceModule)}, nil
+			}})
 			got := ""
 			if ds.HasErrors() {
 				var b strings.Builder

@@ -115,6 +115,9 @@ func (l *loader) linkModule(n *node) {
 func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 	m := n.module
 	instances, ok := l.instances(m.forEach, ctx)
+	if !ok && l.now.any() {
+		l.diags.error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+	}
 	if !ok || m.files == nil {
 		return
 	}

@@ -92,6 +92,16 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 		return nil, nil, err
 	}
 	se.Secrets, se.Results = p.Secrets, p.Results
+	if !slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return s.Pending() }) {
+		return s, p, ctx.Err()
+	}
+	if _, _, err := se.planGrown(ctx, p, se.File, nil, pipeline.ReadFile); err != nil || se.made == nil {
+		return s, p, ctx.Err() // what is not known stays so
+	}
+	o.Made = se.made
+	if grown, gp, _ := pipeline.Open(sources, o); gp != nil {
+		s, p = grown, gp
+	}
 	return s, p, ctx.Err()
 }
 

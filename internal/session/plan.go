@@ -67,6 +67,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 	first, origin := p, p.Origin()
 	return plan.Grower{
 		Load: func(made func(step.Ref) (*pipeline.Made, error)) (*pipeline.Pipeline, error) {
+			se.made = made
 			p, ds := origin.Load(pipeline.Options{Registry: se.Registry, Vars: first.Secrets, ReadFile: read, Made: made, Stop: ctx.Err})
 			if err := ctx.Err(); err != nil {
 				return nil, err

@@ -46,8 +46,10 @@ type Session struct {
 	Modules   *modules.Reader
 	Variables map[string]string // to show
 
-	Belief    *belief.Belief // of the newest preview
-	libraries planLibraries  // of all plans
+	Belief *belief.Belief // of the newest preview
+
+	made      func(step.Ref) (*pipeline.Made, error) // by the steps of the pipeline that was planned last, if some were pending
+	libraries planLibraries                          // of all plans
 }
 
 // Talk tells a person what goes on.

@@ -56,7 +56,8 @@ func (dr *Driver) ReadySecond(ctx context.Context, v *plan.Preview) <-chan error
 		if it.Outcome == plan.Hit || err != nil {
 			continue
 		}
-		if dr.Registry.Lookup(v.Plan.Steps[i].Task.Kind).NeedsSecond(tree) {
+		spec := dr.Registry.Lookup(v.Plan.Steps[i].Task.Kind)
+		if spec.NeedsSecond(tree) || v.Plan.Steps[i].Pending() && spec.SecondFor() != "" {
 			n++
 		}
 	}

@@ -87,6 +87,18 @@ func Steps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 	return steps
 }
 
+// After are the steps after a run, with what was known of them before it.
+func After(before, after []testfile.Step) []testfile.Step {
+	outcomes := map[string]string{}
+	for _, s := range before {
+		outcomes[s.Address] = s.Outcome
+	}
+	for i, s := range after {
+		after[i].Outcome = cmp.Or(outcomes[s.Address], strings.ToUpper(string(plan.Maybe)))
+	}
+	return after
+}
+
 // Results lets assertions read the results of a preview that kept them.
 func Results(ctx context.Context, store artifacts.Store, v *plan.Preview, w *testfile.World) {
 	results := map[string]*artifacts.Result{}

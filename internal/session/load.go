@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -105,7 +106,25 @@ func (se *Session) Reader(file string) *modules.Reader {
 
 // Options are the options of every load of a pipeline.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
-	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local, ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
+	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
+		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Module: mods.For(ctx)}
+}
+
+// digester hashes files, and remembers what it hashed as plans do for local sources.
+func (se *Session) digester(ctx context.Context) func(name string) (string, error) {
+	open := sync.OnceValues(func() (*lockfile.Sources, error) { return lockfile.Open("", ".", se.MemoFile()) })
+	return func(name string) (string, error) {
+		src, err := open()
+		if err != nil {
+			return "", err
+		}
+		pin, err := src.LocalFile(ctx, filepath.FromSlash(name))
+		if err != nil {
+			return "", err
+		}
+		_ = src.Save() // losing it costs only hashing
+		return pin.SHA256.Hex(), nil
+	}
 }
 
 // Read reads and evaluates a pipeline with given values of its variables.

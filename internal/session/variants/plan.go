@@ -125,7 +125,7 @@ func (c *comparer) readCommit(ctx context.Context, v Variant, g session.Given) (
 	}
 	mods.Pins, mods.Update = locked.Lock, nil
 	o := c.Options(ctx, g, mods)
-	o.ReadFile, o.Stop = files.ReadFile, ctx.Err
+	o.ReadFile, o.Stop, o.List, o.Digest = files.ReadFile, ctx.Err, files.Listing, files.DigestOf(o.Digest)
 	o.Module = files.Module(mods.Open)
 	p, ds := pipeline.Load(sources, o)
 	return p, ds, files, nil

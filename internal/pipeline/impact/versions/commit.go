@@ -146,6 +146,38 @@ func (c *Files) LocalFile(ctx context.Context, base, name string, here func(ctx 
 	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
 }
 
+// Listing is pipeline.List of a folder in the commit or, if it has no file below it, on this
+// machine.
+func (c *Files) Listing(folder, pattern string) ([]string, error) {
+	below := c.commit.Below(folder)
+	if len(below) == 0 {
+		names, err := pipeline.List(folder, pattern)
+		if err != nil {
+			return nil, err
+		}
+		c.here[folder] = true
+		return names, nil
+	}
+	return slices.DeleteFunc(below, func(name string) bool {
+		return !pipeline.Matches(pattern, name) || !c.commit.Has(path.Join(filepath.ToSlash(folder), name))
+	}), nil
+}
+
+// DigestOf hashes a file for an expression; here does so on this machine.
+func (c *Files) DigestOf(here func(name string) (string, error)) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		if !c.commit.Has(name) {
+			sum, err := here(name)
+			if err == nil {
+				c.here[name] = true
+			}
+			return sum, err
+		}
+		sum, _, err := c.commit.Digest(c.ctx, name)
+		return artifacts.Digest(sum).Hex(), err
+	}
+}
+
 // FromHere are the files that were read from this machine, sorted.
 func (c *Files) FromHere() []string { return slices.Sorted(maps.Keys(c.here)) }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
@@ -87,20 +86,16 @@ var toText = func() function.Function {
 	})
 }()
 
-func listParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowDynamicType: true}
-}
-
 // elements are those of a list, set or tuple.
-func elements(args []cty.Value, i int) ([]cty.Value, error) {
-	if t := args[i].Type(); !t.IsListType() && !t.IsSetType() && !t.IsTupleType() {
-		return nil, function.NewArgErrorf(i, "want a list, got %s", t.FriendlyName())
+func elements(v cty.Value) ([]cty.Value, error) {
+	if t := v.Type(); !t.IsListType() && !t.IsSetType() && !t.IsTupleType() {
+		return nil, fmt.Errorf("want a list, got %s", t.FriendlyName())
 	}
-	return args[i].AsValueSlice(), nil
+	return v.AsValueSlice(), nil
 }
 
 var only = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
-	list, err := elements(args, 0)
+	list, err := elements(args[0])
 	switch {
 	case err != nil:
 		return cty.NilVal, err
@@ -110,10 +105,10 @@ var only = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, e
 		return cty.NullVal(cty.DynamicPseudoType), nil
 	}
 	return list[0], nil
-}, listParam("list"))
+}, anyParam("list"))
 
 var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
-	list, err := elements(args, 0)
+	list, err := elements(args[0])
 	if err != nil {
 		return cty.NilVal, err
 	}
@@ -123,49 +118,4 @@ var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
 		}
 	}
 	return cty.NilVal, errors.New("it does not have that value")
-}, listParam("list"), listParam("value"))
-
-var matchKeys = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
-	var lists [3][]cty.Value
-	for i := range lists {
-		var err error
-		if lists[i], err = elements(args, i); err != nil {
-			return cty.NilVal, err
-		}
-	}
-	if n, keys := len(lists[0]), len(lists[1]); n != keys {
-		return cty.NilVal, function.NewArgErrorf(1, "there are %d keys for %d values", keys, n)
-	}
-	wanted := map[int][]cty.Value{}
-	for _, w := range lists[2] {
-		wanted[w.Hash()] = append(wanted[w.Hash()], w)
-	}
-	var kept []cty.Value
-	for i, k := range lists[1] {
-		if slices.ContainsFunc(wanted[k.Hash()], k.RawEquals) {
-			kept = append(kept, lists[0][i])
-		}
-	}
-	return cty.TupleVal(kept), nil
-}, listParam("values"), listParam("keys"), listParam("wanted"))
-
-var transpose = valueFunc(cty.Map(cty.List(cty.String)), func(args []cty.Value) (cty.Value, error) {
-	turned := map[string][]string{}
-	for it := args[0].ElementIterator(); it.Next(); {
-		k, list := it.Element()
-		for _, e := range list.AsValueSlice() {
-			if e.IsNull() {
-				return cty.NilVal, fmt.Errorf("the list of %q has a null", k.AsString())
-			}
-			turned[e.AsString()] = append(turned[e.AsString()], k.AsString())
-		}
-	}
-	if len(turned) == 0 {
-		return cty.MapValEmpty(cty.List(cty.String)), nil
-	}
-	m := map[string]cty.Value{}
-	for k, names := range turned {
-		m[k] = textList(names)
-	}
-	return cty.MapVal(m), nil
-}, function.Parameter{Name: "map", Type: cty.Map(cty.List(cty.String))})
+}, anyParam("list"), anyParam("value"))

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/step"
 )
 
 // try checks what expressions of a file's text give: JSON, or what the error has if it begins
@@ -41,7 +43,6 @@ func TestYAML(t *testing.T) {
 		{"d: 2024-05-01\nt: 2024-05-01T10:00:00Z", `{"d":"2024-05-01","t":"2024-05-01T10:00:00Z"}`},
 		{"'1': a\n2: b\ntrue: c\n1.50: d", `{"1":"a","1.50":"d","2":"b","true":"c"}`},
 		{"a: |\n  x\n  y\nb: >-\n  x\n  y\n", `{"a":"x\ny\n","b":"x y"}`},
-		{"[!!str 1, !!int '2', !!float 3]", `["1",2,3]`},
 		{"base: &b {lr: 1, n: 2}\nx: {<<: *b, n: 3}\ny: {<<: [{z: 0, lr: 9}, *b]}", `{"base":{"lr":1,"n":2},"x":{"lr":1,"n":3},"y":{"lr":9,"n":2,"z":0}}`},
 		{"a: 1\nb: 2\na: 3", `!line 3: the key "a" is already in line 1`},
 		{"a: 1\n1: 2\n'1': 3", `!line 3: the key "1" is already in line 2`},
@@ -52,10 +53,9 @@ func TestYAML(t *testing.T) {
 		{"a: [1\nb: 2", `!line `},
 		{"? [a, b]\n: 1", `!line 1: a key is a text or a number`},
 		{"~: 1", `!line 1: a key is a text or a number`},
-		{"a: !foo 1", `!line 1: the tag !foo is not read`},
-		{"a: !!binary aGk=", `!line 1: the tag !!binary is not read`},
-		{"a: !!set {x}", `!line 1: the tag !!set is not read`},
-		{"a: !!int x", `!line 1: "x" is not what its tag !!int says`},
+		{"a: !foo 1", `!line 1: tags such as !foo are not read`},
+		{"a: !!binary aGk=", `!line 1: tags such as !!binary`},
+		{"a: !!set {x}", `!line 1: tags such as !!set`},
 		{"x: {<<: 1}", `!line 1: << takes a mapping`},
 		{"a: &a [*a]", `!nested more than 100 deep, or one contains itself`},
 		{laughs, `!those that aliases repeat among them`},
@@ -82,7 +82,7 @@ func TestTOML(t *testing.T) {
 		{"a = 0.1\nb = 1e-4\nc = 1_000\n[t]\nx = ['a', true]\n[[l]]\ny = 1\n[[l]]\ny = 2", `{"a":0.1,"b":0.0001,"c":1000,"l":[{"y":1},{"y":2}],"t":{"x":["a",true]}}`},
 		{"d = 2024-05-01\nt = 10:30:00.5\nl = 2024-05-01T10:00:00\nz = 2024-05-01T10:00:00+02:00", `{"d":"2024-05-01","l":"2024-05-01T10:00:00","t":"10:30:00.5","z":"2024-05-01T10:00:00+02:00"}`},
 		{"a = 1\na = 2", `!line 2`},
-		{"[t]\nx = [1, nan]", `!t.x[1]: NaN is not a number`},
+		{"[t]\nx = [1, nan]", `!NaN is not a number`},
 		{"a = " + strings.Repeat("[", 100000), `!nested more than`},
 		{strings.Repeat("a.", 1000) + "b = 1", `!nested more than 100 deep`},
 	})
@@ -136,7 +136,7 @@ func TestFileset(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := pipeline.Options{List: pipeline.List, Digest: func(name string) (string, error) { return "sum of " + name, nil }}
+	o := pipeline.Options{List: pipeline.List, Digest: func(name string) (step.Pin, error) { return step.Pin{SHA256: artifacts.Sum([]byte(name))}, nil }}
 	for call, want := range map[string]string{
 		`"data", "*.csv"`:      `["a.csv","b.csv","in.csv"]`,
 		`"data", "**/*.csv"`:   `["a.csv","b.csv","in.csv","x/y/c.csv"]`,
@@ -162,7 +162,7 @@ func TestFileset(t *testing.T) {
 			t.Errorf("fileset(%s) is %s, %v; want %s", call, got, err, want)
 		}
 	}
-	if got, err := of(t, `filesha256("data/a.csv")`, nil, o); err != nil || got != "sum of data/a.csv" {
+	if got, err := of(t, `filesha256("data/a.csv")`, nil, o); err != nil || got != artifacts.Sum([]byte("data/a.csv")).Hex() {
 		t.Errorf("%s, %v", got, err)
 	}
 	if _, err := of(t, `filesha256("data/a.csv")`, nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "data/a.csv is not among the sources") {
@@ -180,10 +180,6 @@ func TestFunctionsOfTerraform(t *testing.T) {
 		`one([1, 2])`:                         `!it has 2 elements`,
 		`one("a")`:                            `!want a list, got string`,
 		`index(["a"], "b")`:                   `!it does not have that value`,
-		`matchkeys([1], ["a", "b"], ["a"])`:   `!there are 2 keys for 1 values`,
-		`matchkeys([], [], ["a"])`:            `[]`,
-		`transpose({})`:                       `{}`,
-		`transpose({ a = [null] })`:           `!has a null`,
 		`base64decode("/w==")`:                `!is not UTF-8 text`,
 		`base64decode("?")`:                   `!illegal base64`,
 		`base64decode(base64encode("é\n"))`:   `"é\n"`,

@@ -90,7 +90,7 @@ func fileFunctions(o outside) fileFuncs {
 		template: valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 			s, err := o.render(args[0].AsString(), args[1])
 			return cty.StringVal(s), err
-		}, textParam("path"), function.Parameter{Name: "vars", Type: cty.DynamicPseudoType, AllowDynamicType: true}),
+		}, textParam("path"), anyParam("vars")),
 	}
 }
 

@@ -87,6 +87,7 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 	full := beside(dir, folder)
 	of := [2]string{full, pattern}
 	names, ok := l.Found.Lists[of]
+	var err error
 	switch {
 	case !doublestar.ValidatePattern(pattern):
 		return nil, fmt.Errorf("%q is not a pattern: * and ? stand for characters of a name, ** for any folders, [a-z] for one character, {a,b} for either", pattern)
@@ -94,34 +95,34 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 		return nil, fmt.Errorf("the pattern %q leads out of the folder: name the folder that it starts from as the first argument", pattern)
 	case ok:
 	case l.List == nil:
-		return nil, fmt.Errorf("the files of %s are not among the sources of this pipeline", full)
+		err = fmt.Errorf("the files of %s are not among the sources of this pipeline", full)
 	default:
-		var err error
-		if names, err = l.List(full, pattern); err != nil {
-			return nil, err
-		}
+		names, err = l.List(full, pattern)
 	}
 	for _, name := range names {
 		if invalidUTF8([]byte(name)) >= 0 || notNFC([]byte(name)) > 0 {
 			return nil, fmt.Errorf("the name of the file %q in %s is not in UTF-8 and Unicode's form NFC: rename it", name, full)
 		}
 	}
-	l.found.Lists[of] = names
-	return names, nil
+	if err == nil {
+		l.found.Lists[of] = names
+	}
+	return names, err
 }
 
 // digestBeside is filesha256().
 func (l *loader) digestBeside(dir, name string) (string, error) {
 	full := beside(dir, name)
 	sum, ok := l.Found.Digests[full]
+	if !ok && l.Digest == nil {
+		return "", fmt.Errorf("%s is not among the sources of this pipeline", full)
+	}
 	if !ok {
-		if l.Digest == nil {
-			return "", fmt.Errorf("%s is not among the sources of this pipeline", full)
-		}
-		var err error
-		if sum, err = l.Digest(full); err != nil {
+		pin, err := l.Digest(full)
+		if err != nil {
 			return "", err
 		}
+		sum = pin.SHA256.Hex()
 	}
 	l.found.Digests[full] = sum
 	return sum, nil

@@ -70,7 +70,6 @@ func library(files fileFuncs) []group {
 			{"keys", "map", "The keys of a map, sorted.", stdlib.KeysFunc},
 			{"length", "value", "The number of elements, or of a string's characters.", length},
 			{"lookup", "map, key, default", "A value of a map by key, or a default.", stdlib.LookupFunc},
-			{"matchkeys", "values, keys, wanted", "The values at the places at which keys has one of wanted.", matchKeys},
 			{"merge", "maps...", "Maps or objects as one; later ones win.", stdlib.MergeFunc},
 			{"one", "list", "The only element of a list, or null if it is empty.", only},
 			{"range", "start, limit, step", "Numbers from start to limit by step, excluding the limit.", stdlib.RangeFunc},
@@ -82,7 +81,6 @@ func library(files fileFuncs) []group {
 			{"setunion", "sets...", "The elements that any set has.", stdlib.SetUnionFunc},
 			{"slice", "list, start, end", "The elements of a list from start up to end, excluding end.", stdlib.SliceFunc},
 			{"sort", "list", "A list of strings in order.", stdlib.SortFunc},
-			{"transpose", "map", "A map of lists, turned around: each element with the keys that have it.", transpose},
 			{"values", "map", "The values of a map, by key.", stdlib.ValuesFunc},
 			{"zipmap", "keys, values", "A map of a list of keys and a list of values.", stdlib.ZipmapFunc},
 		}},
@@ -227,6 +225,10 @@ func textParam(name string) function.Parameter {
 	return function.Parameter{Name: name, Type: cty.String}
 }
 
+func anyParam(name string) function.Parameter {
+	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowDynamicType: true}
+}
+
 func textFunc(name string, f func(string) string) function.Function {
 	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) { return cty.StringVal(f(args[0].AsString())), nil }, textParam(name))
 }
@@ -243,11 +245,6 @@ func decoder(name string, f func(text []byte) (cty.Value, error)) function.Funct
 		return f([]byte(text))
 	}, textParam("text"))
 }
-
-var yamlEncode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
-	s, err := encodeYAML(args[0])
-	return cty.StringVal(s), err
-}, function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowDynamicType: true})
 
 var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 	b, err := base64.StdEncoding.DecodeString(args[0].AsString())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/step"
 )
 
 const opaqueSource = `
@@ -24,7 +25,7 @@ func opaqueScope(t *testing.T) *pipeline.Scope {
 	t.Helper()
 	s, p, ds := pipeline.Open(map[string][]byte{"p.hcl": []byte(opaqueSource)}, pipeline.Options{Registry: kinds(),
 		ReadFile: func(string) ([]byte, error) { return []byte("1"), nil },
-		List:     func(string, string) ([]string, error) { return []string{"1"}, nil }, Digest: func(string) (string, error) { return "1", nil }})
+		List:     func(string, string) ([]string, error) { return []string{"1"}, nil }, Digest: func(string) (step.Pin, error) { return step.Pin{}, nil }})
 	if p == nil {
 		t.Fatal(ds.Err())
 	}

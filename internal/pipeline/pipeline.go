@@ -100,10 +100,10 @@ type Options struct {
 	// ReadFile reads what file() names; nil if only Sources are to be had.
 	ReadFile func(name string) ([]byte, error)
 
-	// List lists what fileset() names and Digest hashes, in hexadecimal, what filesha256()
-	// names, unless Found has it; nil if only Found is to be had.
+	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
+	// has it; nil if only Found is to be had.
 	List   func(folder, pattern string) ([]string, error)
-	Digest func(name string) (string, error)
+	Digest func(name string) (step.Pin, error)
 	Found  Found
 
 	// Module returns the pipeline files that a module's source names, as a source in

@@ -188,7 +188,7 @@ func TestFunctions(t *testing.T) {
 		"pow": `pow(2, 3)`, "signum": `signum(-2)`, "sum": `sum([1, 2])`, "can": `can(1)`, "csvdecode": `csvdecode("a\n1")`, "jsondecode": `jsondecode("[1]")`,
 		"jsonencode": `jsonencode([1])`, "tobool": `tobool("true")`, "tolist": `tolist([1])`, "tomap": `tomap({ a = 1 })`, "tonumber": `tonumber("1")`,
 		"toset": `toset([1])`, "fileset": `fileset("data", "*")`, "filesha256": `filesha256("big.bin")`, "templatefile": `templatefile("t.tmpl", { n = 2 })`,
-		"index": `index(["a", "b"], "b")`, "matchkeys": `matchkeys([1, 2, 3], ["a", "b", "a"], ["a"])`, "one": `one([1])`, "transpose": `transpose({ a = ["x", "y"], b = ["x"] })`,
+		"index": `index(["a", "b"], "b")`, "one": `one([1])`,
 		"setsymmetricdifference": `setsymmetricdifference([1, 2], [2, 3])`, "base64decode": `base64decode("w6k=")`, "base64encode": `base64encode("é")`,
 		"md5": `md5("")`, "sha1": `sha1("")`, "sha256": `sha256("")`, "sha512": `sha512("")`, "strcontains": `strcontains("abc", "b")`,
 		"tomldecode": `tomldecode("a = 0.1")`, "yamldecode": `yamldecode("a: [1e-4, no]")`, "yamlencode": `yamlencode({ b = [1, "no"], a = null })`, "tostring": `tostring(1)`, "try": `try(nope[0], 1)`,

@@ -23,7 +23,7 @@ var noNesting = function.New(&function.Spec{
 
 // render is templatefile(): a template sees its variables and the functions, nothing else.
 func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
-	if t := vars.Type(); vars.IsNull() || !t.IsObjectType() && !t.IsMapType() {
+	if t := vars.Type(); !t.IsObjectType() && !t.IsMapType() {
 		return "", errors.New(`its variables are an object: { name = "value" }`)
 	}
 	b, err := l.readBeside(dir, name)
@@ -38,51 +38,38 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 		return "", err
 	}
 	full := beside(dir, name)
-	at := func(rng hcl.Range, summary, detail string) error {
-		if _, ok := l.diags.sources[full]; !ok && !l.anySensitive() {
-			l.diags.sources[full] = b
-		}
-		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}}
+	if !l.anySensitive() { // else no line of it is quoted
+		l.diags.sources[full] = b
 	}
 	tokens, _ := hclsyntax.LexTemplate(b, full, hcl.InitialPos)
-	if rng, err := badToken(tokens); err != nil {
-		return "", at(rng, err.summary, err.detail)
-	}
-	if rng, deep := tooDeep(tokens); deep {
-		return "", at(rng, "Nesting too deep", fmt.Sprintf("Brackets, templates or operators are nested more than %d deep here.", maxDepth))
+	if d := wild(tokens); d != nil {
+		return "", &told{d}
 	}
 	e, ds := hclsyntax.ParseTemplate([]byte(text), full, hcl.InitialPos)
 	if ds.HasErrors() {
-		return "", &told{firstError(ds)}
+		return "", &told{ds[0]}
 	}
 	l.rewriteNode(e)
 	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: maps.Clone(l.functions(dir).all)}
 	ctx.Functions["templatefile"] = noNesting
+	wrong := func(rng hcl.Range, summary, format string, args ...any) error {
+		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}}
+	}
 	for _, tr := range e.Variables() {
 		if root := tr.RootName(); ctx.Variables[root] == cty.NilVal {
-			names := sortedKeys(ctx.Variables)
-			return "", at(tr.SourceRange(), "Unknown variable", fmt.Sprintf("This call of templatefile() gives no %q; it gives: %s. In a template, a dollar sign before a brace is written $${.", root, strings.Join(names, ", ")))
+			return "", wrong(tr.SourceRange(), "Unknown variable", "This call of templatefile() gives no %q; it gives: %s. A dollar sign before a brace is written $${.", root, strings.Join(sortedKeys(ctx.Variables), ", "))
 		}
 	}
 	v, ds := e.Value(ctx)
 	if ds.HasErrors() {
-		d := firstError(ds)
+		d := ds[0]
 		if x := limits(d); x != nil {
 			d = x
 		}
-		return "", at(*d.Subject, d.Summary, d.Detail)
+		return "", wrong(*d.Subject, d.Summary, "%s", d.Detail)
 	}
 	if v, err = convert.Convert(v, cty.String); err != nil || v.IsNull() {
-		return "", at(e.Range(), "Not a text", "This template gives a value that is not a text. With jsonencode() or join() it becomes one.")
+		return "", wrong(e.Range(), "Not a text", "This template gives a value that is not a text. With jsonencode() or join() it becomes one.")
 	}
 	return v.AsString(), nil
-}
-
-func firstError(ds hcl.Diagnostics) *hcl.Diagnostic {
-	for _, d := range ds {
-		if d.Severity == hcl.DiagError {
-			return d
-		}
-	}
-	return nil
 }

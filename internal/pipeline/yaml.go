@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -21,6 +23,7 @@ var yamlNumber = regexp.MustCompile(`^(?:([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(
 
 var (
 	yamlNotFinite = regexp.MustCompile(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+	yamlControl   = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`) // not in YAML as they are
 	tabIndent     = regexp.MustCompile(`(?m)^ *\t`)
 )
 
@@ -68,9 +71,11 @@ func (r *yamlReader) value(n *yaml.Node, nested int) (cty.Value, error) {
 		return cty.NilVal, over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
 	case nested > maxNested:
 		return cty.NilVal, over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
+	case n.Style&yaml.TaggedStyle != 0:
+		return cty.NilVal, fmt.Errorf("line %d: tags such as %s are not read", n.Line, n.Tag)
 	case n.Kind == yaml.AliasNode:
 		return r.value(n.Alias, nested+1)
-	case n.Kind == yaml.SequenceNode && n.ShortTag() == "!!seq":
+	case n.Kind == yaml.SequenceNode:
 		list := make([]cty.Value, len(n.Content))
 		for i, c := range n.Content {
 			var err error
@@ -79,12 +84,10 @@ func (r *yamlReader) value(n *yaml.Node, nested int) (cty.Value, error) {
 			}
 		}
 		return cty.TupleVal(list), nil
-	case n.Kind == yaml.MappingNode && n.ShortTag() == "!!map":
+	case n.Kind == yaml.MappingNode:
 		return r.mapping(n, nested)
-	case n.Kind == yaml.ScalarNode:
-		return yamlScalar(n)
 	}
-	return cty.NilVal, fmt.Errorf("line %d: the tag %s is not read", n.Line, n.Tag)
+	return yamlScalar(n)
 }
 
 func (r *yamlReader) mapping(n *yaml.Node, nested int) (cty.Value, error) {
@@ -135,21 +138,10 @@ func (r *yamlReader) mapping(n *yaml.Node, nested int) (cty.Value, error) {
 }
 
 func yamlScalar(n *yaml.Node) (cty.Value, error) {
-	text, tag := n.Value, ""
-	if n.Style&yaml.TaggedStyle != 0 {
-		tag = n.ShortTag()
-	} else if n.Style != 0 { // in quotes or a block
-		tag = "!!str"
-	}
+	text := n.Value
 	number := yamlNumber.FindStringSubmatch(text)
-	switch tag {
-	case "!!str":
-		return cty.StringVal(text), nil
-	case "", "!!int", "!!float", "!!bool", "!!null":
-	default:
-		return cty.NilVal, fmt.Errorf("line %d: the tag %s is not read", n.Line, tag)
-	}
 	switch {
+	case n.Style != 0: // in quotes or a block
 	case number != nil:
 		if err := longNumber(text); err != nil {
 			return cty.NilVal, err
@@ -167,46 +159,33 @@ func yamlScalar(n *yaml.Node) (cty.Value, error) {
 		return cty.False, nil
 	case text == "" || text == "~" || text == "null" || text == "Null" || text == "NULL":
 		return cty.NullVal(cty.DynamicPseudoType), nil
-	case tag != "":
-		return cty.NilVal, fmt.Errorf("line %d: %q is not what its tag %s says", n.Line, text, tag)
 	}
 	return cty.StringVal(text), nil
 }
 
-// encodeYAML writes a known value: keys in order, all texts in quotes.
-func encodeYAML(v cty.Value) (string, error) {
+// yamlEncode writes the library's JSON, which is YAML, in blocks: keys in order, all texts in
+// quotes.
+var yamlEncode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+	text, err := stdlib.JSONEncode(args[0])
+	if err != nil {
+		return cty.NilVal, err
+	}
+	var n yaml.Node
+	escaped := yamlControl.ReplaceAllStringFunc(text.AsString(), func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
+	if err := yaml.Unmarshal([]byte(escaped), &n); err != nil {
+		return cty.NilVal, err
+	}
+	inBlocks(&n)
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(yamlNode(v)); err != nil {
-		return "", err
-	}
-	return b.String(), e.Close()
-}
+	err = errors.Join(e.Encode(&n), e.Close())
+	return cty.StringVal(b.String()), err
+}, function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowDynamicType: true})
 
-func yamlNode(v cty.Value) *yaml.Node {
-	t := v.Type()
-	switch {
-	case v.IsNull():
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: "null"}
-	case t == cty.String:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.AsString(), Tag: "!!str", Style: yaml.DoubleQuotedStyle}
-	case t == cty.Number:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.AsBigFloat().Text('f', -1)}
-	case t == cty.Bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.True())}
+func inBlocks(n *yaml.Node) {
+	n.Style &^= yaml.FlowStyle
+	for _, c := range n.Content {
+		inBlocks(c)
 	}
-	keyed := t.IsObjectType() || t.IsMapType()
-	n := &yaml.Node{Kind: yaml.SequenceNode}
-	if keyed {
-		n.Kind = yaml.MappingNode
-	}
-	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element()
-		if keyed {
-			n.Content = append(n.Content, yamlNode(k))
-		}
-		n.Content = append(n.Content, yamlNode(e))
-	}
-	return n
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/step"
 )
 
 // Load reads and evaluates the pipeline that the flags name. Diagnostics are printed; if there
@@ -111,19 +112,18 @@ func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) p
 }
 
 // digester hashes files, and remembers what it hashed as plans do for local sources.
-func (se *Session) digester(ctx context.Context) func(name string) (string, error) {
+func (se *Session) digester(ctx context.Context) func(name string) (step.Pin, error) {
 	open := sync.OnceValues(func() (*lockfile.Sources, error) { return lockfile.Open("", ".", se.MemoFile()) })
-	return func(name string) (string, error) {
+	return func(name string) (step.Pin, error) {
 		src, err := open()
 		if err != nil {
-			return "", err
+			return step.Pin{}, err
 		}
 		pin, err := src.LocalFile(ctx, filepath.FromSlash(name))
-		if err != nil {
-			return "", err
+		if err == nil {
+			_ = src.Save() // losing it costs only hashing
 		}
-		_ = src.Save() // losing it costs only hashing
-		return pin.SHA256.Hex(), nil
+		return pin, err
 	}
 }
 

@@ -163,21 +163,6 @@ func (c *Files) Listing(folder, pattern string) ([]string, error) {
 	}), nil
 }
 
-// DigestOf hashes a file for an expression; here does so on this machine.
-func (c *Files) DigestOf(here func(name string) (string, error)) func(name string) (string, error) {
-	return func(name string) (string, error) {
-		if !c.commit.Has(name) {
-			sum, err := here(name)
-			if err == nil {
-				c.here[name] = true
-			}
-			return sum, err
-		}
-		sum, _, err := c.commit.Digest(c.ctx, name)
-		return artifacts.Digest(sum).Hex(), err
-	}
-}
-
 // FromHere are the files that were read from this machine, sorted.
 func (c *Files) FromHere() []string { return slices.Sorted(maps.Keys(c.here)) }
 

@@ -1,14 +1,12 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
 // decodeTOML is the value of a text. Dates and times are texts.
@@ -31,15 +29,5 @@ func decodeTOML(text []byte) (cty.Value, error) {
 		}
 		return cty.NilVal, err
 	}
-	b, err := json.Marshal(doc)
-	if bad := (*json.UnsupportedValueError)(nil); errors.As(err, &bad) {
-		return cty.NilVal, fmt.Errorf("%s is not a number that a configuration can have: write it in quotes, as a text that a program reads", bad.Str)
-	}
-	if err != nil {
-		return cty.NilVal, err
-	}
-	if err := deep(string(b)); err != nil {
-		return cty.NilVal, err
-	}
-	return stdlib.JSONDecode(cty.StringVal(string(b)))
+	return jsonValue(doc)
 }

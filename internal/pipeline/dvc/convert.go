@@ -1,6 +1,7 @@
 package dvc
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -29,9 +30,11 @@ type conversion struct {
 	names   map[string]string    // of templates, to the expression for each
 	local   map[string]cty.Value // the pipeline's local values
 	locals  map[string]string    // and their expressions
-	folders []string             // outputs that dvc.lock has as folders
 	stages  []*stage
+	lock    string          // the text of dvc.lock
 	sources strings.Builder // blocks for data that no stage makes
+	failed  error           // the first template without a value
+	notes   string          // comments on what belongs to no stage
 	out     *Converted
 }
 
@@ -41,8 +44,9 @@ type stage struct {
 	body              map[string]any
 	each              string // expression of for_each; "" without
 	list              []instance
-	outs              []string // in quotes, from the folder of dvc.yaml
-	metrics           []metric
+	outs              []string        // in quotes, from the folder of dvc.yaml
+	rows              strings.Builder // of its table
+	columns           map[string]bool // whether each is a whole number, by its path in the file
 	notes             []string
 }
 
@@ -59,7 +63,7 @@ func Convert(file string) (*Converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conversion{dir: filepath.Dir(file), names: map[string]string{}, local: map[string]cty.Value{}, locals: map[string]string{}, out: &Converted{Notes: []string{}}}
+	c := &conversion{dir: filepath.Dir(file), names: map[string]string{"item": "each.value", "key": "each.key"}, local: map[string]cty.Value{}, locals: map[string]string{}, out: &Converted{Notes: []string{}}}
 	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
@@ -74,15 +78,14 @@ func Convert(file string) (*Converted, error) {
 		return nil, fmt.Errorf("%s: vars: %w", file, err)
 	}
 	lock, _ := os.ReadFile(filepath.Join(c.dir, "dvc.lock")) // it need not be there
-	for _, m := range regexp.MustCompile(`path: (\S+)\s+(?:hash: md5\s+)?md5: \w+\.dir`).FindAllSubmatch(lock, -1) {
-		c.folders = append(c.folders, string(m[1]))
-	}
+	c.lock = string(lock)
 	place := func(name string) int {
 		at := regexp.MustCompile(`(?m)^[ \t]+["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*:`).FindIndex(written)
 		return append(at, len(written))[0]
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(stages), func(a, b string) int { return place(a) - place(b) }) {
-		if err := c.addStage(name, stages[name]); err != nil {
+		err := c.addStage(name, stages[name])
+		if err = cmp.Or(c.failed, err); err != nil {
 			return nil, fmt.Errorf("%s: stage %s: %w", file, name, err)
 		}
 	}
@@ -91,13 +94,16 @@ func Convert(file string) (*Converted, error) {
 			c.note(nil, "%s, at the top", k)
 		}
 	}
-	var shown, steps, b strings.Builder
-	c.show(&shown, top)
+	var steps, b strings.Builder
+	shown := c.show(top)
 	for _, s := range c.stages {
 		steps.WriteString(c.step(s))
 	}
-	fmt.Fprintf(&b, "# The stages of %s, by redsi init --from %[1]s. Steps start in a folder of their own: each\n# puts its inputs where the stage had them, and moves what it made to out.\n\nlocals {\n", filepath.Base(file))
-	text := c.sources.String() + steps.String() + shown.String()
+	if c.failed != nil {
+		return nil, fmt.Errorf("%s: %w", file, c.failed)
+	}
+	fmt.Fprintf(&b, "# The stages of %s, by redsi init --from %[1]s. Steps start in a folder of their own: each\n# puts its inputs where the stage had them, and moves what it made to out.\n%[2]s\nlocals {\n", filepath.Base(file), c.notes)
+	text := c.sources.String() + steps.String() + shown
 	for _, name := range slices.Sorted(maps.Keys(c.locals)) {
 		if strings.Contains(text+c.locals["vars"], "local."+name) {
 			fmt.Fprintf(&b, "%s = %s\n", name, c.locals[name])
@@ -116,6 +122,8 @@ func (c *conversion) note(s *stage, format string, args ...any) {
 		}
 		s.notes = append(s.notes, text)
 		text = s.name + ": " + text
+	} else {
+		c.notes += "# Not taken over: " + text + "\n"
 	}
 	c.out.Notes = append(c.out.Notes, text)
 }
@@ -144,7 +152,7 @@ func (c *conversion) variables(vars []any) error {
 	if len(own) == 0 {
 		return nil
 	}
-	c.locals["vars"] = c.literal(own)
+	c.locals["vars"] = c.literal(nil, own)
 	var err error
 	c.local["vars"], err = c.value(c.locals["vars"], cty.NilVal)
 	for name := range own {
@@ -156,7 +164,9 @@ func (c *conversion) variables(vars []any) error {
 // params is the local value for a file of parameters.
 func (c *conversion) params(file string) (string, error) {
 	v, err := c.value(decoded(file), cty.NilVal)
-	if err == nil && !v.Type().IsObjectType() {
+	if err == nil && v.IsNull() { // it is empty
+		v = cty.EmptyObjectVal
+	} else if err == nil && !v.Type().IsObjectType() {
 		err = fmt.Errorf("%s has no names at its top", file)
 	}
 	c.locals[label(file)], c.local[label(file)] = decoded(file), v
@@ -189,30 +199,33 @@ func (c *conversion) exists(file string) bool {
 }
 
 func (c *conversion) addStage(name string, v any) error {
-	s := &stage{name: name, label: label(name + "."), list: []instance{{}}}
+	s := &stage{name: name, label: label(name + "."), list: []instance{{}}, columns: map[string]bool{}}
 	s.body, _ = v.(map[string]any)
 	matrix, isMatrix := s.body["matrix"]
 	each, isEach := s.body["foreach"]
 	switch {
 	case isMatrix:
-		s.each = "product(" + c.literal(matrix) + ")"
+		s.each = "product(" + c.literal(nil, matrix) + ")"
 	case isEach:
-		s.each = c.literal(each)
+		s.each = c.literal(nil, each)
 		v, err := c.value(s.each, cty.NilVal)
 		if err != nil {
 			return err
 		}
-		if t := v.Type(); t.IsTupleType() && slices.ContainsFunc(t.TupleElementTypes(), cty.Type.IsObjectType) {
+		switch t := v.Type(); {
+		case !t.IsTupleType():
+		case slices.ContainsFunc(t.TupleElementTypes(), cty.Type.IsObjectType):
 			s.each = "{ for i, v in " + s.each + " : tostring(i) => v }"
-		} else if t.IsTupleType() && slices.ContainsFunc(t.TupleElementTypes(), func(t cty.Type) bool { return t != cty.String }) {
+		default:
 			s.each = "toset([for v in " + s.each + " : tostring(v)])"
-		} else if t.IsTupleType() {
-			s.each = "toset(" + s.each + ")"
 		}
 		s.body, _ = s.body["do"].(map[string]any)
 	}
 	if s.each != "" {
 		all, err := c.value(s.each, cty.NilVal)
+		if err == nil && !all.CanIterateElements() {
+			err = fmt.Errorf("foreach: want a list or a mapping")
+		}
 		if err != nil {
 			return err
 		}
@@ -244,11 +257,6 @@ func (c *conversion) addStage(name string, v any) error {
 	for _, o := range slices.Concat(entries(s.body["outs"]), entries(s.body["metrics"]), entries(s.body["plots"])) {
 		c.output(s, o)
 	}
-	for i, in := range s.list {
-		for _, o := range s.outs {
-			s.list[i].made = append(s.list[i].made, c.known(o, in.each))
-		}
-	}
 	return nil
 }
 
@@ -270,10 +278,13 @@ func (c *conversion) output(s *stage, o any) {
 		return
 	}
 	s.outs = append(s.outs, at)
+	for i, in := range s.list {
+		s.list[i].made = append(s.list[i].made, c.known(at, in.each))
+	}
 	flags, _ := options.(map[string]any)
-	for _, k := range []string{"persist", "push", "remote", "checkpoint"} {
+	for _, k := range []string{"persist", "push", "remote"} {
 		if flags[k] != nil {
-			c.note(s, "%s of %s%s", k, name, map[string]string{"persist": ": a step begins without its earlier outputs"}[k])
+			c.note(s, "%s of %s: a step begins without its earlier outputs, and all of them are in the store", k, name)
 		}
 	}
 }
@@ -282,6 +293,13 @@ func (c *conversion) output(s *stage, o any) {
 func (c *conversion) at(s *stage, name string) (string, bool) {
 	at := path.Join(s.wdir, name)
 	return c.quoted(s, at), !path.IsAbs(name) && at != "." && at != ".." && !strings.HasPrefix(at, "../") && !strings.Contains(name, "://")
+}
+
+// path is that of an entry for an instance.
+func (c *conversion) path(s *stage, in instance, entry any) string {
+	name, _ := named(entry)
+	at, _ := c.at(s, name)
+	return c.known(at, in.each)
 }
 
 // maker finds who leaves a path, as one of its outputs or within one.

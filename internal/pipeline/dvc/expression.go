@@ -2,6 +2,7 @@ package dvc
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -22,7 +23,7 @@ func (c *conversion) value(expr string, each cty.Value) (cty.Value, error) {
 	}
 	v, ds := c.scope.Value(x)
 	if ds.HasErrors() {
-		return v, ds.Err()
+		return v, errors.New(ds.List[0].Detail)
 	}
 	return v, nil
 }
@@ -44,28 +45,25 @@ var (
 	escapes  = strings.NewReplacer("${", "$${", "%{", "%%{")
 )
 
-// reference is the expression for a name in a template: train.lr, item, item.sizes[0].
+// reference is the expression for a name in a template: train.lr, item, item.sizes[0]. One
+// without a value ends the conversion, as DVC refuses it.
 func (c *conversion) reference(s *stage, root, rest string) string {
-	expr, ok := map[string]string{"item": "each.value", "key": "each.key"}[root]
-	if !ok {
-		expr, ok = c.names[root]
-	}
 	each := cty.NilVal
-	if s != nil && len(s.list) > 0 {
+	if s != nil {
 		each = s.list[0].each
 	}
-	v, err := c.value(expr+rest, each)
-	if !ok || err != nil {
-		c.note(s, "${%s%s} has no value", root, rest)
-		return ""
+	expr := c.names[root] + rest
+	v, err := c.value(expr, each)
+	if err != nil && c.failed == nil {
+		c.failed = fmt.Errorf("${%s%s} has no value", root, rest)
 	}
 	switch t := v.Type(); {
 	case t.IsObjectType(): // an option for each entry, as DVC writes them
-		return fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} ${v}"])`, expr+rest)
+		return fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} ${v}"])`, expr)
 	case t.IsTupleType():
-		return `join(" ", ` + expr + rest + ")"
+		return `join(" ", ` + expr + ")"
 	}
-	return expr + rest
+	return expr
 }
 
 // text writes a text in which templates are references; escape is for what is around them.
@@ -78,10 +76,8 @@ func (c *conversion) text(s *stage, text string, escape func(string) string) str
 		at = m[1]
 		if shell, ok := strings.CutPrefix(whole, `\`); ok {
 			b.WriteString(escape(shell))
-		} else if expr := c.reference(s, text[m[2]:m[3]], text[m[4]:m[5]]); expr != "" {
-			b.WriteString("${" + expr + "}")
 		} else {
-			b.WriteString(escape(whole))
+			b.WriteString("${" + c.reference(s, text[m[2]:m[3]], text[m[4]:m[5]]) + "}")
 		}
 	}
 	return b.String() + escape(text[at:])
@@ -94,37 +90,36 @@ func (c *conversion) quoted(s *stage, text string) string {
 
 func quote(s string) string { return escapes.Replace(fmt.Sprintf("%q", s)) }
 
+// raw is an expression among values of dvc.yaml.
+type raw string
+
 // literal writes a value of dvc.yaml.
-func (c *conversion) literal(v any) string {
+func (c *conversion) literal(s *stage, v any) string {
 	var parts []string
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, key(k)+" = "+c.literal(v[k]))
+			name := k
+			if !word.MatchString(k) {
+				name = c.quoted(s, k)
+			}
+			parts = append(parts, name+" = "+c.literal(s, v[k]))
 		}
 		return "{ " + strings.Join(parts, ", ") + " }"
 	case []any:
 		for _, e := range v {
-			parts = append(parts, c.literal(e))
+			parts = append(parts, c.literal(s, e))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
 		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && c.names[m[1]] != "" { // a value of any type
 			return c.names[m[1]] + m[2]
 		}
-		return c.quoted(nil, v)
+		return c.quoted(s, v)
 	case nil:
 		return "null"
 	}
 	return fmt.Sprint(v)
-}
-
-// key is a name of an object's attribute.
-func key(name string) string {
-	if word.MatchString(name) {
-		return name
-	}
-	return quote(name)
 }
 
 // entries are the elements of a list, or a single value as one; the entries of a mapping as

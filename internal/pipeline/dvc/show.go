@@ -1,6 +1,7 @@
 package dvc
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,93 +9,63 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/zclconf/go-cty/cty"
 )
 
-// metric is a row of a stage's table.
-type metric struct {
-	title, ref, at string
-	columns        map[string]bool // whether each is a whole number, by its path in the file
-}
-
 // show writes tables of metrics and figures of plots, of stages and of the whole file.
-func (c *conversion) show(b *strings.Builder, top map[string]any) {
+func (c *conversion) show(top map[string]any) string {
+	metrics, plots := entries(top["metrics"]), entries(top["plots"])
 	for _, s := range c.stages {
 		for _, in := range s.list {
 			for _, m := range entries(s.body["metrics"]) {
-				name, _ := named(m)
-				at, _ := c.at(s, name)
-				c.metrics(c.known(at, in.each))
+				metrics = append(metrics, c.path(s, in, m))
 			}
-		}
-		for _, p := range entries(s.body["plots"]) {
-			name, options := named(p)
-			at, _ := c.at(s, name)
-			if s.each != "" {
-				c.note(s, "plot %s: of a stage with foreach or matrix", name)
-				continue
+			for _, p := range entries(s.body["plots"]) {
+				_, options := named(p)
+				plots = append(plots, map[string]any{c.path(s, in, p): options})
 			}
-			c.plot(b, c.known(at, cty.NilVal), options)
 		}
 	}
-	for _, m := range entries(top["metrics"]) {
+	for _, m := range metrics {
 		c.metrics(fmt.Sprint(m))
 	}
-	for _, p := range entries(top["plots"]) {
-		name, options := named(p)
-		c.plot(b, name, options)
-	}
-	var tables strings.Builder
+	var b strings.Builder
 	for _, s := range c.stages {
-		var rows strings.Builder
-		columns := map[string]bool{}
-		for i, m := range s.metrics {
-			maps.Copy(columns, m.columns)
-			fmt.Fprintf(&rows, "{ id = \"r%d\", titles = [%s], value = %s, at = %s },\n", i+1, quote(m.title), m.ref, quote(m.at+":"))
-		}
-		if len(columns) == 0 {
+		if len(s.columns) == 0 {
 			continue
 		}
-		fmt.Fprintf(&tables, "table %q {\nstubs = [\"Stage\"]\ncolumns = [\n", s.label)
-		for _, name := range slices.Sorted(maps.Keys(columns)) {
+		fmt.Fprintf(&b, "table %q {\nstubs = [\"Stage\"]\ncolumns = [\n", s.label)
+		for _, name := range slices.Sorted(maps.Keys(s.columns)) {
 			format := `"fixed", decimals = 3`
-			if columns[name] {
+			if s.columns[name] {
 				format = `"integer"`
 			}
-			fmt.Fprintf(&tables, "{ id = %q, title = %s, field = %[2]s, format = %s },\n", regexp.MustCompile(`\W+`).ReplaceAllString(name, "_"), quote(name), format)
+			fmt.Fprintf(&b, "{ id = %q, title = %s, field = %[2]s, format = %s },\n", regexp.MustCompile(`\W+`).ReplaceAllString(name, "_"), quote(name), format)
 		}
-		fmt.Fprintf(&tables, "]\nrows = [\n%s]\n}\n\n", rows.String())
+		fmt.Fprintf(&b, "]\nrows = [\n%s]\n}\n\n", s.rows.String())
 	}
-	before := tables.String() + b.String()
-	b.Reset()
-	b.WriteString(before)
-}
-
-// read is what a file of JSON, YAML or TOML has here; nil if there is none.
-func (c *conversion) read(at string) any {
-	if v, err := c.plain(decoded(at)); err == nil {
-		return v
+	for _, p := range plots {
+		name, options := named(p)
+		b.WriteString(c.plot(name, options))
 	}
-	return nil
+	return b.String()
 }
 
 // metrics adds a row to the table of the stage that makes a file, with the numbers that the
 // file has here.
 func (c *conversion) metrics(at string) {
 	s, key := c.maker(at)
-	m := metric{path.Join(key), "", at, map[string]bool{}}
-	numbers(m.columns, "", c.read(at))
-	if s == nil || len(m.columns) == 0 {
-		c.note(s, "metrics %s: no stage makes it, or no such file with numbers by name is here: write a table once redsi run has made it", at)
+	doc, err := c.plain(decoded(at))
+	columns := map[string]bool{}
+	numbers(columns, "", doc)
+	if s == nil || err != nil || len(columns) == 0 {
+		c.note(s, "metrics %s: no such file with numbers by name is here: write a table once redsi run has made it", at)
 		return
 	}
-	if m.ref = s.ref(key); m.title == "" {
-		m.title = s.name
-	}
-	s.metrics = append(s.metrics, m)
+	maps.Copy(s.columns, columns)
+	fmt.Fprintf(&s.rows, "{ id = %q, titles = [%s], value = %s, at = %s },\n", label(at), quote(cmp.Or(key, s.name)), s.ref(key), quote(at+":"))
 }
 
+// numbers lists the paths of a document's numbers, and whether each is a whole one.
 func numbers(to map[string]bool, at string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -108,8 +79,8 @@ func numbers(to map[string]bool, at string, v any) {
 	}
 }
 
-// plot writes a figure of a plot that names its columns: x, and y of this file or by file.
-func (c *conversion) plot(b *strings.Builder, name string, given any) {
+// plot writes a figure of a file that has rows with the columns x and y that a plot names.
+func (c *conversion) plot(at string, given any) string {
 	options, _ := given.(map[string]any)
 	text := func(option, otherwise string) string {
 		if t, ok := options[option].(string); ok {
@@ -117,55 +88,31 @@ func (c *conversion) plot(b *strings.Builder, name string, given any) {
 		}
 		return otherwise
 	}
-	files, byFile := options["y"].(map[string]any)
-	if !byFile && options["y"] != nil {
-		files = map[string]any{name: options["y"]}
+	s, key := c.maker(at)
+	x, y, rows := text("x", ""), text("y", ""), c.rows(at, text("x", ""))
+	if s == nil || x == "" || y == "" || rows == "" || !slices.Contains([]string{"linear", "simple"}, text("template", "linear")) {
+		c.note(nil, "plot %s: drawn are lines of a column x and a column y, of CSV or of JSON that is here", at)
+		return ""
 	}
-	x := text("x", "")
-	for _, of := range entries(options["x"]) {
-		if _, column := named(of); column != nil {
-			x = fmt.Sprint(column)
-		}
-	}
-	var series []string
-	for _, f := range slices.Sorted(maps.Keys(files)) {
-		s, key := c.maker(f)
-		rows := c.rows(f, x)
-		if s == nil || rows == "" || x == "" {
-			series = nil
-			break
-		}
-		for _, y := range entries(files[f]) {
-			series = append(series, fmt.Sprintf("{ id = \"s%d\", title = %s, curve = { value = %s, list = %s, x = %s, y = %s } },\n", len(series)+1,
-				quote(strings.TrimSuffix(path.Base(f), path.Ext(f))+" "+fmt.Sprint(y)), s.ref(key), quote(f+":"+rows), quote(x), quote(fmt.Sprint(y))))
-		}
-	}
-	if t := text("template", "linear"); len(series) == 0 || t != "linear" && t != "simple" {
-		c.note(nil, "plot %s: only lines of columns x and y are drawn, of CSV or of JSON that is here; a picture that a program drew is in its step's outputs", name)
-		return
-	}
-	fmt.Fprintf(b, "figure %q {\ncaption = %s\nx = { title = %s }\ny = { title = %s }\nseries = [\n%s]\n}\n\n",
-		label(name), quote(text("title", name)), quote(text("x_label", x)), quote(text("y_label", text("y", "y"))), strings.Join(series, ""))
+	return fmt.Sprintf("figure %q {\ncaption = %s\nx = { title = %s }\ny = { title = %s }\nseries = [{ id = \"y\", curve = { value = %s, list = %s, x = %s, y = %s } }]\n}\n\n", label(at),
+		quote(text("title", at)), quote(text("x_label", x)), quote(text("y_label", y)), s.ref(key), quote(at+":"+rows), quote(x), quote(y))
 }
 
 // rows names the list in a file that has a column: all of a table, or what JSON here has.
 func (c *conversion) rows(at, column string) string {
-	if ext := path.Ext(at); ext == ".csv" || ext == ".tsv" {
-		return "."
-	}
-	has := func(v any) bool {
-		rows, _ := v.([]any)
-		return slices.ContainsFunc(rows, func(r any) bool { o, _ := r.(map[string]any); return o[column] != nil })
-	}
-	doc := c.read(at)
-	if has(doc) {
-		return "."
-	}
+	doc, _ := c.plain(decoded(at)) // without the file there are no rows
 	lists, _ := doc.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(lists)) {
-		if has(lists[name]) {
+	for _, name := range append(slices.Sorted(maps.Keys(lists)), ".") {
+		rows, _ := lists[name].([]any)
+		if name == "." {
+			rows, _ = doc.([]any)
+		}
+		if slices.ContainsFunc(rows, func(r any) bool { o, _ := r.(map[string]any); return o[column] != nil }) {
 			return name
 		}
+	}
+	if ext := path.Ext(at); ext == ".csv" || ext == ".tsv" {
+		return "."
 	}
 	return ""
 }

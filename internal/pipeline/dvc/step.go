@@ -40,15 +40,15 @@ func (c *conversion) step(s *stage) string {
 	c.wants(w, s)
 	for i, o := range s.outs {
 		w.in(o)
-		made, dir := s.list[0].made[i], folder(o)
+		made, dir := s.list[0].made[i], path.Join("out", folder(o))
 		switch {
 		case c.isFolder(made):
 			o = `"` + inner(o) + `/"`
-			w.moves = append(w.moves, fmt.Sprintf(`rmdir "out/%s"; mv "%[1]s" "out/%s"`, strings.TrimSuffix(inner(o), "/"), dir))
-		case dir == ".":
+			w.moves = append(w.moves, fmt.Sprintf(`rmdir "out/%s"; mv "%[1]s" "%s"`, strings.TrimSuffix(inner(o), "/"), dir))
+		case dir == "out":
 			w.moves = append(w.moves, "mv "+o+" out")
 		default:
-			w.moves = append(w.moves, fmt.Sprintf(`mkdir -p "out/%s"; mv %s "out/%[1]s"`, dir, o))
+			w.moves = append(w.moves, fmt.Sprintf(`mkdir -p "%s"; mv %s "%[1]s"`, dir, o))
 		}
 		w.outputs = append(w.outputs, o)
 	}
@@ -104,11 +104,14 @@ func (w *work) input(name, ref, from, at string) {
 	add(&w.links, fmt.Sprintf(`ln -s "$PWD/in/%s" %s`, path.Join(name, from), at))
 }
 
-// isFolder says whether an output is a folder, by what is there, by dvc.lock, by what others
-// read of it, and by its name.
+// isFolder says whether an output is a folder, by what is there, by dvc.lock, by what
+// others read of it, and by its name.
 func (c *conversion) isFolder(at string) bool {
 	if info, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(at))); err == nil {
 		return info.IsDir()
+	}
+	if m := regexp.MustCompile(`path: ` + regexp.QuoteMeta(at) + `\s+(?:hash: \w+\s+)?md5: \w+(\.dir)?`).FindStringSubmatch(c.lock); m != nil {
+		return m[1] != ""
 	}
 	for _, s := range c.stages {
 		for _, d := range entries(s.body["deps"]) {
@@ -117,7 +120,7 @@ func (c *conversion) isFolder(at string) bool {
 			}
 		}
 	}
-	return slices.Contains(c.folders, at) || path.Ext(at) == ""
+	return path.Ext(at) == ""
 }
 
 // leaves are commands that change more than files, and get a shell of their own.
@@ -245,7 +248,7 @@ func (c *conversion) beside(w *work, s *stage, at, known string) {
 
 // source is the block that brings local data: its name and what it gives.
 func (c *conversion) source(s *stage, at string, folder bool) (name, ref string) {
-	name = label(strings.NewReplacer("${each.value", "", "${each.key", "", "}", "", ".", "_").Replace(inner(at)) + ".")
+	name = label(strings.NewReplacer("${each.value", "item", "${each.key", "key", "${local.", "", ".", "_").Replace(inner(at)) + ".")
 	ref = "step.download." + name + ".files"
 	what := "urls = [" + at + "]\n"
 	if folder {
@@ -295,55 +298,39 @@ func (c *conversion) wants(w *work, s *stage) {
 		}
 		tree := map[string]any{}
 		for _, k := range wanted[f] {
-			if !c.pick(tree, s, of, namePart.FindAllString(fmt.Sprint(k), -1)) {
-				c.note(s, "parameter %v is not in %s", k, f)
-			}
+			c.pick(tree, s, of, fmt.Sprint(k))
 		}
 		if len(tree) > 0 {
-			add(&w.files, at+" = "+encode+"("+expression(tree)+")")
+			add(&w.files, at+" = "+encode+"("+c.literal(s, tree)+")")
 		}
 	}
 }
 
 var namePart = regexp.MustCompile(`(?:\$\{[^}]*\}|[^.])+`)
 
-// pick adds the expression of a parameter by its parts. A list is taken whole.
-func (c *conversion) pick(tree map[string]any, s *stage, of string, parts []string) bool {
-	name := key(parts[0])
-	if strings.Contains(name, "{") {
-		name = c.quoted(s, parts[0])
+// pick adds the expression of a parameter to those of its file. A list is taken whole.
+func (c *conversion) pick(tree map[string]any, s *stage, of, name string) {
+	parts := namePart.FindAllString(name, -1)
+	for i, p := range parts {
+		if of += "." + p; !word.MatchString(p) {
+			of = strings.TrimSuffix(of, "."+p) + "[" + c.literal(s, p) + "]"
+		}
+		v, err := c.value(of, s.list[0].each)
+		if err != nil {
+			c.note(s, "parameter %s is not in its file", name)
+			return
+		}
+		inner, ok := tree[p].(map[string]any)
+		switch {
+		case i == len(parts)-1 || !v.Type().IsObjectType():
+			tree[p] = raw(of)
+			return
+		case tree[p] != nil && !ok: // all of it is there
+			return
+		case !ok:
+			inner = map[string]any{}
+			tree[p] = inner
+		}
+		tree = inner
 	}
-	if of += "[" + name + "]"; word.MatchString(name) {
-		of = strings.TrimSuffix(of, "["+name+"]") + "." + name
-	}
-	v, err := c.value(of, s.list[0].each)
-	if err != nil {
-		return false
-	}
-	inner, ok := tree[name].(map[string]any)
-	switch {
-	case len(parts) == 1 || !v.Type().IsObjectType():
-		tree[name] = of
-		return true
-	case tree[name] != nil && !ok: // all of it is there
-		return true
-	case !ok:
-		inner = map[string]any{}
-	}
-	if ok = c.pick(inner, s, of, parts[1:]); ok {
-		tree[name] = inner
-	}
-	return ok
-}
-
-func expression(v any) string {
-	tree, ok := v.(map[string]any)
-	if !ok {
-		return fmt.Sprint(v)
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		parts = append(parts, name+" = "+expression(tree[name]))
-	}
-	return "{ " + strings.Join(parts, ", ") + " }"
 }

@@ -247,9 +247,9 @@ func (c *conversion) addStage(name string, v any) error {
 		switch k {
 		case "cmd", "deps", "params", "outs", "metrics", "plots", "wdir", "desc", "matrix":
 		case "frozen":
-			c.note(s, "frozen: a step without changes is a HIT anyway, and redsi accept keeps a result in spite of one")
+			c.note(s, "frozen: a step runs again where something that it reads has changed")
 		case "always_changed":
-			c.note(s, "always_changed: redsi force runs a step again")
+			c.note(s, "always_changed: a step without changes is a HIT")
 		default:
 			c.note(s, "%s", k)
 		}

@@ -58,7 +58,7 @@ func (c *conversion) metrics(at string) {
 	columns := map[string]bool{}
 	numbers(columns, "", doc)
 	if s == nil || err != nil || len(columns) == 0 {
-		c.note(s, "metrics %s: no such file with numbers by name is here: write a table once redsi run has made it", at)
+		c.note(s, "metrics %s: no such file with numbers by name is here: write a table once a run has made it", at)
 		return
 	}
 	maps.Copy(s.columns, columns)

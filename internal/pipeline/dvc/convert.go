@@ -145,7 +145,7 @@ func (c *conversion) variables(vars []any) error {
 		if err != nil {
 			return err
 		}
-		for name := range c.local[label(file)].Type().AttributeTypes() {
+		for name := range c.local[strings.TrimPrefix(of, "local.")].Type().AttributeTypes() {
 			c.names[name] = of + "." + name
 		}
 	}
@@ -169,8 +169,12 @@ func (c *conversion) params(file string) (string, error) {
 	} else if err == nil && !v.Type().IsObjectType() {
 		err = fmt.Errorf("%s has no names at its top", file)
 	}
-	c.locals[label(file)], c.local[label(file)] = decoded(file), v
-	return "local." + label(file), err
+	name := label(file)
+	if file == "params.yaml" {
+		name = "params"
+	}
+	c.locals[name], c.local[name] = decoded(file), v
+	return "local." + name, err
 }
 
 // decoded is the expression for what a file has.
@@ -186,7 +190,7 @@ var notWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 // label is a name in the pipeline for a file or stage.
 func label(name string) string {
-	s := strings.Trim(notWord.ReplaceAllString(strings.TrimSuffix(name, path.Ext(name)), "_"), "_")
+	s := strings.Trim(notWord.ReplaceAllString(name, "_"), "_")
 	if !word.MatchString(s) {
 		s = "_" + s
 	}
@@ -199,7 +203,7 @@ func (c *conversion) exists(file string) bool {
 }
 
 func (c *conversion) addStage(name string, v any) error {
-	s := &stage{name: name, label: label(name + "."), list: []instance{{}}, columns: map[string]bool{}}
+	s := &stage{name: name, label: label(name), list: []instance{{}}, columns: map[string]bool{}}
 	s.body, _ = v.(map[string]any)
 	matrix, isMatrix := s.body["matrix"]
 	each, isEach := s.body["foreach"]
@@ -312,6 +316,14 @@ func (c *conversion) maker(at string) (*stage, string) {
 		}
 	}
 	return nil, ""
+}
+
+// as is the name of an instance among the inputs of others.
+func (s *stage) as(key string) string {
+	if key == "" {
+		return s.label
+	}
+	return label(s.label + "-" + key)
 }
 
 // ref is the expression for what an instance leaves.

@@ -34,8 +34,11 @@ func folder(quoted string) string { return path.Dir(inner(quoted)) }
 
 func (c *conversion) step(s *stage) string {
 	w := &work{}
-	for _, d := range entries(s.body["deps"]) {
-		c.dep(w, s, fmt.Sprint(d))
+	deps := entries(s.body["deps"])
+	for _, d := range deps {
+		if !slices.ContainsFunc(deps, func(o any) bool { return strings.HasPrefix(fmt.Sprint(d), fmt.Sprint(o)+"/") }) { // else it comes with the folder
+			c.dep(w, s, fmt.Sprint(d))
+		}
 	}
 	c.wants(w, s)
 	for i, o := range s.outs {
@@ -177,7 +180,7 @@ func (c *conversion) dep(w *work, s *stage, name string) {
 		c.note(s, "dependency %s: only some have it from another stage", name)
 	case len(refs) == 1:
 		_, key := c.maker(known)
-		w.input(path.Join(from.label, key), refs[0], inner(at), at)
+		w.input(from.as(key), refs[0], inner(at), at)
 	case same:
 		w.input(from.label, "step.command."+from.label+"[each.key].out", inner(at), at)
 	default:
@@ -192,7 +195,7 @@ func (c *conversion) around(w *work, s *stage, at string) (found bool) {
 			for _, o := range in.made {
 				if strings.HasPrefix(o, at+"/") && m != s {
 					found = true
-					w.input(path.Join(m.label, in.key), m.ref(in.key), o, quote(o))
+					w.input(m.as(in.key), m.ref(in.key), o, quote(o))
 				}
 			}
 		}
@@ -248,7 +251,7 @@ func (c *conversion) beside(w *work, s *stage, at, known string) {
 
 // source is the block that brings local data: its name and what it gives.
 func (c *conversion) source(s *stage, at string, folder bool) (name, ref string) {
-	name = label(strings.NewReplacer("${each.value", "item", "${each.key", "key", "${local.", "", ".", "_").Replace(inner(at)) + ".")
+	name = label(strings.NewReplacer("${each.value", "item", "${each.key", "key", "${local.", "", ".", "_").Replace(inner(at)))
 	ref = "step.download." + name + ".files"
 	what := "urls = [" + at + "]\n"
 	if folder {

@@ -225,15 +225,22 @@ func (c *conversion) beside(w *work, s *stage, at, known string) {
 	case err != nil:
 		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known)
 	case info.IsDir():
-		endings := map[string]bool{}
+		endings, others := map[string]bool{}, 0
 		_ = filepath.WalkDir(full, func(p string, d fs.DirEntry, err error) error { // what cannot be read is no code
-			if err == nil && !d.IsDir() && (codeName.MatchString(p) || textName.MatchString(p)) {
+			switch {
+			case err != nil || d.IsDir() || path.Ext(p) == ".pyc":
+			case codeName.MatchString(p) || textName.MatchString(p):
 				endings[path.Ext(p)] = true
+			default:
+				others++
 			}
 			return nil
 		})
 		list := slices.Sorted(maps.Keys(endings))
 		if slices.ContainsFunc(list, codeName.MatchString) {
+			if others > 0 {
+				c.note(s, "dependency %s: other files than code and settings, %d", known, others)
+			}
 			w.merged = append(w.merged, fmt.Sprintf(`{ for f in fileset(%s, "**/*{%s}") : "%s/${f}" => file("%[3]s/${f}") }`, at, strings.Join(list, ","), inner(at)))
 			return
 		}

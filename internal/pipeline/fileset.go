@@ -17,16 +17,18 @@ import (
 
 // Found is what a pipeline knows of files whose bytes it does not carry.
 type Found struct {
-	Lists   map[[2]string][]string // what fileset() listed, by folder and pattern
-	Digests map[string]string      // what filesha256() hashed, by name
+	Lists   map[string]map[string][]string `json:"lists,omitempty"`   // what fileset() listed, by folder and pattern
+	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
 }
 
 // Files are the names of all files that a pipeline listed or hashed, sorted.
 func (f Found) Files() []string {
 	names := sortedKeys(f.Digests)
-	for of, list := range f.Lists {
-		for _, name := range list {
-			names = append(names, path.Join(of[0], name))
+	for folder, lists := range f.Lists {
+		for _, list := range lists {
+			for _, name := range list {
+				names = append(names, path.Join(folder, name))
+			}
 		}
 	}
 	slices.Sort(names)
@@ -75,18 +77,17 @@ func List(folder, pattern string) ([]string, error) {
 	return names, err
 }
 
-var dotted = regexp.MustCompile(`(?:^|[/{,])\.`)
+var dotted = regexp.MustCompile(`(?:^|/)\{?\.`)
 
 // Matches reports whether List takes a file's name.
 func Matches(pattern, name string) bool {
-	return doublestar.MatchUnvalidated(pattern, name) && len(dotted.FindAllString("/"+name, -1)) <= len(dotted.FindAllString(pattern, -1))
+	return doublestar.MatchUnvalidated(pattern, name) && len(dotted.FindAllString(name, -1)) <= len(dotted.FindAllString(pattern, -1))
 }
 
 // listBeside is fileset().
 func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 	full := beside(dir, folder)
-	of := [2]string{full, pattern}
-	names, ok := l.Found.Lists[of]
+	names, ok := l.Found.Lists[full][pattern]
 	var err error
 	switch {
 	case !doublestar.ValidatePattern(pattern):
@@ -104,10 +105,14 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 			return nil, fmt.Errorf("the name of the file %q in %s is not in UTF-8 and Unicode's form NFC: rename it", name, full)
 		}
 	}
-	if err == nil {
-		l.found.Lists[of] = names
+	if err != nil {
+		return nil, err
 	}
-	return names, err
+	if l.found.Lists[full] == nil {
+		l.found.Lists[full] = map[string][]string{}
+	}
+	l.found.Lists[full][pattern] = names
+	return names, nil
 }
 
 // digestBeside is filesha256().

@@ -241,7 +241,7 @@ func (c *conversion) beside(w *work, s *stage, at, known string) {
 			if others > 0 {
 				c.note(s, "dependency %s: other files than code and settings, %d", known, others)
 			}
-			w.merged = append(w.merged, fmt.Sprintf(`{ for f in fileset(%s, "**/*{%s}") : "%s/${f}" => file("%[3]s/${f}") }`, at, strings.Join(list, ","), inner(at)))
+			w.merged = append(w.merged, fmt.Sprintf(`{ for f in fileset(%s, "**/*.{%s}") : "%s/${f}" => file("%[3]s/${f}") }`, at, strings.ReplaceAll(strings.Join(list, ",")[1:], ",.", ","), inner(at)))
 			return
 		}
 	case codeName.MatchString(known), textName.MatchString(known) && info.Size() <= mostText:

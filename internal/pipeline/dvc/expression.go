@@ -54,14 +54,16 @@ func (c *conversion) reference(s *stage, root, rest string) string {
 	}
 	expr := c.names[root] + rest
 	v, err := c.value(expr, each)
-	if err != nil && c.failed == nil {
-		c.failed = fmt.Errorf("${%s%s} has no value", root, rest)
-	}
 	switch t := v.Type(); {
+	case err != nil:
 	case t.IsObjectType(): // an option for each entry, as DVC writes them
-		return fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} ${v}"])`, expr)
+		expr = fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} ${v}" if v != false])`, expr)
+		_, err = c.value(expr, each)
 	case t.IsTupleType():
-		return `join(" ", ` + expr + ")"
+		expr = `join(" ", ` + expr + ")"
+	}
+	if err != nil && c.failed == nil {
+		c.failed = fmt.Errorf("${%s%s} has no value, or none that can stand in a text", root, rest)
 	}
 	return expr
 }

@@ -58,6 +58,7 @@ var rules = []rule{
 	{"internal/pipeline/questions", nil},
 	{"internal/pipeline/console", []string{"internal/pipeline/.", "internal/pipeline/plan", "step", "artifacts"}},
 	{"internal/pipeline/impact/versions", []string{"internal/pipeline", "internal/host/git", "step", "artifacts"}},
+	{"internal/pipeline/dvc", []string{"internal/pipeline/.", "internal/host/script"}},
 	{"internal/pipeline/starter", []string{"assets", "internal/pipeline", "internal/corpora", "internal/system"}},
 	{"internal/pipeline/lockfile/origins", []string{"internal/pipeline", "internal/corpora/fetch", "step", "artifacts"}},
 	{"internal/pipeline/lockfile", []string{"internal/stores/local", "step", "internal/corpora/fetch", "internal/system/atomicfile", "artifacts"}},

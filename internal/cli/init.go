@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/dvc"
 	"github.com/redsi/redsi/internal/pipeline/starter"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newInitCmd(a *app) *cobra.Command {
 	var nq bool
-	var corpus string
+	var corpus, from string
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a small, runnable study to start from",
@@ -29,19 +31,27 @@ has documents, queries and judgments as JSON lines, in BEIR's, TREC's or MS MARC
 layout, as TSV or as Parquet; all of it is read first, and what was found is
 reported. Missing splits are drawn.
 
+With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each
+stage reads and leaves, its parameters by name, foreach and matrix, and a table for
+metrics. What could not be taken over is listed, and is a comment in the pipeline.
+
 A .gitignore keeps state, results and ` + pipeline.LocalFile + ` out of the repository.
 Existing files are never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run
   redsi init --nq corpus
-  redsi init --corpus examples/postgresql manual`,
+  redsi init --corpus examples/postgresql manual
+  redsi init --from dvc.yaml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, study := ".", starter.Small
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			if corpus != "" && nq {
-				return fault.Input(errors.New("give either --nq or --corpus, not both"))
+			if corpus != "" && nq || from != "" && (corpus != "" || nq || len(args) > 0) {
+				return fault.Input(errors.New("give one of --nq, --corpus and --from; with --from no folder, since the pipeline belongs beside dvc.yaml"))
+			}
+			if from != "" {
+				return a.initFrom(from)
 			}
 			if corpus != "" {
 				return a.initCorpus(cmd.Context(), corpus, dir)
@@ -62,7 +72,28 @@ Existing files are never overwritten.`,
 	}
 	cmd.Flags().BoolVar(&nq, "nq", false, "the first steps of the ReDSI paper, on a generated corpus")
 	cmd.Flags().StringVar(&corpus, "corpus", "", "a retrieval study on the documents, queries and judgments in this `folder`")
+	cmd.Flags().StringVar(&from, "from", "", "the stages of this `dvc.yaml`")
 	return cmd
+}
+
+// initFrom writes a pipeline of a dvc.yaml's stages beside it.
+func (a *app) initFrom(file string) error {
+	from, err := dvc.Convert(file)
+	if err != nil {
+		return fault.Input(err)
+	}
+	dir := filepath.Dir(file)
+	wrote, err := starter.Write(map[string][]byte{pipeline.DefaultFile: from.Pipeline}, dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range from.Notes {
+		view.Printf(a.Err, "not taken over: %s\n", n)
+	}
+	if n := len(from.Notes); n > 0 {
+		view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), pipeline.DefaultFile)
+	}
+	return a.print(map[string]any{"wrote": wrote, "from": from}, func(w io.Writer) { view.Wrote(w, wrote, dir) })
 }
 
 // initCorpus writes a study on the corpus in a folder into dir.

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"errors"
+	"fmt"
 	"math/big"
 	"strconv"
 
@@ -83,3 +85,37 @@ var toText = func() function.Function {
 		},
 	})
 }()
+
+// elements are those of a list, set or tuple.
+func elements(v cty.Value) ([]cty.Value, error) {
+	if t := v.Type(); !t.IsListType() && !t.IsSetType() && !t.IsTupleType() {
+		return nil, fmt.Errorf("want a list, got %s", t.FriendlyName())
+	}
+	return v.AsValueSlice(), nil
+}
+
+var only = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
+	list, err := elements(args[0])
+	switch {
+	case err != nil:
+		return cty.NilVal, err
+	case len(list) > 1:
+		return cty.NilVal, fmt.Errorf("it has %d elements: want one or none", len(list))
+	case len(list) == 0:
+		return cty.NullVal(cty.DynamicPseudoType), nil
+	}
+	return list[0], nil
+}, anyParam("list"))
+
+var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	list, err := elements(args[0])
+	if err != nil {
+		return cty.NilVal, err
+	}
+	for i, e := range list {
+		if e.RawEquals(args[1]) {
+			return cty.NumberIntVal(int64(i)), nil
+		}
+	}
+	return cty.NilVal, errors.New("it does not have that value")
+}, anyParam("list"), anyParam("value"))

@@ -96,6 +96,14 @@ func expansion(name string) func(args []cty.Value) *limit {
 			}
 			return elementsOf("jsondecode", float64(strings.Count(s, ",")+strings.Count(s, "[")+strings.Count(s, "{")))
 		}
+	case "yamldecode", "tomldecode":
+		return func(a []cty.Value) *limit {
+			n := 0
+			for _, c := range []string{"\n", ",", "[", "{", "- ", ": "} {
+				n += strings.Count(a[0].AsString(), c)
+			}
+			return elementsOf(name, float64(n))
+		}
 	case "parseint", "tonumber":
 		return func(a []cty.Value) *limit {
 			if a[0].Type() != cty.String {

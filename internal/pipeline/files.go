@@ -52,40 +52,57 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b, nil
 }
 
-// fileFuncs are the functions that read files.
-type fileFuncs struct{ text, base64 function.Function }
+// outside is what functions learn of files.
+type outside struct {
+	read   func(name string) ([]byte, error)
+	list   func(folder, pattern string) ([]string, error)
+	digest func(name string) (string, error)
+	render func(name string, vars cty.Value) (string, error)
+}
 
-func fileFunctions(read func(name string) ([]byte, error)) fileFuncs {
-	of := func(use func(name string, b []byte) (string, error)) function.Function {
-		return function.New(&function.Spec{
-			Params: []function.Parameter{{Name: "path", Type: cty.String}},
-			Type:   function.StaticReturnType(cty.String),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				name := args[0].AsString()
-				b, err := read(name)
-				var s string
-				if err == nil {
-					s, err = use(name, b)
-				}
-				if err != nil {
-					return cty.UnknownVal(cty.String), function.NewArgError(0, err)
-				}
-				return cty.StringVal(s), nil
-			},
-		})
+// fileFuncs are the functions that read files.
+type fileFuncs struct{ text, base64, list, digest, template function.Function }
+
+func fileFunctions(o outside) fileFuncs {
+	of := func(use func(name string) (string, error)) function.Function {
+		return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+			s, err := use(args[0].AsString())
+			return cty.StringVal(s), err
+		}, textParam("path"))
 	}
 	return fileFuncs{
-		text: of(func(name string, b []byte) (string, error) {
-			if at := invalidUTF8(b); at >= 0 {
-				return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
+		text: of(func(name string) (string, error) {
+			b, err := o.read(name)
+			if err != nil {
+				return "", err
 			}
-			if line := notNFC(b); line > 0 {
-				return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
-			}
-			return string(b), nil
+			return checkedText(name, b)
 		}),
-		base64: of(func(_ string, b []byte) (string, error) { return base64.StdEncoding.EncodeToString(b), nil }),
+		base64: of(func(name string) (string, error) {
+			b, err := o.read(name)
+			return base64.StdEncoding.EncodeToString(b), err
+		}),
+		digest: of(func(name string) (string, error) { return o.digest(name) }),
+		list: valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
+			names, err := o.list(args[0].AsString(), args[1].AsString())
+			return textList(names), err
+		}, textParam("folder"), textParam("pattern")),
+		template: valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+			s, err := o.render(args[0].AsString(), args[1])
+			return cty.StringVal(s), err
+		}, textParam("path"), anyParam("vars")),
 	}
+}
+
+// checkedText is the text of a file that expressions can have.
+func checkedText(name string, b []byte) (string, error) {
+	if at := invalidUTF8(b); at >= 0 {
+		return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
+	}
+	if line := notNFC(b); line > 0 {
+		return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
+	}
+	return string(b), nil
 }
 
 // invalidUTF8 is the offset of the first byte that is not UTF-8; -1 if all is.

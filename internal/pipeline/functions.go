@@ -1,8 +1,14 @@
 package pipeline
 
 import (
+	"crypto/md5"  // a name for a text, not a proof
+	"crypto/sha1" // likewise
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +26,7 @@ type Function struct {
 	Group string `json:"group"`
 }
 
-// funcs is the functions of one folder, whose files file() reads.
+// funcs is the functions of one folder, whose files they read.
 type funcs struct {
 	all map[string]function.Function
 }
@@ -46,6 +52,9 @@ func library(files fileFuncs) []group {
 			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", function.Function{}},
 			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", files.text},
 			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", files.base64},
+			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", files.list},
+			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", files.digest},
+			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables.", files.template},
 		}},
 		{"Collections", []entry{
 			{"alltrue", "list", "Whether all conditions of a list are true; null is not.", allTrue},
@@ -59,15 +68,18 @@ func library(files fileFuncs) []group {
 			{"distinct", "list", "A list with each value once.", distinct},
 			{"element", "list, index", "An element by index, wrapping around at the end.", stdlib.ElementFunc},
 			{"flatten", "list", "Nested lists as one list.", stdlib.FlattenFunc},
+			{"index", "list, value", "Where a list has a value first, from 0.", indexOf},
 			{"keys", "map", "The keys of a map, sorted.", stdlib.KeysFunc},
 			{"length", "value", "The number of elements, or of a string's characters.", length},
 			{"lookup", "map, key, default", "A value of a map by key, or a default.", stdlib.LookupFunc},
 			{"merge", "maps...", "Maps or objects as one; later ones win.", stdlib.MergeFunc},
+			{"one", "list", "The only element of a list, or null if it is empty.", only},
 			{"range", "start, limit, step", "Numbers from start to limit by step, excluding the limit.", stdlib.RangeFunc},
 			{"reverse", "list", "A list in reverse order.", stdlib.ReverseListFunc},
 			{"setintersection", "sets...", "The elements that all sets have.", stdlib.SetIntersectionFunc},
 			{"setproduct", "lists...", "All combinations of several lists, as lists.", stdlib.SetProductFunc},
 			{"setsubtract", "set, without", "The elements of the first set that the second lacks.", stdlib.SetSubtractFunc},
+			{"setsymmetricdifference", "sets...", "The elements that an odd number of the sets has.", stdlib.SetSymmetricDifferenceFunc},
 			{"setunion", "sets...", "The elements that any set has.", stdlib.SetUnionFunc},
 			{"slice", "list, start, end", "The elements of a list from start up to end, excluding end.", stdlib.SliceFunc},
 			{"sort", "list", "A list of strings in order.", stdlib.SortFunc},
@@ -75,21 +87,28 @@ func library(files fileFuncs) []group {
 			{"zipmap", "keys, values", "A map of a list of keys and a list of values.", stdlib.ZipmapFunc},
 		}},
 		{"Text", []entry{
-			{"basename", "path", "The last part of a path.", pathFunc(path.Base)},
+			{"base64decode", "text", "The text that base64 stands for.", base64Decode},
+			{"base64encode", "text", "A text in base64.", textFunc("text", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) })},
+			{"basename", "path", "The last part of a path.", textFunc("path", path.Base)},
 			{"chomp", "text", "A string without line ends at its end.", stdlib.ChompFunc},
-			{"dirname", "path", "A path without its last part.", pathFunc(path.Dir)},
+			{"dirname", "path", "A path without its last part.", textFunc("path", path.Dir)},
 			{"endswith", "text, suffix", "Whether a string ends with a suffix.", affix("suffix", strings.HasSuffix)},
 			{"format", "pattern, args...", "A text from a pattern with verbs such as %s, %d and %05.2f.", stdlib.FormatFunc},
 			{"formatlist", "pattern, lists...", "format for each element of lists.", stdlib.FormatListFunc},
 			{"indent", "spaces, text", "A text with all lines but the first indented.", stdlib.IndentFunc},
 			{"join", "separator, lists...", "The strings of lists with a separator between them.", stdlib.JoinFunc},
 			{"lower", "text", "A string in lower case.", stdlib.LowerFunc},
+			{"md5", "text", "The MD5 of a text, in hexadecimal.", textFunc("text", func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) })},
 			{"regex", "pattern, text", "The first match of a regular expression.", stdlib.RegexFunc},
 			{"regexall", "pattern, text", "All matches of a regular expression.", stdlib.RegexAllFunc},
 			{"regexreplace", "text, pattern, by", "A string with all matches of a regular expression replaced.", stdlib.RegexReplaceFunc},
 			{"replace", "text, part, by", "A string with all occurrences of a part replaced.", stdlib.ReplaceFunc},
+			{"sha1", "text", "The SHA-1 of a text, in hexadecimal.", textFunc("text", func(s string) string { return fmt.Sprintf("%x", sha1.Sum([]byte(s))) })},
+			{"sha256", "text", "The SHA-256 of a text, in hexadecimal.", textFunc("text", func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) })},
+			{"sha512", "text", "The SHA-512 of a text, in hexadecimal.", textFunc("text", func(s string) string { return fmt.Sprintf("%x", sha512.Sum512([]byte(s))) })},
 			{"split", "separator, text", "A list of the parts of a string between separators.", stdlib.SplitFunc},
 			{"startswith", "text, prefix", "Whether a string starts with a prefix.", affix("prefix", strings.HasPrefix)},
+			{"strcontains", "text, part", "Whether a string has a part.", affix("part", strings.Contains)},
 			{"strrev", "text", "The characters of a string in reverse order.", stdlib.ReverseFunc},
 			{"substr", "text, offset, length", "A part of a string by offset and length, in characters.", stdlib.SubstrFunc},
 			{"title", "text", "A string with the first letter of each word in upper case.", stdlib.TitleFunc},
@@ -120,10 +139,13 @@ func library(files fileFuncs) []group {
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
 			{"tolist", "value", "A value as a list.", toList},
 			{"tomap", "value", "A value as a map.", toMap},
+			{"tomldecode", "text", "An object from TOML; dates are texts.", decoder("tomldecode", decodeTOML)},
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
 			{"tostring", "value", "A value as a string.", toText},
 			{"try", "expressions...", "The first expression that can be evaluated.", tryfunc.TryFunc},
+			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", decodeYAML)},
+			{"yamlencode", "value", "A value as YAML.", yamlEncode},
 		}},
 	}
 }
@@ -131,7 +153,7 @@ func library(files fileFuncs) []group {
 // Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
-	for _, g := range library(fileFunctions(nil)) {
+	for _, g := range library(fileFunctions(outside{})) {
 		for _, e := range g.entries {
 			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
 		}
@@ -145,7 +167,13 @@ func (l *loader) functions(dir string) funcs {
 		return f
 	}
 	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
-	for _, g := range library(fileFunctions(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
+	files := fileFunctions(outside{
+		read:   func(name string) ([]byte, error) { return l.readBeside(dir, name) },
+		list:   func(folder, pattern string) ([]string, error) { return l.listBeside(dir, folder, pattern) },
+		digest: func(name string) (string, error) { return l.digestBeside(dir, name) },
+		render: func(name string, vars cty.Value) (string, error) { return l.render(dir, name, vars) },
+	})
+	for _, g := range library(files) {
 		for _, e := range g.entries {
 			switch e.name {
 			case "try", "can":
@@ -182,15 +210,57 @@ func (l *loader) readBeside(dir, name string) ([]byte, error) {
 	return b, nil
 }
 
-func pathFunc(f func(string) string) function.Function {
+// valueFunc is a function whose errors are about its first argument, if they do not say more.
+func valueFunc(result cty.Type, f func(args []cty.Value) (cty.Value, error), params ...function.Parameter) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "path", Type: cty.String}},
-		Type:   function.StaticReturnType(cty.String),
+		Params: params,
+		Type:   function.StaticReturnType(result),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			return cty.StringVal(f(args[0].AsString())), nil
+			v, err := f(args)
+			switch err.(type) {
+			case nil:
+				return v, nil
+			case *limit, *told, function.ArgError:
+				return cty.UnknownVal(result), err
+			}
+			return cty.UnknownVal(result), function.NewArgError(0, err)
 		},
 	})
 }
+
+func textParam(name string) function.Parameter {
+	return function.Parameter{Name: name, Type: cty.String}
+}
+
+func anyParam(name string) function.Parameter {
+	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowDynamicType: true}
+}
+
+func textFunc(name string, f func(string) string) function.Function {
+	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) { return cty.StringVal(f(args[0].AsString())), nil }, textParam(name))
+}
+
+var dataFileName = regexp.MustCompile(`^[\w./-]+\.(ya?ml|toml)$`)
+
+// decoder is a function that reads values from a text.
+func decoder(name string, f func(text []byte) (cty.Value, error)) function.Function {
+	return valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
+		text := args[0].AsString()
+		if dataFileName.MatchString(text) {
+			return cty.NilVal, fmt.Errorf("this is the name of a file; its text is decoded, by %s(file(%q))", name, text)
+		}
+		return f([]byte(text))
+	}, textParam("text"))
+}
+
+var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+	b, err := base64.StdEncoding.DecodeString(args[0].AsString())
+	if err != nil {
+		return cty.NilVal, err
+	}
+	s, err := checkedText("what it stands for", b)
+	return cty.StringVal(s), err
+}, textParam("text"))
 
 func affix(name string, has func(s, affix string) bool) function.Function {
 	return function.New(&function.Spec{

@@ -1,7 +1,11 @@
 package pipeline
 
 import (
+	"bytes"
 	"fmt"
+	"path"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -100,11 +104,17 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 	return gs
 }
 
-// variableFile reads NAME = VALUE attributes from HCL, or from JSON if the
-// file's name ends so.
+// variableFile reads NAME = VALUE attributes from HCL, or the names and values at the top of
+// JSON, YAML or TOML if the file's name ends so.
 func (l *loader) variableFile(f File) []given {
 	if !l.anySensitive() { // else no line of it is quoted
 		l.diags.sources[f.Name] = f.Bytes
+	}
+	switch strings.ToLower(path.Ext(f.Name)) {
+	case ".yaml", ".yml":
+		return l.dataFile(f, "YAML", decodeYAML)
+	case ".toml":
+		return l.dataFile(f, "TOML", decodeTOML)
 	}
 	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	var file *hcl.File
@@ -128,6 +138,58 @@ func (l *loader) variableFile(f File) []given {
 		gs = append(gs, given{name: name, rng: a.Range, expr: a.Expr})
 	}
 	return gs
+}
+
+// lineNamed finds the line that an error of decodeYAML and decodeTOML begins with.
+var lineNamed = regexp.MustCompile(`^line (\d+): `)
+
+// dataFile is variableFile for formats of other tools.
+func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value, error)) (gs []given) {
+	fail := func(line int, detail string) []given {
+		l.diags.error(lineRange(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
+		return nil
+	}
+	if len(f.Bytes) > maxSource {
+		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), maxSource))
+	}
+	text, err := checkedText(f.Name, f.Bytes)
+	if err != nil {
+		return fail(1, err.Error())
+	}
+	v, err := decode([]byte(text))
+	if err != nil {
+		line, detail := 1, err.Error()
+		if m := lineNamed.FindStringSubmatch(detail); m != nil {
+			line, _ = strconv.Atoi(m[1])
+			detail = detail[len(m[0]):]
+		}
+		return fail(line, detail)
+	}
+	if v.IsNull() { // it is empty
+		return nil
+	}
+	if !v.Type().IsObjectType() {
+		return fail(1, "it has no variables at its top, such as name: value")
+	}
+	for name, value := range v.AsValueMap() {
+		rng := lineRange(f, 1)
+		key := regexp.MustCompile(`(?m)^\[*[ \t]*["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*[:=.\]]`)
+		if at := key.FindStringIndex(text); at != nil {
+			rng = lineRange(f, 1+strings.Count(text[:at[0]], "\n"))
+		}
+		gs = append(gs, given{name: name, rng: rng, expr: hcl.StaticExpr(value, rng)})
+	}
+	return gs
+}
+
+// lineRange is a whole line, from 1, of a file.
+func lineRange(f File, line int) hcl.Range {
+	start := 0
+	for range line - 1 {
+		start += 1 + bytes.IndexByte(f.Bytes[start:], '\n')
+	}
+	text, _, _ := bytes.Cut(f.Bytes[start:], []byte("\n"))
+	return hcl.Range{Filename: f.Name, Start: hcl.Pos{Line: line, Column: 1, Byte: start}, End: hcl.Pos{Line: line, Column: 1 + len(text), Byte: start + len(text)}}
 }
 
 // value converts what was given to the variable's type.

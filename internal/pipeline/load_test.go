@@ -139,7 +139,7 @@ func TestValid(t *testing.T) {
 			}
 			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String()+text(t, p))
 
-			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), Module: modulesOf(p)})
+			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), Found: p.Found, Module: modulesOf(p)})
 			if ds.HasErrors() {
 				t.Fatalf("from its own sources and inputs: %v", ds.Err())
 			}

@@ -28,7 +28,7 @@ const (
 // them. All others refuse artifacts: they compare or read them.
 var carriers = map[string]bool{
 	"product": true, "chunklist": true, "coalesce": true, "coalescelist": true, "concat": true, "element": true,
-	"flatten": true, "keys": true, "length": true, "lookup": true, "merge": true, "reverse": true, "setproduct": true,
+	"flatten": true, "keys": true, "length": true, "lookup": true, "merge": true, "one": true, "reverse": true, "setproduct": true,
 	"files": true, "json": true, "slice": true, "values": true, "zipmap": true, "tolist": true, "tomap": true, "try": true, "can": true,
 }
 

@@ -11,6 +11,7 @@ import (
 // a step has run that decides which steps there are.
 type Origin struct {
 	Sources map[string][]byte `json:"sources"`
+	Found   Found             `json:"found"`
 	Modules []Module          `json:"modules,omitempty"`
 	Vars    map[string]string `json:"vars,omitempty"`    // see Inputs
 	Secrets []string          `json:"secrets,omitempty"` // names of sensitive variables
@@ -25,7 +26,7 @@ type Module struct {
 
 // Origin is what the pipeline was loaded from.
 func (p *Pipeline) Origin() *Origin {
-	return &Origin{p.Sources, p.opened, p.vars, sortedKeys(p.Secrets)}
+	return &Origin{p.Sources, p.Found, p.opened, p.vars, sortedKeys(p.Secrets)}
 }
 
 // Load loads the pipeline again. The options say with what beside the origin: Vars or Env
@@ -34,7 +35,7 @@ func (o *Origin) Load(with Options) (*Pipeline, Diagnostics) {
 	vars := map[string]string{}
 	maps.Copy(vars, with.Vars)
 	maps.Copy(vars, o.Vars)
-	with.Vars = vars
+	with.Vars, with.Found = vars, o.Found
 	with.Env = slices.DeleteFunc(slices.Clone(with.Env), func(e string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(e, EnvPrefix), "=")
 		return !slices.Contains(o.Secrets, name)

@@ -62,9 +62,12 @@ type Pipeline struct {
 	Skipped []Skipped
 
 	// Sources is every file that was read, pipeline files and those that file()
-	// read, by name. Loading them again, with the modules' files, gives the same
-	// pipeline.
+	// read, by name. Loading them again, with the modules' files and Found, gives the
+	// same pipeline.
 	Sources map[string][]byte
+
+	// Found is what was learned of other files.
+	Found Found
 
 	// Modules has the pipeline files of modules, by name.
 	Modules map[string][]byte
@@ -118,6 +121,12 @@ type Options struct {
 
 	// ReadFile reads what file() names; nil if only Sources are to be had.
 	ReadFile func(name string) ([]byte, error)
+
+	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
+	// has it; nil if only Found is to be had.
+	List   func(folder, pattern string) ([]string, error)
+	Digest func(name string) (step.Pin, error)
+	Found  Found
 
 	// Module returns the pipeline files that a module's source names, as a source in
 	// the folder says it; nil if there are no modules.
@@ -209,6 +218,7 @@ type session struct {
 	sources map[string][]byte
 	read    map[string][]byte // what the pipeline will carry as Sources
 	modRead map[string][]byte // and as Modules
+	found   Found             // and as Found
 	diags   *collector
 	meter   *meter
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
@@ -230,6 +240,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	}
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
+		found:  Found{map[string]map[string][]string{}, map[string]string{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]funcs{},
 		beside: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
@@ -256,7 +267,7 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Found: l.found, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}

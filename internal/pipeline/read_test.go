@@ -187,7 +187,11 @@ func TestFunctions(t *testing.T) {
 		"abs": `abs(-1)`, "ceil": `ceil(1.5)`, "floor": `floor(1.5)`, "log": `log(8, 2)`, "max": `max(1, 2)`, "nonsensitive": `nonsensitive(true)`, "min": `min(1, 2)`, "parseint": `parseint("ff", 16)`,
 		"pow": `pow(2, 3)`, "signum": `signum(-2)`, "sum": `sum([1, 2])`, "can": `can(1)`, "csvdecode": `csvdecode("a\n1")`, "jsondecode": `jsondecode("[1]")`,
 		"jsonencode": `jsonencode([1])`, "tobool": `tobool("true")`, "tolist": `tolist([1])`, "tomap": `tomap({ a = 1 })`, "tonumber": `tonumber("1")`,
-		"toset": `toset([1])`, "tostring": `tostring(1)`, "try": `try(nope[0], 1)`,
+		"toset": `toset([1])`, "fileset": `fileset("data", "*")`, "filesha256": `filesha256("big.bin")`, "templatefile": `templatefile("t.tmpl", { n = 2 })`,
+		"index": `index(["a", "b"], "b")`, "one": `one([1])`,
+		"setsymmetricdifference": `setsymmetricdifference([1, 2], [2, 3])`, "base64decode": `base64decode("w6k=")`, "base64encode": `base64encode("é")`,
+		"md5": `md5("")`, "sha1": `sha1("")`, "sha256": `sha256("")`, "sha512": `sha512("")`, "strcontains": `strcontains("abc", "b")`,
+		"tomldecode": `tomldecode("a = 0.1")`, "yamldecode": `yamldecode("a: [1e-4, no]")`, "yamlencode": `yamlencode({ b = [1, "no"], a = null })`, "tostring": `tostring(1)`, "try": `try(nope[0], 1)`,
 	}
 	calls["try"] = `try([][0], 1)`
 	var b strings.Builder
@@ -211,7 +215,8 @@ func TestFunctions(t *testing.T) {
 	if len(calls) > 0 {
 		t.Errorf("not documented: %v", calls)
 	}
-	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(b.String()), "p.hcl.txt": []byte("text")}, pipeline.Options{Registry: kinds()})
+	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(b.String()), "p.hcl.txt": []byte("text"), "t.tmpl": []byte("%{ for i in range(n) }${i},%{ endfor }")}, pipeline.Options{Registry: kinds(),
+		Found: pipeline.Found{Lists: map[string]map[string][]string{"data": {"*": {"a", "b"}}}, Digests: map[string]string{"big.bin": "00ff"}}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

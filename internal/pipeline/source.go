@@ -202,16 +202,26 @@ func (l *loader) tame(name string, src []byte) bool {
 		return false
 	}
 	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
-	if rng, err := badToken(tokens); err != nil {
-		l.diags.error(rng, err.summary, err.detail)
-		return false
+	d := wild(tokens)
+	if d != nil {
+		l.diags.error(*d.Subject, d.Summary, d.Detail)
 	}
-	if rng, deep := tooDeep(tokens); deep {
-		l.diags.error(rng, "Nesting too deep",
-			fmt.Sprintf("Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", maxDepth))
-		return false
+	return d == nil
+}
+
+// wild is what is wrong with tokens that tame refuses.
+func wild(tokens hclsyntax.Tokens) *hcl.Diagnostic {
+	rng, err := badToken(tokens)
+	if err == nil {
+		var deep bool
+		if rng, deep = tooDeep(tokens); deep {
+			err = over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", maxDepth)
+		}
 	}
-	return true
+	if err == nil {
+		return nil
+	}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}
 }
 
 // tooDeep finds where the parts of an expression, or blocks, stand deeper within

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/step"
 )
 
 // Load reads and evaluates the pipeline that the flags name. Diagnostics are printed; if there
@@ -115,7 +117,24 @@ func (se *Session) Reader(file string) *modules.Reader {
 
 // Options are the options of every load of a pipeline.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
-	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local, ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
+	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
+		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Module: mods.For(ctx)}
+}
+
+// digester hashes files, and remembers what it hashed as plans do for local sources.
+func (se *Session) digester(ctx context.Context) func(name string) (step.Pin, error) {
+	open := sync.OnceValues(func() (*lockfile.Sources, error) { return lockfile.Open("", ".", se.MemoFile()) })
+	return func(name string) (step.Pin, error) {
+		src, err := open()
+		if err != nil {
+			return step.Pin{}, err
+		}
+		pin, err := src.LocalFile(ctx, filepath.FromSlash(name))
+		if err == nil {
+			_ = src.Save() // losing it costs only hashing
+		}
+		return pin, err
+	}
 }
 
 // Read reads and evaluates a pipeline with given values of its variables.

@@ -13,7 +13,8 @@ import (
 // work is what every step of a command does. It leaves a mark for each time that
 // it runs, in the last folder of PATH, which is the one variable that a step gets
 // from its worker and that is in no key. Arguments: the step's mark, tenths of a
-// second to work for, and whether it is to die the first time that it runs. Where rivals
+// second to work for, whether it is to die the first time that it runs, and how many pieces
+// it leaves. Where rivals
 // says so it waits for another one and leaves something else than ever.
 const work = `marks=${PATH##*:}
 echo $$ >>"$marks/$1"
@@ -34,6 +35,11 @@ while [ $i -lt "$2" ]; do
 done
 { echo "$1"; find in -type f | sort | while read -r f; do cat "$f"; done; } |
   awk '{ s = (s * 31 + length($0) * 7 + NR) % 1000003; print } END { print "sum " s }' >all
+n=0
+while [ $n -lt "${4:-0}" ]; do
+  echo "$n" >"out/pieces/n$n"
+  n=$((n+1))
+done
 tail -c 20000 all >out/text
 awk 'END { printf "{\"lines\": %d}\n", NR }' all >out/numbers.json
 `
@@ -45,6 +51,7 @@ type shape struct {
 	Slow    int    `json:"slow"`              // steps that take a while and say how far they are
 	Tenths  int    `json:"tenths,omitempty"`  // how long a slow one takes
 	Once    int    `json:"once,omitempty"`    // steps that die the first time
+	Pieces  int    `json:"pieces,omitempty"`  // steps that are known only when another one has run
 	Corpus  bool   `json:"corpus,omitempty"`  // a generated corpus, extracted in parts
 	Private bool   `json:"private,omitempty"` // steps of its own for each value of the variable "run"
 	Updates int    `json:"updates,omitempty"` // of a small model's training, with a checkpoint at each tenth of them
@@ -56,6 +63,7 @@ var shapes = []shape{
 	{Name: "parts", Fast: 4, Slow: 2, Tenths: 8, Once: 1, Corpus: true},
 	{Name: "slow", Fast: 3, Slow: 3, Tenths: 25},
 	{Name: "wide", Fast: 24, Slow: 1, Tenths: 5, Once: 2},
+	{Name: "pieces", Fast: 4, Slow: 2, Tenths: 12, Once: 1, Pieces: 20},
 }
 
 func shapeOf(r *rand.Rand) shape { return shapes[r.IntN(len(shapes))] }
@@ -68,6 +76,9 @@ func (s shape) steps() int {
 	}
 	if s.Private {
 		n++
+	}
+	if s.Pieces > 0 {
+		n += 1 + s.Pieces
 	}
 	if s.Updates > 0 {
 		n += 6
@@ -103,6 +114,11 @@ func (s shape) hcl() string {
 	add("slow", s.Slow, s.Tenths, "", "")
 	add("once", s.Once, 0, "once", "")
 	add("next", s.Fast/2, 1, "", `first = step.command.fast[each.key].out`)
+	if s.Pieces > 0 {
+		p("step \"command\" \"cut\" {\n  argv = [\"sh\", \"work.sh\", \"cut\", \"3\", \"\", \"%d\"]\n  files = local.work\n  outputs = [\"text\", \"numbers.json\", \"pieces/\"]\n}", s.Pieces)
+		p("step \"command\" \"piece\" {\n  for_each = files(step.command.cut.out, \"pieces/*\")\n  argv = [\"sh\", \"work.sh\", \"piece-${each.key}\", \"1\", \"\"]\n  files = local.work\n  inputs = { piece = each.file }\n  outputs = [\"text\", \"numbers.json\"]\n}")
+		last = append(last, "pieces = step.command.piece[*].out")
+	}
 	if s.Private {
 		p("variable \"run\" { default = \"0\" }")
 		p("step \"command\" \"own\" {\n  argv = [\"sh\", \"work.sh\", \"own-${var.run}\", \"2\", \"\"]\n  files = local.work\n  outputs = [\"text\", \"numbers.json\"]\n}")

@@ -156,6 +156,18 @@ func (c *Commit) List(folder string) []string {
 	return names
 }
 
+// Below returns the names, relative to a folder, of all files below it, sorted.
+func (c *Commit) Below(folder string) (names []string) {
+	in, ok := c.inside(folder)
+	for name := range c.files {
+		if below, err := filepath.Rel(in, name); ok && err == nil && filepath.IsLocal(below) {
+			names = append(names, filepath.ToSlash(below))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Read returns the bytes of a file, at most so many.
 func (c *Commit) Read(ctx context.Context, name string, most int64) ([]byte, error) {
 	f, ok := c.find(name)

@@ -137,7 +137,11 @@ func (c *comparer) readCommit(ctx context.Context, v Variant, g session.Given) (
 	}
 	mods.Pins, mods.Update = locked.Lock, nil
 	o := c.Options(ctx, g, mods)
-	o.ReadFile, o.Stop = files.ReadFile, ctx.Err
+	o.ReadFile, o.List, o.Stop = files.ReadFile, files.Listing, ctx.Err
+	here := o.Digest
+	o.Digest = func(name string) (step.Pin, error) {
+		return files.LocalFile(ctx, ".", name, func(_ context.Context, name string) (step.Pin, error) { return here(name) })
+	}
 	o.Module = files.Module(mods.Open)
 	p, ds := pipeline.Load(sources, o)
 	return p, ds, files, nil

@@ -87,6 +87,12 @@ func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 	if err := pr.local(pl, base, cache, texts); err != nil {
 		return nil, err
 	}
+	if err := pr.found(p.Found, base, cache, texts); err != nil {
+		return nil, err
+	}
+	for i := range pr.sources {
+		pr.sources[i].Name = pr.name(pr.sources[i].Name)
+	}
 	for at, b := range texts {
 		pr.add(pr.name(at), b)
 	}
@@ -229,8 +235,33 @@ func (pr *projectFiles) local(pl *plan.Plan, base, cache string, texts map[strin
 			}
 		}
 	}
-	for i := range pr.sources {
-		pr.sources[i].Name = pr.name(pr.sources[i].Name)
+	return nil
+}
+
+// found adds the files that fileset() listed and filesha256() hashed: without them, the
+// pipeline would be another one.
+func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[string][]byte) error {
+	downloaded := map[string]bool{}
+	for _, s := range pr.sources {
+		downloaded[s.Name] = true
+	}
+	for _, name := range f.Files() {
+		at, err := filepath.Abs(filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		if inside, err := filepath.Rel(cache, at); err == nil && filepath.IsLocal(inside) { // of a checkout
+			continue
+		}
+		if err := pr.include(at, base); err != nil {
+			return err
+		}
+		if texts[at] != nil || downloaded[at] {
+			continue
+		}
+		if texts[at], err = pipeline.ReadFile(at); err != nil {
+			return fault.Input(fmt.Errorf("the pipeline lists or hashes a file that no step downloads and that is too large to be one of its texts: %w", err))
+		}
 	}
 	return nil
 }

@@ -146,6 +146,23 @@ func (c *Files) LocalFile(ctx context.Context, base, name string, here func(ctx 
 	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
 }
 
+// Listing is pipeline.List of a folder in the commit or, if it has no file below it, on this
+// machine.
+func (c *Files) Listing(folder, pattern string) ([]string, error) {
+	below := c.commit.Below(folder)
+	if len(below) == 0 {
+		names, err := pipeline.List(folder, pattern)
+		if err != nil {
+			return nil, err
+		}
+		c.here[folder] = true
+		return names, nil
+	}
+	return slices.DeleteFunc(below, func(name string) bool {
+		return !pipeline.Matches(pattern, name) || !c.commit.Has(path.Join(filepath.ToSlash(folder), name))
+	}), nil
+}
+
 // FromHere are the files that were read from this machine, sorted.
 func (c *Files) FromHere() []string { return slices.Sorted(maps.Keys(c.here)) }
 

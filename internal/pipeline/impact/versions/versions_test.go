@@ -30,6 +30,12 @@ func TestFiles(t *testing.T) {
 	write(t, "pipelines.hcl", "# before\n")
 	write(t, "more.hcl", "")
 	write(t, "kept.txt", "kept")
+	if err := os.MkdirAll(filepath.Join("data", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "data/a.csv", "a")
+	write(t, "data/x/.h.csv", "h")
+	write(t, "data/x/b.csv", "b")
 	for _, line := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b commit -q -m x"} {
 		if out, err := exec.CommandContext(t.Context(), "git", strings.Fields(line)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
@@ -39,6 +45,7 @@ func TestFiles(t *testing.T) {
 	write(t, "new.hcl", "")
 	write(t, "data.txt", "here")
 	write(t, "redsi.lock", "{}")
+	write(t, "data/c.csv", "here")
 	id, err := git.Resolve(t.Context(), ".", "HEAD")
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +73,9 @@ func TestFiles(t *testing.T) {
 	}
 	if pin, err := f.LocalFile(t.Context(), ".", "other.txt", here); err != nil || pin.Size != -1 {
 		t.Errorf("%+v, %v", pin, err)
+	}
+	if got, err := f.Listing("data", "**/*.csv"); err != nil || !slices.Equal(got, []string{"a.csv", "x/b.csv"}) {
+		t.Errorf("%q, %v", got, err)
 	}
 	if got := f.FromHere(); !slices.Equal(got, []string{"data.txt", "other.txt"}) {
 		t.Errorf("%q", got)

@@ -1,0 +1,242 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/step"
+)
+
+// try checks what expressions of a file's text give: JSON, or what the error has if it begins
+// with "!".
+func try(t *testing.T, file, expr string, cases [][2]string) {
+	t.Helper()
+	for _, c := range cases {
+		got, err := of(t, "jsonencode("+expr+")", map[string]string{file: c[0]}, pipeline.Options{})
+		want, fails := strings.CutPrefix(c[1], "!")
+		switch {
+		case fails && (err == nil || !strings.Contains(strings.Join(strings.Fields(err.Error()), " "), want)):
+			t.Errorf("%q is %s, %v; want %q", c[0], got, err, want)
+		case !fails && (err != nil || got != want):
+			t.Errorf("%q is %s, %v; want %s", c[0], got, err, want)
+		}
+	}
+}
+
+func TestYAML(t *testing.T) {
+	laughs := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		laughs += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 10), ","))
+	}
+	try(t, "p.yaml", `yamldecode(file("p.yaml"))`, [][2]string{
+		{"", `null`},
+		{"# nothing\n", `null`},
+		{"--- 1\n...\n", `1`},
+		{"a: 1\nb: [x, 'y', \"z\"]\nc:\n  - d: true\n", `{"a":1,"b":["x","y","z"],"c":[{"d":true}]}`},
+		{"{no: on, yes: off, n: y, t: True, e: }", `{"e":null,"n":"y","no":"on","t":true,"yes":"off"}`},
+		{"[1e-4, 0.1, .5, 5., +3, -0.0, 017, 0x1F, 0o17, 1_000, 12:30, 1.5.2, 12345678901234567890]", `[0.0001,0.1,0.5,5,3,-0,17,31,15,"1_000","12:30","1.5.2",12345678901234567890]`},
+		{"d: 2024-05-01\nt: 2024-05-01T10:00:00Z", `{"d":"2024-05-01","t":"2024-05-01T10:00:00Z"}`},
+		{"'1': a\n2: b\ntrue: c\n1.50: d", `{"1":"a","1.50":"d","2":"b","true":"c"}`},
+		{"a: |\n  x\n  y\nb: >-\n  x\n  y\n", `{"a":"x\ny\n","b":"x y"}`},
+		{"base: &b {lr: 1, n: 2}\nx: {<<: *b, n: 3}\ny: {<<: [{z: 0, lr: 9}, *b]}", `{"base":{"lr":1,"n":2},"x":{"lr":1,"n":3},"y":{"lr":9,"n":2,"z":0}}`},
+		{"a: 1\nb: 2\na: 3", `!line 3: mapping key "a" already defined at line 1`},
+		{"a: 1\n1: 2\n'1': 3", `!line 3: mapping key "1" already defined at line 2`},
+		{"a: 1\n---\nb: 2", `!line 2: a second document begins here`},
+		{"a: 1\nb: .nan", `!line 2: .nan is not a number that a configuration can have`},
+		{"- -.Inf", `!line 1: -.Inf is not a number`},
+		{"a:\n\tb: 1", `!line 2 is indented with a tab`},
+		{"a: [1\nb: 2", `!line `},
+		{"? [a, b]\n: 1", `!line 1: a key is a text or a number`},
+		{"~: 1", `!line 1: a key is a text or a number`},
+		{"a: !foo 1", `!line 1: tags such as !foo are not read`},
+		{"a: !!binary aGk=", `!line 1: tags such as !!binary`},
+		{"a: !!set {x}", `!line 1: tags such as !!set`},
+		{"x: {<<: 1}", `!map merge requires map or sequence of maps`},
+		{"a: &a [*a]", `!nested more than 100 deep, or one contains itself`},
+		{laughs, `!those that aliases repeat among them`},
+		{strings.Repeat("[", 5000) + strings.Repeat("]", 5000), `!nested more than`},
+		{"a: 1234567890123456789012345", `!line 1: 1234567890123456789012345 is not a number that`},
+		{"a: *nope", `!unknown anchor 'nope' referenced`},
+	})
+	for v, want := range map[string]string{
+		`null`: "null\n", `"no"`: "\"no\"\n", `[]`: "[]\n", `{}`: "{}\n", `1e-4`: "0.0001\n", `{ b = [1, { c = true }], a = "x\ny" }`: "\"a\": \"x\\ny\"\n\"b\":\n  - 1\n  - \"c\": true\n",
+		`"a\u0001\u007f\"é😀"`: "\"a\\x01\\x7F\\\"é\\U0001F600\"\n",
+	} {
+		if got, err := of(t, "yamlencode("+v+")", nil, pipeline.Options{}); err != nil || got != want {
+			t.Errorf("%s is %q, %v", v, got, err)
+		}
+		if got, err := of(t, "tostring(jsonencode(yamldecode(yamlencode("+v+"))) == jsonencode("+v+"))", nil, pipeline.Options{}); err != nil || got != "true" {
+			t.Errorf("%s does not come back: %v", v, err)
+		}
+	}
+}
+
+func TestTOML(t *testing.T) {
+	try(t, "p.toml", `tomldecode(file("p.toml"))`, [][2]string{
+		{"", `{}`},
+		{"a = 0.1\nb = 1e-4\nc = 1_000\n[t]\nx = ['a', true]\n[[l]]\ny = 1\n[[l]]\ny = 2", `{"a":0.1,"b":0.0001,"c":1000,"l":[{"y":1},{"y":2}],"t":{"x":["a",true]}}`},
+		{"d = 2024-05-01\nt = 10:30:00.5\nl = 2024-05-01T10:00:00\nz = 2024-05-01T10:00:00+02:00", `{"d":"2024-05-01","l":"2024-05-01T10:00:00","t":"10:30:00.5","z":"2024-05-01T10:00:00+02:00"}`},
+		{"a = 1\na = 2", `!line 2`},
+		{"[t]\nx = [1, nan]", `!NaN is not a number`},
+		{"a = " + strings.Repeat("[", 100000), `!nested more than`},
+		{strings.Repeat("a.", 1000) + "b = 1", `!nested more than 100 deep`},
+	})
+}
+
+func TestTemplateFile(t *testing.T) {
+	call := `jsonencode(templatefile("t.tmpl", { name = "x", n = [1, 2] }))`
+	for text, want := range map[string]string{
+		"Hello, ${name}!":                   `"Hello, x!"`,
+		"${name}":                           `"x"`,
+		"${length(n)}":                      `"2"`,
+		"%{ for i in n }${i};%{ endfor }":   `"1;2;"`,
+		"$${name} ${file(\"t.tmpl\") != 1}": `"${name} true"`,
+		"a\n${nam}":                         `!t.tmpl:2:3`,
+		"${nam}":                            `!gives no "nam"; it gives: n, name`,
+		"${var.x}":                          `!gives no "var"`,
+		"${n}":                              `!This template gives a value that is not a text`,
+		"${templatefile(\"t.tmpl\", {})}":   `!a template cannot use templatefile()`,
+		"\n${":                              `!t.tmpl:2`,
+		"${name == 1 ? 2 : n[7]}":           `!t.tmpl:1`,
+		"a\n${format(\"%99999999d\", 1)}":   `!Text too long`,
+		strings.Repeat("${(", 2000):         `!Nesting too deep`,
+	} {
+		got, err := of(t, call, map[string]string{"t.tmpl": text}, pipeline.Options{})
+		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
+			t.Errorf("%.50q is %s, %v; want %s", text, got, err, want)
+		}
+	}
+	if _, err := of(t, `templatefile("no.tmpl", {})`, nil, pipeline.Options{ReadFile: os.ReadFile}); err == nil || !strings.Contains(err.Error(), "no.tmpl") {
+		t.Error(err)
+	}
+}
+
+// What is listed and hashed once is the same wherever the pipeline is loaded again: of does so,
+// without any file.
+func TestFileset(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"data/b.csv", "data/a.csv", "data/x/y/c.csv", "data/.h.csv", "data/.g/d.csv", "data/e.txt", "other/o.csv", "many/link/f"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, to := range map[string]string{"data/in.csv": "a.csv", "gone/x.csv": "nowhere", "out/away.csv": "../data/a.csv", "out/dir": "../other", "loop/self": "."} {
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := pipeline.Options{List: pipeline.List, Digest: func(name string) (step.Pin, error) { return step.Pin{SHA256: artifacts.Sum([]byte(name))}, nil }}
+	for call, want := range map[string]string{
+		`"data", "*.csv"`:           `["a.csv","b.csv","in.csv"]`,
+		`"data", "**/*.csv"`:        `["a.csv","b.csv","in.csv","x/y/c.csv"]`,
+		`"./data/", "**"`:           `["a.csv","b.csv","e.txt","in.csv","x/y/c.csv"]`,
+		`"data", "{e,[ab]}.*"`:      `["a.csv","b.csv","e.txt"]`,
+		`"data", ".*"`:              `[".h.csv"]`,
+		`"data", ".g/*"`:            `[".g/d.csv"]`,
+		`"data", "{.h,b}.csv"`:      `[".h.csv","b.csv"]`,
+		`"data", "**/*{.csv,.txt}"`: `["a.csv","b.csv","e.txt","in.csv","x/y/c.csv"]`,
+		`"data", "nothing/*"`:       `[]`,
+		`".", "data/x/**"`:          `["data/x/y/c.csv"]`,
+		`".", "out/*.csv"`:          `["out/away.csv"]`,
+		`"nowhere", "*"`:            `!there is no folder nowhere`,
+		`"data/a.csv", "*"`:         `!not a directory`,
+		`"data", "[a"`:              `!is not a pattern`,
+		`"data", "../*"`:            `!leads out of the folder`,
+		`"data", "/etc/*"`:          `!leads out of the folder`,
+		`"out", "*.csv"`:            `!out/away.csv is a link that leads out of out`,
+		`"gone", "*"`:               `!gone/x.csv is a link to a file that does not exist`,
+		`"out", "dir/*"`:            `!is a link that leads out of out`,
+		`"loop", "**"`:              `!too many`,
+	} {
+		got, err := of(t, "jsonencode(fileset("+call+"))", nil, o)
+		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
+			t.Errorf("fileset(%s) is %s, %v; want %s", call, got, err, want)
+		}
+	}
+	if got, err := of(t, `filesha256("data/a.csv")`, nil, o); err != nil || got != artifacts.Sum([]byte("data/a.csv")).Hex() {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := of(t, `filesha256("data/a.csv")`, nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "data/a.csv is not among the sources") {
+		t.Error(err)
+	}
+	if _, err := of(t, `jsonencode(fileset("data", "*"))`, nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "the files of data are not among the sources") {
+		t.Error(err)
+	}
+}
+
+func TestFunctionsOfTerraform(t *testing.T) {
+	for expr, want := range map[string]string{
+		`yamldecode("conf/p.yaml")`:           `!its text is decoded, by yamldecode(file("conf/p.yaml"))`,
+		`one([])`:                             `null`,
+		`one([1, 2])`:                         `!it has 2 elements`,
+		`one("a")`:                            `!want a list, got string`,
+		`index(["a"], "b")`:                   `!it does not have that value`,
+		`base64decode("/w==")`:                `!is not UTF-8 text`,
+		`base64decode("?")`:                   `!illegal base64`,
+		`base64decode(base64encode("é\n"))`:   `"é\n"`,
+		`try(yamldecode("a: [").a, "none")`:   `"none"`,
+		`can(tomldecode("="))`:                `false`,
+		`try(fileset("none", "*"), ["none"])`: `["none"]`,
+	} {
+		got, err := of(t, "jsonencode("+expr+")", nil, pipeline.Options{})
+		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
+			t.Errorf("%s is %s, %v; want %s", expr, got, err, want)
+		}
+	}
+}
+
+func TestVariableFiles(t *testing.T) {
+	src := map[string][]byte{"p.hcl": []byte(`
+variable "lr" { default = 1 }
+variable "seeds" {
+  type    = list(number)
+  default = []
+}
+variable "train" {
+  type    = object({ layers = number })
+  default = { layers = 1 }
+}
+output "all" { value = "${var.lr} ${jsonencode(var.seeds)} ${var.train.layers}" }
+`)}
+	for _, c := range []struct{ name, text, want string }{
+		{"v.yaml", "lr: 1e-4\nseeds: [1, 2]\ntrain:\n  layers: 3\n", `0.0001 [1,2] {"layers":3}`},
+		{"v.YML", "lr: ~\n", `1 [] {"layers":1}`},
+		{"v.yaml", "", `1 [] {"layers":1}`},
+		{"v.toml", "lr = 0.1\n[train]\nlayers = 3\n", `0.1 [] {"layers":3}`},
+		{"v.yaml", "# x\nlrr: 2\n", "!v.yaml:2:1 Did you mean \"lr\"?"},
+		{"v.toml", "lr = 1\n[trian]\nlayers = 3\n", "!v.toml:2:1"},
+		{"v.yaml", "lr: 1\ntrain:\n  layers: x\n", "!v.yaml:2:1 does not fit the type of var.train"},
+		{"v.yaml", "lr: 1\nseeds: [\n", "!v.yaml:"},
+		{"v.yaml", "lr: 1\nlr: 2\n", "!v.yaml:2:1 mapping key \"lr\" already defined at line 1"},
+		{"v.yaml", "- lr\n", "!v.yaml:1:1 no variables at its top"},
+		{"v.toml", "lr = 1\nlr = 2\n", "!v.toml:2:1"},
+		{"v.yaml", "lr: \xff", "!v.yaml:1:1 not UTF-8"},
+	} {
+		p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), VarFiles: []pipeline.File{{Name: c.name, Bytes: []byte(c.text)}}})
+		if want, fails := strings.CutPrefix(c.want, "!"); fails {
+			place, rest, _ := strings.Cut(want, " ")
+			if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), place) || !strings.Contains(ds.Err().Error(), rest) {
+				t.Errorf("%s %q: %v, want %s", c.name, c.text, ds.Err(), want)
+			}
+			continue
+		}
+		if ds.HasErrors() {
+			t.Errorf("%s %q: %v", c.name, c.text, ds.Err())
+			continue
+		}
+		if got := fmt.Sprintf("%s %s %s", p.Vars["lr"], p.Vars["seeds"], p.Vars["train"]); got != c.want {
+			t.Errorf("%s %q: %s", c.name, c.text, got)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package dvc
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/kinds"
+)
+
+var update = flag.Bool("update", false, "write testdata")
+
+// Each archive has the files of a project, and after them what becomes of its dvc.yaml. The
+// pipeline must load without a warning.
+func TestConvert(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, want := t.TempDir(), map[string]string{}
+			given := a.Files[:0:0]
+			for _, f := range a.Files {
+				if f.Name == "pipelines.hcl" || f.Name == "notes" {
+					want[f.Name] = string(f.Data)
+					continue
+				}
+				given = append(given, f)
+				at := filepath.Join(dir, filepath.FromSlash(f.Name))
+				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(at, f.Data, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := Convert(filepath.Join(dir, "dvc.yaml"))
+			got := map[string]string{}
+			if err != nil {
+				got["notes"] = strings.ReplaceAll(err.Error(), dir+"/", "") + "\n"
+			} else {
+				got = map[string]string{"pipelines.hcl": string(out.Pipeline), "notes": strings.Join(append(out.Notes, ""), "\n")}
+			}
+			if *update {
+				a.Files = given
+				for _, f := range []string{"pipelines.hcl", "notes"} {
+					if got[f] != "" {
+						a.Files = append(a.Files, txtar.File{Name: f, Data: []byte(got[f])})
+					}
+				}
+				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if d := cmp.Diff(want, got, cmp.FilterValues(func(a, b string) bool { return a == "" && b == "" }, cmp.Ignore())); d != "" && (got["notes"] != "" || d != "") {
+				t.Errorf("-want +got:\n%s", d)
+			}
+			if err != nil {
+				return
+			}
+			_, ds := pipeline.Load(map[string][]byte{filepath.Join(dir, "pipelines.hcl"): out.Pipeline}, pipeline.Options{Registry: kinds.Registry(),
+				ReadFile: pipeline.ReadFile, List: pipeline.List, Lint: true})
+			for _, d := range ds.List {
+				t.Errorf("%s: %s: %s", d.Subject, d.Summary, d.Detail)
+			}
+		})
+	}
+}

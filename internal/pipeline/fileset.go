@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Found is what a pipeline knows of files whose bytes it does not carry.
+type Found struct {
+	Lists   map[string]map[string][]string `json:"lists,omitempty"`   // what fileset() listed, by folder and pattern
+	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
+}
+
+// Files are the names of all files that a pipeline listed or hashed, sorted.
+func (f Found) Files() []string {
+	names := sortedKeys(f.Digests)
+	for folder, lists := range f.Lists {
+		for _, list := range lists {
+			for _, name := range list {
+				names = append(names, path.Join(folder, name))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// maxListed is how many names fileset() lists.
+const maxListed = 100_000
+
+// List lists the regular files below a folder whose names, relative to it, match a pattern;
+// sorted. Hidden ones match only what is written with a dot. A link that leads out of the
+// folder is an error.
+func List(folder, pattern string) ([]string, error) {
+	root, err := os.OpenRoot(filepath.FromSlash(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s", folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	names := []string{}
+	err = doublestar.GlobWalk(root.FS(), pattern, func(name string, d fs.DirEntry) error {
+		if d.Type()&fs.ModeSymlink != 0 { // the library has found out that it is no folder
+			info, err := root.Stat(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s is a link to a file that does not exist", path.Join(folder, name))
+			}
+			if err != nil {
+				return err
+			}
+			d = fs.FileInfoToDirEntry(info)
+		}
+		if d.Type().IsRegular() && Matches(pattern, name) {
+			names = append(names, name)
+		}
+		if len(names) > maxListed {
+			return fmt.Errorf("there are more than %d such files in %s: name fewer, or let a step read the folder", maxListed, folder)
+		}
+		return nil
+	}, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoHidden())
+	if bad := (*fs.PathError)(nil); errors.As(err, &bad) && strings.Contains(err.Error(), "escapes") {
+		err = fmt.Errorf("%s is a link that leads out of %s, and such links are not followed: list a folder that has both, or copy the files", path.Join(folder, bad.Path), folder)
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+var dotted = regexp.MustCompile(`(?:^|/)\{?\.`)
+
+// Matches reports whether List takes a file's name.
+func Matches(pattern, name string) bool {
+	return doublestar.MatchUnvalidated(pattern, name) && len(dotted.FindAllString(name, -1)) <= len(dotted.FindAllString(pattern, -1))
+}
+
+// listBeside is fileset().
+func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
+	full := beside(dir, folder)
+	names, ok := l.Found.Lists[full][pattern]
+	var err error
+	switch {
+	case !doublestar.ValidatePattern(pattern):
+		return nil, fmt.Errorf("%q is not a pattern: * and ? stand for characters of a name, ** for any folders, [a-z] for one character, {a,b} for either", pattern)
+	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
+		return nil, fmt.Errorf("the pattern %q leads out of the folder: name the folder that it starts from as the first argument", pattern)
+	case ok:
+	case l.List == nil:
+		err = fmt.Errorf("the files of %s are not among the sources of this pipeline", full)
+	default:
+		names, err = l.List(full, pattern)
+	}
+	for _, name := range names {
+		if invalidUTF8([]byte(name)) >= 0 || notNFC([]byte(name)) > 0 {
+			return nil, fmt.Errorf("the name of the file %q in %s is not in UTF-8 and Unicode's form NFC: rename it", name, full)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if l.found.Lists[full] == nil {
+		l.found.Lists[full] = map[string][]string{}
+	}
+	l.found.Lists[full][pattern] = names
+	return names, nil
+}
+
+// digestBeside is filesha256().
+func (l *loader) digestBeside(dir, name string) (string, error) {
+	full := beside(dir, name)
+	sum, ok := l.Found.Digests[full]
+	if !ok && l.Digest == nil {
+		return "", fmt.Errorf("%s is not among the sources of this pipeline", full)
+	}
+	if !ok {
+		pin, err := l.Digest(full)
+		if err != nil {
+			return "", err
+		}
+		sum = pin.SHA256.Hex()
+	}
+	l.found.Digests[full] = sum
+	return sum, nil
+}
+
+func textList(names []string) cty.Value {
+	if len(names) == 0 {
+		return cty.ListValEmpty(cty.String)
+	}
+	list := make([]cty.Value, len(names))
+	for i, n := range names {
+		list[i] = cty.StringVal(n)
+	}
+	return cty.ListVal(list)
+}

@@ -1,0 +1,75 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// noNesting stands for templatefile() in a template, which would not end.
+var noNesting = function.New(&function.Spec{
+	VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true},
+	Type: func([]cty.Value) (cty.Type, error) {
+		return cty.String, errors.New("a template cannot use templatefile(): give it the text of the other one as a variable")
+	},
+})
+
+// render is templatefile(): a template sees its variables and the functions, nothing else.
+func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
+	if t := vars.Type(); !t.IsObjectType() && !t.IsMapType() {
+		return "", errors.New(`its variables are an object: { name = "value" }`)
+	}
+	b, err := l.readBeside(dir, name)
+	if err != nil {
+		return "", err
+	}
+	text, err := checkedText(name, b)
+	if err != nil {
+		return "", err
+	}
+	if err := l.meter.spend(int64(len(b))/64, 0); err != nil {
+		return "", err
+	}
+	full := beside(dir, name)
+	if !l.anySensitive() { // else no line of it is quoted
+		l.diags.sources[full] = b
+	}
+	tokens, _ := hclsyntax.LexTemplate(b, full, hcl.InitialPos)
+	if d := wild(tokens); d != nil {
+		return "", &told{d}
+	}
+	e, ds := hclsyntax.ParseTemplate([]byte(text), full, hcl.InitialPos)
+	if ds.HasErrors() {
+		return "", &told{ds[0]}
+	}
+	l.rewriteNode(e)
+	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: maps.Clone(l.functions(dir).all)}
+	ctx.Functions["templatefile"] = noNesting
+	wrong := func(rng hcl.Range, summary, format string, args ...any) error {
+		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}}
+	}
+	for _, tr := range e.Variables() {
+		if root := tr.RootName(); ctx.Variables[root] == cty.NilVal {
+			return "", wrong(tr.SourceRange(), "Unknown variable", "This call of templatefile() gives no %q; it gives: %s. A dollar sign before a brace is written $${.", root, strings.Join(sortedKeys(ctx.Variables), ", "))
+		}
+	}
+	v, ds := e.Value(ctx)
+	if ds.HasErrors() {
+		d := ds[0]
+		if x := limits(d); x != nil {
+			d = x
+		}
+		return "", wrong(*d.Subject, d.Summary, "%s", d.Detail)
+	}
+	if v, err = convert.Convert(v, cty.String); err != nil || v.IsNull() {
+		return "", wrong(e.Range(), "Not a text", "This template gives a value that is not a text. With jsonencode() or join() it becomes one.")
+	}
+	return v.AsString(), nil
+}

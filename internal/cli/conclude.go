@@ -131,7 +131,7 @@ func (a *app) printFiles(files []renderedFile) {
 		address, base := files[i].Address, strings.TrimSuffix(files[i].Path, filepath.Ext(files[i].Path))
 		var exts []string
 		for ; i < len(files) && files[i].Address == address; i++ {
-			exts = append(exts, strings.TrimPrefix(filepath.Ext(files[i].Path), "."))
+			exts = append(exts, strings.TrimPrefix(files[i].Path, base+"."))
 		}
 		view.Printf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
 	}

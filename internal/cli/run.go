@@ -32,7 +32,8 @@ func newRunCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
-		Long: `Run the steps that lack results, and write the tables and figures.
+		Long: `Run the steps that lack results, and write the tables and figures, and what publish
+blocks name.
 
 Without a cluster, a worker runs inside this command, with an embedded Temporal
 server that all commands with this state folder share and that ends with the last

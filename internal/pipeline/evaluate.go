@@ -17,6 +17,9 @@ func (l *loader) evaluate(n *node) {
 	case n.module != nil:
 		l.evaluateModule(n, ctx)
 		return
+	case n.publish != nil:
+		l.evaluatePublish(n, ctx)
+		return
 	case n.block == nil:
 		n.value = l.value(n.expr, ctx, nil)
 		return

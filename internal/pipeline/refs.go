@@ -23,6 +23,9 @@ func (l *loader) resolve() {
 	for _, n := range l.nodes {
 		if n.expr != nil {
 			l.link(n, n.expr, false)
+			if n.to != nil {
+				l.link(n, n.to, false)
+			}
 			continue
 		}
 		if n.module != nil {

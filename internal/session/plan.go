@@ -35,6 +35,12 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 		return nil, nil, err
 	}
 	se.Variables = ShownVariables(p)
+	se.published = map[string]bool{}
+	for _, pub := range p.Publish {
+		for _, ref := range pub.Files {
+			se.published[ref.Step] = true
+		}
+	}
 	pl, err := se.PlanOf(ctx, p, se.File, se.Targets)
 	return pl, p, err
 }

@@ -46,8 +46,9 @@ type Session struct {
 	Modules   *modules.Reader
 	Variables map[string]string // to show
 
-	Belief    *belief.Belief // of the newest preview
-	libraries planLibraries  // of all plans
+	Belief    *belief.Belief  // of the newest preview
+	libraries planLibraries   // of all plans
+	published map[string]bool // steps whose files a run writes
 }
 
 // Talk tells a person what goes on.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -9,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
@@ -81,8 +81,8 @@ func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
 // publishFolder takes folders below the pipeline's own that are not hidden.
 func publishFolder(to string) error {
 	to = strings.TrimSuffix(to, "/")
-	if err := artifacts.CheckFileName(to); err != nil {
-		return fmt.Errorf("to is a folder below the pipeline's own: %w", err)
+	if !fs.ValidPath(to) || to == "." || strings.ContainsAny(to, "\\:") {
+		return fmt.Errorf(`to is %.200q, not a folder below the pipeline's own, such as "results/plots"`, to)
 	}
 	for part := range strings.SplitSeq(to, "/") {
 		if strings.HasPrefix(part, ".") {

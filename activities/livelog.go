@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -80,14 +81,10 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 	}
 }
 
-// end is how many bytes the step has said, and at most the last n of them.
+// end is how many bytes the step has said, and at most the last n of them, of those that are kept.
 func (l *stepLog) end(n int) (said int64, text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	said = int64(len(l.head)) + int64(len(l.tail)) + l.cut
-	last := append(append([]byte(nil), l.tail[max(l.at, len(l.tail)-n+min(l.at, n)):]...), l.tail[max(0, l.at-n):l.at]...)
-	if len(last) < n && l.cut == 0 {
-		last = append(append([]byte(nil), l.head[max(0, len(l.head)-(n-len(last))):]...), last...)
-	}
-	return said, last
+	text, _ = io.ReadAll(l.read()) // of memory
+	return int64(len(l.head)+len(l.tail)) + l.cut, text[max(0, len(text)-n):]
 }

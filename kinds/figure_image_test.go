@@ -85,7 +85,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 		t.Fatal(err)
 	}
 	for text, n := range map[string]int{"alert(": 0, `<img src="data:image/svg`: 2, `<img src="data:image/png`: 1, `is too large for this page. To have its files`: 1, `redsi artifacts get figure.large pictures`: 1,
-		"an HTML page and a Vega-Lite specification, which this page does not show": 1, `download="chart.html"`: 1, `download="chart.vl.json"`: 1, `download="both.pdf"`: 1, "<iframe": 0, "<object": 0} {
+		"a file that this page does not show: SVG and PNG are shown": 1, `download="chart.html"`: 1, `download="chart.vl.json"`: 1, `download="both.pdf"`: 1, "<iframe": 0, "<object": 0} {
 		if got := strings.Count(page.String(), text); got != n {
 			t.Errorf("%q is %d times in the page, not %d", text, got, n)
 		}

@@ -93,8 +93,8 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	}
 	a.printFiles(out.Rendered)
 	view.Published(a.Out, out.Published)
-	if step := a.unseen(out); step != "" {
-		view.Printf(a.Out, "to see what a step made: %s\n", a.hint("artifacts get", step, "FOLDER"))
+	if len(out.Rendered)+len(out.Published) == 0 && out.Hit+out.Ran > 0 {
+		view.Printf(a.Out, "to see what a step made: %s\n", a.hint("artifacts get", "STEP", "FOLDER"))
 	}
 	view.Compared(a.Out, out.Compared, a.Others.Opened)
 	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(of.Plan.Steps), "step"), out.Sum(), view.Seconds(time.Since(out.Started)))

@@ -52,7 +52,7 @@ The log goes to standard output, notes about it to standard error.`,
 			}
 			if follow {
 				if target == "" || failed || run != "" {
-					return fault.Input(steplog.ErrOne)
+					return fault.Input(errors.New("--follow needs one STEP, and neither --run nor --failed"))
 				}
 				return a.followLog(cmd.Context(), cluster, target)
 			}

@@ -1,11 +1,11 @@
 package results
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -49,76 +49,46 @@ func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
 		return nil, fmt.Errorf("the tree has %d files; pictures are looked for among at most %d: name the picture's file", len(files), mostFiles)
 	}
 	found := map[string]artifacts.File{}
-	var names []string
-	var other error
-	stem, one := "", true
+	var names, stems []string
 	for _, f := range files {
-		format, err := formatOf(x, f)
-		if err != nil {
-			return nil, err
-		}
-		if format == "" {
-			other = cannotDraw(x, f)
-			switch strings.ToLower(path.Ext(f.Name)) {
-			case ".png", ".svg", ".pdf":
-				return nil, other
-			}
+		format, head, err := formatOf(x, f)
+		ending := strings.ToLower(path.Ext(f.Name))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		case format == "" && (len(files) == 1 || slices.Contains([]string{".png", ".svg", ".pdf"}, ending)):
+			return nil, fmt.Errorf("%s is not a picture: it begins with %q; %s", f.Name, head, render.WhatIsDrawn)
+		case format == "":
+			x.Count("files beside the picture", 1)
 			continue
 		}
-		base := strings.TrimSuffix(f.Name, path.Ext(f.Name))
-		_, twice := found[format]
-		one = one && !twice && (len(names) == 0 || base == stem)
-		stem = base
-		names = append(names, f.Name)
+		names, stems = append(names, f.Name), append(stems, strings.TrimSuffix(f.Name, path.Ext(f.Name)))
 		found[format] = f
 	}
 	switch {
-	case len(files) == 1 && len(names) == 0:
-		return nil, other
 	case len(names) == 0:
 		return nil, fmt.Errorf("none of the tree's %d files is a picture; %s", len(files), render.WhatIsDrawn)
-	case !one:
+	case len(found) < len(names) || len(slices.Compact(stems)) > 1:
 		return nil, fmt.Errorf("the tree has %d pictures: %.500s; name one: step.KIND.NAME.out[%q]", len(names), strings.Join(names, ", "), names[0])
 	}
-	x.Count("files beside the picture", int64(len(files)-len(names)))
 	return found, nil
 }
 
-func formatOf(x *step.IO, f artifacts.File) (string, error) {
-	in, err := openLocal(x, f)
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	format, err := render.ImageFormat(in)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return format, err
-}
-
-// cannotDraw is the error for a file that is not a picture, with how it begins.
-func cannotDraw(x *step.IO, f artifacts.File) error {
-	in, err := openLocal(x, f)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	head := make([]byte, 40)
-	n, err := io.ReadFull(in, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return err
-	}
-	if n == 0 {
-		return fmt.Errorf("%s is empty, not a picture; %s", f.Name, render.WhatIsDrawn)
-	}
-	return fmt.Errorf("%s is not a picture: it begins with %q; %s", f.Name, head[:n], render.WhatIsDrawn)
-}
-
-func openLocal(x *step.IO, f artifacts.File) (*os.File, error) {
+// formatOf is the format of a file, and how it begins.
+func formatOf(x *step.IO, f artifacts.File) (format string, head []byte, err error) {
 	p, err := x.Path(f.Digest)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return os.Open(p)
+	in, err := os.Open(p)
+	if err != nil {
+		return "", nil, err
+	}
+	defer in.Close()
+	head = make([]byte, min(40, f.Size))
+	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
+		return "", nil, err
+	}
+	format, err = render.ImageFormat(in)
+	return format, head, err
 }

@@ -24,11 +24,7 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 		Printf(w, "\n")
 	}
 	for _, p := range r.NoPicture {
-		Printf(w, "%s  there is no picture %s", p.Place, p.Name)
-		if p.Near != "" {
-			Printf(w, "; redsi report --latex writes %s", p.Near)
-		}
-		Printf(w, "\n")
+		Printf(w, "%s  there is no picture %s, and no figure has it\n", p.Place, p.Name)
 	}
 	for _, p := range r.OldPicture {
 		Printf(w, "%s  %s is not the picture that %s has now; redsi report --latex writes it\n", p.Place, p.Name, p.Of)

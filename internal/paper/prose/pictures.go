@@ -7,9 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/agext/levenshtein"
 )
 
 // Picture is a file of a figure, as redsi report --latex writes it.
@@ -19,31 +18,25 @@ type Picture struct {
 	Digest  string // sha256:…
 }
 
-// included is a picture that a paper includes.
-type included struct {
-	place  Place
-	name   string // as typed
+// Included is a picture that a paper includes.
+type Included struct {
+	Place Place  `json:"place"`
+	Name  string `json:"name"`
+	Of    string `json:"of,omitempty"` // the figure that has another picture now
+
 	file   string // what LaTeX takes; "" if there is none
 	digest string
 }
 
-// Included is an \includegraphics that is wrong.
-type Included struct {
-	Place Place  `json:"place"`
-	Name  string `json:"name"`
-	Of    string `json:"of,omitempty"`   // the figure that has another picture now
-	Near  string `json:"near,omitempty"` // of one that does not exist: the nearest that redsi writes
-}
-
 var (
-	graphicsPath  = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
-	graphicsPaths = regexp.MustCompile(`\{([^{}]*)\}`)
+	graphicsPath = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
+	inBraces     = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
 // graphicsIn notes the folders that a file says pictures are in.
 func (r *reader) graphicsIn(text string) {
 	for _, m := range graphicsPath.FindAllStringSubmatch(text, -1) {
-		for _, p := range graphicsPaths.FindAllStringSubmatch(m[1], -1) {
+		for _, p := range inBraces.FindAllStringSubmatch(m[1], -1) {
 			r.graphics = append(r.graphics, path.Join(r.root, p[1]))
 		}
 	}
@@ -51,15 +44,14 @@ func (r *reader) graphicsIn(text string) {
 
 // picture finds and hashes a picture, as LaTeX finds it. Names that macros make are not followed.
 func (r *reader) picture(name string, at spot) error {
-	name = strings.TrimSpace(strings.Trim(strings.TrimSpace(name), `"`))
+	name = strings.Trim(strings.TrimSpace(name), `"`)
 	if name == "" || strings.ContainsAny(name, `\#{}`) {
 		return nil
 	}
-	in := included{place: r.paper.place(at), name: name}
+	in := Included{Place: r.paper.place(at), Name: name}
 	for _, folder := range append([]string{r.root}, r.graphics...) {
 		for _, ending := range []string{"", ".pdf", ".png", ".jpg", ".jpeg", ".eps"} {
-			full := path.Join(folder, name+ending)
-			if in.file == "" && fs.ValidPath(full) && !path.IsAbs(name) && r.exists(full) {
+			if full := path.Join(folder, name+ending); in.file == "" && fs.ValidPath(full) && r.exists(full) {
 				in.file = full
 			}
 		}
@@ -80,58 +72,28 @@ func (r *reader) picture(name string, at spot) error {
 	return nil
 }
 
-// pictures compares the pictures that a paper includes with those of the figures. Others that
-// exist are the authors' own.
+// pictures compares the pictures that a paper includes with those of the figures, by their names in
+// a folder figures. Others that exist are the authors' own.
 func (r *Result) pictures(p *Paper, now *Numbers) {
+	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 	for _, in := range p.pictures {
 		r.Pictures++
-		made, ok := now.picture(in)
+		of := func(name string) bool {
+			typed := stem(path.Join("/", in.Name))
+			return strings.HasSuffix(typed, "/figures/"+name) || in.file != "" && strings.HasSuffix("/"+stem(in.file), "/figures/"+name)
+		}
+		made := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
+		waits := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
 		switch {
-		case in.file == "" && ok:
-			r.Missing = append(r.Missing, Missed{in.place, in.name})
-		case in.file == "" && r.notRun(in.name):
-			r.Waiting = append(r.Waiting, Use{Place: in.place, Name: in.name})
+		case in.file == "" && made >= 0:
+			r.Missing = append(r.Missing, Missed{in.Place, in.Name})
+		case in.file == "" && waits:
+			r.Waiting = append(r.Waiting, Use{Place: in.Place, Name: in.Name})
 		case in.file == "":
-			r.NoPicture = append(r.NoPicture, Included{Place: in.place, Name: in.name, Near: now.nearestPicture(in.name)})
-		case ok && made.Digest != in.digest:
-			r.OldPicture = append(r.OldPicture, Included{Place: in.place, Name: in.name, Of: made.Address})
+			r.NoPicture = append(r.NoPicture, in)
+		case made >= 0 && now.Pictures[made].Digest != in.digest:
+			in.Of = now.Pictures[made].Address
+			r.OldPicture = append(r.OldPicture, in)
 		}
 	}
-}
-
-// picture finds the figure that an included file is of: one of its name, in a folder figures.
-func (n *Numbers) picture(in included) (Picture, bool) {
-	for _, p := range n.Pictures {
-		name := path.Clean(in.name)
-		if in.file != "" {
-			name = in.file
-		} else if path.Ext(name) == "" {
-			name += path.Ext(p.Name)
-		}
-		if name == p.Name || strings.HasSuffix(name, "/"+p.Name) {
-			return p, true
-		}
-	}
-	return Picture{}, false
-}
-
-// notRun reports whether a file will be that of a figure that has not run.
-func (r *Result) notRun(name string) bool {
-	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	for _, address := range r.NotRun {
-		if strings.HasPrefix(address, "figure.") && FileName(address) == base && path.Base(path.Dir(name)) == "figures" {
-			return true
-		}
-	}
-	return false
-}
-
-func (n *Numbers) nearestPicture(name string) (near string) {
-	least := max(2, len(name)/2) + 1
-	for _, p := range n.Pictures {
-		if d := levenshtein.Distance(clip(path.Base(name)), clip(path.Base(p.Name)), nil); d < least {
-			near, least = p.Name, d
-		}
-	}
-	return near
 }

@@ -38,7 +38,7 @@ func (p *Paper) In(folder string) {
 		p.Files[i] = name(p.Files[i])
 	}
 	for i := range p.pictures {
-		p.pictures[i].place.File = name(p.pictures[i].place.File)
+		p.pictures[i].Place.File = name(p.pictures[i].Place.File)
 	}
 	for i := range p.Missing {
 		p.Missing[i].Place.File = name(p.Missing[i].Place.File)
@@ -67,7 +67,7 @@ type Paper struct {
 	spots   []spot // of each byte of text
 	marks   []mark // in the order of the text
 
-	pictures []included
+	pictures []Included
 }
 
 // Missed is a file that a paper reads but that does not exist.

@@ -7,7 +7,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
 	"net/http"
 	"regexp"
@@ -53,22 +52,9 @@ func ImageFormat(in io.Reader) (string, error) {
 	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))))
 	switch what := http.DetectContentType(head); {
 	case what == "image/png":
-		end := &lastBytes{}
-		_, err := png.DecodeConfig(io.TeeReader(r, end))
-		if err == nil {
-			_, err = io.Copy(end, r)
-		}
-		if err == nil && !bytes.Contains(end.b, []byte("IEND\xaeB`\x82")) {
-			err = io.ErrUnexpectedEOF
-		}
-		return "png", damaged("PNG", err)
+		return "png", damaged("PNG", endsIn(r, "IEND\xaeB`\x82"))
 	case what == "application/pdf":
-		end := &lastBytes{}
-		_, err := io.Copy(end, r)
-		if err == nil && !bytes.Contains(end.b, []byte("%%EOF")) {
-			err = io.ErrUnexpectedEOF
-		}
-		return "pdf", damaged("PDF", err)
+		return "pdf", damaged("PDF", endsIn(r, "%%EOF"))
 	case bytes.HasPrefix(text, []byte("<!doctype html")), bytes.HasPrefix(text, []byte("<html")):
 		return "html", nil
 	case bytes.HasPrefix(text, []byte("<")):
@@ -142,11 +128,20 @@ func readSVG(r io.Reader) (is bool, err error) {
 	}
 }
 
-// lastBytes keeps the end of what is written.
-type lastBytes struct{ b []byte }
-
-func (l *lastBytes) Write(b []byte) (int, error) {
-	l.b = append(l.b, b[max(0, len(b)-1024):]...)
-	l.b = l.b[max(0, len(l.b)-1024):]
-	return len(b), nil
+// endsIn reads to the end, which has the mark in its last bytes unless the file is cut off.
+func endsIn(r io.Reader, mark string) error {
+	var last []byte
+	for b := make([]byte, 32<<10); ; {
+		n, err := r.Read(b)
+		last = append(last, b[:n]...)
+		last = last[max(0, len(last)-1024):]
+		switch {
+		case err == io.EOF && !bytes.Contains(last, []byte(mark)):
+			return io.ErrUnexpectedEOF
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }

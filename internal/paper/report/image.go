@@ -22,9 +22,6 @@ const (
 // neither; they and PDF are files to take away.
 var shownAs = []struct{ output, media string }{{"svg", "image/svg+xml"}, {"png", "image/png"}}
 
-// formatNames are those of the others, for people.
-var formatNames = map[string]string{"pdf": "a PDF file", "html": "an HTML page", "vega": "a Vega-Lite specification"}
-
 // choosePictures decides which pictures of steps fit into the page.
 func (r *Report) choosePictures(items []int) {
 	room := int64(mostPictures)
@@ -50,33 +47,22 @@ func takesImage(config []byte) bool {
 
 // showImage fills in the picture of a step, or why the page does not show it.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
-	var whole []string
 	for _, s := range shownAs {
 		a, ok := it.result.Outputs[s.output]
 		if !ok {
 			continue
 		}
-		whole = append(whole, fmt.Sprintf("%s, %s", strings.ToUpper(s.output), words.Size(a.Size)))
 		if !r.roomFor[it.Address] || a.Size > mostPicture {
+			it.Unshown = fmt.Sprintf("The picture (%s, %s) is too large for this page.", strings.ToUpper(s.output), words.Size(a.Size))
 			continue
 		}
 		b, err := readOutput(ctx, it.result, s.output, read)
-		if err != nil {
-			return err
-		}
-		it.Image = template.URL("data:" + s.media + ";base64," + base64.StdEncoding.EncodeToString(b))
-		return nil
+		it.Image, it.Unshown = template.URL("data:"+s.media+";base64,"+base64.StdEncoding.EncodeToString(b)), ""
+		return err
 	}
-	if len(whole) > 0 {
-		it.Unshown = fmt.Sprintf("The picture (%s) is too large for this page.", strings.Join(whole, "; "))
-		return nil
+	if it.Unshown == "" {
+		it.Unshown = "The picture is a file that this page does not show: SVG and PNG are shown."
 	}
-	for _, output := range []string{"pdf", "html", "vega"} {
-		if _, ok := it.result.Outputs[output]; ok {
-			whole = append(whole, formatNames[output])
-		}
-	}
-	it.Unshown = fmt.Sprintf("The picture is %s, which this page does not show: SVG and PNG are shown.", strings.Join(whole, " and "))
 	return nil
 }
 

@@ -3,7 +3,6 @@ package steplog
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -187,6 +186,3 @@ func (f *Follower) tell(text string) {
 		f.Say(text)
 	}
 }
-
-// ErrOne is the error for following no step, or steps of a run.
-var ErrOne = errors.New("--follow needs one STEP, and neither --run nor --failed")

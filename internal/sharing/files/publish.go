@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/local"
@@ -22,8 +21,8 @@ import (
 // Publication is what a pipeline says is written beside it.
 type Publication struct {
 	Name  string
-	From  string           // the pipeline's file: nothing is written outside its folder
-	To    string           // below that, with slashes
+	Base  string           // the pipeline's folder: nothing is written outside it
+	To    string           // below it, with slashes
 	Files []artifacts.File // by their names below To
 }
 
@@ -38,159 +37,97 @@ type Published struct {
 	Waits   []string `json:"waits,omitempty"` // outputs that are not there: nothing was written
 }
 
-// Publisher writes publications, and remembers in a file what it wrote, so that it never writes
-// over or removes what a person has changed.
-type Publisher struct {
-	Store  artifacts.Store
-	Memory string // the file
-
-	wrote map[string]map[string]artifacts.Digest // by publication, then by path from the memory's folder
-	lock  *flock.Flock
-}
-
-// Open reads the memory, which is this process's alone until Close.
-func (p *Publisher) Open() error {
-	if err := os.MkdirAll(filepath.Dir(p.Memory), 0o755); err != nil {
-		return err
-	}
-	p.lock = flock.New(p.Memory + ".lock")
-	if err := p.lock.Lock(); err != nil {
-		return err
-	}
-	p.wrote = map[string]map[string]artifacts.Digest{}
-	b, err := os.ReadFile(p.Memory)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &p.wrote)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("%s, in which redsi remembers what it published: %w; without that file it takes all that is there for yours", p.Memory, err), p.lock.Unlock())
-	}
-	return nil
-}
-
-// Close lets others publish.
-func (p *Publisher) Close() error { return p.lock.Unlock() }
-
 // Publish writes a publication's files, and removes those that it wrote before and has no longer.
-// What is neither as it was written nor as it should be stays as it is.
-func (p *Publisher) Publish(ctx context.Context, pub Publication) (done Published, err error) {
-	base := filepath.Dir(pub.From)
-	done = Published{Name: pub.Name, To: path.Join(filepath.ToSlash(base), pub.To)}
-	root, err := os.OpenRoot(base)
+// What is neither as it was written nor as it should be stays as it is. memory is the file in which
+// it remembers what it wrote.
+func Publish(ctx context.Context, store artifacts.Store, memory string, pub Publication) (done Published, err error) {
+	done = Published{Name: pub.Name, To: path.Join(filepath.ToSlash(pub.Base), pub.To)}
+	before, now := map[string]artifacts.Digest{}, map[string]artifacts.Digest{} // by names below Base
+	b, err := os.ReadFile(memory)
+	if err == nil {
+		err = json.Unmarshal(b, &before)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return done, fmt.Errorf("%s, in which redsi remembers what it published: %w; without that file it takes all that is there for yours", memory, err)
+	}
+	wanted := map[string]artifacts.File{}
+	for _, f := range pub.Files {
+		if err := checkPublished(f.Name); err != nil {
+			return done, err
+		}
+		name := path.Join(pub.To, f.Name)
+		if _, twice := wanted[name]; twice {
+			return done, fmt.Errorf("two of the files are named %s", f.Name)
+		}
+		wanted[name] = f
+	}
+	root, err := os.OpenRoot(pub.Base)
 	if err != nil {
 		return done, err
 	}
 	defer root.Close()
-	if err := check(pub.Files); err != nil {
-		return done, err
-	}
-	id, err := p.nameOf(pub.From)
-	if err != nil {
-		return done, err
-	}
-	id += ":" + pub.Name
-	before, now := p.wrote[id], map[string]artifacts.Digest{}
-	p.wrote[id] = now
 	defer func() {
-		if err != nil { // what was there before is redsi's still
-			for name, d := range before {
-				if _, ok := now[name]; !ok {
-					now[name] = d
-				}
+		for name, d := range before { // what was not come to is redsi's still
+			if _, ok := now[name]; !ok && err != nil {
+				now[name] = d
 			}
 		}
-		b, jerr := json.MarshalIndent(p.wrote, "", " ")
-		err = errors.Join(err, jerr, atomicfile.WriteFile(p.Memory, b, 0o644))
+		b, jerr := json.MarshalIndent(now, "", " ")
+		err = errors.Join(err, jerr, atomicfile.WriteFile(memory, b, 0o644))
 	}()
-	for _, f := range pub.Files {
-		name := path.Join(pub.To, f.Name)
-		file := filepath.Join(base, filepath.FromSlash(name))
-		known, err := p.nameOf(file)
-		if err != nil {
-			return done, err
+	names := slices.Sorted(maps.Keys(wanted))
+	for name := range before {
+		if _, ok := wanted[name]; !ok {
+			names = append(names, name)
 		}
-		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return done, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, name := range names {
+		f, want := wanted[name]
+		file := filepath.Join(pub.Base, filepath.FromSlash(name))
+		if want {
+			if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+				return done, fmt.Errorf("%s: %w", file, err)
+			}
 		}
 		is, err := look(ctx, root, name, file)
+		there, ours := is != nil, is != nil && *is == before[name]
 		switch {
 		case err != nil:
 			return done, err
-		case is != nil && *is == f.Digest:
-		case is != nil && *is != before[known]:
+		case there && !ours && (!want || *is != f.Digest):
 			done.Kept = append(done.Kept, file)
 			continue
-		default:
-			now[known] = f.Digest
-			if err := Write(ctx, p.Store, f.Digest, f.Size, file); err != nil {
-				return done, err
-			}
-			done.Written++
-		}
-		now[known] = f.Digest
-		done.Files++
-	}
-	for known, d := range before {
-		if _, ok := now[known]; ok {
-			continue
-		}
-		file := filepath.Join(filepath.Dir(p.Memory), filepath.FromSlash(known))
-		name, err := filepath.Rel(base, file)
-		if err != nil || !filepath.IsLocal(name) || slices.Contains(done.Kept, file) {
-			continue
-		}
-		is, err := look(ctx, root, filepath.ToSlash(name), file)
-		switch {
-		case err != nil:
-			return done, err
-		case is == nil:
-		case *is != d:
-			done.Kept = append(done.Kept, file)
-		default:
+		case !want && there:
 			if err := root.Remove(name); err != nil {
 				return done, err
 			}
 			done.Removed++
-			for dir := filepath.Dir(name); dir != "." && root.Remove(dir) == nil; dir = filepath.Dir(dir) {
+			for dir := path.Dir(name); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
 			}
+		case want && (!there || *is != f.Digest):
+			now[name] = f.Digest
+			if err := Write(ctx, store, f.Digest, f.Size, file); err != nil {
+				return done, err
+			}
+			done.Written++
+		}
+		if want {
+			now[name] = f.Digest
+			done.Files++
 		}
 	}
-	slices.Sort(done.Kept)
 	return done, nil
 }
 
-// nameOf is a file as the memory names it, so that a project can be moved.
-func (p *Publisher) nameOf(file string) (string, error) {
-	base, err := filepath.Abs(filepath.Dir(p.Memory))
-	if err != nil {
-		return "", err
+// checkPublished refuses names that are not those of files to be seen below a folder.
+func checkPublished(name string) error {
+	if err := artifacts.CheckFileName(name); err != nil {
+		return err
 	}
-	if file, err = filepath.Abs(file); err != nil {
-		return "", err
-	}
-	name, err := filepath.Rel(base, file)
-	return filepath.ToSlash(name), err
-}
-
-// check refuses names that are not those of files to be seen below a folder.
-func check(list []artifacts.File) error {
-	seen := map[string]bool{}
-	for _, f := range list {
-		if err := artifacts.CheckFileName(f.Name); err != nil {
-			return err
+	for part := range strings.SplitSeq(strings.ToLower(name), "/") {
+		if part == ".git" || part == ".redsi" {
+			return fmt.Errorf("the file %s is not published: %s folders are not written", name, part)
 		}
-		for part := range strings.SplitSeq(strings.ToLower(f.Name), "/") {
-			if part == ".git" || part == ".redsi" {
-				return fmt.Errorf("the file %s is not published: %s folders are not written", f.Name, part)
-			}
-		}
-		if seen[f.Name] {
-			return fmt.Errorf("two of the files are named %s", f.Name)
-		}
-		seen[f.Name] = true
 	}
 	return nil
 }

@@ -20,12 +20,7 @@ func TestPublish(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	publish := func(files map[string]string) (Published, error) {
 		t.Helper()
-		p := Publisher{Store: store, Memory: at(".redsi/published.json")}
-		if err := p.Open(); err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close()
-		pub := Publication{Name: "plots", From: at("p.hcl"), To: "results/plots"}
+		pub := Publication{Name: "plots", Base: dir, To: "results/plots"}
 		for _, name := range []string{"a.svg", "b/c.svg", "d.svg", "../x", ".git/config"} {
 			text, ok := files[name]
 			if !ok {
@@ -37,7 +32,7 @@ func TestPublish(t *testing.T) {
 			}
 			pub.Files = append(pub.Files, artifacts.File{Name: name, Digest: d, Size: n})
 		}
-		return p.Publish(t.Context(), pub)
+		return Publish(t.Context(), store, at(".redsi/published/plots.json"), pub)
 	}
 	put := func(name, text string) {
 		t.Helper()

@@ -24,6 +24,7 @@ type runOptions struct {
 	outDir  string
 	quiet   bool
 	strict  bool
+	notify  string          // URL or command
 	confirm *confirmOptions // nil: never ask
 }
 
@@ -47,6 +48,7 @@ only; scripts, pipes and jobs are not held up.
 Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
   redsi run -f pipelines.hcl --target table.dedup_counts
+  redsi run --notify 'mail -s "redsi has ended" me@example.org'
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) },
@@ -69,11 +71,19 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.outDir, "out", "o", "results", "folder for tables and figures")
 	f.BoolVar(&o.strict, "strict", false, "exit 1 after the run if an expectation fails; see redsi check")
 	f.BoolVar(&o.Skip, "skip-failed", false, "leave out steps that failed for good under the same key, and what depends on them; exit 1")
+	f.StringVar(&o.notify, "notify", "", "when the run has ended, in whatever way, POST a JSON summary to this http(s) URL, or give it to this shell command on its standard input")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print tables")
 }
 
-func (a *app) run(ctx context.Context, o runOptions) error {
+func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	began := time.Now()
+	if err := o.checkNotify(); err != nil {
+		return err
+	}
+	var sum *drive.Summary
+	if o.notify != "" {
+		defer func() { a.notify(ctx, o.notify, began, sum, err) }()
+	}
 	o.Loaded = a.sayLocal
 	o.FailedBefore = func(pl *plan.Plan, failed map[int]journal.Failed) { view.FailedBefore(a.Err, pl, failed, o.Skip) }
 	o.Before = func(ctx context.Context, of session.Seen) error {
@@ -90,7 +100,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		}
 		return a.hint(a.cmd.Name(), append(args, more...)...)
 	}
-	sum, err := a.Reproduce(ctx, o.RunOptions)
+	sum, err = a.Reproduce(ctx, o.RunOptions)
 	var stopped *drive.Cancelled
 	var drifted *saved.Drifted
 	switch {

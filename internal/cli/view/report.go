@@ -18,7 +18,7 @@ func Reported(w io.Writer, r *report.Report, file string, written []string) {
 		Println(w, path)
 	}
 	if bare := r.WithoutLaTeX(); len(written) > 0 && len(bare) > 0 {
-		Printf(w, "LaTeX needs PDF or PNG, which %s: %s. Let the step write one too: image = [svg, pdf]\n", words.Of(len(bare), "this figure has not", "these figures have not"), strings.Join(bare, ", "))
+		Printf(w, "LaTeX needs PDF or PNG of up to 16 MiB, which %s: %s. Let the step write one too: image = [svg, pdf]\n", words.Of(len(bare), "this figure has not", "these figures have not"), strings.Join(bare, ", "))
 	}
 	Expectations(w, r.Judged, false)
 	if !r.Full() {

@@ -66,10 +66,10 @@ func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// forLaTeX is the output that a LaTeX document includes; "" if there is none.
+// forLaTeX is the output that a LaTeX document includes; "" if there is none of up to mostRead.
 func (it *Item) forLaTeX() string {
 	for _, output := range []string{"pdf", "png"} {
-		if _, ok := it.result.Outputs[output]; ok {
+		if a, ok := it.result.Outputs[output]; ok && a.Size <= mostRead {
 			return output
 		}
 	}

@@ -25,11 +25,13 @@ type runOptions struct {
 	quiet   bool
 	strict  bool
 	notify  string          // URL or command
+	loaded  func()          // is told when the pipeline has been read; may be nil
 	confirm *confirmOptions // nil: never ask
 }
 
 func newRunCmd(a *app) *cobra.Command {
 	o := runOptions{confirm: &confirmOptions{}}
+	watch := false
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
@@ -45,13 +47,24 @@ workers run the steps. If there is nothing to do, no server is started.
 If a run is expected to exceed --confirm-above, you are asked first, on a terminal
 only; scripts, pipes and jobs are not held up.
 
+With --watch it then waits until a file changes that the pipeline reads: its own files,
+those of modules and file(), local sources and programs. A change during a run does not
+disturb it; the next run begins when it has ended. Mistakes in the pipeline are shown,
+and the next change is waited for.
+
 Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
   redsi run -f pipelines.hcl --target table.dedup_counts
+  redsi run --watch --target figure.quality
   redsi run --notify 'mail -s "redsi has ended" me@example.org'
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return a.watch(cmd.Context(), o)
+			}
+			return a.run(cmd.Context(), o)
+		},
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
@@ -59,6 +72,7 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 	o.flags(cmd)
 	o.confirm.flags(cmd)
 	a.metricsFlag(cmd)
+	cmd.Flags().BoolVar(&watch, "watch", false, "run again whenever a file changes that the pipeline reads, until Ctrl-C")
 	return cmd
 }
 
@@ -84,7 +98,11 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	if o.notify != "" {
 		defer func() { a.notify(ctx, o.notify, began, sum, err) }()
 	}
-	o.Loaded = a.sayLocal
+	o.Loaded = func() {
+		if a.sayLocal(); o.loaded != nil {
+			o.loaded()
+		}
+	}
 	o.FailedBefore = func(pl *plan.Plan, failed map[int]journal.Failed) { view.FailedBefore(a.Err, pl, failed, o.Skip) }
 	o.Before = func(ctx context.Context, of session.Seen) error {
 		if err := a.sayOthers(ctx, of.Store, of.Preview); err != nil {

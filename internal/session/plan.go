@@ -36,6 +36,11 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 	}
 	se.Variables = ShownVariables(p)
 	se.published = map[string]bool{}
+	for _, sources := range []map[string][]byte{p.Sources, p.Modules} {
+		for name := range sources {
+			se.read.Store(filepath.FromSlash(name), nil)
+		}
+	}
 	for _, pub := range p.Publish {
 		for _, ref := range pub.Files {
 			se.published[ref.Step] = true
@@ -107,7 +112,7 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 // Sources answers the questions of a plan of a pipeline, whose files are those of src.
 func (se *Session) Sources(src *lockfile.Sources, p *pipeline.Pipeline) PlanSources {
 	salt := filepath.Join(se.StateDir, "secrets.salt")
-	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: p.Secrets}}, programs{}, se.newLibraries()}
+	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: p.Secrets}}, programs{}, se.newLibraries(), &se.read}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.

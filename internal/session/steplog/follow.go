@@ -39,6 +39,8 @@ type Follower struct {
 const (
 	findEvery = 6 // finds the key, if it is not known
 	openEvery = 4 // asks whether a run is open
+
+	closedAfter = 2 // such answers no run is: one may be starting
 )
 
 // Target is the Find of a pipeline's step.
@@ -59,6 +61,7 @@ func Target(se *session.Session, target string) func(ctx context.Context) (artif
 
 // Follow prints what the step says until it ends, and returns how it ended.
 func (f *Follower) Follow(ctx context.Context) (*Log, error) {
+	closed := 0
 	for n := 0; ; n++ {
 		var err error
 		if f.key.IsZero() && n%findEvery == 0 {
@@ -66,19 +69,22 @@ func (f *Follower) Follow(ctx context.Context) (*Log, error) {
 				return nil, err
 			}
 		}
-		open := true
 		if n%openEvery == 0 { // before the look: what a run that has ended left is there then
-			if open, err = f.Open(ctx); err != nil {
+			open, err := f.Open(ctx)
+			if err != nil {
 				return nil, err
+			}
+			if closed++; open {
+				closed = 0
 			}
 		}
 		end, running, err := f.look(ctx)
 		switch {
 		case err != nil || end != nil:
 			return end, err
-		case !open && running:
+		case closed >= closedAfter && running:
 			return nil, fault.Failed(fmt.Errorf("%s no longer runs: run %s is not open any more. Its process was killed, or the cluster cannot be reached", f.address, f.run))
-		case !open:
+		case closed >= closedAfter:
 			return nil, fault.Failed(fmt.Errorf("%s is not running, and no run is open that would begin it", f.address))
 		case !running:
 			f.tell("waiting for " + f.address + " to begin")

@@ -95,8 +95,8 @@ func TestFollow(t *testing.T) {
 		"again":            {events: []func(*world){begins, says("a\nb\n", began), says("a\n", began.Add(time.Second)), ends("a\nc\n")}, printed: "a\nb\n|a\n|c\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
 		"again at its end": {events: []func(*world){begins, says("a\nb\n", began), ends("a\nc\n")}, printed: "a\nb\n|a\nc\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
 		"too fast":         {events: []func(*world){begins, says("0123456789\nabc\nde\n", began), ends("0123456789\nabc\nde\n")}, printed: "\nabc\nde\n", said: "following step.a.b of run run|10 bytes came too fast to be shown; redsi logs has them when the step has ended", outcome: "ran"},
-		"nobody runs it":   {events: []func(*world){func(w *world) { w.open = false }}, err: "is not running, and no run is open"},
-		"its run is killed": {events: []func(*world){begins, says("a\n", began), func(w *world) { w.open = false }, nothing, nothing, nothing}, printed: "a\n", said: "following step.a.b of run run",
+		"nobody runs it":   {events: []func(*world){func(w *world) { w.open = false }, nothing, nothing, nothing, nothing}, said: "waiting for step.a.b to begin", err: "is not running, and no run is open"},
+		"its run is killed": {events: []func(*world){begins, says("a\n", began), func(w *world) { w.open = false }, nothing, nothing, nothing, nothing, nothing, nothing}, printed: "a\n", said: "following step.a.b of run run",
 			err: "no longer runs: run run is not open"},
 	} {
 		t.Run(name, func(t *testing.T) {

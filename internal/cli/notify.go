@@ -2,13 +2,11 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os/exec"
 	"strings"
 	"time"
@@ -59,7 +57,7 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 	if sum != nil {
 		n.Pipeline, n.Run = sum.Pipeline, sum.RunID
 		n.Counts = map[workflows.Status]int{workflows.Hit: sum.Hit, workflows.Ran: sum.Ran}
-		if rec, err := activities.ReadRun(ctx, sum.Of.Store, cmp.Or(sum.RunID, "none")); err == nil {
+		if rec, err := activities.ReadRun(ctx, sum.Of.Store, sum.RunID); sum.RunID != "" && err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
 			for _, s := range end.Failed[:min(len(end.Failed), mostNotified)] {
@@ -67,52 +65,48 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 			}
 		}
 	}
-	send := runNotice
-	if strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") {
-		send = postNotice
-	}
 	b, err := json.Marshal(n)
-	for try := 0; try < 2 && err == nil; try++ {
-		one, stop := context.WithTimeout(ctx, notifyWithin)
-		failed := send(one, to, b)
-		stop()
-		switch {
-		case failed == nil:
-			return
-		case try == 0:
-			_ = readers.Pause(ctx, notifyAgain)
-		default:
-			err = failed
-		}
+	if err == nil {
+		err = tell(ctx, to, b)
 	}
-	a.Log.Warn("--notify failed; the run is as it is", "err", err)
+	if err != nil && readers.Pause(ctx, notifyAgain) == nil {
+		err = tell(ctx, to, b)
+	}
+	if err != nil {
+		a.Log.Warn("--notify failed; the run is as it is", "err", err)
+	}
 }
 
-// postNotice leaves the address out of errors: it may have a password.
-func postNotice(ctx context.Context, to string, b []byte) error {
+// tell gives a notice to an address or a command.
+func tell(ctx context.Context, to string, b []byte) error {
+	ctx, stop := context.WithTimeout(ctx, notifyWithin)
+	defer stop()
+	if strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") {
+		return post(ctx, to, b)
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", to)
+	cmd.Stdin, cmd.WaitDelay = bytes.NewReader(append(b, '\n')), time.Second
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %.500s", err, said)
+	}
+	return err
+}
+
+// post leaves the address out of errors: it may have a password.
+func post(ctx context.Context, to string, b []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(b))
 	if err != nil {
 		return errors.New("its address is not a URL")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
-	if failed := (*url.Error)(nil); errors.As(err, &failed) {
-		return failed.Err
-	} else if err != nil {
-		return err
+	if err != nil {
+		return errors.Unwrap(err) // of *url.Error
 	}
 	defer res.Body.Close()
 	if res.StatusCode >= 300 {
 		return fmt.Errorf("the answer was %s", res.Status)
-	}
-	return nil
-}
-
-func runNotice(ctx context.Context, command string, b []byte) error {
-	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.Stdin, cmd.WaitDelay = bytes.NewReader(append(b, '\n')), time.Second
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %.500s", err, said)
 	}
 	return nil
 }

@@ -43,13 +43,11 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 	if o.Detach {
 		return fault.Input(errors.New("--watch cannot be used with --detach: it follows one run after the other"))
 	}
-	read := stamps{} // files as they were when they were read
-	note := func() {
-		for f, s := range a.look() {
-			if _, known := read[f]; !known {
-				read[f] = s
-			}
-		}
+	var read stamps  // files as they were before they were read
+	note := func() { // those that are new
+		now := a.look()
+		maps.Copy(now, read)
+		read = now
 	}
 	o.loaded = note
 	ticks := time.NewTicker(watchEvery)

@@ -85,10 +85,8 @@ func (r *Result) pictures(p *Paper, now *Numbers) {
 		made := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
 		waits := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
 		switch {
-		case in.file == "" && made >= 0:
+		case in.file == "" && (made >= 0 || waits):
 			r.Missing = append(r.Missing, Missed{in.Place, in.Name})
-		case in.file == "" && waits:
-			r.Waiting = append(r.Waiting, Use{Place: in.Place, Name: in.Name})
 		case in.file == "":
 			r.NoPicture = append(r.NoPicture, in)
 		case made >= 0 && now.Pictures[made].Digest != in.digest:

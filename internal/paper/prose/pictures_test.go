@@ -31,13 +31,13 @@ func TestPictures(t *testing.T) {
 	}
 	r := Check(p, &Numbers{NotRun: []string{"figure.waits"}, Pictures: []Picture{{"figure.same", "figures/same.pdf", sum("new")},
 		{"figure.old", "figures/old.png", sum("new")}, {"figure.notyet", "figures/notyet.pdf", sum("x")}}}, nil)
-	want := &Result{Pictures: 7, Missing: []Missed{{Place{"p.tex", 7, 1}, "figures/notyet.pdf"}}, Waiting: []Use{{Place: Place{"p.tex", 8, 1}, Name: "figures/waits.pdf"}},
+	want := &Result{Pictures: 7, Missing: []Missed{{Place{"p.tex", 7, 1}, "figures/notyet.pdf"}, {Place{"p.tex", 8, 1}, "figures/waits.pdf"}},
 		NoPicture:  []Included{{Place: Place{"p.tex", 6, 1}, Name: "figures/nothere.pdf"}},
 		OldPicture: []Included{{Place: Place{"p.tex", 4, 1}, Name: "gen/figures/old.png", Of: "figure.old"}}}
 	for i := range r.OldPicture {
 		r.OldPicture[i].file, r.OldPicture[i].digest = "", ""
 	}
-	got := &Result{Pictures: r.Pictures, Missing: r.Missing, Waiting: r.Waiting, NoPicture: r.NoPicture, OldPicture: r.OldPicture}
+	got := &Result{Pictures: r.Pictures, Missing: r.Missing, NoPicture: r.NoPicture, OldPicture: r.OldPicture}
 	if !reflect.DeepEqual(got, want) || !r.Failed() {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

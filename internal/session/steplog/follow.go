@@ -169,11 +169,11 @@ func (f *Follower) rest(ctx context.Context, l *Log) error {
 
 // restOf is what comes after the first n bytes of a log, as far as it was kept.
 func restOf(text []byte, cut, n int64) []byte {
-	if cut == 0 || n <= activities.LogHead {
-		return text[min(n, int64(len(text))):]
+	if cut > 0 && n > activities.LogHead {
+		text = text[activities.LogHead+len(activities.CutLine(cut)):]
+		n = max(0, n-activities.LogHead-cut)
 	}
-	tail := text[activities.LogHead+len(activities.CutLine(cut)):]
-	return tail[max(0, min(n-activities.LogHead-cut, int64(len(tail)))):]
+	return text[min(n, int64(len(text))):]
 }
 
 func (f *Follower) print(text []byte) error {

@@ -29,7 +29,7 @@ func drawImage(x *step.IO, c figureConfig) error {
 			if old, twice := f.Image.Files[format]; twice {
 				return step.Permanent(fmt.Errorf("image: %s and %s have the same format, %s; name one of each", old.Name, file.Name, format))
 			}
-			f.Image.Files[format] = render.ImageFile{Name: file.Name, Digest: file.Digest.String(), Size: file.Size}
+			f.Image.Files[format] = render.ImageFile{Name: file.Name, Digest: file.Digest.String()}
 			if err := x.Link(format, artifacts.Artifact{Digest: file.Digest, Size: file.Size}); err != nil {
 				return err
 			}

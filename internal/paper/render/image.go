@@ -15,7 +15,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Image says which files a figure is that a step made, by their formats.
+// Image says which files a figure is that a step made, by their formats, which are the names of the
+// figure's outputs: svg, png, pdf, html, vega.
 type Image struct {
 	Files map[string]ImageFile `json:"files"`
 }
@@ -24,11 +25,7 @@ type Image struct {
 type ImageFile struct {
 	Name   string `json:"name"` // in the step's output
 	Digest string `json:"digest"`
-	Size   int64  `json:"size"`
 }
-
-// ImageFormats are the formats of pictures, which are the names of a figure's outputs.
-var ImageFormats = []string{"svg", "png", "pdf", "html", "vega"}
 
 // WhatIsDrawn names the formats for people.
 const WhatIsDrawn = "PNG, SVG, PDF, HTML and Vega-Lite JSON are taken"

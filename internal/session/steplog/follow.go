@@ -130,7 +130,7 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	fresh := live.Said - f.said
 	if lost := fresh - int64(len(live.Text)); lost > 0 {
 		f.Say(fmt.Sprintf("%d bytes came too fast to be shown; redsi logs has them when the step has ended", lost))
-		f.said, fresh = f.said+lost, int64(len(live.Text))
+		f.said, f.last, fresh = f.said+lost, nil, int64(len(live.Text))
 	}
 	text := live.Text[int64(len(live.Text))-max(fresh, 0):]
 	return nil, true, f.print(text[:bytes.LastIndexAny(text, "\r\n")+1])

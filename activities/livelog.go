@@ -43,13 +43,14 @@ func ReadLive(ctx context.Context, leases artifacts.Records, key artifacts.Diges
 
 // showLive shows the end of a step's log at each tick, until stop.
 func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *stepLog, ticks <-chan time.Time) (stop func()) {
-	began, shown := time.Now().UTC(), int64(0)
-	quit := make(chan struct{})
+	began, shown, tried := time.Now().UTC(), int64(0), false
+	end := context.WithoutCancel(ctx)
+	ctx, quit := context.WithCancel(ctx) // no slow store holds up the end of a step
 	var done sync.WaitGroup
 	done.Go(func() {
 		for {
 			select {
-			case <-quit:
+			case <-ctx.Done():
 				return
 			case <-ticks:
 			}
@@ -57,6 +58,7 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 			if said == shown {
 				continue
 			}
+			tried = true
 			b, err := json.Marshal(LiveLog{began, said, text})
 			if err == nil {
 				err = a.Store.Leases.Put(ctx, LiveName(key), b)
@@ -69,11 +71,11 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 		}
 	})
 	return func() {
-		close(quit)
-		if done.Wait(); shown == 0 {
+		quit()
+		if done.Wait(); !tried {
 			return
 		}
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
+		ctx, stop := context.WithTimeout(end, failureTime)
 		defer stop()
 		if err := a.Store.Leases.Delete(ctx, LiveName(key)); err != nil {
 			a.Log.Debug("what a running step said is left behind", "key", key.Hex(), "err", err)

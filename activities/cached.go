@@ -156,6 +156,9 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		return executed{}, err
 	}
 	log := &stepLog{}
+	ticks := time.NewTicker(liveEvery)
+	defer ticks.Stop()
+	defer a.showLive(ctx, req.Key, log, ticks.C)()
 	did, err := a.run(ctx, req, spec, task, parts, log, true)
 	if err != nil {
 		a.keepFailure(ctx, req, did.took, log, err)

@@ -56,10 +56,13 @@ func (l *stepLog) logger(to *slog.Logger) *slog.Logger {
 func (l *stepLog) read() io.Reader {
 	parts := []io.Reader{bytes.NewReader(l.head)}
 	if l.cut > 0 {
-		parts = append(parts, bytes.NewReader(fmt.Appendf(nil, "\n[%d bytes are left out here]\n", l.cut)))
+		parts = append(parts, bytes.NewReader(CutLine(l.cut)))
 	}
 	return io.MultiReader(append(parts, bytes.NewReader(l.tail[l.at:]), bytes.NewReader(l.tail[:l.at]))...)
 }
+
+// CutLine stands in a log between its beginning and its end for n bytes that were not kept.
+func CutLine(n int64) []byte { return fmt.Appendf(nil, "\n[%d bytes are left out here]\n", n) }
 
 // keep stores the log. A step is not worth less without it, so an error is only told.
 func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *artifacts.Log {

@@ -124,7 +124,7 @@ func readFigure(t *testing.T, l *local, res *artifacts.Result) (f render.Figure)
 // TestFigureMistakes: what is wrong with a block is said when it is read.
 func TestFigureMistakes(t *testing.T) {
 	for body, want := range map[string]string{
-		`x = { title = "x" }`: "exactly one of series, panels and flow",
+		`x = { title = "x" }`: "exactly one of series, panels, flow and image",
 		`x = { title = "x" }
 y = { title = "y" }
 series = [{ id = "a" }]`: "exactly one of points and curve",

@@ -346,7 +346,7 @@ func (x *IO) Finish(err error) (map[string]artifacts.Artifact, map[string]int64,
 		x.outputs[name] = a
 	}
 	for _, o := range x.spec.Outputs {
-		if _, ok := x.outputs[o.Name]; !ok {
+		if _, ok := x.outputs[o.Name]; !ok && !o.Optional {
 			return nil, nil, Permanent(fmt.Errorf("kind %s did not write its output %q", x.spec.Name, o.Name))
 		}
 	}

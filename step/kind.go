@@ -17,6 +17,9 @@ type Output struct {
 	Help string
 	Tree bool // many named files rather than one blob
 
+	// Optional outputs are those of some configurations only: a result may lack them.
+	Optional bool
+
 	// Fields, if set, declares the JSON that the output is; see FieldsOf. What reads a
 	// field of it, such as a table, is checked before anything runs.
 	Fields *Fields

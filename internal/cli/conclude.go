@@ -32,6 +32,8 @@ type runSummary struct {
 	TookS    float64        `json:"took_s"`
 	Rendered []renderedFile `json:"rendered"`
 
+	Published []files.Published `json:"published,omitempty"`
+
 	Expectations *expect.Summary `json:"expectations,omitempty"`
 }
 
@@ -68,6 +70,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			}
 		}
 	}
+	unpublished := a.publish(ctx, out)
 	over()
 	judged, err := a.judge(ctx, of.Store, of.Preview, of.Pipeline)
 	if err != nil {
@@ -77,7 +80,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	out.Expectations = &sum
 	out.TookS = time.Since(out.Started).Seconds()
 	if a.JSON {
-		return cmp.Or(view.WriteJSON(a.Out, out), o.unmet(sum))
+		return cmp.Or(view.WriteJSON(a.Out, out), unpublished, o.unmet(sum))
 	}
 	if !o.quiet && len(tables) <= tablesPrinted {
 		for _, t := range tables {
@@ -89,10 +92,14 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 		}
 	}
 	a.printFiles(out.Rendered)
+	view.Published(a.Out, out.Published)
+	if len(out.Rendered)+len(out.Published) == 0 && out.Hit+out.Ran > 0 {
+		view.Printf(a.Out, "to see what a step made: %s\n", a.hint("artifacts get", "STEP", "FOLDER"))
+	}
 	view.Compared(a.Out, out.Compared, a.Others.Opened)
 	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(of.Plan.Steps), "step"), out.Sum(), view.Seconds(time.Since(out.Started)))
 	view.Expectations(a.Out, judged, false)
-	return o.unmet(sum)
+	return cmp.Or(unpublished, o.unmet(sum))
 }
 
 // unmet is the error of a strict run whose results are not as expected. Steps that have not
@@ -131,7 +138,7 @@ func (a *app) printFiles(files []renderedFile) {
 		address, base := files[i].Address, strings.TrimSuffix(files[i].Path, filepath.Ext(files[i].Path))
 		var exts []string
 		for ; i < len(files) && files[i].Address == address; i++ {
-			exts = append(exts, strings.TrimPrefix(filepath.Ext(files[i].Path), "."))
+			exts = append(exts, strings.TrimPrefix(files[i].Path, base+"."))
 		}
 		view.Printf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
 	}

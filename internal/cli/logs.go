@@ -1,22 +1,29 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/steplog"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/workflows"
 )
 
 func newLogsCmd(a *app) *cobra.Command {
 	var run string
-	var failed bool
+	var failed, follow bool
+	var cluster drive.Cluster
 	cmd := &cobra.Command{
 		Use:   "logs [STEP]",
 		Short: "Print a step's log: standard error, log lines, and how it ended",
@@ -28,8 +35,13 @@ Without --run, that is the step as it is in the pipeline now: its result's log, 
 its last failure. With --run, it is the step in that run, and no pipeline is read. --failed
 selects steps that failed: without STEP, all of the run (default: the last).
 
+-f STEP follows a step, on this machine or on a cluster's worker: it waits until the step
+begins, prints what it says within some seconds, and ends with it. It ends with exit code 1
+if no run is open any more that would begin the step. (-f FILE names a pipeline, as ever.)
+
 The log goes to standard output, notes about it to standard error.`,
 		Example: `  redsi logs 'step.train.dsi["title/nci_norm/tiny/naive/42"]'
+  redsi logs -f step.command.fit
   redsi logs --failed
   redsi logs step.command.fit --run last~1`,
 		Args: cobra.MaximumNArgs(1),
@@ -37,6 +49,12 @@ The log goes to standard output, notes about it to standard error.`,
 			target := first(args)
 			if target == "" && !failed {
 				return fault.Input(errors.New("name a STEP, or give --failed for all steps that failed"))
+			}
+			if follow {
+				if target == "" || failed || run != "" {
+					return fault.Input(errors.New("--follow needs one STEP, and neither --run nor --failed"))
+				}
+				return a.followLog(cmd.Context(), cluster, target)
 			}
 			find := func() (artifacts.Store, []steplog.Log, error) {
 				if run == "" && target != "" {
@@ -54,6 +72,8 @@ The log goes to standard output, notes about it to standard error.`,
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "the step in this `RUN`: an id, a part of one, last or last~N")
+	clusterFlags(cmd, &cluster)
+	cmd.Flags().BoolVar(&follow, "follow", false, "print what the step says until it ends; -f before or after STEP is short for it")
 	cmd.Flags().BoolVar(&failed, "failed", false, "only steps that failed")
 	return cmd
 }
@@ -85,4 +105,55 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepl
 		return view.WriteJSON(a.Out, logs)
 	}
 	return nil
+}
+
+// followEvery is how often a followed step is looked at.
+const followEvery = 500 * time.Millisecond
+
+// followLog prints what a step says until it ends.
+func (a *app) followLog(ctx context.Context, cluster drive.Cluster, target string) error {
+	f := steplog.Follower{Find: steplog.Target(a.Session, target), Say: a.say,
+		Open: func(ctx context.Context) (bool, error) { return a.anyOpen(ctx, cluster) },
+		Print: func(text []byte) error {
+			return view.Copy(a.Out, bytes.NewReader(text), terminal(a.Out) > 0)
+		},
+		Pause: func(ctx context.Context) error { return readers.Pause(ctx, followEvery) },
+	}
+	end, err := f.Follow(ctx)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Err, end)
+	}
+	view.StepLog(a.Err, a.style(a.Err), end)
+	return nil
+}
+
+// anyOpen reports whether a run is open, at the server or cluster where status looks.
+func (a *app) anyOpen(ctx context.Context, cluster drive.Cluster) (bool, error) {
+	conn, err := a.Running(ctx, cluster, &drive.Report{})
+	if err != nil || conn == nil {
+		return false, err
+	}
+	defer conn.Close()
+	open, err := drive.ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	return len(open) > 0, err
+}
+
+// followShort reads the -f of `logs`, which is --file, as --follow where a step or nothing comes
+// after it.
+func followShort(args []string) []string {
+	verb := slices.IndexFunc(args, func(arg string) bool { return arg == "logs" })
+	for i := verb + 1; verb >= 0 && i < len(args); i++ {
+		if args[i] == "-f" && (i+1 == len(args) || isAddress(args[i+1])) {
+			args = slices.Clone(args)
+			args[i] = "--follow"
+		}
+	}
+	return args
+}
+
+func isAddress(arg string) bool {
+	return slices.ContainsFunc([]string{"step.", "table.", "figure.", "module."}, func(root string) bool { return strings.HasPrefix(arg, root) })
 }

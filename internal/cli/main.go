@@ -38,6 +38,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
 	a.Waits = drive.UsualWaits()
 	root := newRoot(a)
+	args = followShort(args)
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errw)

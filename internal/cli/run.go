@@ -24,15 +24,19 @@ type runOptions struct {
 	outDir  string
 	quiet   bool
 	strict  bool
+	notify  string          // URL or command
+	loaded  func()          // is told when the pipeline has been read; may be nil
 	confirm *confirmOptions // nil: never ask
 }
 
 func newRunCmd(a *app) *cobra.Command {
 	o := runOptions{confirm: &confirmOptions{}}
+	watch := false
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
-		Long: `Run the steps that lack results, and write the tables and figures.
+		Long: `Run the steps that lack results, and write the tables and figures, and what publish
+blocks name.
 
 Without a cluster, a worker runs inside this command, with an embedded Temporal
 server that all commands with this state folder share and that ends with the last
@@ -43,12 +47,24 @@ workers run the steps. If there is nothing to do, no server is started.
 If a run is expected to exceed --confirm-above, you are asked first, on a terminal
 only; scripts, pipes and jobs are not held up.
 
+With --watch it then waits until a file changes that the pipeline reads: its own files,
+those of modules and file(), local sources and programs. A change during a run does not
+disturb it; the next run begins when it has ended. Mistakes in the pipeline are shown,
+and the next change is waited for.
+
 Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
   redsi run -f pipelines.hcl --target table.dedup_counts
+  redsi run --watch --target figure.quality
+  redsi run --notify 'mail -s "redsi has ended" me@example.org'
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return a.watch(cmd.Context(), o)
+			}
+			return a.run(cmd.Context(), o)
+		},
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
@@ -56,6 +72,7 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 	o.flags(cmd)
 	o.confirm.flags(cmd)
 	a.metricsFlag(cmd)
+	cmd.Flags().BoolVar(&watch, "watch", false, "run again whenever a file changes that the pipeline reads, until Ctrl-C")
 	return cmd
 }
 
@@ -68,12 +85,24 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.outDir, "out", "o", "results", "folder for tables and figures")
 	f.BoolVar(&o.strict, "strict", false, "exit 1 after the run if an expectation fails; see redsi check")
 	f.BoolVar(&o.Skip, "skip-failed", false, "leave out steps that failed for good under the same key, and what depends on them; exit 1")
+	f.StringVar(&o.notify, "notify", "", "when the run has ended, in whatever way, POST a JSON summary to this http(s) URL, or give it to this shell command on its standard input")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print tables")
 }
 
-func (a *app) run(ctx context.Context, o runOptions) error {
+func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	began := time.Now()
-	o.Loaded = a.sayLocal
+	if err := o.checkNotify(); err != nil {
+		return err
+	}
+	var sum *drive.Summary
+	if o.notify != "" {
+		defer func() { a.notify(ctx, o.notify, began, sum, err) }()
+	}
+	o.Loaded = func() {
+		if a.sayLocal(); o.loaded != nil {
+			o.loaded()
+		}
+	}
 	o.FailedBefore = func(pl *plan.Plan, failed map[int]journal.Failed) { view.FailedBefore(a.Err, pl, failed, o.Skip) }
 	o.Before = func(ctx context.Context, of session.Seen) error {
 		if err := a.sayOthers(ctx, of.Store, of.Preview); err != nil {
@@ -89,7 +118,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		}
 		return a.hint(a.cmd.Name(), append(args, more...)...)
 	}
-	sum, err := a.Reproduce(ctx, o.RunOptions)
+	sum, err = a.Reproduce(ctx, o.RunOptions)
 	var stopped *drive.Cancelled
 	var drifted *saved.Drifted
 	switch {

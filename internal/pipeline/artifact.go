@@ -224,8 +224,8 @@ func pickParts(tr hcl.Traversal, first int) {
 	}
 }
 
-// indexOf is the index that a part of a reference is.
-func indexOf(t hcl.Traverser) (hcl.TraverseIndex, bool) {
+// partIndex is the index that a part of a reference is.
+func partIndex(t hcl.Traverser) (hcl.TraverseIndex, bool) {
 	switch t := t.(type) {
 	case hcl.TraverseIndex:
 		return t, true

@@ -19,7 +19,7 @@ const (
 	ClaimKind  = "claim"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results"}
+var blockTypes = []string{"variable", "locals", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -33,10 +33,13 @@ type node struct {
 	awaits    *awaited // nil unless the value is unknown until a step has run
 	undecided bool     // of a block: it is not known yet whether some step of it is skipped
 
-	expr   hclsyntax.Expression // of a local or output
+	expr   hclsyntax.Expression // of a local, output or publish block
 	block  *block               // of a step, table, figure or claim
 	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
 	module *moduleCall
+
+	publish *hclsyntax.Block     // of a publish block
+	to      hclsyntax.Expression // its folder
 }
 
 // edge is a reference from one node to another.
@@ -80,6 +83,8 @@ func (l *loader) declare() {
 				l.declareOutput(b, blk)
 			case "paper":
 				l.declarePaper(blk)
+			case "publish":
+				l.declarePublish(b, blk)
 			case "results":
 				l.declareResults(blk)
 			case "checklist":

@@ -21,6 +21,9 @@ func (l *loader) evaluate(n *node) {
 	switch {
 	case n.module != nil:
 		l.evaluateModule(n, ctx)
+	case n.publish != nil:
+		l.evaluatePublish(n, ctx)
+		return
 	case n.block == nil:
 		n.value = l.value(n.expr, ctx, nil)
 	default:

@@ -101,7 +101,7 @@ func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.V
 			if t, ok := t.(hcl.TraverseAttr); ok {
 				return of, v, cty.StringVal(t.Name)
 			}
-			if t, ok := indexOf(t); ok {
+			if t, ok := partIndex(t); ok {
 				return of, v, t.Key
 			}
 			break
@@ -165,7 +165,7 @@ func isStep(t cty.Type) bool {
 func source(tr hcl.Traversal) string {
 	var b strings.Builder
 	for _, t := range tr {
-		if i, ok := indexOf(t); ok {
+		if i, ok := partIndex(t); ok {
 			t = i
 		}
 		switch t := t.(type) {

@@ -82,6 +82,9 @@ type Pipeline struct {
 	// Results is what the results block says; empty without one.
 	Results Results
 
+	// Publish are the publish blocks, in the order of the sources.
+	Publish []Publish
+
 	// Checklist is what the checklist block says; empty without one.
 	Checklist Checklist
 
@@ -198,6 +201,7 @@ type loader struct {
 	byBlock     map[string]*node // step.train.dsi, module.first
 	nodes       []*node          // locals, outputs, modules and blocks in source order
 
+	publish      []Publish
 	resultsBlock *hclsyntax.Block // nil if there is none
 
 	keepValues bool // of all blocks, whether something refers to them or not
@@ -267,7 +271,7 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Found: l.found, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Sources: l.read, Found: l.found, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}

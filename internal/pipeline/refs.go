@@ -23,6 +23,9 @@ func (l *loader) resolve() {
 	for _, n := range l.nodes {
 		if n.expr != nil {
 			l.link(n, n.expr, false)
+			if n.to != nil {
+				l.link(n, n.to, false)
+			}
 			continue
 		}
 		if n.module != nil {
@@ -79,7 +82,7 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 func names(tr hcl.Traversal) []string {
 	var out []string
 	for _, t := range tr {
-		if i, ok := indexOf(t); ok {
+		if i, ok := partIndex(t); ok {
 			t = i
 		}
 		switch t := t.(type) {

@@ -51,7 +51,11 @@ func (l *loader) shape(b *block) {
 		l.noBlocks(inner, "resources has attributes only.")
 	}
 	if b.spec != nil {
-		l.shapeBody(b.Block, b.spec.Attrs, fmt.Sprintf("Kind %q", b.kind), true)
+		owner := fmt.Sprintf("Kind %q", b.kind)
+		if b.typ != "step" {
+			owner = "A " + b.typ
+		}
+		l.shapeBody(b.Block, b.spec.Attrs, owner, true)
 	}
 }
 

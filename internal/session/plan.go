@@ -36,7 +36,27 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 		return nil, nil, err
 	}
 	se.Variables = ShownVariables(p)
-	return se.planGrown(ctx, p, se.File, se.Targets, pipeline.ReadFile)
+	for _, sources := range []map[string][]byte{p.Sources, p.Modules} {
+		for name := range sources {
+			se.read.Store(filepath.FromSlash(name), nil)
+		}
+	}
+	pl, p, err := se.planGrown(ctx, p, se.File, se.Targets, pipeline.ReadFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	se.Publishes(p)
+	return pl, p, nil
+}
+
+// Publishes notes what a run of a pipeline writes beside it.
+func (se *Session) Publishes(p *pipeline.Pipeline) {
+	se.published = map[string]bool{}
+	for _, pub := range p.Publish {
+		for _, ref := range pub.Files {
+			se.published[ref.Step] = true
+		}
+	}
 }
 
 // planGrown is PlanOf with the steps that follow from what others have made, as far as the
@@ -146,7 +166,7 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 // Sources answers the questions of a plan of a pipeline, whose files are those of src.
 func (se *Session) Sources(src *lockfile.Sources, secrets map[string]string) PlanSources {
 	salt := filepath.Join(se.StateDir, "secrets.salt")
-	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries()}
+	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries(), &se.read}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.

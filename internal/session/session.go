@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/modules"
@@ -46,10 +47,21 @@ type Session struct {
 	Modules   *modules.Reader
 	Variables map[string]string // to show
 
-	Belief *belief.Belief // of the newest preview
+	Belief    *belief.Belief  // of the newest preview
+	libraries planLibraries   // of all plans
+	published map[string]bool // steps whose files a run writes
+	read      sync.Map        // FilesRead
 
-	made      func(step.Ref) (*pipeline.Made, error) // by the steps of the pipeline that was planned last, if some were pending
-	libraries planLibraries                          // of all plans
+	made func(step.Ref) (*pipeline.Made, error) // by the steps of the pipeline that was planned last, if some were pending
+}
+
+// FilesRead are the files that plans were made of: of pipelines, local sources and programs.
+func (se *Session) FilesRead() (files []string) {
+	se.read.Range(func(name, _ any) bool {
+		files = append(files, name.(string))
+		return true
+	})
+	return files
 }
 
 // Talk tells a person what goes on.

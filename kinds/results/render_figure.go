@@ -29,6 +29,7 @@ type figureConfig struct {
 	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are not series, such as the meaning of a marker"`
 	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
+	Image   step.Inputs    `hcl:"image,added" help:"instead of series: a picture that a step made, as PNG, SVG, PDF, HTML or Vega-Lite JSON, or a list of the same picture in several of these. A tree has exactly one picture"`
 	Curves  *figureCurves  `hcl:"curves,added" help:"curves of several runs, such as of a grid of trainings: after series, one for each name, in a color and line of its own and in the legend"`
 	AtScale string         `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe is put before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
@@ -121,9 +122,10 @@ var Figure = step.Define(step.Kind[figureConfig]{
 	Version: 4,
 	Block:   true,
 	Inline:  true,
-	Doc: `Draw a figure block as SVG, PDF and PNG.
+	Doc: `Draw a figure block as SVG, PDF and PNG, or take a picture that a step made.
 Series of points or whole curves over axes, columns of text, or a flow of boxes;
-the data behind the picture come as CSV and JSON. Editing a caption or a color
+the data behind the picture come as CSV and JSON. With image, the files are those
+of the step, byte by byte, and what they are is told from their bytes. Editing a caption or a color
 reruns only this, editing an expectation nothing.`,
 	Example: `figure "model_scaling" {
   paper = "fig:model-scaling"
@@ -142,10 +144,12 @@ reruns only this, editing an expectation nothing.`,
   expect "atomic.tiny.y" { value = 62.2 }
 }`,
 	Outputs: []step.Output{
-		{Name: "svg", Type: "figure/svg", Help: "for the web; text is text", Alike: step.Follows{Output: "json"}},
-		{Name: "pdf", Type: "figure/pdf", Help: "for LaTeX; fonts are embedded", Alike: step.Follows{Output: "json"}},
-		{Name: "png", Type: "figure/png", Help: "220 dots per inch", Alike: step.Follows{Output: "json"}},
-		{Name: "csv", Type: "figure/csv", Help: "values that are not rounded", Alike: step.Follows{Output: "json"}},
+		{Name: "svg", Type: "figure/svg", Optional: true, Help: "for the web; text is text", Alike: step.Follows{Output: "json"}},
+		{Name: "pdf", Type: "figure/pdf", Optional: true, Help: "for LaTeX; fonts are embedded", Alike: step.Follows{Output: "json"}},
+		{Name: "png", Type: "figure/png", Optional: true, Help: "220 dots per inch", Alike: step.Follows{Output: "json"}},
+		{Name: "html", Type: "figure/html", Optional: true, Help: "of image only", Alike: step.Follows{Output: "json"}},
+		{Name: "vega", Type: "figure/vega", Optional: true, Help: "of image only: Vega-Lite", Alike: step.Follows{Output: "json"}},
+		{Name: "csv", Type: "figure/csv", Optional: true, Help: "values that are not rounded", Alike: step.Follows{Output: "json"}},
 		{Name: "json", Type: "figure/json", Help: "the data, and the inputs of each point", Alike: step.Cells{Units: 1}, Why: "a mean may round differently on another processor"},
 	},
 	Defaults: figureConfig{Width: 8.5, AtScale: fullScale},
@@ -153,6 +157,9 @@ reruns only this, editing an expectation nothing.`,
 	Reads:    figureConfig.reads,
 	Cells:    func(c figureConfig) []string { return c.expanded().cells() },
 	Run: func(_ context.Context, x *step.IO, c figureConfig) error {
+		if c.Image != nil {
+			return drawImage(x, c)
+		}
 		f, err := buildFigure(x, c.expanded())
 		if err != nil {
 			return err

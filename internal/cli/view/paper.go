@@ -23,6 +23,12 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 		}
 		Printf(w, "\n")
 	}
+	for _, p := range r.NoPicture {
+		Printf(w, "%s  there is no picture %s, and no figure has it\n", p.Place, p.Name)
+	}
+	for _, p := range r.OldPicture {
+		Printf(w, "%s  %s is not the picture that %s has now; redsi report --latex writes it\n", p.Place, p.Name, p.Of)
+	}
 	for _, f := range r.Stale {
 		Printf(w, "%s  %s is now %s  %s  %s\n", f.Place, f.Text, f.Now, f.Candidates[0].Cell, f.Candidates[0].Words)
 	}
@@ -48,4 +54,7 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	}
 	Printf(w, "%s, %s; %s of \\redsi, %d of them unknown, %d changed; of %s typed by hand %d are a cell's, %d no longer, %d say too little\n",
 		Count(len(r.Files), "file"), Count(r.Cells, "cell"), Count(r.Uses, "use"), len(r.Unknown), len(r.Changed), Count(r.Numbers, "number"), len(r.Typed), len(r.Stale), r.Vague)
+	if r.Pictures > 0 {
+		Printf(w, "%s, %d of them missing, %d older than their figures\n", Count(r.Pictures, "picture"), len(r.NoPicture), len(r.OldPicture))
+	}
 }

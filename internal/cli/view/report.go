@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Reported prints what a report in a file has, and what else was written.
@@ -15,6 +16,9 @@ func Reported(w io.Writer, r *report.Report, file string, written []string) {
 	}
 	for _, path := range written {
 		Println(w, path)
+	}
+	if bare := r.WithoutLaTeX(); len(written) > 0 && len(bare) > 0 {
+		Printf(w, "LaTeX needs PDF or PNG of up to 16 MiB, which %s: %s. Let the step write one too: image = [svg, pdf]\n", words.Of(len(bare), "this figure has not", "these figures have not"), strings.Join(bare, ", "))
 	}
 	Expectations(w, r.Judged, false)
 	if !r.Full() {

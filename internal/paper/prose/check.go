@@ -60,10 +60,16 @@ type Result struct {
 	Stale   []Finding    `json:"stale"`   // typed numbers that matched a cell before
 	Changed []Use        `json:"changed"` // \redsi{…} whose cell has changed
 	Absent  []Absent     `json:"absent"`
+
+	Pictures   int        `json:"pictures,omitempty"`    // \includegraphics{…}
+	NoPicture  []Included `json:"no_picture,omitempty"`  // that do not exist
+	OldPicture []Included `json:"old_picture,omitempty"` // of a figure that has another picture now
 }
 
 // Failed reports whether the paper disagrees with the results.
-func (r *Result) Failed() bool { return len(r.Unknown) > 0 || len(r.Stale) > 0 }
+func (r *Result) Failed() bool {
+	return len(r.Unknown)+len(r.Stale)+len(r.NoPicture)+len(r.OldPicture) > 0
+}
 
 // mostCandidates is how many cells are named for a number.
 const mostCandidates = 3
@@ -83,6 +89,7 @@ func Check(p *Paper, now, before *Numbers) *Result {
 	r.numbers(p, x, was)
 	r.uses(p, x, was)
 	r.absent(p, now)
+	r.pictures(p, now)
 	return r
 }
 
@@ -309,7 +316,7 @@ func (r *Result) absent(p *Paper, now *Numbers) {
 			here[m.text] = true
 		case inputMark:
 			base := path.Base(strings.TrimSpace(m.text))
-			here["/"+strings.TrimSuffix(strings.TrimSuffix(base, ".tex"), ".pdf")] = true
+			here["/"+strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(base, ".tex"), ".pdf"), ".png")] = true
 		}
 	}
 	for _, t := range now.Tables {

@@ -128,6 +128,9 @@ func (s *scan) command(i, end int) (int, error) {
 		at := s.skip("o", k, end)
 		if from, to, ok := s.group(at, end); ok {
 			s.mark(inputMark, s.src[from:to], i, to+1)
+			if err := s.picture(s.src[from:to], spot{s.file, int32(i)}); err != nil {
+				return 0, err
+			}
 		}
 	}
 	if signature, ok := dropped[name]; ok {

@@ -46,6 +46,9 @@ func (r *Result) Markdown(w io.Writer) error {
 	if r.Failed() {
 		verdict = fmt.Sprintf("Numbers that are no longer what a cell prints: %d; unknown cells: %d", len(r.Stale), len(r.Unknown))
 	}
+	if n := len(r.NoPicture) + len(r.OldPicture); n > 0 {
+		verdict += fmt.Sprintf("; pictures that are missing or old: %d", n)
+	}
 	fmt.Fprintf(&b, "### Numbers in the paper\n\n%s. Cells: %d; `\\redsi`: %d; typed numbers: %d, of which %d are a cell's and %d say too little.\n", verdict, r.Cells, r.Uses, r.Numbers, len(r.Typed), r.Vague)
 	tables, rest := r.Tables, r.Sentences()
 	list := func(title string, n int, line func(i int) string) {
@@ -66,6 +69,12 @@ func (r *Result) Markdown(w io.Writer) error {
 			return fmt.Sprintf("%s: %s", code(u.Place.String()), code(u.Name))
 		}
 		return fmt.Sprintf("%s: %s; did you mean %s?", code(u.Place.String()), code(u.Name), code(u.Near))
+	})
+	list("Pictures that are not there", len(r.NoPicture), func(i int) string {
+		return fmt.Sprintf("%s: %s", code(r.NoPicture[i].Place.String()), code(r.NoPicture[i].Name))
+	})
+	list("Pictures that are older than their figures", len(r.OldPicture), func(i int) string {
+		return fmt.Sprintf("%s: %s, %s", code(r.OldPicture[i].Place.String()), code(r.OldPicture[i].Name), code(r.OldPicture[i].Of))
 	})
 	list("Numbers that have changed", len(r.Stale), func(i int) string {
 		f := r.Stale[i]

@@ -29,6 +29,8 @@ type Numbers struct {
 	Scale  string // of the run; "" if it declares none
 	Tables []Table
 	NotRun []string // addresses of tables and figures without cells yet; not in the file
+
+	Pictures []Picture // of figures; not in the file
 }
 
 // Table is a table or figure.

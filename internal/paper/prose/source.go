@@ -37,6 +37,9 @@ func (p *Paper) In(folder string) {
 	for i := range p.Files {
 		p.Files[i] = name(p.Files[i])
 	}
+	for i := range p.pictures {
+		p.pictures[i].Place.File = name(p.pictures[i].Place.File)
+	}
 	for i := range p.Missing {
 		p.Missing[i].Place.File = name(p.Missing[i].Place.File)
 	}
@@ -63,6 +66,8 @@ type Paper struct {
 	text    string // what a reader sees, with the characters below between its parts
 	spots   []spot // of each byte of text
 	marks   []mark // in the order of the text
+
+	pictures []Included
 }
 
 // Missed is a file that a paper reads but that does not exist.
@@ -127,6 +132,8 @@ type reader struct {
 	tikz   int // depth of pictures, in which only coordinates are data
 	data   int // depth of coordinates in them
 	depth  int // of groups and files, bounded
+
+	graphics []string // folders of \graphicspath
 }
 
 // mostDepth bounds how deep groups that are read apart and files nest.
@@ -162,6 +169,7 @@ func (r *reader) file(name string) error {
 	r.paper.sources = append(r.paper.sources, source{name: name, text: text})
 	r.paper.Files = append(r.paper.Files, name)
 	s := &scan{reader: r, file: int32(len(r.paper.sources) - 1), src: text}
+	r.graphicsIn(text)
 	from := 0
 	if at := documentBegin(text); at >= 0 {
 		from = at

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Figure is a picture with the data behind it, in exactly one of three forms:
-// series over axes, columns of text, or a flow of stages.
+// Figure is a picture with the data behind it, in exactly one of four forms:
+// series over axes, columns of text, a flow of stages, or files that a step made.
 type Figure struct {
 	Paper   string   `json:"paper,omitempty"`   // label in the paper, such as fig:model-scaling
 	Caption string   `json:"caption,omitempty"` // with markup
@@ -25,6 +25,7 @@ type Figure struct {
 	Keys    []Key    `json:"keys,omitempty"`
 	Panels  []Panel  `json:"panels,omitempty"`
 	Flow    []Stage  `json:"flow,omitempty"`
+	Image   *Image   `json:"image,omitempty"`
 	Checks  []Check  `json:"-"` // see Expect
 
 	// PaperScale is the scale of the paper's numbers. A run that has another one is not
@@ -109,8 +110,11 @@ func (f *Figure) Finish() error {
 	for _, n := range []int{len(f.Series), len(f.Panels), len(f.Flow)} {
 		forms += min(n, 1)
 	}
+	if f.Image != nil {
+		forms++
+	}
 	if forms != 1 {
-		return fmt.Errorf("a figure has exactly one of series, panels and flow")
+		return fmt.Errorf("a figure has exactly one of series, panels, flow and image")
 	}
 	if f.Width < 2 || f.Width > 60 || f.Height < 0 || f.Height > 60 {
 		return fmt.Errorf("a figure of %v x %v cm cannot be drawn", f.Width, f.Height)

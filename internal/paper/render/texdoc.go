@@ -15,16 +15,20 @@ func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 // widestColumn is the widest figure, in cm, that is in one of two columns.
 const widestColumn = 10
 
-// LaTeX writes the figure as a float that includes a PDF of it. It needs package
-// graphicx.
-func (f *Figure) LaTeX(w io.Writer, pdf string) error {
+// LaTeX writes the figure as a float that includes a file of it, PDF or PNG; "": a box that says
+// that there is none. It needs package graphicx.
+func (f *Figure) LaTeX(w io.Writer, file string) error {
 	env, width := "figure", `\columnwidth`
 	if f.Width > widestColumn {
 		env, width = "figure*", `\textwidth`
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\\begin{%s}[t]\n\\centering\n", env)
-	fmt.Fprintf(&b, "\\includegraphics[width=\\ifdim%.4gcm>%s %s\\else %.4gcm\\fi,height=0.85\\textheight,keepaspectratio]{%s}\n", f.Width, width, width, f.Width, pdf)
+	if file == "" {
+		b.WriteString("\\fbox{LaTeX needs this picture as PDF or PNG, and no step made one.}\n")
+	} else {
+		fmt.Fprintf(&b, "\\includegraphics[width=\\ifdim%.4gcm>%s %s\\else %.4gcm\\fi,height=0.85\\textheight,keepaspectratio]{%s}\n", f.Width, width, width, f.Width, file)
+	}
 	if f.Caption != "" {
 		fmt.Fprintf(&b, "\\caption{%s}\n", latex(f.Caption))
 	}

@@ -119,13 +119,18 @@ func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleF
 		err := it.Table.LaTeX(&b)
 		return []BundleFile{{"tables/" + name + ".tex", b.Bytes()}}, err
 	}
-	pdf, err := readOutput(ctx, it.result, "pdf", read)
+	var b bytes.Buffer
+	output := it.forLaTeX()
+	if output == "" {
+		err := it.Figure.LaTeX(&b, "")
+		return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}}, err
+	}
+	picture, err := readOutput(ctx, it.result, output, read)
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	err = it.Figure.LaTeX(&b, "figures/"+name+".pdf")
-	return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}, {"figures/" + name + ".pdf", pdf}}, err
+	err = it.Figure.LaTeX(&b, "figures/"+name+"."+output)
+	return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}, {"figures/" + name + "." + output, picture}}, err
 }
 
 // verdicts is a sentence about the comparison with the paper.

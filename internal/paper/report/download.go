@@ -34,6 +34,8 @@ var downloads = []struct{ label, output, media, ending string }{
 	{"PNG", "png", "image/png", ".png"},
 	{"JSON", "json", "application/json", ".json"},
 	{"PDF", "pdf", "application/pdf", ".pdf"},
+	{"HTML", "html", "text/html;charset=utf-8", ".html"},
+	{"Vega-Lite", "vega", "application/json", ".vl.json"},
 }
 
 // chooseDownloads decides which files of tables and figures fit into the page.

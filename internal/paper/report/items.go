@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -44,6 +45,9 @@ type Item struct {
 	Claims  []expect.Claim // about cells of it
 	Files   []Download
 	Used    usage.Sum // of all steps that it comes from, including itself
+
+	Image   template.URL // of a step, with its bytes
+	Unshown string       // why there is none in the page
 
 	PaperSVG []byte // the paper's points, if any
 	Among    bool   // PaperSVG has the rebuilt ones too
@@ -118,7 +122,7 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 			err = it.Figure.Finish()
 		}
 		it.Paper, it.Caption, it.Scale = it.Figure.Paper, it.Figure.Caption, it.Figure.Scale
-		if err == nil {
+		if err == nil && it.Figure.Image == nil {
 			it.SVG, err = readOutput(ctx, r, "svg", read)
 		}
 	}

@@ -18,6 +18,7 @@ func (r *Report) Numbers() *prose.Numbers { return numbersOf(r.Items) }
 
 func numbersOf(items []*Item) *prose.Numbers {
 	n := &prose.Numbers{}
+	names := map[string]bool{}
 	for _, it := range items {
 		if it.State != Done {
 			continue
@@ -26,6 +27,12 @@ func numbersOf(items []*Item) *prose.Numbers {
 			n.Scale = it.Scale
 		}
 		n.Tables = append(n.Tables, it.prose())
+		if it.Figure == nil {
+			continue
+		}
+		if name, output := fileName(it.Name, names), it.forLaTeX(); output != "" {
+			n.Pictures = append(n.Pictures, prose.Picture{Address: it.Address, Name: "figures/" + name + "." + output, Digest: it.result.Outputs[output].Digest.String()})
+		}
 	}
 	return n
 }

@@ -129,6 +129,9 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	if it.Figure == nil {
 		return nil
 	}
+	if it.Figure.Image != nil {
+		return r.showImage(ctx, it, read)
+	}
 	if err := it.drawPaper(); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}

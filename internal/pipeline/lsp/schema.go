@@ -22,6 +22,7 @@ var blockDocs = []struct{ typ, form, help string }{
 	{"output", `output "${1:NAME}" {` + "\n  value = $0\n}", "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
 	{"checklist", "checklist {\n  $0\n}", "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is not part of any key."},
 	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is not part of any key."},
+	{"publish", `publish "${1:NAME}" {` + "\n  files = $2\n  to    = \"$0\"\n}", "Files of steps that a run writes into a folder beside the pipeline. It is not part of any key."},
 	{"results", "results {\n  from = [\"$1\"]$0\n}", "Where others' results are, and whose are trusted. It is not part of any key."},
 }
 
@@ -30,6 +31,10 @@ var (
 	text1    = step.Type{Kind: step.String}
 	anything = step.Type{Kind: "any"}
 
+	publishAttrs = []step.Attr{
+		{Name: "files", Type: step.Type{Kind: step.InputMany}, Help: "The output of a step, or a list of them."},
+		{Name: "to", Type: text1, Help: "A folder below the pipeline's own, such as \"results/plots\"."},
+	}
 	variableAttrs = []step.Attr{
 		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},
 		{Name: "default", Type: anything, Optional: true, Help: "Its value if none is given. A variable without a default must be given one."},
@@ -110,6 +115,8 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		attrs = paperAttrs
 	case "results":
 		attrs = resultsAttrs
+	case "publish":
+		attrs = publishAttrs
 	case "checklist":
 		attrs = checklistAttrs
 	default:

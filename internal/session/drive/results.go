@@ -32,9 +32,9 @@ func (dr *Driver) RecordHits(ctx context.Context, store artifacts.Store, pl *pla
 }
 
 // IsRead reports whether a run reads the result of step i at its end: pins, tables and
-// figures.
+// figures, and what is published.
 func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
-	return pipeline.IsRendered(pl.Steps[i].Address) || dr.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
+	return pipeline.IsRendered(pl.Steps[i].Address) || dr.IsPublished(pl.Steps[i].Address) || dr.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
 }
 
 // FillResults adds to the preview of a run the results that are read at its end, by the keys in

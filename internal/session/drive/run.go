@@ -261,6 +261,7 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 		return err
 	}
 	of.Pipeline, of.Plan = p, pl
+	dr.Publishes(p)
 	of.Preview, err = dr.PreviewOf(ctx, of.Store, pl, func(i int, _ *plan.Item) bool { return dr.IsRead(pl, i) })
 	return err
 }

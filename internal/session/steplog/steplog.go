@@ -108,7 +108,7 @@ func now(ctx context.Context, store artifacts.Store, address string, it plan.Ite
 		}
 		if l != nil {
 			return &Log{Address: address, Key: it.Key, Outcome: string(workflows.Running), Run: l.Run,
-				Note: "running: " + l.String() + "; its log is stored when it ends; until then: " + status}, nil
+				Note: "running: " + l.String() + "; its log is stored when it ends; redsi logs -f follows it; how far it is: " + status}, nil
 		}
 	}
 	of, err := failures()

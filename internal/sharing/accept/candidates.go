@@ -124,14 +124,19 @@ func (ac *accepter) fits(ctx context.Context, s plan.Step, x *Step) (why string,
 		}
 	}
 	spec := ac.Registry.Lookup(s.Task.Kind)
+	known := len(spec.Outputs)
 	for _, out := range spec.Outputs {
 		have, ok := e.Result.Outputs[out.Name]
+		if !ok && out.Optional {
+			known--
+			continue
+		}
 		if !ok || have.Type != out.Type || out.Tree != (have.Files != nil) {
 			return fmt.Sprintf("the earlier result of %s has no output %s of type %s, which kind %s has today", s.Address, out.Name, out.Type, spec.Name), nil
 		}
 	}
-	if len(e.Result.Outputs) != len(spec.Outputs) {
-		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, words.Count(len(e.Result.Outputs), "output"), spec.Name, len(spec.Outputs)), nil
+	if len(e.Result.Outputs) != known {
+		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, words.Count(len(e.Result.Outputs), "output"), spec.Name, known), nil
 	}
 	return "", nil
 }

@@ -40,6 +40,8 @@ func extension(output string) string {
 		return "md"
 	case "latex":
 		return "tex"
+	case "vega":
+		return "vl.json"
 	}
 	return output
 }

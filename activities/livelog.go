@@ -1,0 +1,92 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// LiveTail is how much of its log a running step shows.
+const LiveTail = 64 << 10
+
+// liveEvery is how often it does, if there is more. A step that ends sooner shows nothing.
+const liveEvery = 2 * time.Second
+
+// LiveLog is what a running step has said so far, for those who follow it. It is a record beside
+// the step's lease, so that it is found wherever the store is, and goes with old leases.
+type LiveLog struct {
+	Began time.Time `json:"began"` // the attempt
+	Said  int64     `json:"said"`  // bytes in all
+	Text  []byte    `json:"text"`  // the last of them
+}
+
+// LiveName names the record of a key.
+func LiveName(key artifacts.Digest) string { return key.Hex() + ".log" }
+
+// ReadLive reads what a running step has said; nil if nothing is there.
+func ReadLive(ctx context.Context, leases artifacts.Records, key artifacts.Digest) (*LiveLog, error) {
+	b, err := leases.Get(ctx, LiveName(key))
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return nil, nil
+	}
+	var l LiveLog
+	if err == nil && json.Unmarshal(b, &l) != nil { // cut off by a loss of power
+		return nil, nil
+	}
+	return &l, err
+}
+
+// showLive shows the end of a step's log at each tick, until stop.
+func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *stepLog, ticks <-chan time.Time) (stop func()) {
+	began, shown, tried := time.Now().UTC(), int64(0), false
+	end := context.WithoutCancel(ctx)
+	ctx, quit := context.WithCancel(ctx) // no slow store holds up the end of a step
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks:
+			}
+			said, text := log.end(LiveTail)
+			if said == shown {
+				continue
+			}
+			tried = true
+			b, err := json.Marshal(LiveLog{began, said, text})
+			if err == nil {
+				err = a.Store.Leases.Put(ctx, LiveName(key), b)
+			}
+			if err != nil {
+				a.Log.Debug("a running step's log is not shown", "key", key.Hex(), "err", err)
+				continue
+			}
+			shown = said
+		}
+	})
+	return func() {
+		quit()
+		if done.Wait(); !tried {
+			return
+		}
+		ctx, stop := context.WithTimeout(end, failureTime)
+		defer stop()
+		if err := a.Store.Leases.Delete(ctx, LiveName(key)); err != nil {
+			a.Log.Debug("what a running step said is left behind", "key", key.Hex(), "err", err)
+		}
+	}
+}
+
+// end is how many bytes the step has said, and at most the last n of them, of those that are kept.
+func (l *stepLog) end(n int) (said int64, text []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text, _ = io.ReadAll(l.read()) // of memory
+	return int64(len(l.head)+len(l.tail)) + l.cut, text[max(0, len(text)-n):]
+}

@@ -1,0 +1,75 @@
+package activities
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/mem"
+)
+
+// TestLogEnd: the end of a log is what was written last, wherever its buffers are.
+func TestLogEnd(t *testing.T) {
+	for _, total := range []int{0, 10, LogHead - 1, LogHead, LogHead + 5, LogHead + LiveTail/2, LogHead + LogTail, LogHead + LogTail + 7, LogHead + LogTail + LiveTail/2, 3 * LogTail, LogHead + 2*LogTail - 3} {
+		var l stepLog
+		whole := make([]byte, total)
+		for i := range whole {
+			whole[i] = byte(i * i >> 3)
+		}
+		for rest := whole; len(rest) > 0; rest = rest[min(len(rest), 999):] {
+			l.Write(rest[:min(len(rest), 999)])
+		}
+		said, text := l.end(LiveTail)
+		if said != int64(total) || !bytes.Equal(text, whole[max(0, total-LiveTail):]) {
+			t.Errorf("of %d bytes: %d, the last %d", total, said, len(text))
+		}
+	}
+}
+
+// TestShowLive: a running step shows what is new at each tick, and leaves nothing behind; one that says
+// nothing, or ends before the first tick, writes nothing.
+func TestShowLive(t *testing.T) {
+	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
+	key := artifacts.Sum([]byte("key"))
+	read := func() *LiveLog {
+		t.Helper()
+		l, err := ReadLive(t.Context(), a.Store.Leases, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	var log stepLog
+	ticks := make(chan time.Time)
+	stop := a.showLive(t.Context(), key, &log, ticks)
+	tick := func() { ticks <- time.Time{}; ticks <- time.Time{} } // the second is taken when the first is done
+	tick()
+	if l := read(); l != nil {
+		t.Errorf("nothing was said, and shown is %+v", l)
+	}
+	log.Write([]byte("one\n"))
+	tick()
+	log.Write([]byte(strings.Repeat("x", LiveTail) + "two\n"))
+	tick()
+	if l := read(); l == nil || l.Said != LiveTail+8 || len(l.Text) != LiveTail || !bytes.HasSuffix(l.Text, []byte("xtwo\n")) || l.Began.IsZero() {
+		t.Errorf("shown %+v", l)
+	}
+	stop()
+	if l := read(); l != nil {
+		t.Errorf("left behind: %+v", l)
+	}
+}
+
+// BenchmarkShowLive is what it costs a short step.
+func BenchmarkShowLive(b *testing.B) {
+	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
+	for b.Loop() {
+		ticks := time.NewTicker(liveEvery)
+		stop := a.showLive(b.Context(), artifacts.Digest{}, &stepLog{}, ticks.C)
+		stop()
+		ticks.Stop()
+	}
+}

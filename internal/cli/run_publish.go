@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/sharing/files"
+	"github.com/redsi/redsi/step"
+)
+
+// publish writes what publish blocks name, of steps that have results. The error is of what could
+// not be written; the run has its results all the same.
+func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
+	results := map[string]*artifacts.Result{} // of the run's steps
+	for i, s := range out.Of.Plan.Steps {
+		if a.IsPublished(s.Address) {
+			results[s.Address] = out.Of.Items[i].Result
+		}
+	}
+	for _, block := range out.Of.Pipeline.Publish {
+		file, err := filepath.Abs(filepath.FromSlash(block.Pos.File))
+		if err != nil {
+			return err
+		}
+		pub := files.Publication{Name: block.Name, Base: filepath.Dir(filepath.FromSlash(block.Pos.File)), To: block.To}
+		done := files.Published{Name: block.Name, To: block.To}
+		any := len(a.Targets) == 0
+		for _, ref := range block.Files {
+			r, in := results[ref.Step]
+			any = any || in
+			if found := outputFiles(r, ref); found != nil {
+				pub.Files = append(pub.Files, found...)
+			} else {
+				done.Waits = append(done.Waits, ref.String())
+			}
+		}
+		if !any {
+			continue
+		}
+		if len(done.Waits) == 0 {
+			memory := filepath.Join(a.StateDir, "published", block.Name+"-"+artifacts.Sum([]byte(file)).Hex()[:16]+".json")
+			if done, err = files.Publish(ctx, out.Of.Store, memory, pub); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("publish %s: %w", block.Name, err))
+			}
+		}
+		out.Published = append(out.Published, done)
+	}
+	return failed
+}
+
+// outputFiles are the files of an output; nil if there is none.
+func outputFiles(r *artifacts.Result, ref step.Ref) []artifacts.File {
+	if r == nil {
+		return nil
+	}
+	art, ok := r.Outputs[ref.Output]
+	if ok && art.Files == nil {
+		return []artifacts.File{{Name: files.NameOf(ref.Step, ref.Output), Digest: art.Digest, Size: art.Size}}
+	}
+	return art.Files
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// watchEvery is how often the files of a watched pipeline are looked at.
+const watchEvery = time.Second
+
+// stamps are files as they were when they were looked at; zero of one that is not there.
+type stamps map[string]stamp
+
+type stamp struct {
+	size int64
+	time time.Time
+}
+
+// changed are the files that are otherwise than in old.
+func (s stamps) changed(old stamps) (files []string) {
+	for _, f := range slices.Sorted(maps.Keys(s)) {
+		if s[f] != old[f] {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// watch runs again whenever a file has changed that the pipeline reads, until ctx ends. A run is
+// not disturbed by a change; the next one begins after it.
+func (a *app) watch(ctx context.Context, o runOptions) error {
+	if o.Detach {
+		return fault.Input(errors.New("--watch cannot be used with --detach: it follows one run after the other"))
+	}
+	var read stamps  // files as they were before they were read
+	note := func() { // those that are new
+		now := a.look()
+		maps.Copy(now, read)
+		read = now
+	}
+	o.loaded = note
+	ticks := time.NewTicker(watchEvery)
+	defer ticks.Stop()
+	for {
+		read = a.look()
+		err := a.run(ctx, o)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil && !fault.Silent(err) {
+			view.Println(a.Err, "redsi:", err)
+		}
+		note()
+		a.say("watching " + words.Count(len(read), "file") + "; Ctrl-C ends")
+		files := await(ctx, read, a.look, ticks.C)
+		if files == nil {
+			return nil
+		}
+		a.say(fmt.Sprintf("%s changed", words.And(files, 3)))
+	}
+}
+
+// await waits until files have changed, and then for a look without a further change; nil if ctx
+// ends.
+func await(ctx context.Context, old stamps, look func() stamps, ticks <-chan time.Time) []string {
+	for last := old; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks:
+		}
+		now := look()
+		if files := now.changed(old); len(files) > 0 && len(now.changed(last)) == 0 {
+			return files
+		}
+		last = now
+	}
+}
+
+// look stamps the files that plans have read, and all that may be part of the pipeline.
+func (a *app) look() stamps {
+	now := stamps{}
+	files := append(a.FilesRead(), a.VarFiles...)
+	files = append(files, a.File, a.Local.File)
+	beside, _ := filepath.Glob(filepath.Join(session.ProjectDir(a.File), "*.hcl")) // its pattern is valid
+	for _, f := range append(files, beside...) {
+		if info, err := os.Stat(f); err == nil && !info.IsDir() {
+			now[f] = stamp{info.Size(), info.ModTime()}
+		} else if f != "" && err != nil {
+			now[f] = stamp{}
+		}
+	}
+	return now
+}

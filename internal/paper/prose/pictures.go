@@ -1,0 +1,97 @@
+package prose
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Picture is a file of a figure, as redsi report --latex writes it.
+type Picture struct {
+	Address string
+	Name    string // figures/NAME.pdf
+	Digest  string // sha256:…
+}
+
+// Included is a picture that a paper includes.
+type Included struct {
+	Place Place  `json:"place"`
+	Name  string `json:"name"`
+	Of    string `json:"of,omitempty"` // the figure that has another picture now
+
+	file   string // what LaTeX takes; "" if there is none
+	digest string
+}
+
+var (
+	graphicsPath = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
+	inBraces     = regexp.MustCompile(`\{([^{}]*)\}`)
+)
+
+// graphicsIn notes the folders that a file says pictures are in.
+func (r *reader) graphicsIn(text string) {
+	for _, m := range graphicsPath.FindAllStringSubmatch(text, -1) {
+		for _, p := range inBraces.FindAllStringSubmatch(m[1], -1) {
+			r.graphics = append(r.graphics, path.Join(r.root, p[1]))
+		}
+	}
+}
+
+// picture finds and hashes a picture, as LaTeX finds it. Names that macros make are not followed.
+func (r *reader) picture(name string, at spot) error {
+	name = strings.Trim(strings.TrimSpace(name), `"`)
+	if name == "" || strings.ContainsAny(name, `\#{}`) {
+		return nil
+	}
+	in := Included{Place: r.paper.place(at), Name: name}
+	for _, folder := range append([]string{r.root}, r.graphics...) {
+		for _, ending := range []string{"", ".pdf", ".png", ".jpg", ".jpeg", ".eps"} {
+			if full := path.Join(folder, name+ending); in.file == "" && fs.ValidPath(full) && r.exists(full) {
+				in.file = full
+			}
+		}
+	}
+	if in.file != "" {
+		f, err := r.folder.Open(in.file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		h := sha256.New()
+		if _, err := io.Copy(h, f); err != nil {
+			return err
+		}
+		in.digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	}
+	r.paper.pictures = append(r.paper.pictures, in)
+	return nil
+}
+
+// pictures compares the pictures that a paper includes with those of the figures, by their names in
+// a folder figures. Others that exist are the authors' own.
+func (r *Result) pictures(p *Paper, now *Numbers) {
+	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+	for _, in := range p.pictures {
+		r.Pictures++
+		of := func(name string) bool {
+			typed := stem(path.Join("/", in.Name))
+			return strings.HasSuffix(typed, "/figures/"+name) || in.file != "" && strings.HasSuffix("/"+stem(in.file), "/figures/"+name)
+		}
+		made := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
+		waits := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
+		switch {
+		case in.file == "" && (made >= 0 || waits):
+			r.Missing = append(r.Missing, Missed{in.Place, in.Name})
+		case in.file == "":
+			r.NoPicture = append(r.NoPicture, in)
+		case made >= 0 && now.Pictures[made].Digest != in.digest:
+			in.Of = now.Pictures[made].Address
+			r.OldPicture = append(r.OldPicture, in)
+		}
+	}
+}

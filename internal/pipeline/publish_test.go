@@ -1,0 +1,40 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// TestPublish: a publish block names outputs and a folder beside the pipeline, and makes no step.
+func TestPublish(t *testing.T) {
+	const head = `variable "folder" { default = "results/plots" }
+step "command" "plot" { argv = ["plot"] }
+`
+	for body, want := range map[string]string{
+		"files = step.command.plot.out\n to = var.folder":                                     "[{a results/plots [step.command.plot.out] dir/p.hcl:3}]",
+		"files = [step.command.plot.out, step.command.plot.stdout]\n to = \"x/\"":             "[{a x/ [step.command.plot.out step.command.plot.stdout] dir/p.hcl:3}]",
+		"files = step.command.plot.out":                                                       "Missing attribute",
+		"files = step.command.plot\n to = \"x\"":                                              "files is an artifact",
+		"files = \"out\"\n to = \"x\"":                                                        "files is an artifact",
+		"files = step.command.nope.out\n to = \"x\"":                                          `There is no step.command.nope. Did you mean "step.command.plot"?`,
+		"files = step.command.plot.out\n to = \"../x\"":                                       "to is a folder below",
+		"files = step.command.plot.out\n to = \"/x\"":                                         "to is a folder below",
+		"files = step.command.plot.out\n to = \".\"":                                          "to is a folder below",
+		"files = step.command.plot.out\n to = \"x/.git/hooks\"":                               "no part of it begins with a dot",
+		"files = step.command.plot.out\n to = 1":                                              "Wrong folder",
+		"files = step.command.plot.out\n to = \"x\"\n mode = 1":                               `A publish block has no attribute "mode"`,
+		"files = step.command.plot.out\n to = \"x\"\n}\npublish \"a\" {\n files = 1\n to = 2": "Declared twice",
+	} {
+		p, ds := pipeline.Load(map[string][]byte{"dir/p.hcl": []byte(head + "publish \"a\" {\n" + body + "\n}\n")}, pipeline.Options{Registry: kinds()})
+		got := fmt.Sprint(ds)
+		if p != nil {
+			got = fmt.Sprint(p.Publish)
+		}
+		if !strings.Contains(got, want) || p != nil && len(p.Steps) != 1 {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}

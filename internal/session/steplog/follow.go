@@ -1,0 +1,194 @@
+package steplog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/fault"
+)
+
+// Follower prints what a step says while it runs, each byte once.
+type Follower struct {
+	// Find finds the step as it is in the pipeline now. Its key is zero while that depends on a
+	// step that must run first.
+	Find func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error)
+	// Open reports whether a run is open, which may begin the step or run it.
+	Open  func(ctx context.Context) (bool, error)
+	Print func(text []byte) error
+	Say   func(text string)
+	// Pause waits until the next look.
+	Pause func(ctx context.Context) error
+
+	store   artifacts.Store
+	address string
+	key     artifacts.Digest
+	run     string // in which it was seen running
+	began   time.Time
+	said    int64  // bytes that are printed
+	last    []byte // the last of them
+	told    string
+}
+
+// Bounds of how often a follower asks: of so many looks, one.
+const (
+	findEvery = 6 // finds the key, if it is not known
+	openEvery = 4 // asks whether a run is open
+
+	closedAfter = 2 // such answers no run is: one may be starting
+)
+
+// Target is the Find of a pipeline's step.
+func Target(se *session.Session, target string) func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error) {
+	return func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error) {
+		se.Targets = []string{target}
+		v, err := se.Preview(ctx, session.Named(target))
+		if err != nil {
+			return v.Store, "", artifacts.Digest{}, err
+		}
+		i, err := v.Step(target)
+		if err != nil {
+			return v.Store, "", artifacts.Digest{}, err
+		}
+		return v.Store, v.Plan.Steps[i].Address, v.Items[i].Key, nil
+	}
+}
+
+// Follow prints what the step says until it ends, and returns how it ended.
+func (f *Follower) Follow(ctx context.Context) (*Log, error) {
+	closed := 0
+	for n := 0; ; n++ {
+		var err error
+		if f.key.IsZero() && n%findEvery == 0 {
+			if f.store, f.address, f.key, err = f.Find(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if n%openEvery == 0 { // before the look: what a run that has ended left is there then
+			open, err := f.Open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if closed++; open {
+				closed = 0
+			}
+		}
+		end, running, err := f.look(ctx)
+		switch {
+		case err != nil || end != nil:
+			return end, err
+		case closed >= closedAfter && running:
+			return nil, fault.Failed(fmt.Errorf("%s no longer runs: run %s is not open any more. Its process was killed, or the cluster cannot be reached", f.address, f.run))
+		case closed >= closedAfter:
+			return nil, fault.Failed(fmt.Errorf("%s is not running, and no run is open that would begin it", f.address))
+		case !running:
+			f.tell("waiting for " + f.address + " to begin")
+		}
+		if err := f.Pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// look prints what is new, and returns the end of the step, if it has one.
+func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error) {
+	if f.key.IsZero() {
+		return nil, false, nil
+	}
+	r, err := artifacts.Lookup(ctx, f.store, f.key)
+	if err != nil {
+		return nil, false, err
+	}
+	if r != nil {
+		l := logOfResult(f.address, r)
+		return l, false, f.rest(ctx, l)
+	}
+	l, err := lease.Of(ctx, f.store.Leases, f.key)
+	if err != nil {
+		return nil, false, err
+	}
+	if l == nil {
+		end, err := f.failure(ctx)
+		return end, false, err
+	}
+	f.run = l.Run
+	f.tell("following " + l.String())
+	live, err := activities.ReadLive(ctx, f.store.Leases, f.key)
+	if err != nil || live == nil {
+		return nil, true, err
+	}
+	if !f.began.IsZero() && !f.began.Equal(live.Began) {
+		f.Say(f.address + " was started again")
+		f.said, f.last = 0, nil
+	}
+	f.began = live.Began
+	fresh := live.Said - f.said
+	if lost := fresh - int64(len(live.Text)); lost > 0 {
+		f.Say(fmt.Sprintf("%d bytes came too fast to be shown; redsi logs has them when the step has ended", lost))
+		f.said, f.last, fresh = f.said+lost, nil, int64(len(live.Text))
+	}
+	text := live.Text[int64(len(live.Text))-max(fresh, 0):]
+	return nil, true, f.print(text[:bytes.LastIndexAny(text, "\r\n")+1])
+}
+
+// failure is how the step failed in the run in which it was seen, for good; nil if it did not.
+func (f *Follower) failure(ctx context.Context) (end *Log, err error) {
+	if f.run == "" {
+		return nil, nil
+	}
+	err = activities.FailuresOf(ctx, f.store, f.run, func(x activities.Failure) bool {
+		if x.Key == f.key && x.Part.IsZero() && (x.Permanent || x.Outcome == activities.CancelledStep) {
+			l := logOfFailure(x)
+			end = &l
+		}
+		return true
+	})
+	if err != nil || end == nil {
+		return nil, err
+	}
+	return end, f.rest(ctx, end)
+}
+
+// rest prints what of a whole log has not been printed.
+func (f *Follower) rest(ctx context.Context, l *Log) error {
+	text, err := l.Read(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	if begin := f.said - int64(len(f.last)); l.Cut == 0 && (f.said > int64(len(text)) || !bytes.Equal(text[begin:f.said], f.last)) {
+		f.Say(f.address + " was started again")
+		f.said = 0
+	}
+	return f.print(restOf(text, l.Cut, f.said))
+}
+
+// restOf is what comes after the first n bytes of a log, as far as it was kept.
+func restOf(text []byte, cut, n int64) []byte {
+	if cut > 0 && n > activities.LogHead {
+		text = text[activities.LogHead+len(activities.CutLine(cut)):]
+		n = max(0, n-activities.LogHead-cut)
+	}
+	return text[min(n, int64(len(text))):]
+}
+
+func (f *Follower) print(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	f.said += int64(len(text))
+	f.last = append([]byte(nil), text[max(0, len(text)-256):]...)
+	return f.Print(text)
+}
+
+// tell says something that is new.
+func (f *Follower) tell(text string) {
+	if text != f.told {
+		f.told = text
+		f.Say(text)
+	}
+}

@@ -1,0 +1,154 @@
+package steplog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/stores/mem"
+)
+
+// TestFollow: a step is waited for, what it says is printed once, and its end ends it; so does the end
+// of all runs. Each pause of the follower is the next event.
+func TestFollow(t *testing.T) {
+	key := artifacts.Sum([]byte("key"))
+	began := time.Now().UTC()
+	type world struct {
+		*Follower
+		store artifacts.Store
+		held  *lease.Held
+		open  bool
+		known bool
+	}
+	says := func(text string, began time.Time) func(*world) {
+		return func(w *world) {
+			b, err := json.Marshal(activities.LiveLog{Began: began, Said: int64(len(text)), Text: []byte(text)[max(0, len(text)-8):]})
+			if err == nil {
+				err = w.store.Leases.Put(t.Context(), activities.LiveName(key), b)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	begins := func(w *world) {
+		var err error
+		if w.held, _, err = lease.New(w.store.Leases, slog.New(slog.DiscardHandler)).Take(t.Context(), key, lease.Claim{Run: "run", Step: "step.a.b"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := func(w *world, text string) *artifacts.Log {
+		d, n, err := w.store.Blobs.Put(t.Context(), strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &artifacts.Log{Digest: d, Size: n}
+	}
+	ends := func(text string) func(*world) {
+		return func(w *world) {
+			out, n, err := w.store.Blobs.Put(t.Context(), strings.NewReader("out"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			preimage := []byte(`{}`)
+			_, _, err = artifacts.Publish(t.Context(), w.store, artifacts.Result{Key: key, Preimage: preimage, Log: log(w, text),
+				Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: out, Size: n}}, Finished: time.Now().UTC()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.held != nil {
+				w.held.Release()
+			}
+		}
+	}
+	key = artifacts.KeyOf([]byte(`{}`))
+	fails := func(text string) func(*world) {
+		return func(w *world) {
+			b, err := json.Marshal(activities.Failure{Format: "redsi-failure/1", RunID: "run", Step: "step.a.b", Key: key, Outcome: "failed", Error: "exit 1", Permanent: true, Log: log(w, text)})
+			if err == nil {
+				err = w.store.Records.Put(t.Context(), artifacts.FailedPrefix+"run/"+key.Hex(), b)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.held.Release()
+		}
+	}
+	nothing := func(*world) {}
+	for name, c := range map[string]struct {
+		events        []func(*world)
+		printed, said string
+		outcome, err  string
+	}{
+		"it has run": {events: []func(*world){ends("a\n")}, printed: "a\n", outcome: "ran"},
+		"from its beginning": {events: []func(*world){nothing, func(w *world) { w.known = true }, nothing, nothing, nothing, nothing, begins, says("a\nb", began), says("a\nb\nc\r", began), nothing, ends("a\nb\nc\rd")},
+			printed: "a\n|b\nc\r|d", said: "waiting for step.a.b to begin|following step.a.b of run run", outcome: "ran"},
+		"it fails":         {events: []func(*world){begins, says("a\n", began), fails("a\nb\n")}, printed: "a\n|b\n", said: "following step.a.b of run run", outcome: "failed"},
+		"again":            {events: []func(*world){begins, says("a\nb\n", began), says("a\n", began.Add(time.Second)), ends("a\nc\n")}, printed: "a\nb\n|a\n|c\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
+		"again at its end": {events: []func(*world){begins, says("a\nb\n", began), ends("a\nc\n")}, printed: "a\nb\n|a\nc\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
+		"too fast":         {events: []func(*world){begins, says("0123456789\nabc\nde\n", began), ends("0123456789\nabc\nde\n")}, printed: "\nabc\nde\n", said: "following step.a.b of run run|10 bytes came too fast to be shown; redsi logs has them when the step has ended", outcome: "ran"},
+		"nobody runs it":   {events: []func(*world){func(w *world) { w.open = false }, nothing, nothing, nothing, nothing}, said: "waiting for step.a.b to begin", err: "is not running, and no run is open"},
+		"its run is killed": {events: []func(*world){begins, says("a\n", began), func(w *world) { w.open = false }, nothing, nothing, nothing, nothing, nothing, nothing}, printed: "a\n", said: "following step.a.b of run run",
+			err: "no longer runs: run run is not open"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{store: mem.New(), open: true, known: name != "from its beginning"}
+			var printed, said []string
+			next := func() {
+				if len(c.events) == 0 {
+					t.Fatal("it does not end")
+				}
+				c.events[0](w)
+				c.events = c.events[1:]
+			}
+			w.Follower = &Follower{
+				Find: func(context.Context) (artifacts.Store, string, artifacts.Digest, error) {
+					if !w.known {
+						return w.store, "step.a.b", artifacts.Digest{}, nil
+					}
+					return w.store, "step.a.b", key, nil
+				},
+				Open:  func(context.Context) (bool, error) { return w.open, nil },
+				Print: func(text []byte) error { printed = append(printed, string(text)); return nil },
+				Say: func(text string) {
+					text, _, _ = strings.Cut(text, " (process")
+					said = append(said, text)
+				},
+				Pause: func(context.Context) error { next(); return nil },
+			}
+			next()
+			l, err := w.Follow(t.Context())
+			if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" && (err != nil || l.Outcome != c.outcome) {
+				t.Fatalf("%+v, %v", l, err)
+			}
+			if got := strings.Join(printed, "|"); got != c.printed {
+				t.Errorf("printed %q, want %q", got, c.printed)
+			}
+			if got := strings.Join(said, "|"); got != c.said {
+				t.Errorf("said %q, want %q", got, c.said)
+			}
+		})
+	}
+}
+
+// TestRestOf: after so many bytes, what was kept of the others.
+func TestRestOf(t *testing.T) {
+	head, tail := bytes.Repeat([]byte("h"), activities.LogHead), []byte("0123456789")
+	cut := bytes.Join([][]byte{head, activities.CutLine(100), tail}, nil)
+	for n, want := range map[int64]string{int64(len(head)): string(activities.CutLine(100)) + "0123456789", int64(len(head)) + 50: "0123456789", int64(len(head)) + 103: "3456789", int64(len(head)) + 110: "", int64(len(head)) + 200: ""} {
+		if got := string(restOf(cut, 100, n)); got != want {
+			t.Errorf("after %d: %q", n, got)
+		}
+	}
+	if got := restOf([]byte("abc"), 0, 1); !reflect.DeepEqual(got, []byte("bc")) {
+		t.Errorf("%q", got)
+	}
+}

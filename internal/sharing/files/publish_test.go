@@ -1,0 +1,95 @@
+package files
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/mem"
+)
+
+// TestPublish: what a step makes is written and kept up to date; what a person changed or added stays, and
+// what the step makes no longer goes, as long as it is redsi's.
+func TestPublish(t *testing.T) {
+	dir := t.TempDir()
+	store := mem.New()
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	publish := func(files map[string]string) (Published, error) {
+		t.Helper()
+		pub := Publication{Name: "plots", Base: dir, To: "results/plots"}
+		for _, name := range []string{"a.svg", "b/c.svg", "d.svg", "../x", ".git/config"} {
+			text, ok := files[name]
+			if !ok {
+				continue
+			}
+			d, n, err := store.Blobs.Put(t.Context(), bytes.NewReader([]byte(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pub.Files = append(pub.Files, artifacts.File{Name: name, Digest: d, Size: n})
+		}
+		return Publish(t.Context(), store, at(".redsi/published/plots.json"), pub)
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(at(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("results/plots/d.svg", "mine")
+	put("results/plots/README", "mine")
+	for i, c := range []struct {
+		change func()
+		files  map[string]string
+		want   Published
+		there  map[string]string // "": nothing
+	}{
+		{nil, map[string]string{"a.svg": "1", "b/c.svg": "1", "d.svg": "1"}, Published{Files: 2, Written: 2, Kept: []string{at("results/plots/d.svg")}}, map[string]string{"a.svg": "1", "d.svg": "mine", "README": "mine"}},
+		{nil, map[string]string{"a.svg": "1", "b/c.svg": "1"}, Published{Files: 2}, map[string]string{"d.svg": "mine"}},
+		{nil, map[string]string{"a.svg": "2", "b/c.svg": "1"}, Published{Files: 2, Written: 1}, map[string]string{"a.svg": "2"}},
+		{func() { put("results/plots/a.svg", "edited") }, map[string]string{"a.svg": "3", "b/c.svg": "1"}, Published{Files: 1, Kept: []string{at("results/plots/a.svg")}}, map[string]string{"a.svg": "edited"}},
+		{func() { put("results/plots/a.svg", "3") }, map[string]string{"a.svg": "3", "b/c.svg": "1"}, Published{Files: 2}, nil},
+		{func() { put("results/plots/a.svg", "edited") }, map[string]string{"d.svg": "mine"}, Published{Files: 1, Removed: 1, Kept: []string{at("results/plots/a.svg")}}, map[string]string{"a.svg": "edited", "b": "", "README": "mine"}},
+		{func() { os.Remove(at("results/plots/d.svg")) }, map[string]string{"d.svg": "new"}, Published{Files: 1, Written: 1}, map[string]string{"d.svg": "new", "a.svg": "edited"}},
+	} {
+		if c.change != nil {
+			c.change()
+		}
+		got, err := publish(c.files)
+		c.want.Name, c.want.To = "plots", filepath.ToSlash(at("results/plots"))
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%d: %+v, %v; want %+v", i, got, err, c.want)
+		}
+		for name, want := range c.there {
+			b, err := os.ReadFile(at("results/plots/" + name))
+			if want != string(b) || (want == "") != os.IsNotExist(err) {
+				t.Errorf("%d: %s is %q, %v", i, name, b, err)
+			}
+		}
+	}
+	for _, name := range []string{"../x", ".git/config"} {
+		if _, err := publish(map[string]string{"a.svg": "4", name: "x"}); err == nil {
+			t.Errorf("%s was published", name)
+		}
+	}
+	outside := t.TempDir()
+	if err := os.RemoveAll(at("results")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, at("results")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := publish(map[string]string{"a.svg": "5"}); err == nil || !strings.Contains(err.Error(), "results/plots/a.svg: ") {
+		t.Errorf("through a link: %v", err)
+	}
+	if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
+		t.Errorf("outside: %v, %v", list, err)
+	}
+}

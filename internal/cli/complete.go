@@ -123,7 +123,7 @@ func (a *app) stepNames(ctx context.Context, begun string) []string {
 	var blocks []string
 	for _, b := range a.blocks() {
 		switch b.Type {
-		case "step", "table", "figure":
+		case "source", "step", "table", "figure":
 			if address := b.Type + "." + strings.Join(b.Labels, "."); strings.HasPrefix(address, begun) {
 				blocks = append(blocks, address)
 			}

@@ -108,6 +108,7 @@ the card are named, with what to change.`,
 					return err
 				}
 			}
+			facts.Folders = a.Folders
 			facts.Libraries = a.Counted(v.Plan.Steps)
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)
 			if a.JSON {

@@ -12,14 +12,15 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// The kinds that a table and a figure block stand for.
+// The kinds that blocks other than steps stand for.
 const (
+	SourceKind = "source"
 	TableKind  = "render_table"
 	FigureKind = "render_figure"
 	ClaimKind  = "claim"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results"}
+var blockTypes = []string{"variable", "locals", "source", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -31,7 +32,7 @@ type node struct {
 	read  bool // something refers to it
 
 	expr   hclsyntax.Expression // of a local or output
-	block  *block               // of a step, table, figure or claim
+	block  *block               // of a source, step, table, figure or claim
 	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
 	module *moduleCall
 }
@@ -42,7 +43,7 @@ type edge struct {
 	rng hcl.Range
 }
 
-// block is a step, table, figure or claim.
+// block is a source, step, table, figure or claim.
 type block struct {
 	*hclsyntax.Block
 	typ, kind, name string
@@ -67,7 +68,7 @@ func (l *loader) declare() {
 				l.declareVariable(blk)
 			case "locals":
 				l.declareLocals(b, blk)
-			case "step", "table", "figure", "claim":
+			case "source", "step", "table", "figure", "claim":
 				l.declareBlock(b, blk)
 			case "module":
 				l.declareModule(b, blk)
@@ -149,8 +150,11 @@ func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
 			return
 		}
 		b.kind, b.name, kindRange = TableKind, hb.Labels[0], hb.TypeRange
-		if hb.Type == "figure" {
+		switch hb.Type {
+		case "figure":
 			b.kind = FigureKind
+		case "source":
+			b.kind = SourceKind
 		}
 	}
 	n := &node{name: b.address(), dir: folder(src.name), rng: header(hb), value: cty.DynamicVal, block: b}
@@ -203,6 +207,8 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 			typ = "figure"
 		case ClaimKind:
 			typ = "claim"
+		case SourceKind:
+			typ = "source"
 		}
 		l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 		return nil

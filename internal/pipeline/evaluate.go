@@ -91,7 +91,7 @@ func (l *loader) countSteps(b *block, n int) bool {
 // a scope costs no more than its node.
 func (l *loader) scope(n *node) *hcl.EvalContext {
 	locals, steps := map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	others := map[string]map[string]cty.Value{"table": {}, "figure": {}, "module": {}}
+	others := map[string]map[string]cty.Value{"source": {}, "table": {}, "figure": {}, "module": {}}
 	for _, e := range n.deps {
 		switch b := e.to.block; {
 		case e.to.module != nil:
@@ -120,6 +120,7 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 			"var":    l.variableObject(),
 			"local":  cty.ObjectVal(locals),
 			"step":   cty.ObjectVal(kinds),
+			"source": cty.ObjectVal(others["source"]),
 			"table":  cty.ObjectVal(others["table"]),
 			"figure": cty.ObjectVal(others["figure"]),
 			"module": cty.ObjectVal(others["module"]),

@@ -18,12 +18,12 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Step is one piece of work: a step, table or figure block, or one instance of
+// Step is one piece of work: a source, step, table or figure block, or one instance of
 // such a block with for_each.
 type Step struct {
 	Address string // step.dedup.nq["url"], table.dedup_counts, module.first.step.dedup.nq["url"]
 	Module  string // address of the module that it is part of; "" if none
-	Block   string // the block's type: step, table or figure
+	Block   string // the block's type: source, step, table or figure
 	Kind    string
 	Name    string
 	Key     string // the for_each key; "" without for_each
@@ -101,12 +101,20 @@ type Options struct {
 	// the folder says it; nil if there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
 
+	// List lists and hashes the files that a source block names by SourceOf; nil if they are
+	// not to be had while loading.
+	List Lister
+
 	// Lint adds warnings of what is hardly meant to those that are always there.
 	Lint bool
 
 	// Stop, if set, is asked now and then; an error ends the evaluation.
 	Stop func() error
 }
+
+// Lister lists and hashes the files at a path of this machine; with ignore, .gitignore files
+// leave some out.
+type Lister func(path string, ignore bool) (step.Folder, error)
 
 // File is a named text.
 type File struct {

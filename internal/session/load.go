@@ -105,7 +105,7 @@ func (se *Session) Reader(file string) *modules.Reader {
 
 // Options are the options of every load of a pipeline.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
-	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local, ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
+	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local, ReadFile: pipeline.ReadFile, Module: mods.For(ctx), List: se.List(ctx)}
 }
 
 // Read reads and evaluates a pipeline with given values of its variables.

@@ -28,6 +28,15 @@ func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, er
 	return s.files.LocalFile(ctx, s.base(), name, s.PlanSources.LocalFile)
 }
 
+// LocalTree is what a folder has on this machine: a commit seldom has the data.
+func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) (step.Folder, error) {
+	f, err := s.PlanSources.LocalTree(ctx, name, ignore)
+	if err == nil && !filepath.IsAbs(name) {
+		s.files.ReadHere(filepath.Join(s.base(), name))
+	}
+	return f, err
+}
+
 // planVariant reads a variant of the pipeline and fills in what is known about its sources.
 // Targets that it does not have are left out and returned in missing. The plan is nil if it
 // has none of them.

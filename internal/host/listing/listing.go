@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 
@@ -162,11 +161,14 @@ func (l *Listing) add(f artifacts.File) error {
 // Path is where an entry is on this machine.
 func (l *Listing) Path(name string) string { return filepath.Join(l.Root, filepath.FromSlash(name)) }
 
+// atOnce is how many files are read at a time: reading waits for disks, writing for syncs.
+const atOnce = 16
+
 // Each calls do for each file, several at a time; not for links and folders.
 func (l *Listing) Each(ctx context.Context, do func(ctx context.Context, f *artifacts.File) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
-	for range 2 * runtime.NumCPU() {
+	for range atOnce {
 		g.Go(func() error {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

@@ -1,0 +1,92 @@
+package lockfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// TestFolders: ten thousand files are hashed once, and what changes is seen.
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	memo := filepath.Join(dir, "state", "digests.json")
+	write := func(name, text string) {
+		t.Helper()
+		at := filepath.Join(dir, "data", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 10_000 {
+		write(fmt.Sprintf("%02d/%04d", i%100, i), fmt.Sprint(i))
+	}
+	list := func() step.Folder {
+		t.Helper()
+		s, err := Open(filepath.Join(dir, Name), dir, memo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.LocalTree(t.Context(), "data", true) // relative to the pipeline
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Save(); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first := list()
+	if len(first.Tree.Files) != 10_000 || first.Source != filepath.Join(dir, "data") || first.Tree.Validate() != nil {
+		t.Fatalf("%d files of %s, %v", len(first.Tree.Files), first.Source, first.Tree.Validate())
+	}
+	known := readMemo(memo)
+	for path, r := range known { // as if hashed a minute after the last change
+		r.Read = r.CTime + int64(time.Minute)
+		r.Pin.SHA256 = artifacts.Sum([]byte("planted"))
+		known[path] = r
+	}
+	if err := writeMemo(memo, known); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list().Tree.Files {
+		if f.Digest != artifacts.Sum([]byte("planted")) {
+			t.Fatalf("%s was hashed again", f.Name)
+		}
+	}
+	if err := Forget(memo, filepath.Join(dir, "data")); err != nil || len(readMemo(memo)) != 0 {
+		t.Fatalf("%d files of a folder are still believed, %v", len(readMemo(memo)), err)
+	}
+	if list().Tree.Digest != first.Tree.Digest {
+		t.Error("the same files have another tree")
+	}
+	write("00/0000", "x")
+	changed := list().Tree
+	write("new", "x")
+	added := list().Tree
+	if err := errors.Join(os.Remove(filepath.Join(dir, "data/new")), os.Remove(filepath.Join(dir, "data/99/9999"))); err != nil {
+		t.Fatal(err)
+	}
+	removed := list().Tree
+	seen := map[artifacts.Digest]bool{first.Tree.Digest: true, changed.Digest: true, added.Digest: true, removed.Digest: true}
+	if len(seen) != 4 || len(added.Files) != 10_001 || len(removed.Files) != 9_999 {
+		t.Errorf("%d trees, of %d and %d files", len(seen), len(added.Files), len(removed.Files))
+	}
+	at := filepath.Join(dir, "data", "00", "0100")
+	if err := errors.Join(os.Remove(at), os.Symlink("/etc/passwd", at)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(filepath.Join(dir, Name), dir, memo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.LocalTree(t.Context(), "data", true); err == nil || !strings.Contains(err.Error(), `link "00/0100" leads to the absolute path "/etc/passwd"`) {
+		t.Error(err)
+	}
+}

@@ -18,7 +18,7 @@ const (
 	Folder     Mode = "folder" // an empty one
 )
 
-// Empty is the digest of what has no bytes: of folders, and of links that do not lead to a file.
+// Empty is the digest of what has no bytes: of folders, and of links that Follow says lead to none.
 var Empty = Sum(nil)
 
 // maxHops is how many links are followed from one name to a file.
@@ -74,39 +74,19 @@ func checkModes(files []File) error {
 }
 
 // Follow returns the file that a link of a tree leads to, over other links; a Folder where it
-// leads to a folder, to nothing, or in a circle. What is not a link is itself.
+// leads to a folder, into one, to nothing, or in a circle. What is not a link is itself.
 func (a Artifact) Follow(f File) File {
-	at := f
 	for range maxHops {
-		if at.Mode != Link {
-			return at
+		if f.Mode != Link {
+			return f
 		}
-		full := path.Join(path.Dir(at.Name), at.Link)
-		next, rest, ok := a.first(full)
-		if !ok || rest != "" && next.Mode != Link {
+		to, ok := a.File(path.Join(path.Dir(f.Name), f.Link))
+		if !ok {
 			break
 		}
-		if rest != "" { // a link to a folder in front of the rest
-			next.Link = path.Join(next.Link, rest)
-		}
-		at = next
+		f = to
 	}
 	return File{Name: f.Name, Digest: Empty, Mode: Folder}
-}
-
-// first is the entry that a name, or a folder in front of the rest of it, is.
-func (a Artifact) first(name string) (f File, rest string, ok bool) {
-	for at := 0; at < len(name); {
-		end := len(name)
-		if n := strings.IndexByte(name[at:], '/'); n >= 0 {
-			end = at + n
-		}
-		if f, ok := a.File(name[:end]); ok {
-			return f, strings.TrimPrefix(name[end:], "/"), true
-		}
-		at = end + 1
-	}
-	return File{}, "", false
 }
 
 // TreeOf is Tree of files as they lie in a folder, where it says of links what they lead to.

@@ -43,7 +43,7 @@ func TestModesOfTrees(t *testing.T) {
 		read = append(read, f.Name+"="+f.Digest.Hex()[:4])
 	}
 	r, s := run.Digest.Hex()[:4], one.Digest.Hex()[:4]
-	if got, want := strings.Join(read, " "), "a="+s+" one="+s+" over="+r+" sub/run="+r+" sub/up="+s; got != want {
+	if got, want := strings.Join(read, " "), "a="+s+" one="+s+" sub/run="+r+" sub/up="+s; got != want {
 		t.Errorf("readable: %s, want %s", got, want)
 	}
 	plain, err := artifacts.TreeOf("files", []artifacts.File{one, {Name: "sub/run", Digest: run.Digest, Size: 3}})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/saved"
@@ -108,7 +109,11 @@ the card are named, with what to change.`,
 					return err
 				}
 			}
-			facts.Folders = a.Folders
+			for _, s := range v.Plan.Steps {
+				if f, ok := origins.Look(s.Address, s.Task, s.Pos); ok {
+					facts.Folders = append(facts.Folders, f)
+				}
+			}
 			facts.Libraries = a.Counted(v.Plan.Steps)
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)
 			if a.JSON {

@@ -37,7 +37,12 @@ warnings.`,
 			var counts validated
 			var folders []origins.Folder
 			if p != nil {
-				counts, folders = countSteps(p), origins.Folders(p.Steps)
+				counts = countSteps(p)
+				for _, s := range p.Steps {
+					if f, ok := origins.Look(s.Address, s.Task, s.Pos); ok {
+						folders = append(folders, f)
+					}
+				}
 			}
 			if a.JSON {
 				err = view.WriteJSON(a.Out, map[string]any{"valid": !ds.HasErrors(), "counts": counts, "folders": folders, "diagnostics": ds})

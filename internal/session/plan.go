@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
-	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
@@ -120,7 +119,6 @@ func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sou
 	defer over()
 	var problems []error
 	missing := map[int]bool{}
-	se.Folders = nil
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))
 		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
@@ -131,11 +129,6 @@ func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sou
 			problems = append(problems, fmt.Errorf("%s: %s: %w", s.Pos, s.Address, err))
 			missing[i] = true
 			continue
-		}
-		if path, ignore, ok := pipeline.SourceOf(s.Task, s.Pos); ok {
-			if f, err := src.LocalTree(ctx, path, ignore); err == nil { // it has just been asked
-				se.Folders = append(se.Folders, origins.FolderOf(s.Address, f.Tree.Files, f.Ignored))
-			}
 		}
 		pl.Steps[i].Task = t
 	}

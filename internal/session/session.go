@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/step"
@@ -46,8 +45,6 @@ type Session struct {
 	Secrets   map[string]string // sensitive variables
 	Modules   *modules.Reader
 	Variables map[string]string // to show
-
-	Folders []origins.Folder // that source blocks of the newest plan take
 
 	Belief    *belief.Belief // of the newest preview
 	libraries planLibraries  // of all plans

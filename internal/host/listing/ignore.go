@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/redsi/redsi/internal/system/glob"
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // ignoreFile has rules of what a folder's files are not: gitignore(5).
@@ -20,7 +20,7 @@ const ignoreFile = ".gitignore"
 // rule is a line of an ignore file.
 type rule struct {
 	folder     string // of its file, absolute, with a slash at its end
-	pattern    string // of names within that folder
+	pattern    string // of names within that folder, or of their last part
 	name       bool   // it is a pattern of the last part of names
 	only       bool   // of folders
 	takesAgain bool   // what earlier rules leave out
@@ -46,7 +46,7 @@ func rulesOf(folder string, rules []rule) ([]rule, error) {
 		if !ok {
 			continue
 		}
-		if err := glob.Check(r.pattern); err != nil {
+		if !doublestar.ValidatePattern(r.pattern) || strings.Contains(r.pattern, "[[:") {
 			return nil, fmt.Errorf("%s:%d: the pattern %q cannot be read: write its brackets as [a-z], or as \\[ where they are meant", file, n, r.pattern)
 		}
 		r.folder = filepath.ToSlash(folder) + "/"
@@ -54,6 +54,9 @@ func rulesOf(folder string, rules []rule) ([]rule, error) {
 	}
 	return rules, lines.Err()
 }
+
+// plainBraces takes from braces what they mean to doublestar.
+var plainBraces = strings.NewReplacer("{", `\{`, "}", `\}`)
 
 func parseRule(line string) (r rule, ok bool) {
 	line = strings.TrimSuffix(line, "\r")
@@ -66,7 +69,10 @@ func parseRule(line string) (r rule, ok bool) {
 	line, r.takesAgain = strings.CutPrefix(line, "!")
 	line, r.only = strings.CutSuffix(line, "/")
 	r.name = !strings.Contains(line, "/")
-	r.pattern = strings.TrimPrefix(line, "/")
+	r.pattern = plainBraces.Replace(strings.TrimPrefix(line, "/"))
+	if strings.HasSuffix(r.pattern, "/**") { // what is in a folder, and not the folder
+		r.pattern += "/*"
+	}
 	return r, r.pattern != ""
 }
 
@@ -80,7 +86,10 @@ func ignored(rules []rule, at string, folder bool) bool {
 		if !below || r.only && !folder {
 			continue
 		}
-		if r.name && glob.Part(r.pattern, base) || !r.name && glob.Match(r.pattern, rel) {
+		if r.name {
+			rel = base
+		}
+		if doublestar.MatchUnvalidated(r.pattern, rel) {
 			return !r.takesAgain
 		}
 	}

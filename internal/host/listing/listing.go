@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/filetype"
-	"github.com/redsi/redsi/internal/system/glob"
 )
 
 // never are names that come in nowhere: what git and redsi keep beside files.
@@ -39,11 +39,11 @@ func Of(where string, ignore bool) (*Listing, error) {
 	}
 	pattern := ""
 	info, err := os.Stat(where)
-	if errors.Is(err, fs.ErrNotExist) && glob.HasMeta(where) {
-		if where, pattern = glob.Split(filepath.ToSlash(where)); glob.Check(pattern) != nil {
-			return nil, fmt.Errorf("the pattern %q cannot be read: it has *, ?, [a-z] and **", pattern)
+	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(where, "*?[{") {
+		if where, pattern = doublestar.SplitPattern(filepath.ToSlash(where)); !doublestar.ValidatePattern(pattern) {
+			return nil, fmt.Errorf("the pattern %q cannot be read: it has *, ?, [a-z], {a,b} and **", pattern)
 		}
-		where = filepath.Clean(filepath.FromSlash(where) + string(filepath.Separator))
+		where = filepath.FromSlash(where)
 		info, err = os.Stat(where)
 	}
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *walk) folder(name string, rules []rule) (err error) {
 			continue
 		}
 		below := path.Join(name, e.Name())
-		if w.pattern != "" && !e.IsDir() && !glob.Match(w.pattern, below) {
+		if w.pattern != "" && !e.IsDir() && !doublestar.MatchUnvalidated(w.pattern, below) {
 			continue
 		}
 		if w.ignore && ignored(rules, filepath.ToSlash(filepath.Join(at, e.Name())), e.IsDir()) {

@@ -10,13 +10,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// asked is a question to LocalTree, which it answers once.
-type asked struct {
-	path   string
-	ignore bool
-	again  bool
-}
-
 // LocalTree lists a folder, a file or the files that fit a pattern, and hashes those whose
 // digests the cache does not have.
 func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step.Folder, error) {
@@ -27,10 +20,6 @@ func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step
 	abs, err := filepath.Abs(abs)
 	if err != nil {
 		return step.Folder{}, err
-	}
-	ask := asked{abs, ignore, s.again}
-	if f, ok := s.folders[ask]; ok {
-		return f, nil
 	}
 	l, err := listing.Of(abs, ignore)
 	if err != nil {
@@ -46,13 +35,5 @@ func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step
 		}
 		return pin.SHA256, pin.Size, err
 	})
-	if err != nil {
-		return step.Folder{}, err
-	}
-	f := step.Folder{Source: abs, Root: l.Root, Tree: tree, Ignored: l.Ignored}
-	if s.folders == nil {
-		s.folders = map[asked]step.Folder{}
-	}
-	s.folders[ask] = f
-	return f, nil
+	return step.Folder{Source: abs, Root: l.Root, Tree: tree, Ignored: l.Ignored}, err
 }

@@ -28,9 +28,7 @@ type Sources struct {
 	mu    sync.Mutex
 	known map[string]remembered
 	again bool
-
-	folders map[asked]step.Folder
-	fresh   map[string]bool // of known: hashed here, not saved
+	fresh map[string]bool // of known: hashed here, not saved
 }
 
 // remembered is a local file's checksum and the file's metadata when it was hashed: it is valid

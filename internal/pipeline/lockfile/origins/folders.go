@@ -20,35 +20,29 @@ type Folder struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// FolderOf counts files that a source block takes.
-func FolderOf(address string, files []artifacts.File, ignored int) Folder {
-	f := Folder{Address: address, Ignored: ignored}
-	for _, x := range files {
-		if x.Mode != artifacts.Folder {
-			f.Files++
-		}
-		if x.Mode != artifacts.Link {
-			f.Bytes += x.Size
-		}
+// Look looks at what the task of a source block takes, and hashes none of it; ok is false of
+// other tasks.
+func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
+	path, ignore, ok := pipeline.SourceOf(t, pos)
+	if !ok {
+		return f, false
 	}
-	return f
+	l, err := listing.Of(path, ignore)
+	if err != nil {
+		return Folder{Address: address, Problem: err.Error()}, true
+	}
+	f = Folder{Address: address, Files: count(l.Files), Bytes: l.Bytes, Ignored: l.Ignored}
+	return f, true
 }
 
-// Folders looks at what the source blocks of steps take, and hashes none of it.
-func Folders(steps []pipeline.Step) (list []Folder) {
-	for _, s := range steps {
-		path, ignore, ok := pipeline.SourceOf(s.Task, s.Pos)
-		if !ok {
-			continue
+// count is the number of files and links.
+func count(files []artifacts.File) (n int) {
+	for _, f := range files {
+		if f.Mode != artifacts.Folder {
+			n++
 		}
-		l, err := listing.Of(path, ignore)
-		if err != nil {
-			list = append(list, Folder{Address: s.Address, Problem: err.Error()})
-			continue
-		}
-		list = append(list, FolderOf(s.Address, l.Files, l.Ignored))
 	}
-	return list
+	return n
 }
 
 // StatesOf are the states of what source blocks take: list lists it, and a result of the step
@@ -64,7 +58,7 @@ func StatesOf(ctx context.Context, reg *step.Registry, store artifacts.Store, pl
 			x.State, x.Note = Unreachable, err.Error()
 		} else {
 			x.SHA256, x.Size = f.Tree.Digest.Hex(), f.Tree.Size
-			x.Note = fmt.Sprintf("%d files", FolderOf("", f.Tree.Files, 0).Files)
+			x.Note = fmt.Sprintf("%d files", count(f.Tree.Files))
 		}
 		key, _, err := reg.Key(s.Task)
 		if err != nil {

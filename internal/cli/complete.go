@@ -192,7 +192,7 @@ func (a *app) loaded(ctx context.Context) []pipeline.Step {
 // cellNames lists steps, tables and figures, and the cells of one that is named.
 func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	address, _, named := strings.Cut(begun, ":")
-	if !named || pipeline.BlockType(begun) == "step" {
+	if !named || !pipeline.IsRendered(begun) {
 		for _, address := range a.stepNames(ctx, begun) {
 			if pipeline.IsRendered(address) {
 				address += ":"

@@ -20,7 +20,8 @@ import (
 type commitSources struct {
 	session.PlanSources
 	files *versions.Files
-	base  func() string // folder that relative paths start from
+	base  func() string   // folder that relative paths start from
+	here  map[string]bool // folders that were read from this machine
 }
 
 // LocalFile is the digest of a file in the commit or, if it is not there, on this machine.
@@ -28,13 +29,10 @@ func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, er
 	return s.files.LocalFile(ctx, s.base(), name, s.PlanSources.LocalFile)
 }
 
-// LocalTree is what a folder has on this machine: a commit seldom has the data.
+// LocalTree is what a folder has on this machine, whatever the commit has of it.
 func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) (step.Folder, error) {
-	f, err := s.PlanSources.LocalTree(ctx, name, ignore)
-	if err == nil && !filepath.IsAbs(name) {
-		s.files.ReadHere(filepath.Join(s.base(), name))
-	}
-	return f, err
+	s.here[filepath.Join(s.base(), name)] = !filepath.IsAbs(name)
+	return s.PlanSources.LocalTree(ctx, name, ignore)
 }
 
 // planVariant reads a variant of the pipeline and fills in what is known about its sources.
@@ -72,12 +70,17 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 	if err != nil {
 		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
-	sources := commitSources{c.Sources(src, p), files, src.Base}
+	sources := commitSources{c.Sources(src, p), files, src.Base, map[string]bool{}}
 	if err := c.Resolve(ctx, pl, src, sources, nil); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", v.Name, err)
 	}
 	for _, name := range files.FromHere() {
 		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.Name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources.here)) {
+		if sources.here[name] {
+			notes = append(notes, fmt.Sprintf("%s was read as it is here, not in %s: folders of source blocks are not compared", filepath.ToSlash(name), v.Name))
+		}
 	}
 	return pl, missing, notes, nil
 }

@@ -146,9 +146,6 @@ func (c *Files) LocalFile(ctx context.Context, base, name string, here func(ctx 
 	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
 }
 
-// ReadHere notes that a file or folder was read from this machine.
-func (c *Files) ReadHere(full string) { c.here[filepath.ToSlash(full)] = true }
-
 // FromHere are the files that were read from this machine, sorted.
 func (c *Files) FromHere() []string { return slices.Sorted(maps.Keys(c.here)) }
 

@@ -91,7 +91,6 @@ func (w *walk) folder(name string, rules []rule) (err error) {
 	if err != nil {
 		return err
 	}
-	empty := true
 	for _, e := range entries {
 		if never[e.Name()] {
 			continue
@@ -104,7 +103,6 @@ func (w *walk) folder(name string, rules []rule) (err error) {
 			w.Ignored++
 			continue
 		}
-		empty = false
 		if e.IsDir() {
 			if err := w.folder(below, rules); err != nil {
 				return err
@@ -119,7 +117,7 @@ func (w *walk) folder(name string, rules []rule) (err error) {
 			return err
 		}
 	}
-	if empty && name != "" && w.pattern == "" {
+	if len(entries) == 0 && name != "" && w.pattern == "" { // one of which all is left out is left out
 		return w.add(artifacts.File{Name: name, Digest: artifacts.Empty, Mode: artifacts.Folder})
 	}
 	return nil

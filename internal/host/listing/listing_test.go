@@ -195,7 +195,7 @@ func TestIgnore(t *testing.T) {
 // folder itself, which is named; those outside of the repository count for nothing.
 func TestRulesAbove(t *testing.T) {
 	dir := t.TempDir()
-	lay(t, dir, ".gitignore: *.csv\n", "repo/.git/HEAD", "repo/.gitignore: /data\n*.tmp\n", "repo/data/a.csv", "repo/data/b.tmp", "repo/data/sub/c.tmp", "repo/data/sub/d")
+	lay(t, dir, ".gitignore: *.csv\n", "repo/.git/HEAD", "repo/.gitignore: /data\n*.tmp\n", "repo/data/a.csv", "repo/data/b.tmp", "repo/data/sub/c.tmp", "repo/data/sub/d", "repo/data/cache/e.tmp")
 	for path, want := range map[string]string{"repo/data": "a.csv, sub/d", "repo/data/*.csv": "a.csv", "repo/data/b.tmp": "b.tmp", "repo/data/*.tmp": "leave out all"} {
 		l, err := listing.Of(filepath.Join(dir, path), true)
 		if got := fmt.Sprint(err); err != nil && !strings.Contains(got, want) || err == nil && shown(l) != want {
@@ -203,7 +203,7 @@ func TestRulesAbove(t *testing.T) {
 		}
 	}
 	l, err := listing.Of(filepath.Join(dir, "repo/data"), false)
-	if err != nil || shown(l) != "a.csv, b.tmp, sub/c.tmp, sub/d" || l.Ignored != 0 {
+	if err != nil || shown(l) != "a.csv, b.tmp, cache/e.tmp, sub/c.tmp, sub/d" || l.Ignored != 0 {
 		t.Errorf("without rules: %v, %v", l, err)
 	}
 	lay(t, dir, "repo/data/.gitignore: [a\n")

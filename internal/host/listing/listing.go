@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/sync/errgroup"
@@ -164,27 +163,15 @@ const atOnce = 16
 
 // Each calls do for each file, several at a time; not for links and folders.
 func (l *Listing) Each(ctx context.Context, do func(ctx context.Context, f *artifacts.File) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range atOnce {
-		g.Go(func() error {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(l.Files) {
-					return nil
-				}
-				f := &l.Files[i]
-				if f.Mode == artifacts.Folder || f.Mode == artifacts.Link {
-					continue
-				}
-				if err := do(ctx, f); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		})
+	g, each := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i := range l.Files {
+		f := &l.Files[i]
+		if f.Mode != artifacts.Folder && f.Mode != artifacts.Link && each.Err() == nil {
+			g.Go(func() error { return do(each, f) })
+		}
 	}
-	return g.Wait()
+	return errors.Join(g.Wait(), context.Cause(ctx))
 }
 
 // Tree is the listing as an artifact, each file's digest and size being what hash says.

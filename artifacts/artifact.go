@@ -15,11 +15,13 @@ import (
 	"unicode/utf8"
 )
 
-// File is one named blob of a tree.
+// File is one named blob of a tree, or what else a folder may hold: see Mode.
 type File struct {
 	Name   string `json:"name"` // clean, relative, slash-separated
 	Digest Digest `json:"digest"`
 	Size   int64  `json:"size"`
+	Mode   Mode   `json:"mode,omitempty"`
+	Link   string `json:"link,omitempty"` // of a Link: where it leads, from the folder that it is in
 }
 
 // Artifact is one output of a step: either one blob (Files is nil) or a tree of
@@ -48,6 +50,7 @@ func Tree(typ string, files []File) (Artifact, error) {
 	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	a := Artifact{Type: typ, Files: sorted}
 	seen := make(map[string]bool, len(sorted))
+	plain := true
 	for i, f := range sorted {
 		if err := CheckFileName(f.Name); err != nil {
 			return Artifact{}, err
@@ -65,6 +68,12 @@ func Tree(typ string, files []File) (Artifact, error) {
 		}
 		seen[f.Name] = true
 		a.Size += f.Size
+		plain = plain && f.Mode == "" && f.Link == ""
+	}
+	if !plain {
+		if err := checkModes(sorted); err != nil {
+			return Artifact{}, err
+		}
 	}
 	d, err := treeDigest(sorted)
 	if err != nil {
@@ -91,6 +100,14 @@ func treeDigest(files []File) (Digest, error) {
 		b = append(append(b, `{"name":`...), bytes.TrimSuffix(name.Bytes(), []byte{'\n'})...)
 		b = hex.AppendEncode(append(b, `,"digest":"`+digestPrefix...), f.Digest[:])
 		b = strconv.AppendInt(append(b, `","size":`...), f.Size, 10)
+		if f.Mode != "" { // a tree of files alone has the digest that it had before there were modes
+			name.Reset()
+			if err := enc.Encode(f.Link); err != nil {
+				return Digest{}, err
+			}
+			b = append(append(b, `,"mode":"`...), f.Mode...)
+			b = append(append(b, `","link":`...), bytes.TrimSuffix(name.Bytes(), []byte{'\n'})...)
+		}
 		b = append(b, '}')
 	}
 	return Sum(append(b, `]}`...)), nil

@@ -13,7 +13,7 @@ import (
 // written are results in forms that steps leave.
 func written(t testing.TB) []Result {
 	t.Helper()
-	tree, err := Tree("files", []File{{"a/ü.txt", Sum([]byte("1")), 1}, {"b <c>&.txt", Sum([]byte("2")), 1 << 40}})
+	tree, err := Tree("files", []File{{Name: "a/ü.txt", Digest: Sum([]byte("1")), Size: 1}, {Name: "b <c>&.txt", Digest: Sum([]byte("2")), Size: 1 << 40}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -229,8 +230,10 @@ func exampleFiles(t *testing.T) string {
 		"mine-qrels.tsv":       "query-id\tcorpus-id\tscore\nq1\ta\t1\nq2\tb\t1\nq3\ta\t1\nq4\tb\t1\n",
 		"splade.run":           "q1 Q0 a 1 2.5 splade\nq1 Q0 b 2 1.5 splade\nq2 Q0 b 1 2.5 splade\nq3 Q0 a 1 0.5 splade\nq4 Q0 a 1 0.5 splade\n",
 		"trec_dl.qrels":        "q1 0 a 2\nq2 0 b 1\nq3 0 a 0\n",
+		"data/raw/a.csv":       "1\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		at := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}

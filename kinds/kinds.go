@@ -14,7 +14,7 @@ import (
 // flows through them.
 func All() []step.Spec {
 	return []step.Spec{
-		general.Download,
+		general.Download, general.Source,
 		collection.Synth, collection.SynthMSMarco,
 		collection.Extract,
 		collection.Pages,

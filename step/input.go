@@ -3,6 +3,7 @@ package step
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,9 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 		return a, nil
 	}
 	if f, ok := a.File(r.Path); ok {
+		if f = a.Follow(f); f.Mode == artifacts.Folder {
+			return artifacts.Tree(a.Type, nil)
+		}
 		return artifacts.Artifact{Type: FileType, Digest: f.Digest, Size: f.Size}, nil
 	}
 	folder := strings.TrimSuffix(r.Path, "/") + "/"
@@ -50,6 +54,10 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 		name, ok := strings.CutPrefix(f.Name, folder)
 		if !ok {
 			break
+		}
+		if f.Mode == artifacts.Link && !strings.HasPrefix(path.Join(path.Dir(f.Name), f.Link)+"/", folder) {
+			to := a.Follow(f) // it leads out of this folder: what it leads to takes its place
+			f.Digest, f.Size, f.Mode, f.Link = to.Digest, to.Size, to.Mode, ""
 		}
 		f.Name = name
 		files = append(files, f)

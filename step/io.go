@@ -110,13 +110,14 @@ func (x *IO) read(d artifacts.Digest) (io.ReadCloser, error) {
 	return &source{x: x, r: r}, nil
 }
 
-// Files lists an input's files: those of a tree, or the single blob under name.
+// Files lists an input's files: those of a tree, with links to files as files and without
+// empty folders, or the single blob under name.
 func (x *IO) Files(in Input, name string) []artifacts.File {
 	switch a := in.Artifact; {
 	case a == nil:
 		return nil
 	case a.Files != nil:
-		return a.Files
+		return a.Readable()
 	default:
 		return []artifacts.File{{Name: name, Digest: a.Digest, Size: a.Size}}
 	}
@@ -165,6 +166,22 @@ func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.F
 	d, n, err := x.host.Put(ctx, r)
 	x.moved(0, n)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
+}
+
+// Lacks tells which blobs of an artifact the store does not have yet.
+func (x *IO) Lacks(ctx context.Context, a artifacts.Artifact) (func(artifacts.Digest) bool, error) {
+	h, ok := x.host.(interface {
+		Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error)
+	})
+	if !ok {
+		return func(artifacts.Digest) bool { return true }, nil
+	}
+	missing, err := h.Missing(ctx, a.Blobs())
+	lacks := make(map[artifacts.Digest]bool, len(missing))
+	for _, d := range missing {
+		lacks[d] = true
+	}
+	return func(d artifacts.Digest) bool { return lacks[d] }, err
 }
 
 // Keep keeps a file of PutFile with the result, beside its outputs and in none: something

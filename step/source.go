@@ -23,6 +23,21 @@ type Sources interface {
 	LocalFile(ctx context.Context, path string) (Pin, error)
 }
 
+// Folder is what files of this machine are as a tree.
+type Folder struct {
+	Source  string             // absolute path, or pattern
+	Root    string             // folder that names of files start from
+	Tree    artifacts.Artifact // its files with digests, sizes and modes
+	Ignored int                // files, and folders with all in them, that rules left out
+}
+
+// FolderSource is what Sources may be too: it lists and hashes a folder, a file or the files
+// that fit a pattern, remembering unchanged ones. With ignore, the rules of .gitignore files
+// leave some out.
+type FolderSource interface {
+	LocalTree(ctx context.Context, path string, ignore bool) (Folder, error)
+}
+
 // Fingerprinter is what Sources may be too: it tells two values of a secret apart
 // without telling them, by a hash with a salt that stays on this machine.
 type Fingerprinter interface {

@@ -123,7 +123,7 @@ func (a *app) stepNames(ctx context.Context, begun string) []string {
 	var blocks []string
 	for _, b := range a.blocks() {
 		switch b.Type {
-		case "step", "table", "figure":
+		case "source", "step", "table", "figure":
 			if address := b.Type + "." + strings.Join(b.Labels, "."); strings.HasPrefix(address, begun) {
 				blocks = append(blocks, address)
 			}
@@ -192,7 +192,7 @@ func (a *app) loaded(ctx context.Context) []pipeline.Step {
 // cellNames lists steps, tables and figures, and the cells of one that is named.
 func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	address, _, named := strings.Cut(begun, ":")
-	if !named || pipeline.BlockType(begun) == "step" {
+	if !named || !pipeline.IsRendered(begun) {
 		for _, address := range a.stepNames(ctx, begun) {
 			if pipeline.IsRendered(address) {
 				address += ":"

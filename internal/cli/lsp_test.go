@@ -60,7 +60,7 @@ func TestLanguageServer(t *testing.T) {
 		want       []string // the first ones
 		without    []string
 	}{
-		{"top", "|", []string{"step", "table", "figure", "claim", "locals", "variable", "module", "output", "checklist", "paper", "publish", "results"}, nil},
+		{"top", "|", []string{"step", "source", "table", "figure", "claim", "locals", "variable", "module", "output", "checklist", "paper", "publish", "results"}, nil},
 		{"kind", edited + "step \"ext|", []string{"agree", "atomic_ids"}, []string{"render_table"}},
 		{"attributes", edited + "step \"extract\" \"dev\" {\n  |\n}\n", []string{"files", "split"}, nil},
 		{"written ones", strings.Replace(edited, "split = \"train\"", "split = \"train\"\n  |", 1), nil, []string{"files", "split"}},
@@ -78,6 +78,9 @@ func TestLanguageServer(t *testing.T) {
 		{"instances in quotes", edited + "locals { x = step.download.nq[\"|", []string{"base", "tiny"}, nil},
 		{"each", strings.Replace(edited, "{each.key}", "{each.|", 1), []string{"key", "value"}, nil},
 		{"table columns", edited + "table \"t\" {\n  columns = [{ id = \"a\", | }]\n}\n", []string{"id", "title", "align"}, []string{"caption"}},
+		{"sources", edited + "source \"raw\" { path = \".\" }\nlocals { x = source.|", []string{"raw"}, nil},
+		{"files of a source", edited + "source \"raw\" { path = \".\" }\nlocals { x = source.raw.|", []string{"files"}, nil},
+		{"attributes of a source", edited + "source \"raw\" {\n  |\n}\n", []string{"path"}, []string{"source"}},
 		{"a comment", edited + "# step.|", nil, []string{"dedup"}},
 		{"resources", edited + "step \"dedup\" \"x\" {\n  resources {\n    queue = |", []string{`"cpu"`, `"gpu"`}, nil},
 		{"functions", edited + "locals { x = merg|", nil, nil},

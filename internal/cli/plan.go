@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/saved"
@@ -106,6 +107,11 @@ the card are named, with what to change.`,
 			if saveTo != "" {
 				if err := saved.Save(a.Session, v, saveTo); err != nil {
 					return err
+				}
+			}
+			for _, s := range v.Plan.Steps {
+				if f, ok := origins.Look(s.Address, s.Task, s.Pos); ok {
+					facts.Folders = append(facts.Folders, f)
 				}
 			}
 			facts.Libraries = a.Counted(v.Plan.Steps)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
@@ -31,7 +32,11 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 		for _, ref := range block.Files {
 			r, in := results[ref.Step]
 			any = any || in
-			if found := outputFiles(r, ref); found != nil {
+			found, err := outputFiles(r, ref)
+			if err != nil {
+				return fmt.Errorf("publish %s: %w", block.Name, err)
+			}
+			if found != nil {
 				pub.Files = append(pub.Files, found...)
 			} else {
 				done.Waits = append(done.Waits, ref.String())
@@ -52,13 +57,21 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 }
 
 // outputFiles are the files of an output; nil if there is none.
-func outputFiles(r *artifacts.Result, ref step.Ref) []artifacts.File {
+func outputFiles(r *artifacts.Result, ref step.Ref) ([]artifacts.File, error) {
 	if r == nil {
-		return nil
+		return nil, nil
 	}
 	art, ok := r.Outputs[ref.Output]
-	if ok && art.Files == nil {
-		return []artifacts.File{{Name: files.NameOf(ref.Step, ref.Output), Digest: art.Digest, Size: art.Size}}
+	if !ok {
+		return nil, nil
 	}
-	return art.Files
+	art, err := ref.In(art)
+	if err == nil && art.Files == nil {
+		name := files.NameOf(ref.Step, ref.Output)
+		if ref.Path != "" {
+			name = path.Base(ref.Path)
+		}
+		return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size}}, nil
+	}
+	return art.Readable(), err
 }

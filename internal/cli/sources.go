@@ -78,6 +78,11 @@ func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, erro
 	if err := origins.Check(ctx, store, lock, states, offline); err != nil {
 		return nil, err
 	}
+	folders, err := origins.StatesOf(ctx, a.Registry, store, pl, a.List(ctx))
+	if err != nil {
+		return nil, err
+	}
+	states = append(states, folders...)
 	update := func(source string) string { return a.hint("sources update", source) }
 	return append(states, origins.Repositories(ctx, a.Modules.Used, offline, update)...), ctx.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ for each step before it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			address, _, isCell := strings.Cut(args[0], ":")
-			step := pipeline.BlockType(args[0]) == "step" // which may have a colon in its key
+			step := slices.Contains([]string{"source", "step"}, pipeline.BlockType(args[0])) // which may have a colon in its key
 			if step {
 				address = args[0]
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -14,7 +15,8 @@ func newValidateCmd(a *app) *cobra.Command {
 		Use:   "validate",
 		Short: "Check a pipeline without running it",
 		Long: `Evaluates the pipeline and checks every step against its kind. All errors are
-shown at once, each with its location. Nothing is run or looked up. There are warnings
+shown at once, each with its location. Nothing is run, and of files that source blocks
+take only the names are looked at. There are warnings
 for likely mistakes: unused variables, local values, sources and modules, duplicate
 steps, for_each with one element or with equal instances, templates that are a single
 value, and names that hide others. Test files are left to
@@ -33,11 +35,17 @@ warnings.`,
 				return err
 			}
 			var counts validated
+			var folders []origins.Folder
 			if p != nil {
 				counts = countSteps(p)
+				for _, s := range p.Steps {
+					if f, ok := origins.Look(s.Address, s.Task, s.Pos); ok {
+						folders = append(folders, f)
+					}
+				}
 			}
 			if a.JSON {
-				err = view.WriteJSON(a.Out, map[string]any{"valid": !ds.HasErrors(), "counts": counts, "diagnostics": ds})
+				err = view.WriteJSON(a.Out, map[string]any{"valid": !ds.HasErrors(), "counts": counts, "folders": folders, "diagnostics": ds})
 			} else {
 				err = a.printDiagnostics(ds)
 			}
@@ -47,6 +55,9 @@ warnings.`,
 			case ds.HasErrors(), strict && len(ds.List) > 0:
 				return fault.Printed(fault.CodeInput)
 			case !a.JSON:
+				for _, f := range folders {
+					view.Folder(a.Out, f)
+				}
 				view.Printf(a.Out, "%s is valid: %s\n", a.File, counts)
 			}
 			return nil

@@ -57,7 +57,7 @@ func Blocks(addresses []string) (blocks []string) {
 	return blocks
 }
 
-// BlockType is the type of the block that an address is of: step, table or figure.
+// BlockType is the type of the block that an address is of: source, step, table or figure.
 func BlockType(address string) string {
 	_, local := SplitAddress(address)
 	typ, _, _ := strings.Cut(local, ".")

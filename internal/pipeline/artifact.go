@@ -22,8 +22,12 @@ type artifact struct {
 	ref    step.Ref
 	output step.Output
 	spec   *step.Spec // of the step
-	task   *step.Task // that makes it; nil where that is not known yet
+	names  leaves     // of the step
 }
+
+// leaves names the files of an output of a step, as far as that is known before it has run.
+// Folders whose files are not known end in "/". nil: of no output.
+type leaves func(output string) (names []string, known bool)
 
 var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &cty.CapsuleOps{
 	Equals:    func(a, b any) cty.Value { return cty.BoolVal(a.(*artifact).ref == b.(*artifact).ref) },
@@ -34,10 +38,10 @@ var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &
 func (a *artifact) value() cty.Value { return cty.CapsuleVal(artifactType, a) }
 
 // outputsOf is the value of one step: an object of its outputs.
-func outputsOf(spec *step.Spec, outputs []step.Output, address string, task *step.Task) cty.Value {
+func outputsOf(spec *step.Spec, outputs []step.Output, address string, names leaves) cty.Value {
 	m := make(map[string]cty.Value, len(outputs))
 	for _, o := range outputs {
-		m[o.Name] = (&artifact{step.Ref{Step: address, Output: o.Name}, o, spec, task}).value()
+		m[o.Name] = (&artifact{step.Ref{Step: address, Output: o.Name}, o, spec, names}).value()
 	}
 	return cty.ObjectVal(m)
 }
@@ -72,12 +76,39 @@ func stepOf(v cty.Value) (string, bool) {
 	return address, address != ""
 }
 
-// leaves names the files of the output, as far as the step's configuration says them.
+// leavesOf are those of a step that is made: what its configuration names, or what lies
+// where a source block says.
+func (s *session) leavesOf(of Step, spec *step.Spec) leaves {
+	return func(output string) ([]string, bool) {
+		path, ignore, ok := SourceOf(of.Task, of.Pos)
+		if !ok {
+			return spec.Leaves(of.Task, output)
+		}
+		id := path
+		if !ignore {
+			id += " with all that is ignored"
+		}
+		names, known := s.found.Folders[id]
+		if !known {
+			names, known = s.Found.Folders[id]
+		}
+		if !known && s.Folder != nil {
+			var err error
+			names, err = s.Folder(path, ignore)
+			known = err == nil // else planning says what is wrong with it
+		}
+		if known {
+			s.found.Folders[id] = names
+		}
+		return names, known
+	}
+}
+
 func (a *artifact) leaves() ([]string, bool) {
-	if a.task == nil {
+	if a.names == nil {
 		return nil, false
 	}
-	return a.spec.Leaves(*a.task, a.ref.Output)
+	return a.names(a.ref.Output)
 }
 
 // files names all files of a tree, if that is known before the step has run.

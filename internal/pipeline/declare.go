@@ -12,14 +12,15 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// The kinds that a table and a figure block stand for.
+// The kinds that blocks other than steps stand for.
 const (
+	SourceKind = "source"
 	TableKind  = "render_table"
 	FigureKind = "render_figure"
 	ClaimKind  = "claim"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
+var blockTypes = []string{"variable", "locals", "source", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -34,7 +35,7 @@ type node struct {
 	undecided bool     // of a block: it is not known yet whether some step of it is skipped
 
 	expr   hclsyntax.Expression // of a local, output or publish block
-	block  *block               // of a step, table, figure or claim
+	block  *block               // of a source, step, table, figure or claim
 	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
 	module *moduleCall
 
@@ -49,7 +50,7 @@ type edge struct {
 	bare bool // it takes an output of a step that may be skipped, not within try()
 }
 
-// block is a step, table, figure or claim.
+// block is a source, step, table, figure or claim.
 type block struct {
 	*hclsyntax.Block
 	typ, kind, name string
@@ -75,7 +76,7 @@ func (l *loader) declare() {
 				l.declareVariable(blk)
 			case "locals":
 				l.declareLocals(b, blk)
-			case "step", "table", "figure", "claim":
+			case "source", "step", "table", "figure", "claim":
 				l.declareBlock(b, blk)
 			case "module":
 				l.declareModule(b, blk)
@@ -159,8 +160,11 @@ func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
 			return
 		}
 		b.kind, b.name, kindRange = TableKind, hb.Labels[0], hb.TypeRange
-		if hb.Type == "figure" {
+		switch hb.Type {
+		case "figure":
 			b.kind = FigureKind
+		case "source":
+			b.kind = SourceKind
 		}
 	}
 	n := &node{name: b.address(), dir: folder(src.name), rng: header(hb), value: cty.DynamicVal, block: b}
@@ -213,6 +217,8 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 			typ = "figure"
 		case ClaimKind:
 			typ = "claim"
+		case SourceKind:
+			typ = "source"
 		}
 		l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 		return nil

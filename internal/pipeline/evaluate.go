@@ -7,8 +7,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-
-	"github.com/redsi/redsi/step"
 )
 
 // evaluate gives a node its value and, for a block, makes its steps. What it
@@ -84,19 +82,19 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 			inst.ctx = nil
 			continue
 		}
-		outputs, task := b.spec.Outputs, (*step.Task)(nil)
+		outputs, names := b.spec.Outputs, leaves(nil)
 		if s, ok := l.step(b, inst); ok {
 			l.steps[n] = append(l.steps[n], s)
 			if inst.undecided {
 				own.add(l.now)
 			}
 			if n.read && !s.Pending() {
-				outputs, task = b.spec.Declared(s.Task), &s.Task
+				outputs, names = b.spec.Declared(s.Task), l.leavesOf(s, b.spec)
 			}
 		}
 		inst.ctx = nil // of 100,000 they are a lot
 		if n.read {
-			values[inst.key] = outputsOf(b.spec, outputs, inst.address, task)
+			values[inst.key] = outputsOf(b.spec, outputs, inst.address, names)
 		}
 	}
 	if chained {
@@ -150,7 +148,7 @@ func (l *loader) countSteps(b *block, n int) bool {
 // a scope costs no more than its node.
 func (l *loader) scope(n *node) *hcl.EvalContext {
 	locals, steps := map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	others := map[string]map[string]cty.Value{"table": {}, "figure": {}, "module": {}}
+	others := map[string]map[string]cty.Value{"source": {}, "table": {}, "figure": {}, "module": {}}
 	for _, e := range n.deps {
 		switch b := e.to.block; {
 		case e.to.module != nil:
@@ -179,6 +177,7 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 			"var":    l.variableObject(),
 			"local":  cty.ObjectVal(locals),
 			"step":   cty.ObjectVal(kinds),
+			"source": cty.ObjectVal(others["source"]),
 			"table":  cty.ObjectVal(others["table"]),
 			"figure": cty.ObjectVal(others["figure"]),
 			"module": cty.ObjectVal(others["module"]),

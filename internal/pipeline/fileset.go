@@ -19,6 +19,7 @@ import (
 type Found struct {
 	Lists   map[string]map[string][]string `json:"lists,omitempty"`   // what fileset() listed, by folder and pattern
 	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
+	Folders map[string][]string            `json:"folders,omitempty"` // what source blocks name, by path, where that was asked
 }
 
 // Files are the names of all files that a pipeline listed or hashed, sorted.

@@ -19,6 +19,8 @@ func (l *loader) lint() {
 			l.diags.warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
 		case n.block != nil && n.block.spec.HasPins() && !n.read:
 			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
+		case n.block != nil && n.block.typ == "source" && !n.read:
+			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
 		}
 		if forEach := n.forEach(); forEach != nil {
 			l.lintForEach(n, forEach)

@@ -167,7 +167,7 @@ func (s *session) filesFunction() function.Function {
 					return cty.UnknownVal(t), err
 				}
 				names = nil
-				for _, f := range tree.Files {
+				for _, f := range tree.Readable() {
 					names = append(names, f.Name)
 				}
 			}

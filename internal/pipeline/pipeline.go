@@ -21,12 +21,12 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Step is one piece of work: a step, table or figure block, or one instance of
+// Step is one piece of work: a source, step, table or figure block, or one instance of
 // such a block with for_each.
 type Step struct {
 	Address string // step.dedup.nq["url"], table.dedup_counts, module.first.step.dedup.nq["url"]
 	Module  string // address of the module that it is part of; "" if none
-	Block   string // the block's type: step, table or figure
+	Block   string // the block's type: source, step, table or figure
 	Kind    string
 	Name    string
 	Key     string // the for_each key; "" without for_each
@@ -138,12 +138,20 @@ type Options struct {
 	// Made returns what a step has made, nil if that is not known; nil if nothing is.
 	Made func(step.Ref) (*Made, error)
 
+	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
+	// had, or Found has them.
+	Folder func(path string, ignore bool) ([]string, error)
+
 	// Lint adds warnings of what is hardly meant to those that are always there.
 	Lint bool
 
 	// Stop, if set, is asked now and then; an error ends the evaluation.
 	Stop func() error
 }
+
+// Lister lists and hashes the files at a path of this machine; with ignore, .gitignore files
+// leave some out.
+type Lister func(path string, ignore bool) (step.Folder, error)
 
 // File is a named text.
 type File struct {
@@ -244,7 +252,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	}
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
-		found:  Found{map[string]map[string][]string{}, map[string]string{}},
+		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]funcs{},
 		beside: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),

@@ -13,7 +13,7 @@ import (
 )
 
 // roots are the names that an expression can start with.
-var roots = []string{"var", "local", "step", "table", "figure", "module", "each"}
+var roots = []string{"var", "local", "source", "step", "table", "figure", "module", "each"}
 
 func folder(file string) string { return path.Dir(file) }
 
@@ -128,7 +128,7 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 		case len(p) > 1 && p[1] != "key" && p[1] != "value" && p[1] != "file":
 			return "Unknown name", "each has each.key and each.value, and of files() each.file."
 		}
-	case "step", "table", "figure", "module":
+	case "source", "step", "table", "figure", "module":
 		if len(l.targets(tr)) == 0 {
 			return l.noBlock(p)
 		}
@@ -203,7 +203,7 @@ func (l *loader) targets(tr hcl.Traversal) []*node {
 			all = append(all, l.locals[name])
 		}
 		return all
-	case "step", "table", "figure", "module":
+	case "source", "step", "table", "figure", "module":
 		depth := 2
 		if p[0] == "step" {
 			depth = 3

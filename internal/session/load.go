@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
@@ -118,7 +119,7 @@ func (se *Session) Reader(file string) *modules.Reader {
 // Options are the options of every load of a pipeline.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
 	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
-		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Module: mods.For(ctx)}
+		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names, Module: mods.For(ctx)}
 }
 
 // digester hashes files, and remembers what it hashed as plans do for local sources.

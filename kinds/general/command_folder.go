@@ -90,11 +90,8 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 		return err
 	}
 	for _, f := range in.Artifact.Files {
-		r, err := x.OpenFile(f)
+		err := local.Entry(folder, name+"/"+f.Name, f, 0o444, func() (io.ReadCloser, error) { return x.OpenFile(f) })
 		if err != nil {
-			return err
-		}
-		if err := errors.Join(local.Place(folder, name+"/"+f.Name, 0o444, r), r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}

@@ -68,6 +68,13 @@ over the disk.`,
 		return tasks, nil
 	},
 	Work: downloadConfig.work,
+	Leaves: func(c downloadConfig) map[string][]string {
+		names, err := downloadNames(c)
+		if err != nil {
+			return nil // Check says so
+		}
+		return map[string][]string{"files": names}
+	},
 	Run: func(_ context.Context, x *step.IO, c downloadConfig) error {
 		for i, p := range x.Parts() {
 			f := p.Outputs["file"]
@@ -86,7 +93,11 @@ func checkDownload(c downloadConfig) error {
 	}
 	var ps step.Problems
 	for i, u := range c.URLs {
-		if _, err := fetch.ParseSource(u); err != nil {
+		s, err := fetch.ParseSource(u)
+		if err == nil && s.Path == "" && strings.Contains(u, "*") {
+			err = errors.New("is a pattern, and a server does not list its files: name each, as [for n in range(5) : format(\"…/part-%02d.gz\", n)] does; a star in a name is written %2A")
+		}
+		if err != nil {
 			ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: err.Error()})
 		}
 	}
@@ -190,9 +201,9 @@ func localHint(path string, err error) error {
 	absent := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case absent && strings.ContainsAny(path, "*?["):
-		return fmt.Errorf("%w: urls takes no patterns; name each file", err)
+		return fmt.Errorf("%w: urls takes no patterns; a source block does: source \"NAME\" { path = %q }", err, path)
 	case !absent && !errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: urls takes files, not folders; name each file of the folder, in one download block or in one block per file", err)
+		return fmt.Errorf("%w: urls takes files, not folders; a source block takes one as it lies: source \"NAME\" { path = %q }", err, path)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/hours"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/session/journal"
@@ -26,6 +27,7 @@ type PlanFacts struct {
 	Free     int64                  // bytes free for results; -1: unknown
 	Hours    *hours.Hours           // of steps on cards; nil: not asked for
 
+	Folders   []origins.Folder
 	Libraries []string // interpreters' packages that are part of keys, a sentence each
 }
 
@@ -148,13 +150,14 @@ type PlanJSON struct {
 	Others   *belief.OthersJSON `json:"others,omitempty"`
 	Hours    *HoursJSON         `json:"hours,omitempty"`
 
-	Libraries []string `json:"libraries,omitempty"`
+	Folders   []origins.Folder `json:"folders,omitempty"` // of source blocks
+	Libraries []string         `json:"libraries,omitempty"`
 }
 
 // NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Skipped: v.Plan.Skipped, Summary: v.Summary(),
-		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Libraries: f.Libraries}
+		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Libraries: f.Libraries}
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,

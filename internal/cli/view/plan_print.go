@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
@@ -58,12 +59,29 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "; hits save %s", Seconds(v.Saved()))
 	}
 	Println(w, ".")
+	for _, x := range f.Folders {
+		if x.Ignored > 0 {
+			Folder(w, x)
+		}
+	}
 	for _, l := range f.Libraries {
 		Printf(w, "In keys: %s.\n", l)
 	}
 	planOthers(w, v, f.Others)
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)
+	}
+}
+
+// Folder prints what a source block takes.
+func Folder(w io.Writer, f origins.Folder) {
+	switch {
+	case f.Problem != "":
+		Printf(w, "%s: %s\n", f.Address, f.Problem)
+	case f.Ignored > 0:
+		Printf(w, "%s: %s, %s; %s left out by .gitignore\n", f.Address, Count(f.Files, "file"), Size(f.Bytes), Count(f.Ignored, "other"))
+	default:
+		Printf(w, "%s: %s, %s\n", f.Address, Count(f.Files, "file"), Size(f.Bytes))
 	}
 }
 

@@ -55,7 +55,11 @@ func ParseSource(raw string) (Source, error) {
 		}
 		return Source{Raw: raw, Path: filepath.FromSlash(p)}, nil
 	}
-	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path", Redact(raw))
+	hint := ""
+	if scheme == "s3" {
+		hint = "; objects of other buckets have https:// addresses, or are copied to a folder that a source block takes"
+	}
+	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path%s", Redact(raw), hint)
 }
 
 // Name is the file name at the end of the source.

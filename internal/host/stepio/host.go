@@ -70,6 +70,11 @@ func (h *Host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, e
 	return d, n, err
 }
 
+// Missing names the blobs that no store has.
+func (h *Host) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
+	return h.Store.Blobs.Missing(ctx, ds)
+}
+
 // LocalPath is a verified local file of a blob.
 func (h *Host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error) {
 	return local.Fetch(ctx, h.Store.Blobs, d, h.CacheDir)

@@ -162,7 +162,7 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 		g.newest = r.Finished
 	}
 	judged := pipeline.IsRendered(g.plan.Steps[i].Address)
-	kept := g.detailed[i] || judged || g.plan.Steps[i].Task.Kind == downloadKind
+	kept := g.detailed[i] || judged || slices.Contains([]string{downloadKind, pipeline.SourceKind}, g.plan.Steps[i].Task.Kind)
 	for _, a := range r.Outputs {
 		if a.Type != curveType {
 			continue
@@ -275,9 +275,24 @@ func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 // downloadKind is the kind of the steps that bring files in.
 const downloadKind = "download"
 
+// folderOf is what a source block took, in one row.
+func folderOf(i int, n Node) SourceFile {
+	var c struct{ Path, License string }
+	_ = json.Unmarshal(n.config, &c) // of a plan that was checked
+	f := SourceFile{Step: n.Address, URL: unplaced(c.Path), License: c.License, Index: i, Size: -1}
+	if n.result != nil {
+		tree := n.result.Outputs["files"]
+		f.SHA256, f.Size = tree.Digest.Hex(), tree.Size
+	}
+	return f
+}
+
 // addFiles lists the files of downloads and their origins.
 func (r *Report) addFiles() error {
 	for i, n := range r.Nodes {
+		if n.Kind == pipeline.SourceKind {
+			r.Files = append(r.Files, folderOf(i, n))
+		}
 		if n.Kind != downloadKind {
 			continue
 		}

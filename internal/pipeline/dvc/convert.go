@@ -318,14 +318,6 @@ func (c *conversion) maker(at string) (*stage, string) {
 	return nil, ""
 }
 
-// as is the name of an instance among the inputs of others.
-func (s *stage) as(key string) string {
-	if key == "" {
-		return s.label
-	}
-	return label(s.label + "-" + key)
-}
-
 // ref is the expression for what an instance leaves.
 func (s *stage) ref(key string) string {
 	if s.each == "" {

@@ -2,7 +2,6 @@ package dvc
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -17,8 +16,8 @@ import (
 // work is a stage as a step: a script that puts inputs where the stage has them, runs its
 // commands, and moves what they leave to out.
 type work struct {
-	folders, links, commands, moves          []string
-	programs, files, merged, inputs, outputs []string
+	folders, links, commands, moves  []string
+	programs, files, inputs, outputs []string
 }
 
 func add(list *[]string, s string) {
@@ -76,12 +75,7 @@ func (c *conversion) step(s *stage) string {
 	lines := strings.Join(slices.Concat(w.links, w.commands, w.moves), "\n")
 	fmt.Fprintf(&b, "script = <<-EOT\n    %s\n  EOT\n", strings.ReplaceAll(lines, "\n", "\n    "))
 	set("programs", "["+strings.Join(w.programs, ", ")+"]")
-	files := braces(w.files)
-	if len(w.merged) > 0 {
-		files = "merge(" + strings.Join(append(w.merged, files), ", ")
-		files = strings.TrimSuffix(files, ", ") + ")"
-	}
-	set("files", files)
+	set("files", braces(w.files))
 	set("inputs", braces(w.inputs))
 	set("outputs", "["+strings.Join(w.outputs, ", ")+"]")
 	return b.String() + "}\n\n"
@@ -101,10 +95,11 @@ func (w *work) in(at string) {
 	}
 }
 
-func (w *work) input(name, ref, from, at string) {
+// input brings an artifact to a path.
+func (w *work) input(ref, at string) {
 	w.in(at)
-	add(&w.inputs, quote(name)+" = "+ref)
-	add(&w.links, fmt.Sprintf(`ln -s "$PWD/in/%s" %s`, path.Join(name, from), at))
+	add(&w.inputs, at+" = "+ref)
+	add(&w.links, fmt.Sprintf(`ln -s "$PWD/in/%s" %s`, inner(at), at))
 }
 
 // isFolder says whether an output is a folder, by what is there, by dvc.lock, by what
@@ -179,12 +174,11 @@ func (c *conversion) dep(w *work, s *stage, name string) {
 	case len(by) < len(s.list):
 		c.note(s, "dependency %s: only some have it from another stage", name)
 	case len(refs) == 1:
-		_, key := c.maker(known)
-		w.input(from.as(key), refs[0], inner(at), at)
+		w.input(refs[0]+"["+at+"]", at)
 	case same:
-		w.input(from.label, "step.command."+from.label+"[each.key].out", inner(at), at)
+		w.input("step.command."+from.label+"[each.key].out["+at+"]", at)
 	default:
-		w.input(label(known), "{ "+strings.Join(by, ", ")+" }[each.key]", inner(at), at)
+		w.input("{ "+strings.Join(by, ", ")+" }[each.key]["+at+"]", at)
 	}
 }
 
@@ -195,7 +189,7 @@ func (c *conversion) around(w *work, s *stage, at string) (found bool) {
 			for _, o := range in.made {
 				if strings.HasPrefix(o, at+"/") && m != s {
 					found = true
-					w.input(m.as(in.key), m.ref(in.key), o, quote(o))
+					w.input(m.ref(in.key)+"["+quote(o)+"]", quote(o))
 				}
 			}
 		}
@@ -214,7 +208,7 @@ var (
 // mostText is how large a file of settings is that becomes text of the pipeline.
 const mostText = 64 << 10
 
-// beside brings a file or folder of the tree: code and settings as texts, all else as data.
+// beside brings a file or folder of the tree: a file of code or settings as text, all else as it lies.
 func (c *conversion) beside(w *work, s *stage, at, known string) {
 	full := filepath.Join(c.dir, filepath.FromSlash(known))
 	info, err := os.Stat(full)
@@ -225,54 +219,35 @@ func (c *conversion) beside(w *work, s *stage, at, known string) {
 	case err != nil:
 		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known)
 	case info.IsDir():
-		endings, others := map[string]bool{}, 0
-		_ = filepath.WalkDir(full, func(p string, d fs.DirEntry, err error) error { // what cannot be read is no code
-			switch {
-			case err != nil || d.IsDir() || path.Ext(p) == ".pyc":
-			case codeName.MatchString(p) || textName.MatchString(p):
-				endings[path.Ext(p)] = true
-			default:
-				others++
-			}
-			return nil
-		})
-		list := slices.Sorted(maps.Keys(endings))
-		if slices.ContainsFunc(list, codeName.MatchString) {
-			if others > 0 {
-				c.note(s, "dependency %s: other files than code and settings, %d", known, others)
-			}
-			w.merged = append(w.merged, fmt.Sprintf(`{ for f in fileset(%s, "**/*.{%s}") : "%s/${f}" => file("%[3]s/${f}") }`, at, strings.ReplaceAll(strings.Join(list, ",")[1:], ",.", ","), inner(at)))
-			return
-		}
 	case codeName.MatchString(known), textName.MatchString(known) && info.Size() <= mostText:
 		add(&w.files, at+" = file("+at+")")
 		return
 	}
-	name, ref := c.source(s, at, err == nil && info.IsDir())
-	if err == nil && info.IsDir() {
-		w.input(name, ref, "", at)
-	} else {
-		w.input(name, ref, base(at), at)
+	ref := c.source(s, at)
+	if err != nil || !info.IsDir() {
+		file := fmt.Sprintf("%q", base(at))
+		if value := template.FindString(file); value == inner(file) {
+			file = value[2 : len(value)-1]
+		}
+		ref += "[" + file + "]"
 	}
+	w.input(ref, at)
 }
 
-// source is the block that brings local data: its name and what it gives.
-func (c *conversion) source(s *stage, at string, folder bool) (name, ref string) {
-	name = label(strings.NewReplacer("${each.value", "item", "${each.key", "key", "${local.", "", ".", "_").Replace(inner(at)))
-	ref = "step.download." + name + ".files"
-	what := "urls = [" + at + "]\n"
-	if folder {
-		what = fmt.Sprintf("urls = [for f in fileset(%s, \"**\") : \"%s/${f}\"]\nnames = fileset(%[1]s, \"**\")\n", at, inner(at))
-	}
+// source is what the block gives that brings data of the tree.
+func (c *conversion) source(s *stage, at string) (ref string) {
+	name := label(strings.NewReplacer("${each.value", "item", "${each.key", "key", "${local.", "", ".", "_").Replace(inner(at)))
+	ref = "source." + name + ".files"
+	what := "path = " + at + "\n"
 	if strings.Contains(at, "${each.") {
 		what = "for_each = " + s.each + "\n" + what
-		ref = "step.download." + name + "[each.key].files"
+		ref = "source." + name + "[each.key].files"
 	}
-	block := fmt.Sprintf("step \"download\" %q {\n%s}\n\n", name, what)
+	block := fmt.Sprintf("source %q {\n%s}\n\n", name, what)
 	if !strings.Contains(c.sources.String(), block) {
 		c.sources.WriteString(block)
 	}
-	return name, ref
+	return ref
 }
 
 // wants adds files of parameters that have only those that a stage names.

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -114,6 +115,7 @@ func (n Node) label() string {
 
 // palette has the fill and border of each type of block.
 var palette = map[string][2]string{
+	"source": {"#f1ecf8", "#7a5aa6"},
 	"step":   {"#e8f0fb", "#3b6fb6"},
 	"table":  {"#e6f4ea", "#2e8b57"},
 	"figure": {"#fdf0e1", "#c77700"},
@@ -183,7 +185,10 @@ func (g Graph) Mermaid(w io.Writer) error {
 	for _, e := range g.Edges {
 		fmt.Fprintf(b, "  n%d --> n%d\n", e.From, e.To)
 	}
-	for _, block := range []string{"step", "table", "figure"} {
+	for _, block := range []string{"source", "step", "table", "figure"} {
+		if block == "source" && !slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Block == block }) {
+			continue
+		}
 		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#111\n", block, palette[block][0], palette[block][1])
 	}
 	if g.legend {

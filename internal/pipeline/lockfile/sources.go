@@ -3,8 +3,10 @@ package lockfile
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/redsi/redsi/internal/stores/local"
@@ -83,20 +85,30 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	if err != nil {
 		return step.Pin{}, err
 	}
+	if pin, ok, err := s.remembers(abs); ok || err != nil {
+		return pin, err
+	}
+	report := step.Reporter(ctx)
+	return s.hashed(ctx, abs, func(done, total int64) {
+		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
+	})
+}
+
+// remembers returns what is known of a file, if its bytes are still those.
+func (s *Sources) remembers(abs string) (step.Pin, bool, error) {
 	now, err := local.StampOf(abs)
 	if err != nil {
-		return step.Pin{}, err
+		return step.Pin{}, false, err
 	}
 	s.mu.Lock()
 	r, ok := s.known[abs]
 	s.mu.Unlock()
-	if ok && !s.again && r.Proves(now) {
-		return r.Pin, nil
-	}
-	report := step.Reporter(ctx)
-	d, seen, err := local.HashFile(ctx, abs, func(done, total int64) {
-		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
-	})
+	return r.Pin, ok && !s.again && r.Proves(now), nil
+}
+
+// hashed hashes a file, and remembers what it found.
+func (s *Sources) hashed(ctx context.Context, abs string, progress func(done, total int64)) (step.Pin, error) {
+	d, seen, err := local.HashFile(ctx, abs, progress)
 	if err != nil {
 		return step.Pin{}, err
 	}
@@ -124,14 +136,18 @@ func (s *Sources) Save() error {
 	})
 }
 
-// Forget removes a local file from the cache: its bytes turned out to be different.
+// Forget removes a local file, or those of a folder, from the cache: their bytes turned out to
+// be different.
 func Forget(memo, path string) error {
 	return exclusively(memo, func() error {
 		known := readMemo(memo)
-		if _, ok := known[path]; !ok {
+		before := len(known)
+		maps.DeleteFunc(known, func(at string, _ remembered) bool {
+			return at == path || strings.HasPrefix(at, path+string(filepath.Separator))
+		})
+		if len(known) == before {
 			return nil
 		}
-		delete(known, path)
 		return writeMemo(memo, known)
 	})
 }

@@ -194,7 +194,7 @@ func (c *completions) start(want *step.Attr) {
 			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
 		}
 	}
-	for _, root := range []string{"var", "local", "step", "table", "figure", "module", "each"} {
+	for _, root := range []string{"var", "local", "source", "step", "table", "figure", "module", "each"} {
 		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
 	}
 	for _, f := range pipeline.Functions() {
@@ -291,10 +291,10 @@ func (c *completions) member(want *step.Attr, offset int) {
 		if v, ok := c.named(root + "." + p.before[1]); ok {
 			offer(namesOf(descend(v, p.before[2:])), itemField)
 		}
-	case (root == "table" || root == "figure") && len(p.before) == 1:
+	case isNamed(root) && len(p.before) == 1:
 		of(0, root+".", true)
 		offer(names, itemModule)
-	case root == "step" && len(block) == 3 || (root == "table" || root == "figure") && len(block) == 2:
+	case root == "step" && len(block) == 3 || isNamed(root) && len(block) == 2:
 		for _, x := range c.decls {
 			if x.name != strings.Join(block, ".") {
 				continue

@@ -38,6 +38,9 @@ type header struct {
 	labels []string
 }
 
+// isNamed reports whether blocks of a type have a name and outputs, but no kind.
+func isNamed(typ string) bool { return typ == "source" || typ == "table" || typ == "figure" }
+
 // kind names the step kind of a block at the top of a file; "" if it has none.
 func (h header) kind() string {
 	switch {
@@ -47,13 +50,15 @@ func (h header) kind() string {
 		return "render_" + h.typ
 	case h.typ == "claim":
 		return pipeline.ClaimKind
+	case h.typ == "source":
+		return pipeline.SourceKind
 	}
 	return ""
 }
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = regexp.MustCompile(`(?m)^(variable|locals|step|table|figure|claim|module|output|paper|checklist|results|run|variables)\b[^=\n]*$`)
+var top = regexp.MustCompile(`(?m)^(variable|locals|source|step|table|figure|claim|module|output|paper|checklist|results|run|variables)\b[^=\n]*$`)
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {

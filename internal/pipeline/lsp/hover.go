@@ -69,7 +69,7 @@ func (t *text) between(start, end int) span { return span{t.position(start), t.p
 // hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
-	depth := map[string]int{"var": 2, "local": 2, "table": 2, "figure": 2, "module": 2, "step": 3}[ref[0]]
+	depth := map[string]int{"var": 2, "local": 2, "source": 2, "table": 2, "figure": 2, "module": 2, "step": 3}[ref[0]]
 	if depth == 0 || len(plain) < depth {
 		return nil
 	}

@@ -81,7 +81,7 @@ func (s *server) symbols(d *document, _ int) any {
 			x.Kind = symbolVariable
 		case "module":
 			x.Kind = symbolNamespace
-		case "table", "figure":
+		case "source", "table", "figure":
 			x.Kind = symbolObject
 		}
 		list = append(list, x)

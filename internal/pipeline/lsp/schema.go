@@ -13,6 +13,7 @@ import (
 // blockDocs are the types of blocks at the top of a pipeline file.
 var blockDocs = []struct{ typ, form, help string }{
 	{"step", `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}", "A piece of work: its kind does it, and its key is made from its inputs."},
+	{"source", `source "${1:NAME}" {` + "\n  path = \"$0\"\n}", "Files of this machine as they lie: a folder, a file or a pattern. Steps take them as source.NAME.files."},
 	{"table", `table "${1:NAME}" {` + "\n  $0\n}", "A table of numbers that steps left, with the paper's beside them."},
 	{"figure", `figure "${1:NAME}" {` + "\n  $0\n}", "A figure of numbers that steps left."},
 	{"claim", `claim "${1:NAME}" {` + "\n  text = \"$2\"\n  expect {\n    $0\n  }\n}", "A sentence of the paper, and what holds for cells where it is true. It is not part of any key."},

@@ -205,7 +205,7 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 		}
 	}
 	return map[string]cty.Value{
-		"step": cty.ObjectVal(byKind), "table": blocks("table"), "figure": blocks("figure"),
+		"source": blocks("source"), "step": cty.ObjectVal(byKind), "table": blocks("table"), "figure": blocks("figure"),
 		"plan": pipeline.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
 	}, nil
 }

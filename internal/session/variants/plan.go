@@ -20,12 +20,19 @@ import (
 type commitSources struct {
 	session.PlanSources
 	files *versions.Files
-	base  func() string // folder that relative paths start from
+	base  func() string   // folder that relative paths start from
+	here  map[string]bool // folders that were read from this machine
 }
 
 // LocalFile is the digest of a file in the commit or, if it is not there, on this machine.
 func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, error) {
 	return s.files.LocalFile(ctx, s.base(), name, s.PlanSources.LocalFile)
+}
+
+// LocalTree is what a folder has on this machine, whatever the commit has of it.
+func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) (step.Folder, error) {
+	s.here[filepath.Join(s.base(), name)] = !filepath.IsAbs(name)
+	return s.PlanSources.LocalTree(ctx, name, ignore)
 }
 
 // planVariant reads a variant of the pipeline and fills in what is known about its sources.
@@ -62,7 +69,7 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 	if err != nil {
 		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
-	sources := commitSources{c.Sources(src, p.Secrets), files, src.Base}
+	sources := commitSources{c.Sources(src, p.Secrets), files, src.Base, map[string]bool{}}
 	planOf := func(p *pipeline.Pipeline) (*plan.Plan, error) {
 		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
 		if err != nil {
@@ -81,6 +88,11 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 	}
 	for _, name := range files.FromHere() {
 		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.Name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources.here)) {
+		if sources.here[name] {
+			notes = append(notes, fmt.Sprintf("%s was read as it is here, not in %s: folders of source blocks are not compared", filepath.ToSlash(name), v.Name))
+		}
 	}
 	return pl, missing, notes, nil
 }

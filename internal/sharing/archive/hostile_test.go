@@ -284,13 +284,19 @@ func TestManifests(t *testing.T) {
 	publish(t, s, "one", []byte("text"))
 	d := artifacts.Sum([]byte("text"))
 	for want, change := range map[string]func(m *Manifest){
-		"more than":             func(m *Manifest) { m.Pipeline = strings.Repeat("x", 2000) },
-		"not a clean":           func(m *Manifest) { m.Pipeline = "../pipelines.hcl" },
-		"personal settings":     func(m *Manifest) { m.Sources = []artifacts.File{{Name: "redsi.local.hcl", Digest: d}} },
-		"not a clean relative":  func(m *Manifest) { m.Sources = []artifacts.File{{Name: "../x", Digest: d}} },
-		"twice":                 func(m *Manifest) { m.Sources = []artifacts.File{{Name: "Pipelines.hcl", Digest: d}} },
-		"not a folder":          func(m *Manifest) { m.Sources = []artifacts.File{{Name: "pipelines.hcl/x", Digest: d}} },
-		"lacks this file":       func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: artifacts.Digest{1}, Size: 4}} },
+		"more than":            func(m *Manifest) { m.Pipeline = strings.Repeat("x", 2000) },
+		"not a clean":          func(m *Manifest) { m.Pipeline = "../pipelines.hcl" },
+		"personal settings":    func(m *Manifest) { m.Sources = []artifacts.File{{Name: "redsi.local.hcl", Digest: d}} },
+		"not a clean relative": func(m *Manifest) { m.Sources = []artifacts.File{{Name: "../x", Digest: d}} },
+		"twice":                func(m *Manifest) { m.Sources = []artifacts.File{{Name: "Pipelines.hcl", Digest: d}} },
+		"not a folder":         func(m *Manifest) { m.Sources = []artifacts.File{{Name: "pipelines.hcl/x", Digest: d}} },
+		"lacks this file":      func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: artifacts.Digest{1}, Size: 4}} },
+		"leads to \"../x\"": func(m *Manifest) {
+			m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 4, Mode: "link", Link: "../x"}}
+		},
+		"absolute path \"/etc": func(m *Manifest) {
+			m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 4, Mode: "link", Link: "/etc"}}
+		},
 		"has 4 bytes, not 3":    func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 3}} },
 		"its manifest says 7":   func(m *Manifest) { m.Records.Count = 7 },
 		"its manifest says 9":   func(m *Manifest) { m.Blobs = 9 },

@@ -184,7 +184,9 @@ func (a *Reader) complete(l Limits) error {
 	}
 	for _, f := range m.Sources {
 		b := a.blobs[f.Digest]
-		switch {
+		switch leads := artifacts.CheckLink(f.Name, f.Link); {
+		case f.Mode == artifacts.Link && leads != nil:
+			return bad(f.Name, "%w", leads)
 		case b == nil:
 			return bad(f.Name, "the archive lacks this file of the project")
 		case b.UncompressedSize64 != uint64(f.Size):

@@ -47,7 +47,9 @@ func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store,
 	if i < 0 {
 		return store, nil, fault.Input(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
 	}
-	return store, []artifacts.File{{Name: path.Base(file), Digest: d, Size: art.Files[i].Size}}, nil
+	f := art.Follow(art.Files[i])
+	f.Name = path.Base(file)
+	return store, []artifacts.File{f}, nil
 }
 
 // Blob finds the blob that is named STEP.OUTPUT[/FILE].
@@ -72,7 +74,7 @@ func Blob(ctx context.Context, se *session.Session, name string) (artifacts.Stor
 func split(arg string) (address, output, file string) {
 	_, local := pipeline.SplitAddress(arg)
 	names := 2 // after the type of the block: a step's kind and its name
-	if pipeline.IsRendered(arg) {
+	if pipeline.BlockType(arg) != "step" {
 		names = 1
 	}
 	at := len(arg) - len(local)

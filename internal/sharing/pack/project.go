@@ -1,7 +1,10 @@
 package pack
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -84,7 +87,7 @@ func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 		}
 	}
 	beside(texts, base)
-	if err := pr.local(pl, base, cache, texts); err != nil {
+	if err := pr.local(pl, se.List(context.Background()), base, cache, texts); err != nil {
 		return nil, err
 	}
 	if err := pr.found(p.Found, base, cache, texts); err != nil {
@@ -102,8 +105,10 @@ func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 		}
 	}
 	slices.SortFunc(pr.files, func(a, b projectFile) int { return strings.Compare(a.name, b.name) })
-	slices.SortFunc(pr.sources, func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })
-	pr.sources = slices.Compact(pr.sources)
+	slices.SortFunc(pr.sources, func(a, b artifacts.File) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(string(b.Mode), string(a.Mode)))
+	})
+	pr.sources = slices.CompactFunc(pr.sources, func(a, b artifacts.File) bool { return a.Name == b.Name })
 	for _, f := range pr.files {
 		if err := archive.CheckProjectFile(f.name); err != nil {
 			return nil, fault.Input(fmt.Errorf("%w: give the file another name", err))
@@ -188,10 +193,15 @@ func beside(texts map[string][]byte, base string) {
 
 // local adds the local files that steps download. Those outside the folder whose checksum is
 // pinned are not needed.
-func (pr *projectFiles) local(pl *plan.Plan, base, cache string, texts map[string][]byte) error {
+func (pr *projectFiles) local(pl *plan.Plan, list pipeline.Lister, base, cache string, texts map[string][]byte) error {
 	for i := range pl.Steps {
 		s := &pl.Steps[i]
 		switch s.Task.Kind {
+		case pipeline.SourceKind:
+			if err := pr.folder(s, list, base, cache, texts); err != nil {
+				return err
+			}
+			continue
 		case "download":
 		case "command":
 			pr.program(s)
@@ -261,6 +271,32 @@ func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[st
 		}
 		if texts[at], err = pipeline.ReadFile(at); err != nil {
 			return fault.Input(fmt.Errorf("the pipeline lists or hashes a file that no step downloads and that is too large to be one of its texts: %w", err))
+		}
+	}
+	return nil
+}
+
+// folder adds the files that a source block takes.
+func (pr *projectFiles) folder(s *plan.Step, list pipeline.Lister, base, cache string, texts map[string][]byte) error {
+	where, ignore, _ := pipeline.SourceOf(s.Task, s.Pos)
+	f, err := list(where, ignore)
+	if errors.Is(err, fs.ErrNotExist) { // sha256 stands for it
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Address, err)
+	}
+	if inside, err := filepath.Rel(cache, f.Root); err == nil && filepath.IsLocal(inside) { // of a checkout
+		return nil
+	}
+	if err := pr.include(filepath.Join(f.Root, "x"), base); err != nil {
+		pr.notes = append(pr.notes, fmt.Sprintf("%s reads %s, which only this machine has: copy it next to the pipeline, or give its sha256", s.Address, f.Source))
+		return nil
+	}
+	for _, x := range f.Tree.Files {
+		x.Name = filepath.Join(f.Root, filepath.FromSlash(x.Name))
+		if _, ok := texts[x.Name]; !ok {
+			pr.sources = append(pr.sources, x)
 		}
 	}
 	return nil

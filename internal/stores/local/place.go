@@ -25,6 +25,27 @@ func Place(folder, name string, mode fs.FileMode, r io.Reader) error {
 	})
 }
 
+// Entry writes an entry of a tree to a name below folder as it is: a file, of the mode or, if
+// it is executable, that with x, a link, or an empty folder. open reads a file's bytes.
+func Entry(folder, name string, f artifacts.File, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
+	switch f.Mode {
+	case artifacts.Folder:
+		return below(folder, name, func(root *os.Root) error { return root.MkdirAll(name, 0o755) })
+	case artifacts.Link:
+		if err := artifacts.CheckLink(f.Name, f.Link); err != nil {
+			return err
+		}
+		return below(folder, name, func(root *os.Root) error { return root.Symlink(filepath.FromSlash(f.Link), name) })
+	case artifacts.Executable:
+		mode |= 0o111
+	}
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(Place(folder, name, mode, r), r.Close())
+}
+
 // Link names a local file, as Fetch gives it, as a tree does: by a link in folder
 // under the file's slash-separated name.
 func Link(folder, name, path string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -79,11 +80,23 @@ func WriteFiles(ctx context.Context, blobs artifacts.Blobs, files []artifacts.Fi
 
 // placeBlob copies a file's blob below folder.
 func placeBlob(ctx context.Context, blobs artifacts.Blobs, f artifacts.File, folder string, wrote func(n int64)) error {
-	r, err := blobs.Open(ctx, f.Digest)
+	err := Entry(folder, f.Name, f, 0o644, func() (io.ReadCloser, error) {
+		r, err := blobs.Open(ctx, f.Digest)
+		if err != nil {
+			return nil, err
+		}
+		return pieces{readers.Pieces(r, wrote), r}, nil
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return errors.Join(Place(folder, f.Name, 0o644, readers.Pieces(r, wrote)), r.Close())
+	return nil
+}
+
+// pieces reads what is told piece by piece, and closes what it is read from.
+type pieces struct {
+	io.Reader
+	io.Closer
 }
 
 // moveFiles moves files from a folder within dir to dir itself.
@@ -97,7 +110,11 @@ func moveFiles(dir, from string, files []artifacts.File) error {
 		if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
 			return err
 		}
-		if err := root.Rename(path.Join(from, f.Name), f.Name); err != nil {
+		err := root.Rename(path.Join(from, f.Name), f.Name)
+		if info, there := root.Stat(f.Name); err != nil && f.Mode == artifacts.Folder && there == nil && info.IsDir() {
+			err = nil // one with files is there
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -99,3 +99,53 @@ func TestWriteFiles(t *testing.T) {
 	}
 	only(empty, "a")
 }
+
+// TestWriteModes: x bits, links and empty folders come out as they went in, into a new folder
+// and over an old one; a link that leads out is refused, and nothing is left.
+func TestWriteModes(t *testing.T) {
+	ctx := t.Context()
+	folder := t.TempDir()
+	s, err := dir.Open(filepath.Join(folder, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := artifacts.PutBytes(ctx, s.Blobs, []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []artifacts.File{{Name: "sub/run", Digest: d, Size: 4, Mode: artifacts.Executable}, {Name: "l", Digest: d, Size: 4, Mode: artifacts.Link, Link: "sub/run"},
+		{Name: "sub/up", Digest: artifacts.Empty, Mode: artifacts.Link, Link: ".."}, {Name: "empty", Digest: artifacts.Empty, Mode: artifacts.Folder}}
+	out := filepath.Join(folder, "out")
+	for _, into := range []bool{false, true, true} {
+		if err := local.WriteFiles(ctx, s.Blobs, files, out, into, nil); err != nil {
+			t.Fatal(err)
+		}
+		run, err1 := os.Stat(filepath.Join(out, "sub/run"))
+		empty, err2 := os.ReadDir(filepath.Join(out, "empty"))
+		to, err3 := os.Readlink(filepath.Join(out, "l"))
+		up, err4 := os.Readlink(filepath.Join(out, "sub/up"))
+		if err := errors.Join(err1, err2, err3, err4); err != nil || run.Mode()&0o111 == 0 || to != "sub/run" || up != ".." {
+			t.Fatalf("into %v: %v, %v, %q, %q", into, run, err, to, up)
+		}
+		if into && len(empty) != 1 || !into && len(empty) != 0 {
+			t.Errorf("into %v: the empty folder has %d files", into, len(empty))
+		}
+		if err := os.WriteFile(filepath.Join(out, "empty", "mine"), nil, 0o644); err != nil { // it stays
+			t.Fatal(err)
+		}
+	}
+	for _, target := range []string{"../x", "/etc/passwd", "sub/../../x"} {
+		bad := filepath.Join(folder, "bad")
+		err := local.WriteFiles(ctx, s.Blobs, []artifacts.File{{Name: "l", Digest: d, Size: 4, Mode: artifacts.Link, Link: target}}, bad, false, nil)
+		if _, left := os.Lstat(bad); err == nil || !errors.Is(left, fs.ErrNotExist) {
+			t.Errorf("%s: %v, %v", target, err, left)
+		}
+	}
+	// A link of the folder that is written into leads nobody out of it.
+	if err := os.Symlink(folder, filepath.Join(out, "away")); err != nil {
+		t.Fatal(err)
+	}
+	if err := local.WriteFiles(ctx, s.Blobs, []artifacts.File{{Name: "away/x", Digest: d, Size: 4}}, out, true, nil); err == nil {
+		t.Error("a file was written through a link")
+	}
+}

@@ -1,0 +1,251 @@
+package listing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/listing"
+	"github.com/redsi/redsi/internal/stores/local"
+)
+
+// lay makes files and folders: NAME, NAME/, NAME* with an x bit, NAME -> TARGET, NAME: TEXT.
+func lay(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		n, text, _ := strings.Cut(n, ": ")
+		n, target, isLink := strings.Cut(n, " -> ")
+		at := filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(n, "*")))
+		err := os.MkdirAll(filepath.Dir(at), 0o755)
+		switch {
+		case strings.HasSuffix(n, "/"):
+			err = errors.Join(err, os.MkdirAll(at, 0o755))
+		case isLink:
+			err = errors.Join(err, os.Symlink(target, at))
+		case strings.HasSuffix(n, "*"):
+			err = errors.Join(err, os.WriteFile(at, []byte(text), 0o755))
+		default:
+			err = errors.Join(err, os.WriteFile(at, []byte(text), 0o644))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// shown is a listing in lay's words.
+func shown(l *listing.Listing) string {
+	var list []string
+	for _, f := range l.Files {
+		switch f.Mode {
+		case artifacts.Folder:
+			f.Name += "/"
+		case artifacts.Executable:
+			f.Name += "*"
+		case artifacts.Link:
+			f.Name += " -> " + f.Link
+		}
+		list = append(list, f.Name)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+func TestOf(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, "d/b.csv", "d/A.csv", "d/a.csv", "d/run.sh*", "d/empty/", "d/sub/deep/c.csv", "d/sub/up -> ../b.csv", "d/sub/to/ -> x",
+		"d/gone -> nothing", "d/dot -> ./sub/", "d/.git/HEAD", "d/.redsi/digests.json", "d/.hidden", "d/é.txt", "d/e\u0301.txt", "named -> d", "d[1]/x.csv", "none/")
+	all := ".hidden, A.csv, a.csv, b.csv, dot -> sub, empty/, e\u0301.txt, gone -> nothing, run.sh*, sub/deep/c.csv, sub/to/, sub/up -> ../b.csv, é.txt"
+	for path, want := range map[string]string{
+		"d":           strings.Replace(all, "sub/to/", "sub/to", 1),
+		"named":       strings.Replace(all, "sub/to/", "sub/to", 1),
+		"d/run.sh":    "run.sh*",
+		"d/gone":      "no such file",
+		"d/sub/up":    "up",
+		"d/**/*.csv":  "A.csv, a.csv, b.csv, sub/deep/c.csv",
+		"d/*.csv":     "A.csv, a.csv, b.csv",
+		"*/x.csv":     "d[1]/x.csv",
+		"d[1]":        "x.csv",
+		"d/*.parquet": "no file in ",
+		"d/[":         "cannot be read",
+		"nothing":     "no such file",
+		"nothing/*":   "no such file",
+		"none":        "",
+	} {
+		if path == "d" || path == "named" {
+			_ = os.RemoveAll(filepath.Join(dir, "d/sub/to"))
+			want = strings.Replace(want, "sub/to, ", "", 1)
+		}
+		l, err := listing.Of(filepath.Join(dir, path), true)
+		switch {
+		case err != nil && (want == "" || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v", path, err)
+		case err == nil && shown(l) != want:
+			t.Errorf("%s has %s\nwant %s", path, shown(l), want)
+		}
+	}
+}
+
+// TestRefused: each names what it is and where, and says what to do.
+func TestRefused(t *testing.T) {
+	for want, make := range map[string]func(dir string) error{
+		`leads to "../x", which is outside`:   func(dir string) error { return os.Symlink("../x", filepath.Join(dir, "l")) },
+		"leads to the absolute path \"/etc\"": func(dir string) error { return os.Symlink("/etc", filepath.Join(dir, "l")) },
+		"not a clean path":                    func(dir string) error { return os.Symlink("a/../b", filepath.Join(dir, "l")) },
+		"l is a pipe":                         func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "l"), 0o644) },
+		"l is a socket": func(dir string) error {
+			s, err := net.Listen("unix", filepath.Join(dir, "l"))
+			if err == nil {
+				t.Cleanup(func() { s.Close() })
+			}
+			return err
+		},
+		`"a\nb" has a backslash or a control`: func(dir string) error { return os.WriteFile(filepath.Join(dir, "a\nb"), nil, 0o644) },
+		`"a\xff" is not valid UTF-8`:          func(dir string) error { return os.WriteFile(filepath.Join(dir, "a\xff"), nil, 0o644) },
+		`"aux.c" is another file on Windows`:  func(dir string) error { return os.WriteFile(filepath.Join(dir, "aux.c"), nil, 0o644) },
+	} {
+		dir := t.TempDir()
+		if err := make(dir); err != nil {
+			t.Fatal(err)
+		}
+		_, err := listing.Of(dir, true)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "a line in .gitignore") {
+			t.Errorf("want %s: %v", want, err)
+			continue
+		}
+		lay(t, dir, ".gitignore: l\n/a*\n", "kept")
+		if l, err := listing.Of(dir, true); err != nil || l.Ignored != 1 || shown(l) != ".gitignore, kept" {
+			t.Errorf("%s: ignored: %v, %v", want, l, err)
+		}
+	}
+}
+
+// TestIgnore compares with git what rules leave out.
+func TestIgnore(t *testing.T) {
+	files := []string{"a.log", "keep.log", "sub/a.log", "sub/b.txt", "sub/deep/x", "sub/deep/y.txt", "build/x", "sub/build/x", "top", "sub/top",
+		"sub/#n", "!bang", "lit*", "litx", "d/e/f/g", "d/f/g", "x/y/z.tmp", "x/z.tmp", "docs/a", "docs/b/c", "n/o/p", "with space/a", "crlf", "é", "sp s"}
+	for name, rules := range map[string]map[string]string{
+		"names":     {"": "*.log\n!keep.log\nbuild/\n"},
+		"anchored":  {"": "/top\nsub/deep\n"},
+		"nested":    {"": "*.log\n*.txt\n", "sub": "!a.log\n/deep/*\n!/deep/y.txt\n"},
+		"again":     {"": "sub/*\n!sub/b.txt\ndocs/\n!docs/a\n"},
+		"stars":     {"": "d/**/g\n**/z.tmp\nn/**\n"},
+		"escapes":   {"": "\\#n\n\\!bang\nsp\\ s\ntop  \nlit\\*\n"},
+		"comments":  {"": "# *\n\n  \nwith space\ncrlf\r\n"},
+		"classes":   {"": "[a-c].log\nli[!t]x\nt?p\né\n"},
+		"everyTree": {"": "*\n!*/\n!*.txt\n"},
+		"bom":       {"": "\xef\xbb\xbf*.log\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var lines []string
+			for _, f := range files {
+				lines = append(lines, f+": x")
+			}
+			for at, text := range rules {
+				lines = append(lines, filepath.Join(at, ".gitignore")+": "+text)
+			}
+			for _, l := range lines { // not through lay: names with a star and a blank
+				at, text, _ := strings.Cut(l, ": ")
+				at = filepath.Join(dir, at)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			git := func(args ...string) string {
+				cmd := exec.Command("git", args...)
+				cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatal(err, string(out))
+				}
+				return string(out)
+			}
+			git("init", "-q")
+			want := strings.Split(strings.TrimSuffix(git("ls-files", "-z", "--others", "--exclude-standard"), "\x00"), "\x00")
+			l, err := listing.Of(dir, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range l.Files {
+				if f.Mode != artifacts.Folder {
+					got = append(got, f.Name)
+				}
+			}
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("has %q\ngit %q", got, want)
+			}
+		})
+	}
+}
+
+// TestRulesAbove: those of the repository around count for what is in the folder, not for the
+// folder itself, which is named; those outside of the repository count for nothing.
+func TestRulesAbove(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, ".gitignore: *.csv\n", "repo/.git/HEAD", "repo/.gitignore: /data\n*.tmp\n", "repo/data/a.csv", "repo/data/b.tmp", "repo/data/sub/c.tmp", "repo/data/sub/d", "repo/data/cache/e.tmp")
+	for path, want := range map[string]string{"repo/data": "a.csv, sub/d", "repo/data/*.csv": "a.csv", "repo/data/b.tmp": "b.tmp", "repo/data/*.tmp": "leave out all"} {
+		l, err := listing.Of(filepath.Join(dir, path), true)
+		if got := fmt.Sprint(err); err != nil && !strings.Contains(got, want) || err == nil && shown(l) != want {
+			t.Errorf("%s: %v, %v", path, l, err)
+		}
+	}
+	l, err := listing.Of(filepath.Join(dir, "repo/data"), false)
+	if err != nil || shown(l) != "a.csv, b.tmp, cache/e.tmp, sub/c.tmp, sub/d" || l.Ignored != 0 {
+		t.Errorf("without rules: %v, %v", l, err)
+	}
+	lay(t, dir, "repo/data/.gitignore: [a\n")
+	if _, err := listing.Of(filepath.Join(dir, "repo/data"), true); err == nil || !strings.Contains(err.Error(), filepath.Join("data", ".gitignore")+":1: the pattern") {
+		t.Error(err)
+	}
+}
+
+// TestTree: there and back again, a folder has the same tree.
+func TestTree(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, "d/a: one", "d/run*: x", "d/sub/l -> ../a", "d/empty/", "d/to -> sub")
+	hash := func(ctx context.Context, path string) (artifacts.Digest, int64, error) {
+		d, seen, err := local.HashFile(ctx, path, nil)
+		return d, seen.Size, err
+	}
+	tree := func(at string) artifacts.Artifact {
+		l, err := listing.Of(filepath.Join(dir, at), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := l.Tree(t.Context(), hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	was := tree("d")
+	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "e")); err != nil {
+		t.Fatal(err)
+	}
+	if is := tree("e"); is.Digest != was.Digest || is.Validate() != nil {
+		t.Errorf("%+v, %v", is, is.Validate())
+	}
+	if err := os.Chmod(filepath.Join(dir, "e", "a"), 0); err != nil {
+		t.Fatal(err)
+	}
+	l, err := listing.Of(filepath.Join(dir, "e"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Tree(t.Context(), hash); os.Getuid() != 0 && (err == nil || !strings.Contains(err.Error(), filepath.Join("e", "a")+": permission denied")) {
+		t.Error(err)
+	}
+}

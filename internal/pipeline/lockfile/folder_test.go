@@ -1,0 +1,98 @@
+package lockfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// TestFolders: ten thousand files are hashed once, and what changes is seen.
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	memo := filepath.Join(dir, "state", "digests.json")
+	write := func(name, text string) {
+		t.Helper()
+		at := filepath.Join(dir, "data", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 10_000 { // a hundred files of a hundred names: making files is what takes long
+		name := fmt.Sprintf("%02d/%04d", i%100, i)
+		if i < 100 {
+			write(name, fmt.Sprint(i))
+		} else if err := os.Link(filepath.Join(dir, fmt.Sprintf("data/%02d/%04d", i%100, i%100)), filepath.Join(dir, "data", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func(path string) step.Folder {
+		t.Helper()
+		s, err := Open(filepath.Join(dir, Name), dir, memo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.LocalTree(t.Context(), path, true) // relative to the pipeline
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Save(); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	few := list("data/00").Tree
+	first := list("data")
+	if len(first.Tree.Files) != 10_000 || first.Source != filepath.Join(dir, "data") || first.Tree.Validate() != nil {
+		t.Fatalf("%d files of %s, %v", len(first.Tree.Files), first.Source, first.Tree.Validate())
+	}
+	known := readMemo(memo)
+	for path, r := range known { // as if hashed a minute after the last change
+		r.Read = r.CTime + int64(time.Minute)
+		r.Pin.SHA256 = artifacts.Sum([]byte("planted"))
+		known[path] = r
+	}
+	if err := writeMemo(memo, known); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list("data").Tree.Files {
+		if f.Digest != artifacts.Sum([]byte("planted")) {
+			t.Fatalf("%s was hashed again", f.Name)
+		}
+	}
+	if err := Forget(memo, filepath.Join(dir, "data")); err != nil || len(readMemo(memo)) != 0 {
+		t.Fatalf("%d files of a folder are still believed, %v", len(readMemo(memo)), err)
+	}
+	if list("data/00").Tree.Digest != few.Digest {
+		t.Error("the same files have another tree")
+	}
+	write("00/0000", "x")
+	changed := list("data/00").Tree
+	write("00/new", "x")
+	added := list("data/00").Tree
+	if err := errors.Join(os.Remove(filepath.Join(dir, "data/00/new")), os.Remove(filepath.Join(dir, "data/00/0200"))); err != nil {
+		t.Fatal(err)
+	}
+	removed := list("data/00").Tree
+	seen := map[artifacts.Digest]bool{few.Digest: true, changed.Digest: true, added.Digest: true, removed.Digest: true}
+	if len(seen) != 4 || len(added.Files) != 101 || len(removed.Files) != 99 {
+		t.Errorf("%d trees, of %d and %d files", len(seen), len(added.Files), len(removed.Files))
+	}
+	at := filepath.Join(dir, "data", "00", "0100")
+	if err := errors.Join(os.Remove(at), os.Symlink("/etc/passwd", at)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(filepath.Join(dir, Name), dir, memo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.LocalTree(t.Context(), "data", true); err == nil || !strings.Contains(err.Error(), `link "00/0100" leads to the absolute path "/etc/passwd"`) {
+		t.Error(err)
+	}
+}

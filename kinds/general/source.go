@@ -1,0 +1,140 @@
+package general
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/listing"
+	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/step"
+)
+
+// sourceConfig is files as they lie on a machine. Where they lie is not in the key, only what
+// they are: the digest of their tree.
+type sourceConfig struct {
+	Path    string `hcl:"path,nokey" help:"a folder, a file, or a pattern such as data/**/*.csv, relative to the pipeline's file"`
+	Ignore  bool   `hcl:"ignore,optional,nokey" help:"whether the rules of .gitignore files leave files out"`
+	SHA256  string `hcl:"sha256,optional" help:"digest of the tree in hex, as redsi sources check --json prints it; with it the files need not be here if a store has them. Without it they are hashed when planned"`
+	License string `hcl:"license,optional,nokey" help:"licence of the files, such as CC BY-SA 3.0"`
+}
+
+var Source = step.Define(step.Kind[sourceConfig]{
+	Name:    "source",
+	Version: 1,
+	Block:   true,
+	Doc: `Take files of this machine as they lie: a folder, one file, or those that fit a pattern.
+Names, bytes, x bits, symbolic links within the folder and empty folders are kept, and are
+what the key is made of. A pattern has *, ? and [a-z] within one part of a name, and ** for
+any number of folders; names begin after the folders in front of the first of these.
+.gitignore files, in the folder and above it in its git repository, leave out what they say,
+but never the folder itself, which is named; .git and .redsi never come in. Links that lead
+out of the folder, pipes and devices are errors. Cost: planning reads each file once, and of
+unchanged files only times and sizes; the step copies the bytes that the store lacks.`,
+	Example: `source "raw" {
+  path = "data/raw"
+}`,
+	Outputs:  []step.Output{{Name: "files", Type: "files", Tree: true, Help: "the files, by name"}},
+	Defaults: sourceConfig{Ignore: true},
+	Check: func(c sourceConfig) error {
+		var ps step.Problems
+		switch {
+		case c.Path == "":
+			ps = append(ps, step.Problem{Path: "path", Detail: "is empty; the folder of the pipeline's file is \".\""})
+		case strings.Contains(c.Path, "://"):
+			ps = append(ps, step.Problem{Path: "path", Detail: "is a path of this machine; a download step takes URLs"})
+		}
+		if _, err := artifacts.ParseHex(c.SHA256); c.SHA256 != "" && err != nil {
+			ps = append(ps, step.Problem{Path: "sha256", Detail: "is not 64 hex digits"})
+		}
+		return ps.Err()
+	},
+	Resolve: resolveSourceFolder,
+	Run:     runSource,
+})
+
+// resolveSourceFolder fills in the digest of the tree; the path becomes absolute.
+func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
+	folders, ok := env.(step.FolderSource)
+	if !ok {
+		return c, nil
+	}
+	f, err := folders.LocalTree(ctx, c.Path, c.Ignore)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.SHA256 != "":
+		return c, nil // the store may have it although the files are elsewhere
+	case errors.Is(err, fs.ErrNotExist):
+		return c, fmt.Errorf("%w; where others have the files in a store, sha256 stands for them", err)
+	case err != nil:
+		return c, err
+	case c.SHA256 != "" && c.SHA256 != f.Tree.Digest.Hex():
+		return c, fmt.Errorf("%s has the tree %s, not %s, which sha256 says", c.Path, f.Tree.Digest.Hex(), c.SHA256)
+	}
+	c.Path, c.SHA256 = f.Source, f.Tree.Digest.Hex()
+	return c, nil
+}
+
+func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
+	l, err := listing.Of(c.Path, c.Ignore)
+	if errors.Is(err, fs.ErrNotExist) {
+		return step.Permanent(fmt.Errorf("%w on this worker: run the step where the files are, or give the worker a store that has its result", err))
+	}
+	if err != nil {
+		return step.Permanent(err)
+	}
+	tree, err := l.Tree(ctx, func(ctx context.Context, path string) (artifacts.Digest, int64, error) {
+		d, seen, err := local.HashFile(ctx, path, nil)
+		return d, seen.Size, err
+	})
+	if err != nil {
+		return err
+	}
+	changed := func(what string) error {
+		return &step.SourceChangedError{Path: l.Root, Err: fmt.Errorf("%s: wait until it is no longer being written; plan and run again", what)}
+	}
+	if tree.Digest.Hex() != c.SHA256 {
+		return changed(fmt.Sprintf("%s has the tree %s, and %s was planned", c.Path, tree.Digest.Hex(), c.SHA256))
+	}
+	lacks, err := x.Lacks(ctx, tree)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(tree.Files, func(f artifacts.File) bool { return f.Digest == artifacts.Empty }) {
+		if _, err := x.PutFile(ctx, "", strings.NewReader("")); err != nil {
+			return err
+		}
+	}
+	var done atomic.Int64
+	err = l.Each(ctx, func(ctx context.Context, f *artifacts.File) error {
+		if lacks(f.Digest) {
+			in, err := os.Open(l.Path(f.Name))
+			if err != nil {
+				return err
+			}
+			put, err := x.PutFile(ctx, f.Name, in)
+			if err = errors.Join(err, in.Close()); err != nil {
+				return err
+			}
+			if put.Digest != f.Digest {
+				return changed(l.Path(f.Name) + " changed while it was read")
+			}
+		}
+		x.Report(step.Progress{Done: done.Add(f.Size), Total: tree.Size, Unit: "bytes", Note: f.Name})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.Count("files", int64(len(tree.Files)))
+	x.Count("bytes", tree.Size)
+	if l.Ignored > 0 {
+		x.Count("ignored", int64(l.Ignored))
+	}
+	return x.Link("files", tree)
+}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,28 +73,3 @@ rule gather:
     output: 'out/all'
     shell: 'cat {input} > {output}'
 `
-
-func resultsIn(dir string) (found int) {
-	_ = filepath.WalkDir(filepath.Join(dir, ".redsi", "store", "records", "results"), func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			found++
-		}
-		return err
-	})
-	return found
-}
-
-// gathered checks that all pieces were made.
-func gathered(dir, tool string, n int, changed bool) error {
-	if tool == "redsi" {
-		if found := resultsIn(dir); found != n+2 {
-			return fmt.Errorf("%d results, not %d", found, n+2)
-		}
-		return nil
-	}
-	all, err := os.ReadFile(filepath.Join(dir, "out", "all"))
-	if lines := strings.Count(string(all), "\n"); err == nil && (lines != n || changed != strings.Contains(string(all), "edited")) {
-		err = errors.New("not all pieces were gathered")
-	}
-	return err
-}

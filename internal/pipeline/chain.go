@@ -64,43 +64,39 @@ func (l *loader) noCircle(n *node) {
 	for i, s := range steps {
 		index[s.Address] = i
 	}
-	// next are those that each refers to and that are still to be gone through; a walk
-	// keeps its way itself, since chains are long.
-	next := make([][]int, len(steps))
+	open, readers := make([]int, len(steps)), make([][]int, len(steps))
+	var free []int // those that read none that is not free
 	for i, s := range steps {
 		refs, _ := s.Task.Refs() // of a task that was made here
 		for _, ref := range refs {
 			if j, ok := index[ref.Step]; ok {
-				next[i] = append(next[i], j)
+				readers[j] = append(readers[j], i)
+				open[i]++
+			}
+		}
+		if open[i] == 0 {
+			free = append(free, i)
+		}
+	}
+	for k := 0; k < len(free); k++ {
+		for _, i := range readers[free[k]] {
+			if open[i]--; open[i] == 0 {
+				free = append(free, i)
 			}
 		}
 	}
-	done, on := make([]bool, len(steps)), make([]bool, len(steps))
-	for i := range steps {
-		way := []int{i}
-		for len(way) > 0 {
-			last := way[len(way)-1]
-			on[last] = true
-			if len(next[last]) == 0 || done[last] {
-				done[last], on[last] = true, false
-				way = way[:len(way)-1]
-				continue
-			}
-			j := next[last][0]
-			if next[last] = next[last][1:]; on[j] {
-				var names []string
-				for _, k := range append(way[slices.Index(way, j):], j) {
-					names = append(names, steps[k].Address)
-				}
-				if k := len(names); k > 8 {
-					names = append(append(names[:4:4], "…"), names[k-4:]...)
-				}
-				l.diags.error(n.rng, "References in a circle", fmt.Sprintf("%s: none of these can come first.", strings.Join(names, " -> ")))
-				return
-			}
-			if !done[j] {
-				way = append(way, j)
-			}
+	if len(free) == len(steps) {
+		return
+	}
+	const most = 5
+	var names []string
+	for i, s := range steps {
+		if open[i] > 0 {
+			names = append(names, s.Address)
 		}
 	}
+	if left := len(names) - most; left > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", left))
+	}
+	l.diags.error(n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
 }

@@ -203,7 +203,7 @@ locals { before = { a = "c", b = "a", c = "b" } }
 step "command" "m" {
   for_each = toset(["a", "b", "c"])
   inputs   = { prev = step.command.m[local.before[each.key]].out }
-}`, nil, `step.command.m["a"] -> step.command.m["c"] -> step.command.m["b"] -> step.command.m["a"]`},
+}`, nil, `step.command.m["a"], step.command.m["b"], step.command.m["c"]: each of these refers to another`},
 		{"chain over itself", `step "command" "m" { for_each = step.command.m }`, nil, "in a circle"},
 		{"in a module", split + `
 module "m" {

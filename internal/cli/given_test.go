@@ -73,7 +73,7 @@ func TestCommandLines(t *testing.T) {
 		{"key sign --all --target table.t", fault.CodeInput, `say what to sign: --target TABLE, or --all`},
 		{"key sign --all --resigned-from alice", fault.CodeInput, `--resigned-from: "alice" is not a public key: want NAME:BASE64`},
 		{"logs", fault.CodeInput, `name a STEP, or give --failed`},
-		{"init --corpus mine --nq c", fault.CodeInput, `give either --nq or --corpus, not both`},
+		{"init --corpus mine --nq c", fault.CodeInput, `give one of --nq, --corpus and --from`},
 		{"diff ..HEAD", fault.CodeInput, `is not a range of commits`},
 		{"diff HEAD..start..HEAD", fault.CodeInput, `is not a range of commits`},
 		{"diff HEAD --json --markdown -", fault.CodeInput, `both write to standard output`},

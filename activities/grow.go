@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
@@ -79,12 +78,8 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*p
 			}
 			return is, nil
 		},
-		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-			return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-				return artifacts.LookupMany(ctx, a.Store, keys)
-			}, keep, a.Store.Blobs.Open)
-		},
-		Open: a.Store.Blobs.Open,
+		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return a.follow(ctx, pl, keep) },
+		Open:   a.Store.Blobs.Open,
 	}
 	_, is, err := g.Grow(ctx, nil, was)
 	return is, err

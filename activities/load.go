@@ -149,14 +149,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 // its sources: another run, or this one before a worker of another version took over, may
 // not have written it there.
 func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
-	var storeErr error // not the plan's: a retry may fix it
-	preview, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
-		found, storeErr = artifacts.LookupMany(ctx, a.Store, keys)
-		return found, storeErr
-	}, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() }, a.Store.Blobs.Open)
-	if err != nil && storeErr == nil {
-		err = step.Permanent(err)
-	}
+	preview, err := a.follow(ctx, p, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,6 +164,19 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 		pins = append(pins, found...)
 	}
 	return HitsOf(preview), pins, nil
+}
+
+// follow finds out what of a plan is done.
+func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
+	var storeErr error // not the plan's: a retry may fix it
+	v, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
+		found, storeErr = artifacts.LookupMany(ctx, a.Store, keys)
+		return found, storeErr
+	}, keep, a.Store.Blobs.Open)
+	if err != nil && storeErr == nil {
+		err = step.Permanent(err)
+	}
+	return v, err
 }
 
 // known is what the maker of the plan found done; it may be anything.

@@ -32,6 +32,11 @@ func (r Ref) OutputName() string {
 // Whole is the output that a reference names, or a part of.
 func (r Ref) Whole() Ref { return Ref{Step: r.Step, Output: r.Output} }
 
+// NoFileError says that a tree lacks what a reference names of it.
+type NoFileError struct{ text string }
+
+func (e *NoFileError) Error() string { return e.text }
+
 // FileType is the type of a file that is taken out of a tree.
 const FileType = "file"
 
@@ -64,9 +69,9 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 	}
 	switch {
 	case a.Files == nil:
-		return artifacts.Artifact{}, fmt.Errorf("%s is one file, so nothing in it can be named: leave out [%q]", r.Whole(), r.Path)
+		return artifacts.Artifact{}, &NoFileError{fmt.Sprintf("%s is one file, so nothing in it can be named: leave out [%q]", r.Whole(), r.Path)}
 	case len(files) == 0:
-		return artifacts.Artifact{}, fmt.Errorf("%s has no file or folder %q%s", r.Whole(), r.Path, holds(a.Files))
+		return artifacts.Artifact{}, &NoFileError{fmt.Sprintf("%s has no file or folder %q%s", r.Whole(), r.Path, holds(a.Files))}
 	}
 	return artifacts.Tree(a.Type, files)
 }

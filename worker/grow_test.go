@@ -24,9 +24,18 @@ step "text" "piece" {
   text     = "piece ${each.key} "
   after    = each.file
 }
+step "tree" "other" {
+  files = { "q/1" = "one" }
+  after = step.tree.split.out["other"]
+}
+step "short" "more" {
+  for_each = files(step.tree.other.out, "q/*")
+  text     = "more"
+  after    = [each.file, step.tree.split.out["other"]]
+}
 step "short" "gather" {
   text  = "all"
-  after = concat([step.text.slow.out], step.text.piece[*].out)
+  after = concat([step.text.slow.out], step.text.piece[*].out, step.short.more[*].out)
 }
 step "tree" "verdict" {
   files = { "r.json" = jsonencode({ ok = true, names = ["x", "y"] }) }
@@ -67,17 +76,17 @@ func TestGrow(t *testing.T) {
 	if got := b.next(); got != "slow" {
 		t.Fatal(got)
 	}
-	b.awaitState(func(s workflows.State) bool { return s.Counts[workflows.Ran] == 7 }, w) // all that does not need slow
+	b.awaitState(func(s workflows.State) bool { return s.Counts[workflows.Ran] == 9 }, w) // all that does not need slow
 	b.queue.Stop()
 	b.startWorker()
 	for b.next() != "slow" { // "cancelled slow" of the first worker comes before
 	}
 	close(b.hold)
 	r, err := b.wait(w)
-	if err != nil || r.Ran != 9 {
+	if err != nil || r.Ran != 11 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	const first = `gather ran, good ran, named["x"] ran, named["y"] ran, piece["a"] ran, piece["b"] ran, slow ran, split ran, verdict ran`
+	const first = `gather ran, good ran, more["1"] ran, named["x"] ran, named["y"] ran, other ran, piece["a"] ran, piece["b"] ran, slow ran, split ran, verdict ran`
 	if got := b.ended("1"); got != first {
 		t.Errorf("got  %s\nwant %s", got, first)
 	}
@@ -85,12 +94,17 @@ func TestGrow(t *testing.T) {
 
 	// One piece is another one: it alone runs, and what gathers them.
 	w = b.start(pieces(`"p/a" = "A", "p/b" = "BB", "other" = "D"`), "2")
-	if r, err = b.wait(w); err != nil || r.Ran != 4 {
+	if r, err = b.wait(w); err != nil || r.Ran != 6 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	const second = `gather ran, good hit, named["x"] hit, named["y"] hit, piece["a"] hit, piece["b"] ran, slow hit, split ran, verdict ran`
+	const second = `gather ran, good hit, more["1"] ran, named["x"] hit, named["y"] hit, other ran, piece["a"] hit, piece["b"] ran, slow hit, split ran, verdict ran`
 	if got := b.ended("2"); got != second {
 		t.Errorf("got  %s\nwant %s", got, second)
+	}
+
+	// Nothing is another one: nothing runs, whichever pieces came first.
+	if r, err = b.wait(b.start(pieces(`"p/a" = "A", "p/b" = "BB", "other" = "D"`), "3")); err != nil || r.Ran != 0 || r.Hit != 11 {
+		t.Fatalf("%+v, %v", r, err)
 	}
 }
 
@@ -106,9 +120,17 @@ func TestGrowWrong(t *testing.T) {
 	if got := b.ended("1"); !strings.Contains(got, "piece[*] failed, slow ran, split ran") {
 		t.Error(got)
 	}
+	// A file that is named and not there is an error of the step that names it.
+	lacks := strings.Replace(src, `"other"`, `"p/z"`, 1)
+	_, err = b.wait(b.start(lacks, "2"))
+	if err == nil || !strings.Contains(err.Error(), `step.tree.split.out has no file or folder "other"; it has p/z`) {
+		t.Fatal(err)
+	}
+	if got := b.ended("2"); !strings.Contains(got, `named["y"] ran, other failed, piece["z"] ran, slow hit, split ran`) {
+		t.Error(got)
+	}
 	// With a repaired step it is as if nothing had been wrong.
-	repaired := strings.Replace(src, `"other"`, `"p/z"`, 1)
-	if r, err := b.wait(b.start(repaired, "2")); err != nil || r.Hit != 1 {
+	if r, err := b.wait(b.start(strings.Replace(src, `"other" = "C"`, `"other" = "C", "p/z" = "Z"`, 1), "3")); err != nil || r.Hit < 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 }

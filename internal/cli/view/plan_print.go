@@ -144,7 +144,7 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 				note += "; " + it.Accepted.Sentence()
 			}
 		case it.Outcome == plan.Maybe:
-			note = "known after " + names(v, it.Waits)
+			note = cmp.Or(it.Wrong, "known after "+names(v, it.Waits))
 			if n := f.Pieces[s.Address]; n > 0 {
 				note = fmt.Sprintf("%d last time; %s", n, note)
 			}

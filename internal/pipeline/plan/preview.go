@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -34,6 +35,7 @@ type Item struct {
 	Task     step.Task         // inputs bound; empty for Maybe
 	Result   *artifacts.Result // for Hit
 	Waits    []int             // for Maybe: the inputs that are not there, or fail a check
+	Wrong    string            // for Maybe: what an input is named by and does not have; a run fails the step by it
 	Fails    []string          // for Hit: checks that the result fails, which stop what reads it
 	Warns    []string          // the same of those that stop nothing
 
@@ -168,11 +170,15 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 		})
 	}
 	workers.Wait()
-	for _, err := range errs { // the first in the plan
-		if err != nil {
+	for n, err := range errs { // the first in the plan
+		var lacks *step.NoFileError
+		if errors.As(err, &lacks) {
+			f.Items[ready[n]] = Item{Outcome: Maybe, Wrong: err.Error()}
+		} else if err != nil {
 			return err
 		}
 	}
+	ready = slices.DeleteFunc(ready, func(i int) bool { return f.Items[i].Outcome == Maybe })
 	keys := make([]artifacts.Digest, len(ready))
 	for n, i := range ready {
 		keys[n] = f.Items[i].Key

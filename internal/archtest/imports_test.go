@@ -72,7 +72,7 @@ var rules = []rule{
 	{"internal/pipeline/format", []string{"internal/pipeline/.", "internal/system/atomicfile"}},
 	{"internal/pipeline/graph", []string{"internal/pipeline/."}},
 	{"internal/pipeline/reference", []string{"internal/pipeline/.", "step"}},
-	{"internal/pipeline/.", []string{"internal/pipeline/questions", "step", "internal/system/filetype", "internal/system/escape", "internal/system/signature", "internal/system/words", "internal/host/secret"}},
+	{"internal/pipeline/.", []string{"internal/pipeline/questions", "step", "artifacts", "internal/system/filetype", "internal/system/escape", "internal/system/signature", "internal/system/words", "internal/host/secret"}},
 	{"internal/paper/prose", []string{"internal/paper/markdown", "internal/host/git"}},
 	{"internal/paper/alike", []string{"step", "artifacts", "internal/ranking/metrics", "internal/corpora/qrels", "internal/corpora/docid", "internal/corpora/unpack", "internal/paper/render"}},
 	{"internal/paper/checklist", []string{"internal/pipeline/questions", "step", "artifacts", "internal/pipeline/.", "internal/pipeline/plan", "internal/paper/report", "internal/paper/render", "internal/paper/markdown", "internal/host/usage", "internal/system/escape", "internal/system/words"}},

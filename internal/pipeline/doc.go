@@ -7,8 +7,9 @@
 //	sources -> parse -> declarations -> references -> order -> evaluate -> check
 //
 // Only what a step will produce is unknown while loading, and such a value can
-// be passed on but not compared or looked into. So for_each always has known keys, and the
-// shape of the whole graph is known before anything runs.
+// be passed on but not compared or looked into. files() and json() alone look into it, by
+// Options.Made: a step or block that they decide is pending until that knows it. The rest
+// of the graph is known before anything runs.
 //
 // A mistake in a pipeline is a diagnostic: it has a range, says what to do, and
 // is reported together with all others. A diagnostic that only follows from

@@ -31,7 +31,7 @@ type node struct {
 	deps  []edge
 	read  bool // something refers to it
 
-	awaits    *awaited // nil unless the value is unknown until a step has run
+	awaits    *awaited // what the value waits for, or was made of; nil if no step decides it
 	undecided bool     // of a block: it is not known yet whether some step of it is skipped
 
 	expr   hclsyntax.Expression // of a local, output or publish block

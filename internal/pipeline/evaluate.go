@@ -28,8 +28,11 @@ func (l *loader) evaluate(n *node) {
 		l.evaluateBlock(n, ctx)
 		return
 	}
-	if own.any() && !n.value.IsWhollyKnown() {
+	switch {
+	case own.any() && !n.value.IsWhollyKnown():
 		n.awaits = own
+	case own.made:
+		n.awaits = &awaited{made: true}
 	}
 }
 

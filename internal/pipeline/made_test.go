@@ -177,6 +177,9 @@ step "command" "b" {
 }`, made{"step.command.split.out": {"chunks/1": ""}, `step.command.a["1"].out`: {"d/p": "", "d/q": ""}},
 			"split\na[\"1\"]\nb[\"1/p\"] reads [a[\"1\"].out[\"d/p\"]]\nb[\"1/q\"] reads [a[\"1\"].out[\"d/q\"]]\n"},
 		{"no piece", split + `step "command" "a" { for_each = files(step.command.split.out, "x*") }`, made{"step.command.split.out": {"raw.txt": ""}}, "There is no piece"},
+		{"no piece of a local value", split + `
+locals { all = json(step.command.split.out, "list.json") }
+step "command" "a" { for_each = toset(local.all) }`, made{"step.command.split.out": {"list.json": "[]"}}, "There is no piece"},
 		{"no piece, as may be", split + `
 step "command" "a" {
   for_each    = files(step.command.split.out, "x*")

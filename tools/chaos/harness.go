@@ -142,7 +142,7 @@ func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (resu
 	case "20 runs at once on a cluster":
 		s = shape{Name: "shared", Fast: 6, Slow: 2, Tenths: 20, Once: 1, Private: true}
 	case "2,000 steps, a worker killed every 10 s":
-		s = shape{Name: "thousands", Fast: 1320, Slow: 8, Tenths: 50, Once: 10}
+		s = shape{Name: "thousands", Fast: 660, Slow: 8, Tenths: 50, Once: 10, Pieces: 980}
 	case "server: kill -9 twenty times":
 		s = shape{Name: "long", Fast: 30, Slow: 8, Tenths: 60}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -184,7 +185,11 @@ func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		if note == "" {
 			note = after[n]
 		}
-		rows = append(rows, groupRow{g, counts(g), note})
+		count := counts(g)
+		if last := f.Pieces["step."+g.Name+pipeline.AnyInstance]; last > 0 {
+			count += fmt.Sprintf(", %d last time", last)
+		}
+		rows = append(rows, groupRow{g, count, note})
 	}
 	printGroups(w, st.Style, rows)
 }

@@ -2,7 +2,6 @@ package lockfile
 
 import (
 	"context"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/redsi/redsi/artifacts"
@@ -13,11 +12,7 @@ import (
 // LocalTree lists a folder, a file or the files that fit a pattern, and hashes those whose
 // digests the cache does not have.
 func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step.Folder, error) {
-	abs := path
-	if !filepath.IsAbs(abs) {
-		abs = filepath.Join(s.base, path)
-	}
-	abs, err := filepath.Abs(abs)
+	abs, err := s.abs(path)
 	if err != nil {
 		return step.Folder{}, err
 	}
@@ -27,13 +22,10 @@ func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step
 	}
 	report := step.Reporter(ctx)
 	var done atomic.Int64
-	tree, err := l.Tree(ctx, func(ctx context.Context, at string) (artifacts.Digest, int64, error) {
-		pin, ok, err := s.remembers(at)
-		if err == nil && !ok {
-			pin, err = s.hashed(ctx, at, nil)
-			report(step.Progress{Done: done.Add(pin.Size), Total: l.Bytes, Unit: "bytes", Note: "hashing " + path})
-		}
+	tree, err := l.Tree(step.WithReporter(ctx, func(step.Progress) {}), func(ctx context.Context, at string) (artifacts.Digest, int64, error) {
+		pin, err := s.LocalFile(ctx, at)
+		report(step.Progress{Done: done.Add(pin.Size), Total: l.Bytes, Unit: "bytes", Note: "hashing " + path})
 		return pin.SHA256, pin.Size, err
 	})
-	return step.Folder{Source: abs, Root: l.Root, Tree: tree, Ignored: l.Ignored}, err
+	return step.Folder{Source: abs, Root: l.Root, Tree: tree}, err
 }

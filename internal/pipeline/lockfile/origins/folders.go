@@ -2,6 +2,7 @@ package origins
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/redsi/redsi/artifacts"
@@ -31,34 +32,24 @@ func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
 	if err != nil {
 		return Folder{Address: address, Problem: err.Error()}, true
 	}
-	f = Folder{Address: address, Files: count(l.Files), Bytes: l.Bytes, Ignored: l.Ignored}
-	return f, true
+	return Folder{Address: address, Files: len(l.Names()), Bytes: l.Bytes, Ignored: l.Ignored}, true
 }
 
-// count is the number of files and links.
-func count(files []artifacts.File) (n int) {
-	for _, f := range files {
-		if f.Mode != artifacts.Folder {
-			n++
-		}
-	}
-	return n
-}
-
-// StatesOf are the states of what source blocks take: list lists it, and a result of the step
-// says that the store has it.
-func StatesOf(ctx context.Context, reg *step.Registry, store artifacts.Store, pl *plan.Plan, list pipeline.Lister) (sources []Source, err error) {
+// OfFolders are the states of what the source blocks of a plan take. The store has it if it
+// has a result of the step.
+func OfFolders(ctx context.Context, reg *step.Registry, store artifacts.Store, pl *plan.Plan) (sources []Source, err error) {
 	for _, s := range pl.Steps {
-		path, ignore, ok := pipeline.SourceOf(s.Task, s.Pos)
+		f, ok := Look(s.Address, s.Task, s.Pos)
 		if !ok {
 			continue
 		}
-		x := Source{Step: s.Address, Source: path, State: OK}
-		if f, err := list(path, ignore); err != nil {
-			x.State, x.Note = Unreachable, err.Error()
-		} else {
-			x.SHA256, x.Size = f.Tree.Digest.Hex(), f.Tree.Size
-			x.Note = fmt.Sprintf("%d files", count(f.Tree.Files))
+		var c struct{ Path, SHA256 string }
+		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		x := Source{Step: s.Address, Source: c.Path, SHA256: c.SHA256, State: OK, Size: f.Bytes, Note: fmt.Sprintf("%d files", f.Files)}
+		if f.Problem != "" {
+			x.State, x.Note = Unreachable, f.Problem
 		}
 		key, _, err := reg.Key(s.Task)
 		if err != nil {

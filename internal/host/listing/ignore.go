@@ -25,10 +25,10 @@ type rule struct {
 // rulesOf adds the rules of a folder to those of the folders around it.
 func rulesOf(folder string, rules []rule) ([]rule, error) {
 	file := filepath.Join(folder, ignoreFile)
-	if info, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		return rules, nil
 	}
-	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,17 @@ func rulesOf(folder string, rules []rule) ([]rule, error) {
 		if strings.Trim(line, "!/") == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		r := parseRule(exactly.Replace(filepath.ToSlash(folder))+"/", line)
+		var r rule
+		r.pattern, r.takesAgain = strings.CutPrefix(line, "!")
+		r.pattern, r.only = strings.CutSuffix(r.pattern, "/")
+		within := exactly.Replace(filepath.ToSlash(folder)) + "/"
+		if !strings.Contains(r.pattern, "/") { // at any depth
+			within += "**/"
+		}
+		r.pattern = within + plainBraces.Replace(strings.TrimPrefix(r.pattern, "/"))
+		if strings.HasSuffix(r.pattern, "/**") { // what is in a folder, and not the folder
+			r.pattern += "/*"
+		}
 		if !doublestar.ValidatePattern(r.pattern) || strings.Contains(line, "[[:") {
 			return nil, fmt.Errorf("%s:%d: the pattern %q cannot be read: write its brackets as [a-z], or as \\[ where they are meant", file, n+1, line)
 		}
@@ -56,20 +66,6 @@ var (
 	exactly     = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`, "}", `\}`)
 	plainBraces = strings.NewReplacer("{", `\{`, "}", `\}`)
 )
-
-// parseRule reads a line about what is below a folder.
-func parseRule(below, line string) (r rule) {
-	line, r.takesAgain = strings.CutPrefix(line, "!")
-	line, r.only = strings.CutSuffix(line, "/")
-	if !strings.Contains(line, "/") { // at any depth
-		below += "**/"
-	}
-	r.pattern = below + plainBraces.Replace(strings.TrimPrefix(line, "/"))
-	if strings.HasSuffix(r.pattern, "/**") { // what is in a folder, and not the folder
-		r.pattern += "/*"
-	}
-	return r
-}
 
 // ignored reports whether rules leave out the file or folder at a path: the last one that fits
 // decides.

@@ -41,7 +41,8 @@ const treeFormat = "redsi.tree/1"
 
 // Tree makes the artifact of the given files, in any order. Names must be
 // clean, relative, slash-separated, unique and free of a name that is a folder
-// of another. A tree may have no file.
+// of another. A link needs no digest: it gets that of what it leads to. A tree may have no
+// file.
 func Tree(typ string, files []File) (Artifact, error) {
 	if len(files) > maxFiles {
 		return Artifact{}, fmt.Errorf("a tree has at most %d files, not %d", maxFiles, len(files))
@@ -49,8 +50,10 @@ func Tree(typ string, files []File) (Artifact, error) {
 	sorted := append([]File{}, files...) // not nil, which would be one blob
 	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	a := Artifact{Type: typ, Files: sorted}
+	if err := settle(sorted); err != nil {
+		return Artifact{}, err
+	}
 	seen := make(map[string]bool, len(sorted))
-	plain := true
 	for i, f := range sorted {
 		if err := CheckFileName(f.Name); err != nil {
 			return Artifact{}, err
@@ -68,12 +71,6 @@ func Tree(typ string, files []File) (Artifact, error) {
 		}
 		seen[f.Name] = true
 		a.Size += f.Size
-		plain = plain && f.Mode == "" && f.Link == ""
-	}
-	if !plain {
-		if err := checkModes(sorted); err != nil {
-			return Artifact{}, err
-		}
 	}
 	d, err := treeDigest(sorted)
 	if err != nil {

@@ -48,25 +48,31 @@ func CheckLink(name, target string) error {
 	return nil
 }
 
-// checkModes checks what the entries of a sorted tree say they are.
-func checkModes(files []File) error {
+// settle gives links that have no digest yet that of what they lead to, and checks what the
+// entries of a sorted tree say they are.
+func settle(files []File) error {
 	t := Artifact{Files: files}
-	for _, f := range files {
-		digest, size := f.Digest, f.Size
+	for i := range files {
+		f := &files[i]
+		is := *f
 		switch f.Mode {
 		case Plain, Executable:
+			is.Link = ""
 		case Folder:
-			digest, size = Empty, 0
+			is.Digest, is.Size, is.Link = Empty, 0, ""
 		case Link:
 			if err := CheckLink(f.Name, f.Link); err != nil {
 				return err
 			}
-			to := t.Follow(f)
-			digest, size = to.Digest, to.Size
+			to := t.Follow(is)
+			is.Digest, is.Size = to.Digest, to.Size
+			if f.Digest.IsZero() {
+				*f = is
+			}
 		default:
 			return fmt.Errorf("%q has the mode %.40q, which this redsi does not know", f.Name, string(f.Mode))
 		}
-		if digest != f.Digest || size != f.Size || f.Mode != Link && f.Link != "" {
+		if is != *f {
 			return fmt.Errorf("%q of a tree is not the %s that it says it is", f.Name, f.Mode)
 		}
 	}
@@ -89,29 +95,7 @@ func (a Artifact) Follow(f File) File {
 	return File{Name: f.Name, Digest: Empty, Mode: Folder}
 }
 
-// TreeOf is Tree of files as they lie in a folder, where it says of links what they lead to.
-func TreeOf(typ string, files []File) (Artifact, error) {
-	t := Artifact{Files: slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Name, b.Name) })}
-	led := slices.Clone(t.Files)
-	for i, f := range t.Files {
-		if f.Mode == Link {
-			to := t.Follow(f)
-			led[i].Digest, led[i].Size = to.Digest, to.Size
-		}
-	}
-	return Tree(typ, led)
-}
-
 // Readable is the entries of a tree that have bytes to read: files, and links that lead to one.
 func (a Artifact) Readable() []File {
-	if !slices.ContainsFunc(a.Files, func(f File) bool { return f.Mode == Folder || f.Mode == Link }) {
-		return a.Files
-	}
-	files := []File{}
-	for _, f := range a.Files {
-		if a.Follow(f).Mode != Folder {
-			files = append(files, f)
-		}
-	}
-	return files
+	return slices.DeleteFunc(slices.Clone(a.Files), func(f File) bool { return a.Follow(f).Mode == Folder })
 }

@@ -30,7 +30,7 @@ func TestModesOfTrees(t *testing.T) {
 	}
 	run := artifacts.File{Name: "sub/run", Digest: artifacts.Sum([]byte("run")), Size: 3, Mode: artifacts.Executable}
 	empty := artifacts.File{Name: "empty", Digest: artifacts.Empty, Mode: artifacts.Folder}
-	tree, err := artifacts.TreeOf("files", []artifacts.File{one, run, empty, link("a", "one"), link("sub/up", "../a"), link("s", "sub"),
+	tree, err := artifacts.Tree("files", []artifacts.File{one, run, empty, link("a", "one"), link("sub/up", "../a"), link("s", "sub"),
 		link("over", "s/run"), link("gone", "nothing"), link("x", "y"), link("y", "x"), link("dir", "empty"), link("below", "one/more")})
 	if err != nil {
 		t.Fatal(err)
@@ -46,11 +46,11 @@ func TestModesOfTrees(t *testing.T) {
 	if got, want := strings.Join(read, " "), "a="+s+" one="+s+" sub/run="+r+" sub/up="+s; got != want {
 		t.Errorf("readable: %s, want %s", got, want)
 	}
-	plain, err := artifacts.TreeOf("files", []artifacts.File{one, {Name: "sub/run", Digest: run.Digest, Size: 3}})
+	plain, err := artifacts.Tree("files", []artifacts.File{one, {Name: "sub/run", Digest: run.Digest, Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	marked, err := artifacts.TreeOf("files", []artifacts.File{one, run})
+	marked, err := artifacts.Tree("files", []artifacts.File{one, run})
 	if err != nil || marked.Digest == plain.Digest {
 		t.Errorf("an x bit is not in the digest: %v", err)
 	}

@@ -47,10 +47,14 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 		return a, nil
 	}
 	if f, ok := a.File(r.Path); ok {
-		if f = a.Follow(f); f.Mode == artifacts.Folder {
+		to := a.Follow(f)
+		switch {
+		case to.Mode != artifacts.Folder:
+			return artifacts.Artifact{Type: FileType, Digest: to.Digest, Size: to.Size}, nil
+		case f.Mode == artifacts.Folder:
 			return artifacts.Tree(a.Type, nil)
 		}
-		return artifacts.Artifact{Type: FileType, Digest: f.Digest, Size: f.Size}, nil
+		return artifacts.Artifact{}, noFile(r, f)
 	}
 	folder := strings.TrimSuffix(r.Path, "/") + "/"
 	from, _ := slices.BinarySearchFunc(a.Files, folder, func(f artifacts.File, name string) int { return strings.Compare(f.Name, name) })
@@ -62,6 +66,9 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 		}
 		if f.Mode == artifacts.Link && !strings.HasPrefix(path.Join(path.Dir(f.Name), f.Link)+"/", folder) {
 			to := a.Follow(f) // it leads out of this folder: what it leads to takes its place
+			if to.Mode == artifacts.Folder {
+				return artifacts.Artifact{}, noFile(r, f)
+			}
 			f.Digest, f.Size, f.Mode, f.Link = to.Digest, to.Size, to.Mode, ""
 		}
 		f.Name = name
@@ -74,6 +81,11 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 		return artifacts.Artifact{}, &NoFileError{fmt.Sprintf("%s has no file or folder %q%s", r.Whole(), r.Path, holds(a.Files))}
 	}
 	return artifacts.Tree(a.Type, files)
+}
+
+// noFile says that a link cannot be taken without the folder that it leads to.
+func noFile(r Ref, f artifacts.File) error {
+	return fmt.Errorf("%s: the link %q leads to %q, which is a folder or nothing: take %s, or name the folder", r, f.Name, f.Link, r.Whole())
 }
 
 // holds names a few files, for an error.

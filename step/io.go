@@ -21,9 +21,10 @@ type Host interface {
 	Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)   // verified
 	LocalPath(ctx context.Context, d artifacts.Digest) (string, error)     // verified file, read-only
 	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) // streams
-	Report(p Progress)                                                     // never blocks
-	Checkpoints(count func(name string, n int64)) Checkpoints              // filed under the step's key; what is passed over is counted
-	Trajectory(most int64, count func(name string, n int64)) Checkpoints   // filed under that of the step's task; nil: there is none
+	Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error)
+	Report(p Progress)                                                   // never blocks
+	Checkpoints(count func(name string, n int64)) Checkpoints            // filed under the step's key; what is passed over is counted
+	Trajectory(most int64, count func(name string, n int64)) Checkpoints // filed under that of the step's task; nil: there is none
 	Scratch() Scratch
 }
 
@@ -168,20 +169,10 @@ func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.F
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
 }
 
-// Lacks tells which blobs of an artifact the store does not have yet.
-func (x *IO) Lacks(ctx context.Context, a artifacts.Artifact) (func(artifacts.Digest) bool, error) {
-	h, ok := x.host.(interface {
-		Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error)
-	})
-	if !ok {
-		return func(artifacts.Digest) bool { return true }, nil
-	}
-	missing, err := h.Missing(ctx, a.Blobs())
-	lacks := make(map[artifacts.Digest]bool, len(missing))
-	for _, d := range missing {
-		lacks[d] = true
-	}
-	return func(d artifacts.Digest) bool { return lacks[d] }, err
+// Has reports whether a store has a blob already.
+func (x *IO) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
+	missing, err := x.host.Missing(ctx, []artifacts.Digest{d})
+	return err == nil && len(missing) == 0, err
 }
 
 // Keep keeps a file of PutFile with the result, beside its outputs and in none: something

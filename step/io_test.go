@@ -58,6 +58,9 @@ func (h *host) Checkpoints(func(string, int64)) Checkpoints { return nil }
 func (h *host) Trajectory(int64, func(string, int64)) Checkpoints {
 	return nil
 }
+func (h *host) Missing(context.Context, []artifacts.Digest) ([]artifacts.Digest, error) {
+	return nil, nil
+}
 func (h *host) Scratch() Scratch { return h.scratch }
 
 func newTestIO(t *testing.T, h Host) *IO {

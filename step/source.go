@@ -25,10 +25,9 @@ type Sources interface {
 
 // Folder is what files of this machine are as a tree.
 type Folder struct {
-	Source  string             // absolute path, or pattern
-	Root    string             // folder that names of files start from
-	Tree    artifacts.Artifact // its files with digests, sizes and modes
-	Ignored int                // files, and folders with all in them, that rules left out
+	Source string // absolute path, or pattern
+	Root   string // folder that names of files start from
+	Tree   artifacts.Artifact
 }
 
 // FolderSource is what Sources may be too: it lists and hashes a folder, a file or the files

@@ -78,7 +78,7 @@ func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, erro
 	if err := origins.Check(ctx, store, lock, states, offline); err != nil {
 		return nil, err
 	}
-	folders, err := origins.StatesOf(ctx, a.Registry, store, pl, a.List(ctx))
+	folders, err := origins.OfFolders(ctx, a.Registry, store, pl)
 	if err != nil {
 		return nil, err
 	}

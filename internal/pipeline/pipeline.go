@@ -149,10 +149,6 @@ type Options struct {
 	Stop func() error
 }
 
-// Lister lists and hashes the files at a path of this machine; with ignore, .gitignore files
-// leave some out.
-type Lister func(path string, ignore bool) (step.Folder, error)
-
 // File is a named text.
 type File struct {
 	Name  string

@@ -90,8 +90,11 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 		return err
 	}
 	for _, f := range in.Artifact.Files {
-		err := local.Entry(folder, name+"/"+f.Name, f, 0o444, func() (io.ReadCloser, error) { return x.OpenFile(f) })
+		r, err := x.OpenFile(f)
 		if err != nil {
+			return err
+		}
+		if err := errors.Join(local.Entry(folder, name+"/"+f.Name, f, 0o444, r), r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}

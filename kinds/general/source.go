@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -88,48 +89,22 @@ func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
+	var done atomic.Int64
 	tree, err := l.Tree(ctx, func(ctx context.Context, path string) (artifacts.Digest, int64, error) {
-		d, seen, err := local.HashFile(ctx, path, nil)
-		return d, seen.Size, err
+		f, err := putLacking(ctx, x, path)
+		x.Report(step.Progress{Done: done.Add(f.Size), Total: l.Bytes, Unit: "bytes", Note: filepath.Base(path)})
+		return f.Digest, f.Size, err
 	})
 	if err != nil {
 		return err
 	}
-	changed := func(what string) error {
-		return &step.SourceChangedError{Path: l.Root, Err: fmt.Errorf("%s: wait until it is no longer being written; plan and run again", what)}
-	}
 	if tree.Digest.Hex() != c.SHA256 {
-		return changed(fmt.Sprintf("%s has the tree %s, and %s was planned", c.Path, tree.Digest.Hex(), c.SHA256))
+		return &step.SourceChangedError{Path: l.Root, Err: fmt.Errorf("%s has the tree %s, and %s was planned: wait until it is no longer being written; plan and run again", c.Path, tree.Digest.Hex(), c.SHA256)}
 	}
-	lacks, err := x.Lacks(ctx, tree)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(tree.Files, func(f artifacts.File) bool { return f.Digest == artifacts.Empty }) {
+	if slices.Contains(tree.Blobs(), artifacts.Empty) { // that of folders
 		if _, err := x.PutFile(ctx, "", strings.NewReader("")); err != nil {
 			return err
 		}
-	}
-	var done atomic.Int64
-	err = l.Each(ctx, func(ctx context.Context, f *artifacts.File) error {
-		if lacks(f.Digest) {
-			in, err := os.Open(l.Path(f.Name))
-			if err != nil {
-				return err
-			}
-			put, err := x.PutFile(ctx, f.Name, in)
-			if err = errors.Join(err, in.Close()); err != nil {
-				return err
-			}
-			if put.Digest != f.Digest {
-				return changed(l.Path(f.Name) + " changed while it was read")
-			}
-		}
-		x.Report(step.Progress{Done: done.Add(f.Size), Total: tree.Size, Unit: "bytes", Note: f.Name})
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	x.Count("files", int64(len(tree.Files)))
 	x.Count("bytes", tree.Size)
@@ -137,4 +112,21 @@ func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 		x.Count("ignored", int64(l.Ignored))
 	}
 	return x.Link("files", tree)
+}
+
+// putLacking hashes a file, and stores it if no store has its bytes.
+func putLacking(ctx context.Context, x *step.IO, path string) (artifacts.File, error) {
+	d, seen, err := local.HashFile(ctx, path, nil)
+	if err != nil {
+		return artifacts.File{}, err
+	}
+	if has, err := x.Has(ctx, d); has || err != nil {
+		return artifacts.File{Digest: d, Size: seen.Size}, err
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return artifacts.File{}, err
+	}
+	defer in.Close()
+	return x.PutFile(ctx, path, in)
 }

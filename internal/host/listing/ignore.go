@@ -1,14 +1,12 @@
 package listing
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -19,9 +17,7 @@ const ignoreFile = ".gitignore"
 
 // rule is a line of an ignore file.
 type rule struct {
-	folder     string // of its file, absolute, with a slash at its end
-	pattern    string // of names within that folder, or of their last part
-	name       bool   // it is a pattern of the last part of names
+	pattern    string // of absolute, slash-separated paths
 	only       bool   // of folders
 	takesAgain bool   // what earlier rules leave out
 }
@@ -29,67 +25,53 @@ type rule struct {
 // rulesOf adds the rules of a folder to those of the folders around it.
 func rulesOf(folder string, rules []rule) ([]rule, error) {
 	file := filepath.Join(folder, ignoreFile)
-	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return rules, err
-	}
 	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return rules, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	rules = rules[:len(rules):len(rules)]
-	lines := bufio.NewScanner(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
-	for n := 1; lines.Scan(); n++ {
-		r, ok := parseRule(lines.Text())
-		if !ok {
+	rules = slices.Clip(rules)
+	for n, line := range strings.Split(strings.TrimPrefix(string(text), "\xef\xbb\xbf"), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+			line = strings.TrimSuffix(line, " ")
+		}
+		if strings.Trim(line, "!/") == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if !doublestar.ValidatePattern(r.pattern) || strings.Contains(r.pattern, "[[:") {
-			return nil, fmt.Errorf("%s:%d: the pattern %q cannot be read: write its brackets as [a-z], or as \\[ where they are meant", file, n, r.pattern)
+		var r rule
+		r.pattern, r.takesAgain = strings.CutPrefix(line, "!")
+		r.pattern, r.only = strings.CutSuffix(r.pattern, "/")
+		within := exactly.Replace(filepath.ToSlash(folder)) + "/"
+		if !strings.Contains(r.pattern, "/") { // at any depth
+			within += "**/"
 		}
-		r.folder = filepath.ToSlash(folder) + "/"
+		r.pattern = within + plainBraces.Replace(strings.TrimPrefix(r.pattern, "/"))
+		if strings.HasSuffix(r.pattern, "/**") { // what is in a folder, and not the folder
+			r.pattern += "/*"
+		}
+		if !doublestar.ValidatePattern(r.pattern) || strings.Contains(line, "[[:") {
+			return nil, fmt.Errorf("%s:%d: the pattern %q cannot be read: write its brackets as [a-z], or as \\[ where they are meant", file, n+1, line)
+		}
 		rules = append(rules, r)
 	}
-	return rules, lines.Err()
+	return rules, nil
 }
 
-// plainBraces takes from braces what they mean to doublestar.
-var plainBraces = strings.NewReplacer("{", `\{`, "}", `\}`)
+// exactly makes a pattern of a path that fits it alone, and plainBraces takes from braces in a
+// line what they mean to doublestar.
+var (
+	exactly     = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`, "}", `\}`)
+	plainBraces = strings.NewReplacer("{", `\{`, "}", `\}`)
+)
 
-func parseRule(line string) (r rule, ok bool) {
-	line = strings.TrimSuffix(line, "\r")
-	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
-		line = strings.TrimSuffix(line, " ")
-	}
-	if strings.HasPrefix(line, "#") {
-		return r, false
-	}
-	line, r.takesAgain = strings.CutPrefix(line, "!")
-	line, r.only = strings.CutSuffix(line, "/")
-	r.name = !strings.Contains(line, "/")
-	r.pattern = plainBraces.Replace(strings.TrimPrefix(line, "/"))
-	if strings.HasSuffix(r.pattern, "/**") { // what is in a folder, and not the folder
-		r.pattern += "/*"
-	}
-	return r, r.pattern != ""
-}
-
-// ignored reports whether rules leave out the file or folder at an absolute, slash-separated
-// path: the last one that fits decides.
+// ignored reports whether rules leave out the file or folder at a path: the last one that fits
+// decides.
 func ignored(rules []rule, at string, folder bool) bool {
-	base := path.Base(at)
-	for i := len(rules) - 1; i >= 0; i-- {
-		r := &rules[i]
-		rel, below := strings.CutPrefix(at, r.folder)
-		if !below || r.only && !folder {
-			continue
-		}
-		if r.name {
-			rel = base
-		}
-		if doublestar.MatchUnvalidated(r.pattern, rel) {
+	for _, r := range slices.Backward(rules) {
+		if (folder || !r.only) && doublestar.MatchUnvalidated(r.pattern, at) {
 			return !r.takesAgain
 		}
 	}
@@ -109,8 +91,8 @@ func rulesAbove(folder string) (rules []rule, err error) {
 		}
 		around = append(around, filepath.Dir(at))
 	}
-	for i := len(around) - 1; i >= 0; i-- {
-		if rules, err = rulesOf(around[i], rules); err != nil {
+	for _, at := range slices.Backward(around) {
+		if rules, err = rulesOf(at, rules); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ type Listing struct {
 	Files   []artifacts.File // files, links and empty folders
 	Ignored int              // files, and folders with all that is in them, that rules left out
 	Bytes   int64
+
+	ignore  bool
+	pattern string // "": all
 }
 
 // Of lists what a path names: all of a folder, one file, or the files that fit a pattern. With
@@ -36,52 +40,45 @@ func Of(where string, ignore bool) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	pattern := ""
+	l := &Listing{Root: where, ignore: ignore}
 	info, err := os.Stat(where)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(where, "*?[{") {
-		if where, pattern = doublestar.SplitPattern(filepath.ToSlash(where)); !doublestar.ValidatePattern(pattern) {
-			return nil, fmt.Errorf("the pattern %q cannot be read: it has *, ?, [a-z], {a,b} and **", pattern)
+		if where, l.pattern = doublestar.SplitPattern(filepath.ToSlash(where)); !doublestar.ValidatePattern(l.pattern) {
+			return nil, fmt.Errorf("the pattern %q cannot be read: it has *, ?, [a-z], {a,b} and **", l.pattern)
 		}
-		where = filepath.FromSlash(where)
-		info, err = os.Stat(where)
+		l.Root = filepath.FromSlash(where)
+		info, err = os.Stat(l.Root)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() && pattern == "" {
-		l := &Listing{Root: filepath.Dir(where)}
+	if !info.IsDir() && l.pattern == "" {
+		l.Root = filepath.Dir(where)
 		return l, l.file(filepath.Base(where), info)
 	}
-	w := &walk{Listing: Listing{Root: where}, ignore: ignore, pattern: pattern}
 	var rules []rule
 	if ignore {
-		if rules, err = rulesAbove(where); err != nil {
+		if rules, err = rulesAbove(l.Root); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.folder("", rules); err != nil {
+	if err := l.folder("", rules); err != nil {
 		return nil, err
 	}
 	switch {
-	case len(w.Files) > 0:
-	case w.Ignored > 0:
-		return nil, fmt.Errorf("the rules of .gitignore files leave out all that %s has; with ignore = false they do not count", where)
-	case pattern != "":
-		return nil, fmt.Errorf("no file in %s fits %s", where, pattern)
+	case len(l.Files) > 0:
+	case l.Ignored > 0:
+		return nil, fmt.Errorf("the rules of .gitignore files leave out all that %s has; with ignore = false they do not count", l.Root)
+	case l.pattern != "":
+		return nil, fmt.Errorf("no file in %s fits %s", l.Root, l.pattern)
 	}
-	return &w.Listing, nil
-}
-
-type walk struct {
-	Listing
-	ignore  bool
-	pattern string
+	return l, nil
 }
 
 // folder adds what is in a folder, by its name from the root.
-func (w *walk) folder(name string, rules []rule) (err error) {
-	at := filepath.Join(w.Root, filepath.FromSlash(name))
-	if w.ignore {
+func (l *Listing) folder(name string, rules []rule) (err error) {
+	at := l.Path(name)
+	if l.ignore {
 		if rules, err = rulesOf(at, rules); err != nil {
 			return err
 		}
@@ -95,29 +92,26 @@ func (w *walk) folder(name string, rules []rule) (err error) {
 			continue
 		}
 		below := path.Join(name, e.Name())
-		if w.pattern != "" && !e.IsDir() && !doublestar.MatchUnvalidated(w.pattern, below) {
+		if l.pattern != "" && !e.IsDir() && !doublestar.MatchUnvalidated(l.pattern, below) {
 			continue
 		}
-		if w.ignore && ignored(rules, filepath.ToSlash(filepath.Join(at, e.Name())), e.IsDir()) {
-			w.Ignored++
+		if ignored(rules, filepath.ToSlash(filepath.Join(at, e.Name())), e.IsDir()) {
+			l.Ignored++
 			continue
 		}
 		if e.IsDir() {
-			if err := w.folder(below, rules); err != nil {
-				return err
-			}
-			continue
+			err = l.folder(below, rules)
+		} else if info, failed := e.Info(); failed != nil {
+			err = failed
+		} else {
+			err = l.file(below, info)
 		}
-		info, err := e.Info()
 		if err != nil {
 			return err
 		}
-		if err := w.file(below, info); err != nil {
-			return err
-		}
 	}
-	if len(entries) == 0 && name != "" && w.pattern == "" { // one of which all is left out is left out
-		return w.add(artifacts.File{Name: name, Digest: artifacts.Empty, Mode: artifacts.Folder})
+	if len(entries) == 0 && name != "" && l.pattern == "" { // one of which all is left out is left out
+		return l.add(artifacts.File{Name: name, Digest: artifacts.Empty, Mode: artifacts.Folder})
 	}
 	return nil
 }
@@ -131,10 +125,8 @@ func (l *Listing) file(name string, info fs.FileInfo) error {
 		if err != nil {
 			return err
 		}
-		f.Mode, f.Link, f.Size = artifacts.Link, filepath.ToSlash(target), 0
-		if tidy := path.Clean(f.Link); strings.Count(tidy, "..") == strings.Count(f.Link, "..") { // a/.. may be elsewhere than .
-			f.Link = tidy
-		}
+		target = strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(target), "./"), "/")
+		f.Mode, f.Link, f.Size = artifacts.Link, cmp.Or(target, "."), 0 // a/.. may be elsewhere than .
 		if err := artifacts.CheckLink(name, f.Link); err != nil {
 			return fmt.Errorf("%s: %w; copy what it leads to, or leave it out by a line in %s", l.Root, err, ignoreFile)
 		}
@@ -161,42 +153,41 @@ func (l *Listing) Path(name string) string { return filepath.Join(l.Root, filepa
 // atOnce is how many files are read at a time: reading waits for disks, writing for syncs.
 const atOnce = 16
 
-// Each calls do for each file, several at a time; not for links and folders.
-func (l *Listing) Each(ctx context.Context, do func(ctx context.Context, f *artifacts.File) error) error {
+// Tree is the listing as an artifact, each file's digest and size being what hash says, which
+// is called for several files at a time.
+func (l *Listing) Tree(ctx context.Context, hash func(ctx context.Context, path string) (artifacts.Digest, int64, error)) (artifacts.Artifact, error) {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i := range l.Files {
 		f := &l.Files[i]
 		if f.Mode != artifacts.Folder && f.Mode != artifacts.Link && each.Err() == nil {
-			g.Go(func() error { return do(each, f) })
+			g.Go(func() (err error) {
+				f.Digest, f.Size, err = hash(each, l.Path(f.Name))
+				return err
+			})
 		}
 	}
-	return errors.Join(g.Wait(), context.Cause(ctx))
-}
-
-// Tree is the listing as an artifact, each file's digest and size being what hash says.
-func (l *Listing) Tree(ctx context.Context, hash func(ctx context.Context, path string) (artifacts.Digest, int64, error)) (artifacts.Artifact, error) {
-	err := l.Each(ctx, func(ctx context.Context, f *artifacts.File) (err error) {
-		f.Digest, f.Size, err = hash(ctx, l.Path(f.Name))
-		return err
-	})
-	if err != nil {
+	if err := errors.Join(g.Wait(), context.Cause(ctx)); err != nil {
 		return artifacts.Artifact{}, err
 	}
-	return artifacts.TreeOf("files", l.Files)
+	return artifacts.Tree("files", l.Files)
 }
 
-// Names are those of the files that a path names, links among them.
-func Names(where string, ignore bool) ([]string, error) {
-	l, err := Of(where, ignore)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
+// Names are those of the files, links among them.
+func (l *Listing) Names() (names []string) {
 	for _, f := range l.Files {
 		if f.Mode != artifacts.Folder {
 			names = append(names, f.Name)
 		}
 	}
-	return names, nil
+	return names
+}
+
+// Names are those of the files that a path names.
+func Names(where string, ignore bool) ([]string, error) {
+	l, err := Of(where, ignore)
+	if err != nil {
+		return nil, err
+	}
+	return l.Names(), nil
 }

@@ -140,7 +140,7 @@ func TestIgnore(t *testing.T) {
 		"again":     {"": "sub/*\n!sub/b.txt\ndocs/\n!docs/a\n"},
 		"stars":     {"": "d/**/g\n**/z.tmp\nn/**\n"},
 		"escapes":   {"": "\\#n\n\\!bang\nsp\\ s\ntop  \nlit\\*\n"},
-		"comments":  {"": "# *\n\n  \nwith space\ncrlf\r\n"},
+		"comments":  {"": "# *\n\n  \n/\n!\n!/\nwith space\ncrlf\r\n"},
 		"classes":   {"": "[a-c].log\nli[!t]x\nt?p\né\n"},
 		"everyTree": {"": "*\n!*/\n!*.txt\n"},
 		"bom":       {"": "\xef\xbb\xbf*.log\n"},

@@ -8,7 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
@@ -75,40 +78,35 @@ func (s *Sources) Pinned(source string) (step.Pin, bool) {
 // HashAgain makes LocalFile ignore the cache, or use it again.
 func (s *Sources) HashAgain(again bool) { s.again = again }
 
-// LocalFile returns the checksum of a local file, hashing it unless the cache is valid for it.
-// The pin's source is the absolute path.
-func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
+// abs is the absolute path of one that starts from the base.
+func (s *Sources) abs(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.base, path)
 	}
-	abs, err := filepath.Abs(path)
+	return filepath.Abs(path)
+}
+
+// LocalFile returns the checksum of a local file, hashing it unless the cache is valid for it.
+// The pin's source is the absolute path.
+func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
+	abs, err := s.abs(path)
 	if err != nil {
 		return step.Pin{}, err
 	}
-	if pin, ok, err := s.remembers(abs); ok || err != nil {
-		return pin, err
-	}
-	report := step.Reporter(ctx)
-	return s.hashed(ctx, abs, func(done, total int64) {
-		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
-	})
-}
-
-// remembers returns what is known of a file, if its bytes are still those.
-func (s *Sources) remembers(abs string) (step.Pin, bool, error) {
 	now, err := local.StampOf(abs)
 	if err != nil {
-		return step.Pin{}, false, err
+		return step.Pin{}, err
 	}
 	s.mu.Lock()
 	r, ok := s.known[abs]
 	s.mu.Unlock()
-	return r.Pin, ok && !s.again && r.Proves(now), nil
-}
-
-// hashed hashes a file, and remembers what it found.
-func (s *Sources) hashed(ctx context.Context, abs string, progress func(done, total int64)) (step.Pin, error) {
-	d, seen, err := local.HashFile(ctx, abs, progress)
+	if ok && !s.again && r.Proves(now) {
+		return r.Pin, nil
+	}
+	report := step.Reporter(ctx)
+	d, seen, err := local.HashFile(ctx, abs, func(done, total int64) {
+		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
+	})
 	if err != nil {
 		return step.Pin{}, err
 	}
@@ -118,6 +116,27 @@ func (s *Sources) hashed(ctx context.Context, abs string, progress func(done, to
 	s.fresh[abs] = true
 	s.mu.Unlock()
 	return pin, nil
+}
+
+// LocalTree lists a folder, a file or the files that fit a pattern, and hashes those whose
+// digests the cache does not have.
+func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step.Folder, error) {
+	abs, err := s.abs(path)
+	if err != nil {
+		return step.Folder{}, err
+	}
+	l, err := listing.Of(abs, ignore)
+	if err != nil {
+		return step.Folder{}, err
+	}
+	report := step.Reporter(ctx)
+	var done atomic.Int64
+	tree, err := l.Tree(step.WithReporter(ctx, func(step.Progress) {}), func(ctx context.Context, at string) (artifacts.Digest, int64, error) {
+		pin, err := s.LocalFile(ctx, at)
+		report(step.Progress{Done: done.Add(pin.Size), Total: l.Bytes, Unit: "bytes", Note: "hashing " + path})
+		return pin.SHA256, pin.Size, err
+	})
+	return step.Folder{Source: abs, Root: l.Root, Tree: tree}, err
 }
 
 // Save writes the cache if something was added. Losing it costs only hashing.
@@ -141,13 +160,9 @@ func (s *Sources) Save() error {
 func Forget(memo, path string) error {
 	return exclusively(memo, func() error {
 		known := readMemo(memo)
-		before := len(known)
 		maps.DeleteFunc(known, func(at string, _ remembered) bool {
 			return at == path || strings.HasPrefix(at, path+string(filepath.Separator))
 		})
-		if len(known) == before {
-			return nil
-		}
 		return writeMemo(memo, known)
 	})
 }

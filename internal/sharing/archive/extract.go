@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/local"
@@ -26,11 +25,12 @@ func (a *Reader) WriteProject(ctx context.Context, folder string, store artifact
 		}
 	}
 	for _, f := range a.Manifest.Sources {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := local.Entry(folder, f.Name, f, 0o644, func() (io.ReadCloser, error) { return store.Open(ctx, f.Digest) })
+		r, err := store.Open(ctx, f.Digest)
 		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		err = local.Entry(folder, f.Name, f, 0o644, readers.WithContext(ctx, r))
+		if err = errors.Join(err, r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}

@@ -87,7 +87,11 @@ func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 		}
 	}
 	beside(texts, base)
-	if err := pr.local(pl, se.List(context.Background()), base, cache, texts); err != nil {
+	src, err := lockfile.Open(se.LockFile(), ".", se.MemoFile())
+	if err != nil {
+		return nil, fault.Input(err)
+	}
+	if err := pr.local(pl, src, base, cache, texts); err != nil {
 		return nil, err
 	}
 	if err := pr.found(p.Found, base, cache, texts); err != nil {
@@ -191,17 +195,36 @@ func beside(texts map[string][]byte, base string) {
 	}
 }
 
-// local adds the local files that steps download. Those outside the folder whose checksum is
-// pinned are not needed.
-func (pr *projectFiles) local(pl *plan.Plan, list pipeline.Lister, base, cache string, texts map[string][]byte) error {
+// local adds the local files that steps download, and those that source blocks take. Those
+// outside the folder whose checksum is pinned are not needed.
+func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache string, texts map[string][]byte) error {
+	take := func(by, where, root string, files ...artifacts.File) {
+		if inside, err := filepath.Rel(cache, root); err == nil && filepath.IsLocal(inside) { // of a checkout
+			return
+		}
+		if err := pr.include(filepath.Join(root, "x"), base); err != nil {
+			pr.notes = append(pr.notes, fmt.Sprintf("%s reads %s, which only this machine has: copy it next to the pipeline, or give its sha256", by, where))
+			return
+		}
+		for _, f := range files {
+			f.Name = filepath.Join(root, filepath.FromSlash(f.Name))
+			if _, ok := texts[f.Name]; !ok {
+				pr.sources = append(pr.sources, f)
+			}
+		}
+	}
 	for i := range pl.Steps {
 		s := &pl.Steps[i]
-		switch s.Task.Kind {
-		case pipeline.SourceKind:
-			if err := pr.folder(s, list, base, cache, texts); err != nil {
-				return err
+		if where, ignore, ok := pipeline.SourceOf(s.Task, s.Pos); ok {
+			f, err := src.LocalTree(context.Background(), where, ignore)
+			if err == nil {
+				take(s.Address, f.Source, f.Root, f.Tree.Files...)
+			} else if !errors.Is(err, fs.ErrNotExist) { // or sha256 stands for it
+				return fmt.Errorf("%s: %w", s.Address, err)
 			}
 			continue
+		}
+		switch s.Task.Kind {
 		case "download":
 		case "command":
 			pr.program(s)
@@ -229,19 +252,8 @@ func (pr *projectFiles) local(pl *plan.Plan, list pipeline.Lister, base, cache s
 			if at, err = filepath.Abs(at); err != nil {
 				return err
 			}
-			info, err := os.Stat(at)
-			if err != nil { // its checksum is pinned
-				continue
-			}
-			if inside, err := filepath.Rel(cache, at); err == nil && filepath.IsLocal(inside) { // of a checkout
-				continue
-			}
-			if err := pr.include(at, base); err != nil {
-				pr.notes = append(pr.notes, fmt.Sprintf("%s reads %s, which only this machine has: copy it next to the pipeline, or give its sha256", s.Address, at))
-				continue
-			}
-			if _, ok := texts[at]; !ok {
-				pr.sources = append(pr.sources, artifacts.File{Name: at, Digest: d, Size: info.Size()})
+			if info, err := os.Stat(at); err == nil { // or its checksum is pinned
+				take(s.Address, at, filepath.Dir(at), artifacts.File{Name: filepath.Base(at), Digest: d, Size: info.Size()})
 			}
 		}
 	}
@@ -271,32 +283,6 @@ func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[st
 		}
 		if texts[at], err = pipeline.ReadFile(at); err != nil {
 			return fault.Input(fmt.Errorf("the pipeline lists or hashes a file that no step downloads and that is too large to be one of its texts: %w", err))
-		}
-	}
-	return nil
-}
-
-// folder adds the files that a source block takes.
-func (pr *projectFiles) folder(s *plan.Step, list pipeline.Lister, base, cache string, texts map[string][]byte) error {
-	where, ignore, _ := pipeline.SourceOf(s.Task, s.Pos)
-	f, err := list(where, ignore)
-	if errors.Is(err, fs.ErrNotExist) { // sha256 stands for it
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Address, err)
-	}
-	if inside, err := filepath.Rel(cache, f.Root); err == nil && filepath.IsLocal(inside) { // of a checkout
-		return nil
-	}
-	if err := pr.include(filepath.Join(f.Root, "x"), base); err != nil {
-		pr.notes = append(pr.notes, fmt.Sprintf("%s reads %s, which only this machine has: copy it next to the pipeline, or give its sha256", s.Address, f.Source))
-		return nil
-	}
-	for _, x := range f.Tree.Files {
-		x.Name = filepath.Join(f.Root, filepath.FromSlash(x.Name))
-		if _, ok := texts[x.Name]; !ok {
-			pr.sources = append(pr.sources, x)
 		}
 	}
 	return nil

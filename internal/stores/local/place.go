@@ -26,8 +26,8 @@ func Place(folder, name string, mode fs.FileMode, r io.Reader) error {
 }
 
 // Entry writes an entry of a tree to a name below folder as it is: a file, of the mode or, if
-// it is executable, that with x, a link, or an empty folder. open reads a file's bytes.
-func Entry(folder, name string, f artifacts.File, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
+// it is executable, that with x, a link, or an empty folder. r is read for files only.
+func Entry(folder, name string, f artifacts.File, mode fs.FileMode, r io.Reader) error {
 	switch f.Mode {
 	case artifacts.Folder:
 		return below(folder, name, func(root *os.Root) error { return root.MkdirAll(name, 0o755) })
@@ -39,11 +39,7 @@ func Entry(folder, name string, f artifacts.File, mode fs.FileMode, open func() 
 	case artifacts.Executable:
 		mode |= 0o111
 	}
-	r, err := open()
-	if err != nil {
-		return err
-	}
-	return errors.Join(Place(folder, name, mode, r), r.Close())
+	return Place(folder, name, mode, r)
 }
 
 // Link names a local file, as Fetch gives it, as a tree does: by a link in folder

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -80,23 +79,11 @@ func WriteFiles(ctx context.Context, blobs artifacts.Blobs, files []artifacts.Fi
 
 // placeBlob copies a file's blob below folder.
 func placeBlob(ctx context.Context, blobs artifacts.Blobs, f artifacts.File, folder string, wrote func(n int64)) error {
-	err := Entry(folder, f.Name, f, 0o644, func() (io.ReadCloser, error) {
-		r, err := blobs.Open(ctx, f.Digest)
-		if err != nil {
-			return nil, err
-		}
-		return pieces{readers.Pieces(r, wrote), r}, nil
-	})
+	r, err := blobs.Open(ctx, f.Digest)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return nil
-}
-
-// pieces reads what is told piece by piece, and closes what it is read from.
-type pieces struct {
-	io.Reader
-	io.Closer
+	return errors.Join(Entry(folder, f.Name, f, 0o644, readers.Pieces(r, wrote)), r.Close())
 }
 
 // moveFiles moves files from a folder within dir to dir itself.
@@ -107,12 +94,11 @@ func moveFiles(dir, from string, files []artifacts.File) error {
 	}
 	defer root.Close()
 	for _, f := range files {
-		if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
-			return err
-		}
-		err := root.Rename(path.Join(from, f.Name), f.Name)
-		if info, there := root.Stat(f.Name); err != nil && f.Mode == artifacts.Folder && there == nil && info.IsDir() {
-			err = nil // one with files is there
+		err := root.MkdirAll(path.Dir(f.Name), 0o755)
+		if f.Mode == artifacts.Folder {
+			err = root.MkdirAll(f.Name, 0o755) // one with files may be there
+		} else if err == nil {
+			err = root.Rename(path.Join(from, f.Name), f.Name)
 		}
 		if err != nil {
 			return err

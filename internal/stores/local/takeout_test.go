@@ -113,6 +113,9 @@ func TestWriteModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := artifacts.PutBytes(ctx, s.Blobs, nil); err != nil { // as a result with such a tree has it
+		t.Fatal(err)
+	}
 	files := []artifacts.File{{Name: "sub/run", Digest: d, Size: 4, Mode: artifacts.Executable}, {Name: "l", Digest: d, Size: 4, Mode: artifacts.Link, Link: "sub/run"},
 		{Name: "sub/up", Digest: artifacts.Empty, Mode: artifacts.Link, Link: ".."}, {Name: "empty", Digest: artifacts.Empty, Mode: artifacts.Folder}}
 	out := filepath.Join(folder, "out")

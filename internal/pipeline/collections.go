@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
@@ -96,26 +97,17 @@ func elements(v cty.Value) ([]cty.Value, error) {
 
 var only = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
 	list, err := elements(args[0])
-	switch {
-	case err != nil:
-		return cty.NilVal, err
-	case len(list) > 1:
-		return cty.NilVal, fmt.Errorf("it has %d elements: want one or none", len(list))
-	case len(list) == 0:
-		return cty.NullVal(cty.DynamicPseudoType), nil
+	if len(list) > 1 {
+		err = fmt.Errorf("it has %d elements: want one or none", len(list))
 	}
-	return list[0], nil
+	return append(list, cty.NullVal(cty.DynamicPseudoType))[0], err
 }, anyParam("list"))
 
 var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
 	list, err := elements(args[0])
-	if err != nil {
-		return cty.NilVal, err
+	i := slices.IndexFunc(list, args[1].RawEquals)
+	if err == nil && i < 0 {
+		err = errors.New("it does not have that value")
 	}
-	for i, e := range list {
-		if e.RawEquals(args[1]) {
-			return cty.NumberIntVal(int64(i)), nil
-		}
-	}
-	return cty.NilVal, errors.New("it does not have that value")
+	return cty.NumberIntVal(int64(i)), err
 }, anyParam("list"), anyParam("value"))

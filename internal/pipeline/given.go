@@ -149,10 +149,10 @@ func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value,
 		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), maxSource))
 	}
 	text, err := checkedText(f.Name, f.Bytes)
-	if err != nil {
-		return fail(1, err.Error())
+	var v cty.Value
+	if err == nil {
+		v, err = decode(f.Bytes)
 	}
-	v, err := decode([]byte(text))
 	if err != nil {
 		line := 1
 		_, _ = fmt.Sscanf(err.Error(), "line %d:", &line) // where it is known

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/listing"
@@ -124,17 +123,13 @@ func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) p
 
 // digester hashes files, and remembers what it hashed as plans do for local sources.
 func (se *Session) digester(ctx context.Context) func(name string) (step.Pin, error) {
-	open := sync.OnceValues(func() (*lockfile.Sources, error) { return lockfile.Open("", ".", se.MemoFile()) })
 	return func(name string) (step.Pin, error) {
-		src, err := open()
+		src, err := lockfile.Open("", ".", se.MemoFile())
 		if err != nil {
 			return step.Pin{}, err
 		}
-		pin, err := src.LocalFile(ctx, filepath.FromSlash(name))
-		if err == nil {
-			_ = src.Save() // losing it costs only hashing
-		}
-		return pin, err
+		defer func() { _ = src.Save() }() // losing it costs only hashing
+		return src.LocalFile(ctx, filepath.FromSlash(name))
 	}
 }
 

@@ -27,9 +27,10 @@ type conversion struct {
 	top     *stage               // stands for what belongs to no stage
 	stages  []*stage
 	made    []made
-	sources string   // blocks for data that no stage makes
-	failed  error    // the first template without a value
-	notes   []string // what is not taken over
+	shown   map[string][]entry // metrics and plots among them
+	sources string             // blocks for data that no stage makes
+	failed  error              // the first template without a value
+	notes   []string           // what is not taken over
 }
 
 // stage is a stage, or all of one with foreach or matrix.
@@ -64,7 +65,7 @@ func Convert(file string) (text []byte, notes []string, err error) {
 		return nil, nil, err
 	}
 	c := &conversion{dir: filepath.Dir(file), names: map[string]string{"item": "each.value", "key": "each.key"},
-		local: map[string]cty.Value{}, locals: map[string]string{}, top: &stage{list: []instance{{}}}, notes: []string{}}
+		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{list: []instance{{}}}, notes: []string{}}
 	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
@@ -125,7 +126,7 @@ func (c *conversion) note(s *stage, format string, args ...any) {
 // vars, and the values there.
 func (c *conversion) variables(vars []entry) (err error) {
 	own := map[string]any{}
-	if c.exists("params.yaml") {
+	if _, err := c.stat("params.yaml"); err == nil {
 		vars = append(entries("params.yaml"), vars...)
 	}
 	for _, v := range vars {
@@ -160,10 +161,7 @@ func (c *conversion) params(file string) (string, error) {
 	} else if err == nil && !v.Type().IsObjectType() {
 		err = fmt.Errorf("%s has no names at its top", file)
 	}
-	name := label(file)
-	if file == "params.yaml" {
-		name = "params"
-	}
+	name := cmp.Or(map[string]string{"params.yaml": "params"}[file], label(file))
 	c.locals[name], c.local[name] = decoded(file), v
 	return "local." + name, err
 }
@@ -185,9 +183,8 @@ func label(name string) string {
 	return s
 }
 
-func (c *conversion) exists(file string) bool {
-	_, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(file)))
-	return err == nil
+func (c *conversion) stat(file string) (os.FileInfo, error) {
+	return os.Stat(filepath.Join(c.dir, filepath.FromSlash(file)))
 }
 
 // dropped says why keys of a stage are not taken over.
@@ -236,14 +233,16 @@ func (c *conversion) addStage(name string, v any) error {
 			c.note(s, "%s%s", k, dropped[k])
 		}
 	}
-	for _, o := range slices.Concat(entries(s.body["outs"]), entries(s.body["metrics"]), entries(s.body["plots"])) {
-		c.output(s, o)
+	for _, key := range []string{"outs", "metrics", "plots"} {
+		for _, o := range entries(s.body[key]) {
+			c.output(s, key, o)
+		}
 	}
 	return nil
 }
 
 // output adds one of outs, metrics and plots.
-func (c *conversion) output(s *stage, o entry) {
+func (c *conversion) output(s *stage, key string, o entry) {
 	at, ok := c.at(s, o.name)
 	if !ok {
 		c.note(s, "output %s: it is outside the folder of dvc.yaml", o.name)
@@ -251,7 +250,9 @@ func (c *conversion) output(s *stage, o entry) {
 	}
 	s.outs = append(s.outs, at)
 	for _, in := range s.list {
-		c.made = append(c.made, made{s, in.key, c.known(at, in)})
+		m := made{s, in.key, c.known(at, in)}
+		c.made = append(c.made, m)
+		c.shown[key] = append(c.shown[key], entry{name: m.path, options: o.options})
 	}
 	flags, _ := o.options.(map[string]any)
 	for _, k := range []string{"persist", "push", "remote"} {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +55,7 @@ func (c *conversion) others(s *stage, at, known string) {
 			s.inputs[escaped(m.path)] = m.ref() + "[" + quote(m.path) + "]"
 		}
 	}
-	info, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(known)))
+	info, err := c.stat(known)
 	switch {
 	case below && err == nil:
 		c.note(s, "dependency %s: of this folder, what stages leave, and no other files", known)
@@ -97,7 +95,7 @@ func (c *conversion) wants(s *stage) {
 	}
 	for _, f := range slices.Sorted(maps.Keys(wanted)) {
 		at, ok := c.at(s, f)
-		if !ok || !c.exists(at) {
+		if _, err := c.stat(at); !ok || err != nil {
 			c.note(s, "params of %s: there is no such file in the folder of dvc.yaml", f)
 			continue
 		}

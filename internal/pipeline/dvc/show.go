@@ -14,20 +14,9 @@ import (
 // show writes tables of metrics and figures of plots, of stages and of the whole file.
 func (c *conversion) show(top map[string]any) string {
 	var b strings.Builder
-	of := func(key string, show func(at string, options any)) {
-		for _, o := range entries(top[key]) {
-			show(o.name, o.options)
-		}
-		for _, s := range c.stages {
-			for _, in := range s.list {
-				for _, o := range entries(s.body[key]) {
-					at, _ := c.at(s, o.name)
-					show(c.known(at, in), o.options)
-				}
-			}
-		}
+	for _, m := range append(entries(top["metrics"]), c.shown["metrics"]...) {
+		c.metrics(m.name)
 	}
-	of("metrics", func(at string, _ any) { c.metrics(at) })
 	for _, s := range c.stages {
 		if len(s.columns) == 0 {
 			continue
@@ -42,7 +31,9 @@ func (c *conversion) show(top map[string]any) string {
 		}
 		fmt.Fprintf(&b, "]\nrows = [\n%s]\n}\n\n", s.rows.String())
 	}
-	of("plots", func(at string, options any) { c.plot(&b, at, options) })
+	for _, p := range append(entries(top["plots"]), c.shown["plots"]...) {
+		c.plot(&b, p.name, p.options)
+	}
 	return b.String()
 }
 

@@ -50,7 +50,7 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 		}
 		moves, outputs = append(moves, move), append(outputs, `"`+at+`"`)
 	}
-	commands, programs := c.commands(s)
+	commands, programs := c.commands(s, wdir)
 	lines = slices.Concat(lines, commands, moves)
 	if desc, ok := s.body["desc"].(string); ok {
 		fmt.Fprintf(b, "# %s\n", strings.ReplaceAll(strings.TrimSpace(desc), "\n", "\n# "))
@@ -83,7 +83,7 @@ func block(form string, exprs map[string]string) (text string) {
 
 // isFolder says whether an output is a folder, by what is there, by dvc.lock, and by its name.
 func (c *conversion) isFolder(at string) bool {
-	if info, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(at))); err == nil {
+	if info, err := c.stat(at); err == nil {
 		return info.IsDir()
 	}
 	lock, _ := os.ReadFile(filepath.Join(c.dir, "dvc.lock")) // it need not be there
@@ -96,11 +96,10 @@ func (c *conversion) isFolder(at string) bool {
 // leaves are commands that change more than files, and get a shell of their own.
 var leaves = regexp.MustCompile(`\b(cd|pushd|exit|exec|set|export|unset|trap)\b`)
 
-func (c *conversion) commands(s *stage) (commands, programs []string) {
+func (c *conversion) commands(s *stage, wdir string) (commands, programs []string) {
 	for _, cmd := range entries(s.body["cmd"]) {
 		line := strings.TrimSpace(cmd.name)
 		text := c.text(s, line, escapes.Replace)
-		wdir, _ := c.at(s, ".")
 		if wdir != "." {
 			text = `cd "` + wdir + "\"\n" + text
 		}

@@ -28,6 +28,7 @@ var (
 func decodeYAML(text []byte) (cty.Value, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var n, next yaml.Node
+	var doc any
 	err := d.Decode(&n)
 	if errors.Is(err, io.EOF) {
 		return cty.NullVal(cty.DynamicPseudoType), nil
@@ -35,12 +36,9 @@ func decodeYAML(text []byte) (cty.Value, error) {
 	if err == nil {
 		if err = d.Decode(&next); err == nil {
 			return cty.NilVal, fmt.Errorf("line %d: a second document begins here; one is read: split the file", next.Line)
-		} else if errors.Is(err, io.EOF) {
-			err = nil
 		}
 	}
-	var doc any
-	if err == nil {
+	if errors.Is(err, io.EOF) { // there is no second one
 		left := maxElements
 		if err := checkYAML(&n, 0, &left); err != nil {
 			return cty.NilVal, err

@@ -55,6 +55,7 @@ type instance struct {
 type made struct {
 	*stage
 	key, path string
+	ref       string // the expression for all that the instance leaves
 }
 
 // Convert writes the pipeline of a dvc.yaml, which belongs into the same folder, and says what
@@ -250,7 +251,10 @@ func (c *conversion) output(s *stage, key string, o entry) {
 	}
 	s.outs = append(s.outs, at)
 	for _, in := range s.list {
-		m := made{s, in.key, c.known(at, in)}
+		m := made{s, in.key, c.known(at, in), "step.command." + s.label + ".out"}
+		if s.each != "" {
+			m.ref = "step.command." + s.label + "[" + quote(in.key) + "].out"
+		}
 		c.made = append(c.made, m)
 		c.shown[key] = append(c.shown[key], entry{name: m.path, options: o.options})
 	}
@@ -284,12 +288,4 @@ func (c *conversion) maker(at string) (made, bool) {
 		return made{stage: c.top}, false
 	}
 	return c.made[i], true
-}
-
-// ref is the expression for what the instance leaves.
-func (m made) ref() string {
-	if m.each == "" {
-		return "step.command." + m.label + ".out"
-	}
-	return "step.command." + m.label + "[" + quote(m.key) + "].out"
 }

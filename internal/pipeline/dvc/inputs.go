@@ -22,9 +22,9 @@ func (c *conversion) dep(s *stage, name string) {
 	var refs, same, byKey []string // same: each instance reads that with its key
 	for _, in := range s.list {
 		if m, ok := c.maker(c.known(at, in)); ok {
-			refs = append(refs, m.ref())
-			same = append(same, strings.Replace(m.ref(), "["+quote(in.key)+"]", "[each.key]", 1))
-			byKey = append(byKey, quote(in.key)+" = "+m.ref())
+			refs = append(refs, m.ref)
+			same = append(same, strings.Replace(m.ref, "["+quote(in.key)+"]", "[each.key]", 1))
+			byKey = append(byKey, quote(in.key)+" = "+m.ref)
 		}
 	}
 	ref := "{ " + strings.Join(byKey, ", ") + " }[each.key]"
@@ -52,7 +52,7 @@ func (c *conversion) others(s *stage, at, known string) {
 	for _, m := range c.made {
 		if strings.HasPrefix(m.path, known+"/") && m.stage != s {
 			below = true
-			s.inputs[escaped(m.path)] = m.ref() + "[" + quote(m.path) + "]"
+			s.inputs[escaped(m.path)] = m.ref + "[" + quote(m.path) + "]"
 		}
 	}
 	info, err := c.stat(known)
@@ -76,7 +76,7 @@ func (c *conversion) others(s *stage, at, known string) {
 		c.sources += b
 	}
 	file := `["` + path.Base(at) + `"]`
-	if err == nil && info.IsDir() {
+	if c.isFolder(known) {
 		file = ""
 	} else if at != escaped(known) {
 		file = `[basename("` + at + `")]`

@@ -49,7 +49,7 @@ func (c *conversion) metrics(at string) {
 		return
 	}
 	maps.Copy(m.columns, columns)
-	fmt.Fprintf(&m.rows, "{ id = %q, titles = [%s], value = %s, at = %s },\n", label(at), quote(cmp.Or(m.key, m.name)), m.ref(), quote(at+":"))
+	fmt.Fprintf(&m.rows, "{ id = %q, titles = [%s], value = %s, at = %s },\n", label(at), quote(cmp.Or(m.key, m.name)), m.ref, quote(at+":"))
 }
 
 // numbers lists the paths of a document's numbers, and whether each is a whole one.
@@ -80,10 +80,10 @@ func (c *conversion) plot(b *strings.Builder, at string, given any) {
 	drawn := ""
 	switch {
 	case ok && slices.Contains([]string{".png", ".svg", ".pdf"}, path.Ext(at)):
-		drawn = fmt.Sprintf("image = %s[%s]", m.ref(), quote(at))
+		drawn = fmt.Sprintf("image = %s[%s]", m.ref, quote(at))
 	case ok && x != "" && y != "" && rows != "" && slices.Contains([]string{"linear", "simple"}, text("template", "linear")):
 		drawn = fmt.Sprintf("x = { title = %s }\ny = { title = %s }\nseries = [{ id = \"y\", curve = { value = %s, list = %s, x = %s, y = %s } }]",
-			quote(text("x_label", x)), quote(text("y_label", y)), m.ref(), quote(at+":"+rows), quote(x), quote(y))
+			quote(text("x_label", x)), quote(text("y_label", y)), m.ref, quote(at+":"+rows), quote(x), quote(y))
 	default:
 		c.note(c.top, "plot %s: drawn are pictures, and lines of a column x and a column y, of CSV or of JSON that is here", at)
 		return

@@ -81,7 +81,7 @@ func block(form string, exprs map[string]string) (text string) {
 	return "{" + text + "\n}"
 }
 
-// isFolder says whether an output is a folder, by what is there, by dvc.lock, and by its name.
+// isFolder says whether a path is of a folder, by what is there, by dvc.lock, and by its name.
 func (c *conversion) isFolder(at string) bool {
 	if info, err := c.stat(at); err == nil {
 		return info.IsDir()

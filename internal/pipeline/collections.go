@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -37,30 +38,18 @@ func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) 
 // elementType is the type of all elements of a tuple, or of all attributes of an object,
 // if it is one and all is known of the value.
 func elementType(v cty.Value, attributes bool) (one cty.Type, ok bool) {
-	same := func(t cty.Type) bool {
-		if one == cty.NilType {
-			one = t
-		}
-		return t.Equals(one)
-	}
+	var types []cty.Type
 	switch t := v.Type(); {
 	case v.IsMarked() || v.IsNull() || !v.IsKnown():
-		return cty.NilType, false
 	case t.IsTupleType() && !attributes:
-		for _, e := range t.TupleElementTypes() {
-			if !same(e) {
-				return cty.NilType, false
-			}
-		}
+		types = t.TupleElementTypes()
 	case t.IsObjectType() && attributes:
-		for _, e := range t.AttributeTypes() {
-			if !same(e) {
-				return cty.NilType, false
-			}
-		}
+		types = slices.Collect(maps.Values(t.AttributeTypes()))
 	}
-	known := one != cty.NilType && !one.HasDynamicTypes() && v.IsWhollyKnown() && !v.ContainsMarked()
-	return one, known
+	if len(types) == 0 || slices.ContainsFunc(types, func(t cty.Type) bool { return !t.Equals(types[0]) }) {
+		return cty.NilType, false
+	}
+	return types[0], !types[0].HasDynamicTypes() && v.IsWhollyKnown() && !v.ContainsMarked()
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -228,17 +229,11 @@ var distinct = function.New(&function.Spec{
 		}
 		seen := map[int][]cty.Value{}
 		var kept []cty.Value
-	elements:
-		for it := args[0].ElementIterator(); it.Next(); {
-			_, e := it.Element()
-			h := e.Hash()
-			for _, other := range seen[h] {
-				if other.RawEquals(e) {
-					continue elements
-				}
+		for _, e := range args[0].AsValueSlice() {
+			if h := e.Hash(); !slices.ContainsFunc(seen[h], e.RawEquals) {
+				seen[h] = append(seen[h], e)
+				kept = append(kept, e)
 			}
-			seen[h] = append(seen[h], e)
-			kept = append(kept, e)
 		}
 		if len(kept) == 0 {
 			return cty.ListValEmpty(t.ElementType()), nil

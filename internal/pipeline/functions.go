@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -316,11 +317,7 @@ func holdsArtifact(t cty.Type) bool {
 	case t.IsTupleType():
 		return slices.ContainsFunc(t.TupleElementTypes(), holdsArtifact)
 	case t.IsObjectType():
-		for _, a := range t.AttributeTypes() {
-			if holdsArtifact(a) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(t.AttributeTypes())), holdsArtifact)
 	}
 	return false
 }

@@ -78,22 +78,22 @@ Existing files are never overwritten.`,
 
 // initFrom writes a pipeline of a dvc.yaml's stages beside it.
 func (a *app) initFrom(file string) error {
-	from, err := dvc.Convert(file)
+	text, notes, err := dvc.Convert(file)
 	if err != nil {
 		return fault.Input(err)
 	}
 	dir := filepath.Dir(file)
-	wrote, err := starter.Write(map[string][]byte{pipeline.DefaultFile: from.Pipeline}, dir)
+	wrote, err := starter.Write(map[string][]byte{pipeline.DefaultFile: text}, dir)
 	if err != nil {
 		return err
 	}
-	for _, n := range from.Notes {
+	for _, n := range notes {
 		view.Printf(a.Err, "not taken over: %s\n", n)
 	}
-	if n := len(from.Notes); n > 0 {
+	if n := len(notes); n > 0 {
 		view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), pipeline.DefaultFile)
 	}
-	return a.print(map[string]any{"wrote": wrote, "from": from}, func(w io.Writer) { view.Wrote(w, wrote, dir) })
+	return a.print(map[string]any{"wrote": wrote, "not_taken_over": notes}, func(w io.Writer) { view.Wrote(w, wrote, dir) })
 }
 
 // initCorpus writes a study on the corpus in a folder into dir.

@@ -3,7 +3,9 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
@@ -36,30 +38,18 @@ func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) 
 // elementType is the type of all elements of a tuple, or of all attributes of an object,
 // if it is one and all is known of the value.
 func elementType(v cty.Value, attributes bool) (one cty.Type, ok bool) {
-	same := func(t cty.Type) bool {
-		if one == cty.NilType {
-			one = t
-		}
-		return t.Equals(one)
-	}
+	var types []cty.Type
 	switch t := v.Type(); {
 	case v.IsMarked() || v.IsNull() || !v.IsKnown():
-		return cty.NilType, false
 	case t.IsTupleType() && !attributes:
-		for _, e := range t.TupleElementTypes() {
-			if !same(e) {
-				return cty.NilType, false
-			}
-		}
+		types = t.TupleElementTypes()
 	case t.IsObjectType() && attributes:
-		for _, e := range t.AttributeTypes() {
-			if !same(e) {
-				return cty.NilType, false
-			}
-		}
+		types = slices.Collect(maps.Values(t.AttributeTypes()))
 	}
-	known := one != cty.NilType && !one.HasDynamicTypes() && v.IsWhollyKnown() && !v.ContainsMarked()
-	return one, known
+	if len(types) == 0 || slices.ContainsFunc(types, func(t cty.Type) bool { return !t.Equals(types[0]) }) {
+		return cty.NilType, false
+	}
+	return types[0], !types[0].HasDynamicTypes() && v.IsWhollyKnown() && !v.ContainsMarked()
 }
 
 var (
@@ -96,26 +86,17 @@ func elements(v cty.Value) ([]cty.Value, error) {
 
 var only = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
 	list, err := elements(args[0])
-	switch {
-	case err != nil:
-		return cty.NilVal, err
-	case len(list) > 1:
-		return cty.NilVal, fmt.Errorf("it has %d elements: want one or none", len(list))
-	case len(list) == 0:
-		return cty.NullVal(cty.DynamicPseudoType), nil
+	if len(list) > 1 {
+		err = fmt.Errorf("it has %d elements: want one or none", len(list))
 	}
-	return list[0], nil
+	return append(list, cty.NullVal(cty.DynamicPseudoType))[0], err
 }, anyParam("list"))
 
 var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
 	list, err := elements(args[0])
-	if err != nil {
-		return cty.NilVal, err
+	i := slices.IndexFunc(list, args[1].RawEquals)
+	if err == nil && i < 0 {
+		err = errors.New("it does not have that value")
 	}
-	for i, e := range list {
-		if e.RawEquals(args[1]) {
-			return cty.NumberIntVal(int64(i)), nil
-		}
-	}
-	return cty.NilVal, errors.New("it does not have that value")
+	return cty.NumberIntVal(int64(i)), err
 }, anyParam("list"), anyParam("value"))

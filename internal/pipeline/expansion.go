@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,117 +12,105 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// expansion says, before a function is called, whether its result could be far
-// larger than its arguments, or take far longer; nil for functions of which
-// neither is so. Arguments are known, of the right types, and measured.
-func expansion(name string) func(args []cty.Value) *limit {
-	switch name {
-	case "indent":
-		return func(a []cty.Value) *limit {
-			spaces, _ := a[0].AsBigFloat().Float64()
-			return bytesOf("indent", float64(length64(a[1]))+spaces*float64(1+strings.Count(a[1].AsString(), "\n")))
-		}
-	case "format":
-		return func(a []cty.Value) *limit { return formatted("format", a) }
-	case "formatlist":
-		return func(a []cty.Value) *limit {
-			n := 1
-			for _, v := range a[1:] {
-				if v.CanIterateElements() {
-					n = max(n, v.LengthInt())
-				}
+// expansions say, before a function is called, whether its result could be far
+// larger than its arguments, or take far longer. Arguments are known, of the right
+// types, and measured.
+var expansions = map[string]func(args []cty.Value) *limit{
+	"indent": func(a []cty.Value) *limit {
+		spaces, _ := a[0].AsBigFloat().Float64()
+		return bytesOf("indent", float64(length64(a[1]))+spaces*float64(1+strings.Count(a[1].AsString(), "\n")))
+	},
+	"format": func(a []cty.Value) *limit { return formatted("format", a) },
+	"formatlist": func(a []cty.Value) *limit {
+		n := 1
+		for _, v := range a[1:] {
+			if v.CanIterateElements() {
+				n = max(n, v.LengthInt())
 			}
-			if err := formatted("formatlist", a); err != nil {
+		}
+		if err := formatted("formatlist", a); err != nil {
+			return err
+		}
+		return bytesOf("formatlist", float64(n)*float64(length64(a[0])))
+	},
+	"join": func(a []cty.Value) *limit {
+		n, bytes := 0, int64(0)
+		for _, v := range a[1:] {
+			s, err := measure(v)
+			if err != nil {
 				return err
 			}
-			return bytesOf("formatlist", float64(n)*float64(length64(a[0])))
+			n, bytes = n+v.LengthInt(), bytes+s.bytes
 		}
-	case "join":
-		return func(a []cty.Value) *limit {
-			n, bytes := 0, int64(0)
-			for _, v := range a[1:] {
-				s, err := measure(v)
-				if err != nil {
-					return err
-				}
-				n, bytes = n+v.LengthInt(), bytes+s.bytes
+		return bytesOf("join", float64(bytes)+float64(n)*float64(length64(a[0])))
+	},
+	"replace": func(a []cty.Value) *limit {
+		text, part, by := a[0].AsString(), a[1].AsString(), a[2].AsString()
+		return bytesOf("replace", float64(len(text))+float64(strings.Count(text, part))*float64(len(by)))
+	},
+	"regex": func(a []cty.Value) *limit { return searched("regex", a[0], a[1]) },
+	"regexall": func(a []cty.Value) *limit {
+		if err := searched("regexall", a[0], a[1]); err != nil {
+			return err
+		}
+		return elementsOf("regexall", float64(matches(a[0], a[1])))
+	},
+	"regexreplace": func(a []cty.Value) *limit {
+		if err := searched("regexreplace", a[1], a[0]); err != nil {
+			return err
+		}
+		by, n := a[2].AsString(), matches(a[1], a[0])
+		return bytesOf("regexreplace", float64(length64(a[0]))*float64(1+strings.Count(by, "$"))+float64(n)*float64(len(by)))
+	},
+	"setproduct": func(a []cty.Value) *limit {
+		n := float64(len(a))
+		for _, v := range a {
+			if v.CanIterateElements() {
+				n *= float64(v.LengthInt())
 			}
-			return bytesOf("join", float64(bytes)+float64(n)*float64(length64(a[0])))
 		}
-	case "replace":
-		return func(a []cty.Value) *limit {
-			text, part, by := a[0].AsString(), a[1].AsString(), a[2].AsString()
-			return bytesOf("replace", float64(len(text))+float64(strings.Count(text, part))*float64(len(by)))
+		return elementsOf("setproduct", n)
+	},
+	"split": func(a []cty.Value) *limit {
+		return elementsOf("split", float64(strings.Count(a[1].AsString(), a[0].AsString())))
+	},
+	"csvdecode":  structured("csvdecode", ",", "\n"),
+	"yamldecode": structured("yamldecode", "\n", ",", "[", "{", "- ", ": "),
+	"tomldecode": structured("tomldecode", "\n", ",", "[", "{"),
+	"jsondecode": func(a []cty.Value) *limit {
+		if err := deep(a[0].AsString()); err != nil {
+			return err
 		}
-	case "regex":
-		return func(a []cty.Value) *limit { return searched("regex", a[0], a[1]) }
-	case "regexall":
-		return func(a []cty.Value) *limit {
-			if err := searched("regexall", a[0], a[1]); err != nil {
-				return err
-			}
-			return elementsOf("regexall", float64(matches(a[0], a[1])))
+		return structured("jsondecode", ",", "[", "{")(a)
+	},
+	"parseint": numeral,
+	"tonumber": numeral,
+	"pow": func(a []cty.Value) *limit {
+		x, _ := a[0].AsBigFloat().Float64()
+		y, _ := a[1].AsBigFloat().Float64()
+		if math.IsInf(math.Pow(x, y), 0) {
+			return over("Number out of range", "pow() would make a number that is too large.")
 		}
-	case "regexreplace":
-		return func(a []cty.Value) *limit {
-			if err := searched("regexreplace", a[1], a[0]); err != nil {
-				return err
-			}
-			by, n := a[2].AsString(), matches(a[1], a[0])
-			return bytesOf("regexreplace", float64(length64(a[0]))*float64(1+strings.Count(by, "$"))+float64(n)*float64(len(by)))
+		return nil
+	},
+}
+
+// structured is the expansion of a decoder, by the marks that begin elements.
+func structured(name string, marks ...string) func(a []cty.Value) *limit {
+	return func(a []cty.Value) *limit {
+		n := 0
+		for _, c := range marks {
+			n += strings.Count(a[0].AsString(), c)
 		}
-	case "setproduct":
-		return func(a []cty.Value) *limit {
-			n := float64(len(a))
-			for _, v := range a {
-				if v.CanIterateElements() {
-					n *= float64(v.LengthInt())
-				}
-			}
-			return elementsOf("setproduct", n)
-		}
-	case "split":
-		return func(a []cty.Value) *limit {
-			return elementsOf("split", float64(strings.Count(a[1].AsString(), a[0].AsString())))
-		}
-	case "csvdecode":
-		return func(a []cty.Value) *limit {
-			return elementsOf("csvdecode", float64(strings.Count(a[0].AsString(), ",")+strings.Count(a[0].AsString(), "\n")))
-		}
-	case "jsondecode":
-		return func(a []cty.Value) *limit {
-			s := a[0].AsString()
-			if err := deep(s); err != nil {
-				return err
-			}
-			return elementsOf("jsondecode", float64(strings.Count(s, ",")+strings.Count(s, "[")+strings.Count(s, "{")))
-		}
-	case "yamldecode", "tomldecode":
-		return func(a []cty.Value) *limit {
-			n := 0
-			for _, c := range []string{"\n", ",", "[", "{", "- ", ": "} {
-				n += strings.Count(a[0].AsString(), c)
-			}
-			return elementsOf(name, float64(n))
-		}
-	case "parseint", "tonumber":
-		return func(a []cty.Value) *limit {
-			if a[0].Type() != cty.String {
-				return nil
-			}
-			return longNumber(a[0].AsString())
-		}
-	case "pow":
-		return func(a []cty.Value) *limit {
-			x, _ := a[0].AsBigFloat().Float64()
-			y, _ := a[1].AsBigFloat().Float64()
-			if math.IsInf(math.Pow(x, y), 0) {
-				return over("Number out of range", "pow() would make a number that is too large.")
-			}
-			return nil
-		}
+		return elementsOf(name, float64(n))
 	}
-	return nil
+}
+
+func numeral(a []cty.Value) *limit {
+	if a[0].Type() != cty.String {
+		return nil
+	}
+	return longNumber(a[0].AsString())
 }
 
 func length64(v cty.Value) int64 {
@@ -240,17 +229,11 @@ var distinct = function.New(&function.Spec{
 		}
 		seen := map[int][]cty.Value{}
 		var kept []cty.Value
-	elements:
-		for it := args[0].ElementIterator(); it.Next(); {
-			_, e := it.Element()
-			h := e.Hash()
-			for _, other := range seen[h] {
-				if other.RawEquals(e) {
-					continue elements
-				}
+		for _, e := range args[0].AsValueSlice() {
+			if h := e.Hash(); !slices.ContainsFunc(seen[h], e.RawEquals) {
+				seen[h] = append(seen[h], e)
+				kept = append(kept, e)
 			}
-			seen[h] = append(seen[h], e)
-			kept = append(kept, e)
 		}
 		if len(kept) == 0 {
 			return cty.ListValEmpty(t.ElementType()), nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/gocty"
 
 	"github.com/redsi/redsi/internal/system/filetype"
 )
@@ -52,46 +53,44 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b, nil
 }
 
-// outside is what functions learn of files.
-type outside struct {
-	read   func(name string) ([]byte, error)
-	list   func(folder, pattern string) ([]string, error)
-	digest func(name string) (string, error)
-	render func(name string, vars cty.Value) (string, error)
-}
-
 // fileFuncs are the functions that read files.
 type fileFuncs struct{ text, base64, list, digest, template function.Function }
 
-func fileFunctions(o outside) fileFuncs {
-	of := func(use func(name string) (string, error)) function.Function {
+// fileFuncs are those of a folder.
+func (l *loader) fileFuncs(dir string) fileFuncs {
+	of := func(use func(dir, name string) (string, error)) function.Function {
 		return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
-			s, err := use(args[0].AsString())
+			s, err := use(dir, args[0].AsString())
 			return cty.StringVal(s), err
 		}, textParam("path"))
 	}
 	return fileFuncs{
-		text: of(func(name string) (string, error) {
-			b, err := o.read(name)
-			if err != nil {
-				return "", err
-			}
-			return checkedText(name, b)
-		}),
-		base64: of(func(name string) (string, error) {
-			b, err := o.read(name)
+		text:   of(l.textBeside),
+		digest: of(l.digestBeside),
+		base64: of(func(dir, name string) (string, error) {
+			b, err := l.readBeside(dir, name)
 			return base64.StdEncoding.EncodeToString(b), err
 		}),
-		digest: of(func(name string) (string, error) { return o.digest(name) }),
 		list: valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
-			names, err := o.list(args[0].AsString(), args[1].AsString())
-			return textList(names), err
+			names, err := l.listBeside(dir, args[0].AsString(), args[1].AsString())
+			if err != nil {
+				return cty.NilVal, err
+			}
+			return gocty.ToCtyValue(append([]string{}, names...), cty.List(cty.String))
 		}, textParam("folder"), textParam("pattern")),
 		template: valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
-			s, err := o.render(args[0].AsString(), args[1])
+			s, err := l.render(dir, args[0].AsString(), args[1])
 			return cty.StringVal(s), err
 		}, textParam("path"), anyParam("vars")),
 	}
+}
+
+func (l *loader) textBeside(dir, name string) (string, error) {
+	b, err := l.readBeside(dir, name)
+	if err != nil {
+		return "", err
+	}
+	return checkedText(name, b)
 }
 
 // checkedText is the text of a file that expressions can have.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-	"github.com/zclconf/go-cty/cty"
 )
 
 // Found is what a pipeline knows of files whose bytes it does not carry.
@@ -52,18 +51,14 @@ func List(folder, pattern string) ([]string, error) {
 	}
 	defer root.Close()
 	names := []string{}
-	err = doublestar.GlobWalk(root.FS(), pattern, func(name string, d fs.DirEntry) error {
-		if d.Type()&fs.ModeSymlink != 0 { // the library has found out that it is no folder
-			info, err := root.Stat(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("%s is a link to a file that does not exist", path.Join(folder, name))
-			}
-			if err != nil {
-				return err
-			}
-			d = fs.FileInfoToDirEntry(info)
-		}
-		if d.Type().IsRegular() && Matches(pattern, name) {
+	err = doublestar.GlobWalk(root.FS(), pattern, func(name string, _ fs.DirEntry) error {
+		info, err := root.Stat(name) // of what a link leads to
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s is a link to a file that does not exist", path.Join(folder, name))
+		case err != nil:
+			return err
+		case info.Mode().IsRegular() && Matches(pattern, name):
 			names = append(names, name)
 		}
 		if len(names) > maxListed {
@@ -132,15 +127,4 @@ func (l *loader) digestBeside(dir, name string) (string, error) {
 	}
 	l.found.Digests[full] = sum
 	return sum, nil
-}
-
-func textList(names []string) cty.Value {
-	if len(names) == 0 {
-		return cty.ListValEmpty(cty.String)
-	}
-	list := make([]cty.Value, len(names))
-	for i, n := range names {
-		list[i] = cty.StringVal(n)
-	}
-	return cty.ListVal(list)
 }

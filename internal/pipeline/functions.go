@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -153,7 +155,7 @@ func library(files fileFuncs) []group {
 // Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
-	for _, g := range library(fileFunctions(outside{})) {
+	for _, g := range library((*loader)(nil).fileFuncs("")) {
 		for _, e := range g.entries {
 			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
 		}
@@ -167,13 +169,7 @@ func (l *loader) functions(dir string) funcs {
 		return f
 	}
 	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
-	files := fileFunctions(outside{
-		read:   func(name string) ([]byte, error) { return l.readBeside(dir, name) },
-		list:   func(folder, pattern string) ([]string, error) { return l.listBeside(dir, folder, pattern) },
-		digest: func(name string) (string, error) { return l.digestBeside(dir, name) },
-		render: func(name string, vars cty.Value) (string, error) { return l.render(dir, name, vars) },
-	})
-	for _, g := range library(files) {
+	for _, g := range library(l.fileFuncs(dir)) {
 		for _, e := range g.entries {
 			switch e.name {
 			case "try", "can":
@@ -263,47 +259,35 @@ var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, erro
 }, textParam("text"))
 
 func affix(name string, has func(s, affix string) bool) function.Function {
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "str", Type: cty.String}, {Name: name, Type: cty.String}},
-		Type:   function.StaticReturnType(cty.Bool),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			return cty.BoolVal(has(args[0].AsString(), args[1].AsString())), nil
-		},
-	})
+	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+		return cty.BoolVal(has(args[0].AsString(), args[1].AsString())), nil
+	}, textParam("str"), textParam(name))
 }
 
 // length is the library's, and counts the characters of a string too.
-var length = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowDynamicType: true}},
-	Type:   function.StaticReturnType(cty.Number),
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		v := args[0]
-		switch {
-		case v.Type() == cty.String:
-			return stdlib.Strlen(v)
-		case v.Type().IsObjectType():
-			return cty.NumberIntVal(int64(v.LengthInt())), nil
-		case !v.CanIterateElements():
-			return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "a %s has no length", v.Type().FriendlyName())
-		}
-		return stdlib.Length(v)
-	},
-})
+var length = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	v := args[0]
+	switch {
+	case v.Type() == cty.String:
+		return stdlib.Strlen(v)
+	case v.Type().IsObjectType():
+		return cty.NumberIntVal(int64(v.LengthInt())), nil
+	case !v.CanIterateElements():
+		return cty.NilVal, fmt.Errorf("a %s has no length", v.Type().FriendlyName())
+	}
+	return stdlib.Length(v)
+}, anyParam("value"))
 
-var sum = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Number)}},
-	Type:   function.StaticReturnType(cty.Number),
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		total := cty.Zero
-		for _, v := range args[0].AsValueSlice() {
-			if v.IsNull() {
-				return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "the list has a null")
-			}
-			total = total.Add(v)
+var sum = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	total := cty.Zero
+	for _, v := range args[0].AsValueSlice() {
+		if v.IsNull() {
+			return cty.NilVal, errors.New("the list has a null")
 		}
-		return total, nil
-	},
-})
+		total = total.Add(v)
+	}
+	return total, nil
+}, function.Parameter{Name: "list", Type: cty.List(cty.Number)})
 
 var (
 	allTrue = quantifier(cty.True, cty.Value.And)
@@ -312,20 +296,16 @@ var (
 
 // quantifier folds a list of conditions, as Terraform's functions do.
 func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.Function {
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
-		Type:   function.StaticReturnType(cty.Bool),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			out := ofNone
-			for _, v := range args[0].AsValueSlice() {
-				if v.IsNull() {
-					v = cty.False
-				}
-				out = fold(out, v)
+	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+		out := ofNone
+		for _, v := range args[0].AsValueSlice() {
+			if v.IsNull() {
+				v = cty.False
 			}
-			return out, nil
-		},
-	})
+			out = fold(out, v)
+		}
+		return out, nil
+	}, function.Parameter{Name: "list", Type: cty.List(cty.Bool)})
 }
 
 func holdsArtifact(t cty.Type) bool {
@@ -337,11 +317,7 @@ func holdsArtifact(t cty.Type) bool {
 	case t.IsTupleType():
 		return slices.ContainsFunc(t.TupleElementTypes(), holdsArtifact)
 	case t.IsObjectType():
-		for _, a := range t.AttributeTypes() {
-			if holdsArtifact(a) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(t.AttributeTypes())), holdsArtifact)
 	}
 	return false
 }

@@ -1,11 +1,10 @@
 package pipeline
 
 import (
-	"bytes"
+	"bufio"
 	"fmt"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -140,9 +139,6 @@ func (l *loader) variableFile(f File) []given {
 	return gs
 }
 
-// lineNamed finds the line that an error of decodeYAML and decodeTOML begins with.
-var lineNamed = regexp.MustCompile(`^line (\d+): `)
-
 // dataFile is variableFile for formats of other tools.
 func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value, error)) (gs []given) {
 	fail := func(line int, detail string) []given {
@@ -153,17 +149,14 @@ func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value,
 		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), maxSource))
 	}
 	text, err := checkedText(f.Name, f.Bytes)
-	if err != nil {
-		return fail(1, err.Error())
+	var v cty.Value
+	if err == nil {
+		v, err = decode(f.Bytes)
 	}
-	v, err := decode([]byte(text))
 	if err != nil {
-		line, detail := 1, err.Error()
-		if m := lineNamed.FindStringSubmatch(detail); m != nil {
-			line, _ = strconv.Atoi(m[1])
-			detail = detail[len(m[0]):]
-		}
-		return fail(line, detail)
+		line := 1
+		_, _ = fmt.Sscanf(err.Error(), "line %d:", &line) // where it is known
+		return fail(line, err.Error())
 	}
 	if v.IsNull() { // it is empty
 		return nil
@@ -184,12 +177,11 @@ func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value,
 
 // lineRange is a whole line, from 1, of a file.
 func lineRange(f File, line int) hcl.Range {
-	start := 0
-	for range line - 1 {
-		start += 1 + bytes.IndexByte(f.Bytes[start:], '\n')
+	s := hcl.NewRangeScanner(f.Bytes, f.Name, bufio.ScanLines)
+	for range line {
+		s.Scan()
 	}
-	text, _, _ := bytes.Cut(f.Bytes[start:], []byte("\n"))
-	return hcl.Range{Filename: f.Name, Start: hcl.Pos{Line: line, Column: 1, Byte: start}, End: hcl.Pos{Line: line, Column: 1 + len(text), Byte: start + len(text)}}
+	return s.Range()
 }
 
 // value converts what was given to the variable's type.

@@ -190,7 +190,7 @@ func (m *meter) limit(n hclsyntax.Node) {
 // bounded is a function that counts what it makes, and that is not called if its
 // result would be too large. Everything else about its arguments is left to it.
 func (m *meter) bounded(name string, f function.Function) function.Function {
-	guard := expansion(name)
+	guard := expansions[name]
 	params := f.Params()
 	for i := range params {
 		params[i] = anything(params[i])

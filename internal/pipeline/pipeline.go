@@ -237,6 +237,8 @@ type session struct {
 
 	now *awaited // by what is being evaluated; nil outside of nodes
 
+	rendering bool // a template of templatefile()
+
 	beside map[string]bool // whether files that programs are given as arguments exist
 
 	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of

@@ -117,14 +117,10 @@ func (l *loader) wholeVariable(v cty.Value) (string, bool) {
 }
 
 // nonsensitive lets a yes or no about a sensitive value out.
-var nonsensitive = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "condition", Type: cty.Bool, AllowMarked: true}},
-	Type:   function.StaticReturnType(cty.Bool),
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		v, _ := args[0].Unmark()
-		return v, nil
-	},
-})
+var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+	v, _ := args[0].Unmark()
+	return v, nil
+}, function.Parameter{Name: "condition", Type: cty.Bool, AllowMarked: true})
 
 // hideText is a text from outside as diagnostics quote it.
 func (l *loader) hideText(name, value string) string {

@@ -1,39 +1,30 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-	"github.com/zclconf/go-cty/cty/function"
 )
-
-// noNesting stands for templatefile() in a template, which would not end.
-var noNesting = function.New(&function.Spec{
-	VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true},
-	Type: func([]cty.Value) (cty.Type, error) {
-		return cty.String, errors.New("a template cannot use templatefile(): give it the text of the other one as a variable")
-	},
-})
 
 // render is templatefile(): a template sees its variables and the functions, nothing else.
 func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 	if t := vars.Type(); !t.IsObjectType() && !t.IsMapType() {
 		return "", errors.New(`its variables are an object: { name = "value" }`)
 	}
-	b, err := l.readBeside(dir, name)
+	if l.rendering {
+		return "", errors.New("a template cannot use templatefile(): give it the text of the other one as a variable")
+	}
+	text, err := l.textBeside(dir, name)
 	if err != nil {
 		return "", err
 	}
-	text, err := checkedText(name, b)
-	if err != nil {
-		return "", err
-	}
+	b := []byte(text)
 	if err := l.meter.spend(int64(len(b))/64, 0); err != nil {
 		return "", err
 	}
@@ -45,13 +36,12 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 	if d := wild(tokens); d != nil {
 		return "", &told{d}
 	}
-	e, ds := hclsyntax.ParseTemplate([]byte(text), full, hcl.InitialPos)
+	e, ds := hclsyntax.ParseTemplate(b, full, hcl.InitialPos)
 	if ds.HasErrors() {
 		return "", &told{ds[0]}
 	}
 	l.rewriteNode(e)
-	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: maps.Clone(l.functions(dir).all)}
-	ctx.Functions["templatefile"] = noNesting
+	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: l.functions(dir).all}
 	wrong := func(rng hcl.Range, summary, format string, args ...any) error {
 		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}}
 	}
@@ -60,12 +50,11 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 			return "", wrong(tr.SourceRange(), "Unknown variable", "This call of templatefile() gives no %q; it gives: %s. A dollar sign before a brace is written $${.", root, strings.Join(sortedKeys(ctx.Variables), ", "))
 		}
 	}
+	l.rendering = true // one within another might not end
 	v, ds := e.Value(ctx)
+	l.rendering = false
 	if ds.HasErrors() {
-		d := ds[0]
-		if x := limits(d); x != nil {
-			d = x
-		}
+		d := cmp.Or(limits(ds[0]), ds[0])
 		return "", wrong(*d.Subject, d.Summary, "%s", d.Detail)
 	}
 	if v, err = convert.Convert(v, cty.String); err != nil || v.IsNull() {

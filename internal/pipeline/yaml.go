@@ -28,6 +28,7 @@ var (
 func decodeYAML(text []byte) (cty.Value, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var n, next yaml.Node
+	var doc any
 	err := d.Decode(&n)
 	if errors.Is(err, io.EOF) {
 		return cty.NullVal(cty.DynamicPseudoType), nil
@@ -35,14 +36,11 @@ func decodeYAML(text []byte) (cty.Value, error) {
 	if err == nil {
 		if err = d.Decode(&next); err == nil {
 			return cty.NilVal, fmt.Errorf("line %d: a second document begins here; one is read: split the file", next.Line)
-		} else if errors.Is(err, io.EOF) {
-			err = nil
 		}
 	}
-	var doc any
-	if err == nil {
-		r := yamlReader{left: maxElements}
-		if err := r.check(&n, 0); err != nil {
+	if errors.Is(err, io.EOF) { // there is no second one
+		left := maxElements
+		if err := checkYAML(&n, 0, &left); err != nil {
 			return cty.NilVal, err
 		}
 		err = n.Decode(&doc)
@@ -72,22 +70,19 @@ func jsonValue(doc any) (cty.Value, error) {
 	return stdlib.JSONDecode(cty.StringVal(string(b)))
 }
 
-// yamlReader counts what a document stands for: few anchors and aliases can be more than any
-// machine has.
-type yamlReader struct{ left int }
-
-// check refuses what is not read, and makes texts of what the library takes for more.
-func (r *yamlReader) check(n *yaml.Node, nested int) error {
-	r.left -= 1 + len(n.Value)/16
+// checkYAML refuses what is not read, and makes texts of what the library takes for more. It
+// counts what a document stands for: few anchors and aliases can be more than any machine has.
+func checkYAML(n *yaml.Node, nested int, left *int) error {
+	*left -= 1 + len(n.Value)/16
 	switch {
-	case r.left < 0:
+	case *left < 0:
 		return over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
 	case nested > maxNested:
 		return over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
 	case n.Style&yaml.TaggedStyle != 0:
 		return fmt.Errorf("line %d: tags such as %s are not read", n.Line, n.Tag)
 	case n.Kind == yaml.AliasNode:
-		return r.check(n.Alias, nested+1)
+		return checkYAML(n.Alias, nested+1, left)
 	case n.Tag == "!!timestamp", n.Tag == "!!int" && strings.Contains(n.Value, "_"):
 		n.Tag = "!!str"
 	case n.Tag == "!!int":
@@ -102,7 +97,7 @@ func (r *yamlReader) check(n *yaml.Node, nested int) error {
 			}
 			key.Tag = "!!str"
 		}
-		if err := r.check(c, nested+1); err != nil {
+		if err := checkYAML(c, nested+1, left); err != nil {
 			return err
 		}
 	}

@@ -45,12 +45,12 @@ func TestConvert(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out, err := Convert(filepath.Join(dir, "dvc.yaml"))
+			text, notes, err := Convert(filepath.Join(dir, "dvc.yaml"))
 			got := map[string]string{}
 			if err != nil {
 				got["notes"] = strings.ReplaceAll(err.Error(), dir+"/", "") + "\n"
 			} else {
-				got = map[string]string{"pipelines.hcl": string(out.Pipeline), "notes": strings.Join(append(out.Notes, ""), "\n")}
+				got = map[string]string{"pipelines.hcl": string(text), "notes": strings.Join(append(notes, ""), "\n")}
 			}
 			if *update {
 				a.Files = given
@@ -68,7 +68,7 @@ func TestConvert(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, ds := pipeline.Load(map[string][]byte{filepath.Join(dir, "pipelines.hcl"): out.Pipeline}, pipeline.Options{Registry: kinds.Registry(),
+			_, ds := pipeline.Load(map[string][]byte{filepath.Join(dir, "pipelines.hcl"): text}, pipeline.Options{Registry: kinds.Registry(),
 				ReadFile: pipeline.ReadFile, List: pipeline.List, Lint: true})
 			for _, d := range ds.List {
 				t.Errorf("%s: %s: %s", d.Subject, d.Summary, d.Detail)

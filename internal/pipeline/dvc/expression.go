@@ -1,6 +1,7 @@
 package dvc
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -40,57 +42,47 @@ func (c *conversion) plain(expr string) (out any, err error) {
 }
 
 var (
-	template = regexp.MustCompile(`\\?\$\{\s*([\w-]+)([^{}]*?)\s*\}`)
-	word     = regexp.MustCompile(`^[A-Za-z_][\w-]*$`)
+	template = regexp.MustCompile(`(\\*)\$+\{\s*([\w-]+)([^{}]*?)\s*\}`) // escaped, or as it is
 	escapes  = strings.NewReplacer("${", "$${", "%{", "%%{")
 )
 
 // reference is the expression for a name in a template: train.lr, item, item.sizes[0]. One
 // without a value ends the conversion, as DVC refuses it.
 func (c *conversion) reference(s *stage, root, rest string) string {
-	each := cty.NilVal
-	if s != nil {
-		each = s.list[0].each
-	}
 	expr := c.names[root] + rest
-	v, err := c.value(expr, each)
+	v, err := c.value(expr, s.list[0].each)
 	switch t := v.Type(); {
 	case err != nil:
 	case t.IsObjectType(): // an option for each entry, as DVC writes them
 		expr = fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} ${v}" if v != false])`, expr)
-		_, err = c.value(expr, each)
+		_, err = c.value(expr, s.list[0].each)
 	case t.IsTupleType():
 		expr = `join(" ", ` + expr + ")"
 	}
-	if err != nil && c.failed == nil {
-		c.failed = fmt.Errorf("${%s%s} has no value, or none that can stand in a text", root, rest)
+	if err != nil {
+		c.failed = cmp.Or(c.failed, fmt.Errorf("${%s%s} has no value, or none that can stand in a text", root, rest))
 	}
 	return expr
 }
 
 // text writes a text in which templates are references; escape is for what is around them.
 func (c *conversion) text(s *stage, text string, escape func(string) string) string {
-	var b strings.Builder
-	at := 0
-	for _, m := range template.FindAllStringSubmatchIndex(text, -1) {
-		b.WriteString(escape(text[at:m[0]]))
-		whole := text[m[0]:m[1]]
-		at = m[1]
-		if shell, ok := strings.CutPrefix(whole, `\`); ok {
-			b.WriteString(escape(shell))
-		} else {
-			b.WriteString("${" + c.reference(s, text[m[2]:m[3]], text[m[4]:m[5]]) + "}")
+	return template.ReplaceAllStringFunc(escape(text), func(found string) string {
+		m := template.FindStringSubmatch(found)
+		if m[1] != "" { // it is the shell's
+			return strings.TrimLeft(found, `\`)
 		}
-	}
-	return b.String() + escape(text[at:])
-}
-
-// quoted is a text in quotes.
-func (c *conversion) quoted(s *stage, text string) string {
-	return `"` + c.text(s, text, func(t string) string { q := quote(t); return q[1 : len(q)-1] }) + `"`
+		return "${" + c.reference(s, m[2], m[3]) + "}"
+	})
 }
 
 func quote(s string) string { return escapes.Replace(fmt.Sprintf("%q", s)) }
+
+// escaped is a text within quotes.
+func escaped(s string) string {
+	q := quote(s)
+	return q[1 : len(q)-1]
+}
 
 // raw is an expression among values of dvc.yaml.
 type raw string
@@ -102,8 +94,8 @@ func (c *conversion) literal(s *stage, v any) string {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			name := k
-			if !word.MatchString(k) {
-				name = c.quoted(s, k)
+			if !hclsyntax.ValidIdentifier(k) {
+				name = `"` + c.text(s, k, escaped) + `"`
 			}
 			parts = append(parts, name+" = "+c.literal(s, v[k]))
 		}
@@ -114,39 +106,36 @@ func (c *conversion) literal(s *stage, v any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
-		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && c.names[m[1]] != "" { // a value of any type
-			return c.names[m[1]] + m[2]
+		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && c.names[m[2]] != "" { // a value of any type
+			return c.names[m[2]] + m[3]
 		}
-		return c.quoted(s, v)
+		return `"` + c.text(s, v, escaped) + `"`
 	case nil:
 		return "null"
 	}
 	return fmt.Sprint(v)
 }
 
-// entries are the elements of a list, or a single value as one; the entries of a mapping as
-// mappings of one.
-func entries(v any) (list []any) {
+// entry is one of a list or mapping, such as "model.pkl" or { "model.pkl": OPTIONS }.
+type entry struct {
+	name    string
+	options any
+	bare    bool // there is no mapping
+}
+
+func entries(v any) (list []entry) {
 	switch v := v.(type) {
 	case nil:
 	case []any:
-		return v
+		for _, e := range v {
+			list = append(list, entries(e)...)
+		}
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			list = append(list, map[string]any{k: v[k]})
+			list = append(list, entry{name: k, options: v[k]})
 		}
 	default:
-		list = []any{v}
+		list = []entry{{name: fmt.Sprint(v), bare: true}}
 	}
 	return list
-}
-
-// named is an entry such as "model.pkl" or { "model.pkl": OPTIONS }.
-func named(v any) (string, any) {
-	if o, ok := v.(map[string]any); ok {
-		for name, options := range o {
-			return name, options
-		}
-	}
-	return fmt.Sprint(v), nil
 }

@@ -6,7 +6,6 @@ package journal
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -125,28 +124,23 @@ func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 // addPieces takes what a record says about the steps of blocks of which it is not known yet
 // which steps they have: their number, and what all of them took.
 func (j *Journal) addPieces(rec *workflows.RunRecord, v *plan.Preview) (found int) {
-	took, count := map[string]time.Duration{}, map[string]int{}
-	for _, s := range v.Plan.Steps {
-		if _, any := strings.CutSuffix(s.Address, pipeline.AnyInstance); any {
-			count[s.Address] = 0
-		}
-	}
-	if len(count) == 0 {
+	if !v.Plan.Pending() {
 		return 0
 	}
+	took, count := map[string]time.Duration{}, map[string]int{}
 	for _, old := range rec.Steps {
-		any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance
-		if _, asked := count[any]; asked && (old.Outcome == workflows.Hit || old.Outcome == workflows.Ran) {
+		if any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance; old.Outcome == workflows.Hit || old.Outcome == workflows.Ran {
 			count[any]++
 			took[any] += time.Duration(old.TookS * float64(time.Second))
 		}
 	}
-	for any, n := range count {
-		if n == 0 {
+	for _, s := range v.Plan.Steps {
+		any := s.Address
+		if count[any] == 0 {
 			continue
 		}
 		if j.Pieces[any] == 0 {
-			j.Pieces[any] = n
+			j.Pieces[any] = count[any]
 			found++
 		}
 		j.spent[any] = append(j.spent[any], spending{artifacts.Sum([]byte(any + rec.RunID)), took[any]})

@@ -151,12 +151,8 @@ func (c *Files) LocalFile(ctx context.Context, base, name string, here func(ctx 
 func (c *Files) Listing(folder, pattern string) ([]string, error) {
 	below := c.commit.Below(folder)
 	if len(below) == 0 {
-		names, err := pipeline.List(folder, pattern)
-		if err != nil {
-			return nil, err
-		}
 		c.here[folder] = true
-		return names, nil
+		return pipeline.List(folder, pattern)
 	}
 	return slices.DeleteFunc(below, func(name string) bool {
 		return !pipeline.Matches(pattern, name) || !c.commit.Has(path.Join(filepath.ToSlash(folder), name))

@@ -37,7 +37,7 @@ func TestImageFormat(t *testing.T) {
 		{"step,loss\n1,2\n", "", ""},
 		{"", "", ""},
 	} {
-		format, err := ImageFormat(strings.NewReader(c.bytes))
+		format, err := ImageFormat(strings.NewReader(c.bytes), int64(len(c.bytes)))
 		if format != c.format || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%.60q: %q, %v", c.bytes, format, err)
 		}

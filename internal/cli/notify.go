@@ -65,10 +65,8 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 			}
 		}
 	}
-	b, err := json.Marshal(n)
-	if err == nil {
-		err = tell(ctx, to, b)
-	}
+	b, _ := json.Marshal(n) // it can be: it is texts and numbers
+	err = tell(ctx, to, b)
 	if err != nil && readers.Pause(ctx, notifyAgain) == nil {
 		err = tell(ctx, to, b)
 	}

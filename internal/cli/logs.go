@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/steplog"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -128,16 +129,13 @@ func (a *app) followLog(ctx context.Context, target string) error {
 // followShort reads the -f of `logs`, which is --file, as --follow where a step or nothing comes
 // after it.
 func followShort(args []string) []string {
-	verb := slices.IndexFunc(args, func(arg string) bool { return arg == "logs" })
+	verb := slices.Index(args, "logs")
+	blocks := []string{"step", "source", "table", "figure"}
 	for i := verb + 1; verb >= 0 && i < len(args); i++ {
-		if args[i] == "-f" && (i+1 == len(args) || isAddress(args[i+1])) {
+		if args[i] == "-f" && (i+1 == len(args) || slices.Contains(blocks, pipeline.BlockType(args[i+1]))) {
 			args = slices.Clone(args)
 			args[i] = "--follow"
 		}
 	}
 	return args
-}
-
-func isAddress(arg string) bool {
-	return slices.ContainsFunc([]string{"step.", "table.", "figure.", "module."}, func(root string) bool { return strings.HasPrefix(arg, root) })
 }

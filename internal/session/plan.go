@@ -165,8 +165,9 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 
 // Sources answers the questions of a plan of a pipeline, whose files are those of src.
 func (se *Session) Sources(src *lockfile.Sources, secrets map[string]string) PlanSources {
+	src.Asked = func(path string) { se.read.Store(path, nil) }
 	salt := filepath.Join(se.StateDir, "secrets.salt")
-	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries(), &se.read}
+	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries()}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.

@@ -57,10 +57,9 @@ type Session struct {
 
 // FilesRead are the files that plans were made of: of pipelines, local sources and programs.
 func (se *Session) FilesRead() (files []string) {
-	se.read.Range(func(name, _ any) bool {
+	for name := range se.read.Range {
 		files = append(files, name.(string))
-		return true
-	})
+	}
 	return files
 }
 

@@ -17,7 +17,8 @@ import (
 // Sources answers a pipeline's questions about sources before its keys are made.
 type Sources struct {
 	// Lock is the pipeline's lock file.
-	Lock *File
+	Lock  *File
+	Asked func(path string) // is told of each local file that is asked for; may be nil
 
 	file func(path string) ([]byte, error) // reads lock files
 	base string                            // folder that relative paths start from
@@ -84,6 +85,9 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return step.Pin{}, err
+	}
+	if s.Asked != nil {
+		s.Asked(abs)
 	}
 	if pin, ok, err := s.remembers(abs); ok || err != nil {
 		return pin, err

@@ -15,11 +15,9 @@ import (
 // publish writes what publish blocks name, of steps that have results. The error is of what could
 // not be written; the run has its results all the same.
 func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
-	results := map[string]*artifacts.Result{} // of the run's steps
+	results := map[string]*artifacts.Result{} // of the run's steps; nil if it has not been read
 	for i, s := range out.Of.Plan.Steps {
-		if a.IsPublished(s.Address) {
-			results[s.Address] = out.Of.Items[i].Result
-		}
+		results[s.Address] = out.Of.Items[i].Result
 	}
 	for _, block := range out.Of.Pipeline.Publish {
 		pipeline := filepath.FromSlash(block.Pos.File)

@@ -45,18 +45,8 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 	if err != nil {
 		return nil, nil, err
 	}
-	se.Publishes(p)
+	se.Published = p.Publish
 	return pl, p, nil
-}
-
-// Publishes notes what a run of a pipeline writes beside it.
-func (se *Session) Publishes(p *pipeline.Pipeline) {
-	se.published = map[string]bool{}
-	for _, pub := range p.Publish {
-		for _, ref := range pub.Files {
-			se.published[ref.Step] = true
-		}
-	}
 }
 
 // planGrown is PlanOf with the steps that follow from what others have made, as far as the

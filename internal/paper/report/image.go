@@ -23,21 +23,18 @@ var shownAs = []struct{ output, media string }{{"svg", "image/svg+xml"}, {"png",
 
 // showImage fills in the picture of a step, or why the page does not show it.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
+	it.Unshown = "The picture is a file that this page does not show: SVG and PNG are shown."
 	for _, s := range shownAs {
 		a, ok := it.result.Outputs[s.output]
-		if !ok {
-			continue
-		}
-		if a.Size > min(mostPicture, mostPictures/int64(len(r.Items))) {
+		switch {
+		case !ok:
+		case a.Size > min(mostPicture, mostPictures/int64(len(r.Items))):
 			it.Unshown = fmt.Sprintf("The picture (%s, %s) is too large for this page.", strings.ToUpper(s.output), words.Size(a.Size))
-			continue
+		default:
+			b, err := readOutput(ctx, it.result, s.output, read)
+			it.Image, it.Unshown = template.URL("data:"+s.media+";base64,"+base64.StdEncoding.EncodeToString(b)), ""
+			return err
 		}
-		b, err := readOutput(ctx, it.result, s.output, read)
-		it.Image, it.Unshown = template.URL("data:"+s.media+";base64,"+base64.StdEncoding.EncodeToString(b)), ""
-		return err
-	}
-	if it.Unshown == "" {
-		it.Unshown = "The picture is a file that this page does not show: SVG and PNG are shown."
 	}
 	return nil
 }

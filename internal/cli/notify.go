@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"regexp"
 	"strings"
 	"time"
 
@@ -37,14 +38,21 @@ type notice struct {
 	Failed    []string                 `json:"failed,omitempty"`
 }
 
+// otherScheme is how an address begins that is no command.
+var otherScheme = regexp.MustCompile(`^[^ /]*://`)
+
+func isHTTP(to string) bool {
+	return strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://")
+}
+
 // checkNotify refuses addresses of which nobody knows how to tell them.
 func (o runOptions) checkNotify() error {
-	scheme, _, isURL := strings.Cut(o.notify, "://")
+	scheme := otherScheme.FindString(o.notify)
 	switch {
 	case o.notify != "" && o.Detach:
 		return fault.Input(errors.New("--notify cannot be used with --detach: who starts the run does not see its end; use redsi attach"))
-	case isURL && !strings.ContainsAny(scheme, " /") && scheme != "http" && scheme != "https":
-		return fault.Input(fmt.Errorf("--notify takes http:// and https:// addresses, or a command, not %s://", scheme))
+	case scheme != "" && !isHTTP(o.notify):
+		return fault.Input(fmt.Errorf("--notify takes http:// and https:// addresses, or a command, not %s", scheme))
 	}
 	return nil
 }
@@ -79,20 +87,16 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 func tell(ctx context.Context, to string, b []byte) error {
 	ctx, stop := context.WithTimeout(ctx, notifyWithin)
 	defer stop()
-	if strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") {
-		return post(ctx, to, b)
+	if !isHTTP(to) {
+		cmd := exec.CommandContext(ctx, "sh", "-c", to)
+		cmd.Stdin, cmd.WaitDelay = bytes.NewReader(append(b, '\n')), time.Second
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %.500s", err, said)
+		}
+		return err
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-c", to)
-	cmd.Stdin, cmd.WaitDelay = bytes.NewReader(append(b, '\n')), time.Second
-	said, err := cmd.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w: %.500s", err, said)
-	}
-	return err
-}
-
-// post leaves the address out of errors: it may have a password.
-func post(ctx context.Context, to string, b []byte) error {
+	// Errors leave the address out: it may have a password.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(b))
 	if err != nil {
 		return errors.New("its address is not a URL")
@@ -102,7 +106,7 @@ func post(ctx context.Context, to string, b []byte) error {
 	if err != nil {
 		return errors.Unwrap(err) // of *url.Error
 	}
-	defer res.Body.Close()
+	res.Body.Close()
 	if res.StatusCode >= 300 {
 		return fmt.Errorf("the answer was %s", res.Status)
 	}

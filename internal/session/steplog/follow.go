@@ -7,9 +7,10 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/workflows"
 )
 
 // Follower prints what a step says while it runs, each byte once.
@@ -86,20 +87,15 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	if err != nil {
 		return nil, false, err
 	}
-	if r != nil {
-		l := logOfResult(f.address, r)
+	l, err := now(ctx, f.store, f.address, plan.Item{Key: f.key, Result: r}, false, func() (map[string]activities.Failure, error) { return f.failures(ctx) }, "")
+	switch {
+	case err != nil || l == nil:
+		return nil, false, err
+	case l.Outcome != string(workflows.Running):
 		return l, false, f.rest(ctx, l)
 	}
-	l, err := lease.Of(ctx, f.store.Leases, f.key)
-	if err != nil {
-		return nil, false, err
-	}
-	if l == nil {
-		end, err := f.failure(ctx)
-		return end, false, err
-	}
 	f.run = l.Run
-	f.tell("following " + l.String())
+	f.tell(fmt.Sprintf("following %s of run %s (process on %s)", f.address, l.Run, l.Host))
 	live, err := activities.ReadLive(ctx, f.store.Leases, f.key)
 	if err != nil || live == nil {
 		return nil, true, err
@@ -114,22 +110,18 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	return nil, true, f.print(text[:bytes.LastIndexAny(text, "\r\n")+1])
 }
 
-// failure is how the step failed in the run in which it was seen, for good; nil if it did not.
-func (f *Follower) failure(ctx context.Context) (end *Log, err error) {
+// failures are how the step failed for good in the run in which it was seen.
+func (f *Follower) failures(ctx context.Context) (map[string]activities.Failure, error) {
+	found := map[string]activities.Failure{}
 	if f.run == "" {
 		return nil, nil
 	}
-	err = activities.FailuresOf(ctx, f.store, f.run, func(x activities.Failure) bool {
+	return found, activities.FailuresOf(ctx, f.store, f.run, func(x activities.Failure) bool {
 		if x.Key == f.key && x.Part.IsZero() && (x.Permanent || x.Outcome == activities.CancelledStep) {
-			l := logOfFailure(x)
-			end = &l
+			found[f.address] = x
 		}
 		return true
 	})
-	if err != nil || end == nil {
-		return nil, err
-	}
-	return end, f.rest(ctx, end)
 }
 
 // rest prints what of a whole log has not been printed.

@@ -55,14 +55,10 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 
 // outputFiles are the files of an output; nil if there is none.
 func outputFiles(r *artifacts.Result, ref step.Ref) ([]artifacts.File, error) {
-	if r == nil {
+	if r == nil || r.Outputs[ref.Output].Type == "" {
 		return nil, nil
 	}
-	art, ok := r.Outputs[ref.Output]
-	if !ok {
-		return nil, nil
-	}
-	art, err := ref.In(art)
+	art, err := ref.In(r.Outputs[ref.Output])
 	if err != nil || art.Files != nil {
 		return art.Readable(), err
 	}

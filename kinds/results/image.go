@@ -2,8 +2,6 @@ package results
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -47,7 +45,11 @@ func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
 	found := map[string]artifacts.File{}
 	var names, stems []string
 	for _, f := range files {
-		format, head, err := formatOf(x, f)
+		file, err := x.Path(f.Digest)
+		if err != nil {
+			return nil, err
+		}
+		format, head, err := render.ImageFormat(file)
 		ending := path.Ext(f.Name)
 		switch {
 		case err != nil:
@@ -56,7 +58,7 @@ func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
 			names, stems = append(names, f.Name), append(stems, strings.TrimSuffix(f.Name, ending))
 			found[format] = f
 		case len(files) == 1 || slices.Contains([]string{".png", ".svg", ".pdf"}, strings.ToLower(ending)):
-			return nil, fmt.Errorf("%s is not a picture: it begins with %q; %s", f.Name, head, whatIsDrawn)
+			return nil, fmt.Errorf("%s is not a picture: it begins with %.40q; %s", f.Name, head, whatIsDrawn)
 		default:
 			x.Count("files beside the picture", 1)
 		}
@@ -68,22 +70,4 @@ func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
 		return nil, fmt.Errorf("the tree has %d pictures: %.500s; name one: step.KIND.NAME.out[%q]", len(names), strings.Join(names, ", "), names[0])
 	}
 	return found, nil
-}
-
-// formatOf is the format of a file, and how it begins.
-func formatOf(x *step.IO, f artifacts.File) (format string, head []byte, err error) {
-	p, err := x.Path(f.Digest)
-	if err != nil {
-		return "", nil, err
-	}
-	in, err := os.Open(p)
-	if err != nil {
-		return "", nil, err
-	}
-	defer in.Close()
-	if head, err = io.ReadAll(io.NewSectionReader(in, 0, 40)); err != nil {
-		return "", nil, err
-	}
-	format, err = render.ImageFormat(in, f.Size)
-	return format, head, err
 }

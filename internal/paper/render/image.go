@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 
@@ -22,24 +23,27 @@ type ImageFile struct {
 const svgSpace = "http://www.w3.org/2000/svg"
 
 // ImageFormat tells the format of a picture from its bytes: svg, png, pdf, html or vega; "" if it is
-// none. A picture that is cut off or that no program could draw is an error.
-func ImageFormat(in io.ReaderAt, size int64) (format string, err error) {
-	all := io.NewSectionReader(in, 0, size)
-	head, err := io.ReadAll(io.NewSectionReader(in, 0, 4096))
+// none. A picture that is cut off or that no program could draw is an error. head is how it begins.
+func ImageFormat(file string) (format string, head []byte, err error) {
+	in, err := os.Open(file)
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	defer in.Close()
+	if head, err = io.ReadAll(io.NewSectionReader(in, 0, 4096)); err != nil {
+		return "", nil, err
 	}
 	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))))
 	switch what := http.DetectContentType(head); {
 	case what == "image/png":
-		format, err = "png", endsIn(in, size, "IEND\xaeB`\x82")
+		format, err = "png", endsIn(in, "IEND\xaeB`\x82")
 	case what == "application/pdf":
-		format, err = "pdf", endsIn(in, size, "%%EOF")
+		format, err = "pdf", endsIn(in, "%%EOF")
 	case bytes.HasPrefix(text, []byte("<!doctype html")), bytes.HasPrefix(text, []byte("<html")):
 		format = "html"
 	case bytes.HasPrefix(text, []byte("<")):
 		var is bool
-		if is, err = readSVG(all); is {
+		if is, err = readSVG(in); is {
 			format = "svg"
 		} else if strings.HasPrefix(what, "text/html") {
 			format, err = "html", nil
@@ -48,17 +52,17 @@ func ImageFormat(in io.ReaderAt, size int64) (format string, err error) {
 		var spec struct {
 			Schema string `json:"$schema"`
 		}
-		if err = json.NewDecoder(all).Decode(&spec); err != nil || strings.Contains(spec.Schema, "/vega-lite/") {
+		if err = json.NewDecoder(in).Decode(&spec); err != nil || strings.Contains(spec.Schema, "/vega-lite/") {
 			format = "vega"
 		}
 	}
 	switch {
 	case format == "" || err == nil:
-		return format, nil
+		return format, head, nil
 	case strings.HasSuffix(err.Error(), io.ErrUnexpectedEOF.Error()):
-		return format, fmt.Errorf("it begins as %s and is cut off", strings.ToUpper(format))
+		return format, head, fmt.Errorf("it begins as %s and is cut off", strings.ToUpper(format))
 	}
-	return format, fmt.Errorf("it begins as %s, and cannot be drawn: %w", strings.ToUpper(format), err)
+	return format, head, fmt.Errorf("it begins as %s, and cannot be drawn: %w", strings.ToUpper(format), err)
 }
 
 var xmlEntity = regexp.MustCompile(`<!ENTITY\s+(\S+)\s+"([^"]*)"`)
@@ -89,8 +93,9 @@ func readSVG(r io.Reader) (is bool, err error) {
 }
 
 // endsIn checks that the last bytes have the mark of a file that is not cut off.
-func endsIn(in io.ReaderAt, size int64, mark string) error {
-	last, err := io.ReadAll(io.NewSectionReader(in, max(0, size-1024), 1024))
+func endsIn(in io.ReadSeeker, mark string) error {
+	_, _ = in.Seek(-1024, io.SeekEnd) // if it has as many
+	last, err := io.ReadAll(in)
 	if err == nil && !bytes.Contains(last, []byte(mark)) {
 		err = io.ErrUnexpectedEOF
 	}

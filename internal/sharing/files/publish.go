@@ -77,9 +77,14 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 				return fmt.Errorf("%s: %w", file, err)
 			}
 		}
-		is, there, err := look(ctx, root, name, file)
-		if err != nil {
-			return err
+		var is artifacts.Digest // zero if nothing is there, or not a file
+		info, err := root.Lstat(name)
+		there := err == nil
+		if there && info.Mode().IsRegular() {
+			is, _, err = local.HashFile(ctx, file, nil)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", file, err)
 		}
 		old, mine := ours[name]
 		same := want && there && is == f.Digest
@@ -108,18 +113,4 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 		}
 	}
 	return nil
-}
-
-// look is the digest of a file, if something is there; zero if it is not a file.
-func look(ctx context.Context, root *os.Root, name, file string) (d artifacts.Digest, there bool, err error) {
-	info, err := root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return d, false, nil
-	case err != nil:
-		return d, false, fmt.Errorf("%s: %w", file, err)
-	case info.Mode().IsRegular():
-		d, _, err = local.HashFile(ctx, file, nil)
-	}
-	return d, true, err
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/activities"
@@ -19,11 +18,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Bounds of a notification: of each of two attempts, and of the steps that are named.
-const (
-	notifyWithin = 10 * time.Second
-	mostNotified = 100
-)
+// notifyWithin bounds each of two attempts; notifyAgain is between them.
+const notifyWithin = 10 * time.Second
 
 var notifyAgain = time.Second
 
@@ -38,16 +34,14 @@ type notice struct {
 	Failed    []string                 `json:"failed,omitempty"`
 }
 
-// otherScheme is how an address begins that is no command.
-var otherScheme = regexp.MustCompile(`^[^ /]*://`)
-
-func isHTTP(to string) bool {
-	return strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://")
-}
+var (
+	isHTTP  = regexp.MustCompile(`^https?://`).MatchString
+	address = regexp.MustCompile(`^[^ /]*://`)
+)
 
 // checkNotify refuses addresses of which nobody knows how to tell them.
 func (o runOptions) checkNotify() error {
-	scheme := otherScheme.FindString(o.notify)
+	scheme := address.FindString(o.notify)
 	switch {
 	case o.notify != "" && o.Detach:
 		return fault.Input(errors.New("--notify cannot be used with --detach: who starts the run does not see its end; use redsi attach"))
@@ -68,7 +62,7 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 		if rec, err := activities.ReadRun(ctx, sum.Of.Store, sum.RunID); sum.RunID != "" && err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
-			for _, s := range end.Failed[:min(len(end.Failed), mostNotified)] {
+			for _, s := range end.Failed[:min(len(end.Failed), 100)] {
 				n.Failed = append(n.Failed, s.Address)
 			}
 		}

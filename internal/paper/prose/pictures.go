@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -70,10 +71,8 @@ func (r *Result) pictures(p *Paper, now *Numbers) {
 	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 	for _, in := range p.pictures {
 		r.Pictures++
-		of := func(name string) bool {
-			typed := stem(path.Join("/", in.Name))
-			return strings.HasSuffix(typed, "/figures/"+name) || in.file != "" && strings.HasSuffix("/"+stem(in.file), "/figures/"+name)
-		}
+		file := stem(path.Join("/", cmp.Or(in.file, in.Name)))
+		of := func(name string) bool { return strings.HasSuffix(file, "/figures/"+name) }
 		made := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
 		waits := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
 		switch {

@@ -20,9 +20,8 @@ const liveEvery = 2 * time.Second
 // LiveLog is what a running step has said so far, for those who follow it. It is a record beside
 // the step's lease, so that it is found wherever the store is, and goes with old leases.
 type LiveLog struct {
-	Began time.Time `json:"began"` // the attempt
-	Said  int64     `json:"said"`  // bytes in all
-	Text  []byte    `json:"text"`  // the last of them
+	Said int64  `json:"said"` // bytes in all
+	Text []byte `json:"text"` // the last of them
 }
 
 // LiveName names the record of a key.
@@ -43,14 +42,13 @@ func ReadLive(ctx context.Context, leases artifacts.Records, key artifacts.Diges
 
 // showLive shows the end of a step's log at each tick, until stop.
 func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *stepLog, ticks <-chan time.Time) (stop func()) {
-	began, shown, tried := time.Now().UTC(), int64(0), false
-	end := context.WithoutCancel(ctx)
-	ctx, quit := context.WithCancel(ctx) // no slow store holds up the end of a step
+	var shown int64
+	live, quit := context.WithCancel(ctx) // no slow store holds up the end of a step
 	var done sync.WaitGroup
 	done.Go(func() {
 		for {
 			select {
-			case <-ctx.Done():
+			case <-live.Done():
 				return
 			case <-ticks:
 			}
@@ -58,24 +56,19 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 			if said == shown {
 				continue
 			}
-			tried = true
-			b, err := json.Marshal(LiveLog{began, said, text})
-			if err == nil {
-				err = a.Store.Leases.Put(ctx, LiveName(key), b)
-			}
-			if err != nil {
-				a.Log.Debug("a running step's log is not shown", "key", key.Hex(), "err", err)
-				continue
-			}
 			shown = said
+			b, _ := json.Marshal(LiveLog{said, text})
+			if err := a.Store.Leases.Put(live, LiveName(key), b); err != nil {
+				a.Log.Debug("a running step's log is not shown", "key", key.Hex(), "err", err)
+			}
 		}
 	})
 	return func() {
 		quit()
-		if done.Wait(); !tried {
+		if done.Wait(); shown == 0 {
 			return
 		}
-		ctx, stop := context.WithTimeout(end, failureTime)
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
 		defer stop()
 		if err := a.Store.Leases.Delete(ctx, LiveName(key)); err != nil {
 			a.Log.Debug("what a running step said is left behind", "key", key.Hex(), "err", err)

@@ -13,17 +13,16 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/steplog"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/readers"
-	"github.com/redsi/redsi/workflows"
 )
 
 func newLogsCmd(a *app) *cobra.Command {
 	var run string
 	var failed, follow bool
-	var cluster drive.Cluster
 	cmd := &cobra.Command{
 		Use:   "logs [STEP]",
 		Short: "Print a step's log: standard error, log lines, and how it ended",
@@ -54,7 +53,7 @@ The log goes to standard output, notes about it to standard error.`,
 				if target == "" || failed || run != "" {
 					return fault.Input(errors.New("--follow needs one STEP, and neither --run nor --failed"))
 				}
-				return a.followLog(cmd.Context(), cluster, target)
+				return a.followLog(cmd.Context(), target)
 			}
 			find := func() (artifacts.Store, []steplog.Log, error) {
 				if run == "" && target != "" {
@@ -72,7 +71,7 @@ The log goes to standard output, notes about it to standard error.`,
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "the step in this `RUN`: an id, a part of one, last or last~N")
-	clusterFlags(cmd, &cluster)
+	clusterFlags(cmd, new(drive.Cluster)) // openNames reads them
 	cmd.Flags().BoolVar(&follow, "follow", false, "print what the step says until it ends; -f before or after STEP is short for it")
 	cmd.Flags().BoolVar(&failed, "failed", false, "only steps that failed")
 	return cmd
@@ -107,17 +106,14 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepl
 	return nil
 }
 
-// followEvery is how often a followed step is looked at.
-const followEvery = 500 * time.Millisecond
-
 // followLog prints what a step says until it ends.
-func (a *app) followLog(ctx context.Context, cluster drive.Cluster, target string) error {
+func (a *app) followLog(ctx context.Context, target string) error {
 	f := steplog.Follower{Find: steplog.Target(a.Session, target), Say: a.say,
-		Open: func(ctx context.Context) (bool, error) { return a.anyOpen(ctx, cluster) },
+		Open: func(ctx context.Context) bool { return len(a.openNames(ctx, "")) > 0 },
 		Print: func(text []byte) error {
 			return view.Copy(a.Out, bytes.NewReader(text), terminal(a.Out) > 0)
 		},
-		Pause: func(ctx context.Context) error { return readers.Pause(ctx, followEvery) },
+		Pause: func(ctx context.Context) error { return readers.Pause(ctx, time.Second) },
 	}
 	end, err := f.Follow(ctx)
 	if err != nil {
@@ -130,30 +126,16 @@ func (a *app) followLog(ctx context.Context, cluster drive.Cluster, target strin
 	return nil
 }
 
-// anyOpen reports whether a run is open, at the server or cluster where status looks.
-func (a *app) anyOpen(ctx context.Context, cluster drive.Cluster) (bool, error) {
-	conn, err := a.Running(ctx, cluster, &drive.Report{})
-	if err != nil || conn == nil {
-		return false, err
-	}
-	defer conn.Close()
-	open, err := drive.ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
-	return len(open) > 0, err
-}
-
 // followShort reads the -f of `logs`, which is --file, as --follow where a step or nothing comes
 // after it.
 func followShort(args []string) []string {
-	verb := slices.IndexFunc(args, func(arg string) bool { return arg == "logs" })
+	verb := slices.Index(args, "logs")
+	blocks := []string{"step", "source", "table", "figure"}
 	for i := verb + 1; verb >= 0 && i < len(args); i++ {
-		if args[i] == "-f" && (i+1 == len(args) || isAddress(args[i+1])) {
+		if args[i] == "-f" && (i+1 == len(args) || slices.Contains(blocks, pipeline.BlockType(args[i+1]))) {
 			args = slices.Clone(args)
 			args[i] = "--follow"
 		}
 	}
 	return args
-}
-
-func isAddress(arg string) bool {
-	return slices.ContainsFunc([]string{"step.", "table.", "figure.", "module."}, func(root string) bool { return strings.HasPrefix(arg, root) })
 }

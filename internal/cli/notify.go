@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"strings"
+	"regexp"
 	"time"
 
 	"github.com/redsi/redsi/activities"
@@ -18,11 +18,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Bounds of a notification: of each of two attempts, and of the steps that are named.
-const (
-	notifyWithin = 10 * time.Second
-	mostNotified = 100
-)
+// notifyWithin bounds each of two attempts; notifyAgain is between them.
+const notifyWithin = 10 * time.Second
 
 var notifyAgain = time.Second
 
@@ -37,14 +34,19 @@ type notice struct {
 	Failed    []string                 `json:"failed,omitempty"`
 }
 
+var (
+	isHTTP  = regexp.MustCompile(`^https?://`).MatchString
+	address = regexp.MustCompile(`^[^ /]*://`)
+)
+
 // checkNotify refuses addresses of which nobody knows how to tell them.
 func (o runOptions) checkNotify() error {
-	scheme, _, isURL := strings.Cut(o.notify, "://")
+	scheme := address.FindString(o.notify)
 	switch {
 	case o.notify != "" && o.Detach:
 		return fault.Input(errors.New("--notify cannot be used with --detach: who starts the run does not see its end; use redsi attach"))
-	case isURL && !strings.ContainsAny(scheme, " /") && scheme != "http" && scheme != "https":
-		return fault.Input(fmt.Errorf("--notify takes http:// and https:// addresses, or a command, not %s://", scheme))
+	case scheme != "" && !isHTTP(o.notify):
+		return fault.Input(fmt.Errorf("--notify takes http:// and https:// addresses, or a command, not %s", scheme))
 	}
 	return nil
 }
@@ -60,15 +62,13 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 		if rec, err := activities.ReadRun(ctx, sum.Of.Store, sum.RunID); sum.RunID != "" && err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
-			for _, s := range end.Failed[:min(len(end.Failed), mostNotified)] {
+			for _, s := range end.Failed[:min(len(end.Failed), 100)] {
 				n.Failed = append(n.Failed, s.Address)
 			}
 		}
 	}
-	b, err := json.Marshal(n)
-	if err == nil {
-		err = tell(ctx, to, b)
-	}
+	b, _ := json.Marshal(n) // it can be: it is texts and numbers
+	err = tell(ctx, to, b)
 	if err != nil && readers.Pause(ctx, notifyAgain) == nil {
 		err = tell(ctx, to, b)
 	}
@@ -81,20 +81,16 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 func tell(ctx context.Context, to string, b []byte) error {
 	ctx, stop := context.WithTimeout(ctx, notifyWithin)
 	defer stop()
-	if strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") {
-		return post(ctx, to, b)
+	if !isHTTP(to) {
+		cmd := exec.CommandContext(ctx, "sh", "-c", to)
+		cmd.Stdin, cmd.WaitDelay = bytes.NewReader(append(b, '\n')), time.Second
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %.500s", err, said)
+		}
+		return err
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-c", to)
-	cmd.Stdin, cmd.WaitDelay = bytes.NewReader(append(b, '\n')), time.Second
-	said, err := cmd.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w: %.500s", err, said)
-	}
-	return err
-}
-
-// post leaves the address out of errors: it may have a password.
-func post(ctx context.Context, to string, b []byte) error {
+	// Errors leave the address out: it may have a password.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(b))
 	if err != nil {
 		return errors.New("its address is not a URL")
@@ -104,7 +100,7 @@ func post(ctx context.Context, to string, b []byte) error {
 	if err != nil {
 		return errors.Unwrap(err) // of *url.Error
 	}
-	defer res.Body.Close()
+	res.Body.Close()
 	if res.StatusCode >= 300 {
 		return fmt.Errorf("the answer was %s", res.Status)
 	}

@@ -25,7 +25,6 @@ type runOptions struct {
 	quiet   bool
 	strict  bool
 	notify  string          // URL or command
-	loaded  func()          // is told when the pipeline has been read; may be nil
 	confirm *confirmOptions // nil: never ask
 }
 
@@ -98,10 +97,8 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	if o.notify != "" {
 		defer func() { a.notify(ctx, o.notify, began, sum, err) }()
 	}
-	o.Loaded = func() {
-		if a.sayLocal(); o.loaded != nil {
-			o.loaded()
-		}
+	if o.Loaded == nil {
+		o.Loaded = a.sayLocal
 	}
 	o.FailedBefore = func(pl *plan.Plan, failed map[int]journal.Failed) { view.FailedBefore(a.Err, pl, failed, o.Skip) }
 	o.Before = func(ctx context.Context, of session.Seen) error {

@@ -15,39 +15,36 @@ import (
 // publish writes what publish blocks name, of steps that have results. The error is of what could
 // not be written; the run has its results all the same.
 func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
-	results := map[string]*artifacts.Result{} // of the run's steps
+	results := map[string]*artifacts.Result{} // of the run's steps; nil if it has not been read
 	for i, s := range out.Of.Plan.Steps {
-		if a.IsPublished(s.Address) {
-			results[s.Address] = out.Of.Items[i].Result
-		}
+		results[s.Address] = out.Of.Items[i].Result
 	}
 	for _, block := range out.Of.Pipeline.Publish {
-		file, err := filepath.Abs(filepath.FromSlash(block.Pos.File))
+		pipeline := filepath.FromSlash(block.Pos.File)
+		file, err := filepath.Abs(pipeline)
 		if err != nil {
 			return err
 		}
-		pub := files.Publication{Name: block.Name, Base: filepath.Dir(filepath.FromSlash(block.Pos.File)), To: block.To}
-		done := files.Published{Name: block.Name, To: block.To}
-		any := len(a.Targets) == 0
+		done := files.Published{Name: block.Name, To: path.Join(path.Dir(block.Pos.File), block.To)}
+		var list []artifacts.File
+		asked := len(a.Targets) == 0
 		for _, ref := range block.Files {
 			r, in := results[ref.Step]
-			any = any || in
+			asked = asked || in
 			found, err := outputFiles(r, ref)
 			if err != nil {
 				return fmt.Errorf("publish %s: %w", block.Name, err)
 			}
-			if found != nil {
-				pub.Files = append(pub.Files, found...)
-			} else {
+			if list = append(list, found...); found == nil {
 				done.Waits = append(done.Waits, ref.String())
 			}
 		}
-		if !any {
+		if !asked {
 			continue
 		}
 		if len(done.Waits) == 0 {
 			memory := filepath.Join(a.StateDir, "published", block.Name+"-"+artifacts.Sum([]byte(file)).Hex()[:16]+".json")
-			if done, err = files.Publish(ctx, out.Of.Store, memory, pub); err != nil {
+			if err = done.Publish(ctx, out.Of.Store, memory, filepath.Dir(pipeline), block.To, list); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("publish %s: %w", block.Name, err))
 			}
 		}
@@ -58,20 +55,16 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 
 // outputFiles are the files of an output; nil if there is none.
 func outputFiles(r *artifacts.Result, ref step.Ref) ([]artifacts.File, error) {
-	if r == nil {
+	if r == nil || r.Outputs[ref.Output].Type == "" {
 		return nil, nil
 	}
-	art, ok := r.Outputs[ref.Output]
-	if !ok {
-		return nil, nil
+	art, err := ref.In(r.Outputs[ref.Output])
+	if err != nil || art.Files != nil {
+		return art.Readable(), err
 	}
-	art, err := ref.In(art)
-	if err == nil && art.Files == nil {
-		name := files.NameOf(ref.Step, ref.Output)
-		if ref.Path != "" {
-			name = path.Base(ref.Path)
-		}
-		return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size}}, nil
+	name := files.NameOf(ref.Step, ref.Output)
+	if ref.Path != "" {
+		name = path.Base(ref.Path)
 	}
-	return art.Readable(), err
+	return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size}}, nil
 }

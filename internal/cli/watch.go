@@ -3,15 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -20,12 +19,7 @@ import (
 const watchEvery = time.Second
 
 // stamps are files as they were when they were looked at; zero of one that is not there.
-type stamps map[string]stamp
-
-type stamp struct {
-	size int64
-	time time.Time
-}
+type stamps map[string]local.Stamp
 
 // changed are the files that are otherwise than in old.
 func (s stamps) changed(old stamps) (files []string) {
@@ -49,7 +43,10 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 		maps.Copy(now, read)
 		read = now
 	}
-	o.loaded = note
+	o.Loaded = func() {
+		a.sayLocal()
+		note()
+	}
 	ticks := time.NewTicker(watchEvery)
 	defer ticks.Stop()
 	for {
@@ -67,7 +64,7 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 		if files == nil {
 			return nil
 		}
-		a.say(fmt.Sprintf("%s changed", words.And(files, 3)))
+		a.say(words.And(files, 3) + " changed")
 	}
 }
 
@@ -91,15 +88,10 @@ func await(ctx context.Context, old stamps, look func() stamps, ticks <-chan tim
 // look stamps the files that plans have read, and all that may be part of the pipeline.
 func (a *app) look() stamps {
 	now := stamps{}
-	files := append(a.FilesRead(), a.VarFiles...)
-	files = append(files, a.File, a.Local.File)
 	beside, _ := filepath.Glob(filepath.Join(session.ProjectDir(a.File), "*.hcl")) // its pattern is valid
-	for _, f := range append(files, beside...) {
-		if info, err := os.Stat(f); err == nil && !info.IsDir() {
-			now[f] = stamp{info.Size(), info.ModTime()}
-		} else if f != "" && err != nil {
-			now[f] = stamp{}
-		}
+	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File, a.Local.File}) {
+		now[f], _ = local.StampOf(f)
 	}
+	delete(now, "") // no local file
 	return now
 }

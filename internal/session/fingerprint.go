@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -13,12 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
-	"github.com/redsi/redsi/step"
 )
 
 // PlanSources answers a plan's questions about sources, secrets, programs and their libraries.
@@ -27,16 +24,6 @@ type PlanSources struct {
 	fingerprints
 	programs
 	planLibraries
-	read *sync.Map
-}
-
-// LocalFile is that of the files, and remembers which were asked for.
-func (s PlanSources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
-	pin, err := s.Sources.LocalFile(ctx, path)
-	if err == nil {
-		s.read.Store(pin.Source, nil)
-	}
-	return pin, err
 }
 
 // programs caches the paths of programs while a plan is made.

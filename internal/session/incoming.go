@@ -19,7 +19,11 @@ import (
 const IncomingMost = 1024
 
 // IsPublished reports whether a run writes files of a step beside the pipeline.
-func (se *Session) IsPublished(address string) bool { return se.published[address] }
+func (se *Session) IsPublished(address string) bool {
+	return slices.ContainsFunc(se.Published, func(p pipeline.Publish) bool {
+		return slices.ContainsFunc(p.Files, func(r step.Ref) bool { return r.Step == address })
+	})
+}
 
 // IsAsked reports whether a run is for step i itself: it is a target or, without targets, a
 // table or figure.

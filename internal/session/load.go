@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/listing"
@@ -123,26 +124,16 @@ func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) p
 
 // digester hashes files, and remembers what it hashed as plans do for local sources.
 func (se *Session) digester(ctx context.Context) func(name string) (step.Pin, error) {
+	open := sync.OnceValues(func() (*lockfile.Sources, error) { return lockfile.Open("", ".", se.MemoFile()) })
 	return func(name string) (step.Pin, error) {
-		return asked(se, func(src *lockfile.Sources) (step.Pin, error) { return src.LocalFile(ctx, filepath.FromSlash(name)) })
+		src, err := open()
+		if err != nil {
+			return step.Pin{}, err
+		}
+		pin, err := src.LocalFile(ctx, filepath.FromSlash(name))
+		_ = src.Save() // losing it costs only hashing
+		return pin, err
 	}
-}
-
-// List lists folders, and remembers digests likewise.
-func (se *Session) List(ctx context.Context) pipeline.Lister {
-	return func(path string, ignore bool) (step.Folder, error) {
-		return asked(se, func(src *lockfile.Sources) (step.Folder, error) { return src.LocalTree(ctx, path, ignore) })
-	}
-}
-
-// asked is what local files are by what is remembered of them.
-func asked[T any](se *Session, of func(*lockfile.Sources) (T, error)) (t T, err error) {
-	src, err := lockfile.Open("", ".", se.MemoFile())
-	if err != nil {
-		return t, err
-	}
-	defer func() { _ = src.Save() }() // losing it costs only hashing
-	return of(src)
 }
 
 // Read reads and evaluates a pipeline with given values of its variables.

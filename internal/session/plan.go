@@ -45,18 +45,8 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 	if err != nil {
 		return nil, nil, err
 	}
-	se.Publishes(p)
+	se.Published = p.Publish
 	return pl, p, nil
-}
-
-// Publishes notes what a run of a pipeline writes beside it.
-func (se *Session) Publishes(p *pipeline.Pipeline) {
-	se.published = map[string]bool{}
-	for _, pub := range p.Publish {
-		for _, ref := range pub.Files {
-			se.published[ref.Step] = true
-		}
-	}
 }
 
 // planGrown is PlanOf with the steps that follow from what others have made, as far as the
@@ -165,8 +155,9 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 
 // Sources answers the questions of a plan of a pipeline, whose files are those of src.
 func (se *Session) Sources(src *lockfile.Sources, secrets map[string]string) PlanSources {
+	src.Asked = func(path string) { se.read.Store(path, nil) }
 	salt := filepath.Join(se.StateDir, "secrets.salt")
-	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries(), &se.read}
+	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries()}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.

@@ -46,21 +46,20 @@ type Session struct {
 	Secrets   map[string]string // sensitive variables
 	Modules   *modules.Reader
 	Variables map[string]string // to show
+	Published []pipeline.Publish
 
-	Belief    *belief.Belief  // of the newest preview
-	libraries planLibraries   // of all plans
-	published map[string]bool // steps whose files a run writes
-	read      sync.Map        // FilesRead
+	Belief *belief.Belief // of the newest preview
 
-	made func(step.Ref) (*pipeline.Made, error) // by the steps of the pipeline that was planned last, if some were pending
+	made      func(step.Ref) (*pipeline.Made, error) // by the steps of the pipeline that was planned last, if some were pending
+	libraries planLibraries                          // of all plans
+	read      sync.Map                               // FilesRead
 }
 
 // FilesRead are the files that plans were made of: of pipelines, local sources and programs.
 func (se *Session) FilesRead() (files []string) {
-	se.read.Range(func(name, _ any) bool {
+	for name := range se.read.Range {
 		files = append(files, name.(string))
-		return true
-	})
+	}
 	return files
 }
 

@@ -16,7 +16,7 @@ func (c figureConfig) layout() *render.Figure {
 	f := &render.Figure{Paper: c.Paper, Caption: c.Caption, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
 		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis()}
 	if c.Image != nil {
-		f.Image = &render.Image{Files: map[string]render.ImageFile{}}
+		f.Image = map[string]render.ImageFile{}
 	}
 	for _, s := range c.Series {
 		out := render.Series{ID: s.ID, Title: s.Title, Color: cmp.Or(s.Color, "black"), Line: cmp.Or(s.Line, "solid"), Right: s.Axis == "y2", Points: []render.Point{}}

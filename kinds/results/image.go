@@ -2,8 +2,6 @@ package results
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,8 +12,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// mostFiles bounds the files of a tree among which pictures are looked for.
-const mostFiles = 1000
+const whatIsDrawn = "PNG, SVG, PDF, HTML and Vega-Lite JSON are taken"
 
 // drawImage makes the pictures that steps left the figure's outputs: of each format at most one.
 func drawImage(x *step.IO, c figureConfig) error {
@@ -26,10 +23,10 @@ func drawImage(x *step.IO, c figureConfig) error {
 			return step.Permanent(fmt.Errorf("image: %w", err))
 		}
 		for format, file := range found {
-			if old, twice := f.Image.Files[format]; twice {
+			if old, twice := f.Image[format]; twice {
 				return step.Permanent(fmt.Errorf("image: %s and %s have the same format, %s; name one of each", old.Name, file.Name, format))
 			}
-			f.Image.Files[format] = render.ImageFile{Name: file.Name, Digest: file.Digest.String()}
+			f.Image[format] = render.ImageFile{Name: file.Name, Digest: file.Digest.String()}
 			if err := x.Link(format, artifacts.Artifact{Digest: file.Digest, Size: file.Size}); err != nil {
 				return err
 			}
@@ -45,50 +42,32 @@ func drawImage(x *step.IO, c figureConfig) error {
 // files have one name and different endings. Bytes decide what is a picture.
 func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
 	files := x.Files(in, "the input, of type "+in.Artifact.Type)
-	if len(files) > mostFiles {
-		return nil, fmt.Errorf("the tree has %d files; pictures are looked for among at most %d: name the picture's file", len(files), mostFiles)
-	}
 	found := map[string]artifacts.File{}
 	var names, stems []string
 	for _, f := range files {
-		format, head, err := formatOf(x, f)
-		ending := strings.ToLower(path.Ext(f.Name))
+		file, err := x.Path(f.Digest)
+		if err != nil {
+			return nil, err
+		}
+		format, head, err := render.ImageFormat(file)
+		ending := path.Ext(f.Name)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		case format == "" && (len(files) == 1 || slices.Contains([]string{".png", ".svg", ".pdf"}, ending)):
-			return nil, fmt.Errorf("%s is not a picture: it begins with %q; %s", f.Name, head, render.WhatIsDrawn)
-		case format == "":
+		case format != "":
+			names, stems = append(names, f.Name), append(stems, strings.TrimSuffix(f.Name, ending))
+			found[format] = f
+		case len(files) == 1 || slices.Contains([]string{".png", ".svg", ".pdf"}, strings.ToLower(ending)):
+			return nil, fmt.Errorf("%s is not a picture: it begins with %.40q; %s", f.Name, head, whatIsDrawn)
+		default:
 			x.Count("files beside the picture", 1)
-			continue
 		}
-		names, stems = append(names, f.Name), append(stems, strings.TrimSuffix(f.Name, path.Ext(f.Name)))
-		found[format] = f
 	}
 	switch {
 	case len(names) == 0:
-		return nil, fmt.Errorf("none of the tree's %d files is a picture; %s", len(files), render.WhatIsDrawn)
+		return nil, fmt.Errorf("none of the tree's %d files is a picture; %s", len(files), whatIsDrawn)
 	case len(found) < len(names) || len(slices.Compact(stems)) > 1:
 		return nil, fmt.Errorf("the tree has %d pictures: %.500s; name one: step.KIND.NAME.out[%q]", len(names), strings.Join(names, ", "), names[0])
 	}
 	return found, nil
-}
-
-// formatOf is the format of a file, and how it begins.
-func formatOf(x *step.IO, f artifacts.File) (format string, head []byte, err error) {
-	p, err := x.Path(f.Digest)
-	if err != nil {
-		return "", nil, err
-	}
-	in, err := os.Open(p)
-	if err != nil {
-		return "", nil, err
-	}
-	defer in.Close()
-	head = make([]byte, min(40, f.Size))
-	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
-		return "", nil, err
-	}
-	format, err = render.ImageFormat(in)
-	return format, head, err
 }

@@ -1,9 +1,9 @@
 package prose
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
-	"io"
+	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -28,16 +28,14 @@ type Included struct {
 	digest string
 }
 
-var (
-	graphicsPath = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
-	inBraces     = regexp.MustCompile(`\{([^{}]*)\}`)
-)
+var graphicsPath = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
 
 // graphicsIn notes the folders that a file says pictures are in.
 func (r *reader) graphicsIn(text string) {
 	for _, m := range graphicsPath.FindAllStringSubmatch(text, -1) {
-		for _, p := range inBraces.FindAllStringSubmatch(m[1], -1) {
-			r.graphics = append(r.graphics, path.Join(r.root, p[1]))
+		for _, p := range strings.Split(m[1], "{")[1:] {
+			folder, _, _ := strings.Cut(p, "}")
+			r.graphics = append(r.graphics, path.Join(r.root, folder))
 		}
 	}
 }
@@ -57,16 +55,11 @@ func (r *reader) picture(name string, at spot) error {
 		}
 	}
 	if in.file != "" {
-		f, err := r.folder.Open(in.file)
+		b, err := fs.ReadFile(r.folder, in.file)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		h := sha256.New()
-		if _, err := io.Copy(h, f); err != nil {
-			return err
-		}
-		in.digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
+		in.digest = fmt.Sprintf("sha256:%x", sha256.Sum256(b))
 	}
 	r.paper.pictures = append(r.paper.pictures, in)
 	return nil
@@ -78,10 +71,8 @@ func (r *Result) pictures(p *Paper, now *Numbers) {
 	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 	for _, in := range p.pictures {
 		r.Pictures++
-		of := func(name string) bool {
-			typed := stem(path.Join("/", in.Name))
-			return strings.HasSuffix(typed, "/figures/"+name) || in.file != "" && strings.HasSuffix("/"+stem(in.file), "/figures/"+name)
-		}
+		file := stem(path.Join("/", cmp.Or(in.file, in.Name)))
+		of := func(name string) bool { return strings.HasSuffix(file, "/figures/"+name) }
 		made := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
 		waits := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
 		switch {

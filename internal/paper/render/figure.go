@@ -25,8 +25,9 @@ type Figure struct {
 	Keys    []Key    `json:"keys,omitempty"`
 	Panels  []Panel  `json:"panels,omitempty"`
 	Flow    []Stage  `json:"flow,omitempty"`
-	Image   *Image   `json:"image,omitempty"`
 	Checks  []Check  `json:"-"` // see Expect
+
+	Image map[string]ImageFile `json:"image,omitempty"` // that a step made, by format, which is the output's name
 
 	// PaperScale is the scale of the paper's numbers. A run that has another one is not
 	// compared with them; one that declares none is.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"image"
 	"image/png"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -37,7 +39,11 @@ func TestImageFormat(t *testing.T) {
 		{"step,loss\n1,2\n", "", ""},
 		{"", "", ""},
 	} {
-		format, err := ImageFormat(strings.NewReader(c.bytes))
+		file := filepath.Join(t.TempDir(), "picture")
+		if err := os.WriteFile(file, []byte(c.bytes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		format, _, err := ImageFormat(file)
 		if format != c.format || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%.60q: %q, %v", c.bytes, format, err)
 		}

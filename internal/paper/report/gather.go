@@ -203,7 +203,6 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	}
 	r.Judged = r.Judged.Only()
 	r.chooseDownloads(g.items)
-	r.choosePictures(g.items)
 	if err := r.load(ctx, g.items, read); err != nil {
 		return nil, err
 	}

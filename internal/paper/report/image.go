@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Bounds of the pictures of steps that the page shows: of each, and of all together.
+// Bounds of the pictures of steps that the page shows: of each, and of all together, in equal shares.
 const (
 	mostPicture  = 4 << 20
 	mostPictures = 32 << 20
@@ -22,46 +21,20 @@ const (
 // neither; they and PDF are files to take away.
 var shownAs = []struct{ output, media string }{{"svg", "image/svg+xml"}, {"png", "image/png"}}
 
-// choosePictures decides which pictures of steps fit into the page.
-func (r *Report) choosePictures(items []int) {
-	room := int64(mostPictures)
-	for _, i := range items {
-		n := &r.Nodes[i]
-		if !takesImage(n.config) {
-			continue
-		}
-		for _, s := range shownAs {
-			if a, ok := outputsOf(n.result)[s.output]; ok && a.Size <= min(mostPicture, room) {
-				room -= a.Size
-				r.roomFor[n.Address] = true
-				break
-			}
-		}
-	}
-}
-
-func takesImage(config []byte) bool {
-	var c struct{ Image []json.RawMessage }
-	return json.Unmarshal(config, &c) == nil && len(c.Image) > 0
-}
-
 // showImage fills in the picture of a step, or why the page does not show it.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
+	it.Unshown = "The picture is a file that this page does not show: SVG and PNG are shown."
 	for _, s := range shownAs {
 		a, ok := it.result.Outputs[s.output]
-		if !ok {
-			continue
-		}
-		if !r.roomFor[it.Address] || a.Size > mostPicture {
+		switch {
+		case !ok:
+		case a.Size > min(mostPicture, mostPictures/int64(len(r.Items))):
 			it.Unshown = fmt.Sprintf("The picture (%s, %s) is too large for this page.", strings.ToUpper(s.output), words.Size(a.Size))
-			continue
+		default:
+			b, err := readOutput(ctx, it.result, s.output, read)
+			it.Image, it.Unshown = template.URL("data:"+s.media+";base64,"+base64.StdEncoding.EncodeToString(b)), ""
+			return err
 		}
-		b, err := readOutput(ctx, it.result, s.output, read)
-		it.Image, it.Unshown = template.URL("data:"+s.media+";base64,"+base64.StdEncoding.EncodeToString(b)), ""
-		return err
-	}
-	if it.Unshown == "" {
-		it.Unshown = "The picture is a file that this page does not show: SVG and PNG are shown."
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ import (
 // Sources answers a pipeline's questions about sources before its keys are made.
 type Sources struct {
 	// Lock is the pipeline's lock file.
-	Lock *File
+	Lock  *File
+	Asked func(path string) // is told of each local file that is asked for; may be nil
 
 	file func(path string) ([]byte, error) // reads lock files
 	base string                            // folder that relative paths start from
@@ -92,6 +93,9 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	abs, err := s.abs(path)
 	if err != nil {
 		return step.Pin{}, err
+	}
+	if s.Asked != nil {
+		s.Asked(abs)
 	}
 	now, err := local.StampOf(abs)
 	if err != nil {

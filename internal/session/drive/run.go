@@ -260,8 +260,7 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	if err != nil {
 		return err
 	}
-	of.Pipeline, of.Plan = p, pl
-	dr.Publishes(p)
+	of.Pipeline, of.Plan, dr.Published = p, pl, p.Publish
 	of.Preview, err = dr.PreviewOf(ctx, of.Store, pl, func(i int, _ *plan.Item) bool { return dr.IsRead(pl, i) })
 	return err
 }

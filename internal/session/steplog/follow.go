@@ -4,44 +4,33 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/workflows"
 )
 
 // Follower prints what a step says while it runs, each byte once.
 type Follower struct {
 	// Find finds the step as it is in the pipeline now. Its key is zero while that depends on a
 	// step that must run first.
-	Find func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error)
-	// Open reports whether a run is open, which may begin the step or run it.
-	Open  func(ctx context.Context) (bool, error)
+	Find  func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error)
+	Open  func(ctx context.Context) bool // whether a run is open, which may begin the step or run it
 	Print func(text []byte) error
 	Say   func(text string)
-	// Pause waits until the next look.
-	Pause func(ctx context.Context) error
+	Pause func(ctx context.Context) error // until the next look
 
 	store   artifacts.Store
 	address string
 	key     artifacts.Digest
 	run     string // in which it was seen running
-	began   time.Time
 	said    int64  // bytes that are printed
 	last    []byte // the last of them
 	told    string
 }
-
-// Bounds of how often a follower asks: of so many looks, one.
-const (
-	findEvery = 6 // finds the key, if it is not known
-	openEvery = 4 // asks whether a run is open
-
-	closedAfter = 2 // such answers no run is: one may be starting
-)
 
 // Target is the Find of a pipeline's step.
 func Target(se *session.Session, target string) func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error) {
@@ -61,31 +50,25 @@ func Target(se *session.Session, target string) func(ctx context.Context) (artif
 
 // Follow prints what the step says until it ends, and returns how it ended.
 func (f *Follower) Follow(ctx context.Context) (*Log, error) {
-	closed := 0
-	for n := 0; ; n++ {
+	closed := 0 // looks in turn at which no run was open; after one, a run may be starting
+	for {
 		var err error
-		if f.key.IsZero() && n%findEvery == 0 {
+		if f.key.IsZero() {
 			if f.store, f.address, f.key, err = f.Find(ctx); err != nil {
 				return nil, err
 			}
 		}
-		if n%openEvery == 0 { // before the look: what a run that has ended left is there then
-			open, err := f.Open(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if closed++; open {
-				closed = 0
-			}
+		if closed++; f.Open(ctx) { // before the look: what a run that has ended left is there then
+			closed = 0
 		}
 		end, running, err := f.look(ctx)
 		switch {
 		case err != nil || end != nil:
 			return end, err
-		case closed >= closedAfter && running:
+		case closed > 1 && running:
 			return nil, fault.Failed(fmt.Errorf("%s no longer runs: run %s is not open any more. Its process was killed, or the cluster cannot be reached", f.address, f.run))
-		case closed >= closedAfter:
-			return nil, fault.Failed(fmt.Errorf("%s is not running, and no run is open that would begin it", f.address))
+		case closed > 1:
+			return nil, fault.Failed(fmt.Errorf("%s is not running, and no run is open that would begin it, or the cluster cannot be reached", f.address))
 		case !running:
 			f.tell("waiting for " + f.address + " to begin")
 		}
@@ -104,54 +87,41 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	if err != nil {
 		return nil, false, err
 	}
-	if r != nil {
-		l := logOfResult(f.address, r)
+	l, err := now(ctx, f.store, f.address, plan.Item{Key: f.key, Result: r}, false, func() (map[string]activities.Failure, error) { return f.failures(ctx) }, "")
+	switch {
+	case err != nil || l == nil:
+		return nil, false, err
+	case l.Outcome != string(workflows.Running):
 		return l, false, f.rest(ctx, l)
 	}
-	l, err := lease.Of(ctx, f.store.Leases, f.key)
-	if err != nil {
-		return nil, false, err
-	}
-	if l == nil {
-		end, err := f.failure(ctx)
-		return end, false, err
-	}
 	f.run = l.Run
-	f.tell("following " + l.String())
+	f.tell(fmt.Sprintf("following %s of run %s (process on %s)", f.address, l.Run, l.Host))
 	live, err := activities.ReadLive(ctx, f.store.Leases, f.key)
 	if err != nil || live == nil {
 		return nil, true, err
 	}
-	if !f.began.IsZero() && !f.began.Equal(live.Began) {
-		f.Say(f.address + " was started again")
-		f.said, f.last = 0, nil
-	}
-	f.began = live.Began
-	fresh := live.Said - f.said
-	if lost := fresh - int64(len(live.Text)); lost > 0 {
+	begin := live.Said - int64(len(live.Text))
+	f.compare(live.Text, begin)
+	if lost := begin - f.said; lost > 0 {
 		f.Say(fmt.Sprintf("%d bytes came too fast to be shown; redsi logs has them when the step has ended", lost))
-		f.said, f.last, fresh = f.said+lost, nil, int64(len(live.Text))
+		f.said, f.last = begin, nil
 	}
-	text := live.Text[int64(len(live.Text))-max(fresh, 0):]
+	text := live.Text[f.said-begin:]
 	return nil, true, f.print(text[:bytes.LastIndexAny(text, "\r\n")+1])
 }
 
-// failure is how the step failed in the run in which it was seen, for good; nil if it did not.
-func (f *Follower) failure(ctx context.Context) (end *Log, err error) {
+// failures are how the step failed for good in the run in which it was seen.
+func (f *Follower) failures(ctx context.Context) (map[string]activities.Failure, error) {
+	found := map[string]activities.Failure{}
 	if f.run == "" {
 		return nil, nil
 	}
-	err = activities.FailuresOf(ctx, f.store, f.run, func(x activities.Failure) bool {
+	return found, activities.FailuresOf(ctx, f.store, f.run, func(x activities.Failure) bool {
 		if x.Key == f.key && x.Part.IsZero() && (x.Permanent || x.Outcome == activities.CancelledStep) {
-			l := logOfFailure(x)
-			end = &l
+			found[f.address] = x
 		}
 		return true
 	})
-	if err != nil || end == nil {
-		return nil, err
-	}
-	return end, f.rest(ctx, end)
 }
 
 // rest prints what of a whole log has not been printed.
@@ -160,11 +130,20 @@ func (f *Follower) rest(ctx context.Context, l *Log) error {
 	if err != nil {
 		return err
 	}
-	if begin := f.said - int64(len(f.last)); l.Cut == 0 && (f.said > int64(len(text)) || !bytes.Equal(text[begin:f.said], f.last)) {
-		f.Say(f.address + " was started again")
-		f.said = 0
+	if l.Cut == 0 {
+		f.compare(text, 0)
 	}
 	return f.print(restOf(text, l.Cut, f.said))
+}
+
+// compare begins again if the text, which is a log's from a byte on, is not of the log that was printed.
+func (f *Follower) compare(text []byte, begin int64) {
+	to := f.said - begin
+	from := to - int64(len(f.last))
+	if to > int64(len(text)) || from >= 0 && !bytes.Equal(text[from:to], f.last) {
+		f.Say(f.address + " was started again")
+		f.said, f.last = 0, nil
+	}
 }
 
 // restOf is what comes after the first n bytes of a log, as far as it was kept.
@@ -181,7 +160,7 @@ func (f *Follower) print(text []byte) error {
 		return nil
 	}
 	f.said += int64(len(text))
-	f.last = append([]byte(nil), text[max(0, len(text)-256):]...)
+	f.last = bytes.Clone(text[max(0, len(text)-256):])
 	return f.Print(text)
 }
 

@@ -20,7 +20,6 @@ import (
 // of all runs. Each pause of the follower is the next event.
 func TestFollow(t *testing.T) {
 	key := artifacts.Sum([]byte("key"))
-	began := time.Now().UTC()
 	type world struct {
 		*Follower
 		store artifacts.Store
@@ -28,9 +27,9 @@ func TestFollow(t *testing.T) {
 		open  bool
 		known bool
 	}
-	says := func(text string, began time.Time) func(*world) {
+	says := func(text string) func(*world) {
 		return func(w *world) {
-			b, err := json.Marshal(activities.LiveLog{Began: began, Said: int64(len(text)), Text: []byte(text)[max(0, len(text)-8):]})
+			b, err := json.Marshal(activities.LiveLog{Said: int64(len(text)), Text: []byte(text)[max(0, len(text)-8):]})
 			if err == nil {
 				err = w.store.Leases.Put(t.Context(), activities.LiveName(key), b)
 			}
@@ -89,14 +88,14 @@ func TestFollow(t *testing.T) {
 		outcome, err  string
 	}{
 		"it has run": {events: []func(*world){ends("a\n")}, printed: "a\n", outcome: "ran"},
-		"from its beginning": {events: []func(*world){nothing, func(w *world) { w.known = true }, nothing, nothing, nothing, nothing, begins, says("a\nb", began), says("a\nb\nc\r", began), nothing, ends("a\nb\nc\rd")},
+		"from its beginning": {events: []func(*world){nothing, func(w *world) { w.known = true }, nothing, nothing, nothing, nothing, begins, says("a\nb"), says("a\nb\nc\r"), nothing, ends("a\nb\nc\rd")},
 			printed: "a\n|b\nc\r|d", said: "waiting for step.a.b to begin|following step.a.b of run run", outcome: "ran"},
-		"it fails":         {events: []func(*world){begins, says("a\n", began), fails("a\nb\n")}, printed: "a\n|b\n", said: "following step.a.b of run run", outcome: "failed"},
-		"again":            {events: []func(*world){begins, says("a\nb\n", began), says("a\n", began.Add(time.Second)), ends("a\nc\n")}, printed: "a\nb\n|a\n|c\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
-		"again at its end": {events: []func(*world){begins, says("a\nb\n", began), ends("a\nc\n")}, printed: "a\nb\n|a\nc\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
-		"too fast":         {events: []func(*world){begins, says("0123456789\nabc\nde\n", began), ends("0123456789\nabc\nde\n")}, printed: "\nabc\nde\n", said: "following step.a.b of run run|10 bytes came too fast to be shown; redsi logs has them when the step has ended", outcome: "ran"},
+		"it fails":         {events: []func(*world){begins, says("a\n"), fails("a\nb\n")}, printed: "a\n|b\n", said: "following step.a.b of run run", outcome: "failed"},
+		"again":            {events: []func(*world){begins, says("a\nb\n"), says("a\n"), ends("a\nc\n")}, printed: "a\nb\n|a\n|c\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
+		"again at its end": {events: []func(*world){begins, says("a\nb\n"), ends("a\nc\n")}, printed: "a\nb\n|a\nc\n", said: "following step.a.b of run run|step.a.b was started again", outcome: "ran"},
+		"too fast":         {events: []func(*world){begins, says("0123456789\nabc\nde\n"), ends("0123456789\nabc\nde\n")}, printed: "\nabc\nde\n", said: "following step.a.b of run run|10 bytes came too fast to be shown; redsi logs has them when the step has ended", outcome: "ran"},
 		"nobody runs it":   {events: []func(*world){func(w *world) { w.open = false }, nothing, nothing, nothing, nothing}, said: "waiting for step.a.b to begin", err: "is not running, and no run is open"},
-		"its run is killed": {events: []func(*world){begins, says("a\n", began), func(w *world) { w.open = false }, nothing, nothing, nothing, nothing, nothing, nothing}, printed: "a\n", said: "following step.a.b of run run",
+		"its run is killed": {events: []func(*world){begins, says("a\n"), func(w *world) { w.open = false }, nothing, nothing, nothing, nothing, nothing, nothing}, printed: "a\n", said: "following step.a.b of run run",
 			err: "no longer runs: run run is not open"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +115,7 @@ func TestFollow(t *testing.T) {
 					}
 					return w.store, "step.a.b", key, nil
 				},
-				Open:  func(context.Context) (bool, error) { return w.open, nil },
+				Open:  func(context.Context) bool { return w.open },
 				Print: func(text []byte) error { printed = append(printed, string(text)); return nil },
 				Say: func(text string) {
 					text, _, _ = strings.Cut(text, " (process")

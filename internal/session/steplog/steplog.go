@@ -107,7 +107,7 @@ func now(ctx context.Context, store artifacts.Store, address string, it plan.Ite
 			return nil, err
 		}
 		if l != nil {
-			return &Log{Address: address, Key: it.Key, Outcome: string(workflows.Running), Run: l.Run,
+			return &Log{Address: address, Key: it.Key, Outcome: string(workflows.Running), Run: l.Run, Host: l.Process.Machine,
 				Note: "running: " + l.String() + "; its log is stored when it ends; redsi logs -f follows it; how far it is: " + status}, nil
 		}
 	}

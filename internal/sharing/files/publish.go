@@ -10,23 +10,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// Publication is what a pipeline says is written beside it.
-type Publication struct {
-	Name  string
-	Base  string           // the pipeline's folder: nothing is written outside it
-	To    string           // below it, with slashes
-	Files []artifacts.File // by their names below To
-}
-
-// Published is what became of a publication.
+// Published is what became of a publish block.
 type Published struct {
 	Name    string   `json:"name"`
 	To      string   `json:"to"`
@@ -37,112 +29,88 @@ type Published struct {
 	Waits   []string `json:"waits,omitempty"` // outputs that are not there: nothing was written
 }
 
-// Publish writes a publication's files, and removes those that it wrote before and has no longer.
-// What is neither as it was written nor as it should be stays as it is. memory is the file in which
-// it remembers what it wrote.
-func Publish(ctx context.Context, store artifacts.Store, memory string, pub Publication) (done Published, err error) {
-	done = Published{Name: pub.Name, To: path.Join(filepath.ToSlash(pub.Base), pub.To)}
-	before, now := map[string]artifacts.Digest{}, map[string]artifacts.Digest{} // by names below Base
+// unpublished are names of files that nobody expects below a folder of results.
+var unpublished = regexp.MustCompile(`(?i)(^|/)\.(git|redsi)(/|$)`)
+
+// Publish writes files by their names below base/to, and removes those that it wrote before and has no
+// longer. What is neither as it was written nor as it should be stays as it is, and nothing is written
+// outside base. memory is the file in which it remembers what it wrote.
+func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, base, to string, files []artifacts.File) (err error) {
+	ours := map[string]artifacts.Digest{} // as they were written, by names below base
 	b, err := os.ReadFile(memory)
 	if err == nil {
-		err = json.Unmarshal(b, &before)
+		err = json.Unmarshal(b, &ours)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return done, fmt.Errorf("%s, in which redsi remembers what it published: %w; without that file it takes all that is there for yours", memory, err)
+		return fmt.Errorf("%s, in which redsi remembers what it published: %w; without that file it takes all that is there for yours", memory, err)
 	}
 	wanted := map[string]artifacts.File{}
-	for _, f := range pub.Files {
-		if err := checkPublished(f.Name); err != nil {
-			return done, err
-		}
-		name := path.Join(pub.To, f.Name)
-		if _, twice := wanted[name]; twice {
-			return done, fmt.Errorf("two of the files are named %s", f.Name)
+	for _, f := range files {
+		name := path.Join(to, f.Name)
+		_, twice := wanted[name]
+		switch err := artifacts.CheckFileName(f.Name); {
+		case err != nil:
+			return err
+		case unpublished.MatchString(f.Name):
+			return fmt.Errorf("the file %s is not published: folders .git and .redsi are not written", f.Name)
+		case twice:
+			return fmt.Errorf("two of the files are named %s", f.Name)
 		}
 		wanted[name] = f
 	}
-	root, err := os.OpenRoot(pub.Base)
+	root, err := os.OpenRoot(base)
 	if err != nil {
-		return done, err
+		return err
 	}
 	defer root.Close()
 	defer func() {
-		for name, d := range before { // what was not come to is redsi's still
-			if _, ok := now[name]; !ok && err != nil {
-				now[name] = d
-			}
-		}
-		b, jerr := json.MarshalIndent(now, "", " ")
+		b, jerr := json.MarshalIndent(ours, "", " ")
 		err = errors.Join(err, jerr, atomicfile.WriteFile(memory, b, 0o644))
 	}()
-	names := slices.Sorted(maps.Keys(wanted))
-	for name := range before {
-		if _, ok := wanted[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(wanted)), maps.Keys(ours))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		f, want := wanted[name]
-		file := filepath.Join(pub.Base, filepath.FromSlash(name))
+		file := filepath.Join(base, filepath.FromSlash(name))
 		if want {
 			if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-				return done, fmt.Errorf("%s: %w", file, err)
+				return fmt.Errorf("%s: %w", file, err)
 			}
 		}
-		is, err := look(ctx, root, name, file)
-		there, ours := is != nil, is != nil && *is == before[name]
+		var is artifacts.Digest // zero if nothing is there, or not a file
+		info, err := root.Lstat(name)
+		there := err == nil
+		if there && info.Mode().IsRegular() {
+			is, _, err = local.HashFile(ctx, file, nil)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		old, mine := ours[name]
+		same := want && there && is == f.Digest
 		switch {
-		case err != nil:
-			return done, err
-		case there && !ours && (!want || *is != f.Digest):
-			done.Kept = append(done.Kept, file)
+		case there && !same && !(mine && is == old):
+			p.Kept = append(p.Kept, file)
+			delete(ours, name)
 			continue
-		case !want && there:
-			if err := root.Remove(name); err != nil {
-				return done, err
+		case want && !same:
+			if err := Write(ctx, store, f.Digest, f.Size, file); err != nil {
+				return err
 			}
-			done.Removed++
+			p.Written++
+		case there && !want:
+			if err := root.Remove(name); err != nil {
+				return err
+			}
+			p.Removed++
 			for dir := path.Dir(name); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
 			}
-		case want && (!there || *is != f.Digest):
-			now[name] = f.Digest
-			if err := Write(ctx, store, f.Digest, f.Size, file); err != nil {
-				return done, err
-			}
-			done.Written++
 		}
+		delete(ours, name)
 		if want {
-			now[name] = f.Digest
-			done.Files++
-		}
-	}
-	return done, nil
-}
-
-// checkPublished refuses names that are not those of files to be seen below a folder.
-func checkPublished(name string) error {
-	if err := artifacts.CheckFileName(name); err != nil {
-		return err
-	}
-	for part := range strings.SplitSeq(strings.ToLower(name), "/") {
-		if part == ".git" || part == ".redsi" {
-			return fmt.Errorf("the file %s is not published: %s folders are not written", name, part)
+			ours[name] = f.Digest
+			p.Files++
 		}
 	}
 	return nil
-}
-
-// look is the digest of what is at a path; nil if nothing is, and zero if it is not a file.
-func look(ctx context.Context, root *os.Root, name, file string) (*artifacts.Digest, error) {
-	info, err := root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", file, err)
-	case !info.Mode().IsRegular():
-		return &artifacts.Digest{}, nil
-	}
-	d, _, err := local.HashFile(ctx, file, nil)
-	return &d, err
 }

@@ -20,8 +20,8 @@ func TestPublish(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	publish := func(files map[string]string) (Published, error) {
 		t.Helper()
-		pub := Publication{Name: "plots", Base: dir, To: "results/plots"}
-		for _, name := range []string{"a.svg", "b/c.svg", "d.svg", "../x", ".git/config"} {
+		var list []artifacts.File
+		for _, name := range []string{"a.svg", "b.svg", "b/c.svg", "d.svg", "../x", ".git/config"} {
 			text, ok := files[name]
 			if !ok {
 				continue
@@ -30,9 +30,11 @@ func TestPublish(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pub.Files = append(pub.Files, artifacts.File{Name: name, Digest: d, Size: n})
+			list = append(list, artifacts.File{Name: name, Digest: d, Size: n})
 		}
-		return Publish(t.Context(), store, at(".redsi/published/plots.json"), pub)
+		var done Published
+		err := done.Publish(t.Context(), store, at(".redsi/published/plots.json"), dir, "results/plots", list)
+		return done, err
 	}
 	put := func(name, text string) {
 		t.Helper()
@@ -63,7 +65,6 @@ func TestPublish(t *testing.T) {
 			c.change()
 		}
 		got, err := publish(c.files)
-		c.want.Name, c.want.To = "plots", filepath.ToSlash(at("results/plots"))
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d: %+v, %v; want %+v", i, got, err, c.want)
 		}
@@ -80,6 +81,11 @@ func TestPublish(t *testing.T) {
 		}
 	}
 	outside := t.TempDir()
+	if err := os.Symlink(outside, at("results/plots/b.svg")); err == nil {
+		if got, err := publish(map[string]string{"b.svg": "6"}); err != nil || len(got.Kept) != 1 {
+			t.Errorf("in place of a link: %+v, %v", got, err)
+		}
+	}
 	if err := os.RemoveAll(at("results")); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func runDAG(args []string) (sample, error) {
 		err = fmt.Errorf("there is nothing named %q to do", what)
 	}
 	s.Work = float64(n)
-	s.Check = fmt.Sprintf("%s %d %s", shape, n, what)
+	s.Check = fmt.Sprintf("%s %d %s", strings.NewReplacer("steps", "chain", "written", "pieces").Replace(shape), n, what)
 	if err == nil && what != "load" {
 		want := n
 		if shape == "pieces" || shape == "written" {

@@ -128,6 +128,9 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 	r.moves = append(r.moves, move)
 	r.tries, r.mine, r.alone = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move)
 	for _, b := range r.work {
+		if len(b.left) == 0 { // it has ended
+			continue
+		}
 		b.left, b.first = moved(b.left, move), moved(b.first, move)
 		for n, i := range b.steps {
 			b.steps[n] = move[i]
@@ -137,9 +140,9 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 
 func moved[V any](of map[int]V, move []int) map[int]V {
 	to := make(map[int]V, len(of))
-	for i, v := range of {
-		if move[i] >= 0 {
-			to[move[i]] = v
+	for i, j := range move {
+		if v, ok := of[i]; ok && j >= 0 {
+			to[j] = v
 		}
 	}
 	return to

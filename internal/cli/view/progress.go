@@ -33,7 +33,7 @@ type Live struct {
 	now    time.Time
 	spoke  time.Time // when the last line was printed
 	waits  string    // as printed
-	resume bool      // the first state: hits are counted, not listed
+	resume bool      // the first state: hits are counted, not listed, as are many at once later
 }
 
 // NewLive makes a view that writes to w; width is the terminal's, 0 without one.
@@ -89,7 +89,7 @@ type cause struct {
 }
 
 func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) {
-	hits := 0
+	var hits []workflows.StepState
 	var causes []cause
 	of := map[cause][]string{}
 	for _, x := range s.Steps {
@@ -116,13 +116,15 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 			}
 			of[c] = append(of[c], x.Address)
 		case workflows.Hit:
-			if hits++; !l.resume {
-				l.line(w, "hit", "HIT", x.Address, Seconds(duration(x.TookS))+" when it ran")
-			}
+			hits = append(hits, x)
 		}
 	}
-	if l.resume && hits > 0 {
-		Printf(w, "%s  %s already done\n", l.st.Outcome("hit", "HIT"), Count(hits, "step"))
+	if l.resume && len(hits) > 0 || len(hits) > stepsNamed {
+		Printf(w, "%s  %s already done\n", l.st.Outcome("hit", "HIT"), Count(len(hits), "step"))
+		hits = nil
+	}
+	for _, x := range hits {
+		l.line(w, "hit", "HIT", x.Address, Seconds(duration(x.TookS))+" when it ran")
 	}
 	for _, c := range causes {
 		l.together(w, c, of[c])

@@ -37,6 +37,25 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestHitsTogether: many steps that turn out to be done at once are one line.
+func TestHitsTogether(t *testing.T) {
+	var b bytes.Buffer
+	l := NewLive(&b, Style{}, 0)
+	state := func(hits int) (s workflows.State) {
+		s.Steps = []workflows.StepState{{Address: "step.text.split", Status: workflows.Running}}
+		for i := range hits {
+			s.Steps = append(s.Steps, workflows.StepState{Address: fmt.Sprintf("step.text.piece[%d]", i), Status: workflows.Hit})
+		}
+		return s
+	}
+	for _, hits := range []int{0, 2, 9} {
+		l.Update(state(hits), nil, "", time.Unix(9, 0))
+	}
+	if got := b.String(); strings.Count(got, "HIT") != 3 || !strings.Contains(got, "HIT    7 steps already done\n") {
+		t.Errorf("%s", got)
+	}
+}
+
 // Lines of the block that are wider than the terminal would wrap, and clearing
 // the block would leave some of them behind.
 func TestBlockFitsTerminal(t *testing.T) {

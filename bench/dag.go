@@ -37,7 +37,7 @@ var dagLines = []line{
 		doc:  "the same with 10,000 pieces",
 		ours: redsiDAG("pieces", 10_000, "first"), peer: redsiDAG("written", 10_000, "first")},
 	{name: "piece_changed_vs_snakemake", target: 1, value: seconds, once: true,
-		doc:  "1,000 files, each a piece, of which one is changed: split, the piece and what gathers them run, against a checkpoint of snakemake 9.27 --cores 2, which runs all pieces",
+		doc:  "1,000 files, each a piece, of which one is changed: split, the piece and what gathers them run, against a checkpoint of snakemake 9.27 --cores 2, which runs the same ones",
 		ours: redsiDAG("pieces", 1000, "changed"), peer: snakemakeDAG("pieces", 1000, "changed")},
 	{name: "noop_1000_vs_snakemake", target: 8, value: seconds,
 		doc:  "1,000 steps that are all done, run again",

@@ -11,6 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/workflows"
 )
 
 // Deployment is the version of a worker deployment that a worker belongs to, in
@@ -52,7 +54,8 @@ var ErrReplaced = errors.New("another build has replaced it")
 
 // SetCurrent has new runs go to this version. It waits until the server knows the version
 // by the polls of its workers, on all queues of the build that is current now, or ctx ends;
-// waiting is told why, now and then.
+// waiting is told why, now and then. An answer that comes too late is asked for again: on
+// a busy server the SDK's own bound of a call (10 s) is soon over.
 func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting func(error)) error {
 	handle := c.WorkerDeploymentClient().GetHandle(d.Name)
 	for told := time.Now(); ; {
@@ -69,7 +72,7 @@ func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting fun
 		}
 		var unknown *serviceerror.NotFound
 		var unpolled *serviceerror.FailedPrecondition
-		if !errors.As(err, &unknown) && !errors.As(err, &unpolled) {
+		if !errors.As(err, &unknown) && !errors.As(err, &unpolled) && !workflows.Late(err) {
 			return err
 		}
 		if time.Since(told) > tellEvery {
@@ -89,7 +92,11 @@ const tellEvery = time.Minute
 
 // Current is the build that new runs go to; "" if there is none.
 func (d Deployment) Current(ctx context.Context, c client.Client) (build string, err error) {
-	r, err := c.WorkerDeploymentClient().GetHandle(d.Name).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+	handle := c.WorkerDeploymentClient().GetHandle(d.Name)
+	r, err := handle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+	for workflows.Late(err) && ctx.Err() == nil {
+		r, err = handle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+	}
 	var unknown *serviceerror.NotFound
 	if errors.As(err, &unknown) { // no worker has polled yet
 		return "", nil

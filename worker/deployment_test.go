@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/worker"
@@ -33,6 +35,68 @@ func TestParseDeployment(t *testing.T) {
 	}
 	if _, err := worker.ParseDeployment("redsi", ""); err == nil || !strings.Contains(err.Error(), "NAME:BUILD") {
 		t.Error(err)
+	}
+}
+
+// lateHandle answers each question late once.
+type lateHandle struct {
+	client.WorkerDeploymentHandle
+	calls map[string]int
+}
+
+func (h lateHandle) late(call string) error {
+	h.calls[call]++
+	if h.calls[call] == 1 {
+		return fmt.Errorf("%s: %w", call, context.DeadlineExceeded)
+	}
+	return nil
+}
+
+func (h lateHandle) Describe(context.Context, client.WorkerDeploymentDescribeOptions) (r client.WorkerDeploymentDescribeResponse, err error) {
+	r.Info.RoutingConfig.CurrentVersion = &sdkworker.WorkerDeploymentVersion{BuildID: "A"}
+	return r, h.late("describe")
+}
+
+func (h lateHandle) DescribeVersion(context.Context, client.WorkerDeploymentDescribeVersionOptions) (d client.WorkerDeploymentVersionDescription, err error) {
+	return d, h.late("version")
+}
+
+func (h lateHandle) SetCurrentVersion(context.Context, client.WorkerDeploymentSetCurrentVersionOptions) (r client.WorkerDeploymentSetCurrentVersionResponse, err error) {
+	return r, h.late("set")
+}
+
+type lateClient struct {
+	client.Client
+	deployments lateDeployments
+}
+
+func (c lateClient) WorkerDeploymentClient() client.WorkerDeploymentClient { return c.deployments }
+
+type lateDeployments struct {
+	client.WorkerDeploymentClient
+	handle lateHandle
+}
+
+func (d lateDeployments) GetHandle(string) client.WorkerDeploymentHandle { return d.handle }
+
+// TestDeploymentLate: a busy server that answers late ends neither.
+func TestDeploymentLate(t *testing.T) {
+	t.Parallel()
+	d := worker.Deployment{Name: "redsi", Build: "A"}
+	calls := map[string]int{}
+	c := lateClient{deployments: lateDeployments{handle: lateHandle{calls: calls}}}
+	if err := d.SetCurrent(t.Context(), c, func(err error) { t.Log(err) }); err != nil || calls["set"] != 2 {
+		t.Error(err, calls)
+	}
+	clear(calls)
+	if build, err := d.Current(t.Context(), c); build != "A" || err != nil {
+		t.Error(build, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	clear(calls)
+	if _, err := d.Current(ended, c); err == nil {
+		t.Error("an ended context answers")
 	}
 }
 

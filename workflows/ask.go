@@ -29,6 +29,12 @@ func Ask[T any](ctx context.Context, c client.Client, workflow, query string, ar
 
 func pollIsGone(err error) bool {
 	var cancelled *serviceerror.Canceled
+	return errors.As(err, &cancelled) || Late(err)
+}
+
+// Late reports whether a call to Temporal ended because no answer came in its time, which
+// is the SDK's bound unless the caller's context ended.
+func Late(err error) bool {
 	var late *serviceerror.DeadlineExceeded
-	return errors.As(err, &cancelled) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -37,6 +37,12 @@ type FolderSource interface {
 	LocalTree(ctx context.Context, path string, ignore bool) (Folder, error)
 }
 
+// ListedSource is what Sources may be too: it says which sources a pattern of a server stands
+// for, as the lock file pins them.
+type ListedSource interface {
+	Listed(ctx context.Context, pattern string) ([]string, error)
+}
+
 // Fingerprinter is what Sources may be too: it tells two values of a secret apart
 // without telling them, by a hash with a salt that stays on this machine.
 type Fingerprinter interface {

@@ -25,7 +25,8 @@ func newSourcesCmd(a *app) *cobra.Command {
 For a module's repository it checks whether its ref still names the pinned
 commit. Nothing is fetched: a web server is asked for the size, which is compared
 with that in redsi.lock. The states are: ok; unpinned (available, but its bytes
-are not pinned yet); changed (the size at the origin is not the pinned one);
+are not pinned yet); changed (the size at the origin is not the pinned one, or a
+pattern stands for other files);
 unreachable (the origin does not answer or no longer has it). The exit code is 1
 if a source is changed or unreachable and the store does not have its bytes.`,
 		Example: `  redsi sources check
@@ -78,29 +79,47 @@ func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, erro
 	if err := origins.Check(ctx, store, lock, states, offline); err != nil {
 		return nil, err
 	}
+	update := func(source string) string { return a.hint("sources update", source) }
+	states = append(states, origins.Patterns(ctx, lock, offline, update)...)
 	folders, err := origins.OfFolders(ctx, a.Registry, store, pl)
 	if err != nil {
 		return nil, err
 	}
 	states = append(states, folders...)
-	update := func(source string) string { return a.hint("sources update", source) }
 	return append(states, origins.Repositories(ctx, a.Modules.Used, offline, update)...), ctx.Err()
 }
 
-// updated is a repository whose ref was looked up again.
+// updated is a repository whose ref, or a pattern whose files, were looked up again.
 type updated struct {
-	Source string `json:"source"`
-	Before string `json:"before,omitempty"`
-	Commit string `json:"commit"`
+	Source string   `json:"source"`
+	Before string   `json:"before,omitempty"`
+	Commit string   `json:"commit,omitempty"`
+	New    []string `json:"new,omitempty"`
+	Gone   []string `json:"gone,omitempty"`
+}
+
+func (u updated) String() string {
+	switch {
+	case u.Commit == "" && len(u.New)+len(u.Gone) == 0:
+		return "the same files"
+	case u.Commit == "":
+		return fmt.Sprintf("%d new, %d gone", len(u.New), len(u.Gone))
+	case u.Before == u.Commit:
+		return "still " + u.Commit
+	case u.Before != "":
+		return "now " + u.Commit + ", was " + u.Before
+	}
+	return "now " + u.Commit
 }
 
 func newSourcesUpdateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [TEXT]",
-		Short: "Pin the present commits of modules' repositories",
-		Long: `Pin the commits that the refs of modules' repositories name now, in redsi.lock,
-in place of those pinned before. With TEXT, only for repositories whose
-git::URL?ref=REF contains it.`,
+		Short: "Pin the present commits of modules' repositories and the files of patterns",
+		Long: `Pin the commits that the refs of modules' repositories name now, and the files
+that patterns of downloads stand for now, in redsi.lock, in place of those pinned
+before. With TEXT, only for repositories whose git::URL?ref=REF, and patterns,
+contain it.`,
 		Example: `  redsi sources update
   redsi sources update first-paper   # this repository only`,
 		Args: cobra.MaximumNArgs(1),
@@ -112,22 +131,32 @@ git::URL?ref=REF contains it.`,
 			list := []updated{}
 			for _, u := range a.Modules.Used {
 				if a.Update(u.Source()) {
-					list = append(list, updated{u.Source(), u.Before, u.Commit})
+					list = append(list, updated{Source: u.Source(), Before: u.Before, Commit: u.Commit})
 				}
 			}
+			lock, err := lockfile.Read(a.LockFile())
+			if err != nil {
+				return fault.Input(err)
+			}
+			for _, l := range lock.Lists {
+				if !a.Update(l.Pattern) {
+					continue
+				}
+				now, added, gone, err := l.Again(cmd.Context())
+				if err != nil {
+					return fault.Failed(err)
+				}
+				if err := lockfile.PinList(a.LockFile(), now); err != nil {
+					return fault.Failed(err)
+				}
+				list = append(list, updated{Source: l.Pattern, New: added, Gone: gone})
+			}
 			if len(list) == 0 && len(args) > 0 {
-				return fault.Input(fmt.Errorf("the pipeline has no module from a repository with %q in its source", args[0]))
+				return fault.Input(fmt.Errorf("the pipeline has no module from a repository with %q in its source, and %s no such pattern", args[0], lockfile.Name))
 			}
 			return a.print(list, func(w io.Writer) {
 				for _, u := range list {
-					what := "still " + u.Commit
-					if u.Before != u.Commit {
-						what = "now " + u.Commit
-					}
-					if u.Before != u.Commit && u.Before != "" {
-						what += ", was " + u.Before
-					}
-					view.Printf(w, "%s  %s\n", u.Source, what)
+					view.Printf(w, "%s  %s\n", u.Source, u)
 				}
 			})
 		},

@@ -184,7 +184,7 @@ func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sou
 // project; "": the one beside the session's pipeline.
 func (se *Session) ResolveGrown(ctx context.Context, pl *plan.Plan, steps []int, lock string) error {
 	lock = cmp.Or(lock, se.LockFile())
-	src, err := lockfile.Open(lock, filepath.Dir(lock), se.MemoFile())
+	src, err := lockfile.OpenWith(os.ReadFile, lock, filepath.Dir(lock), se.MemoFile())
 	if err != nil {
 		return fault.Input(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -20,9 +21,9 @@ import (
 // downloadConfig is a set of files. Where they come from is not in the key,
 // only what they are: their names and checksums.
 type downloadConfig struct {
-	URLs    []string `hcl:"urls,nokey" help:"sources: https://, http://, gs://bucket/object, file:///path, or a path relative to the pipeline"`
-	SHA256  []string `hcl:"sha256,optional" help:"checksum of each source, in hex; without it the first download pins it in redsi.lock (local files are hashed when planned)"`
-	Names   []string `hcl:"names,optional" help:"file name of each source; default: the last part of its URL"`
+	URLs    []string `hcl:"urls,nokey" help:"sources: https://, http://, gs://bucket/object, file:///path, or a path relative to the pipeline; of gs:// and of this machine also patterns and folders, which end in a slash"`
+	SHA256  []string `hcl:"sha256,optional" help:"checksum of each source, in hex, where none is a pattern; without it the first download pins it in redsi.lock (local files are hashed when planned)"`
+	Names   []string `hcl:"names,optional" help:"file name of each source, where none is a pattern; default: the last part of its URL, or what a pattern or folder adds to its fixed part"`
 	Mirrors []string `hcl:"mirrors,optional,nokey" help:"URL prefixes to try after a source itself has failed; the file name is appended"`
 	License string   `hcl:"license,optional,nokey" help:"licence of the files, such as CC BY-SA 3.0; the report prints it"`
 }
@@ -34,7 +35,9 @@ var Download = step.Define(step.Kind[downloadConfig]{
 A source is a URL or the path of a local file. An interrupted transfer continues where it stopped, also in a later run. Every
 file is checked against its checksum; a source without one is pinned by its
 first download in redsi.lock beside the pipeline. Each file is a part of its
-own: adding one downloads one. Cost: the bytes, once over the network and twice
+own: adding one downloads one. A pattern has *, ? and [a-z] within one part of a
+name, and ** for any number of folders; what one of gs:// stands for is pinned in
+redsi.lock when it is planned first, and redsi sources update lists it again. Cost: the bytes, once over the network and twice
 over the disk.`,
 	Example: `step "download" "nq_dev" {
   urls = [for i in range(5) : format("gs://natural_questions/v1.0/dev/nq-dev-%02d.jsonl.gz", i)]
@@ -70,8 +73,8 @@ over the disk.`,
 	Work: downloadConfig.work,
 	Leaves: func(c downloadConfig) map[string][]string {
 		names, err := downloadNames(c)
-		if err != nil {
-			return nil // Check says so
+		if err != nil || slices.ContainsFunc(c.URLs, fetch.IsPattern) {
+			return nil // Check says so, or nobody knows before it is planned
 		}
 		return map[string][]string{"files": names}
 	},
@@ -94,8 +97,11 @@ func checkDownload(c downloadConfig) error {
 	var ps step.Problems
 	for i, u := range c.URLs {
 		s, err := fetch.ParseSource(u)
-		if err == nil && s.Path == "" && strings.Contains(u, "*") {
-			err = errors.New("is a pattern, and a server does not list its files: name each, as [for n in range(5) : format(\"…/part-%02d.gz\", n)] does; a star in a name is written %2A")
+		switch {
+		case fetch.IsPattern(u):
+			err = checkPattern(c, u)
+		case err == nil && s.Path == "" && strings.Contains(u, "*"):
+			err = errors.New("is a pattern, and such a server does not list its files: name each, as [for n in range(5) : format(\"…/part-%02d.gz\", n)] does; a star in a name is written %2A")
 		}
 		if err != nil {
 			ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: err.Error()})
@@ -112,17 +118,78 @@ func checkDownload(c downloadConfig) error {
 	if n := len(c.Names); n > 0 && n != len(c.URLs) {
 		ps = append(ps, step.Problem{Path: "names", Detail: fmt.Sprintf("has %d names for %d sources", n, len(c.URLs))})
 	}
-	if len(ps) == 0 {
+	if len(ps) == 0 && !slices.ContainsFunc(c.URLs, fetch.IsPattern) {
 		names, _ := downloadNames(c)
-		seen := map[string]int{}
-		for i, n := range names {
-			if j, ok := seen[n]; ok {
-				ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: fmt.Sprintf("has the same file name %q as urls[%d]; give names", n, j)})
-			}
-			seen[n] = i
-		}
+		ps = checkNames(names)
 	}
 	return ps.Err()
+}
+
+func checkPattern(c downloadConfig, url string) error {
+	switch {
+	case len(c.Names) > 0:
+		return errors.New("stands for several files, whose names are what it adds to its fixed part: leave names out")
+	case len(c.SHA256) > 0:
+		return errors.New("stands for several files, which redsi.lock pins: leave sha256 out")
+	}
+	return fetch.CheckPattern(url)
+}
+
+// expandPatterns puts the files that patterns stand for in their place.
+func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (downloadConfig, error) {
+	folders, lists := env.(step.FolderSource)
+	listed, asks := env.(step.ListedSource)
+	if !lists || !asks || !slices.ContainsFunc(c.URLs, fetch.IsPattern) {
+		return c, nil
+	}
+	written := c.URLs
+	c.URLs, c.Names = nil, nil
+	add := func(url, name string) {
+		c.URLs, c.Names = append(c.URLs, url), append(c.Names, name)
+	}
+	for _, u := range written {
+		s, err := fetch.ParseSource(u)
+		switch {
+		case !fetch.IsPattern(u):
+			if err != nil {
+				return c, err
+			}
+			add(u, s.Name())
+		case strings.HasPrefix(u, "gs://"):
+			found, err := listed.Listed(ctx, u)
+			if err != nil {
+				return c, err
+			}
+			folder, _ := fetch.SplitPattern(u)
+			for _, f := range found {
+				add(f, strings.TrimPrefix(f, folder))
+			}
+		default:
+			f, err := folders.LocalTree(ctx, s.Path, true)
+			if err != nil {
+				return c, err
+			}
+			for _, x := range f.Tree.Files {
+				if x.Mode == artifacts.Link || x.Mode == artifacts.Folder {
+					return c, fmt.Errorf("%s has %s, which is no file: a source block takes links and empty folders, too: source \"NAME\" { path = %q }", u, x.Name, s.Path)
+				}
+				add(filepath.Join(f.Root, filepath.FromSlash(x.Name)), x.Name)
+			}
+		}
+	}
+	return c, checkNames(c.Names).Err()
+}
+
+// checkNames finds sources whose files would have one name.
+func checkNames(names []string) (ps step.Problems) {
+	seen := map[string]int{}
+	for i, n := range names {
+		if j, ok := seen[n]; ok {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: fmt.Sprintf("has the same file name %q as urls[%d]; give names", n, j)})
+		}
+		seen[n] = i
+	}
+	return ps
 }
 
 func downloadNames(c downloadConfig) ([]string, error) {
@@ -148,11 +215,13 @@ func isPlaceholder(sum string) bool { return strings.HasPrefix(sum, placeholder)
 // resolveDownload fills in names and, from the lock file or the local files
 // themselves, checksums; local paths become absolute.
 func resolveDownload(ctx context.Context, env step.Sources, c downloadConfig) (downloadConfig, error) {
-	names, err := downloadNames(c)
+	c, err := expandPatterns(ctx, env, c)
 	if err != nil {
 		return c, err
 	}
-	c.Names = names
+	if c.Names, err = downloadNames(c); err != nil {
+		return c, err
+	}
 	sums := make([]string, len(c.URLs))
 	urls := make([]string, len(c.URLs))
 	var failed []error
@@ -180,8 +249,10 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 		switch {
 		case err != nil && sum != "":
 			return raw, sum, nil // pinned: the store may have it although the file is elsewhere
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+			return raw, sum, fmt.Errorf("%w; a folder is written with a slash at its end", err)
 		case err != nil:
-			return raw, sum, localHint(s.Path, err)
+			return raw, sum, err
 		case sum != "" && sum != pin.SHA256.Hex():
 			return raw, sum, fmt.Errorf("%s has sha256 %s, not %s", raw, pin.SHA256.Hex(), sum)
 		}
@@ -194,18 +265,6 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 		return raw, pin.SHA256.Hex(), nil
 	}
 	return raw, placeholder + raw, nil
-}
-
-// localHint says of a local source that is not a file how files are named.
-func localHint(path string, err error) error {
-	absent := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case absent && strings.ContainsAny(path, "*?["):
-		return fmt.Errorf("%w: urls takes no patterns; a source block does: source \"NAME\" { path = %q }", err, path)
-	case !absent && !errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: urls takes files, not folders; a source block takes one as it lies: source \"NAME\" { path = %q }", err, path)
-	}
-	return err
 }
 
 // downloadFileConfig is one file of a download.

@@ -236,7 +236,7 @@ func TestSlowServerIsGivenUp(t *testing.T) {
 
 func TestParseSource(t *testing.T) {
 	for raw, want := range map[string]string{
-		"gs://natural_questions/v1.0/train/nq-train-00.jsonl.gz": gsHost + "natural_questions/v1.0/train/nq-train-00.jsonl.gz nq-train-00.jsonl.gz",
+		"gs://natural_questions/v1.0/train/nq-train-00.jsonl.gz": gsHost() + "natural_questions/v1.0/train/nq-train-00.jsonl.gz nq-train-00.jsonl.gz",
 		"https://example.org/a/b.gz?x=1":                         "https://example.org/a/b.gz?x=1 b.gz",
 		"file:///data/my%20file.gz":                              "/data/my file.gz my file.gz",
 		"data/x.gz":                                              "data/x.gz x.gz",

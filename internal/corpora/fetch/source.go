@@ -8,9 +8,6 @@ import (
 	"strings"
 )
 
-// gsHost serves public Google Cloud Storage objects over https.
-const gsHost = "https://storage.googleapis.com/"
-
 // Source is a place that a file can be had from.
 type Source struct {
 	Raw  string // as written; printed by Redact only
@@ -47,7 +44,7 @@ func ParseSource(raw string) (Source, error) {
 		for i, p := range parts {
 			parts[i] = url.PathEscape(p)
 		}
-		return Source{Raw: raw, URL: gsHost + bucket + "/" + strings.Join(parts, "/")}, nil
+		return Source{Raw: raw, URL: gsHost() + bucket + "/" + strings.Join(parts, "/")}, nil
 	case "file":
 		p, err := url.PathUnescape(rest)
 		if err != nil || p == "" {

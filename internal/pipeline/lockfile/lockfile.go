@@ -26,6 +26,7 @@ type File struct {
 	Comment string     `json:"comment"`
 	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
 	Modules []Module   `json:"modules,omitempty"` // sorted by source
+	Lists   []List     `json:"lists,omitempty"`   // sorted by pattern
 	Sources []step.Pin `json:"sources"`           // sorted by source
 }
 

@@ -24,6 +24,7 @@ type Sources struct {
 	Asked func(path string) // is told of each local file that is asked for; may be nil
 
 	file func(path string) ([]byte, error) // reads lock files
+	path string                            // of the lock file, where lists are pinned; "": nowhere
 	base string                            // folder that relative paths start from
 	near *File                             // lock file there
 	read map[string]*File
@@ -45,10 +46,15 @@ type remembered struct {
 // Open reads the lock file and the cache; memo may be "" for none. A damaged cache is
 // dropped. Relative paths of local files start from base.
 func Open(lock, base, memo string) (*Sources, error) {
-	return OpenWith(os.ReadFile, lock, base, memo)
+	s, err := OpenWith(os.ReadFile, lock, base, memo)
+	if err == nil {
+		s.path = lock
+	}
+	return s, err
 }
 
-// OpenWith is Open for lock files read with file, such as those of a commit.
+// OpenWith is Open for lock files read with file, such as those of a commit. What patterns stand
+// for must be pinned there.
 func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (*Sources, error) {
 	f, err := readWith(file, lock)
 	if err != nil {

@@ -160,6 +160,24 @@ func Repositories(ctx context.Context, used []modules.Used, offline bool, update
 	return sources
 }
 
+// Patterns are the states of the lists that a lock file pins; update is the command that pins the
+// present one.
+func Patterns(ctx context.Context, lock *lockfile.File, offline bool, update func(pattern string) string) (sources []Source) {
+	for _, l := range lock.Lists {
+		s := Source{Source: l.Pattern, State: OK, InStore: true, Note: fmt.Sprintf("%d files", len(l.Sources))}
+		if !offline {
+			switch _, added, gone, err := l.Again(ctx); {
+			case err != nil:
+				s.State, s.Note = Unreachable, err.Error()
+			case len(added)+len(gone) > 0:
+				s.State, s.Note = Changed, fmt.Sprintf("%d new, %d gone: `%s` takes them", len(added), len(gone), update(l.Pattern))
+			}
+		}
+		sources = append(sources, s)
+	}
+	return sources
+}
+
 // Addresses says where others can fetch the blobs that steps of a plan download: by https,
 // with a digest, from an address without a secret.
 func Addresses(pl *plan.Plan) (map[artifacts.Digest]string, error) {

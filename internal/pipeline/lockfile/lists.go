@@ -1,0 +1,76 @@
+package lockfile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/fetch"
+)
+
+// List pins the sources that a pattern stands for.
+type List struct {
+	Pattern string   `json:"pattern"`
+	Sources []string `json:"sources"`
+}
+
+// list returns the pinned sources of a pattern; nil: none.
+func (f *File) list(pattern string) []string {
+	for _, l := range f.Lists {
+		if l.Pattern == pattern {
+			return l.Sources
+		}
+	}
+	return nil
+}
+
+// PinList pins what a pattern stands for, replacing an earlier list, and writes the file.
+func PinList(path string, l List) error {
+	return exclusively(path, func() error {
+		f, err := Read(path)
+		if err != nil {
+			return err
+		}
+		f.Lists = append(slices.DeleteFunc(f.Lists, func(old List) bool { return old.Pattern == l.Pattern }), l)
+		slices.SortFunc(f.Lists, func(a, b List) int { return strings.Compare(a.Pattern, b.Pattern) })
+		return f.write(path)
+	})
+}
+
+// Listed returns the sources that a pattern stands for. The server is asked once: then they are
+// in the lock file.
+func (s *Sources) Listed(ctx context.Context, pattern string) ([]string, error) {
+	for _, f := range []*File{s.Lock, s.near} {
+		if list := f.list(pattern); list != nil {
+			return list, nil
+		}
+	}
+	if s.path == "" {
+		return nil, fmt.Errorf("what %s stands for is not pinned in %s: redsi plan pins it where the pipeline is", pattern, Name)
+	}
+	list, err := fetch.List(ctx, pattern)
+	if err != nil {
+		return nil, err
+	}
+	l := List{pattern, list}
+	s.Lock.Lists = append(s.Lock.Lists, l)
+	return list, PinList(s.path, l)
+}
+
+// Again says which sources a pattern stands for now, which of them are new, and which are gone.
+func (l List) Again(ctx context.Context) (now List, added, gone []string, err error) {
+	now = List{Pattern: l.Pattern}
+	if now.Sources, err = fetch.List(ctx, l.Pattern); err != nil {
+		return now, nil, nil, err
+	}
+	return now, without(now.Sources, l.Sources), without(l.Sources, now.Sources), nil
+}
+
+// without are those of sorted lists that are not in other.
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
+		_, found := slices.BinarySearch(other, s)
+		return found
+	})
+}

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -225,10 +226,8 @@ func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
 		a.Ended = ended[name]
 		all = append(all, *a)
 	}
-	return slices.SortedFunc(slices.Values(all), func(x, y AcceptedNow) int {
-		if n := x.When.Compare(y.When); n != 0 {
-			return n
-		}
-		return strings.Compare(x.name(), y.name())
-	}), nil
+	slices.SortFunc(all, func(x, y AcceptedNow) int {
+		return cmp.Or(x.When.Compare(y.When), strings.Compare(x.name(), y.name()))
+	})
+	return all, nil
 }

@@ -81,9 +81,7 @@ type DeadResult struct {
 // A result in an unknown format stops Collect before it deletes anything: its
 // blobs cannot be known.
 func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
-	if o.Grace == 0 {
-		o.Grace = DefaultGrace
-	}
+	o.Grace = cmp.Or(o.Grace, DefaultGrace)
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}

@@ -90,8 +90,7 @@ func (l *layers) missingIn(ctx context.Context, t *tier, ds []Digest) ([]Digest,
 		}
 		return err
 	})
-	var down *DownError
-	if errors.As(err, &down) {
+	if _, ok := errors.AsType[*DownError](err); ok {
 		return ds, nil
 	}
 	if err != nil {

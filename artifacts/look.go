@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/redsi/redsi/internal/system/signature"
@@ -229,12 +231,7 @@ func (e Entry) with(theirs Entry) Entry {
 
 // unanswered reports whether a store did not answer, so that it is asked again.
 func (e Entry) unanswered() bool {
-	for _, p := range e.Passed {
-		if p.Reason == NoAnswer {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Passed, func(p Passed) bool { return p.Reason == NoAnswer })
 }
 
 // expect remembers how long the blobs of a result are.
@@ -244,9 +241,7 @@ func (l *layers) expect(r *Result) {
 	if len(l.sizes) > sizesMost {
 		clear(l.sizes)
 	}
-	for d, n := range r.Sizes() {
-		l.sizes[d] = n
-	}
+	maps.Copy(l.sizes, r.Sizes())
 }
 
 // Sizes lists the blobs of r's outputs with their sizes.

@@ -60,8 +60,7 @@ func (e Entry) Hit() bool { return e.Result != nil && len(e.Lost) == 0 }
 
 // unknown is the error of a record in a format that this code does not know; nil for others.
 func (e Entry) unknown() error {
-	var unknown *FormatError
-	if errors.As(e.Damage, &unknown) {
+	if unknown, ok := errors.AsType[*FormatError](e.Damage); ok {
 		return unknown
 	}
 	return nil

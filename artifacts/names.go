@@ -54,12 +54,9 @@ func RecordPath(record string) string {
 
 // plain reports whether a record's name is its path, as that of most is.
 func plain(record string) bool {
-	for i := range len(record) {
-		if c := record[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '/' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(record, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '/'
+	})
 }
 
 // RecordName is the inverse of RecordPath; ok is false for a path that no record has.

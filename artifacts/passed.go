@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/redsi/redsi/internal/system/signature"
@@ -30,10 +31,7 @@ type Passed struct {
 }
 
 func (p Passed) String() string {
-	where := p.From
-	if where == "" {
-		where = "the store"
-	}
+	where := cmp.Or(p.From, "the store")
 	switch p.Reason {
 	case Unsigned:
 		return where + " has a result, but no key this project trusts has signed it"

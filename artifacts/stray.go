@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -63,10 +64,7 @@ func (o on) strays(ctx context.Context, folder string, spot func(rel string) pla
 			if f.Folder {
 				inside = f.Path + "/"
 			}
-			what := f.What
-			if what == "" {
-				what = fmt.Sprintf("a file of %d bytes", f.Size)
-			}
+			what := cmp.Or(f.What, fmt.Sprintf("a file of %d bytes", f.Size))
 			if !yield(Stray{Path: o.Where(f.Path), What: what, Place: p.name, path: f.Path}, nil) {
 				return
 			}

@@ -109,12 +109,11 @@ func (t *tier) ask(ctx context.Context, what string, do func() error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
 	}
-	var denied *DeniedError
 	var bad *IntegrityError
 	var damage *DamageError
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if errors.As(err, &denied) {
+	if _, ok := errors.AsType[*DeniedError](err); ok {
 		t.denied++
 	}
 	switch {
@@ -122,8 +121,7 @@ func (t *tier) ask(ctx context.Context, what string, do func() error) error {
 		t.err = nil
 		return err
 	}
-	var down *DownError
-	if errors.As(err, &down) {
+	if _, ok := errors.AsType[*DownError](err); ok {
 		return err
 	}
 	t.err, t.until = err, time.Now().Add(downFor)

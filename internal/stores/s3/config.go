@@ -91,9 +91,7 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 // normalize takes apart an endpoint that is given as a URL, as AWS_ENDPOINT_URL
 // is, and fills in the default.
 func (c *Config) normalize() error {
-	if c.Endpoint == "" {
-		c.Endpoint = defaultEndpoint
-	}
+	c.Endpoint = cmp.Or(c.Endpoint, defaultEndpoint)
 	if strings.Contains(c.Endpoint, "@") { // not quoted: it holds a password, most likely
 		return fmt.Errorf("the endpoint of bucket %q holds credentials; put them into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, and give the endpoint as host:port", c.Bucket)
 	}

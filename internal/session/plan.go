@@ -57,8 +57,7 @@ func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, file str
 		return pl, p, err
 	}
 	p, pl, err = se.Grow(ctx, p, pl, read, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, file, targets) })
-	var invalid *pipeline.Invalid
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		err = se.talk().Diagnostics(invalid.Diagnostics)
 	}
 	return pl, p, err
@@ -96,8 +95,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 
 // TargetError adds to an error about targets how to see what there is.
 func (se *Session) TargetError(err error) error {
-	var unknown *plan.UnknownTarget
-	if errors.As(err, &unknown) && unknown.Near == "" && se.NamesFile && se.Hint != nil {
+	if unknown, ok := errors.AsType[*plan.UnknownTarget](err); ok && unknown.Near == "" && se.NamesFile && se.Hint != nil {
 		err = fmt.Errorf("%w; `%s` lists them", err, se.Hint("plan", "--all"))
 	}
 	return fault.Input(err)

@@ -4,6 +4,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -43,12 +45,9 @@ type Output struct {
 	Rendering bool `json:"-"` // a form of a table or figure whose cells are in another output
 }
 
-// Differ compares two preimages, for people.
-type Differ func(before, after []byte) ([]step.Change, error)
-
 // Runs pairs the steps of two runs by address, then by key, and returns those that differ in
 // A's order, then B's, and how many do not.
-func Runs(ctx context.Context, store artifacts.Store, differ Differ, a, b *workflows.RunRecord) (ds []Step, same int, err error) {
+func Runs(ctx context.Context, store artifacts.Store, differ journal.Differ, a, b *workflows.RunRecord) (ds []Step, same int, err error) {
 	inB := map[string]workflows.RunStep{}
 	byKey := map[artifacts.Digest]string{}
 	inA := map[string]bool{}
@@ -83,7 +82,7 @@ func Runs(ctx context.Context, store artifacts.Store, differ Differ, a, b *workf
 		if err := d.compare(ctx, store, differ, x, y); err != nil {
 			return nil, 0, err
 		}
-		if finished(x) && finished(y) && x.Key == y.Key && d.Was == "" {
+		if journal.Finished(x) && journal.Finished(y) && x.Key == y.Key && d.Was == "" {
 			same++
 			continue
 		}
@@ -97,12 +96,8 @@ func Runs(ctx context.Context, store artifacts.Store, differ Differ, a, b *workf
 	return ds, same, nil
 }
 
-func finished(s workflows.RunStep) bool {
-	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
-}
-
 // compare says how the key and the outputs of one step differ.
-func (d *Step) compare(ctx context.Context, store artifacts.Store, differ Differ, x, y workflows.RunStep) error {
+func (d *Step) compare(ctx context.Context, store artifacts.Store, differ journal.Differ, x, y workflows.RunStep) error {
 	switch {
 	case d.Was != "":
 		d.Note = "the same work under another name"
@@ -121,9 +116,7 @@ func (d *Step) compare(ctx context.Context, store artifacts.Store, differ Differ
 	}
 	was, is := entries[x.Key].Result, entries[y.Key].Result
 	if was == nil || is == nil {
-		if d.Note == "" {
-			d.Note = "its key differs; a result is no longer in the store, so what changed is unknown"
-		}
+		d.Note = cmp.Or(d.Note, "its key differs; a result is no longer in the store, so what changed is unknown")
 		return nil
 	}
 	if d.Changes, err = differ(was.Preimage, is.Preimage); err != nil {

@@ -241,13 +241,21 @@ func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.
 }
 
 // ListOpen lists the open workflows of a kind.
-func ListOpen(ctx context.Context, c client.Client, kind string) (open []*workflow.WorkflowExecutionInfo, err error) {
-	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
-		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND WorkflowType = '%s'", kind)}
+func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.WorkflowExecutionInfo, error) {
+	open, err := listRunning(ctx, c, fmt.Sprintf("WorkflowType = '%s'", kind))
+	if err != nil {
+		return nil, fmt.Errorf("list the open workflows: %w", err)
+	}
+	return open, nil
+}
+
+// listRunning lists the open workflows that a query is true of.
+func listRunning(ctx context.Context, c client.Client, query string) (open []*workflow.WorkflowExecutionInfo, err error) {
+	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "ExecutionStatus = 'Running' AND " + query}
 	for {
 		page, err := c.ListWorkflow(ctx, req)
 		if err != nil {
-			return nil, fmt.Errorf("list the open workflows: %w", err)
+			return nil, err
 		}
 		open = append(open, page.Executions...)
 		if req.NextPageToken = page.NextPageToken; len(req.NextPageToken) == 0 {
@@ -280,8 +288,7 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 				if err == nil && (rec.Counts == nil || rec.Counts[workflows.Failed] > 0) { // else there is nothing to add
 					rec, err = activities.ReadRun(gctx, store, id)
 				}
-				var damaged *activities.DamagedRunError
-				if errors.As(err, &damaged) {
+				if _, ok := errors.AsType[*activities.DamagedRunError](err); ok {
 					dr.Log.Warn("a run is left out", "err", err)
 					return nil
 				}

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/log"
@@ -157,15 +157,7 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	if err != nil {
 		return nil, fault.Input(fmt.Errorf("Temporal profile: %w", err))
 	}
-	if o.Address != "" {
-		opts.HostPort = o.Address
-	}
-	if o.Namespace != "" {
-		opts.Namespace = o.Namespace
-	}
-	if opts.Namespace == "" {
-		opts.Namespace = "default"
-	}
+	opts.HostPort, opts.Namespace = cmp.Or(o.Address, opts.HostPort), cmp.Or(o.Namespace, opts.Namespace, "default")
 	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
 	c, err := client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
 	if err != nil {
@@ -252,22 +244,16 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store artifacts.Store) (
 // the folder's only process, so none of their workers can be alive, and the store has all
 // that they finished. What other clients have started since is left alone.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
-	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
-		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND StartTime < '%s'", began.UTC().Format(time.RFC3339Nano))}
-	for {
-		page, err := c.ListWorkflow(ctx, req)
-		if err != nil {
-			return fmt.Errorf("list what an earlier run left open: %w", err)
-		}
-		for _, w := range page.Executions {
-			if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
-				dr.Log.Debug("leftover workflow", "id", w.Execution.WorkflowId, "err", err)
-			}
-		}
-		if req.NextPageToken = page.NextPageToken; len(req.NextPageToken) == 0 {
-			return nil
+	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
+	if err != nil {
+		return fmt.Errorf("list what an earlier run left open: %w", err)
+	}
+	for _, w := range open {
+		if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
+			dr.Log.Debug("leftover workflow", "id", w.Execution.WorkflowId, "err", err)
 		}
 	}
+	return nil
 }
 
 // Activities are those of this process; conn is nil for work without a server, such as that

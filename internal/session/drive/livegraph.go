@@ -74,8 +74,7 @@ func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Picture, error) {
 	var p livegraph.Picture
 	d, err := g.conn.Client.DescribeWorkflowExecution(ctx, workflow, "")
-	var unknown *serviceerror.NotFound
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
 		return p, fmt.Errorf("%w as %s at %s", livegraph.ErrNotFound, workflow, g.conn.Host)
 	}
 	if err != nil {

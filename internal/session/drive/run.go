@@ -2,6 +2,7 @@ package drive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -232,10 +233,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 		return dr.PinSources(of.Preview)
 	}
 	if rerr := read(); rerr != nil {
-		if err == nil {
-			err = rerr
-		}
-		return nil, err
+		return nil, cmp.Or(err, rerr)
 	}
 	if n := len(out.LeftOut); err == nil && n > 0 {
 		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", words.Count(n, "step")))
@@ -253,8 +251,7 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 		return nil
 	}
 	p, pl, err := dr.Grow(ctx, of.Pipeline, of.Plan, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return dr.PlanOf(ctx, p, dr.File, dr.Targets) })
-	var invalid *pipeline.Invalid
-	if errors.As(err, &invalid) {
+	if _, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		return nil
 	}
 	if err != nil {

@@ -28,8 +28,7 @@ func (dr *Driver) SecondProgram() *compute.Pool {
 // build. It is started to find out.
 func (dr *Driver) Lacking(ctx context.Context) error {
 	err := dr.SecondProgram().Check(ctx)
-	var program *compute.ProgramError
-	if errors.As(err, &program) {
+	if program, ok := errors.AsType[*compute.ProgramError](err); ok {
 		return program
 	}
 	return nil // other errors are reported by the step that they happen to

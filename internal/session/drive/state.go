@@ -2,8 +2,8 @@ package drive
 
 import (
 	"context"
+	"slices"
 	"sync"
-	"time"
 
 	"go.temporal.io/sdk/client"
 
@@ -36,7 +36,9 @@ func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (
 		dr.watched.runs[workflow] = w
 	}
 	for {
-		news, err := changesOf(ctx, c, workflow, w.next, dr.Waits.Unseen)
+		qctx, cancel := context.WithTimeout(ctx, dr.Waits.Unseen)
+		news, err := workflows.Ask[workflows.Changes](qctx, c, workflow, workflows.ChangesQuery, w.next)
+		cancel()
 		if err != nil {
 			return workflows.State{}, err
 		}
@@ -54,13 +56,7 @@ func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (
 			w.steps[s.Index] = s
 		}
 		if w.next = news.Next; !news.More {
-			return workflows.State{RunID: news.RunID, Plan: news.Plan, Again: news.Again, Steps: append([]workflows.StepState(nil), w.steps...)}, nil
+			return workflows.State{RunID: news.RunID, Plan: news.Plan, Again: news.Again, Steps: slices.Clone(w.steps)}, nil
 		}
 	}
-}
-
-func changesOf(ctx context.Context, c client.Client, workflow string, since int, most time.Duration) (workflows.Changes, error) {
-	qctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	return workflows.Ask[workflows.Changes](qctx, c, workflow, workflows.ChangesQuery, since)
 }

@@ -106,7 +106,7 @@ func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 				j.ended[s.Address] = "was cancelled in run " + rec.RunID
 			}
 		}
-		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || old.Outcome != workflows.Hit && old.Outcome != workflows.Ran {
+		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || !Finished(*old) {
 			continue
 		}
 		if _, ok := j.Key[s.Address]; !ok {
@@ -129,7 +129,7 @@ func (j *Journal) addPieces(rec *workflows.RunRecord, v *plan.Preview) (found in
 	}
 	took, count := map[string]time.Duration{}, map[string]int{}
 	for _, old := range rec.Steps {
-		if any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance; old.Outcome == workflows.Hit || old.Outcome == workflows.Ran {
+		if any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance; Finished(old) {
 			count[any]++
 			took[any] += time.Duration(old.TookS * float64(time.Second))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -59,18 +60,14 @@ func (j *Journal) Reasons(ctx context.Context, store artifacts.Store, v *plan.Pr
 			why[i] = note
 			continue
 		}
-		var words, paths []string
-		for n, c := range changes {
-			if n == 3 {
-				words = append(words, fmt.Sprintf("%d more", len(changes)-3))
-				break
-			}
-			words, paths = append(words, c.String()), append(paths, c.Path)
+		var said, paths []string
+		for _, c := range words.First(changes, 3, func(n int) { said = append(said, fmt.Sprintf("%d more", n)) }) {
+			said, paths = append(said, c.String()), append(paths, c.Path)
 		}
 		if resumes, ok := j.Saved[i]; ok {
-			words = append(words, resumes.String())
+			said = append(said, resumes.String())
 		}
-		why[i], j.Causes[i] = strings.Join(words, "; "), strings.Join(paths, ", ")
+		why[i], j.Causes[i] = strings.Join(said, "; "), strings.Join(paths, ", ")
 	}
 	return why, nil
 }
@@ -89,8 +86,7 @@ func (j *Journal) Changes(ctx context.Context, store artifacts.Store, v *plan.Pr
 	if err != nil {
 		return nil, "", err
 	}
-	var other *artifacts.FormatError
-	if errors.As(e.Damage, &other) {
+	if other, ok := errors.AsType[*artifacts.FormatError](e.Damage); ok {
 		j.Moved[other.Format]++
 	}
 	if e.Result == nil {

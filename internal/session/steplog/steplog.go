@@ -116,8 +116,7 @@ func now(ctx context.Context, store artifacts.Store, address string, it plan.Ite
 	if err != nil || !ok {
 		return nil, err
 	}
-	l := logOfFailure(f)
-	return &l, nil
+	return logOfFailure(f), nil
 }
 
 // newestFailures are the last failures of a target's steps or their parts, by step.
@@ -182,12 +181,11 @@ func ofRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord,
 			}
 		case len(failures[s.Address]) > 0:
 			for _, f := range failures[s.Address] {
-				logs = append(logs, logOfFailure(f))
+				logs = append(logs, *logOfFailure(f))
 			}
 		default:
-			l := Log{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Error: s.Error,
-				Note: "no log from that run: it did not start there, or that version of redsi kept no logs"}
-			logs = append(logs, l)
+			logs = append(logs, Log{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Error: s.Error,
+				Note: "no log from that run: it did not start there, or that version of redsi kept no logs"})
 		}
 	}
 	switch {
@@ -208,8 +206,8 @@ func logOfResult(address string, r *artifacts.Result) *Log {
 	return l
 }
 
-func logOfFailure(f activities.Failure) Log {
-	l := Log{Address: f.Step, Key: f.Key, Outcome: f.Outcome, Run: f.RunID, Host: f.Host, Ended: f.Ended, TookS: f.TookS, Error: f.Error, of: f.Log}
+func logOfFailure(f activities.Failure) *Log {
+	l := &Log{Address: f.Step, Key: f.Key, Outcome: f.Outcome, Run: f.RunID, Host: f.Host, Ended: f.Ended, TookS: f.TookS, Error: f.Error, of: f.Log}
 	if f.Attempt > 1 {
 		l.Note = fmt.Sprintf("attempt %d", f.Attempt)
 	}

@@ -3,9 +3,11 @@
 package variants
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -52,10 +54,7 @@ func Revisions(ctx context.Context, file, arg string) (x, y Variant, err error) 
 	if !isRange {
 		return x, Variant{Name: "the files here", File: file}, nil
 	}
-	if to == "" {
-		to = "HEAD"
-	}
-	if y, err = commit(ctx, file, to); err != nil || !common {
+	if y, err = commit(ctx, file, cmp.Or(to, "HEAD")); err != nil || !common {
 		return x, y, err
 	}
 	base, err := git.MergeBase(ctx, folder, x.id, y.id)
@@ -93,10 +92,8 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 		return nil, err
 	}
 	for _, t := range noneA {
-		for _, u := range noneB {
-			if t == u {
-				return nil, se.TargetError(&plan.UnknownTarget{Target: t})
-			}
+		if slices.Contains(noneB, t) {
+			return nil, se.TargetError(&plan.UnknownTarget{Target: t})
 		}
 	}
 	store, err := se.OpenStore(ctx)

@@ -3,7 +3,9 @@ package archive
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -85,12 +87,7 @@ var recordPrefixes = []string{artifacts.ResultsPrefix, artifacts.SignaturesPrefi
 
 // TakesRecord reports whether archives may contain records of that name.
 func TakesRecord(name string) bool {
-	for _, p := range recordPrefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(recordPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // CheckProjectFile refuses names that a project's files must not have: those that other
@@ -119,19 +116,10 @@ const localSettings = "redsi.local.hcl"
 
 // fold is a name as file systems may compare it: regardless of case and composition.
 func fold(name string) string {
-	if ascii(name) {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(name)
 	}
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // parseManifest reads and checks a manifest, and returns who signed it.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"slices"
 	"strings"
@@ -147,21 +148,14 @@ func shrinks(head []byte) bool {
 	if len(head) < 256 {
 		return false
 	}
-	var n counter
-	f, err := flate.NewWriter(&n, flate.BestSpeed)
+	sum := NewSummed(io.Discard, nil)
+	f, err := flate.NewWriter(sum, flate.BestSpeed)
 	if err != nil {
 		return false
 	}
 	f.Write(head)
 	f.Close()
-	return int(n) < len(head)*2/3
-}
-
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
+	return int(sum.Size) < len(head)*2/3
 }
 
 // Records collects what a manifest says about an archive's records, which are added in the
@@ -170,10 +164,7 @@ type Records struct {
 	w    *Writer
 	last string
 	n    int
-	sum  interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	sum  hash.Hash
 }
 
 // Records begins the archive's records.

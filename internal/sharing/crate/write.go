@@ -2,6 +2,7 @@ package crate
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -252,10 +253,7 @@ var formats = map[string]string{
 
 // format is the media type of a file; bytes of no known one are application/octet-stream.
 func format(name string) string {
-	ext := strings.ToLower(path.Ext(name))
-	if ext == "" {
-		ext = "." + strings.ToLower(name) // outputs of tables and figures are called so
-	}
+	ext := cmp.Or(strings.ToLower(path.Ext(name)), "."+strings.ToLower(name)) // outputs of tables and figures are called so
 	if f, ok := formats[ext]; ok {
 		return f
 	}

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -96,15 +97,9 @@ type indexData struct {
 const MustShown = 20
 
 func (pub *Publication) indexPage(p *pipeline.Pipeline, r *report.Report) func(io.Writer) error {
-	d := indexData{Title: p.Paper.Title, Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: strings.TrimRight(pub.o.URL, "/"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
+	d := indexData{Title: cmp.Or(p.Paper.Title, r.Pipeline), Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
 		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Full: r.Full(), Hosts: pub.Hosts, Left: pub.Left,
 		Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
-	if d.Title == "" {
-		d.Title = r.Pipeline
-	}
-	if d.URL == "" {
-		d.URL = "ADDRESS"
-	}
 	for name, value := range p.Inputs() {
 		d.Vars = append(d.Vars, name+"="+value)
 	}

@@ -121,12 +121,11 @@ func (a *app) rendered(pl *plan.Plan) []int {
 		}
 	}
 	rank := func(i int) int {
-		for n, t := range a.Targets {
-			if plan.Matches(t, pl.Steps[i].Address) {
-				return n
-			}
+		n := slices.IndexFunc(a.Targets, func(t string) bool { return plan.Matches(t, pl.Steps[i].Address) })
+		if n < 0 {
+			return len(a.Targets)
 		}
-		return len(a.Targets)
+		return n
 	}
 	sort.SliceStable(found, func(x, y int) bool { return rank(found[x]) < rank(found[y]) })
 	return found

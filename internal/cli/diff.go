@@ -146,7 +146,7 @@ func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i
 
 // compareRuns prints how two runs differ.
 func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *workflows.RunRecord, all bool) error {
-	ds, same, err := compare.Runs(ctx, store, compare.Differ(a.Differ(ctx, store)), x, y)
+	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,7 @@ the same names are replaced, and the others stay.`,
 			copied, over := a.Copying("copied", bytes)
 			err = local.WriteFiles(cmd.Context(), store.Blobs, found, args[1], force, copied)
 			over()
-			var full *local.NotEmptyError
-			if errors.As(err, &full) {
+			if _, ok := errors.AsType[*local.NotEmptyError](err); ok {
 				return fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}
 			if err != nil {

@@ -130,8 +130,7 @@ func checkArgs(cmd *cobra.Command) {
 
 // misused adds a verb's usage to an error about the command line, unless that says enough.
 func misused(cmd *cobra.Command, err error) error {
-	var size *sizeError
-	if errors.As(err, &size) {
+	if size, ok := errors.AsType[*sizeError](err); ok {
 		return size
 	}
 	if !cmd.HasParent() {

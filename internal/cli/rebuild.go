@@ -68,10 +68,7 @@ func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 			view.RebuiltStep(a.Out, done, a.hint)
 		}
 	}
-	acts := func(store artifacts.Store) *activities.Activities {
-		return a.Activities(store, nil, workflows.Features{})
-	}
-	said, stopped := rebuild.Run(ctx, a.Session, acts, o)
+	said, stopped := rebuild.Run(ctx, a.Session, a.alone, o)
 	if said == nil {
 		return stopped
 	}

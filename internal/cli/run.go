@@ -116,7 +116,6 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return a.hint(a.cmd.Name(), append(args, more...)...)
 	}
 	sum, err = a.Reproduce(ctx, o.RunOptions)
-	var stopped *drive.Cancelled
 	var drifted *saved.Drifted
 	switch {
 	case errors.As(err, &drifted):
@@ -128,7 +127,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return cmp.Or(err, a.print(map[string]string{"workflow": workflow, "run": sum.RunID, "url": sum.URL}, func(w io.Writer) { view.Printf(w, "started %s\n%s\n", workflow, sum.URL) }))
 	}
 	out := runSummary{Summary: sum, Started: began, TookS: time.Since(began).Seconds()}
-	if errors.As(err, &stopped) {
+	if stopped, ok := errors.AsType[*drive.Cancelled](err); ok {
 		if a.JSON && stopped.Sum != "" {
 			return cmp.Or(view.WriteJSON(a.Out, out), err)
 		}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -38,8 +39,9 @@ func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 	known := h.GPUSteps - h.GPUUnknown
 	Printf(w, "hours     %s on one card for %d of %s: %s\n", inHours(h.GPUP50), known, Count(h.GPUSteps, "step"), bases(h))
 	if h.GPUUnknown > 0 {
-		for why, n := range reasonsWhy(h) {
-			Printf(w, "unknown   %s: %s\n", Count(n, "step"), why)
+		order, n := reasonsWhy(h)
+		for _, why := range order {
+			Printf(w, "unknown   %s: %s\n", Count(n[why], "step"), why)
 		}
 	}
 	if known == 0 {
@@ -100,12 +102,7 @@ func hoursLines(w io.Writer, st Style, title string, groups []estimate.Group, st
 	}
 }
 
-func groupName(g estimate.Group) string {
-	if g.Name == "" {
-		return "no table or figure"
-	}
-	return g.Name
-}
+func groupName(g estimate.Group) string { return cmp.Or(g.Name, "no table or figure") }
 
 // onCards counts the steps of each group that are on cards and not hits.
 func onCards(v *plan.Preview, groups int, of []int) []int {
@@ -154,10 +151,9 @@ func spent(all []hours.Spent) string {
 	return strings.Join(out, ", ")
 }
 
-// reasonsWhy counts why hours are unknown.
-func reasonsWhy(h *hours.Hours) func(yield func(string, int) bool) {
-	n := map[string]int{}
-	var order []string
+// reasonsWhy counts why hours are unknown, in the order of steps.
+func reasonsWhy(h *hours.Hours) (order []string, n map[string]int) {
+	n = map[string]int{}
 	for i := range h.Each {
 		if why, ok := h.Why[i]; ok {
 			if n[why]++; n[why] == 1 {
@@ -165,13 +161,7 @@ func reasonsWhy(h *hours.Hours) func(yield func(string, int) bool) {
 			}
 		}
 	}
-	return func(yield func(string, int) bool) {
-		for _, why := range order {
-			if !yield(why, n[why]) {
-				return
-			}
-		}
-	}
+	return order, n
 }
 
 // large is a step that does not fit.

@@ -181,10 +181,7 @@ func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		if g.Todo() == 0 {
 			continue
 		}
-		note := reasonsText(why[n])
-		if note == "" {
-			note = after[n]
-		}
+		note := cmp.Or(reasonsText(why[n]), after[n])
 		count := counts(g)
 		if last := f.Pieces["step."+g.Name+pipeline.AnyInstance]; last > 0 {
 			count += fmt.Sprintf(", %d last time", last)
@@ -203,7 +200,7 @@ func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		case g.Todo() == 0:
 			continue
 		case g.Name == "":
-			g.Name = "no table or figure"
+			g.Name = groupName(g)
 		case g.Shared > 0 && g.Shared == g.Todo():
 			note = "all shared with others"
 		case g.Shared > 0:
@@ -321,11 +318,7 @@ func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
 	}
 	for n, before := range seen {
 		var names []string
-		for _, b := range slices.Sorted(maps.Keys(before)) {
-			if len(names) == most {
-				names = append(names, fmt.Sprintf("%d more", len(before)-most))
-				break
-			}
+		for _, b := range words.First(slices.Sorted(maps.Keys(before)), most, func(n int) { names = append(names, fmt.Sprintf("%d more", n)) }) {
 			names = append(names, blocks[b].Name)
 		}
 		if len(names) > 0 {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -192,16 +192,8 @@ const rowsShown = 8
 func (l *Live) block(s workflows.State, work map[string]drive.Work, waits string) []Shown {
 	columns := l.width - 1 // a terminal may wrap after its last column
 	var lines []Shown
-	working := 0
-	for _, x := range s.Steps {
-		if x.Status == workflows.Running {
-			if working++; working <= rowsShown {
-				lines = append(lines, l.row(x.Address, work[x.Address].Progress, columns))
-			}
-		}
-	}
-	if working > rowsShown {
-		lines = append(lines, Document(fmt.Sprintf("       … and %d more", working-rowsShown)))
+	for _, a := range words.First(running(s), rowsShown, func(n int) { lines = append(lines, Document(fmt.Sprintf("       … and %d more", n))) }) {
+		lines = append(lines, l.row(a, work[a].Progress, columns))
 	}
 	if waits != "" {
 		lines = append(lines, Shown{l.mark(columns).text + escape.Line(waits)})
@@ -213,6 +205,16 @@ func (l *Live) block(s workflows.State, work map[string]drive.Work, waits string
 		lines[i] = fit(t, columns)
 	}
 	return lines
+}
+
+// running are the addresses of running steps.
+func running(s workflows.State) (addresses []string) {
+	for _, x := range s.Steps {
+		if x.Status == workflows.Running {
+			addresses = append(addresses, x.Address)
+		}
+	}
+	return addresses
 }
 
 // sums count the steps that are not done, in ever shorter forms.
@@ -340,14 +342,7 @@ func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left stri
 // murmur is for output without a terminal: the progress of long steps, what the run waits for,
 // and, if all else is silent, how many steps are left.
 func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waits string) {
-	var addresses []string
-	for _, x := range s.Steps {
-		if x.Status == workflows.Running {
-			addresses = append(addresses, x.Address)
-		}
-	}
-	sort.Strings(addresses)
-	for _, a := range addresses {
+	for _, a := range slices.Sorted(slices.Values(running(s))) {
 		last, ok := l.said[a]
 		if !ok {
 			l.said[a] = l.now

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"strings"
@@ -49,13 +50,7 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 }
 
 func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string) string) {
-	name, is := x.RunID, drive.Tally(x.Counts)
-	if name == "" {
-		name = x.Workflow
-	}
-	if x.Error != "" {
-		is = x.Error
-	}
+	name, is := cmp.Or(x.RunID, x.Workflow), cmp.Or(x.Error, drive.Tally(x.Counts))
 	left := ""
 	if x.LeftS > 0 {
 		left = ", at least " + Seconds(duration(x.LeftS)) + " left"

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"slices"
@@ -108,10 +109,7 @@ const rebuiltShown = 5
 func Rebuilt(w io.Writer, indent string, t *attest.Told) {
 	Printf(w, "%s%s\n", indent, t)
 	for _, a := range t.List[:min(len(t.List), rebuiltShown)] {
-		by := "unnamed"
-		if a.By != "" {
-			by = a.By
-		}
+		by := cmp.Or(a.By, "unnamed")
 		if a.Signer == "" {
 			by += ", unsigned"
 		}

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -34,12 +35,8 @@ func (e *StartError) Unwrap() error { return e.Err }
 
 // Passing reports whether the system was short of something for the moment.
 func (e *StartError) Passing() bool {
-	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY, syscall.EINTR} {
-		if errors.Is(e.Err, short) {
-			return true
-		}
-	}
-	return false
+	short := []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY, syscall.EINTR}
+	return slices.ContainsFunc(short, func(err error) bool { return errors.Is(e.Err, err) })
 }
 
 // ExitError says how a program ended that should have ended otherwise.

@@ -31,8 +31,7 @@ func encodeError(err error) *wireError {
 		Cancelled: errors.Is(err, context.Canceled), Lost: errors.Is(err, artifacts.ErrNotExist)}
 	var refused *artifacts.RefusedError
 	e.Refused = errors.As(err, &refused)
-	var changed *step.SourceChangedError
-	if errors.As(err, &changed) {
+	if changed, ok := errors.AsType[*step.SourceChangedError](err); ok {
 		e.Changed = changed.Path
 	}
 	errors.As(err, &e.Integrity)

@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,9 +56,7 @@ type Pool struct {
 
 // New makes a pool.
 func New(o Options) *Pool {
-	if o.Idle == 0 {
-		o.Idle = DefaultIdle
-	}
+	o.Idle = cmp.Or(o.Idle, DefaultIdle)
 	return &Pool{o: o, all: map[*process]bool{}, deaths: map[artifacts.Digest]int{}}
 }
 

@@ -352,10 +352,7 @@ func (r *reading) unlisted(at root, e entry, is string) {
 		r.source(root{Path: file, Name: name, Code: true})
 		return
 	}
-	if name == "" {
-		name = path.Base(at.Path)
-	}
-	group, rest, _ := strings.Cut(name, "/")
+	group, rest, _ := strings.Cut(cmp.Or(name, path.Base(at.Path)), "/")
 	r.loose = append(r.loose, loose{path: file, rel: rest, to: File{Name: group, Is: is}})
 }
 

@@ -1,6 +1,7 @@
 package libraries
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -63,10 +64,7 @@ func (r *reading) condaMeta(entries []entry) error {
 		if err := json.Unmarshal(text, &pkg); err != nil {
 			return fmt.Errorf("%s: %w", at, err)
 		}
-		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: pkg.SHA256}
-		if d.Files == "" {
-			d.Files = pkg.MD5
-		}
+		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: cmp.Or(pkg.SHA256, pkg.MD5)}
 		r.out.Distributions = append(r.out.Distributions, d)
 		for _, f := range pkg.Paths.Paths {
 			rec := recorded{size: -1, since: e.MTime}

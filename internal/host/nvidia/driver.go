@@ -1,6 +1,9 @@
 package nvidia
 
-import "os"
+import (
+	"os"
+	"slices"
+)
 
 // Process is what the driver gives this process: the cards in the order in which it counts
 // them, which CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER decide. Card N is cuda:N.
@@ -17,10 +20,8 @@ const VisibleVariable = "CUDA_VISIBLE_DEVICES"
 // Signs reports whether this machine may have a card: its driver has left something. Nothing
 // is loaded to know that.
 func Signs() bool {
-	for _, path := range []string{"/dev/nvidiactl", "/proc/driver/nvidia", "/dev/nvidia0", "/dev/dxg"} {
-		if _, err := os.Stat(path); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/dev/nvidiactl", "/proc/driver/nvidia", "/dev/nvidia0", "/dev/dxg"}, func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
 }

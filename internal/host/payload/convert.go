@@ -32,8 +32,7 @@ type failures struct {
 }
 
 func (f *failures) ErrorToFailure(err error) *failure.Failure {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		err = temporal.NewNonRetryableApplicationError(e.Error(), ErrorType, nil)
 	}
 	return f.FailureConverter.ErrorToFailure(err)

@@ -64,8 +64,7 @@ func Parse(argv []string, text string) (*Shell, error) {
 			return &Shell{file, safe}, nil
 		}
 	}
-	var at syntax.ParseError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[syntax.ParseError](err); ok {
 		return nil, fmt.Errorf("line %d: %s", at.Pos.Line(), at.Text)
 	}
 	return nil, err

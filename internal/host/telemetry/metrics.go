@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,10 +80,7 @@ func listen(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q is not HOST:PORT: %w", address, err)
 	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	return net.Listen("tcp", net.JoinHostPort(host, port))
+	return net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
 }
 
 func (m *metrics) instruments(meter metric.Meter) error {

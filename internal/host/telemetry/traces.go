@@ -193,8 +193,7 @@ func (i *ending) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWo
 		return out, err
 	}
 	s.ended = workflow.Now(ctx)
-	var next *workflow.ContinueAsNewError
-	if errors.As(err, &next) {
+	if _, ok := errors.AsType[*workflow.ContinueAsNewError](err); ok {
 		s.SetStatus(codes.Ok, "") // which stays, whatever is set for the error
 	}
 	return out, err

@@ -45,8 +45,7 @@ func Code(err error) (code int, ok bool) {
 	if err == nil {
 		return CodeOK, true
 	}
-	var e *coded
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*coded](err); ok {
 		return e.code, true
 	}
 	return CodeFailed, false

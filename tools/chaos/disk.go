@@ -46,8 +46,7 @@ func ownMounts() (mounts bool, exit func()) {
 	return false, func() {
 		forward(cmd.Process)
 		err := cmd.Wait()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			os.Exit(max(1, exit.ExitCode()))
 		}
 		os.Exit(0)

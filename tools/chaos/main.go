@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -196,18 +197,11 @@ func say(r result) {
 	if r.Then != "" {
 		then = ", then " + r.Then
 	}
-	fmt.Printf("%4d  %5.1f s  %s%s (%s): recovered after %.1f s by %s\n", r.Round, r.WallS, r.Fault, then, r.Shape, r.RecoveredS, orElse(r.By, "nobody"))
+	fmt.Printf("%4d  %5.1f s  %s%s (%s): recovered after %.1f s by %s\n", r.Round, r.WallS, r.Fault, then, r.Shape, r.RecoveredS, cmp.Or(r.By, "nobody"))
 	for _, v := range r.Violations {
 		fmt.Println("      VIOLATION ", strings.ReplaceAll(v, "\n", "\n        "))
 	}
 	for _, n := range r.Notes {
 		fmt.Println("      ", n)
 	}
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 )
@@ -46,12 +47,7 @@ func readLog(path string) (*logFile, error) {
 
 // has reports whether a round is in the file.
 func (l *logFile) has(seed uint64, n int, revision string) bool {
-	for _, r := range l.all {
-		if r.Seed == seed && r.Round == n && r.Revision == revision {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.all, func(r result) bool { return r.Seed == seed && r.Round == n && r.Revision == revision })
 }
 
 func (l *logFile) add(r result) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -77,12 +78,7 @@ func needed(program, dir string) (map[string]string, error) {
 }
 
 func systemHas(name string) bool {
-	for _, s := range fromSystem {
-		if strings.HasPrefix(name, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fromSystem, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func findLibrary(name, dir string) (string, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,11 +47,7 @@ func (s *source) layouts(folder string, bold bool, out io.Writer) (wrong int, er
 	}
 	for _, t := range ours {
 		if !slices.ContainsFunc(paper, func(p latex.Table) bool { return t.Label == p.Label }) {
-			name := t.Label
-			if name == "" {
-				name = t.File
-			}
-			fmt.Fprintf(out, "OURS  %-36s not a table of the paper: %s\n", name, t.Summary())
+			fmt.Fprintf(out, "OURS  %-36s not a table of the paper: %s\n", cmp.Or(t.Label, t.File), t.Summary())
 		}
 	}
 	fmt.Fprintf(out, "%d tables of the paper: %d laid out alike, %d differ, %d not there\n", len(paper), len(paper)-different-missing, different, missing)

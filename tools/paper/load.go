@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -160,10 +161,7 @@ func (b block) titled() (rows []row) {
 func (b block) printed(rows []row) (*render.Table, error) {
 	t := &render.Table{Paper: b.Paper, Stubs: b.Stubs}
 	for _, c := range b.Columns {
-		f := render.Format{Style: c.Format, Decimals: c.Decimals}
-		if f.Style == "" {
-			f.Style = "fixed"
-		}
+		f := render.Format{Style: cmp.Or(c.Format, "fixed"), Decimals: c.Decimals}
 		t.Columns = append(t.Columns, render.Column{ID: c.ID, Title: c.Title, Groups: c.Groups, Best: c.Best, Format: f})
 	}
 	expected := map[string]render.Expectation{}

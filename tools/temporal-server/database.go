@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,12 +167,8 @@ func checkDatabase(path string, attributes []string) error {
 
 // unusable reports whether a server's error says that its database is damaged.
 func unusable(err error) bool {
-	for _, s := range []string{"database disk image is malformed", "file is not a database", "no such table", "no such column"} {
-		if strings.Contains(err.Error(), s) {
-			return true
-		}
-	}
-	return false
+	damaged := []string{"database disk image is malformed", "file is not a database", "no such table", "no such column"}
+	return slices.ContainsFunc(damaged, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 // setAside gives a database and its companions a name that says what they are.

@@ -58,8 +58,7 @@ func readRecordBy(key Digest, b []byte, bodyOf func(Digest) ([]byte, error)) (r 
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), head.Key), nil
 	}
 	body, err := bodyOf(head.Body)
-	var bad *IntegrityError
-	if errors.Is(err, ErrNotExist) || errors.As(err, &bad) {
+	if IsLost(err) {
 		return nil, fmt.Errorf("%s: its body: %w", ResultName(key), err), nil
 	}
 	if err != nil {

@@ -41,8 +41,7 @@ func (l *layers) bring(ctx context.Context, t *tier, r *Result, read func(n int6
 		return err
 	}
 	for _, f := range now.aside() {
-		var down *DownError
-		if err := l.fetchAll(ctx, []Digest{f.Digest}, read); errors.As(err, &down) {
+		if err := l.fetchAll(ctx, []Digest{f.Digest}, read); is[*DownError](err) {
 			return err // a log that is lost, or wrong, loses no result
 		}
 	}

@@ -76,7 +76,10 @@ func (e *DeniedError) Error() string { return e.What + ": the host denies access
 func (e *DeniedError) Is(target error) bool { return target == ErrNotExist }
 
 // IsLost reports whether err says that bytes are not in the store any more, or not as they were.
-func IsLost(err error) bool {
-	var bad *IntegrityError
-	return errors.As(err, &bad) || errors.Is(err, ErrNotExist)
+func IsLost(err error) bool { return is[*IntegrityError](err) || errors.Is(err, ErrNotExist) }
+
+// is reports whether an error is, or wraps, one of a type.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

@@ -124,9 +124,8 @@ func (p Policy) signed(key Digest, record []byte, get func(name string) ([]byte,
 		}
 		asked[name] = true
 		doc, err := get(name)
-		var bad *DamageError
 		switch {
-		case errors.Is(err, ErrNotExist), errors.As(err, &bad):
+		case errors.Is(err, ErrNotExist), is[*DamageError](err):
 			continue
 		case err != nil:
 			return by, why, err

@@ -90,7 +90,7 @@ func (l *layers) missingIn(ctx context.Context, t *tier, ds []Digest) ([]Digest,
 		}
 		return err
 	})
-	if _, ok := errors.AsType[*DownError](err); ok {
+	if is[*DownError](err) {
 		return ds, nil
 	}
 	if err != nil {

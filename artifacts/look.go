@@ -113,11 +113,10 @@ func passedOver(p *Passed) (e Entry) {
 
 // unread is the error of a record of a tier that was not read.
 func (t *tier) unread(key Digest, err error) error {
-	var damage *DamageError
 	switch {
 	case !t.own:
 		return err
-	case errors.As(err, &damage): // too long to be read, so nothing can be published over it
+	case is[*DamageError](err): // too long to be read, so nothing can be published over it
 		return fmt.Errorf("look up %s: %w; verify --repair deletes it", key, err)
 	}
 	return fmt.Errorf("look up %s: %w", key, err)

@@ -109,19 +109,17 @@ func (t *tier) ask(ctx context.Context, what string, do func() error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
 	}
-	var bad *IntegrityError
-	var damage *DamageError
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := errors.AsType[*DeniedError](err); ok {
+	if is[*DeniedError](err) {
 		t.denied++
 	}
 	switch {
-	case err == nil, errors.Is(err, ErrNotExist), errors.As(err, &bad), errors.As(err, &damage):
+	case err == nil, errors.Is(err, ErrNotExist), is[*IntegrityError](err), is[*DamageError](err):
 		t.err = nil
 		return err
 	}
-	if _, ok := errors.AsType[*DownError](err); ok {
+	if is[*DownError](err) {
 		return err
 	}
 	t.err, t.until = err, time.Now().Add(downFor)

@@ -203,8 +203,7 @@ func (c *check) results(ctx context.Context, keys []Digest) error {
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case err != nil && len(keys) == 1:
-		var damage *DamageError
-		c.record(ctx, ResultName(keys[0]), err, errors.As(err, &damage))
+		c.record(ctx, ResultName(keys[0]), err, is[*DamageError](err))
 		return nil
 	case err != nil:
 		for _, key := range keys {
@@ -351,8 +350,7 @@ func (c *check) nameless(ctx context.Context, name string, problem error) {
 	}
 	problem = errors.Join(fmt.Errorf("the name is not a key, so no look-up finds it: %w", problem), err)
 	_, damage := decodeResult(Digest{}, text)
-	var unknown *FormatError
-	c.record(ctx, name, problem, err == nil && !errors.As(damage, &unknown))
+	c.record(ctx, name, problem, err == nil && !is[*FormatError](damage))
 }
 
 // record files a problem of a record, which is deleted if it can go and that is asked for.

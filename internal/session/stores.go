@@ -85,12 +85,7 @@ func (se *Session) Policy() (p artifacts.Policy, err error) {
 	if p.Signer != nil && p.Ring.Of(p.Signer.Public()) == signature.Unknown {
 		p.Ring.Trusted = append(p.Ring.Trusted, p.Signer.Public())
 	}
-	untrusted := se.Results.Untrusted
-	for _, stronger := range []string{se.Local.Untrusted, se.Others.Untrusted} {
-		if stronger != "" {
-			untrusted = stronger
-		}
-	}
+	untrusted := cmp.Or(se.Others.Untrusted, se.Local.Untrusted, se.Results.Untrusted)
 	if untrusted != "" && !slices.Contains(pipeline.Beliefs, untrusted) {
 		return p, fault.Input(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
 	}
@@ -196,7 +191,7 @@ func (se *Session) SayDown(store artifacts.Store, follows string) error {
 		}
 	}
 	if len(down) > 0 && se.RequiresFrom() {
-		return fault.Failed(fmt.Errorf("%s given with --from %s not answer, and --require-from needs all of them: %s", words.Count(len(down), "store"), does(len(down)), strings.Join(down, ", ")))
+		return fault.Failed(fmt.Errorf("%s given with --from %s not answer, and --require-from needs all of them: %s", words.Count(len(down), "store"), words.Of(len(down), "does", "do"), strings.Join(down, ", ")))
 	}
 	return nil
 }
@@ -211,13 +206,6 @@ func MayHave(v *plan.Preview, e *estimate.Estimate) string {
 		text += fmt.Sprintf(", %s of work going by the history of %d", words.Seconds(e.WorkP50), e.Steps-e.Unknown)
 	}
 	return text + "; --require-from makes this an error"
-}
-
-func does(n int) string {
-	if n == 1 {
-		return "does"
-	}
-	return "do"
 }
 
 // RequiresFrom reports whether every other store has to answer.

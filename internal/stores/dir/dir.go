@@ -172,10 +172,10 @@ func syncDir(dir string) error {
 	defer f.Close()
 	// Some file systems cannot sync a folder and say EINVAL; the rename is then
 	// as durable as they can make it.
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return err
+	if err = f.Sync(); errors.Is(err, syscall.EINVAL) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // explain adds to an error of the file system what to do about it. The path is

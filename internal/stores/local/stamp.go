@@ -28,7 +28,7 @@ type Stamp struct {
 // StampOf is the stamp of the file at path, which must be a regular one. It opens
 // the file: a network file system answers from an old answer otherwise.
 func StampOf(path string) (Stamp, error) {
-	f, err := openRegular(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return Stamp{}, err
 	}
@@ -36,9 +36,9 @@ func StampOf(path string) (Stamp, error) {
 	return stampOf(f)
 }
 
-// openRegular opens a regular file and refuses everything else without waiting,
+// OpenRegular opens a regular file and refuses everything else without waiting,
 // as opening a pipe would.
-func openRegular(path string) (*os.File, error) {
+func OpenRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func HashFile(ctx context.Context, path string, progress func(done, total int64)
 }
 
 func hashOnce(ctx context.Context, path string, progress func(done, total int64)) (d artifacts.Digest, seen Seen, err error) {
-	f, err := openRegular(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return d, seen, err
 	}

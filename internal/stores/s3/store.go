@@ -19,6 +19,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // retries is how often minio-go tries a request: with its backoff, some 3 s of
@@ -148,13 +149,10 @@ func (b *bucket) misplaced(ctx context.Context, cause error) error {
 	case minio.ToErrorResponse(cause).Code == minio.NoSuchBucket:
 		if has, lerr := b.core.ListBuckets(ctx); lerr == nil && len(has) > 0 {
 			var names []string
-			for _, x := range has[:min(len(has), bucketsNamed)] {
+			for _, x := range has {
 				names = append(names, x.Name)
 			}
-			err = fmt.Errorf("%w; the server has %s", err, strings.Join(names, ", "))
-			if len(has) > bucketsNamed {
-				err = fmt.Errorf("%w and %d more", err, len(has)-bucketsNamed)
-			}
+			err = fmt.Errorf("%w; the server has %s", err, words.And(names, bucketsNamed))
 		}
 	}
 	return err

@@ -64,9 +64,7 @@ func Others(t *testing.T, open func(t *testing.T) Theirs) {
 
 func publish(t *testing.T, s artifacts.Store, by *signature.Private, r artifacts.Result) {
 	t.Helper()
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, artifacts.Policy{Signer: by}), r); err != nil {
-		t.Fatal(err)
-	}
+	publishInto(t, artifacts.With(s, nil, artifacts.Policy{Signer: by}), r)
 }
 
 func lookUp(t *testing.T, s artifacts.Store, key artifacts.Digest) artifacts.Entry {

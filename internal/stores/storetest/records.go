@@ -85,10 +85,6 @@ func recordReplace(t *testing.T, s artifacts.Store) {
 	}, "old")
 }
 
-func recordCreateRace(t *testing.T, s artifacts.Store) {
-	recordRace(t, s, func(name string, data []byte) error { return s.Records.Create(t.Context(), name, data) }, "")
-}
-
 // recordRace has many write under one name, one of which may succeed, five times. old, if it
 // is not empty, is there before.
 func recordRace(t *testing.T, s artifacts.Store, write func(name string, data []byte) error, old string) {

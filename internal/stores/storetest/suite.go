@@ -35,7 +35,9 @@ var checks = []check{
 	{"record list", recordList},
 	{"record put is atomic", recordPutAtomic},
 	{"record create", recordCreate},
-	{"record create race", recordCreateRace},
+	{"record create race", func(t *testing.T, s artifacts.Store) {
+		recordRace(t, s, func(name string, data []byte) error { return s.Records.Create(t.Context(), name, data) }, "")
+	}},
 	{"record replace", recordReplace},
 	{"record delete", recordDelete},
 	{"cancelled", cancelled},

@@ -68,22 +68,14 @@ func (r *round) setupCluster() error {
 		return err
 	}
 	r.closer = append(r.closer, func() { r.proxy.server.Close() })
-	n := max(2, r.plan.fault.workers)
-	for range n {
-		if err := r.hire(); err != nil {
+	for i := range max(2, r.plan.fault.workers) {
+		p, err := r.worker(i, "")
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// hire starts a worker.
-func (r *round) hire() error {
-	p, err := r.worker(len(r.work), "")
-	if err == nil {
 		r.work = append(r.work, p)
 	}
-	return err
+	return nil
 }
 
 // worker starts the worker of a number.

@@ -76,7 +76,7 @@ func tokenizers(ctx context.Context, p partPlace, show *progress) error {
 		}
 	}
 	for _, name := range []string{"src", "benches"} { // the manifest names a bench, which must then exist
-		if err := copyTree(filepath.Join(source, name), filepath.Join(crate, name)); err != nil {
+		if err := eachFile(filepath.Join(source, name), filepath.Join(crate, name), copyFile); err != nil {
 			return err
 		}
 	}
@@ -118,8 +118,8 @@ func moduleDir(ctx context.Context, module string) (string, error) {
 	return found.Dir, nil
 }
 
-// copyTree copies the regular files below from.
-func copyTree(from, to string) error {
+// eachFile does something with each regular file below from, and with its place below to.
+func eachFile(from, to string, do func(from, to string) error) error {
 	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
@@ -128,7 +128,7 @@ func copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return copyFile(path, filepath.Join(to, name))
+		return do(path, filepath.Join(to, name))
 	})
 }
 

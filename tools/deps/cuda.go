@@ -33,15 +33,11 @@ var nvidiaFiles = []rule{
 }
 
 func (c cuda) build(ctx context.Context, p partPlace, show *progress) error {
-	values, err := readVersions(c.versions)
+	wheels, err := wheelsIn(c.versions, "CUDA_"+c.platform)
 	if err != nil {
 		return err
 	}
-	wheels, err := wheelsFor(values, "CUDA_"+c.platform)
-	if err != nil {
-		return err
-	}
-	torch, err := takeHalf(ctx, p, show, values, c.platform, "cuda-kernels")
+	torch, err := takeHalf(ctx, p, show, c.versions, c.platform, "cuda-kernels")
 	if err != nil {
 		return err
 	}
@@ -70,15 +66,11 @@ type kernels struct{ versions, platform string }
 var metadataFiles = []rule{{regexp.MustCompile(`^([^/]*)\.dist-info/METADATA$`), nil, "metadata/$1"}}
 
 func (k kernels) build(ctx context.Context, p partPlace, show *progress) error {
-	values, err := readVersions(k.versions)
+	toolkit, err := wheelsIn(k.versions, "TOOLKIT")
 	if err != nil {
 		return err
 	}
-	toolkit, err := wheelsFor(values, "TOOLKIT")
-	if err != nil {
-		return err
-	}
-	if _, err := takeHalf(ctx, p, show, values, k.platform, "cuda"); err != nil {
+	if _, err := takeHalf(ctx, p, show, k.versions, k.platform, "cuda"); err != nil {
 		return err
 	}
 	if err := unpackWheels(ctx, p, show, toolkit, metadataFiles, ""); err != nil {
@@ -95,8 +87,8 @@ func (k kernels) build(ctx context.Context, p partPlace, show *progress) error {
 
 // takeHalf puts libtorch's CUDA half into p.new: links to what the other part has of the same version, or the wheel's
 // files. It returns the wheel.
-func takeHalf(ctx context.Context, p partPlace, show *progress, values map[string]string, platform, other string) (wheel, error) {
-	wheels, err := wheelsFor(values, "WHEELS_"+platform)
+func takeHalf(ctx context.Context, p partPlace, show *progress, versions, platform, other string) (wheel, error) {
+	wheels, err := wheelsIn(versions, "WHEELS_"+platform)
 	if err != nil {
 		return wheel{}, err
 	}
@@ -114,15 +106,7 @@ func takeHalf(ctx context.Context, p partPlace, show *progress, values map[strin
 // file system has no such thing.
 func linkFiles(from, to string, names ...string) error {
 	for _, name := range names {
-		err := filepath.WalkDir(filepath.Join(from, name), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
-				return err
-			}
-			name, err := filepath.Rel(from, path)
-			if err != nil {
-				return err
-			}
-			target := filepath.Join(to, name)
+		err := eachFile(filepath.Join(from, name), filepath.Join(to, name), func(path, target string) error {
 			if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 				return err
 			}

@@ -31,15 +31,11 @@ func (g graphs) build(ctx context.Context, p partPlace, show *progress) error {
 	if g.libtorch == "" {
 		return errors.New("it is compiled against libtorch: give libtorch=DIR too")
 	}
-	values, err := readVersions(g.versions)
+	wheels, err := wheelsIn(g.versions, "HEADERS_"+g.platform)
 	if err != nil {
 		return err
 	}
-	wheels, err := wheelsFor(values, "HEADERS_"+g.platform)
-	if err != nil {
-		return err
-	}
-	own, err := wheelsFor(values, "WHEELS_"+g.platform)
+	own, err := wheelsIn(g.versions, "WHEELS_"+g.platform)
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,7 @@ var libtorchFiles = []rule{
 }
 
 func (l libtorch) build(ctx context.Context, p partPlace, show *progress) error {
-	values, err := readVersions(l.versions)
-	if err != nil {
-		return err
-	}
-	wheels, err := wheelsFor(values, "WHEELS_"+l.platform)
+	wheels, err := wheelsIn(l.versions, "WHEELS_"+l.platform)
 	if err != nil {
 		return err
 	}

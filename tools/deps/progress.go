@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -127,12 +128,7 @@ func (p *progress) during(what string, f func() error) error {
 
 // drop takes the part off the rows. The caller holds board.mu.
 func (p *progress) drop() {
-	for i, row := range p.board.rows {
-		if row == p {
-			p.board.rows = append(p.board.rows[:i], p.board.rows[i+1:]...)
-			break
-		}
-	}
+	p.board.rows = slices.DeleteFunc(p.board.rows, func(row *progress) bool { return row == p })
 	p.text = ""
 }
 

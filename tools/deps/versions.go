@@ -59,6 +59,15 @@ func wheelsFor(values map[string]string, name string) ([]wheel, error) {
 	return wheels, nil
 }
 
+// wheelsIn are the wheels of a variable of a versions file.
+func wheelsIn(versions, name string) ([]wheel, error) {
+	values, err := readVersions(versions)
+	if err != nil {
+		return nil, err
+	}
+	return wheelsFor(values, name)
+}
+
 // parseWheel reads SHA256:NAME-VERSION-PYTHON-ABI-PLATFORM[.PLATFORM…].whl.
 func parseWheel(entry string) (wheel, error) {
 	sum, file, _ := strings.Cut(entry, ":")

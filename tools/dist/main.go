@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -123,12 +124,7 @@ func (d *dist) collect() error {
 func (d *dist) write(w io.Writer, folder string, when time.Time) error {
 	z := gzip.NewWriter(w)
 	t := tar.NewWriter(z)
-	names := make([]string, 0, len(d.files))
-	for name := range d.files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
 		if err := d.files[name].write(t, path.Join(folder, name), when); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
@@ -48,17 +49,13 @@ func (d *dist) addMaterials() error {
 		d.add("licenses/"+filepath.Base(filepath.Dir(t))+"/"+filepath.Base(t), t, 0o644)
 	}
 	for _, notice := range []string{"libstdc++6", "libgcc-s1"} { // where Debian and its kin have them
-		if path := "/usr/share/doc/" + notice + "/copyright"; readable(path) {
+		path := "/usr/share/doc/" + notice + "/copyright"
+		if _, err := os.Stat(path); err == nil {
 			d.add("licenses/"+notice+"/copyright", path, 0o644)
 		}
 	}
-	var refs []string
-	for ref := range components {
-		refs = append(refs, ref)
-	}
-	sort.Strings(refs)
 	list := []cdx.Component{}
-	for _, ref := range refs {
+	for _, ref := range slices.Sorted(maps.Keys(components)) {
 		c := components[ref]
 		c.BOMRef = ref
 		list = append(list, c)
@@ -187,9 +184,4 @@ func (d *dist) addCrates(components map[string]cdx.Component) error {
 		}
 	}
 	return nil
-}
-
-func readable(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -45,9 +47,7 @@ func Mismatch(shown, printed []string, varies *regexp.Regexp) (at int, got strin
 	after := map[int]bool{0: true}
 	for i := range shown {
 		next := map[int]bool{}
-		farthest := 0
 		for n := range after {
-			farthest = max(farthest, n)
 			switch {
 			case patterns[i] == nil:
 				for m := n; m <= len(masked); m++ {
@@ -59,11 +59,7 @@ func Mismatch(shown, printed []string, varies *regexp.Regexp) (at int, got strin
 		}
 		if len(next) == 0 {
 			// After any lines the place is unknown: the first that could have been is shown.
-			first := farthest
-			for n := range after {
-				first = min(first, n)
-			}
-			if first < len(printed) {
+			if first := slices.Min(slices.Collect(maps.Keys(after))); first < len(printed) {
 				got = printed[first]
 			}
 			return i, got
@@ -73,11 +69,7 @@ func Mismatch(shown, printed []string, varies *regexp.Regexp) (at int, got strin
 	if after[len(masked)] {
 		return -1, ""
 	}
-	most := 0
-	for n := range after {
-		most = max(most, n)
-	}
-	return len(shown), printed[most]
+	return len(shown), printed[slices.Max(slices.Collect(maps.Keys(after)))]
 }
 
 // trim leaves out empty lines at both ends.

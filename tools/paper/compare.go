@@ -75,8 +75,7 @@ func (s *source) compare(blocks []block) []result {
 		if b.Figure {
 			compare = s.compareFigure
 		}
-		r := compare(b)
-		out = append(out, r)
+		out = append(out, compare(b))
 	}
 	return out
 }

@@ -165,10 +165,7 @@ func (b block) printed(rows []row) (*render.Table, error) {
 		t.Columns = append(t.Columns, render.Column{ID: c.ID, Title: c.Title, Groups: c.Groups, Best: c.Best, Format: f})
 	}
 	expected := map[string]render.Expectation{}
-	for _, e := range b.numbers() {
-		expected[e.Cell] = e
-	}
-	for _, e := range b.texts() {
+	for _, e := range append(b.numbers(), b.texts()...) {
 		expected[e.Cell] = e
 	}
 	for _, r := range rows {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -87,7 +88,8 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	if err != nil {
 		return "", "", fmt.Errorf("web UI: %w", err)
 	}
-	serveUI(l, handler)
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go s.Serve(l) // until the process ends
 	return address, ui, nil
 }
 
@@ -147,10 +149,7 @@ func portOf(address string) int {
 	if err != nil {
 		return 0
 	}
-	n, err := strconv.Atoi(port)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(port) // 0: not a number
 	return n
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -63,11 +62,6 @@ func webUI(address string, k *keys) (http.Handler, error) {
 	}
 	route.SetRenderRoute(e, "")
 	return guard(e), nil
-}
-
-func serveUI(l net.Listener, h http.Handler) {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	go s.Serve(l) // until the process ends
 }
 
 // query is the one path that is asked by POST and changes nothing.

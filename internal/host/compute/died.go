@@ -24,8 +24,8 @@ func (c *process) death() string {
 	if signal != "" { // Go's runtime takes signals of C code, and exits with a code
 		how = fmt.Sprintf("signal %q ended it", signal)
 	}
-	if peak := peakOf(state); peak > 0 {
-		how += fmt.Sprintf("; it had %s of memory at most", humanize.IBytes(uint64(peak)))
+	if r, ok := state.SysUsage().(*syscall.Rusage); ok && usage.MaxMemory(r) > 0 {
+		how += fmt.Sprintf("; it had %s of memory at most", humanize.IBytes(uint64(usage.MaxMemory(r))))
 	}
 	c.mu.Lock()
 	ours := c.wrong != nil || c.ours
@@ -138,14 +138,6 @@ func (t *tail) words(crashed bool) (words, signal string) {
 		}
 	}
 	return strings.ToValidUTF8(strings.TrimSpace(string(t.text[from:to])), "\uFFFD"), signal
-}
-
-// peakOf is the most memory that a process had, in bytes; 0 if that is not known.
-func peakOf(s *os.ProcessState) int64 {
-	if r, ok := s.SysUsage().(*syscall.Rusage); ok {
-		return usage.MaxMemory(r)
-	}
-	return 0
 }
 
 // ended says how a process ended, and whether the system killed it.

@@ -10,7 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/redsi/redsi/internal/stores/local"
 )
 
 // Lookup finds a program by its name or path, as a step does.
@@ -201,18 +202,11 @@ func sitesOf(python string, prefixes ...string) (sites []string) {
 
 // readBounded reads a regular file of at most that many bytes.
 func readBounded(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe waits otherwise
+	f, err := local.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		return nil, err
-	}
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(b)) > most {
 		err = fmt.Errorf("%s has more than %d bytes", path, most)

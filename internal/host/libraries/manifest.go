@@ -77,11 +77,7 @@ const said = 3
 
 // String says in a line what was counted: "42 distributions of /…/venv".
 func (e *Environment) String() string {
-	n := len(e.Manifest.Distributions)
-	text := fmt.Sprintf("%d distributions of %s", n, e.Prefix)
-	if n == 1 {
-		text = "1 distribution of " + e.Prefix
-	}
+	text := words.Count(len(e.Manifest.Distributions), "distribution") + " of " + e.Prefix
 	by := map[string][]string{}
 	for _, f := range e.Manifest.Files {
 		by[f.Is] = append(by[f.Is], f.Name)
@@ -108,7 +104,9 @@ func (d Difference) String() string {
 // Compare lists what differs, by name.
 func Compare(old, now Manifest) (list []Difference) {
 	a, b := old.facts(), now.facts()
-	for _, name := range slices.Sorted(maps.Keys(union(a, b))) {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	for _, name := range slices.Sorted(maps.Keys(both)) {
 		x, y := a[name], b[name]
 		if x == y {
 			continue
@@ -143,12 +141,6 @@ func (m Manifest) facts() map[string]fact {
 	for _, f := range m.Files {
 		add(f.Name, fact{f.Is, f.Digest.Hex()})
 	}
-	return all
-}
-
-func union(a, b map[string]fact) map[string]fact {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
 	return all
 }
 

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/session/compare"
-	"github.com/redsi/redsi/workflows"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Bounds of what is shown of an output, unless all is.
@@ -20,7 +22,7 @@ const (
 func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int, all bool) {
 	Printf(w, "%s -> %s\n", x, y)
 	for _, d := range ds {
-		Printf(w, "%s  %s -> %s", st.Bold(d.Address), orNone(d.A), orNone(d.B))
+		Printf(w, "%s  %s -> %s", st.Bold(d.Address), cmp.Or(d.A, "none"), cmp.Or(d.B, "none"))
 		if d.Was != "" {
 			Printf(w, "  was %s", d.Was)
 		}
@@ -40,18 +42,7 @@ func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int,
 			Printf(w, "       expected: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
 		}
 	}
-	differ := " differ"
-	if len(ds) == 1 {
-		differ = " differs"
-	}
-	Printf(w, "%s, %d the same work.\n", Count(len(ds), "step")+differ, same)
-}
-
-func orNone(s workflows.Status) string {
-	if s == "" {
-		return "none"
-	}
-	return string(s)
+	Printf(w, "%s %s, %d the same work.\n", Count(len(ds), "step"), words.Of(len(ds), "differs", "differ"), same)
 }
 
 // shortDigest is the first hex digits of a digest.
@@ -69,35 +60,25 @@ func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 		Printf(w, "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
 	}
 	Println(w)
-	more := func(n int, what string) {
-		if n > 0 {
+	more := func(what string) func(n int) {
+		return func(n int) {
 			Printf(w, "         %s\n", st.Dim(fmt.Sprintf("and %s more: --verbose shows all", Count(n, what))))
 		}
 	}
-	values := o.Values
-	if !all {
-		values = values[:min(len(values), valuesShown)]
+	values, lines := valuesShown, linesShown
+	if all {
+		values, lines = math.MaxInt, math.MaxInt
 	}
-	for _, v := range values {
+	for _, v := range words.First(o.Values, values, more("value")) {
 		Printf(w, "         %s: %s → %s\n", cmp.Or(v.Name, v.At), clip(cmp.Or(v.A, "none")), clip(v.After()))
 	}
-	more(len(o.Values)-len(values), "value")
-	lines := strings.SplitAfter(o.Lines, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	shown := lines
-	if !all {
-		shown = lines[:min(len(lines), linesShown)]
-	}
-	for _, l := range shown {
+	for _, l := range words.First(slices.Collect(strings.Lines(o.Lines)), lines, more("line")) {
 		l = strings.TrimSuffix(l, "\n")
 		if !all {
 			l = clip(l)
 		}
 		Printf(w, "         %s\n", l)
 	}
-	more(len(lines)-len(shown), "line")
 }
 
 // clip shortens a text to a readable line.

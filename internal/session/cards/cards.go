@@ -59,14 +59,12 @@ func parseCards(text string) (c cardsAsked, err error) {
 
 // among are the numbers of the requested cards, out of so many that exist.
 func (c cardsAsked) among(have int) ([]int, error) {
-	list := c.list
-	for i := range max(c.n, 0) {
-		list = append(list, i)
-	}
+	list, first := c.list, c.n
 	if c.all {
-		for i := range have {
-			list = append(list, i)
-		}
+		first = have
+	}
+	for i := range first {
+		list = append(list, i)
 	}
 	if len(list) > 0 && slices.Max(list) >= have {
 		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", words.Count(have, "card"), have-1))

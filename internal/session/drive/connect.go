@@ -262,9 +262,12 @@ func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features w
 	if conn == nil {
 		conn = &Connection{}
 	}
+	if dr.meter == nil {
+		dr.meter = usage.New(usage.Here())
+	}
 	acts := &activities.Activities{
 		Store: store, Leases: lease.New(store.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Codec: conn.Codec, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
-		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.usage(), Models: dr.SecondProgram(),
+		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.meter, Models: dr.SecondProgram(),
 		Forget: func(path string) error { return lockfile.Forget(dr.MemoFile(), path) },
 	}
 	acts.Resolve = dr.ResolveGrown
@@ -272,14 +275,6 @@ func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features w
 		return dr.OpenForWorker(ctx, acts.Accepts, file, vars, targets)
 	}
 	return acts
-}
-
-// usage measures this process's steps.
-func (dr *Driver) usage() *usage.Meter {
-	if dr.meter == nil {
-		dr.meter = usage.New(usage.Here())
-	}
-	return dr.meter
 }
 
 // scratchArea is where this process's steps work, cleared of what dead processes left.

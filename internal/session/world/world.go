@@ -34,7 +34,7 @@ func Files(args []string) (files []string, err error) {
 		case err != nil:
 			return nil, fault.Input(err)
 		case info.IsDir():
-			found, err := filepath.Glob(filepath.Join(escapeGlob(arg), "*"+pipeline.TestSuffix))
+			found, err := filepath.Glob(filepath.Join(globbing.ReplaceAllString(arg, `\$0`), "*"+pipeline.TestSuffix))
 			if err != nil || len(found) == 0 {
 				return nil, fault.Input(fmt.Errorf("there is no *%s in %s", pipeline.TestSuffix, arg))
 			}
@@ -48,9 +48,8 @@ func Files(args []string) (files []string, err error) {
 	return files, nil
 }
 
-func escapeGlob(path string) string {
-	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
-}
+// globbing is what means something in a pattern of names.
+var globbing = regexp.MustCompile(`[*?\[\\]`)
 
 // PipelineOf is the pipeline that a run names, or the one beside its file.
 func PipelineOf(f *testfile.File, r *testfile.Run) string {
@@ -58,15 +57,11 @@ func PipelineOf(f *testfile.File, r *testfile.Run) string {
 	if r.Pipeline != "" {
 		return filepath.Join(dir, filepath.FromSlash(r.Pipeline))
 	}
-	if usual := filepath.Join(dir, pipeline.DefaultFile); fileExists(usual) {
+	usual := filepath.Join(dir, pipeline.DefaultFile)
+	if _, err := os.Stat(usual); err == nil {
 		return usual
 	}
 	return dir
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // Steps are the steps of a plan as assertions see them.

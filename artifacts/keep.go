@@ -181,18 +181,10 @@ func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) e
 
 // failed sorts an error of one of several places where a blob may be; nil is none.
 func failed(err error, down **DownError, bad **IntegrityError, gone **awayError, other *error) bool {
-	var isDown *DownError
-	var isBad *IntegrityError
-	var isGone *awayError
 	switch {
 	case err == nil:
 		return false
-	case errors.As(err, &isDown):
-		*down = isDown
-	case errors.As(err, &isBad):
-		*bad = isBad
-	case errors.As(err, &isGone):
-		*gone = isGone
+	case errors.As(err, down), errors.As(err, bad), errors.As(err, gone):
 	case !errors.Is(err, ErrNotExist) && *other == nil:
 		*other = err
 	}

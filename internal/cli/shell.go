@@ -74,8 +74,7 @@ func (a *app) enter(dir string, p *step.Program) error {
 	}
 	a.say(fmt.Sprintf("%s: %s, %s is the configuration; leave with exit", dir, what, activities.ConfigFile))
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) { // the exit code of the shell does not matter
+	if _, ok := errors.AsType[*exec.ExitError](err); ok { // the exit code of the shell does not matter
 		return nil
 	}
 	if err != nil {

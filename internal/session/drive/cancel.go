@@ -2,7 +2,6 @@ package drive
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -56,12 +55,11 @@ func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run,
 	for next := 2 * time.Second; ; next = dr.Waits.Say {
 		select {
 		case err := <-done:
-			var cancelled *temporal.CanceledError
 			switch {
 			case ctx.Err() != nil:
 			case err == nil:
 				out.End = "completed"
-			case errors.As(err, &cancelled):
+			case temporal.IsCanceledError(err):
 				out.End = "cancelled"
 			default:
 				out.End = "failed"

@@ -116,10 +116,10 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 		}
 		full = next
 	}
-	var stopped *Cancelled
 	if o.Detach && out.RunID != "" { // the run goes on without this command
 		return out, err
-	} else if errors.As(err, &stopped) {
+	}
+	if stopped, ok := errors.AsType[*Cancelled](err); ok {
 		return out, dr.tellCancelled(ctx, out, stopped, err)
 	}
 	return dr.finished(ctx, out, err)
@@ -180,8 +180,8 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 // the bytes that were planned: it changed in between, or a remembered checksum was wrong. Any
 // other failure, or one after which the plan is the same, is returned as it is.
 func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, old *plan.Plan, failure error) (*plan.Plan, error) {
-	var failed *workflows.RunError
-	if !errors.As(failure, &failed) || len(failed.Result.Changed) == 0 {
+	failed, ok := errors.AsType[*workflows.RunError](failure)
+	if !ok || len(failed.Result.Changed) == 0 {
 		return nil, failure
 	}
 	next, err := dr.PlanAgain(ctx, out.Of.Pipeline, dr.File, dr.Targets, failed.Result.Changed)

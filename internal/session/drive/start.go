@@ -75,8 +75,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	res, err := dr.Follow(ctx, conn, wf, false)
 	if err != nil {
 		err = dr.Ended(err, in.RunID, "`"+dr.ToRun(dr.Targets...)+"` continues from the results in the store", o.Whole)
-		var failed *workflows.RunError
-		if errors.As(err, &failed) && failed.PlanLost != nil && o.Cluster.Given() { // it was stored a moment ago
+		if failed, ok := errors.AsType[*workflows.RunError](err); ok && failed.PlanLost != nil && o.Cluster.Given() { // it was stored a moment ago
 			err = fmt.Errorf("%w\n%s", err, dr.otherStore(o, store.URL, failed.PlanLost.Store))
 		}
 		return err
@@ -146,13 +145,11 @@ func (dr *Driver) once(failed error, runID string, whole bool) error {
 // Ended turns a workflow's error into one for the user; goesOn says how to continue. Unless it
 // is whole, errors of steps have been shown already.
 func (dr *Driver) Ended(err error, runID, goesOn string, whole bool) error {
-	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
-	var terminated *temporal.TerminatedError
 	switch {
-	case errors.As(err, &terminated):
+	case temporal.IsTerminatedError(err):
 		return fault.Failed(fmt.Errorf("run %s was ended from outside, by a person or the Temporal server; its UI says why. %s", runID, goesOn))
-	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
+	case temporal.IsCanceledError(err), errors.Is(err, context.Canceled):
 		return fault.Failed(&Cancelled{RunID: runID, Next: goesOn})
 	case workflows.ErrorOf(err) != nil:
 		failed := workflows.ErrorOf(err)

@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -197,6 +196,3 @@ func removeAll(dir string) error {
 	})
 	return os.RemoveAll(dir)
 }
-
-// isFolder tells the folders of steps from what is beside them.
-func isFolder(e fs.DirEntry) bool { return e.IsDir() && strings.HasPrefix(e.Name(), "step-") }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -36,10 +37,7 @@ func (a *Area) Sweep() (Swept, error) {
 		return s, err
 	}
 	dead, err := claim(root)
-	var problems []error
-	if err != nil {
-		problems = append(problems, err)
-	}
+	problems := []error{err}
 	for _, d := range dead {
 		problems = append(problems, d.end(&s), d.remove(&s), d.owner.Close())
 	}
@@ -132,7 +130,7 @@ func (d deadPlace) folders() ([]string, error) {
 	entries, err := os.ReadDir(d.path)
 	var list []string
 	for _, e := range entries {
-		if isFolder(e) {
+		if e.IsDir() && strings.HasPrefix(e.Name(), "step-") { // not what is beside them
 			list = append(list, filepath.Join(d.path, e.Name()))
 		}
 	}

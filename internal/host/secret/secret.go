@@ -5,6 +5,7 @@
 package secret
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -151,10 +152,7 @@ func (s Set) patterns() []pattern {
 		}
 	}
 	slices.SortFunc(ps, func(a, b pattern) int {
-		if len(a.text) != len(b.text) {
-			return len(b.text) - len(a.text)
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.name, b.name))
 	})
 	return ps
 }

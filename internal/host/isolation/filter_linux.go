@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"unsafe"
 
@@ -54,13 +55,7 @@ func filter() []unix.SockFilter {
 	give := func(what uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: what}
 	}
-	var calls []int
-	for n := range acts {
-		calls = append(calls, n)
-	}
-	for n := range legacyActs {
-		calls = append(calls, n)
-	}
+	calls := slices.AppendSeq(slices.Collect(maps.Keys(acts)), maps.Keys(legacyActs))
 	slices.Sort(calls)
 	prog := []unix.SockFilter{
 		load(arch),

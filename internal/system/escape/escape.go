@@ -11,6 +11,7 @@ package escape
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -85,10 +86,7 @@ func visible(r rune) string {
 }
 
 // octet is how a byte is written that is not text.
-func octet(b byte) string {
-	const hex = "0123456789abcdef"
-	return `\x` + string([]byte{hex[b>>4], hex[b&15]})
-}
+func octet(b byte) string { return fmt.Sprintf(`\x%02x`, b) }
 
 // Copy writes a text of several lines as Text does, without holding it.
 func Copy(w io.Writer, r io.Reader) error {
@@ -140,8 +138,4 @@ func JSON(doc []byte) []byte {
 }
 
 // unit is a UTF-16 unit in JSON.
-func unit(r rune) string {
-	const zeros = "0000"
-	hex := strconv.FormatInt(int64(r), 16)
-	return `\u` + zeros[len(hex):] + hex
-}
+func unit(r rune) string { return fmt.Sprintf(`\u%04x`, r) }

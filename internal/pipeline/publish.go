@@ -60,7 +60,7 @@ func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
 	}
 	p.To = to.AsString()
 	list := []cty.Value{files}
-	if t := files.Type(); !files.IsNull() && t != artifactType && (t.IsTupleType() || t.IsListType()) {
+	if t := files.Type(); !files.IsNull() && (t.IsTupleType() || t.IsListType()) {
 		list = files.AsValueSlice()
 	}
 	for _, v := range list {

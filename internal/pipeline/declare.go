@@ -75,17 +75,17 @@ func (l *loader) declare() {
 			case "variable":
 				l.declareVariable(blk)
 			case "locals":
-				l.declareLocals(b, blk)
+				l.declareLocals(blk)
 			case "source", "step", "table", "figure", "claim":
-				l.declareBlock(b, blk)
+				l.declareBlock(blk)
 			case "module":
-				l.declareModule(b, blk)
+				l.declareModule(blk)
 			case "output":
-				l.declareOutput(b, blk)
+				l.declareOutput(blk)
 			case "paper":
 				l.declarePaper(blk)
 			case "publish":
-				l.declarePublish(b, blk)
+				l.declarePublish(blk)
 			case "results":
 				l.declareResults(blk)
 			case "checklist":
@@ -125,23 +125,43 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 // header is the range of a block's type and labels.
 func header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
 
-func (l *loader) declareLocals(src *body, b *hclsyntax.Block) {
+// add declares a node, unless there is one of its name, which is reported.
+func (l *loader) add(n *node) bool {
+	if old := l.byName[n.name]; old != nil {
+		l.twice(n.name, n.rng, old.rng)
+		return false
+	}
+	n.dir, n.value = folder(n.rng.Filename), cty.DynamicVal
+	l.byName[n.name] = n
+	return true
+}
+
+// single notes a block without labels of which a pipeline has one; another one is reported.
+func (l *loader) single(b *hclsyntax.Block) bool {
+	if !l.labels(b) {
+		return false
+	}
+	if first := l.singles[b.Type]; first != nil {
+		l.twice(b.Type, header(b), header(first))
+		return false
+	}
+	l.singles[b.Type] = b
+	return true
+}
+
+func (l *loader) declareLocals(b *hclsyntax.Block) {
 	l.labels(b)
 	for _, inner := range b.Body.Blocks {
 		l.diags.error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
 	for _, a := range sortedAttributes(b.Body) {
-		n := &node{name: "local." + a.Name, dir: folder(src.name), rng: a.NameRange, value: cty.DynamicVal, expr: a.Expr}
-		if old := l.locals[a.Name]; old != nil {
-			l.twice(n.name, n.rng, old.rng)
-			continue
+		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); l.add(n) {
+			l.nodes = append(l.nodes, n)
 		}
-		l.locals[a.Name] = n
-		l.nodes = append(l.nodes, n)
 	}
 }
 
-func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
+func (l *loader) declareBlock(hb *hclsyntax.Block) {
 	b := &block{Block: hb, typ: hb.Type}
 	var kindRange hcl.Range
 	switch hb.Type {
@@ -167,12 +187,10 @@ func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
 			b.kind = SourceKind
 		}
 	}
-	n := &node{name: b.address(), dir: folder(src.name), rng: header(hb), value: cty.DynamicVal, block: b}
-	if old := l.byBlock[n.name]; old != nil {
-		l.twice(n.name, n.rng, old.rng)
+	n := &node{name: b.address(), rng: header(hb), block: b}
+	if !l.add(n) {
 		return
 	}
-	l.byBlock[n.name] = n
 	l.nodes = append(l.nodes, n)
 	l.blocks = append(l.blocks, n)
 	b.spec = l.kind(b, kindRange)

@@ -119,7 +119,7 @@ func (l *loader) lacksOutput(of string, v cty.Value, name string) (summary, deta
 		return "", ""
 	}
 	noun := "output"
-	if n := l.byBlock[of]; n != nil && n.module.forEach != nil {
+	if n := l.byName[of]; n != nil && n.module.forEach != nil {
 		noun = "instance"
 	}
 	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, suggest(name, sortedKeys(v.Type().AttributeTypes()), noun))

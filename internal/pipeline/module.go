@@ -31,17 +31,15 @@ type moduleCall struct {
 	arguments []*hclsyntax.Attribute
 }
 
-func (l *loader) declareModule(src *body, b *hclsyntax.Block) {
+func (l *loader) declareModule(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
 	m := &moduleCall{Block: b, name: b.Labels[0]}
-	n := &node{name: "module." + m.name, dir: folder(src.name), rng: header(b), value: cty.DynamicVal, module: m}
-	if old := l.byBlock[n.name]; old != nil {
-		l.twice(n.name, n.rng, old.rng)
+	n := &node{name: "module." + m.name, rng: header(b), module: m}
+	if !l.add(n) {
 		return
 	}
-	l.byBlock[n.name] = n
 	l.nodes = append(l.nodes, n)
 	l.noBlocks(b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range sortedAttributes(b.Body) {
@@ -175,16 +173,18 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	}
 	c.declare()
 	c.setArguments(m, arguments)
-	if c.resultsBlock != nil && l.Lint {
-		l.diags.warn(header(c.resultsBlock), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
+	if b := c.singles["results"]; b != nil && l.Lint {
+		l.diags.warn(header(b), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
 	}
 	c.inherited = l.now
 	c.evaluateAll()
 	l.modules = append(l.modules, c)
-	outputs := make(map[string]cty.Value, len(c.outputs))
-	for name, n := range c.outputs {
-		outputs[name] = n.value
-		l.now.add(n.awaits)
+	outputs := map[string]cty.Value{}
+	for name, n := range c.byName {
+		if output, ok := strings.CutPrefix(name, "output."); ok {
+			outputs[output] = n.value
+			l.now.add(n.awaits)
+		}
 	}
 	return cty.ObjectVal(outputs)
 }
@@ -244,18 +244,16 @@ func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 }
 
 // declareOutput declares what a pipeline shows of itself where it is a module.
-func (l *loader) declareOutput(src *body, b *hclsyntax.Block) {
+func (l *loader) declareOutput(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
-	n := &node{name: "output." + b.Labels[0], dir: folder(src.name), rng: header(b), value: cty.DynamicVal}
-	if old := l.outputs[b.Labels[0]]; old != nil {
-		l.twice(n.name, n.rng, old.rng)
+	n := &node{name: "output." + b.Labels[0], rng: header(b)}
+	if !l.add(n) {
 		return
 	}
 	l.noBlocks(b, "An output has attributes only: value and description.")
 	l.attributes(b, "An output", attribute{"value", expression(&n.expr)}, attribute{"description", l.description})
-	l.outputs[b.Labels[0]] = n
 	if n.expr == nil {
 		l.diags.error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return

@@ -193,27 +193,22 @@ type loader struct {
 	parent  *loader   // nil of the pipeline itself
 	modules []*loader // that were loaded, in order
 
-	variables   map[string]*variable
-	locals      map[string]*node
-	outputs     map[string]*node
-	paper       Paper
-	checklist   Checklist
-	paperAt     *hcl.Range // of the block
-	checklistAt *hcl.Range
-	results     Results
-	blocks      []*node
-	byBlock     map[string]*node // step.train.dsi, module.first
-	nodes       []*node          // locals, outputs, modules and blocks in source order
+	variables map[string]*variable
+	singles   map[string]*hclsyntax.Block // by the type of which there is one
+	paper     Paper
+	checklist Checklist
+	results   Results
+	blocks    []*node
+	byName    map[string]*node // step.train.dsi, module.first, local.sizes
+	nodes     []*node          // locals, outputs, modules and blocks in source order
 
-	publish      []Publish
-	resultsBlock *hclsyntax.Block // nil if there is none
+	publish []Publish
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
 	inherited *awaited // by the arguments of the module that this is
 	skipped   map[*node][]Skipped
 	bad       map[hcl.Expression]bool // refers to what does not exist; reported
-	used      map[string]bool         // var.x and local.x that something refers to
 	steps     map[*node][]Step
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
 	typos     map[string]bool            // body and attribute that a reported name was meant to be
@@ -262,8 +257,8 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 func (s *session) loader(files map[string][]byte) *loader {
 	return &loader{
 		session: s, files: files,
-		variables: map[string]*variable{}, locals: map[string]*node{}, outputs: map[string]*node{}, byBlock: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{},
+		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
+		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{},
 	}
 }
 

@@ -34,21 +34,15 @@ const (
 
 // declareResults notes the results block, which is read once variables have values.
 func (l *loader) declareResults(b *hclsyntax.Block) {
-	if !l.labels(b) {
-		return
+	if l.single(b) {
+		l.noBlocks(b, "A results block has attributes only: from, trust, revoked, untrusted, shared.")
 	}
-	if l.resultsBlock != nil {
-		l.twice("results", header(b), header(l.resultsBlock))
-		return
-	}
-	l.resultsBlock = b
-	l.noBlocks(b, "A results block has attributes only: from, trust, revoked, untrusted, shared.")
 }
 
 // setResults reads the results block. That of a module says nothing: whom to believe is for
 // the pipeline that is run.
 func (l *loader) setResults() {
-	b := l.resultsBlock
+	b := l.singles["results"]
 	if b == nil {
 		return
 	}

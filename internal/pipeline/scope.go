@@ -47,10 +47,8 @@ func (s *Scope) Named(name string) (cty.Value, bool) {
 		}
 		return cty.NilVal, false
 	}
-	for _, n := range s.l.nodes {
-		if n.name == name {
-			return n.value, true
-		}
+	if n := s.l.byName[name]; n != nil {
+		return n.value, true
 	}
 	return cty.NilVal, false
 }

@@ -24,6 +24,7 @@ type variable struct {
 	optional  bool // has a default
 	sensitive bool // its value is nowhere but where it is used
 	local     bool // its value is of Options.Local
+	used      bool // something refers to it
 	checks    []check
 	value     cty.Value // DynamicVal until it is set, and where that failed
 }

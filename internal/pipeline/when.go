@@ -66,13 +66,7 @@ func (l *loader) runs(n *node, inst *instance) bool {
 }
 
 // takesOutput reports whether a reference to a block goes on into it.
-func takesOutput(tr hcl.Traversal) bool {
-	depth := 2
-	if tr.RootName() == "step" {
-		depth = 3
-	}
-	return len(tr) > depth
-}
+func takesOutput(tr hcl.Traversal) bool { return len(tr) > depthOf(tr.RootName()) }
 
 // withinTry reports whether a reference of an expression is an argument of try or can.
 func (l *loader) withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
@@ -89,7 +83,7 @@ func (l *loader) withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within boo
 
 // whySkipped explains a reference to a step that is skipped; "" if it is not.
 func (l *loader) whySkipped(of, name string) (summary, detail string) {
-	n := l.byBlock[of]
+	n := l.byName[of]
 	if n == nil {
 		return "", ""
 	}

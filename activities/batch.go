@@ -12,13 +12,9 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Batch does short steps one after the other, each as Execute does: with its lease, its
+// batch does short steps one after the other, each as Execute does: with its lease, its
 // record, its cache. It ends when all that could begin is done, or after BatchTime;
 // when one takes long after all, it reports the others' outcomes to the run.
-func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
-	return attempt(ctx, a, func(ctx context.Context, p *pulse) ([]workflows.Batched, error) { return a.batch(ctx, req) })
-}
-
 func (a *Activities) batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
 	p, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {

@@ -288,22 +288,20 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	return d, err
 }
 
-// Split cuts a task into parts, stores them and looks their keys up.
-func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Split, error) {
-		parts, err := a.split(ctx, req)
-		if err != nil {
-			return workflows.Split{}, err
-		}
-		if fits, err := small(parts); err != nil || fits {
-			return workflows.Split{Parts: parts}, err
-		}
-		long, err := PagesOf(ctx, a.Store.Blobs, parts)
-		return workflows.Split{Long: long}, err
-	})
+// split cuts a task into parts, stores them and looks their keys up.
+func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
+	parts, err := a.parts(ctx, req)
+	if err != nil {
+		return workflows.Split{}, err
+	}
+	if fits, err := small(parts); err != nil || fits {
+		return workflows.Split{Parts: parts}, err
+	}
+	long, err := PagesOf(ctx, a.Store.Blobs, parts)
+	return workflows.Split{Long: long}, err
 }
 
-func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
+func (a *Activities) parts(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
 	task, spec, err := a.task(ctx, req)
 	if err != nil {
 		return nil, err

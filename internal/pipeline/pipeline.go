@@ -102,6 +102,9 @@ type Pipeline struct {
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
 
+	// Made is what Options.Made was.
+	Made func(step.Ref) (*Made, error)
+
 	vars   map[string]string
 	opened []Module
 }
@@ -272,7 +275,7 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Sources: l.read, Found: l.found, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Sources: l.read, Found: l.found, Modules: l.modRead, Made: l.Made, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}

@@ -255,13 +255,10 @@ func pickParts(tr hcl.Traversal, first int) {
 	}
 }
 
-// partIndex is the index that a part of a reference is.
-func partIndex(t hcl.Traverser) (hcl.TraverseIndex, bool) {
-	switch t := t.(type) {
-	case hcl.TraverseIndex:
-		return t, true
-	case picked:
-		return t.TraverseIndex, true
+// written is a part of a reference as the library has it.
+func written(t hcl.Traverser) hcl.Traverser {
+	if p, ok := t.(picked); ok {
+		return p.TraverseIndex
 	}
-	return hcl.TraverseIndex{}, false
+	return t
 }

@@ -2,7 +2,8 @@ package pipeline
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -19,6 +20,8 @@ const (
 	FigureKind = "render_figure"
 	ClaimKind  = "claim"
 )
+
+var kindsOfBlocks = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
 var blockTypes = []string{"variable", "locals", "source", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
 
@@ -179,13 +182,7 @@ func (l *loader) declareBlock(hb *hclsyntax.Block) {
 		if !l.labels(hb, "NAME") {
 			return
 		}
-		b.kind, b.name, kindRange = TableKind, hb.Labels[0], hb.TypeRange
-		switch hb.Type {
-		case "figure":
-			b.kind = FigureKind
-		case "source":
-			b.kind = SourceKind
-		}
+		b.kind, b.name, kindRange = kindsOfBlocks[hb.Type], hb.Labels[0], hb.TypeRange
 	}
 	n := &node{name: b.address(), rng: header(hb), block: b}
 	if !l.add(n) {
@@ -207,7 +204,7 @@ func (b *block) address() string {
 
 func (l *loader) twice(name string, rng, first hcl.Range) {
 	l.diags.error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
-		related{first, "declared here first"})
+		Place{first, "declared here first"})
 }
 
 // kind looks up a block's kind and reports one that cannot be used so.
@@ -221,7 +218,7 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 				names = append(names, k.Name)
 			}
 		}
-		sort.Strings(names)
+		slices.Sort(names)
 		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, suggest(b.kind, names, "kind"))
 		if b.typ != "step" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
@@ -229,16 +226,11 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		l.diags.error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && b.typ == "step":
-		typ := "table"
-		switch b.kind {
-		case FigureKind:
-			typ = "figure"
-		case ClaimKind:
-			typ = "claim"
-		case SourceKind:
-			typ = "source"
+		for typ, kind := range kindsOfBlocks {
+			if kind == b.kind {
+				l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
+			}
 		}
-		l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 		return nil
 	}
 	return s
@@ -246,10 +238,5 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 
 // sortedAttributes returns a body's attributes in the order of the source.
 func sortedAttributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	as := make([]*hclsyntax.Attribute, 0, len(b.Attributes))
-	for _, a := range b.Attributes {
-		as = append(as, a)
-	}
-	sort.Slice(as, func(i, j int) bool { return as[i].SrcRange.Start.Byte < as[j].SrcRange.Start.Byte })
-	return as
+	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return bySource(x.SrcRange, y.SrcRange) })
 }

@@ -38,8 +38,7 @@ func (l *loader) evaluate(n *node) {
 
 // inherits is what the value of a node waits for because what it refers to does.
 func (l *loader) inherits(n *node) *awaited {
-	own := &awaited{}
-	own.add(l.inherited)
+	own := awaiting(l.inherited)
 	for _, e := range n.deps {
 		own.add(e.to.awaits)
 		if e.to.block != nil && e.bare && e.to.undecided && (n.block == nil || n.block.when == nil) {
@@ -79,7 +78,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	values := map[string]cty.Value{}    // of what something refers to
 	for i := range instances {
 		inst := &instances[i]
-		l.now = own.clone()
+		l.now = awaiting(own) // as its block's references do
 		l.place(inst, n, ctx)
 		if !l.runs(n, inst) {
 			inst.ctx = nil
@@ -175,7 +174,7 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 		kinds[k] = cty.ObjectVal(m)
 	}
 	return &hcl.EvalContext{
-		Functions: l.functions(n.dir).all,
+		Functions: l.functions(n.dir),
 		Variables: map[string]cty.Value{
 			"var":    l.variableObject(),
 			"local":  cty.ObjectVal(locals),
@@ -269,8 +268,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 		return l.checkKeys(forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
 		var list []instance
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
+		for _, e := range v.Elements() {
 			switch {
 			case e.Type() == artifactType:
 				return fail("An artifact has no name that could be a key. Give each a name: { NAME = step.KIND.NAME.OUTPUT, … }.")

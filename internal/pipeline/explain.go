@@ -76,8 +76,7 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 	if ds.HasErrors() || list.IsMarked() || !list.IsKnown() || list.IsNull() || !list.CanIterateElements() {
 		return "", cty.NilVal, cty.NilVal
 	}
-	for it := list.ElementIterator(); it.Next(); {
-		_, e := it.Element()
+	for _, e := range list.Elements() {
 		if of, v, k = steps("An element", e, rest); v != cty.NilVal {
 			return of, v, k
 		}
@@ -98,10 +97,10 @@ func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.V
 	for _, t := range rest {
 		next, ds := t.TraversalStep(v)
 		if ds.HasErrors() {
-			if t, ok := t.(hcl.TraverseAttr); ok {
+			switch t := written(t).(type) {
+			case hcl.TraverseAttr:
 				return of, v, cty.StringVal(t.Name)
-			}
-			if t, ok := partIndex(t); ok {
+			case hcl.TraverseIndex:
 				return of, v, t.Key
 			}
 			break
@@ -165,10 +164,7 @@ func isStep(t cty.Type) bool {
 func source(tr hcl.Traversal) string {
 	var b strings.Builder
 	for _, t := range tr {
-		if i, ok := partIndex(t); ok {
-			t = i
-		}
-		switch t := t.(type) {
+		switch t := written(t).(type) {
 		case hcl.TraverseRoot:
 			b.WriteString(t.Name)
 		case hcl.TraverseAttr:

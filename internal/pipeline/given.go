@@ -222,7 +222,7 @@ func (g given) value(l *loader, v *variable) cty.Value {
 	out, err := convert.Convert(val, v.typ)
 	if err != nil {
 		l.diags.error(g.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), related{v.rng, "declared here"})
+			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), Place{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	return out

@@ -95,8 +95,7 @@ func (s *size) add(v cty.Value, nested int) *limit {
 	case t == cty.Number:
 		return checkNumber(v.AsBigFloat())
 	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
-		for it := v.ElementIterator(); it.Next(); {
-			k, e := it.Element()
+		for k, e := range v.Elements() {
 			if k.Type() == cty.String && k.IsKnown() && !k.IsMarked() {
 				s.bytes += int64(len(k.AsString()))
 			}

@@ -166,7 +166,7 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	c := l.session.loader(m.files)
 	c.address, c.parent = address, l
 	outside := l.diags.within
-	l.diags.within = append([]related{{header(m.Block), "in " + address}}, outside...)
+	l.diags.within = append([]Place{{header(m.Block), "in " + address}}, outside...)
 	defer func() { l.diags.within = outside }()
 	if c.parse(); len(c.bodies) < len(c.files) {
 		return cty.DynamicVal // what a broken file declares is not known
@@ -213,7 +213,7 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 			v.value = v.fallback
 		default:
 			l.diags.error(header(m.Block), "Variable without a value",
-				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), related{v.rng, "declared here"})
+				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), Place{v.rng, "declared here"})
 		}
 	}
 	l.validateAll()
@@ -224,7 +224,7 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 	if _, whole := l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
 		l.diags.error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), related{v.rng, "declared here"})
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), Place{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
@@ -237,7 +237,7 @@ func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 			hint = " A variable that takes artifacts has type = any."
 		}
 		l.diags.error(a.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), related{v.rng, "declared here"})
+			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), Place{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	return out

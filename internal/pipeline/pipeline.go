@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/step"
 )
@@ -230,8 +231,8 @@ type session struct {
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
 	parsed  map[string]*body                // by name; nil of a file that is not HCL
 
-	hasSecrets bool             // a variable is sensitive
-	funcs      map[string]funcs // by folder, for file()
+	hasSecrets bool                                    // a variable is sensitive
+	funcs      map[string]map[string]function.Function // by folder, for file()
 
 	now *awaited // by what is being evaluated; nil outside of nodes
 
@@ -249,7 +250,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
-		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]funcs{},
+		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
 		beside: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)

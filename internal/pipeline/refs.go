@@ -82,10 +82,7 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 func names(tr hcl.Traversal) []string {
 	var out []string
 	for _, t := range tr {
-		if i, ok := partIndex(t); ok {
-			t = i
-		}
-		switch t := t.(type) {
+		switch t := written(t).(type) {
 		case hcl.TraverseRoot:
 			out = append(out, t.Name)
 		case hcl.TraverseAttr:

@@ -71,7 +71,7 @@ func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string
 	if !l.check(a.Expr, false) {
 		return nil, nil
 	}
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(a.NameRange.Filename)).all}
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(a.NameRange.Filename))}
 	v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
 	if !v.IsWhollyKnown() {
 		return nil, nil // reported
@@ -139,7 +139,7 @@ func (l *loader) publicKeys(a *hclsyntax.Attribute, seen map[string]hcl.Range) (
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), related{first, "named here first"})
+			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), Place{first, "named here first"})
 			continue
 		}
 		seen[k.ID()] = at[i]

@@ -123,7 +123,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 
 // constants is what a constant is evaluated in: the functions of its file's folder.
 func (l *loader) constants(a *hclsyntax.Attribute) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: l.functions(folder(a.NameRange.Filename)).all}
+	return &hcl.EvalContext{Functions: l.functions(folder(a.NameRange.Filename))}
 }
 
 // constant reports whether an expression refers to nothing.
@@ -183,7 +183,7 @@ func (l *loader) validate(v *variable) bool {
 		if !l.onlyVariables(c.condition) || !l.onlyVariables(c.message) || !v.value.IsWhollyKnown() {
 			continue
 		}
-		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(v.dir).all}
+		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(v.dir)}
 		ok, _ := l.value(c.condition, ctx, nil).Unmark()
 		if !ok.IsKnown() {
 			continue
@@ -211,7 +211,7 @@ func (l *loader) validate(v *variable) bool {
 		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
-		l.diags.error(v.rng, "Value not allowed", detail, related{c.condition.Range(), "this condition is false"})
+		l.diags.error(v.rng, "Value not allowed", detail, Place{c.condition.Range(), "this condition is false"})
 		allowed = false
 	}
 	return allowed

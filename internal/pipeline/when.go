@@ -15,20 +15,15 @@ func isFlag(name string) bool { return name == whenAttr || name == allowEmptyAtt
 
 // shapeWhen notes when and allow_empty.
 func (l *loader) shapeWhen(b *block) {
-	own := map[string]bool{}
-	if b.spec != nil {
-		for _, a := range b.spec.Attrs {
-			own[a.Name] = true
-		}
-	}
-	if a := b.Body.Attributes[whenAttr]; a != nil && !own[whenAttr] {
+	own := func(name string) bool { return b.spec != nil && attrOf(b.spec.Attrs, name) != nil }
+	if a := b.Body.Attributes[whenAttr]; a != nil && !own(whenAttr) {
 		if b.typ == "claim" {
 			l.diags.error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
 			return
 		}
 		b.when = a.Expr
 	}
-	if a := b.Body.Attributes[allowEmptyAttr]; a != nil && !own[allowEmptyAttr] {
+	if a := b.Body.Attributes[allowEmptyAttr]; a != nil && !own(allowEmptyAttr) {
 		v, ds := a.Expr.Value(nil)
 		switch {
 		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
@@ -60,7 +55,7 @@ func (l *loader) runs(n *node, inst *instance) bool {
 		return true
 	}
 	if v.False() {
-		l.skipped[n] = append(l.skipped[n], Skipped{inst.address, Pos{e.Range().Filename, e.Range().Start.Line}})
+		l.skipped[n] = append(l.skipped[n], Skipped{inst.address, posOf(e.Range())})
 	}
 	return v.True()
 }

@@ -21,7 +21,8 @@ const (
 	ClaimKind  = "claim"
 )
 
-var kindsOfBlocks = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
+// BlockKinds are those kinds, by the block's type.
+var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
 var blockTypes = []string{"variable", "locals", "source", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
 
@@ -182,7 +183,7 @@ func (l *loader) declareBlock(hb *hclsyntax.Block) {
 		if !l.labels(hb, "NAME") {
 			return
 		}
-		b.kind, b.name, kindRange = kindsOfBlocks[hb.Type], hb.Labels[0], hb.TypeRange
+		b.kind, b.name, kindRange = BlockKinds[hb.Type], hb.Labels[0], hb.TypeRange
 	}
 	n := &node{name: b.address(), rng: header(hb), block: b}
 	if !l.add(n) {
@@ -226,7 +227,7 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		l.diags.error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && b.typ == "step":
-		for typ, kind := range kindsOfBlocks {
+		for typ, kind := range BlockKinds {
 			if kind == b.kind {
 				l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 			}

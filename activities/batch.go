@@ -12,10 +12,10 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// batch does short steps one after the other, each as Execute does: with its lease, its
+// Batch does short steps one after the other, each as Execute does: with its lease, its
 // record, its cache. It ends when all that could begin is done, or after BatchTime;
 // when one takes long after all, it reports the others' outcomes to the run.
-func (a *Activities) batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
+func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
 	p, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {
 		return nil, err

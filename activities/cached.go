@@ -288,8 +288,8 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	return d, err
 }
 
-// split cuts a task into parts, stores them and looks their keys up.
-func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
+// Split cuts a task into parts, stores them and looks their keys up.
+func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
 	parts, err := a.parts(ctx, req)
 	if err != nil {
 		return workflows.Split{}, err

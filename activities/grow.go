@@ -13,9 +13,9 @@ import (
 // notThePipeline is what is wrong with a pipeline now that some of its steps have run.
 type notThePipeline struct{ error }
 
-// grow makes the plan that follows from a plan with pending steps and the results in the
+// Grow makes the plan that follows from a plan with pending steps and the results in the
 // store.
-func (a *Activities) grow(ctx context.Context, req workflows.GrowRequest) (out workflows.Grown, err error) {
+func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out workflows.Grown, err error) {
 	was, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {
 		return out, err
@@ -68,7 +68,7 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*p
 			return is, nil
 		},
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return a.follow(ctx, pl, keep) },
-		Open:   a.Store.Blobs.Open,
+		Blobs:  a.Store.Blobs,
 	}
 	_, is, err := g.Grow(ctx, nil, was)
 	return is, err

@@ -9,13 +9,13 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// stash keeps a page of a list, workflows.Pages, as a blob.
-func (a *Activities) stash(ctx context.Context, page []byte) (artifacts.Digest, error) {
+// Stash keeps a page of a list, workflows.Pages, as a blob.
+func (a *Activities) Stash(ctx context.Context, page []byte) (artifacts.Digest, error) {
 	return artifacts.PutBytes(ctx, a.Store.Blobs, page)
 }
 
-// page returns what stash kept.
-func (a *Activities) page(ctx context.Context, d artifacts.Digest) ([]byte, error) {
+// Page returns what Stash kept.
+func (a *Activities) Page(ctx context.Context, d artifacts.Digest) ([]byte, error) {
 	b, err := artifacts.ReadBlob(ctx, a.Store.Blobs, d, artifacts.AnySize)
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", d, err)
@@ -30,7 +30,7 @@ func PagesOf[T any](ctx context.Context, blobs artifacts.Blobs, rows []T) (workf
 
 // rowsOf reads all pages.
 func rowsOf[T any](ctx context.Context, a *Activities, p workflows.Pages[T]) ([]T, error) {
-	return p.Rows(func(d artifacts.Digest, _ int) ([]byte, error) { return a.page(ctx, d) })
+	return p.Rows(func(d artifacts.Digest, _ int) ([]byte, error) { return a.Page(ctx, d) })
 }
 
 // inlineBytes is how much of a list is in a payload as it is, for people who

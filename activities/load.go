@@ -38,9 +38,9 @@ type planLostError struct {
 
 func (e *planLostError) Error() string { return e.err.Error() }
 
-// load returns the skeleton of a plan: one that is stored already, or the one
+// Load returns the skeleton of a plan: one that is stored already, or the one
 // that a pipeline file on this worker makes.
-func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
+func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
 	p, out, err := a.open(ctx, req)
 	if err != nil {
 		return out, err
@@ -223,10 +223,10 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 	return hits
 }
 
-// prepare binds the inputs of steps whose dependencies have results, looks their keys
+// Prepare binds the inputs of steps whose dependencies have results, looks their keys
 // up, follows hits to steps that were asked for with them, and stores the bound tasks of
 // those that get a workflow of their own.
-func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
+func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
 	p, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {
 		return nil, err

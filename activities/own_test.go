@@ -17,7 +17,7 @@ func TestOwnResults(t *testing.T) {
 	steps := []workflows.Ready{{Index: 0}, {Index: 1}, {Index: 2}}
 	batch := func(run string) []workflows.Batched {
 		t.Helper()
-		out, err := l.batch(ctx, workflows.BatchRequest{Plan: d, RunID: run, Steps: steps})
+		out, err := l.Batch(ctx, workflows.BatchRequest{Plan: d, RunID: run, Steps: steps})
 		if err != nil || len(out) != leaves {
 			t.Fatal(out, err)
 		}
@@ -33,7 +33,7 @@ func TestOwnResults(t *testing.T) {
 				t.Errorf("run %s: %+v", c.run, x)
 			}
 		}
-		prepared, err := l.prepare(ctx, workflows.PrepareRequest{Plan: d, RunID: c.run, Steps: steps})
+		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: d, RunID: c.run, Steps: steps})
 		if err != nil {
 			t.Fatal(err)
 		}

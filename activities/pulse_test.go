@@ -85,7 +85,7 @@ func TestLoadSaysHowFarItIs(t *testing.T) {
 		}}
 	var last step.Progress
 	ctx := step.WithReporter(t.Context(), func(p step.Progress) { last = p })
-	if _, err := a.load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")}); err != nil {
+	if _, err := a.Load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")}); err != nil {
 		t.Fatal(err)
 	}
 	if last.Done != 1<<20 || last.Total != 1<<20 || last.Unit != "bytes" {

@@ -81,7 +81,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 		With:   pipeline.Options{Registry: se.Registry, Vars: p.Secrets, ReadFile: read},
 		Plan:   planOf,
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
-		Open:   store.Blobs.Open,
+		Blobs:  store.Blobs,
 	}.Grow(ctx, p, pl)
 	var invalid *pipeline.Invalid
 	if errors.As(err, &invalid) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -20,7 +19,7 @@ type Grower struct {
 	// Plan makes a plan of it; Follow says which of the plan's results there are.
 	Plan   func(*pipeline.Pipeline) (*Plan, error)
 	Follow func(*Plan, Keep) (*Preview, error)
-	Open   Open
+	Blobs  artifacts.Blobs
 }
 
 // Grow takes a pipeline that was loaded, and its plan, as far as results are there. The error
@@ -33,7 +32,13 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		if !ok {
 			return nil, nil
 		}
-		return &pipeline.Made{Artifact: a, Read: func(f artifacts.File) ([]byte, error) { return g.read(ctx, ref, f) }}, nil
+		return &pipeline.Made{Artifact: a, Read: func(f artifacts.File) ([]byte, error) {
+			b, err := artifacts.ReadBlob(ctx, g.Blobs, f.Digest, f.Size)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", ref, err)
+			}
+			return b, err
+		}}, nil
 	}
 	for pl.Pending() {
 		wanted := make([]bool, len(pl.Steps))
@@ -73,19 +78,6 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}
 	}
 	return p, pl, nil
-}
-
-func (g Grower) read(ctx context.Context, ref step.Ref, f artifacts.File) ([]byte, error) {
-	r, err := g.Open(ctx, f.Digest)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ref, err)
-	}
-	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, f.Size+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ref, err)
-	}
-	return b, nil
 }
 
 // Adopt gives steps the tasks that a plan before this one has for them: what was found out

@@ -277,13 +277,9 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 		d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
 	}
 	d.took = time.Since(began) - waited
-	env := maps.Clone(a.Env)
-	for name, text := range d.Env {
-		if env == nil {
-			env = map[string]string{}
-		}
-		env[name] = text
-	}
+	env := map[string]string{}
+	maps.Copy(env, a.Env)
+	maps.Copy(env, d.Env)
 	d.Env = env
 	return d, err
 }

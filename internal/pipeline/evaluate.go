@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -149,42 +150,32 @@ func (l *loader) countSteps(b *block, n int) bool {
 // scope is what a node's expressions can see: only what they refer to, so that
 // a scope costs no more than its node.
 func (l *loader) scope(n *node) *hcl.EvalContext {
-	locals, steps := map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	others := map[string]map[string]cty.Value{"source": {}, "table": {}, "figure": {}, "module": {}}
+	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "table": {}, "figure": {}, "module": {}}
+	kinds := map[string]map[string]cty.Value{}
 	for _, e := range n.deps {
-		switch b := e.to.block; {
-		case e.to.module != nil:
-			others["module"][e.to.module.name] = e.to.value
-		case b == nil:
-			locals[e.to.name[len("local."):]] = e.to.value
-		case b.typ == "step":
-			if steps[b.kind] == nil {
-				steps[b.kind] = map[string]cty.Value{}
+		root, name, _ := strings.Cut(e.to.name, ".")
+		switch {
+		case root == "claim": // nothing names one
+		case root == "step":
+			kind, name, _ := strings.Cut(name, ".")
+			if kinds[kind] == nil {
+				kinds[kind] = map[string]cty.Value{}
 			}
-			steps[b.kind][b.name] = e.to.value
-		case b.typ == "claim": // nothing names one
-		case n.block != nil && n.block.typ == "claim":
-			others[b.typ][b.name] = l.cellsOf(e.to)
+			kinds[kind][name] = e.to.value
+		case e.to.block != nil && n.block != nil && n.block.typ == "claim":
+			values[root][name] = l.cellsOf(e.to)
 		default:
-			others[b.typ][b.name] = e.to.value
+			values[root][name] = e.to.value
 		}
 	}
-	kinds := make(map[string]cty.Value, len(steps))
-	for k, m := range steps {
-		kinds[k] = cty.ObjectVal(m)
+	for kind, steps := range kinds {
+		values["step"][kind] = cty.ObjectVal(steps)
 	}
-	return &hcl.EvalContext{
-		Functions: l.functions(n.dir),
-		Variables: map[string]cty.Value{
-			"var":    l.variableObject(),
-			"local":  cty.ObjectVal(locals),
-			"step":   cty.ObjectVal(kinds),
-			"source": cty.ObjectVal(others["source"]),
-			"table":  cty.ObjectVal(others["table"]),
-			"figure": cty.ObjectVal(others["figure"]),
-			"module": cty.ObjectVal(others["module"]),
-		},
+	ctx := &hcl.EvalContext{Functions: l.functions(n.dir), Variables: map[string]cty.Value{"var": l.variableObject()}}
+	for root, of := range values {
+		ctx.Variables[root] = cty.ObjectVal(of)
 	}
+	return ctx
 }
 
 // value evaluates an expression. Where that fails, or would only repeat what is

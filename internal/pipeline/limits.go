@@ -277,14 +277,13 @@ func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if !ok {
 		return nil
 	}
-	if t, ok := extra.FunctionCallError().(*told); ok {
-		return t.Diagnostic
+	switch err := extra.FunctionCallError().(type) {
+	case *told:
+		return err.Diagnostic
+	case *limit:
+		return rewritten(d, err)
 	}
-	l, ok := extra.FunctionCallError().(*limit)
-	if !ok {
-		return nil
-	}
-	return rewritten(d, l)
+	return nil
 }
 
 // rewritten is a diagnostic at the same place that says something else.

@@ -108,35 +108,19 @@ func (p *localParser) settings(c *hcl.BodyContent) {
 
 // others takes over what a body sets for others' results.
 func (p *localParser) others(attrs hcl.Attributes) {
-	if a := attrs["from"]; a != nil {
-		v, ds := a.Expr.Value(nil)
-		p.diags = append(p.diags, ds...)
-		v, err := convert.Convert(v, cty.List(cty.String))
-		switch {
-		case ds.HasErrors():
-		case err != nil || v.IsNull() || slices.ContainsFunc(v.AsValueSlice(), func(e cty.Value) bool { return e.IsNull() || e.AsString() == "" }):
-			p.fail(a.Expr.Range(), "Wrong type", "from is a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders.")
-		default:
-			p.local.From = nil
-			for _, e := range v.AsValueSlice() {
-				p.local.From = append(p.local.From, e.AsString())
-			}
+	const addresses = "from is a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders."
+	if v, ok := p.value(attrs["from"], cty.List(cty.String), addresses); ok {
+		p.local.From = nil
+		for _, e := range v.AsValueSlice() {
+			p.local.From = append(p.local.From, e.AsString())
 		}
 	}
-	if a := attrs["require_from"]; a != nil {
-		v, ds := a.Expr.Value(nil)
-		if p.diags = append(p.diags, ds...); !ds.HasErrors() {
-			if v.IsNull() || v.Type() != cty.Bool {
-				p.fail(a.Expr.Range(), "Wrong type", "require_from is true or false.")
-			} else {
-				p.local.RequireFrom = v.True()
-			}
-		}
+	if v, ok := p.value(attrs["require_from"], cty.Bool, "require_from is true or false."); ok {
+		p.local.RequireFrom = v.True()
 	}
-	if a := attrs["untrusted"]; a != nil {
-		if p.text(a, &p.local.Untrusted); p.local.Untrusted != "" && !slices.Contains(Beliefs, p.local.Untrusted) {
-			p.fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", suggest(p.local.Untrusted, Beliefs, "value")))
-		}
+	a := attrs["untrusted"]
+	if p.text(a, &p.local.Untrusted); a != nil && p.local.Untrusted != "" && !slices.Contains(Beliefs, p.local.Untrusted) {
+		p.fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", suggest(p.local.Untrusted, Beliefs, "value")))
 	}
 }
 
@@ -144,15 +128,31 @@ func (p *localParser) text(a *hcl.Attribute, to *string) {
 	if a == nil {
 		return
 	}
+	if v, ok := p.value(a, cty.String, a.Name+" is a text that is not empty."); ok {
+		*to = v.AsString()
+	}
+}
+
+// value is the value of an attribute, if there is one: a text or an element of a list is not
+// empty.
+func (p *localParser) value(a *hcl.Attribute, want cty.Type, wrong string) (v cty.Value, ok bool) {
+	if a == nil {
+		return v, false
+	}
 	v, ds := a.Expr.Value(nil)
 	if p.diags = append(p.diags, ds...); ds.HasErrors() {
-		return
+		return v, false
 	}
-	if v.IsNull() || v.Type() != cty.String || v.AsString() == "" {
-		p.fail(a.Expr.Range(), "Wrong type", a.Name+" is a text that is not empty.")
-		return
+	var err error
+	if want.IsListType() {
+		v, err = convert.Convert(v, want)
 	}
-	*to = v.AsString()
+	empty := func(e cty.Value) bool { return e.IsNull() || e.Type() == cty.String && e.AsString() == "" }
+	if err != nil || v.Type() != want || empty(v) || want.IsListType() && slices.ContainsFunc(v.AsValueSlice(), empty) {
+		p.fail(a.Expr.Range(), "Wrong type", wrong)
+		return v, false
+	}
+	return v, true
 }
 
 // VariablesBlock is the file with nothing in it but what a variables block says, at its

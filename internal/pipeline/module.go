@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -148,16 +149,8 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 }
 
 func sameTypes(values map[string]cty.Value) bool {
-	first := cty.NilType
-	for _, v := range values {
-		if first == cty.NilType {
-			first = v.Type()
-		}
-		if t := v.Type(); !t.Equals(first) || t.HasDynamicTypes() {
-			return false
-		}
-	}
-	return true
+	all := slices.Collect(maps.Values(values))
+	return !slices.ContainsFunc(all, func(v cty.Value) bool { return !v.Type().Equals(all[0].Type()) || v.Type().HasDynamicTypes() })
 }
 
 // loadModule evaluates a module and returns its outputs, unknown ones if something

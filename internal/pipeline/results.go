@@ -62,13 +62,7 @@ func (l *loader) setResults() {
 // resultsTexts is the value of an attribute of type want, string or list of strings, with
 // the place of each text; nil if it is none, which is reported.
 func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string) (texts []string, at []hcl.Range) {
-	for _, tr := range a.Expr.Variables() {
-		if tr.RootName() != "var" {
-			l.diags.error(tr.SourceRange(), "Not a constant", "A results block can refer to variables only.")
-			return nil, nil
-		}
-	}
-	if !l.check(a.Expr, false) {
+	if !l.refersOnly(a.Expr, "var", "Not a constant", "A results block can refer to variables only.") || !l.check(a.Expr, false) {
 		return nil, nil
 	}
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(a.NameRange.Filename))}

@@ -128,11 +128,19 @@ func (l *loader) constants(a *hclsyntax.Attribute) *hcl.EvalContext {
 
 // constant reports whether an expression refers to nothing.
 func (l *loader) constant(e hclsyntax.Expression, what string) bool {
-	vs := e.Variables()
-	for _, tr := range vs {
-		l.diags.error(tr.SourceRange(), "Not a constant", what+" cannot refer to other values.")
+	return l.refersOnly(e, "", "Not a constant", what+" cannot refer to other values.")
+}
+
+// refersOnly reports references of an expression that do not start with a name.
+func (l *loader) refersOnly(e hclsyntax.Expression, root, summary, detail string) bool {
+	ok := true
+	for _, tr := range e.Variables() {
+		if tr.RootName() != root {
+			l.diags.error(tr.SourceRange(), summary, detail)
+			ok = false
+		}
 	}
-	return len(vs) == 0
+	return ok
 }
 
 func (l *loader) setVariables() {
@@ -218,13 +226,7 @@ func (l *loader) validate(v *variable) bool {
 }
 
 func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
-	ok := true
-	for _, tr := range e.Variables() {
-		if tr.RootName() != "var" {
-			l.diags.error(tr.SourceRange(), "Not known yet", "A validation can refer to variables only.")
-			ok = false
-		}
-	}
+	ok := l.refersOnly(e, "var", "Not known yet", "A validation can refer to variables only.")
 	return l.check(e, false) && ok
 }
 

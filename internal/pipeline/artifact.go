@@ -78,11 +78,11 @@ func stepOf(v cty.Value) (string, bool) {
 
 // leavesOf are those of a step that is made: what its configuration names, or what lies
 // where a source block says.
-func (s *session) leavesOf(of Step, spec *step.Spec) leaves {
+func (s *session) leavesOf(t step.Task, at Pos, spec *step.Spec) leaves {
 	return func(output string) ([]string, bool) {
-		path, ignore, ok := SourceOf(of.Task, of.Pos)
+		path, ignore, ok := SourceOf(t, at)
 		if !ok {
-			return spec.Leaves(of.Task, output)
+			return spec.Leaves(t, output)
 		}
 		id := path
 		if !ignore {

@@ -156,19 +156,14 @@ func (l *loader) eachSaid(a *hclsyntax.Attribute, use func(name string, s Said, 
 	if !ok {
 		return
 	}
-	at := map[string]hcl.Range{}
-	if o, ok := a.Expr.(*hclsyntax.ObjectConsExpr); ok {
-		for _, item := range o.Items {
-			if k, ds := item.KeyExpr.Value(nil); !ds.HasErrors() && k.Type() == cty.String && k.IsKnown() && !k.IsNull() {
-				at[k.AsString()] = item.KeyExpr.Range()
-			}
-		}
-	}
+	o, written := a.Expr.(*hclsyntax.ObjectConsExpr)
 	texts := v.AsValueMap()
 	for _, name := range sortedKeys(texts) {
-		rng, ok := at[name]
-		if !ok {
-			rng = a.NameRange
+		rng := a.NameRange
+		if written {
+			if item, ok := itemOf(o, nil, name); ok {
+				rng = item.KeyExpr.Range()
+			}
 		}
 		use(name, Said{texts[name].AsString(), posOf(rng)}, rng)
 	}

@@ -92,7 +92,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 				own.add(l.now)
 			}
 			if n.read && !s.Pending() {
-				outputs, names = b.spec.Declared(s.Task), l.leavesOf(s, b.spec)
+				outputs, names = b.spec.Declared(s.Task), l.leavesOf(s.Task, s.Pos, b.spec)
 			}
 		}
 		inst.ctx = nil // of 100,000 they are a lot

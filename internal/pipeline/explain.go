@@ -40,7 +40,9 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
-		return walk(e.Traversal[:1], e.Traversal[1:], d.EvalContext)
+		if start, ds := e.Traversal[:1].TraverseAbs(d.EvalContext); !ds.HasErrors() {
+			return steps(e.Traversal.RootName(), start, e.Traversal[1:])
+		}
 	case *hclsyntax.RelativeTraversalExpr:
 		if anon, ok := e.Source.(*hclsyntax.AnonSymbolExpr); ok {
 			return l.element(anon, e.Traversal, d.EvalContext)
@@ -84,15 +86,7 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 	return "", cty.NilVal, cty.NilVal
 }
 
-// walk follows a reference from its root to the first part that is not there.
-func walk(root, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
-	start, ds := root.TraverseAbs(ctx)
-	if ds.HasErrors() {
-		return "", cty.NilVal, cty.NilVal
-	}
-	return steps(source(root), start, rest)
-}
-
+// steps follows a reference to the first part that is not there.
 func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.Value) {
 	for _, t := range rest {
 		next, ds := t.TraversalStep(v)

@@ -262,7 +262,7 @@ func (s *session) loader(files map[string][]byte) *loader {
 	return &loader{
 		session: s, files: files,
 		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{},
+		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{}, cellNames: map[string]map[string]bool{},
 	}
 }
 

@@ -281,7 +281,7 @@ func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 			e, path = x.Exprs[i], path[1:]
 			continue
 		case *hclsyntax.ObjectConsExpr:
-			it, found := c.item(x, fmt.Sprint(path[0]))
+			it, found := itemOf(x, c.inst.ctx, fmt.Sprint(path[0]))
 			switch {
 			case !found:
 				return x.Range(), false
@@ -296,10 +296,11 @@ func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 	return e.Range(), true
 }
 
-func (c *config) item(x *hclsyntax.ObjectConsExpr, name string) (hclsyntax.ObjectConsItem, bool) {
+// itemOf is the item of a key.
+func itemOf(x *hclsyntax.ObjectConsExpr, ctx *hcl.EvalContext, key string) (hclsyntax.ObjectConsItem, bool) {
 	for _, it := range x.Items {
-		k, ds := it.KeyExpr.Value(c.inst.ctx)
-		if !ds.HasErrors() && !k.IsMarked() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == name {
+		k, ds := it.KeyExpr.Value(ctx)
+		if !ds.HasErrors() && !k.IsMarked() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == key {
 			return it, true
 		}
 	}

@@ -47,16 +47,13 @@ func (l *loader) setResults() {
 		return
 	}
 	at := map[string]hcl.Range{}
-	keys := func(to *[]signature.Public) func(*hclsyntax.Attribute) {
-		return func(a *hclsyntax.Attribute) { *to = l.publicKeys(a, at) }
-	}
-	belief := func(to *string) func(*hclsyntax.Attribute) {
-		return func(a *hclsyntax.Attribute) { *to = l.belief(a) }
-	}
 	r := &l.results
-	l.attributes(b, "A results block", attribute{"from", func(a *hclsyntax.Attribute) { r.From = l.addresses(a) }},
-		attribute{"trust", keys(&r.Trust)}, attribute{"revoked", keys(&r.Revoked)},
-		attribute{"untrusted", belief(&r.Untrusted)}, attribute{"shared", belief(&r.Shared)})
+	l.attributes(b, "A results block",
+		attribute{"from", func(a *hclsyntax.Attribute) { r.From = l.addresses(a) }},
+		attribute{"trust", func(a *hclsyntax.Attribute) { r.Trust = l.publicKeys(a, at) }},
+		attribute{"revoked", func(a *hclsyntax.Attribute) { r.Revoked = l.publicKeys(a, at) }},
+		attribute{"untrusted", func(a *hclsyntax.Attribute) { r.Untrusted = l.belief(a) }},
+		attribute{"shared", func(a *hclsyntax.Attribute) { r.Shared = l.belief(a) }})
 }
 
 // resultsTexts is the value of an attribute of type want, string or list of strings, with

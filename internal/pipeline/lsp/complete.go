@@ -110,9 +110,7 @@ func (c *completions) written(offset int) []string {
 				body, i = b.Body, -1
 			}
 		}
-		for name := range body.Attributes {
-			names = append(names, name)
-		}
+		names = slices.AppendSeq(names, maps.Keys(body.Attributes))
 	}
 	return names
 }

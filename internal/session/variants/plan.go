@@ -119,11 +119,10 @@ func (c *comparer) loadVariant(ctx context.Context, v Variant) (*pipeline.Pipeli
 		}
 		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name))
 	}
-	c.Secrets = maps.Clone(c.Secrets)
-	if c.Secrets == nil {
-		c.Secrets = map[string]string{}
-	}
-	maps.Copy(c.Secrets, p.Secrets)
+	both := map[string]string{}
+	maps.Copy(both, c.Secrets)
+	maps.Copy(both, p.Secrets)
+	c.Secrets = both
 	return p, files, nil
 }
 

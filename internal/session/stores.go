@@ -85,12 +85,7 @@ func (se *Session) Policy() (p artifacts.Policy, err error) {
 	if p.Signer != nil && p.Ring.Of(p.Signer.Public()) == signature.Unknown {
 		p.Ring.Trusted = append(p.Ring.Trusted, p.Signer.Public())
 	}
-	untrusted := se.Results.Untrusted
-	for _, stronger := range []string{se.Local.Untrusted, se.Others.Untrusted} {
-		if stronger != "" {
-			untrusted = stronger
-		}
-	}
+	untrusted := cmp.Or(se.Others.Untrusted, se.Local.Untrusted, se.Results.Untrusted)
 	if untrusted != "" && !slices.Contains(pipeline.Beliefs, untrusted) {
 		return p, fault.Input(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
 	}

@@ -59,14 +59,12 @@ func parseCards(text string) (c cardsAsked, err error) {
 
 // among are the numbers of the requested cards, out of so many that exist.
 func (c cardsAsked) among(have int) ([]int, error) {
-	list := c.list
-	for i := range max(c.n, 0) {
-		list = append(list, i)
-	}
+	list, n := c.list, c.n
 	if c.all {
-		for i := range have {
-			list = append(list, i)
-		}
+		n = have
+	}
+	for i := range n {
+		list = append(list, i)
 	}
 	if len(list) > 0 && slices.Max(list) >= have {
 		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", words.Count(have, "card"), have-1))
@@ -132,12 +130,12 @@ func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (s
 	if err != nil {
 		return "", err
 	}
-	names := []string{facts.Name(0)}
-	if len(w.Cards) > 0 {
-		names = nil
-		for _, c := range w.Cards {
-			names = append(names, facts.Name(c))
-		}
+	var names []string
+	for _, c := range w.Cards {
+		names = append(names, facts.Name(c))
+	}
+	if len(names) == 0 {
+		names = []string{facts.Name(0)}
 	}
 	return strings.Join(names, ", "), nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -83,7 +84,7 @@ func Runs(ctx context.Context, store artifacts.Store, differ Differ, a, b *workf
 		if err := d.compare(ctx, store, differ, x, y); err != nil {
 			return nil, 0, err
 		}
-		if finished(x) && finished(y) && x.Key == y.Key && d.Was == "" {
+		if journal.Finished(x) && journal.Finished(y) && x.Key == y.Key && d.Was == "" {
 			same++
 			continue
 		}
@@ -95,10 +96,6 @@ func Runs(ctx context.Context, store artifacts.Store, differ Differ, a, b *workf
 		}
 	}
 	return ds, same, nil
-}
-
-func finished(s workflows.RunStep) bool {
-	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
 }
 
 // compare says how the key and the outputs of one step differ.

@@ -93,10 +93,7 @@ func (j *Journal) Changes(ctx context.Context, store artifacts.Store, v *plan.Pr
 	if errors.As(e.Damage, &other) {
 		j.Moved[other.Format]++
 	}
-	if e.Result == nil {
-		return nil, e.Miss(), nil
-	}
-	if old == v.Items[i].Key {
+	if e.Result == nil || old == v.Items[i].Key {
 		return nil, e.Miss(), nil
 	}
 	changes, err := differ(e.Result.Preimage, v.Items[i].Preimage)

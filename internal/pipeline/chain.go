@@ -5,12 +5,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
-// pend makes one step stand for all of a block: which there are is not known yet.
-func (l *loader) pend(n *node, own *awaited) {
-	s := own.pending(l.stepOf(n.block, l.qualified(n.name)+AnyInstance), nil)
+// pend makes one step stand for all of a block: which there are is not known yet. What is wrong
+// with each of them, whichever they are, is reported.
+func (l *loader) pend(n *node, own *awaited, ctx *hcl.EvalContext) {
+	b := n.block
+	each := instance{address: l.qualified(n.name) + AnyInstance, ctx: ctx.NewChild(), undecided: true}
+	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
+	l.now = awaiting(own) // what one of them awaits is for it to say
+	l.step(b, &each)
+	l.now = own
+	s := own.pending(l.stepOf(b, each.address), nil)
 	l.steps[n] = []Step{s}
 	n.awaits = awaiting(own)
 	n.awaits.on[s.Address] = true

@@ -54,7 +54,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	instances, ok := l.instances(b.forEach, ctx)
 	switch {
 	case !ok && own.any() && b.spec != nil:
-		l.pend(n, own)
+		l.pend(n, own, ctx)
 		return
 	case ok && own.made && len(instances) == 0 && !b.allowEmpty:
 		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))

@@ -56,13 +56,14 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)
 	s.Key, s.Queue = inst.key, queue
+	task, err := step.NewTask(b.spec, tree)
+	if err != nil {
+		c.problems(err) // but those of what is not known
+	}
 	if l.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
 		return l.now.pending(s, readIn(tree)), true
 	}
-	task, err := step.NewTask(b.spec, tree)
-	if err != nil {
-		c.problems(err)
-	} else {
+	if err == nil {
 		c.fields(tree)
 		c.cells(tree)
 	}

@@ -73,33 +73,19 @@ func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Forma
 
 func checkExport(c exportConfig) error {
 	var ps step.Problems
-	problem := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	if len(c.Labels) != len(c.Counts) {
-		problem("labels", "has %d labels for %d counts", len(c.Labels), len(c.Counts))
-	}
-	if _, err := exportedKey(c.Key); err != nil {
-		problem("key", "%v", err)
-	}
+	inout.Check(&ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
+	_, err := exportedKey(c.Key)
+	inout.CheckError(&ps, "key", err)
 	for _, name := range slices.Sorted(maps.Keys(c.Identifiers)) {
-		if err := export.CheckIdentifiers(name); err != nil {
-			problem("identifiers", "%v", err)
-		}
+		inout.CheckError(&ps, "identifiers", export.CheckIdentifiers(name))
 	}
-	if c.has(export.Croissant) && !c.has(export.Parquet) && !c.has(export.JSONL) {
-		problem("formats", "croissant describes the records of parquet or jsonl: add one of them")
-	}
+	records := c.has(export.Parquet) || c.has(export.JSONL)
+	inout.Check(&ps, "formats", !c.has(export.Croissant) || records, "croissant describes the records of parquet or jsonl: add one of them")
 	if c.has(export.Redsi) {
-		if _, err := nq320k.VariantOf(c.Form, c.Key); err != nil {
-			problem("formats", "redsi: %v", err)
-		}
-		if !c.Corpus.Set() {
-			problem("corpus", "is needed by format redsi")
-		}
-		if c.IDs != string(export.ByNumber) {
-			problem("ids", "format redsi names documents by number")
-		}
+		_, err := nq320k.VariantOf(c.Form, c.Key)
+		inout.Check(&ps, "formats", err == nil, "redsi: %v", err)
+		inout.Check(&ps, "corpus", c.Corpus.Set(), "is needed by format redsi")
+		inout.Check(&ps, "ids", c.IDs == string(export.ByNumber), "format redsi names documents by number")
 	}
 	return ps.Err()
 }

@@ -96,16 +96,9 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 
 func checkGenerate(c generateConfig) error {
 	ps := device.Check(c.Device)
-	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
-	if c.Model.Set() == (len(c.Files) > 0) {
-		bad("model", "set either model, which generates queries, or files, which contain them")
-	}
-	if c.Model.Set() && (!c.Corpus.Set() || len(c.Tokenizer) == 0) {
-		bad("corpus", "a model needs corpus, whose texts it reads, and its tokenizer")
-	}
-	if c.Method == ByBeam && c.Beams != 0 && c.Beams < c.PerDocument {
-		bad("beams", "must be 0 or at least per_document")
-	}
+	inout.Check(&ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
+	inout.Check(&ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
+	inout.Check(&ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
 	return ps.Err()
 }
 

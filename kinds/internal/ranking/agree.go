@@ -67,16 +67,9 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 	Defaults: agreeConfig{Depth: 100, P: 0.9, Overlap: []int{10, 100}},
 	Check: func(c agreeConfig) error {
 		var ps step.Problems
-		bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
-		if c.A.Set() != c.B.Set() {
-			bad("b", "a and b are compared with each other: give both")
-		}
-		if c.ScoresA.Set() != c.ScoresB.Set() {
-			bad("scores_b", "scores_a and scores_b are compared with each other: give both")
-		}
-		if !c.A.Set() && !c.ScoresA.Set() {
-			bad("a", "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
-		}
+		inout.Check(&ps, "b", c.A.Set() == c.B.Set(), "a and b are compared with each other: give both")
+		inout.Check(&ps, "scores_b", c.ScoresA.Set() == c.ScoresB.Set(), "scores_a and scores_b are compared with each other: give both")
+		inout.Check(&ps, "a", c.A.Set() || c.ScoresA.Set(), "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
 		return ps.Err()
 	},
 	Declares: agreeConfig.declares,

@@ -80,18 +80,13 @@ ranking.`,
 
 // parseMeasures reads names; no two may be one measure.
 func parseMeasures(attr string, names []string) (list []metrics.Metric, ps step.Problems) {
-	if len(names) == 0 {
-		ps = append(ps, step.Problem{Path: attr, Detail: "needs at least one"})
-	}
+	inout.Check(&ps, attr, len(names) > 0, "needs at least one")
 	for i, name := range names {
 		m, err := metrics.Parse(name)
 		at := fmt.Sprintf("%s[%d]", attr, i)
-		switch {
-		case err != nil:
-			ps = append(ps, step.Problem{Path: at, Detail: err.Error()})
-		case slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() }):
-			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("%s is asked for twice", m)})
-		}
+		inout.CheckError(&ps, at, err)
+		twice := slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() })
+		inout.Check(&ps, at, err != nil || !twice, "%s is asked for twice", m)
 		list = append(list, m)
 	}
 	return list, ps

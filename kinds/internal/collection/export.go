@@ -133,7 +133,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 		if g.Variant, err = nq320k.VariantOf(c.Form, c.Key); err != nil {
 			return step.Permanent(err)
 		}
-		if g.Examples, err = examples(x, c.Queries); err != nil {
+		if g.Examples, err = inout.Read(x, c.Queries, "", export.ExamplesOf); err != nil { // a first pass
 			return err
 		}
 	}
@@ -161,16 +161,12 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 			return err
 		}
 	}
-	w, err := x.CreateFile("files", "README.md")
-	if err != nil {
-		return err
-	}
 	x.Count("documents", int64(sum.Documents))
 	x.Count("queries", int64(sum.Train+sum.Dev+sum.Test))
 	x.Count("documents_without_text", int64(sum.Documents-sum.Texts))
 	x.Count("respaced", int64(sum.Respaced))
 	x.Count("escaped_topics", int64(sum.Escaped))
-	return errors.Join(export.WriteCard(w, card, sum), w.Close())
+	return inout.WriteFile(x, "files", "README.md", func(w io.Writer) error { return export.WriteCard(w, card, sum) })
 }
 
 // judgments are those of all splits; nil if there are none.
@@ -191,17 +187,6 @@ func judgments(x *step.IO, ins step.Inputs) (*qrels.Judgments, error) {
 		}
 	}
 	return all, nil
-}
-
-// examples are those of each document, of a first pass over the queries.
-func examples(x *step.IO, in step.Input) (func(int32) []int64, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	of, err := export.ExamplesOf(r)
-	return of, inout.DataError(err)
 }
 
 func (c exportConfig) card(x *step.IO) (export.Card, error) {

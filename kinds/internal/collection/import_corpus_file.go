@@ -2,11 +2,9 @@ package collection
 
 import (
 	"context"
-	"errors"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/collect"
-	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -74,13 +72,9 @@ func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 		return err
 	}
 	coll := collect.NewCollection(questions)
-	w, err := x.Create("kept")
-	if err != nil {
-		return err
-	}
 	var report importFileReport
 	kept := int64(0)
-	err = dedup.WriteLines(w, func(put func(any) error) error {
+	err = inout.WriteLines(x, "kept", func(put func(any) error) error {
 		file := i.counted(artifacts.File{Name: c.Name, Digest: c.File.Artifact.Digest, Size: c.File.Artifact.Size})
 		var err error
 		report.File, err = coll.Sift(ctx, file, c.reading(collect.Documents), func(d collect.Sifted) error {
@@ -89,7 +83,7 @@ func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 		})
 		return i.read(report.File, err, true)
 	})
-	if err = errors.Join(err, w.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	report.Documents = coll.Report

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -189,16 +190,11 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 		}
 	}
 	m := &doc2query.Merge{KeepTrain: c.KeepTrain, Documents: len(keys)}
-	own, err := x.Open(c.Queries)
-	if err != nil {
+	if err := inout.Scan(x, c.Queries, "queries", m.Own); err != nil {
 		return err
 	}
-	err = m.Own(own)
-	own.Close()
+	own, err := x.Open(c.Queries)
 	if err != nil {
-		return inout.DataError(fmt.Errorf("queries: %w", err))
-	}
-	if own, err = x.Open(c.Queries); err != nil {
 		return err
 	}
 	defer own.Close()
@@ -223,7 +219,8 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	return func(yield func(doc2query.Generated) error) error {
 		for _, p := range x.Parts() {
-			if err := eachGenerated(x, step.In(p.Outputs["generated"]), yield); err != nil {
+			err := inout.Scan(x, step.In(p.Outputs["generated"]), "", func(r io.Reader) error { return eachGenerated(r, yield) })
+			if err != nil {
 				return err
 			}
 		}
@@ -231,12 +228,7 @@ func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	}
 }
 
-func eachGenerated(x *step.IO, in step.Input, yield func(doc2query.Generated) error) error {
-	r, err := x.Open(in)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func eachGenerated(r io.Reader, yield func(doc2query.Generated) error) error {
 	return dedup.ReadLines(r, func(line []byte) error {
 		var g doc2query.Generated
 		if err := json.Unmarshal(line, &g); err != nil {

@@ -210,10 +210,8 @@ func exportQrels(x *step.IO, in step.Input, n outsideNames) error {
 }
 
 func writeTreeFile(x *step.IO, name string, write func(io.Writer) error) error {
-	w, err := x.CreateFile("files", name)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriter(w)
-	return errors.Join(step.Permanent(write(b)), b.Flush(), w.Close())
+	return inout.WriteFile(x, "files", name, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		return errors.Join(step.Permanent(write(b)), b.Flush())
+	})
 }

@@ -3,7 +3,6 @@ package ranking
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -130,13 +129,8 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	x.Count("missing_queries", int64(s.MissingQueries))
 	x.Count("unjudged_queries", int64(s.UnjudgedQueries))
 	x.Count("tied_rows", int64(s.Tied))
-	w, err := x.Create("queries")
-	if err != nil {
-		return err
-	}
 	table := metrics.QueryTable{Metrics: list, Rows: s.Rows}
-	b := bufio.NewWriter(w)
-	if err := errors.Join(table.Write(b), b.Flush(), w.Close()); err != nil {
+	if err := inout.WriteText(x, "queries", func(w *bufio.Writer) error { return table.Write(w) }); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", report)

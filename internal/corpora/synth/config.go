@@ -7,7 +7,7 @@ import (
 
 // Config says what to generate. Two equal values give equal bytes.
 type Config struct {
-	Seed uint64 `json:"seed"`
+	Seed int `json:"seed"`
 
 	Pages          int `json:"pages"`           // Wikipedia pages that questions are about
 	TrainQuestions int `json:"train_questions"` // records of the train split

@@ -13,7 +13,7 @@ import (
 // MSMarcoConfig says what to generate in the formats of MS MARCO's document ranking data.
 // Two equal values give equal bytes.
 type MSMarcoConfig struct {
-	Seed         uint64
+	Seed         int
 	Documents    int
 	Files        int // of documents
 	BodyWords    int // mean number in a body
@@ -157,8 +157,8 @@ func (g *msmarco) docid(i int) string { return fmt.Sprintf("D%d", 1000+msmarcoID
 
 // about is what document i is about.
 func (g *msmarco) about(i int) (string, category) {
-	r := rng{mix(g.cfg.Seed, forPage, uint64(i))}
-	return keyword(g.cfg.Seed, i), pick(&r, categories)
+	r := rng{mix(uint64(g.cfg.Seed), forPage, uint64(i))}
+	return keyword(uint64(g.cfg.Seed), i), pick(&r, categories)
 }
 
 func (g *msmarco) title(i int) string {
@@ -202,7 +202,7 @@ func (g *msmarco) body(i int) string {
 	if g.place(i) == emptyBody {
 		return "   "
 	}
-	r := rng{mix(g.cfg.Seed, forBody, uint64(i))}
+	r := rng{mix(uint64(g.cfg.Seed), forBody, uint64(i))}
 	word, c := g.about(i)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is a %s %s . It was %s in %d .", word, pick(&r, adjectives), c.noun, c.done, 1500+r.n(500))
@@ -251,7 +251,7 @@ func (g *msmarco) questions(split string, n, first int, t *MSMarcoQuestion) erro
 		qrels.line(fmt.Sprintf("%d 0 %s %d", query, docid, grade))
 	}
 	for k := range n {
-		r := rng{mix(g.cfg.Seed, forQuestion, uint64(first+k))}
+		r := rng{mix(uint64(g.cfg.Seed), forQuestion, uint64(first+k))}
 		i := r.n(g.cfg.Documents)
 		for !g.wanted(i) || g.place(i) == emptyBody || g.place(i) == sameTitle {
 			i = r.n(g.cfg.Documents)

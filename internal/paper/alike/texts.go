@@ -3,6 +3,7 @@ package alike
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ func (t texts) compare(a, b io.Reader) error {
 	v, w := newWords(x), newWords(y)
 	for {
 		more, too := v.Scan(), w.Scan()
-		if err := firstOf(v.Err(), w.Err()); err != nil {
+		if err := cmp.Or(v.Err(), w.Err()); err != nil {
 			return err
 		}
 		at := fmt.Sprintf("line %d", v.line)
@@ -63,13 +64,6 @@ func (t texts) compare(a, b io.Reader) error {
 		}
 		t.numbers(at, json.Number(p), json.Number(q), by)
 	}
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // words are those of a text; each mark between them, such as a comma, is a word.

@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// synthConfig is a generated corpus.
+// synthConfig is a generated corpus: synth.Config field by field.
 type synthConfig struct {
 	Seed                 int `hcl:"seed,optional" min:"0" help:"every byte of the corpus follows from it and the sizes"`
 	Pages                int `hcl:"pages,optional" help:"Wikipedia pages that questions are about"`
@@ -25,18 +25,6 @@ type synthConfig struct {
 	StubMembers          int `hcl:"stub_members,optional" help:"gzip members of each, at most"`
 	StubRevisionsPerPage int `hcl:"stub_revisions_per_page,optional" help:"revisions per page that no record has"`
 	StubFillerPages      int `hcl:"stub_filler_pages,optional" help:"pages that no record has"`
-}
-
-func synthDefaults() synthConfig {
-	d := synth.Default()
-	return synthConfig{int(d.Seed), d.Pages, d.TrainQuestions, d.DevQuestions, d.TrainShards, d.DevShards,
-		d.MeanHTMLBytes, d.TrapEvery, d.StubParts, d.StubMembers, d.StubRevisionsPerPage, d.StubFillerPages}
-}
-
-func (c synthConfig) corpus() synth.Config {
-	return synth.Config{Seed: uint64(c.Seed), Pages: c.Pages, TrainQuestions: c.TrainQuestions, DevQuestions: c.DevQuestions,
-		TrainShards: c.TrainShards, DevShards: c.DevShards, MeanHTMLBytes: c.MeanHTMLBytes, TrapEvery: c.TrapEvery,
-		StubParts: c.StubParts, StubMembers: c.StubMembers, StubRevisionsPerPage: c.StubRevisionsPerPage, StubFillerPages: c.StubFillerPages}
 }
 
 var Synth = step.Define(step.Kind[synthConfig]{
@@ -58,11 +46,11 @@ are known by construction: output truth. The same bytes on every machine.`,
 		{Name: "stub", Type: "files", Tree: true, Help: "stub-meta-history dump, schema 0.10"},
 		{Name: "truth", Type: "synth/truth", Help: "counts that the pipeline must find, as JSON", Fields: step.FieldsOf[synth.Truth]()},
 	},
-	Defaults: synthDefaults(),
-	Check:    func(c synthConfig) error { return c.corpus().Validate() },
+	Defaults: synthConfig(synth.Default()),
+	Check:    func(c synthConfig) error { return synth.Config(c).Validate() },
 	Work:     synthConfig.work,
 	Run: func(_ context.Context, x *step.IO, c synthConfig) error {
-		truth, err := synth.Generate(c.corpus(),
+		truth, err := synth.Generate(synth.Config(c),
 			func(name string) (io.WriteCloser, error) {
 				output, err := synthOutput(name)
 				if err != nil {

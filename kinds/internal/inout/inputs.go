@@ -122,11 +122,8 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 		return err
 	}
 	defer done()
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+	for d, err := range r.All() {
+		if err != nil {
 			return DataError(err)
 		}
 		if ctx.Err() != nil {
@@ -136,6 +133,7 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 			return err
 		}
 	}
+	return nil
 }
 
 // DocumentNames are the numbers of a collection's documents, which name them in

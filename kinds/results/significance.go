@@ -40,13 +40,10 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 	for _, id := range slices.Sorted(maps.Keys(s.Columns)) {
 		inout.Check(&ps, "significance.columns", c.hasColumn(id), "there is no column %q", id)
 	}
-	for _, list := range []struct {
-		name string
-		n    int
-	}{{"rows", len(s.Rows)}, {"columns", len(s.Columns)}, {"letters", len(s.Letters)}} {
-		inout.Check(&ps, "significance."+list.name, list.n > 0, "needs at least one")
-	}
 	const letters = "significance.letters"
+	inout.Check(&ps, "significance.rows", len(s.Rows) > 0, "needs at least one")
+	inout.Check(&ps, "significance.columns", len(s.Columns) > 0, "needs at least one")
+	inout.Check(&ps, letters, len(s.Letters) > 0, "needs at least one")
 	bad, taken := inout.Adding(&ps), map[string]string{}
 	for _, b := range s.baselines() {
 		letter := s.Letters[b]

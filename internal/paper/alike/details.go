@@ -3,6 +3,7 @@ package alike
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (x *Difference) shown() string {
 		s = x.Path
 	}
 	if x.Stands != "" || x.Made != "" {
-		s += fmt.Sprintf(" %s → %s", cut(orNothing(x.Stands), 0), cut(orNothing(x.Made), 0))
+		s += fmt.Sprintf(" %s → %s", cut(cmp.Or(x.Stands, "nothing"), 0), cut(cmp.Or(x.Made, "nothing"), 0))
 	}
 	if x.By != nil {
 		s += fmt.Sprintf(", %.2g apart", *x.By)

@@ -58,15 +58,11 @@ over the disk.`,
 	},
 	Parts: []step.Spec{downloadFile.Spec},
 	Split: func(_ context.Context, _ *step.IO, c downloadConfig) ([]step.Task, error) {
-		tasks := make([]step.Task, len(c.URLs))
+		var parts []downloadFileConfig
 		for i, u := range c.URLs {
-			p := downloadFileConfig{URL: u, Name: c.Names[i], SHA256: c.SHA256[i], Mirrors: c.Mirrors}
-			var err error
-			if tasks[i], err = downloadFile.Task(p); err != nil {
-				return nil, step.Permanent(err)
-			}
+			parts = append(parts, downloadFileConfig{URL: u, Name: c.Names[i], SHA256: c.SHA256[i], Mirrors: c.Mirrors})
 		}
-		return tasks, nil
+		return inout.Tasks(downloadFile, parts)
 	},
 	Work: downloadConfig.work,
 	Leaves: func(c downloadConfig) map[string][]string {

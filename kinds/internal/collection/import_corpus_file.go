@@ -45,19 +45,15 @@ func splitImportCorpus(_ context.Context, x *step.IO, c importCorpusConfig) ([]s
 	}
 	part := importFileConfig{importing: c.importing}
 	part.Documents = nil
-	var tasks []step.Task
+	var parts []importFileConfig
 	for _, f := range files {
 		if f.Role != collect.Documents {
 			continue
 		}
 		part.File, part.Name = step.In(artifacts.Artifact{Type: "file", Digest: f.file.Digest, Size: f.file.Size}), f.file.Name
-		t, err := importFile.Task(part)
-		if err != nil {
-			return nil, step.Permanent(err)
-		}
-		tasks = append(tasks, t)
+		parts = append(parts, part)
 	}
-	return tasks, nil
+	return inout.Tasks(importFile, parts)
 }
 
 // runImportFile keeps what may be taken of a file, once it knows the queries of all.

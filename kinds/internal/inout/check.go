@@ -21,6 +21,19 @@ func CheckError(ps *step.Problems, path string, err error) {
 	}
 }
 
+// Tasks are parts of a step, by their configurations.
+func Tasks[C any](of step.Part[C], parts []C) ([]step.Task, error) {
+	var tasks []step.Task
+	for _, c := range parts {
+		t, err := of.Task(c)
+		if err != nil {
+			return nil, step.Permanent(err)
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
 // Adding is a function that adds problems, for checks of many branches.
 func Adding(ps *step.Problems) func(path, format string, args ...any) {
 	return func(path, format string, args ...any) { Check(ps, path, false, format, args...) }

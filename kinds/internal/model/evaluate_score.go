@@ -52,25 +52,17 @@ type effectiveness struct {
 
 // joinEvaluation puts the parts' runs together and scores them.
 func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
-	settings, err := Settings(x, c.Model)
+	settings, ids, queries, err := c.Read(x)
 	if err != nil {
 		return err
 	}
 	search := c.search(settings)
-	ids, err := inout.ReadIDs(x, c.IDs)
-	if err != nil {
-		return err
-	}
 	byTokens, err := readRuns(x)
 	if err != nil {
 		return err
 	}
 	rankings := map[retrieve.Validity][]metrics.Ranking{retrieve.ByTokens: byTokens, retrieve.ByText: byText(byTokens, ids)}
 	if err := writeJoined(x, rankings[search.Validity]); err != nil {
-		return err
-	}
-	queries, err := AskedQueries(x, c.Queries, c.Split, ids)
-	if err != nil {
 		return err
 	}
 	var judged qrels.Judgments

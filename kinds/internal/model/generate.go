@@ -157,16 +157,12 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	} else {
 		p.Beams, p.LengthPenalty, p.EarlyStopping = d.Beams, d.LengthPenalty, d.EarlyStopping
 	}
-	var tasks []step.Task
+	var parts []GenerateShardConfig
 	for from := 0; from < len(keys); from += c.Shard {
 		p.From, p.To = from, min(from+c.Shard, len(keys))
-		t, err := GenerateShard.Task(p)
-		if err != nil {
-			return nil, step.Permanent(err)
-		}
-		tasks = append(tasks, t)
+		parts = append(parts, p)
 	}
-	return tasks, nil
+	return inout.Tasks(GenerateShard, parts)
 }
 
 // or is what a pointer points to, or a default.

@@ -21,15 +21,7 @@ import (
 )
 
 func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConfig) error {
-	settings, err := model.Settings(x, c.Model)
-	if err != nil {
-		return err
-	}
-	ids, err := inout.ReadIDs(x, c.IDs)
-	if err != nil {
-		return err
-	}
-	queries, err := model.AskedQueries(x, c.Queries, c.Split, ids)
+	settings, ids, queries, err := c.Read(x)
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,14 @@ import (
 // MSMarcoConfig says what to generate in the formats of MS MARCO's document ranking data.
 // Two equal values give equal bytes.
 type MSMarcoConfig struct {
-	Seed         int
-	Documents    int
-	Files        int // of documents
-	BodyWords    int // mean number in a body
-	TrainQueries int
-	DevQueries   int
-	TrapEvery    int // put the designed documents and judgments into every n-th block of 20; 0: none
-	BadLines     int // lines of documents that cannot be read
+	Seed         int `hcl:"seed,optional" min:"0" help:"every byte of the files follows from it and the sizes"`
+	Documents    int `hcl:"documents,optional" help:"documents, in all files"`
+	Files        int `hcl:"files,optional" help:"files of documents"`
+	BodyWords    int `hcl:"body_words,optional" help:"mean number of words in a body; real ones have about 1,100"`
+	TrainQueries int `hcl:"train_queries,optional" help:"queries of the train split"`
+	DevQueries   int `hcl:"dev_queries,optional" help:"queries of the dev split"`
+	TrapEvery    int `hcl:"trap_every,optional" help:"put the designed cases into every n-th block of 20 documents and queries; 0: plain ones only"`
+	BadLines     int `hcl:"bad_lines,optional" help:"lines of documents that cannot be read"`
 }
 
 // DefaultMSMarco is a collection for tests and a first run.

@@ -11,21 +11,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// synthConfig is a generated corpus: synth.Config field by field.
-type synthConfig struct {
-	Seed                 int `hcl:"seed,optional" min:"0" help:"every byte of the corpus follows from it and the sizes"`
-	Pages                int `hcl:"pages,optional" help:"Wikipedia pages that questions are about"`
-	TrainQuestions       int `hcl:"train_questions,optional" help:"records of the train split"`
-	DevQuestions         int `hcl:"dev_questions,optional" help:"records of the dev split"`
-	TrainShards          int `hcl:"train_shards,optional" help:"files of the train split"`
-	DevShards            int `hcl:"dev_shards,optional" help:"files of the dev split"`
-	MeanHTMLBytes        int `hcl:"mean_html_bytes,optional" help:"mean size of a page's HTML; real ones have about 150,000 bytes"`
-	TrapEvery            int `hcl:"trap_every,optional" help:"put the designed cases into every n-th block of 60 pages; 0: plain pages only"`
-	StubParts            int `hcl:"stub_parts,optional" help:"files of the dump"`
-	StubMembers          int `hcl:"stub_members,optional" help:"gzip members of each, at most"`
-	StubRevisionsPerPage int `hcl:"stub_revisions_per_page,optional" help:"revisions per page that no record has"`
-	StubFillerPages      int `hcl:"stub_filler_pages,optional" help:"pages that no record has"`
-}
+// synthConfig is a generated corpus.
+type synthConfig synth.Config
 
 var Synth = step.Define(step.Kind[synthConfig]{
 	Name:    "synth",

@@ -10,17 +10,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// synthMSMarcoConfig is a generated collection in the formats of MS MARCO: synth.MSMarcoConfig field by field.
-type synthMSMarcoConfig struct {
-	Seed         int `hcl:"seed,optional" min:"0" help:"every byte of the files follows from it and the sizes"`
-	Documents    int `hcl:"documents,optional" help:"documents, in all files"`
-	Files        int `hcl:"files,optional" help:"files of documents"`
-	BodyWords    int `hcl:"body_words,optional" help:"mean number of words in a body; real ones have about 1,100"`
-	TrainQueries int `hcl:"train_queries,optional" help:"queries of the train split"`
-	DevQueries   int `hcl:"dev_queries,optional" help:"queries of the dev split"`
-	TrapEvery    int `hcl:"trap_every,optional" help:"put the designed cases into every n-th block of 20 documents and queries; 0: plain ones only"`
-	BadLines     int `hcl:"bad_lines,optional" help:"lines of documents that cannot be read"`
-}
+// synthMSMarcoConfig is a generated collection in the formats of MS MARCO.
+type synthMSMarcoConfig synth.MSMarcoConfig
 
 var SynthMSMarco = step.Define(step.Kind[synthMSMarcoConfig]{
 	Name:    "synth_msmarco",

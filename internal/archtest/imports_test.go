@@ -74,7 +74,7 @@ var rules = []rule{
 	{"internal/pipeline/reference", []string{"internal/pipeline/.", "step"}},
 	{"internal/pipeline/.", []string{"internal/pipeline/questions", "step", "artifacts", "internal/system/filetype", "internal/system/escape", "internal/system/signature", "internal/system/words", "internal/host/secret"}},
 	{"internal/paper/prose", []string{"internal/paper/markdown", "internal/host/git"}},
-	{"internal/paper/alike", []string{"step", "artifacts", "internal/ranking/metrics", "internal/corpora/qrels", "internal/corpora/docid", "internal/corpora/unpack", "internal/paper/render"}},
+	{"internal/paper/alike", []string{"step", "artifacts", "internal/ranking/metrics", "internal/corpora/qrels", "internal/corpora/docid", "internal/corpora/unpack", "internal/paper/render", "internal/system/words"}},
 	{"internal/paper/checklist", []string{"internal/pipeline/questions", "step", "artifacts", "internal/pipeline/.", "internal/pipeline/plan", "internal/paper/report", "internal/paper/render", "internal/paper/markdown", "internal/host/usage", "internal/system/escape", "internal/system/words"}},
 	{"internal/paper/report", []string{"internal/paper/expect", "internal/paper/attest", "internal/system/atomicfile", "internal/system/signature", "internal/paper/alike", "internal/paper/prose", "internal/host/usage", "internal/pipeline/.", "internal/pipeline/plan", "internal/corpora/fetch", "step", "internal/paper/render", "artifacts", "internal/system/words"}},
 	{"internal/paper/attest", []string{"artifacts", "internal/paper/alike", "internal/system/signature", "internal/system/words"}},

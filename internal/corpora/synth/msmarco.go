@@ -30,19 +30,14 @@ func DefaultMSMarco() MSMarcoConfig {
 
 // Validate reports every value that cannot be used.
 func (c MSMarcoConfig) Validate() error {
-	var errs []error
-	for _, v := range []struct {
-		name      string
-		n, lo, hi int
-	}{
-		{"documents", c.Documents, msmarcoBlock, math.MaxInt32 / 16}, {"files", c.Files, 1, 1000}, {"body_words", c.BodyWords, 1, 1_000_000},
-		{"train_queries", c.TrainQueries, msmarcoBlock, maxRecords}, {"dev_queries", c.DevQueries, msmarcoBlock, maxRecords},
-		{"trap_every", c.TrapEvery, 0, math.MaxInt32}, {"bad_lines", c.BadLines, 0, maxRecords},
-	} {
-		if v.n < v.lo || v.n > v.hi {
-			errs = append(errs, fmt.Errorf("synth: %s is %d; it must be between %d and %d", v.name, v.n, v.lo, v.hi))
-		}
-	}
+	var errs problems
+	errs.within("documents", c.Documents, msmarcoBlock, math.MaxInt32/16)
+	errs.within("files", c.Files, 1, 1000)
+	errs.within("body_words", c.BodyWords, 1, 1_000_000)
+	errs.within("train_queries", c.TrainQueries, msmarcoBlock, maxRecords)
+	errs.within("dev_queries", c.DevQueries, msmarcoBlock, maxRecords)
+	errs.within("trap_every", c.TrapEvery, 0, math.MaxInt32)
+	errs.within("bad_lines", c.BadLines, 0, maxRecords)
 	return errors.Join(errs...)
 }
 

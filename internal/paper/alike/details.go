@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -171,10 +172,7 @@ func cut(s string, at int) string {
 		}
 		before, s = "…", s[from:]
 	}
-	if r := []rune(strings.ToValidUTF8(s, "\uFFFD")); len(r) > shownLine {
-		return before + string(r[:shownLine-1]) + "…"
-	}
-	return before + strings.ToValidUTF8(s, "\uFFFD")
+	return before + words.Fit(strings.ToValidUTF8(s, "\uFFFD"), shownLine)
 }
 
 // lines compares line by line.

@@ -58,7 +58,7 @@ func impactTables(w io.Writer, r *impact.Report, st Style) {
 		width = max(width, ansi.StringWidth(escape.Line(t.Address)))
 	}
 	for _, t := range r.Tables {
-		outcome := impactOutcome(t)
+		outcome := impactOutcome(t.After)
 		note := impactCounts(t.Counts)
 		if t.Cost.Steps > 0 {
 			note += "; " + impactCost(t.Cost)
@@ -70,26 +70,15 @@ func impactTables(w io.Writer, r *impact.Report, st Style) {
 	}
 }
 
-// impactOutcome is the new outcome of a table, in a word.
-func impactOutcome(t impact.Table) string {
-	if t.After == "" {
-		return "gone"
-	}
-	return string(t.After)
-}
+// impactOutcome is a new outcome, in a word.
+func impactOutcome(after plan.Outcome) string { return string(cmp.Or(after, "gone")) }
 
 func impactSteps(w io.Writer, r *impact.Report, st Style) {
 	for _, c := range r.Each {
-		after := string(c.After)
-		if after == "" {
-			after = "gone"
-		}
-		before := string(c.Before)
-		switch {
-		case before == "":
-			before = "new"
-		case c.Stood:
-			before = string(plan.Hit)
+		after := impactOutcome(c.After)
+		before := cmp.Or(c.Before, "new")
+		if c.Before != "" && c.Stood {
+			before = plan.Hit
 		}
 		Printf(w, "%s  %s  was %s", st.Outcome(after, strings.ToUpper(after)), c.Address, before)
 		if c.Expect != nil {

@@ -31,7 +31,7 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 			if t.Cost.Steps > 0 {
 				cost = impactCost(t.Cost)
 			}
-			p("| %s | %s | %s | %s | %d |\n", markdown.CodeCell(t.Address), strings.ToUpper(impactOutcome(t)), markdown.Text(impactCounts(t.Counts)), markdown.Text(cost), t.Claims)
+			p("| %s | %s | %s | %s | %d |\n", markdown.CodeCell(t.Address), strings.ToUpper(impactOutcome(t.After)), markdown.Text(impactCounts(t.Counts)), markdown.Text(cost), t.Claims)
 		}
 	}
 	if len(r.Causes) > 0 {

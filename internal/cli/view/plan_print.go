@@ -116,12 +116,7 @@ func resumed(e *estimate.Estimate) (n int) {
 	return n
 }
 
-func resumes(n int) string {
-	if n == 1 {
-		return "1 resumes"
-	}
-	return fmt.Sprintf("%d resume", n)
-}
+func resumes(n int) string { return fmt.Sprintf("%d %s", n, words.Of(n, "resumes", "resume")) }
 
 func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	width := 0

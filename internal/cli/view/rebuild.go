@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // RebuiltStep prints the outcome of a step that was run again.
@@ -37,7 +39,7 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 			Printf(w, "         compared by %s\n", f.Rule)
 		}
 		if n := len(f.By); n > 0 {
-			Printf(w, "         both were evaluated by %s\n", some(f.By, 3))
+			Printf(w, "         both were evaluated by %s\n", words.And(f.By, 3))
 		}
 	}
 	for _, d := range r.Details {
@@ -50,10 +52,7 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 
 // printDetail says where a file differs, what would allow it, and how to get both versions.
 func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...string) string) {
-	name := d.File
-	if name == "" {
-		name = d.Output
-	}
+	name := cmp.Or(d.File, d.Output)
 	Printf(w, "       %s\n", name)
 	for _, p := range d.Places {
 		Printf(w, "         %s\n", p)
@@ -68,14 +67,6 @@ func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...str
 	Printf(w, "         the new one: %s\n", hint("artifacts get", d.Made.String(), "made"))
 }
 
-// some are the first elements of a list, and how many more there are.
-func some(list []string, n int) string {
-	if len(list) <= n {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
-}
-
 // leftOutShown is how many steps left out for lack of time are named.
 const leftOutShown = 10
 
@@ -87,11 +78,8 @@ func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 	}
 	if n := len(r.LeftOut); n > 0 {
 		Printf(w, "left out, with a budget of %s: %s, which took %s\n", Seconds(budget), Count(n, "step"), Seconds(duration(total)))
-		for _, l := range r.LeftOut[:min(n, leftOutShown)] {
+		for _, l := range words.First(r.LeftOut, leftOutShown, func(n int) { Printf(w, "       and %d more: --json lists all\n", n) }) {
 			Printf(w, "       %s  %s\n", l.Address, Seconds(duration(l.ExpectsS)))
-		}
-		if n > leftOutShown {
-			Printf(w, "       and %d more: --json lists all\n", n-leftOutShown)
 		}
 	}
 	attested := "attested, not signed (no signing key)"

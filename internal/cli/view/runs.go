@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/session/compare"
-	"github.com/redsi/redsi/workflows"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Bounds of what is shown of an output, unless all is.
@@ -20,7 +20,7 @@ const (
 func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int, all bool) {
 	Printf(w, "%s -> %s\n", x, y)
 	for _, d := range ds {
-		Printf(w, "%s  %s -> %s", st.Bold(d.Address), orNone(d.A), orNone(d.B))
+		Printf(w, "%s  %s -> %s", st.Bold(d.Address), cmp.Or(d.A, "none"), cmp.Or(d.B, "none"))
 		if d.Was != "" {
 			Printf(w, "  was %s", d.Was)
 		}
@@ -40,18 +40,7 @@ func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int,
 			Printf(w, "       expected: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
 		}
 	}
-	differ := " differ"
-	if len(ds) == 1 {
-		differ = " differs"
-	}
-	Printf(w, "%s, %d the same work.\n", Count(len(ds), "step")+differ, same)
-}
-
-func orNone(s workflows.Status) string {
-	if s == "" {
-		return "none"
-	}
-	return string(s)
+	Printf(w, "%s %s, %d the same work.\n", Count(len(ds), "step"), words.Of(len(ds), "differs", "differ"), same)
 }
 
 // shortDigest is the first hex digits of a digest.
@@ -101,10 +90,4 @@ func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 }
 
 // clip shortens a text to a readable line.
-func clip(s string) string {
-	const most = 160
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return words.Fit(s, 160) }

@@ -56,10 +56,7 @@ func Seconds(d time.Duration) string { return words.Seconds(d) }
 
 // Items says how many tables and figures there are.
 func Items(n int) string {
-	if n == 1 {
-		return "1 table or figure"
-	}
-	return fmt.Sprintf("%d tables and figures", n)
+	return fmt.Sprintf("%d %s", n, words.Of(n, "table or figure", "tables and figures"))
 }
 
 // Size prints bytes in decimal units.

@@ -78,10 +78,7 @@ const said = 3
 // String says in a line what was counted: "42 distributions of /…/venv".
 func (e *Environment) String() string {
 	n := len(e.Manifest.Distributions)
-	text := fmt.Sprintf("%d distributions of %s", n, e.Prefix)
-	if n == 1 {
-		text = "1 distribution of " + e.Prefix
-	}
+	text := words.Count(n, "distribution") + " of " + e.Prefix
 	by := map[string][]string{}
 	for _, f := range e.Manifest.Files {
 		by[f.Is] = append(by[f.Is], f.Name)

@@ -52,7 +52,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"short":    short,
 		"clip":     words.Clip,
 		"counted":  words.Count,
-		"unplaced": unplaced,
+		"unplaced": Unplaced,
 		"file":     fileOf,
 		"slug":     slug,
 		"grid":     r.grid,
@@ -134,7 +134,7 @@ func (r *Report) command(verb string, args ...string) string {
 	if r.Command == nil {
 		return strings.Join(append([]string{"redsi", verb}, args...), " ")
 	}
-	return unplaced(r.Command(verb, args...))
+	return Unplaced(r.Command(verb, args...))
 }
 
 // at links a text to a step, if the page shows it.

@@ -76,17 +76,17 @@ type Activities struct {
 // Named are all activities, by the names under which workflows call them.
 func (a *Activities) Named() map[string]any {
 	return map[string]any{
-		workflows.LoadActivity:     a.Load,
-		workflows.GrowActivity:     a.Grow,
-		workflows.PrepareActivity:  a.Prepare,
-		workflows.SplitActivity:    a.Split,
+		workflows.LoadActivity:     tried(a, a.Load),
+		workflows.GrowActivity:     tried(a, a.Grow),
+		workflows.PrepareActivity:  tried(a, a.Prepare),
+		workflows.SplitActivity:    tried(a, a.Split),
 		workflows.ExecuteActivity:  a.Execute,
-		workflows.BatchActivity:    a.Batch,
+		workflows.BatchActivity:    tried(a, a.Batch),
 		workflows.TurnActivity:     a.AwaitTurn,
 		workflows.AwaitActivity:    a.Await,
 		workflows.JournalActivity:  a.Journal,
-		workflows.StashActivity:    a.Stash,
-		workflows.PageActivity:     a.Page,
+		workflows.StashActivity:    tried(a, a.Stash),
+		workflows.PageActivity:     tried(a, a.Page),
 		workflows.DescribeActivity: a.Describe,
 	}
 }

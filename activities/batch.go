@@ -16,10 +16,6 @@ import (
 // record, its cache. It ends when all that could begin is done, or after BatchTime;
 // when one takes long after all, it reports the others' outcomes to the run.
 func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
-	return attempt(ctx, a, func(ctx context.Context, p *pulse) ([]workflows.Batched, error) { return a.batch(ctx, req) })
-}
-
-func (a *Activities) batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
 	p, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {
 		return nil, err

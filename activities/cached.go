@@ -277,33 +277,27 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 		d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
 	}
 	d.took = time.Since(began) - waited
-	env := maps.Clone(a.Env)
-	for name, text := range d.Env {
-		if env == nil {
-			env = map[string]string{}
-		}
-		env[name] = text
-	}
+	env := map[string]string{}
+	maps.Copy(env, a.Env)
+	maps.Copy(env, d.Env)
 	d.Env = env
 	return d, err
 }
 
 // Split cuts a task into parts, stores them and looks their keys up.
 func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Split, error) {
-		parts, err := a.split(ctx, req)
-		if err != nil {
-			return workflows.Split{}, err
-		}
-		if fits, err := small(parts); err != nil || fits {
-			return workflows.Split{Parts: parts}, err
-		}
-		long, err := PagesOf(ctx, a.Store.Blobs, parts)
-		return workflows.Split{Long: long}, err
-	})
+	parts, err := a.parts(ctx, req)
+	if err != nil {
+		return workflows.Split{}, err
+	}
+	if fits, err := small(parts); err != nil || fits {
+		return workflows.Split{Parts: parts}, err
+	}
+	long, err := PagesOf(ctx, a.Store.Blobs, parts)
+	return workflows.Split{Long: long}, err
 }
 
-func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
+func (a *Activities) parts(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
 	task, spec, err := a.task(ctx, req)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -162,12 +163,7 @@ func typed(err error) bool {
 // for it: what it needs is not there.
 func hopeless(err error) string {
 	is := func(targets ...error) bool {
-		for _, t := range targets {
-			if errors.Is(err, t) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
 	var refused *artifacts.RefusedError
 	var exit *command.ExitError

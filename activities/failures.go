@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/workflows"
 )
@@ -59,12 +57,9 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		return
 	}
 	f := Failure{Format: failureFormat, RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: FailedStep, Error: errorText(cause),
-		Attempt: 1, Host: a.Env["host"], Ended: time.Now().UTC(), TookS: took.Seconds()}
+		Attempt: attemptOf(ctx), Host: a.Env["host"], Ended: time.Now().UTC(), TookS: took.Seconds()}
 	if ctx.Err() != nil {
 		f.Outcome = CancelledStep
-	}
-	if activity.IsActivity(ctx) {
-		f.Attempt = activity.GetInfo(ctx).Attempt
 	}
 	f.Revision, f.Permanent = a.Env["revision"], f.Outcome == FailedStep && permanent(cause, f.Attempt)
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)

@@ -7,31 +7,30 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
-
-// Grow makes the plan that follows from a plan with pending steps and the results in the
-// store.
-func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (workflows.Grown, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Grown, error) { return a.grow(ctx, req) })
-}
 
 // notThePipeline is what is wrong with a pipeline now that some of its steps have run.
 type notThePipeline struct{ error }
 
-func (a *Activities) grow(ctx context.Context, req workflows.GrowRequest) (out workflows.Grown, err error) {
+// Grow makes the plan that follows from a plan with pending steps and the results in the
+// store.
+func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out workflows.Grown, err error) {
 	was, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {
 		return out, err
 	}
 	is, err := a.grown(ctx, was, req.Lock)
 	var wrong notThePipeline
-	if errors.As(err, &wrong) {
+	var invalid *pipeline.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		out.Wrong = bounded(invalid.Diagnostics.Lines(), maxError/4)
+		return out, nil
+	case errors.As(err, &wrong):
 		out.Wrong = bounded(wrong.Error(), maxError/4)
 		return out, nil
-	}
-	if err != nil {
+	case err != nil:
 		return out, err
 	}
 	if out.Plan, err = StorePlan(ctx, a.Store.Blobs, is); err != nil {
@@ -46,9 +45,7 @@ func (a *Activities) grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
-		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
-	}
+	out.LongPlan, err = a.longPlan(ctx, heads, hits)
 	return out, err
 }
 
@@ -57,16 +54,8 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*p
 		return was, nil
 	}
 	g := plan.Grower{
-		Load: func(made func(step.Ref) (*pipeline.Made, error)) (*pipeline.Pipeline, error) {
-			p, ds := was.Origin.Load(pipeline.Options{Registry: a.Registry, Vars: a.Secrets, Env: os.Environ(), ReadFile: a.ReadFile, Made: made, Stop: ctx.Err})
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if ds.HasErrors() {
-				return nil, notThePipeline{errors.New(ds.Lines())}
-			}
-			return p, nil
-		},
+		Origin: was.Origin,
+		With:   pipeline.Options{Registry: a.Registry, Vars: a.Secrets, Env: os.Environ(), ReadFile: a.ReadFile},
 		Plan: func(p *pipeline.Pipeline) (*plan.Plan, error) {
 			is, err := plan.Build(was.Pipeline, p, a.Registry, was.Targets)
 			if err != nil {
@@ -79,7 +68,7 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*p
 			return is, nil
 		},
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return a.follow(ctx, pl, keep) },
-		Open:   a.Store.Blobs.Open,
+		Blobs:  a.Store.Blobs,
 	}
 	_, is, err := g.Grow(ctx, nil, was)
 	return is, err

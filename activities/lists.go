@@ -11,18 +11,12 @@ import (
 
 // Stash keeps a page of a list, workflows.Pages, as a blob.
 func (a *Activities) Stash(ctx context.Context, page []byte) (artifacts.Digest, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (artifacts.Digest, error) {
-		return artifacts.PutBytes(ctx, a.Store.Blobs, page)
-	})
+	return artifacts.PutBytes(ctx, a.Store.Blobs, page)
 }
 
 // Page returns what Stash kept.
 func (a *Activities) Page(ctx context.Context, d artifacts.Digest) ([]byte, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]byte, error) { return readPage(ctx, a.Store.Blobs, d) })
-}
-
-func readPage(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) ([]byte, error) {
-	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
+	b, err := artifacts.ReadBlob(ctx, a.Store.Blobs, d, artifacts.AnySize)
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", d, err)
 	}
@@ -36,7 +30,7 @@ func PagesOf[T any](ctx context.Context, blobs artifacts.Blobs, rows []T) (workf
 
 // rowsOf reads all pages.
 func rowsOf[T any](ctx context.Context, a *Activities, p workflows.Pages[T]) ([]T, error) {
-	return p.Rows(func(d artifacts.Digest, _ int) ([]byte, error) { return readPage(ctx, a.Store.Blobs, d) })
+	return p.Rows(func(d artifacts.Digest, _ int) ([]byte, error) { return a.Page(ctx, d) })
 }
 
 // inlineBytes is how much of a list is in a payload as it is, for people who

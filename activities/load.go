@@ -41,10 +41,6 @@ func (e *planLostError) Error() string { return e.err.Error() }
 // Load returns the skeleton of a plan: one that is stored already, or the one
 // that a pipeline file on this worker makes.
 func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Loaded, error) { return a.load(ctx, req) })
-}
-
-func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
 	p, out, err := a.open(ctx, req)
 	if err != nil {
 		return out, err
@@ -82,18 +78,23 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 	case fits:
 		out.Steps, out.Hits = heads, hits
 	default:
-		out.Long = new(workflows.LongPlan)
-		if out.Long.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
-			out.Long.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
-		}
+		long, err := a.longPlan(ctx, heads, hits)
 		if err != nil {
 			return out, err
 		}
+		out.Long = &long
 	}
 	if req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
 		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
+}
+
+func (a *Activities) longPlan(ctx context.Context, heads []workflows.Head, hits []workflows.DoneStep) (p workflows.LongPlan, err error) {
+	if p.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+		p.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
+	}
+	return p, err
 }
 
 // heads are what workflow code knows of a plan's steps.
@@ -226,10 +227,6 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 // up, follows hits to steps that were asked for with them, and stores the bound tasks of
 // those that get a workflow of their own.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]workflows.Prepared, error) { return a.prepare(ctx, req) })
-}
-
-func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
 	p, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {
 		return nil, err

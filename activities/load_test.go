@@ -34,7 +34,7 @@ func TestLoadTakesHits(t *testing.T) {
 	l.Store, counted = storetest.Faulty(l.Store)
 	read := func(known *workflows.Pages[workflows.DoneStep]) int {
 		before := counted.Calls(storetest.RecordsGet)
-		out, err := l.load(t.Context(), workflows.LoadRequest{Pipeline: "t.hcl", Plan: &d, Hits: known})
+		out, err := l.Load(t.Context(), workflows.LoadRequest{Pipeline: "t.hcl", Plan: &d, Hits: known})
 		if err != nil || len(out.Hits) != leaves+2 {
 			t.Fatalf("%d hits: %v", len(out.Hits), err)
 		}
@@ -47,7 +47,7 @@ func TestLoadTakesHits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.load(t.Context(), workflows.LoadRequest{Plan: &d, Hits: &wrong}); err == nil {
+	if _, err := l.Load(t.Context(), workflows.LoadRequest{Plan: &d, Hits: &wrong}); err == nil {
 		t.Error("a hit of no step is taken")
 	}
 }

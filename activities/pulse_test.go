@@ -26,9 +26,15 @@ import (
 func TestEveryActivityBeats(t *testing.T) {
 	digest := artifacts.Sum([]byte("x"))
 	for name, call := range map[string]func(a *Activities) (f, in any){
-		workflows.LoadActivity:    func(a *Activities) (any, any) { return a.Load, workflows.LoadRequest{Plan: &digest} },
-		workflows.PrepareActivity: func(a *Activities) (any, any) { return a.Prepare, workflows.PrepareRequest{Plan: digest} },
-		workflows.SplitActivity:   func(a *Activities) (any, any) { return a.Split, workflows.ExecuteRequest{Task: digest} },
+		workflows.LoadActivity: func(a *Activities) (any, any) {
+			return a.Named()[workflows.LoadActivity], workflows.LoadRequest{Plan: &digest}
+		},
+		workflows.PrepareActivity: func(a *Activities) (any, any) {
+			return a.Named()[workflows.PrepareActivity], workflows.PrepareRequest{Plan: digest}
+		},
+		workflows.SplitActivity: func(a *Activities) (any, any) {
+			return a.Named()[workflows.SplitActivity], workflows.ExecuteRequest{Task: digest}
+		},
 		workflows.ExecuteActivity: func(a *Activities) (any, any) { return a.Execute, workflows.ExecuteRequest{Key: digest, Task: digest} },
 		workflows.JournalActivity: func(a *Activities) (any, any) {
 			return a.Journal, workflows.JournalRequest{Run: workflows.RunRecord{RunID: "1"}}
@@ -79,7 +85,7 @@ func TestLoadSaysHowFarItIs(t *testing.T) {
 		}}
 	var last step.Progress
 	ctx := step.WithReporter(t.Context(), func(p step.Progress) { last = p })
-	if _, err := a.load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")}); err != nil {
+	if _, err := a.Load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")}); err != nil {
 		t.Fatal(err)
 	}
 	if last.Done != 1<<20 || last.Total != 1<<20 || last.Unit != "bytes" {

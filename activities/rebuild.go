@@ -74,10 +74,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	if before == nil || r.Verdict != alike.Same {
 		kept := *r.Made
 		if before != nil {
-			kept.Env = maps.Clone(kept.Env)
-			if kept.Env == nil {
-				kept.Env = map[string]string{}
-			}
+			kept.Env = maps.Clone(kept.Env) // run makes one
 			kept.Env[step.NotePrefix+rebuiltNote] = string(r.Verdict)
 		}
 		if r.Stands, _, err = artifacts.Publish(ctx, a.Store, kept); err != nil {

@@ -60,6 +60,14 @@ func (e *env) shards() ([]string, error) {
 	return filepath.Glob(filepath.Join(dir, "nq-train-*.jsonl.gz"))
 }
 
+func (e *env) firstShard() (string, error) {
+	files, err := e.shards()
+	if err != nil {
+		return "", err
+	}
+	return files[0], nil
+}
+
 // makeCorpus writes the generated corpus and what the peers need beside it.
 func makeCorpus(args []string) (sample, error) {
 	dir := args[0]

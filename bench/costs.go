@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // The full data: what pipelines.hcl downloads.
@@ -22,56 +23,38 @@ type stage struct {
 	full   float64 // compressed GB of the full data
 	files  int     // that can be worked on at once
 	single bool    // one thread: only its own seconds count
-	argv   func(e *env) (command []string, file string, err error)
-}
-
-func onFile(name, piece string, more ...string) func(*env) ([]string, string, error) {
-	return func(e *env) ([]string, string, error) {
-		dir, err := e.corpus()
-		file := filepath.Join(dir, name)
-		args := []string{}
-		for _, m := range more {
-			if m == wantedFile {
-				continue
-			}
-			args = append(args, m)
-		}
-		args = append(args, file)
-		if len(more) > 0 && more[len(more)-1] == wantedFile {
-			args = append(args, filepath.Join(dir, wantedFile))
-		}
-		return ours(piece, args...), file, err
-	}
+	piece  string
+	args   []string // options, then files of the corpus, the first of which costs
 }
 
 // reportCosts prints what each stage costs and what the full data would take. NQ's
 // stages are measured on real pages, the dump's on the generated one.
 func reportCosts(e *env) error {
 	stages := []stage{
-		{"gunzip, NQ", fullGB, fullShards, false, onFile(realFile, "gunzip")},
-		{"extract", fullGB, fullShards, false, onFile(realFile, "nq-extract")},
-		{"read records", fullGB, fullRecords, true, onFile(realFile, "read-records")},
-		{"simplified", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=simplified")},
-		{"simplenorm", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=simplenorm")},
-		{"ncinorm", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=ncinorm")},
-		{"htmlnorm", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=htmlnorm")},
-		{"gunzip, dump", dumpGB, 1, false, onFile(stubFile, "gunzip")},
-		{"stub scan", dumpGB, 1, false, onFile(stubFile, "stub-scan", wantedFile)},
+		{"gunzip, NQ", fullGB, fullShards, false, "gunzip", []string{realFile}},
+		{"extract", fullGB, fullShards, false, "nq-extract", []string{realFile}},
+		{"read records", fullGB, fullRecords, true, "read-records", []string{realFile}},
+		{"simplified", fullGB, fullRecords, true, "serialize", []string{"-form=simplified", realFile}},
+		{"simplenorm", fullGB, fullRecords, true, "serialize", []string{"-form=simplenorm", realFile}},
+		{"ncinorm", fullGB, fullRecords, true, "serialize", []string{"-form=ncinorm", realFile}},
+		{"htmlnorm", fullGB, fullRecords, true, "serialize", []string{"-form=htmlnorm", realFile}},
+		{"gunzip, dump", dumpGB, 1, false, "gunzip", []string{stubFile}},
+		{"stub scan", dumpGB, 1, false, "stub-scan", []string{stubFile, wantedFile}},
 	}
 	fmt.Printf("%s, %d processors, load %s\n", processor(), runtime.NumCPU(), load())
 	fmt.Printf("%-14s %9s %12s %12s %12s | full data on 2, 16, 64 cores, minutes\n", "stage", "MB/s", "s/GB text", "CPU s/GB", "CPU s/GB gz")
 	for _, st := range stages {
-		command, file, err := st.argv(e)
+		args, err := e.inCorpus(st.args)
 		if err != nil {
 			return err
 		}
-		info, err := os.Stat(file)
+		info, err := os.Stat(args[slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })])
 		if err != nil {
 			return err
 		}
 		var wall, cpu, text []float64
 		for range e.pairs {
-			s, err := start(e, command)
+			s, err := start(e, ours(st.piece, args...))
 			if err != nil {
 				return err
 			}

@@ -24,13 +24,7 @@ var htmlLines = []line{
 		name: "htmlnorm_vs_python", target: 10, value: throughput,
 		doc:  "HtmlNorm of records in memory, one thread, against the same rules with BeautifulSoup and lxml; the texts are equal",
 		ours: onFirstShard("serialize", "-limit="+strconv.Itoa(htmlRecords)),
-		peer: side{command: func(e *env) ([]string, error) {
-			files, err := e.shards()
-			if err != nil {
-				return nil, err
-			}
-			return e.python("htmlnorm", "htmlnorm.py", files[0], "--limit", strconv.Itoa(htmlRecords))
-		}},
+		peer: scriptOn("htmlnorm", "htmlnorm.py", (*env).firstShard, "--limit", strconv.Itoa(htmlRecords)),
 	},
 }
 

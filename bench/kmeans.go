@@ -26,11 +26,8 @@ const (
 
 var kmeansLines = []line{{
 	name: "kmeans_vs_sklearn", target: 0.5, value: perUnit,
-	doc: "one Lloyd iteration on 20,000 x 512 vectors, k=10, same start, 2 threads, against scikit-learn 1.5.1",
-	ours: side{command: func(e *env) ([]string, error) {
-		name, err := e.vectors()
-		return ours("kmeans", name), err
-	}},
+	doc:  "one Lloyd iteration on 20,000 x 512 vectors, k=10, same start, 2 threads, against scikit-learn 1.5.1",
+	ours: madeBy("kmeans", (*env).vectors),
 	peer: side{command: func(e *env) ([]string, error) {
 		name, err := e.vectors()
 		if err != nil {

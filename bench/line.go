@@ -53,6 +53,25 @@ type side struct {
 	bound   float64
 }
 
+// madeBy is our side: a piece whose first argument is what made makes.
+func madeBy(piece string, made func(*env) (string, error), more ...string) side {
+	return side{command: func(e *env) ([]string, error) {
+		path, err := made(e)
+		return ours(piece, append([]string{path}, more...)...), err
+	}}
+}
+
+// scriptOn is a peer's side: a script of a group whose first argument is what made makes.
+func scriptOn(group, script string, made func(*env) (string, error), more ...string) side {
+	return side{command: func(e *env) ([]string, error) {
+		path, err := made(e)
+		if err != nil {
+			return nil, err
+		}
+		return e.python(group, script, append([]string{path}, more...)...)
+	}}
+}
+
 // line is one comparison; without a target it has no floor. unlike says that the two sides do different work on
 // purpose, so that Check need not agree; once, that what is measured is not a time,
 // so that one pair says enough; asked, that it takes long and is measured only

@@ -91,11 +91,5 @@ func workOn(script, piece string, args ...string) side {
 
 // peerOn is the peer's side, with those weights.
 func peerOn(weights, script string, args ...string) side {
-	return side{command: func(e *env) ([]string, error) {
-		folder, err := e.weights(weights)
-		if err != nil {
-			return nil, err
-		}
-		return e.python("models", script, append([]string{folder}, args...)...)
-	}}
+	return scriptOn("models", script, func(e *env) (string, error) { return e.weights(weights) }, args...)
 }

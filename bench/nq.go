@@ -49,11 +49,8 @@ func onShards(piece string) side {
 
 func onFirstShard(piece, option string) side {
 	return side{command: func(e *env) ([]string, error) {
-		files, err := e.shards()
-		if err != nil {
-			return nil, err
-		}
-		return ours(piece, option, files[0]), nil
+		file, err := e.firstShard()
+		return ours(piece, option, file), err
 	}}
 }
 

@@ -32,19 +32,10 @@ var scoreLines = []line{
 	},
 }
 
-var scoredRun = side{command: func(e *env) ([]string, error) {
-	dir, err := scoreFiles(e)
-	return ours("score", dir), err
-}}
+var scoredRun = madeBy("score", scoreFiles)
 
 func scorePeer(reader string) side {
-	return side{command: func(e *env) ([]string, error) {
-		dir, err := scoreFiles(e)
-		if err != nil {
-			return nil, err
-		}
-		return e.python("score", "score.py", dir, reader, strings.Join(scoreMeasures, ","))
-	}}
+	return scriptOn("score", "score.py", scoreFiles, reader, strings.Join(scoreMeasures, ","))
 }
 
 func scoreFiles(e *env) (string, error) {

@@ -38,10 +38,7 @@ var startLines = []line{
 
 // redsiStarts is a piece that starts redsi with these arguments.
 func redsiStarts(piece string, args ...string) side {
-	return side{command: func(e *env) ([]string, error) {
-		program, err := e.redsi()
-		return ours(piece, append([]string{program}, args...)...), err
-	}}
+	return madeBy(piece, (*env).redsi, args...)
 }
 
 // waitingWorker is a worker with the results of what the training of run_train.hcl reads.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -205,13 +204,7 @@ const shortText = 200
 
 // Code is the beginning of a text as Markdown shows it as it is, also within a table.
 func Code(text string, most int) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if len(text) > most {
-		for !utf8.RuneStart(text[most]) {
-			most--
-		}
-		text = text[:most] + "…"
-	}
+	text = cut(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "), most)
 	if text == "" {
 		return "–"
 	}

@@ -1,6 +1,9 @@
 package workflows
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+)
 
 // progress is what a run knows of its steps and which of them can start: each
 // change costs what hangs on the step, not a look at all steps.
@@ -14,9 +17,7 @@ type progress struct {
 	parked []int   // taken from ready, no room for them yet
 	held   []bool  // handed out; its outcome will be reported
 
-	awaiting map[int][]int // pending steps that await a step
-	undone   map[int]int   // what a pending step awaits and is not there
-	decided  int           // pending steps that await nothing more
+	pending []int // steps that await others' results
 
 	changes int // made so far
 	at      []int
@@ -24,17 +25,15 @@ type progress struct {
 
 func newProgress(heads []Head) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
-		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads)),
-		awaiting: map[int][]int{}, undone: map[int]int{}}
+		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
 	for i, h := range heads {
 		p.steps[i] = StepState{Index: i, Address: h.Address, Status: Waiting}
 		p.open[i] = len(h.Deps)
 		for _, d := range h.Deps {
 			p.users[d] = append(p.users[d], i)
 		}
-		for _, d := range h.Awaits {
-			p.awaiting[d] = append(p.awaiting[d], i)
-			p.undone[i]++
+		if len(h.Awaits) > 0 {
+			p.pending = append(p.pending, i)
 		}
 		p.touch(i)
 	}
@@ -56,20 +55,12 @@ func (p *progress) startable(i int) bool {
 
 // isDecided reports whether a pending step awaits nothing more.
 func (p *progress) isDecided(i int) bool {
-	return len(p.heads[i].Awaits) > 0 && p.undone[i] == 0 && p.steps[i].Status == Waiting
+	missing := func(d int) bool { return !done(p.steps[d].Status) }
+	return p.steps[i].Status == Waiting && !slices.ContainsFunc(p.heads[i].Awaits, missing)
 }
 
-// settleAwaited notes that a result which pending steps await is there, or is not any more.
-func (p *progress) settleAwaited(i, by int) {
-	for _, u := range p.awaiting[i] {
-		if p.isDecided(u) {
-			p.decided--
-		}
-		if p.undone[u] += by; p.isDecided(u) {
-			p.decided++
-		}
-	}
-}
+// hasDecided reports whether any is.
+func (p *progress) hasDecided() bool { return slices.ContainsFunc(p.pending, p.isDecided) }
 
 func (p *progress) offer(i int) {
 	if p.startable(i) && !p.queue[i] {
@@ -90,13 +81,7 @@ func (p *progress) release(i int) {
 // them start, a failure skips them.
 func (p *progress) set(i int, to Status) {
 	was := p.steps[i].Status
-	if p.isDecided(i) {
-		p.decided--
-	}
 	p.steps[i].Status = to
-	if p.isDecided(i) {
-		p.decided++
-	}
 	p.touch(i)
 	switch {
 	case done(to) && !done(was):
@@ -104,12 +89,10 @@ func (p *progress) set(i int, to Status) {
 			p.open[u]--
 			p.offer(u)
 		}
-		p.settleAwaited(i, -1)
 	case done(was) && !done(to):
 		for _, u := range p.users[i] {
 			p.open[u]++
 		}
-		p.settleAwaited(i, 1)
 	}
 	switch to {
 	case Waiting:
@@ -129,9 +112,6 @@ func (p *progress) skip(lost int, why string) {
 		next = next[:len(next)-1]
 		for _, u := range p.users[i] {
 			if p.steps[u].Status == Waiting {
-				if p.isDecided(u) {
-					p.decided--
-				}
 				p.steps[u].Status, p.steps[u].Error = Skipped, why
 				p.touch(u)
 				next = append(next, u)

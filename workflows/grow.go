@@ -27,19 +27,18 @@ type GrowRequest struct {
 	Lock    string           `json:"lock,omitempty"`
 }
 
-// Grown is that plan's skeleton. Wrong says why there is none: what the steps have made
+// Grown is that plan. Wrong says why there is none: what the steps have made
 // does not fit the pipeline.
 type Grown struct {
-	Plan  artifacts.Digest `json:"plan"`
-	Steps Pages[Head]      `json:"steps"`
-	Hits  Pages[DoneStep]  `json:"hits"`
-	Wrong string           `json:"wrong,omitempty"`
+	Plan artifacts.Digest `json:"plan"`
+	LongPlan
+	Wrong string `json:"wrong,omitempty"`
 }
 
 // mayGrow reports whether a pending step can become known, and the plan is not made too
 // often.
 func (r *run) mayGrow(ctx workflow.Context) bool {
-	return r.decided > 0 && !r.stop && !workflow.Now(ctx).Before(r.growNext)
+	return !r.stop && !workflow.Now(ctx).Before(r.growNext) && r.hasDecided()
 }
 
 // grow makes the plan again and goes on with it.
@@ -55,24 +54,20 @@ func (r *run) grow(ctx workflow.Context) error {
 	r.growNext = now.Add(growRest * now.Sub(began).Truncate(time.Millisecond))
 	r.changed = true
 	if g.Wrong != "" {
-		for i := range r.heads {
+		for _, i := range r.pending {
 			if r.isDecided(i) {
 				r.fail(i, g.Wrong)
 			}
 		}
 		return nil
 	}
-	heads, err := unstash(ctx, g.Steps)
-	if err != nil {
-		return err
-	}
-	hits, err := unstash(ctx, g.Hits)
+	heads, hits, err := g.LongPlan.unstash(ctx)
 	if err != nil {
 		return err
 	}
 	r.adopt(heads, hits)
 	r.loaded.Plan = g.Plan
-	for i := range r.heads {
+	for _, i := range r.pending {
 		if r.isDecided(i) { // what it awaits has a result that cannot be read
 			r.runAgain(i, r.heads[i].Awaits)
 		}

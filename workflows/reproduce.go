@@ -106,10 +106,7 @@ func (r *run) load(ctx workflow.Context) error {
 	heads, hits := r.loaded.Steps, r.loaded.Hits
 	if long := r.loaded.Long; long != nil {
 		var err error
-		if heads, err = unstash(ctx, long.Steps); err != nil {
-			return err
-		}
-		if hits, err = unstash(ctx, long.Hits); err != nil {
+		if heads, hits, err = long.unstash(ctx); err != nil {
 			return err
 		}
 	}
@@ -171,7 +168,7 @@ func (r *run) walk(ctx workflow.Context) error {
 			}
 		}
 		if r.flying == 0 {
-			if r.decided > 0 && !r.stop && ctx.Err() == nil {
+			if !r.stop && ctx.Err() == nil && r.hasDecided() {
 				r.growNext = time.Time{}
 				continue
 			}
@@ -191,7 +188,7 @@ func (r *run) walk(ctx workflow.Context) error {
 			}
 			continue
 		}
-		if rest := r.growNext.Sub(workflow.Now(ctx)); r.decided > 0 && !r.stop && rest > 0 {
+		if rest := r.growNext.Sub(workflow.Now(ctx)); !r.stop && rest > 0 && r.hasDecided() {
 			_, _ = workflow.AwaitWithTimeout(ctx, rest, func() bool { return r.changed })
 			continue
 		}

@@ -44,15 +44,18 @@ const unbounded = 30 * 24 * time.Hour
 // Short is a text that the server takes as a summary: it refuses the whole command
 // if that is longer than 400 bytes.
 func Short(text string) string {
-	const most = 200
-	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= most {
+	return cut(strings.ToValidUTF8(text, "\uFFFD"), 200)
+}
+
+// cut is the beginning of a text of more bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	cut := most
-	for !utf8.RuneStart(text[cut]) {
-		cut--
+	for !utf8.RuneStart(text[most]) {
+		most--
 	}
-	return text[:cut] + "…"
+	return text[:most] + "…"
 }
 
 // queueName maps a step's queue to a task queue.

@@ -78,11 +78,11 @@ func stepOf(v cty.Value) (string, bool) {
 
 // leavesOf are those of a step that is made: what its configuration names, or what lies
 // where a source block says.
-func (s *session) leavesOf(of Step, spec *step.Spec) leaves {
+func (s *session) leavesOf(t step.Task, at Pos, spec *step.Spec) leaves {
 	return func(output string) ([]string, bool) {
-		path, ignore, ok := SourceOf(of.Task, of.Pos)
+		path, ignore, ok := SourceOf(t, at)
 		if !ok {
-			return spec.Leaves(of.Task, output)
+			return spec.Leaves(t, output)
 		}
 		id := path
 		if !ignore {
@@ -255,13 +255,10 @@ func pickParts(tr hcl.Traversal, first int) {
 	}
 }
 
-// partIndex is the index that a part of a reference is.
-func partIndex(t hcl.Traverser) (hcl.TraverseIndex, bool) {
-	switch t := t.(type) {
-	case hcl.TraverseIndex:
-		return t, true
-	case picked:
-		return t.TraverseIndex, true
+// written is a part of a reference as the library has it.
+func written(t hcl.Traverser) hcl.Traverser {
+	if p, ok := t.(picked); ok {
+		return p.TraverseIndex
 	}
-	return hcl.TraverseIndex{}, false
+	return t
 }

@@ -5,18 +5,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
-// pend makes one step stand for all of a block: which there are is not known yet.
-func (l *loader) pend(n *node, own *awaited) {
+// pend makes one step stand for all of a block: which there are is not known yet. What is wrong
+// with each of them, whichever they are, is reported.
+func (l *loader) pend(n *node, own *awaited, ctx *hcl.EvalContext) {
 	b := n.block
-	s := Step{Address: l.qualified(n.name) + AnyInstance, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name,
-		Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places()}
-	s.Task.Kind = b.kind
-	l.steps[n] = []Step{own.pending(s, nil)}
-	n.awaits = own.clone()
-	n.awaits.behind(s.Address)
+	each := instance{address: l.qualified(n.name) + AnyInstance, ctx: ctx.NewChild(), undecided: true}
+	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
+	l.now = awaiting(own) // what one of them awaits is for it to say
+	l.step(b, &each)
+	l.now = own
+	s := own.pending(l.stepOf(b, each.address), nil)
+	l.steps[n] = []Step{s}
+	n.awaits = awaiting(own)
+	n.awaits.on[s.Address] = true
 }
 
 // qualified is a name with the module that it is in.
@@ -59,42 +64,33 @@ func (l *loader) chain(n *node, instances []instance) cty.Value {
 
 // noCircle reports instances that refer to each other in a circle.
 func (l *loader) noCircle(n *node) {
-	steps := l.steps[n]
-	index := make(map[string]int, len(steps))
-	for i, s := range steps {
-		index[s.Address] = i
+	var nodes []*node
+	byAddress := map[string]*node{}
+	for _, s := range l.steps[n] {
+		nodes = append(nodes, &node{name: s.Address})
+		byAddress[s.Address] = nodes[len(nodes)-1]
 	}
-	open, readers := make([]int, len(steps)), make([][]int, len(steps))
-	var free []int // those that read none that is not free
-	for i, s := range steps {
+	for i, s := range l.steps[n] {
 		refs, _ := s.Task.Refs() // of a task that was made here
 		for _, ref := range refs {
-			if j, ok := index[ref.Step]; ok {
-				readers[j] = append(readers[j], i)
-				open[i]++
-			}
-		}
-		if open[i] == 0 {
-			free = append(free, i)
-		}
-	}
-	for k := 0; k < len(free); k++ {
-		for _, i := range readers[free[k]] {
-			if open[i]--; open[i] == 0 {
-				free = append(free, i)
+			if to := byAddress[ref.Step]; to != nil {
+				nodes[i].deps = append(nodes[i].deps, edge{to: to})
 			}
 		}
 	}
-	if len(free) == len(steps) {
+	var names []string
+	for _, group := range groups(nodes) {
+		for _, inst := range group {
+			if len(group) > 1 || refersTo(inst, inst) {
+				names = append(names, inst.name)
+			}
+		}
+	}
+	if len(names) == 0 {
 		return
 	}
+	slices.Sort(names)
 	const most = 5
-	var names []string
-	for i, s := range steps {
-		if open[i] > 0 {
-			names = append(names, s.Address)
-		}
-	}
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}

@@ -168,21 +168,18 @@ func (r *checkReader) field(a *hclsyntax.Attribute, field, owner string, spec *s
 	if spec == nil || !found {
 		return
 	}
-	var names []string
-	for _, o := range spec.Outputs {
-		names = append(names, o.Name)
-		if o.Name != output {
-			continue
+	switch o, ok := spec.Output(output); {
+	case !ok:
+		var names []string
+		for _, o := range spec.Outputs {
+			names = append(names, o.Name)
 		}
-		switch {
-		case o.Tree:
-			r.wrong(a.Expr.Range(), "Output %q is many files; a check reads one.", output)
-		case o.Fields != nil:
-			if _, err := o.Fields.At(path); err != nil {
-				r.wrong(a.Expr.Range(), "Field %q of output %q %v.", path, output, err)
-			}
+		r.wrong(a.Expr.Range(), "%s has no output %q. %s", owner, output, suggest(output, names, "output"))
+	case o.Tree:
+		r.wrong(a.Expr.Range(), "Output %q is many files; a check reads one.", output)
+	case o.Fields != nil:
+		if _, err := o.Fields.At(path); err != nil {
+			r.wrong(a.Expr.Range(), "Field %q of output %q %v.", path, output, err)
 		}
-		return
 	}
-	r.wrong(a.Expr.Range(), "%s has no output %q. %s", owner, output, suggest(output, names, "output"))
 }

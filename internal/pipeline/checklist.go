@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -47,15 +48,9 @@ var assetBlocks = []string{"dataset", "model"}
 
 // declareChecklist reads the checklist block, whose attributes are constants.
 func (l *loader) declareChecklist(b *hclsyntax.Block) {
-	if !l.labels(b) {
+	if !l.single(b) {
 		return
 	}
-	if l.checklistAt != nil {
-		l.twice("checklist", header(b), *l.checklistAt)
-		return
-	}
-	at := header(b)
-	l.checklistAt = &at
 	c := &l.checklist
 	c.Answers = map[string]map[string]Said{}
 	known := []attribute{
@@ -63,7 +58,7 @@ func (l *loader) declareChecklist(b *hclsyntax.Block) {
 			l.eachSaid(a, func(name string, s Said, _ hcl.Range) { c.Search = append(c.Search, Bound{name, s}) })
 		}},
 		{"selection", func(a *hclsyntax.Attribute) {
-			if v, ok := l.said(a, cty.String, "A selection is a string."); ok {
+			if v, ok := l.said(a, cty.String, checklistValue, "A selection is a string."); ok {
 				c.Selection = Said{v.AsString(), posOf(a.NameRange)}
 			}
 		}},
@@ -113,13 +108,13 @@ func (l *loader) asset(b *hclsyntax.Block) Asset {
 	const wrong = "license, url and about are strings; languages is a list of strings."
 	text := func(to *string) func(*hclsyntax.Attribute) {
 		return func(a *hclsyntax.Attribute) {
-			if v, ok := l.said(a, cty.String, wrong); ok {
+			if v, ok := l.said(a, cty.String, checklistValue, wrong); ok {
 				*to = v.AsString()
 			}
 		}
 	}
 	l.attributes(b, owner, attribute{"about", text(&x.About)}, attribute{"languages", func(a *hclsyntax.Attribute) {
-		if v, ok := l.said(a, cty.List(cty.String), wrong); ok {
+		if v, ok := l.said(a, cty.List(cty.String), checklistValue, wrong); ok {
 			for _, e := range v.AsValueSlice() {
 				x.Languages = append(x.Languages, e.AsString())
 			}
@@ -128,9 +123,11 @@ func (l *loader) asset(b *hclsyntax.Block) Asset {
 	return x
 }
 
+const checklistValue = "A value of a checklist"
+
 // said is the constant value of an attribute, without nulls; what is wrong with it is reported.
-func (l *loader) said(a *hclsyntax.Attribute, want cty.Type, wrong string) (cty.Value, bool) {
-	if !l.constant(a.Expr, "A value of a checklist") {
+func (l *loader) said(a *hclsyntax.Attribute, want cty.Type, what, wrong string) (cty.Value, bool) {
+	if !l.constant(a.Expr, what) {
 		return cty.NilVal, false
 	}
 	v := l.value(a.Expr, nil, nil)
@@ -138,14 +135,15 @@ func (l *loader) said(a *hclsyntax.Attribute, want cty.Type, wrong string) (cty.
 		return cty.NilVal, false // reported
 	}
 	v, err := convert.Convert(v, want)
-	null := err == nil && v.IsNull()
-	if err == nil && !null && v.CanIterateElements() {
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
-			null = null || e.IsNull()
-		}
+	if err == nil {
+		err = cty.Walk(v, func(_ cty.Path, e cty.Value) (bool, error) {
+			if e.IsNull() {
+				return false, errors.New("it is null")
+			}
+			return true, nil
+		})
 	}
-	if err != nil || null {
+	if err != nil {
 		l.diags.error(a.Expr.Range(), "Wrong type", wrong)
 		return cty.NilVal, false
 	}
@@ -154,23 +152,18 @@ func (l *loader) said(a *hclsyntax.Attribute, want cty.Type, wrong string) (cty.
 
 // eachSaid calls use with each text of a map, in the order of their names, with its place.
 func (l *loader) eachSaid(a *hclsyntax.Attribute, use func(name string, s Said, at hcl.Range)) {
-	v, ok := l.said(a, cty.Map(cty.String), fmt.Sprintf("%s is a map from names to strings: { NAME = \"…\" }.", a.Name))
+	v, ok := l.said(a, cty.Map(cty.String), checklistValue, fmt.Sprintf("%s is a map from names to strings: { NAME = \"…\" }.", a.Name))
 	if !ok {
 		return
 	}
-	at := map[string]hcl.Range{}
-	if o, ok := a.Expr.(*hclsyntax.ObjectConsExpr); ok {
-		for _, item := range o.Items {
-			if k, ds := item.KeyExpr.Value(nil); !ds.HasErrors() && k.Type() == cty.String && k.IsKnown() && !k.IsNull() {
-				at[k.AsString()] = item.KeyExpr.Range()
-			}
-		}
-	}
+	o, written := a.Expr.(*hclsyntax.ObjectConsExpr)
 	texts := v.AsValueMap()
 	for _, name := range sortedKeys(texts) {
-		rng, ok := at[name]
-		if !ok {
-			rng = a.NameRange
+		rng := a.NameRange
+		if written {
+			if item, ok := itemOf(o, nil, name); ok {
+				rng = item.KeyExpr.Range()
+			}
 		}
 		use(name, Said{texts[name].AsString(), posOf(rng)}, rng)
 	}

@@ -101,9 +101,6 @@ func (l *loader) cellsOf(n *node) cty.Value {
 			cells[name] = cty.StringVal(s.Address + ":" + name)
 			known[s.Address+":"+name] = true
 		}
-		if l.cellNames == nil {
-			l.cellNames = map[string]map[string]bool{}
-		}
 		l.cellNames[s.Address] = known
 		instances[s.Key] = cty.ObjectVal(cells)
 	}

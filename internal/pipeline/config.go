@@ -63,10 +63,7 @@ func (c *config) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 	object := blockObject(a)
 	label := labelOf(object)
 	var list []any
-	for _, inner := range b.Blocks {
-		if inner.Type != a.Name {
-			continue
-		}
+	for _, inner := range blocksOf(b, a.Name) {
 		if a.Type.Kind != step.List && len(list) > 0 {
 			c.fail(at, inner.TypeRange, "Block written twice", fmt.Sprintf("%s has one block %s.", c.inst.address, a.Name))
 			return broken{}
@@ -151,8 +148,7 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 			elem = *t.Elem
 		}
 		list := make([]any, 0, v.LengthInt())
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
+		for _, e := range v.Elements() {
 			list = append(list, c.tree(e, elem, accepts, append(at[:len(at):len(at)], len(list))))
 		}
 		return list
@@ -161,19 +157,12 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 }
 
 func (c *config) object(v cty.Value, t step.Type, accepts string, at []any) any {
-	fields := map[string]*step.Attr{}
-	if t.Kind == step.Object {
-		for i := range t.Attrs {
-			fields[t.Attrs[i].Name] = &t.Attrs[i]
-		}
-	}
 	tree := make(map[string]any, v.LengthInt())
-	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element()
+	for k, e := range v.Elements() {
 		name := k.AsString()
 		var et step.Type
 		ea, p := accepts, append(at[:len(at):len(at)], key(name))
-		switch f := fields[name]; {
+		switch f := attrOf(t.Attrs, name); {
 		case f != nil:
 			et, ea, p = f.Type, f.Accepts, append(at[:len(at):len(at)], name)
 		case t.Kind == step.Object:
@@ -196,12 +185,5 @@ func typeName(t string) string {
 }
 
 func outputNames(v cty.Value, address string) string {
-	s := ""
-	for i, name := range sortedKeys(v.Type().AttributeTypes()) {
-		if i > 0 {
-			s += ", "
-		}
-		s += address + "." + name
-	}
-	return s
+	return address + "." + strings.Join(sortedKeys(v.Type().AttributeTypes()), ", "+address+".")
 }

@@ -2,7 +2,8 @@ package pipeline
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -19,6 +20,9 @@ const (
 	FigureKind = "render_figure"
 	ClaimKind  = "claim"
 )
+
+// BlockKinds are those kinds, by the block's type.
+var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
 var blockTypes = []string{"variable", "locals", "source", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
 
@@ -75,17 +79,17 @@ func (l *loader) declare() {
 			case "variable":
 				l.declareVariable(blk)
 			case "locals":
-				l.declareLocals(b, blk)
+				l.declareLocals(blk)
 			case "source", "step", "table", "figure", "claim":
-				l.declareBlock(b, blk)
+				l.declareBlock(blk)
 			case "module":
-				l.declareModule(b, blk)
+				l.declareModule(blk)
 			case "output":
-				l.declareOutput(b, blk)
+				l.declareOutput(blk)
 			case "paper":
 				l.declarePaper(blk)
 			case "publish":
-				l.declarePublish(b, blk)
+				l.declarePublish(blk)
 			case "results":
 				l.declareResults(blk)
 			case "checklist":
@@ -125,23 +129,43 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 // header is the range of a block's type and labels.
 func header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
 
-func (l *loader) declareLocals(src *body, b *hclsyntax.Block) {
+// add declares a node, unless there is one of its name, which is reported.
+func (l *loader) add(n *node) bool {
+	if old := l.byName[n.name]; old != nil {
+		l.twice(n.name, n.rng, old.rng)
+		return false
+	}
+	n.dir, n.value = folder(n.rng.Filename), cty.DynamicVal
+	l.byName[n.name] = n
+	return true
+}
+
+// single notes a block without labels of which a pipeline has one; another one is reported.
+func (l *loader) single(b *hclsyntax.Block) bool {
+	if !l.labels(b) {
+		return false
+	}
+	if first := l.singles[b.Type]; first != nil {
+		l.twice(b.Type, header(b), header(first))
+		return false
+	}
+	l.singles[b.Type] = b
+	return true
+}
+
+func (l *loader) declareLocals(b *hclsyntax.Block) {
 	l.labels(b)
 	for _, inner := range b.Body.Blocks {
 		l.diags.error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
 	for _, a := range sortedAttributes(b.Body) {
-		n := &node{name: "local." + a.Name, dir: folder(src.name), rng: a.NameRange, value: cty.DynamicVal, expr: a.Expr}
-		if old := l.locals[a.Name]; old != nil {
-			l.twice(n.name, n.rng, old.rng)
-			continue
+		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); l.add(n) {
+			l.nodes = append(l.nodes, n)
 		}
-		l.locals[a.Name] = n
-		l.nodes = append(l.nodes, n)
 	}
 }
 
-func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
+func (l *loader) declareBlock(hb *hclsyntax.Block) {
 	b := &block{Block: hb, typ: hb.Type}
 	var kindRange hcl.Range
 	switch hb.Type {
@@ -159,20 +183,12 @@ func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
 		if !l.labels(hb, "NAME") {
 			return
 		}
-		b.kind, b.name, kindRange = TableKind, hb.Labels[0], hb.TypeRange
-		switch hb.Type {
-		case "figure":
-			b.kind = FigureKind
-		case "source":
-			b.kind = SourceKind
-		}
+		b.kind, b.name, kindRange = BlockKinds[hb.Type], hb.Labels[0], hb.TypeRange
 	}
-	n := &node{name: b.address(), dir: folder(src.name), rng: header(hb), value: cty.DynamicVal, block: b}
-	if old := l.byBlock[n.name]; old != nil {
-		l.twice(n.name, n.rng, old.rng)
+	n := &node{name: b.address(), rng: header(hb), block: b}
+	if !l.add(n) {
 		return
 	}
-	l.byBlock[n.name] = n
 	l.nodes = append(l.nodes, n)
 	l.blocks = append(l.blocks, n)
 	b.spec = l.kind(b, kindRange)
@@ -189,7 +205,7 @@ func (b *block) address() string {
 
 func (l *loader) twice(name string, rng, first hcl.Range) {
 	l.diags.error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
-		related{first, "declared here first"})
+		Place{first, "declared here first"})
 }
 
 // kind looks up a block's kind and reports one that cannot be used so.
@@ -203,7 +219,7 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 				names = append(names, k.Name)
 			}
 		}
-		sort.Strings(names)
+		slices.Sort(names)
 		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, suggest(b.kind, names, "kind"))
 		if b.typ != "step" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
@@ -211,16 +227,11 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		l.diags.error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && b.typ == "step":
-		typ := "table"
-		switch b.kind {
-		case FigureKind:
-			typ = "figure"
-		case ClaimKind:
-			typ = "claim"
-		case SourceKind:
-			typ = "source"
+		for typ, kind := range BlockKinds {
+			if kind == b.kind {
+				l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
+			}
 		}
-		l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 		return nil
 	}
 	return s
@@ -228,10 +239,5 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 
 // sortedAttributes returns a body's attributes in the order of the source.
 func sortedAttributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	as := make([]*hclsyntax.Attribute, 0, len(b.Attributes))
-	for _, a := range b.Attributes {
-		as = append(as, a)
-	}
-	sort.Slice(as, func(i, j int) bool { return as[i].SrcRange.Start.Byte < as[j].SrcRange.Start.Byte })
-	return as
+	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return bySource(x.SrcRange, y.SrcRange) })
 }

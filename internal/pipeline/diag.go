@@ -1,11 +1,11 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -19,12 +19,6 @@ import (
 type Diagnostics struct {
 	List    hcl.Diagnostics
 	sources map[string][]byte // what the excerpts are taken from
-}
-
-// related is a further place that a diagnostic shows.
-type related struct {
-	rng  hcl.Range
-	text string
 }
 
 // HasErrors reports whether any diagnostic is an error.
@@ -112,8 +106,8 @@ func (ds Diagnostics) MarshalJSON() ([]byte, error) {
 	for _, d := range ds.List {
 		e := entry{Severity: severity(d), Summary: d.Summary, Detail: d.Detail,
 			place: at(d.Subject.Filename, d.Subject.Start), End: at(d.Subject.Filename, d.Subject.End)}
-		for _, r := range alsoAt(d) {
-			e.Related = append(e.Related, also{at(r.rng.Filename, r.rng.Start), r.text})
+		for _, r := range Related(d) {
+			e.Related = append(e.Related, also{at(r.Range.Filename, r.Range.Start), r.Text})
 		}
 		list = append(list, e)
 	}
@@ -127,18 +121,13 @@ func severity(d *hcl.Diagnostic) string {
 	return "warning"
 }
 
-func alsoAt(d *hcl.Diagnostic) []related {
-	r, _ := d.Extra.([]related)
-	return r
-}
-
 // collector gathers diagnostics. Those that say the same of the same place, as
 // the instances of one block or the elements of one for expression do, become one.
 type collector struct {
 	list    hcl.Diagnostics
 	at      map[string]int // what makes a diagnostic the same as another -> index
 	more    map[int]*repeated
-	within  []related // the modules that are being loaded, innermost first
+	within  []Place // the modules that are being loaded, innermost first
 	sources map[string][]byte
 }
 
@@ -154,7 +143,7 @@ func newCollector(sources map[string][]byte) *collector {
 
 func (c *collector) failed() bool { return c.list.HasErrors() }
 
-func (c *collector) error(rng hcl.Range, summary, detail string, also ...related) {
+func (c *collector) error(rng hcl.Range, summary, detail string, also ...Place) {
 	c.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng, Extra: also}, nil, detail)
 }
 
@@ -193,7 +182,7 @@ func (c *collector) add(d *hcl.Diagnostic, inst *instance, about string) {
 	d.Detail = brief(d.Detail)
 	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)
 	if len(c.within) > 0 {
-		d.Extra = append(slices.Clip(alsoAt(d)), c.within...)
+		d.Extra = append(slices.Clip(Related(d)), c.within...)
 	}
 	i, again := c.at[id]
 	switch {
@@ -231,14 +220,13 @@ func (c *collector) done() Diagnostics {
 		c.list[i] = &d
 	}
 	c.more = nil
-	sort.SliceStable(c.list, func(i, j int) bool {
-		a, b := c.list[i].Subject, c.list[j].Subject
-		if a.Filename != b.Filename {
-			return a.Filename < b.Filename
-		}
-		return a.Start.Byte < b.Start.Byte
-	})
+	slices.SortStableFunc(c.list, func(a, b *hcl.Diagnostic) int { return bySource(*a.Subject, *b.Subject) })
 	return Diagnostics{c.list, c.sources}
+}
+
+// bySource compares places: by file, then from its top.
+func bySource(a, b hcl.Range) int {
+	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Start.Byte-b.Start.Byte)
 }
 
 // Nearest returns the candidate that a mistyped name most likely meant, "" if

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -38,8 +39,7 @@ func (l *loader) evaluate(n *node) {
 
 // inherits is what the value of a node waits for because what it refers to does.
 func (l *loader) inherits(n *node) *awaited {
-	own := &awaited{}
-	own.add(l.inherited)
+	own := awaiting(l.inherited)
 	for _, e := range n.deps {
 		own.add(e.to.awaits)
 		if e.to.block != nil && e.bare && e.to.undecided && (n.block == nil || n.block.when == nil) {
@@ -54,7 +54,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	instances, ok := l.instances(b.forEach, ctx)
 	switch {
 	case !ok && own.any() && b.spec != nil:
-		l.pend(n, own)
+		l.pend(n, own, ctx)
 		return
 	case ok && own.made && len(instances) == 0 && !b.allowEmpty:
 		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
@@ -79,7 +79,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	values := map[string]cty.Value{}    // of what something refers to
 	for i := range instances {
 		inst := &instances[i]
-		l.now = own.clone()
+		l.now = awaiting(own) // as its block's references do
 		l.place(inst, n, ctx)
 		if !l.runs(n, inst) {
 			inst.ctx = nil
@@ -92,7 +92,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 				own.add(l.now)
 			}
 			if n.read && !s.Pending() {
-				outputs, names = b.spec.Declared(s.Task), l.leavesOf(s, b.spec)
+				outputs, names = b.spec.Declared(s.Task), l.leavesOf(s.Task, s.Pos, b.spec)
 			}
 		}
 		inst.ctx = nil // of 100,000 they are a lot
@@ -150,42 +150,32 @@ func (l *loader) countSteps(b *block, n int) bool {
 // scope is what a node's expressions can see: only what they refer to, so that
 // a scope costs no more than its node.
 func (l *loader) scope(n *node) *hcl.EvalContext {
-	locals, steps := map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	others := map[string]map[string]cty.Value{"source": {}, "table": {}, "figure": {}, "module": {}}
+	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "table": {}, "figure": {}, "module": {}}
+	kinds := map[string]map[string]cty.Value{}
 	for _, e := range n.deps {
-		switch b := e.to.block; {
-		case e.to.module != nil:
-			others["module"][e.to.module.name] = e.to.value
-		case b == nil:
-			locals[e.to.name[len("local."):]] = e.to.value
-		case b.typ == "step":
-			if steps[b.kind] == nil {
-				steps[b.kind] = map[string]cty.Value{}
+		root, name, _ := strings.Cut(e.to.name, ".")
+		switch {
+		case root == "claim": // nothing names one
+		case root == "step":
+			kind, name, _ := strings.Cut(name, ".")
+			if kinds[kind] == nil {
+				kinds[kind] = map[string]cty.Value{}
 			}
-			steps[b.kind][b.name] = e.to.value
-		case b.typ == "claim": // nothing names one
-		case n.block != nil && n.block.typ == "claim":
-			others[b.typ][b.name] = l.cellsOf(e.to)
+			kinds[kind][name] = e.to.value
+		case e.to.block != nil && n.block != nil && n.block.typ == "claim":
+			values[root][name] = l.cellsOf(e.to)
 		default:
-			others[b.typ][b.name] = e.to.value
+			values[root][name] = e.to.value
 		}
 	}
-	kinds := make(map[string]cty.Value, len(steps))
-	for k, m := range steps {
-		kinds[k] = cty.ObjectVal(m)
+	for kind, steps := range kinds {
+		values["step"][kind] = cty.ObjectVal(steps)
 	}
-	return &hcl.EvalContext{
-		Functions: l.functions(n.dir).all,
-		Variables: map[string]cty.Value{
-			"var":    l.variableObject(),
-			"local":  cty.ObjectVal(locals),
-			"step":   cty.ObjectVal(kinds),
-			"source": cty.ObjectVal(others["source"]),
-			"table":  cty.ObjectVal(others["table"]),
-			"figure": cty.ObjectVal(others["figure"]),
-			"module": cty.ObjectVal(others["module"]),
-		},
+	ctx := &hcl.EvalContext{Functions: l.functions(n.dir), Variables: map[string]cty.Value{"var": l.variableObject()}}
+	for root, of := range values {
+		ctx.Variables[root] = cty.ObjectVal(of)
 	}
+	return ctx
 }
 
 // value evaluates an expression. Where that fails, or would only repeat what is
@@ -269,8 +259,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 		return l.checkKeys(forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
 		var list []instance
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
+		for _, e := range v.Elements() {
 			switch {
 			case e.Type() == artifactType:
 				return fail("An artifact has no name that could be a key. Give each a name: { NAME = step.KIND.NAME.OUTPUT, … }.")

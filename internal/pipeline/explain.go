@@ -40,7 +40,9 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
-		return walk(e.Traversal[:1], e.Traversal[1:], d.EvalContext)
+		if start, ds := e.Traversal[:1].TraverseAbs(d.EvalContext); !ds.HasErrors() {
+			return steps(e.Traversal.RootName(), start, e.Traversal[1:])
+		}
 	case *hclsyntax.RelativeTraversalExpr:
 		if anon, ok := e.Source.(*hclsyntax.AnonSymbolExpr); ok {
 			return l.element(anon, e.Traversal, d.EvalContext)
@@ -76,8 +78,7 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 	if ds.HasErrors() || list.IsMarked() || !list.IsKnown() || list.IsNull() || !list.CanIterateElements() {
 		return "", cty.NilVal, cty.NilVal
 	}
-	for it := list.ElementIterator(); it.Next(); {
-		_, e := it.Element()
+	for _, e := range list.Elements() {
 		if of, v, k = steps("An element", e, rest); v != cty.NilVal {
 			return of, v, k
 		}
@@ -85,23 +86,15 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 	return "", cty.NilVal, cty.NilVal
 }
 
-// walk follows a reference from its root to the first part that is not there.
-func walk(root, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
-	start, ds := root.TraverseAbs(ctx)
-	if ds.HasErrors() {
-		return "", cty.NilVal, cty.NilVal
-	}
-	return steps(source(root), start, rest)
-}
-
+// steps follows a reference to the first part that is not there.
 func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.Value) {
 	for _, t := range rest {
 		next, ds := t.TraversalStep(v)
 		if ds.HasErrors() {
-			if t, ok := t.(hcl.TraverseAttr); ok {
+			switch t := written(t).(type) {
+			case hcl.TraverseAttr:
 				return of, v, cty.StringVal(t.Name)
-			}
-			if t, ok := partIndex(t); ok {
+			case hcl.TraverseIndex:
 				return of, v, t.Key
 			}
 			break
@@ -119,7 +112,7 @@ func (l *loader) lacksOutput(of string, v cty.Value, name string) (summary, deta
 		return "", ""
 	}
 	noun := "output"
-	if n := l.byBlock[of]; n != nil && n.module.forEach != nil {
+	if n := l.byName[of]; n != nil && n.module.forEach != nil {
 		noun = "instance"
 	}
 	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, suggest(name, sortedKeys(v.Type().AttributeTypes()), noun))
@@ -165,10 +158,7 @@ func isStep(t cty.Type) bool {
 func source(tr hcl.Traversal) string {
 	var b strings.Builder
 	for _, t := range tr {
-		if i, ok := partIndex(t); ok {
-			t = i
-		}
-		switch t := t.(type) {
+		switch t := written(t).(type) {
 		case hcl.TraverseRoot:
 			b.WriteString(t.Name)
 		case hcl.TraverseAttr:

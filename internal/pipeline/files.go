@@ -53,36 +53,34 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b, nil
 }
 
-// fileFuncs are the functions that read files.
-type fileFuncs struct{ text, base64, list, digest, template function.Function }
+// fileFunc is a function that makes a text of a file beside the sources in a folder.
+func fileFunc(dir string, of func(dir, name string) (string, error)) function.Function {
+	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+		s, err := of(dir, args[0].AsString())
+		return cty.StringVal(s), err
+	}, textParam("path"))
+}
 
-// fileFuncs are those of a folder.
-func (l *loader) fileFuncs(dir string) fileFuncs {
-	of := func(use func(dir, name string) (string, error)) function.Function {
-		return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
-			s, err := use(dir, args[0].AsString())
-			return cty.StringVal(s), err
-		}, textParam("path"))
-	}
-	return fileFuncs{
-		text:   of(l.textBeside),
-		digest: of(l.digestBeside),
-		base64: of(func(dir, name string) (string, error) {
-			b, err := l.readBeside(dir, name)
-			return base64.StdEncoding.EncodeToString(b), err
-		}),
-		list: valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
-			names, err := l.listBeside(dir, args[0].AsString(), args[1].AsString())
-			if err != nil {
-				return cty.NilVal, err
-			}
-			return gocty.ToCtyValue(append([]string{}, names...), cty.List(cty.String))
-		}, textParam("folder"), textParam("pattern")),
-		template: valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
-			s, err := l.render(dir, args[0].AsString(), args[1])
-			return cty.StringVal(s), err
-		}, textParam("path"), anyParam("vars")),
-	}
+func (l *loader) filesetFunction(dir string) function.Function {
+	return valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
+		names, err := l.listBeside(dir, args[0].AsString(), args[1].AsString())
+		if err != nil {
+			return cty.NilVal, err
+		}
+		return gocty.ToCtyValue(append([]string{}, names...), cty.List(cty.String))
+	}, textParam("folder"), textParam("pattern"))
+}
+
+func (l *loader) templateFunction(dir string) function.Function {
+	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+		s, err := l.render(dir, args[0].AsString(), args[1])
+		return cty.StringVal(s), err
+	}, textParam("path"), anyParam("vars"))
+}
+
+func (l *loader) base64Beside(dir, name string) (string, error) {
+	b, err := l.readBeside(dir, name)
+	return base64.StdEncoding.EncodeToString(b), err
 }
 
 func (l *loader) textBeside(dir, name string) (string, error) {

@@ -28,11 +28,6 @@ type Function struct {
 	Group string `json:"group"`
 }
 
-// funcs is the functions of one folder, whose files they read.
-type funcs struct {
-	all map[string]function.Function
-}
-
 type entry struct {
 	name, params, help string
 	f                  function.Function
@@ -46,17 +41,17 @@ type group struct {
 // library lists what expressions can call. All of it is pure: the same sources
 // and variables give the same pipeline, so that there is no time, no random
 // number, no environment and no network.
-func library(files fileFuncs) []group {
+func library(l *loader, dir string) []group {
 	return []group{
 		{"Pipelines", []entry{
 			{"product", "axes, order...", "All combinations of several lists, for for_each: keys joined by \"/\" in the order written.", product},
-			{"files", "artifact, pattern", "The files of a step's output that match a pattern, by their names without what the pattern fixes: for_each over them is one step for each.", function.Function{}},
-			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", function.Function{}},
-			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", files.text},
-			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", files.base64},
-			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", files.list},
-			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", files.digest},
-			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables.", files.template},
+			{"files", "artifact, pattern", "The files of a step's output that match a pattern, by their names without what the pattern fixes: for_each over them is one step for each.", l.filesFunction()},
+			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", l.jsonFunction()},
+			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", fileFunc(dir, l.textBeside)},
+			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, l.base64Beside)},
+			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", l.filesetFunction(dir)},
+			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, l.digestBeside)},
+			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables.", l.templateFunction(dir)},
 		}},
 		{"Collections", []entry{
 			{"alltrue", "list", "Whether all conditions of a list are true; null is not.", allTrue},
@@ -133,7 +128,7 @@ func library(files fileFuncs) []group {
 			{"sum", "list", "The sum of a list.", sum},
 		}},
 		{"Conversion and failure", []entry{
-			{"can", "expression", "Whether an expression can be evaluated.", tryfunc.CanFunc},
+			{"can", "expression", "Whether an expression can be evaluated.", l.attempt(tryfunc.CanFunc)},
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
 			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
 			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
@@ -145,7 +140,7 @@ func library(files fileFuncs) []group {
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
 			{"tostring", "value", "A value as a string.", toText},
-			{"try", "expressions...", "The first expression that can be evaluated.", tryfunc.TryFunc},
+			{"try", "expressions...", "The first expression that can be evaluated.", l.attempt(tryfunc.TryFunc)},
 			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", decodeYAML)},
 			{"yamlencode", "value", "A value as YAML.", yamlEncode},
 		}},
@@ -155,7 +150,7 @@ func library(files fileFuncs) []group {
 // Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
-	for _, g := range library((*loader)(nil).fileFuncs("")) {
+	for _, g := range library(nil, "") {
 		for _, e := range g.entries {
 			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
 		}
@@ -163,23 +158,15 @@ func Functions() []Function {
 	return out
 }
 
-// functions returns what sources in a folder can call.
-func (l *loader) functions(dir string) funcs {
+// functions returns what sources in a folder, whose files they read, can call.
+func (l *loader) functions(dir string) map[string]function.Function {
 	if f, ok := l.funcs[dir]; ok {
 		return f
 	}
-	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
-	for _, g := range library(l.fileFuncs(dir)) {
+	f := map[string]function.Function{instancesFunction: instancesOf}
+	for _, g := range library(l, dir) {
 		for _, e := range g.entries {
-			switch e.name {
-			case "try", "can":
-				e.f = l.attempt(e.f)
-			case "files":
-				e.f = l.filesFunction()
-			case "json":
-				e.f = l.jsonFunction()
-			}
-			f.all[e.name] = l.meter.bounded(e.name, e.f)
+			f[e.name] = l.meter.bounded(e.name, e.f)
 		}
 	}
 	l.funcs[dir] = f

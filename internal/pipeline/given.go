@@ -58,7 +58,7 @@ func (l *loader) givenValues() map[string]given {
 			m[g.name] = g
 		}
 	}
-	for _, g := range l.arguments() {
+	for _, g := range l.lines(argumentSource, sortedKeys(l.Vars), func(n string) (string, string) { return n, l.Vars[n] }) {
 		m[g.name] = g
 	}
 	for name, g := range m {
@@ -68,10 +68,6 @@ func (l *loader) givenValues() map[string]given {
 		}
 	}
 	return m
-}
-
-func (l *loader) arguments() []given {
-	return l.lines(argumentSource, sortedKeys(l.Vars), func(n string) (string, string) { return n, l.Vars[n] })
 }
 
 func (l *loader) environment() []given {
@@ -222,7 +218,7 @@ func (g given) value(l *loader, v *variable) cty.Value {
 	out, err := convert.Convert(val, v.typ)
 	if err != nil {
 		l.diags.error(g.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), related{v.rng, "declared here"})
+			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), Place{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	return out

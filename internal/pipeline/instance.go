@@ -20,20 +20,21 @@ func sortInstances(list []instance) []instance {
 // checkKeys refuses keys that cannot be in an address.
 func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]instance, bool) {
 	for i, inst := range list {
+		wrong := ""
 		switch {
 		case inst.key == "":
-			l.diags.error(forEach.Range(), "Wrong for_each", "It has an empty key.")
-			return nil, false
+			wrong = "It has an empty key."
 		case len(inst.key) > maxName:
-			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.key, len(inst.key), maxName))
-			return nil, false
+			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.key, len(inst.key), maxName)
 		case strings.ContainsFunc(inst.key, unicode.IsControl):
-			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %q has a control character.", inst.key))
-			return nil, false
+			wrong = fmt.Sprintf("Its key %q has a control character.", inst.key)
 		case i > 0 && list[i-1].key == inst.key:
-			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.key))
-			return nil, false
+			wrong = fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.key)
+		default:
+			continue
 		}
+		l.diags.error(forEach.Range(), "Wrong for_each", wrong)
+		return nil, false
 	}
 	return list, true
 }
@@ -53,17 +54,16 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
 	checks, checksOK := c.checks(tree)
-	s := Step{
-		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: inst.key, Task: step.Task{Kind: b.kind},
-		Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),
+	s := l.stepOf(b, inst.address)
+	s.Key, s.Queue = inst.key, queue
+	task, err := step.NewTask(b.spec, tree)
+	if err != nil {
+		c.problems(err) // but those of what is not known
 	}
 	if l.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
 		return l.now.pending(s, readIn(tree)), true
 	}
-	task, err := step.NewTask(b.spec, tree)
-	if err != nil {
-		c.problems(err)
-	} else {
+	if err == nil {
 		c.fields(tree)
 		c.cells(tree)
 	}
@@ -83,6 +83,12 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	task.Checks = checks
 	s.Task = task
 	return s, true
+}
+
+// stepOf is the step of a block with an address, without what an instance says of it.
+func (l *loader) stepOf(b *block, address string) Step {
+	return Step{Address: address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
+		Pos: posOf(b.TypeRange), AttrPos: b.places()}
 }
 
 // readIn are the artifacts that a configuration has as far as it is known.
@@ -111,10 +117,10 @@ func (b *block) places() map[string]Pos {
 	b.attrPos = map[string]Pos{}
 	expects := 0
 	for name, a := range b.Body.Attributes {
-		b.attrPos[name] = Pos{a.NameRange.Filename, a.NameRange.Start.Line}
+		b.attrPos[name] = posOf(a.NameRange)
 	}
 	for _, inner := range b.Body.Blocks {
-		at := Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
+		at := posOf(inner.TypeRange)
 		if _, ok := b.attrPos[inner.Type]; !ok {
 			b.attrPos[inner.Type] = at
 		}
@@ -131,8 +137,8 @@ func (l *loader) queue(b *block, inst *instance) (string, bool) {
 	if b.resources == nil {
 		return "", true
 	}
-	var a *hclsyntax.Attribute
-	if a = b.resources.Body.Attributes[queueAttr]; a == nil {
+	a := b.resources.Body.Attributes[queueAttr]
+	if a == nil {
 		return "", true
 	}
 	v := l.open(l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), inst)

@@ -95,8 +95,7 @@ func (s *size) add(v cty.Value, nested int) *limit {
 	case t == cty.Number:
 		return checkNumber(v.AsBigFloat())
 	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
-		for it := v.ElementIterator(); it.Next(); {
-			k, e := it.Element()
+		for k, e := range v.Elements() {
 			if k.Type() == cty.String && k.IsKnown() && !k.IsMarked() {
 				s.bytes += int64(len(k.AsString()))
 			}
@@ -278,14 +277,13 @@ func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if !ok {
 		return nil
 	}
-	if t, ok := extra.FunctionCallError().(*told); ok {
-		return t.Diagnostic
+	switch err := extra.FunctionCallError().(type) {
+	case *told:
+		return err.Diagnostic
+	case *limit:
+		return rewritten(d, err)
 	}
-	l, ok := extra.FunctionCallError().(*limit)
-	if !ok {
-		return nil
-	}
-	return rewritten(d, l)
+	return nil
 }
 
 // rewritten is a diagnostic at the same place that says something else.

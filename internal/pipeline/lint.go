@@ -97,7 +97,7 @@ func (l *loader) lintTwins() {
 		if other := first[id]; other != nil {
 			l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
 				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.name, other.name),
-				Extra:  []related{{other.rng, "the other one"}}}, nil, n.name)
+				Extra:  []Place{{other.rng, "the other one"}}}, nil, n.name)
 			continue
 		}
 		first[id] = n

@@ -119,7 +119,7 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 
 // foldersOf lists the folders that a step of this module declares as its outputs.
 func (l *loader) foldersOf(address string) (folders []string) {
-	for _, s := range l.steps[l.byBlock[strings.TrimPrefix(BlockOf(address), l.address+".")]] {
+	for _, s := range l.steps[l.byName[strings.TrimPrefix(BlockOf(address), l.address+".")]] {
 		if s.Address != address {
 			continue
 		}
@@ -140,8 +140,8 @@ func (l *loader) literal(e hclsyntax.Expression) bool {
 	case *hclsyntax.FunctionCallExpr:
 		return x.Name == "toset" && len(x.Args) == 1 && l.literal(x.Args[0])
 	case *hclsyntax.ScopeTraversalExpr:
-		if p := names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.locals[p[1]] != nil {
-			return writtenElements(l.locals[p[1]].expr) > 0
+		if p := names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.byName["local."+p[1]] != nil {
+			return writtenElements(l.byName["local."+p[1]].expr) > 0
 		}
 	}
 	return false

@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // LocalFile is the file of a pipeline's folder with what one person has set there, on one
@@ -37,50 +35,35 @@ var (
 // one has, unless the name is "". There must be no errors for Local to be of use. They
 // quote no line of the file: which values are sensitive, only the pipeline says.
 func ParseLocal(name string, source []byte, profile string) (Local, Diagnostics) {
-	p := localParser{name: name, source: source}
-	p.file(profile)
-	return p.local, NewDiagnostics(p.diags, nil)
+	p := localParser{BlockReader: BlockReader{Name: name, Source: source}}
+	if c := p.File(localSchema); c != nil {
+		p.file(c, profile)
+	}
+	return p.local, NewDiagnostics(p.Wrong, nil)
 }
 
 type localParser struct {
-	name   string
-	source []byte
-	local  Local
-	diags  hcl.Diagnostics
+	BlockReader
+	local Local
 }
 
-func (p *localParser) fail(r hcl.Range, summary, detail string) {
-	p.diags = append(p.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &r})
-}
-
-func (p *localParser) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
-	c, ds := b.Content(s)
-	p.diags = append(p.diags, ds...)
-	return c
-}
-
-func (p *localParser) file(profile string) {
-	parsed, ds := hclsyntax.ParseConfig(p.source, p.name, hcl.InitialPos)
-	if p.diags = append(p.diags, ds...); ds.HasErrors() {
-		return
-	}
-	c := p.content(parsed.Body, localSchema)
+func (p *localParser) file(c *hcl.BodyContent, profile string) {
 	p.settings(c)
 	base, chosen := p.local, p.local
 	var names []string
 	for _, b := range c.Blocks.OfType("profile") {
 		if slices.Contains(names, b.Labels[0]) {
-			p.fail(b.DefRange, "Declared twice", fmt.Sprintf("There is another profile %q before this one.", b.Labels[0]))
+			p.Fail(b.DefRange, "Declared twice", fmt.Sprintf("There is another profile %q before this one.", b.Labels[0]))
 		}
 		names = append(names, b.Labels[0])
 		p.local = base
-		if p.settings(p.content(b.Body, profileSchema)); b.Labels[0] == profile {
+		if p.settings(p.Content(b.Body, profileSchema)); b.Labels[0] == profile {
 			chosen = p.local
 		}
 	}
 	p.local = chosen
 	if profile != "" && !slices.Contains(names, profile) {
-		p.fail(hcl.Range{Filename: p.name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unknown profile",
+		p.Fail(hcl.Range{Filename: p.Name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unknown profile",
 			fmt.Sprintf("The file has no profile %q. %s", profile, suggest(profile, names, "profile")))
 	}
 }
@@ -94,11 +77,9 @@ func (p *localParser) settings(c *hcl.BodyContent) {
 	for _, b := range c.Blocks {
 		switch b.Type {
 		case "variables":
-			vars, ds := VariablesBlock(p.name, p.source, b)
-			p.diags = append(p.diags, ds...)
-			p.local.Variables = append(p.local.Variables, vars)
+			p.local.Variables = append(p.local.Variables, p.Variables(b))
 		case "temporal":
-			t := p.content(b.Body, temporalSchema)
+			t := p.Content(b.Body, temporalSchema)
 			p.text(t.Attributes["address"], &p.local.Temporal.Address)
 			p.text(t.Attributes["namespace"], &p.local.Temporal.Namespace)
 			p.text(t.Attributes["profile"], &p.local.Temporal.Profile)
@@ -108,35 +89,18 @@ func (p *localParser) settings(c *hcl.BodyContent) {
 
 // others takes over what a body sets for others' results.
 func (p *localParser) others(attrs hcl.Attributes) {
-	if a := attrs["from"]; a != nil {
-		v, ds := a.Expr.Value(nil)
-		p.diags = append(p.diags, ds...)
-		v, err := convert.Convert(v, cty.List(cty.String))
-		switch {
-		case ds.HasErrors():
-		case err != nil || v.IsNull() || slices.ContainsFunc(v.AsValueSlice(), func(e cty.Value) bool { return e.IsNull() || e.AsString() == "" }):
-			p.fail(a.Expr.Range(), "Wrong type", "from is a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders.")
-		default:
-			p.local.From = nil
-			for _, e := range v.AsValueSlice() {
-				p.local.From = append(p.local.From, e.AsString())
-			}
+	const addresses = "from is a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders."
+	if from, ok := p.Texts(attrs["from"], addresses); ok {
+		if p.local.From = from; slices.Contains(from, "") {
+			p.Fail(attrs["from"].Expr.Range(), "Wrong type", addresses)
 		}
 	}
-	if a := attrs["require_from"]; a != nil {
-		v, ds := a.Expr.Value(nil)
-		if p.diags = append(p.diags, ds...); !ds.HasErrors() {
-			if v.IsNull() || v.Type() != cty.Bool {
-				p.fail(a.Expr.Range(), "Wrong type", "require_from is true or false.")
-			} else {
-				p.local.RequireFrom = v.True()
-			}
-		}
+	if v, ok := p.Value(attrs["require_from"], cty.Bool, "require_from is true or false."); ok {
+		p.local.RequireFrom = v.True()
 	}
-	if a := attrs["untrusted"]; a != nil {
-		if p.text(a, &p.local.Untrusted); p.local.Untrusted != "" && !slices.Contains(Beliefs, p.local.Untrusted) {
-			p.fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", suggest(p.local.Untrusted, Beliefs, "value")))
-		}
+	a := attrs["untrusted"]
+	if p.text(a, &p.local.Untrusted); a != nil && p.local.Untrusted != "" && !slices.Contains(Beliefs, p.local.Untrusted) {
+		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", suggest(p.local.Untrusted, Beliefs, "value")))
 	}
 }
 
@@ -144,29 +108,10 @@ func (p *localParser) text(a *hcl.Attribute, to *string) {
 	if a == nil {
 		return
 	}
-	v, ds := a.Expr.Value(nil)
-	if p.diags = append(p.diags, ds...); ds.HasErrors() {
-		return
-	}
-	if v.IsNull() || v.Type() != cty.String || v.AsString() == "" {
-		p.fail(a.Expr.Range(), "Wrong type", a.Name+" is a text that is not empty.")
-		return
-	}
-	*to = v.AsString()
-}
-
-// VariablesBlock is the file with nothing in it but what a variables block says, at its
-// place, so that diagnostics about it have theirs.
-func VariablesBlock(name string, source []byte, b *hcl.Block) (File, hcl.Diagnostics) {
-	attrs, ds := b.Body.JustAttributes()
-	text := make([]byte, len(source))
-	for i, c := range source {
-		if text[i] = ' '; c == '\n' {
-			text[i] = '\n'
+	wrong := a.Name + " is a text that is not empty."
+	if v, ok := p.Value(a, cty.String, wrong); ok {
+		if *to = v.AsString(); *to == "" {
+			p.Fail(a.Expr.Range(), "Wrong type", wrong)
 		}
 	}
-	for _, a := range attrs {
-		copy(text[a.Range.Start.Byte:], a.Range.SliceBytes(source))
-	}
-	return File{Name: name, Bytes: text}, ds
 }

@@ -47,35 +47,20 @@ type awaited struct {
 func (a *awaited) any() bool { return a != nil && len(a.refs) > 0 }
 
 func (a *awaited) add(b *awaited) {
-	if b == nil {
-		return
-	}
-	a.made = a.made || b.made
-	for ref := range b.refs {
-		a.wait(ref)
-	}
-	for address := range b.on {
-		a.behind(address)
+	if b != nil {
+		a.made = a.made || b.made
+		maps.Copy(a.refs, b.refs)
+		maps.Copy(a.on, b.on)
 	}
 }
 
-func (a *awaited) wait(ref step.Ref) {
-	if a.refs == nil {
-		a.refs = map[step.Ref]bool{}
+// awaiting is what begins with what others wait for.
+func awaiting(others ...*awaited) *awaited {
+	a := &awaited{refs: map[step.Ref]bool{}, on: map[string]bool{}}
+	for _, b := range others {
+		a.add(b)
 	}
-	a.refs[ref] = true
-}
-
-func (a *awaited) behind(address string) {
-	if a.on == nil {
-		a.on = map[string]bool{}
-	}
-	a.on[address] = true
-}
-
-// clone is what an instance begins with: what its block's references wait for.
-func (a *awaited) clone() *awaited {
-	return &awaited{maps.Clone(a.refs), maps.Clone(a.on), a.made}
+	return a
 }
 
 // pending describes the step of an instance, or the one for all instances of a block, that
@@ -85,9 +70,6 @@ func (a *awaited) pending(s Step, reads []step.Ref) Step {
 	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
 	after := maps.Clone(a.on)
 	for _, ref := range reads {
-		if after == nil {
-			after = map[string]bool{}
-		}
 		after[ref.Step] = true
 	}
 	delete(after, s.Address)
@@ -107,7 +89,7 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 	switch {
 	case s.now == nil:
 	case m == nil:
-		s.now.wait(ref.Whole())
+		s.now.refs[ref.Whole()] = true
 	default:
 		s.now.made = true
 	}
@@ -140,7 +122,7 @@ var artifactParameter = function.Parameter{Name: "artifact", Type: cty.DynamicPs
 // filesFunction is files(artifact, pattern): the files of a tree that match, each by its
 // path without what the pattern says of all: its text before the first and behind the last
 // wildcard.
-func (s *session) filesFunction() function.Function {
+func (l *loader) filesFunction() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anything(artifactParameter), {Name: "pattern", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.Map(artifactType)),
@@ -158,7 +140,7 @@ func (s *session) filesFunction() function.Function {
 			}
 			names, known := a.files()
 			if !known {
-				m, err := s.look(a.ref)
+				m, err := l.look(a.ref)
 				if m == nil || err != nil {
 					return cty.UnknownVal(t), err
 				}
@@ -210,7 +192,7 @@ func fixed(pattern string) (prefix, suffix string) {
 
 // jsonFunction is json(artifact, "FILE:FIELD"): what a step has written as JSON, all of it
 // or a field with dots. Of an output that is one file there is no FILE.
-func (s *session) jsonFunction() function.Function {
+func (l *loader) jsonFunction() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{anything(artifactParameter)},
 		VarParam: &function.Parameter{Name: "path", Type: cty.String},
@@ -227,7 +209,7 @@ func (s *session) jsonFunction() function.Function {
 			if err != nil || a == nil {
 				return cty.DynamicVal, err
 			}
-			m, err := s.look(a.ref)
+			m, err := l.look(a.ref)
 			if m == nil || err != nil {
 				return cty.DynamicVal, err
 			}
@@ -238,7 +220,7 @@ func (s *session) jsonFunction() function.Function {
 			v, err := fieldIn(a.ref, part, path, func(f artifacts.File) ([]byte, error) {
 				b, err := m.Read(f)
 				if err != nil {
-					err = s.unreadable(err)
+					err = l.unreadable(err)
 				}
 				return b, err
 			})

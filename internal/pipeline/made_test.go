@@ -110,6 +110,19 @@ align["a"] reads [split.out["chunks/a.fa"] split.out["list.json"]]
 align["b"] reads [split.out["chunks/b.fa"] split.out["list.json"]]
 merge reads [align["a"].out align["b"].out]
 `},
+		{"what is wrong with each piece, whichever they are", split + `
+step "command" "align" {
+  for_each = files(step.command.split.out, "chunks/*.fa")
+  inputs   = { f = each.file }
+  run      = [each.key]
+  outputs  = [each.key, ["b"]]
+}`, nil, "outputs[1]: want string, got a list."},
+		{"what is wrong with a step that has a part which is not known", split + `
+step "command" "x" {
+  inputs  = { f = step.command.split.out }
+  run     = [json(step.command.split.out, "list.json:n")]
+  outputs = [["a"]]
+}`, nil, "outputs[0]: want string, got a list."},
 		{"values", split + `
 locals { samples = json(step.command.split.out, "list.json:samples") }
 step "command" "align" {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,17 +32,15 @@ type moduleCall struct {
 	arguments []*hclsyntax.Attribute
 }
 
-func (l *loader) declareModule(src *body, b *hclsyntax.Block) {
+func (l *loader) declareModule(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
 	m := &moduleCall{Block: b, name: b.Labels[0]}
-	n := &node{name: "module." + m.name, dir: folder(src.name), rng: header(b), value: cty.DynamicVal, module: m}
-	if old := l.byBlock[n.name]; old != nil {
-		l.twice(n.name, n.rng, old.rng)
+	n := &node{name: "module." + m.name, rng: header(b), module: m}
+	if !l.add(n) {
 		return
 	}
-	l.byBlock[n.name] = n
 	l.nodes = append(l.nodes, n)
 	l.noBlocks(b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range sortedAttributes(b.Body) {
@@ -150,16 +149,8 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 }
 
 func sameTypes(values map[string]cty.Value) bool {
-	first := cty.NilType
-	for _, v := range values {
-		if first == cty.NilType {
-			first = v.Type()
-		}
-		if t := v.Type(); !t.Equals(first) || t.HasDynamicTypes() {
-			return false
-		}
-	}
-	return true
+	all := slices.Collect(maps.Values(values))
+	return !slices.ContainsFunc(all, func(v cty.Value) bool { return !v.Type().Equals(all[0].Type()) || v.Type().HasDynamicTypes() })
 }
 
 // loadModule evaluates a module and returns its outputs, unknown ones if something
@@ -168,23 +159,25 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	c := l.session.loader(m.files)
 	c.address, c.parent = address, l
 	outside := l.diags.within
-	l.diags.within = append([]related{{header(m.Block), "in " + address}}, outside...)
+	l.diags.within = append([]Place{{header(m.Block), "in " + address}}, outside...)
 	defer func() { l.diags.within = outside }()
 	if c.parse(); len(c.bodies) < len(c.files) {
 		return cty.DynamicVal // what a broken file declares is not known
 	}
 	c.declare()
 	c.setArguments(m, arguments)
-	if c.resultsBlock != nil && l.Lint {
-		l.diags.warn(header(c.resultsBlock), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
+	if b := c.singles["results"]; b != nil && l.Lint {
+		l.diags.warn(header(b), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
 	}
 	c.inherited = l.now
 	c.evaluateAll()
 	l.modules = append(l.modules, c)
-	outputs := make(map[string]cty.Value, len(c.outputs))
-	for name, n := range c.outputs {
-		outputs[name] = n.value
-		l.now.add(n.awaits)
+	outputs := map[string]cty.Value{}
+	for name, n := range c.byName {
+		if output, ok := strings.CutPrefix(name, "output."); ok {
+			outputs[output] = n.value
+			l.now.add(n.awaits)
+		}
 	}
 	return cty.ObjectVal(outputs)
 }
@@ -213,7 +206,7 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 			v.value = v.fallback
 		default:
 			l.diags.error(header(m.Block), "Variable without a value",
-				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), related{v.rng, "declared here"})
+				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), Place{v.rng, "declared here"})
 		}
 	}
 	l.validateAll()
@@ -224,7 +217,7 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 	if _, whole := l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
 		l.diags.error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), related{v.rng, "declared here"})
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), Place{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
@@ -237,25 +230,23 @@ func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 			hint = " A variable that takes artifacts has type = any."
 		}
 		l.diags.error(a.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), related{v.rng, "declared here"})
+			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), Place{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	return out
 }
 
 // declareOutput declares what a pipeline shows of itself where it is a module.
-func (l *loader) declareOutput(src *body, b *hclsyntax.Block) {
+func (l *loader) declareOutput(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
-	n := &node{name: "output." + b.Labels[0], dir: folder(src.name), rng: header(b), value: cty.DynamicVal}
-	if old := l.outputs[b.Labels[0]]; old != nil {
-		l.twice(n.name, n.rng, old.rng)
+	n := &node{name: "output." + b.Labels[0], rng: header(b)}
+	if !l.add(n) {
 		return
 	}
 	l.noBlocks(b, "An output has attributes only: value and description.")
 	l.attributes(b, "An output", attribute{"value", expression(&n.expr)}, attribute{"description", l.description})
-	l.outputs[b.Labels[0]] = n
 	if n.expr == nil {
 		l.diags.error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return

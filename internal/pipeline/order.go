@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -9,14 +10,8 @@ import (
 // refer to themselves, by whatever way, are reported and left out; their value
 // stays unknown.
 func (l *loader) order() []*node {
-	o := &orderer{index: map[*node]int{}, low: map[*node]int{}, on: map[*node]bool{}}
-	for _, n := range l.nodes {
-		if _, seen := o.index[n]; !seen {
-			o.visit(n)
-		}
-	}
 	var order []*node
-	for _, group := range o.groups {
+	for _, group := range groups(l.nodes) {
 		if len(group) == 1 && (!refersTo(group[0], group[0]) || mayChain(group[0])) {
 			order = append(order, group[0])
 			continue
@@ -24,6 +19,17 @@ func (l *loader) order() []*node {
 		l.cycle(group)
 	}
 	return order
+}
+
+// groups are the strongly connected ones of nodes, each after those that it refers to.
+func groups(nodes []*node) [][]*node {
+	o := &orderer{index: map[*node]int{}, low: map[*node]int{}, on: map[*node]bool{}}
+	for _, n := range nodes {
+		if _, seen := o.index[n]; !seen {
+			o.visit(n)
+		}
+	}
+	return o.groups
 }
 
 // orderer finds the strongly connected groups of nodes (Tarjan 1972), each after
@@ -64,27 +70,13 @@ func (o *orderer) visit(n *node) {
 }
 
 func refersTo(a, b *node) bool {
-	for _, e := range a.deps {
-		if e.to == b {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.deps, func(e edge) bool { return e.to == b })
 }
 
 // cycle reports a shortest cycle through the first node of a group, with the
 // place of each of its references.
 func (l *loader) cycle(group []*node) {
-	first := group[0]
-	for _, n := range group {
-		if before(n, first) {
-			first = n
-		}
-	}
-	in := map[*node]bool{}
-	for _, n := range group {
-		in[n] = true
-	}
+	first := slices.MinFunc(group, func(a, b *node) int { return bySource(a.rng, b.rng) })
 	type hop struct {
 		from *node
 		e    edge
@@ -98,7 +90,7 @@ search:
 				last = hop{queue[0], e}
 				break search
 			}
-			if _, seen := came[e.to]; in[e.to] && !seen {
+			if _, seen := came[e.to]; !seen && slices.Contains(group, e.to) {
 				came[e.to] = hop{queue[0], e}
 				queue = append(queue, e.to)
 			}
@@ -109,20 +101,13 @@ search:
 		hops = append([]hop{came[n]}, hops...)
 	}
 	walk := []string{first.name}
-	var also []related
+	var also []Place
 	for i, h := range hops {
 		walk = append(walk, h.e.to.name)
 		if i > 0 {
-			also = append(also, related{h.e.rng, fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
+			also = append(also, Place{h.e.rng, fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
 		}
 	}
 	l.diags.error(hops[0].e.rng, "References in a circle",
 		fmt.Sprintf("%s: none of these can come first. Each of them has to use only what comes before it.", strings.Join(walk, " -> ")), also...)
-}
-
-func before(a, b *node) bool {
-	if a.rng.Filename != b.rng.Filename {
-		return a.rng.Filename < b.rng.Filename
-	}
-	return a.rng.Start.Byte < b.rng.Start.Byte
 }

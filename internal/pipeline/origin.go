@@ -15,6 +15,8 @@ type Origin struct {
 	Modules []Module          `json:"modules,omitempty"`
 	Vars    map[string]string `json:"vars,omitempty"`    // see Inputs
 	Secrets []string          `json:"secrets,omitempty"` // names of sensitive variables
+
+	local, given []string // as Pipeline has them
 }
 
 // Module is where the files of a module came from.
@@ -26,7 +28,7 @@ type Module struct {
 
 // Origin is what the pipeline was loaded from.
 func (p *Pipeline) Origin() *Origin {
-	return &Origin{p.Sources, p.Found, p.opened, p.vars, sortedKeys(p.Secrets)}
+	return &Origin{p.Sources, p.Found, p.opened, p.vars, sortedKeys(p.Secrets), p.Local, p.Given}
 }
 
 // Load loads the pipeline again. The options say with what beside the origin: Vars or Env
@@ -47,5 +49,9 @@ func (o *Origin) Load(with Options) (*Pipeline, Diagnostics) {
 		}
 		return o.Modules[i].Files, nil
 	}
-	return Load(o.Sources, with)
+	p, ds := Load(o.Sources, with)
+	if p != nil {
+		p.Local, p.Given = o.local, o.given
+	}
+	return p, ds
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/step"
 )
@@ -102,6 +103,9 @@ type Pipeline struct {
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
 
+	// Made is what Options.Made was.
+	Made func(step.Ref) (*Made, error)
+
 	vars   map[string]string
 	opened []Module
 }
@@ -193,27 +197,22 @@ type loader struct {
 	parent  *loader   // nil of the pipeline itself
 	modules []*loader // that were loaded, in order
 
-	variables   map[string]*variable
-	locals      map[string]*node
-	outputs     map[string]*node
-	paper       Paper
-	checklist   Checklist
-	paperAt     *hcl.Range // of the block
-	checklistAt *hcl.Range
-	results     Results
-	blocks      []*node
-	byBlock     map[string]*node // step.train.dsi, module.first
-	nodes       []*node          // locals, outputs, modules and blocks in source order
+	variables map[string]*variable
+	singles   map[string]*hclsyntax.Block // by the type of which there is one
+	paper     Paper
+	checklist Checklist
+	results   Results
+	blocks    []*node
+	byName    map[string]*node // step.train.dsi, module.first, local.sizes
+	nodes     []*node          // locals, outputs, modules and blocks in source order
 
-	publish      []Publish
-	resultsBlock *hclsyntax.Block // nil if there is none
+	publish []Publish
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
 	inherited *awaited // by the arguments of the module that this is
 	skipped   map[*node][]Skipped
 	bad       map[hcl.Expression]bool // refers to what does not exist; reported
-	used      map[string]bool         // var.x and local.x that something refers to
 	steps     map[*node][]Step
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
 	typos     map[string]bool            // body and attribute that a reported name was meant to be
@@ -232,8 +231,8 @@ type session struct {
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
 	parsed  map[string]*body                // by name; nil of a file that is not HCL
 
-	hasSecrets bool             // a variable is sensitive
-	funcs      map[string]funcs // by folder, for file()
+	hasSecrets bool                                    // a variable is sensitive
+	funcs      map[string]map[string]function.Function // by folder, for file()
 
 	now *awaited // by what is being evaluated; nil outside of nodes
 
@@ -251,7 +250,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
-		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]funcs{},
+		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
 		beside: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)
@@ -262,8 +261,8 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 func (s *session) loader(files map[string][]byte) *loader {
 	return &loader{
 		session: s, files: files,
-		variables: map[string]*variable{}, locals: map[string]*node{}, outputs: map[string]*node{}, byBlock: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{},
+		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
+		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{}, cellNames: map[string]map[string]bool{},
 	}
 }
 
@@ -277,7 +276,7 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Sources: l.read, Found: l.found, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Sources: l.read, Found: l.found, Modules: l.modRead, Made: l.Made, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}

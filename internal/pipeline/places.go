@@ -20,10 +20,8 @@ type Place struct {
 }
 
 // Related lists the further places of a diagnostic.
-func (ds Diagnostics) Related(d *hcl.Diagnostic) (places []Place) {
-	for _, r := range alsoAt(d) {
-		places = append(places, Place{r.rng, r.text})
-	}
+func Related(d *hcl.Diagnostic) []Place {
+	places, _ := d.Extra.([]Place)
 	return places
 }
 

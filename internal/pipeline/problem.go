@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -139,17 +140,10 @@ func flatten(err error) step.Problems {
 }
 
 func (c *config) covered(path []any) bool {
-	for _, b := range c.broken {
+	return slices.ContainsFunc(c.broken, func(b []any) bool {
 		n := min(len(b), len(path))
-		same := true
-		for i := range n {
-			same = same && b[i] == path[i]
-		}
-		if same && n > 0 {
-			return true
-		}
-	}
-	return false
+		return n > 0 && slices.Equal(b[:n], path[:n])
+	})
 }
 
 // unknown tells whether a path ends in a name that its object does not have,
@@ -162,18 +156,14 @@ func (c *config) unknown(path []any) (names []string, ok bool) {
 			if t.Kind != step.Object {
 				return nil, false
 			}
-			names = names[:0]
-			found := false
-			for _, a := range t.Attrs {
-				names = append(names, a.Name)
-				if a.Name == p {
-					t, found = a.Type, true
-					break
+			a := attrOf(t.Attrs, p)
+			if a == nil {
+				for _, a := range t.Attrs {
+					names = append(names, a.Name)
 				}
-			}
-			if !found {
 				return names, true
 			}
+			t = a.Type
 		default:
 			if t.Elem == nil {
 				return nil, false
@@ -190,13 +180,7 @@ func (c *config) attr(path []any) *step.Attr {
 	var found *step.Attr
 	for _, p := range path {
 		if name, ok := p.(string); ok {
-			found = nil
-			for i := range attrs {
-				if attrs[i].Name == name {
-					found = &attrs[i]
-				}
-			}
-			if found == nil {
+			if found = attrOf(attrs, name); found == nil {
 				return nil
 			}
 			t := found.Type
@@ -237,12 +221,7 @@ func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 		if a := body.Attributes[name]; a != nil {
 			return c.within(a.Expr, path[1:], byName)
 		}
-		var attr *step.Attr
-		for i := range attrs {
-			if attrs[i].Name == name {
-				attr = &attrs[i]
-			}
-		}
+		attr := attrOf(attrs, name)
 		if attr == nil || !attr.Block {
 			return rng, false
 		}
@@ -272,6 +251,14 @@ func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 	return rng, true
 }
 
+// attrOf is the attribute of that name; nil if there is none.
+func attrOf(attrs []step.Attr, name string) *step.Attr {
+	if i := slices.IndexFunc(attrs, func(a step.Attr) bool { return a.Name == name }); i >= 0 {
+		return &attrs[i]
+	}
+	return nil
+}
+
 func blocksOf(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
 	for _, b := range body.Blocks {
 		if b.Type == name {
@@ -294,7 +281,7 @@ func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 			e, path = x.Exprs[i], path[1:]
 			continue
 		case *hclsyntax.ObjectConsExpr:
-			it, found := c.item(x, fmt.Sprint(path[0]))
+			it, found := itemOf(x, c.inst.ctx, fmt.Sprint(path[0]))
 			switch {
 			case !found:
 				return x.Range(), false
@@ -309,10 +296,11 @@ func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 	return e.Range(), true
 }
 
-func (c *config) item(x *hclsyntax.ObjectConsExpr, name string) (hclsyntax.ObjectConsItem, bool) {
+// itemOf is the item of a key.
+func itemOf(x *hclsyntax.ObjectConsExpr, ctx *hcl.EvalContext, key string) (hclsyntax.ObjectConsItem, bool) {
 	for _, it := range x.Items {
-		k, ds := it.KeyExpr.Value(c.inst.ctx)
-		if !ds.HasErrors() && !k.IsMarked() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == name {
+		k, ds := it.KeyExpr.Value(ctx)
+		if !ds.HasErrors() && !k.IsMarked() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == key {
 			return it, true
 		}
 	}

@@ -96,8 +96,7 @@ func axisOrder(v cty.Value, names []string) ([]string, error) {
 		return nil, bad
 	}
 	var order []string
-	for it := v.ElementIterator(); it.Next(); {
-		_, e := it.Element()
+	for _, e := range v.Elements() {
 		s, err := convert.Convert(e, cty.String)
 		if err != nil || s.IsNull() {
 			return nil, bad
@@ -125,8 +124,7 @@ func readAxis(name string, v cty.Value) (axis, error) {
 			a.keys, a.vals = append(a.keys, k), append(a.vals, m[k])
 		}
 	default:
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
+		for _, e := range v.Elements() {
 			s, err := convert.Convert(e, cty.String)
 			if err != nil || s.IsNull() {
 				return a, fmt.Errorf("axis %q has an element that is not a string, number or bool, so it has no key: write the axis as a map, { NAME = … }", name)

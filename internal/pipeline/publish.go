@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"regexp"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -24,13 +23,12 @@ type Publish struct {
 var publishFolder = regexp.MustCompile(`^[^./\\:][^/\\:]*(/[^./\\:][^/\\:]*)*/?$`)
 
 // declarePublish declares a publish block.
-func (l *loader) declarePublish(src *body, b *hclsyntax.Block) {
+func (l *loader) declarePublish(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
-	n := &node{name: "publish." + b.Labels[0], dir: folder(src.name), rng: header(b), value: cty.DynamicVal, publish: b}
-	if i := slices.IndexFunc(l.nodes, func(o *node) bool { return o.name == n.name }); i >= 0 {
-		l.twice(n.name, n.rng, l.nodes[i].rng)
+	n := &node{name: "publish." + b.Labels[0], rng: header(b), publish: b}
+	if !l.add(n) {
 		return
 	}
 	l.noBlocks(b, "A publish block has attributes only: files and to.")
@@ -60,7 +58,7 @@ func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
 	}
 	p.To = to.AsString()
 	list := []cty.Value{files}
-	if t := files.Type(); !files.IsNull() && t != artifactType && (t.IsTupleType() || t.IsListType()) {
+	if t := files.Type(); !files.IsNull() && (t.IsTupleType() || t.IsListType()) {
 		list = files.AsValueSlice()
 	}
 	for _, v := range list {

@@ -82,10 +82,7 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 func names(tr hcl.Traversal) []string {
 	var out []string
 	for _, t := range tr {
-		if i, ok := partIndex(t); ok {
-			t = i
-		}
-		switch t := t.(type) {
+		switch t := written(t).(type) {
 		case hcl.TraverseRoot:
 			out = append(out, t.Name)
 		case hcl.TraverseAttr:
@@ -107,19 +104,19 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 	p := names(tr)
 	switch p[0] {
 	case "var":
-		if len(p) > 1 {
-			l.used["var."+p[1]] = true
-			if l.variables[p[1]] == nil {
-				return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], suggest(p[1], sortedKeys(l.variables), "variable"))
-			}
-		} else {
-			for v := range l.variables {
-				l.used["var."+v] = true
-			}
+		for name, v := range l.variables {
+			v.used = v.used || len(p) == 1 || p[1] == name
+		}
+		if len(p) > 1 && l.variables[p[1]] == nil {
+			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], suggest(p[1], sortedKeys(l.variables), "variable"))
 		}
 	case "local":
-		if len(p) > 1 && l.locals[p[1]] == nil {
-			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], suggest(p[1], sortedKeys(l.locals), "local value"))
+		if len(p) > 1 && len(l.targets(tr)) == 0 {
+			names := l.declared("local.")
+			for i, name := range names {
+				names[i] = strings.TrimPrefix(name, "local.")
+			}
+			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], suggest(p[1], names, "local value"))
 		}
 	case "each":
 		switch {
@@ -140,7 +137,7 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 
 func (l *loader) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	for _, n := range l.nodes {
-		if suffix := "." + name; strings.HasSuffix(n.name, suffix) && l.outputs[name] != n {
+		if strings.HasSuffix(n.name, "."+name) && !strings.HasPrefix(n.name, "output.") {
 			return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, n.name)
 		}
 	}
@@ -163,17 +160,9 @@ func (l *loader) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 
 // noBlock explains a reference to a block that is not declared.
 func (l *loader) noBlock(p []string) (summary, detail string) {
-	typ, depth := p[0], 2
-	if typ == "step" {
-		depth = 3
-	}
+	typ, depth := p[0], depthOf(p[0])
 	given := strings.Join(p[:min(len(p), depth)], ".")
-	var all []string
-	for _, name := range sortedKeys(l.byBlock) {
-		if strings.HasPrefix(name, typ+".") {
-			all = append(all, name)
-		}
-	}
+	all := l.declared(typ + ".")
 	if len(p) >= depth { // the same name under another kind is the likelier slip
 		for _, a := range all {
 			if strings.HasSuffix(a, "."+p[depth-1]) {
@@ -188,42 +177,30 @@ func (l *loader) noBlock(p []string) (summary, detail string) {
 // such as step.train covers.
 func (l *loader) targets(tr hcl.Traversal) []*node {
 	p := names(tr)
-	switch p[0] {
-	case "local":
-		if len(p) > 1 {
-			l.used["local."+p[1]] = true
-			if n := l.locals[p[1]]; n != nil {
-				return []*node{n}
-			}
-			return nil
+	if depth := depthOf(p[0]); len(p) >= depth {
+		if n := l.byName[strings.Join(p[:depth], ".")]; n != nil {
+			return []*node{n}
 		}
-		var all []*node
-		for _, name := range sortedKeys(l.locals) {
-			l.used["local."+name] = true
-			all = append(all, l.locals[name])
-		}
-		return all
-	case "source", "step", "table", "figure", "module":
-		depth := 2
-		if p[0] == "step" {
-			depth = 3
-		}
-		if len(p) >= depth {
-			if n := l.byBlock[strings.Join(p[:depth], ".")]; n != nil {
-				return []*node{n}
-			}
-			return nil
-		}
-		var all []*node
-		prefix := strings.Join(p, ".") + "."
-		for _, n := range l.nodes {
-			if strings.HasPrefix(n.name, prefix) {
-				all = append(all, n)
-			}
-		}
-		return all
+		return nil
 	}
-	return nil
+	var all []*node
+	for _, name := range l.declared(strings.Join(p, ".") + ".") {
+		all = append(all, l.byName[name])
+	}
+	return all
+}
+
+// depthOf is how many names a reference to a node has, by the first of them.
+func depthOf(root string) int {
+	if root == "step" {
+		return 3
+	}
+	return 2
+}
+
+// declared are the names of nodes that begin so, sorted.
+func (l *loader) declared(prefix string) []string {
+	return slices.DeleteFunc(sortedKeys(l.byName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -233,13 +210,13 @@ func sortedKeys[V any](m map[string]V) []string {
 // warnUnused reports variables and local values that nothing refers to.
 func (l *loader) warnUnused() {
 	for name, v := range l.variables {
-		if !l.used["var."+name] {
+		if !v.used {
 			l.diags.warn(v.rng, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
 		}
 	}
-	for name, n := range l.locals {
-		if !l.used[n.name] {
-			l.diags.warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to local.%s.", name))
+	for _, name := range l.declared("local.") {
+		if n := l.byName[name]; !n.read {
+			l.diags.warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
 		}
 	}
 }

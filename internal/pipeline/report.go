@@ -41,8 +41,8 @@ func (ds Diagnostics) Write(w io.Writer, s Style) error {
 		}
 		fmt.Fprintf(b, "%s: %s\n", r.paint(title), escape.Line(d.Summary))
 		r.excerpt(*d.Subject, "")
-		for _, also := range alsoAt(d) {
-			r.excerpt(also.rng, also.text)
+		for _, also := range Related(d) {
+			r.excerpt(also.Range, also.Text)
 		}
 		if d.Detail != "" {
 			detail := escape.Text(strings.TrimSpace(d.Detail))

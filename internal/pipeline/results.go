@@ -34,50 +34,35 @@ const (
 
 // declareResults notes the results block, which is read once variables have values.
 func (l *loader) declareResults(b *hclsyntax.Block) {
-	if !l.labels(b) {
-		return
+	if l.single(b) {
+		l.noBlocks(b, "A results block has attributes only: from, trust, revoked, untrusted, shared.")
 	}
-	if l.resultsBlock != nil {
-		l.twice("results", header(b), header(l.resultsBlock))
-		return
-	}
-	l.resultsBlock = b
-	l.noBlocks(b, "A results block has attributes only: from, trust, revoked, untrusted, shared.")
 }
 
 // setResults reads the results block. That of a module says nothing: whom to believe is for
 // the pipeline that is run.
 func (l *loader) setResults() {
-	b := l.resultsBlock
+	b := l.singles["results"]
 	if b == nil {
 		return
 	}
 	at := map[string]hcl.Range{}
-	keys := func(to *[]signature.Public) func(*hclsyntax.Attribute) {
-		return func(a *hclsyntax.Attribute) { *to = l.publicKeys(a, at) }
-	}
-	belief := func(to *string) func(*hclsyntax.Attribute) {
-		return func(a *hclsyntax.Attribute) { *to = l.belief(a) }
-	}
 	r := &l.results
-	l.attributes(b, "A results block", attribute{"from", func(a *hclsyntax.Attribute) { r.From = l.addresses(a) }},
-		attribute{"trust", keys(&r.Trust)}, attribute{"revoked", keys(&r.Revoked)},
-		attribute{"untrusted", belief(&r.Untrusted)}, attribute{"shared", belief(&r.Shared)})
+	l.attributes(b, "A results block",
+		attribute{"from", func(a *hclsyntax.Attribute) { r.From = l.addresses(a) }},
+		attribute{"trust", func(a *hclsyntax.Attribute) { r.Trust = l.publicKeys(a, at) }},
+		attribute{"revoked", func(a *hclsyntax.Attribute) { r.Revoked = l.publicKeys(a, at) }},
+		attribute{"untrusted", func(a *hclsyntax.Attribute) { r.Untrusted = l.belief(a) }},
+		attribute{"shared", func(a *hclsyntax.Attribute) { r.Shared = l.belief(a) }})
 }
 
 // resultsTexts is the value of an attribute of type want, string or list of strings, with
 // the place of each text; nil if it is none, which is reported.
 func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string) (texts []string, at []hcl.Range) {
-	for _, tr := range a.Expr.Variables() {
-		if tr.RootName() != "var" {
-			l.diags.error(tr.SourceRange(), "Not a constant", "A results block can refer to variables only.")
-			return nil, nil
-		}
-	}
-	if !l.check(a.Expr, false) {
+	if !l.refersOnly(a.Expr, "var", "Not a constant", "A results block can refer to variables only.") || !l.check(a.Expr, false) {
 		return nil, nil
 	}
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(a.NameRange.Filename)).all}
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(a.NameRange.Filename))}
 	v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
 	if !v.IsWhollyKnown() {
 		return nil, nil // reported
@@ -145,7 +130,7 @@ func (l *loader) publicKeys(a *hclsyntax.Attribute, seen map[string]hcl.Range) (
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), related{first, "named here first"})
+			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), Place{first, "named here first"})
 			continue
 		}
 		seen[k.ID()] = at[i]

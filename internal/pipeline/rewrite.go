@@ -116,14 +116,9 @@ var instancesOf = function.New(&function.Spec{
 		if !v.IsKnown() {
 			return cty.UnknownVal(cty.List(t.ElementType())), nil
 		}
-		var list []cty.Value
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
-			list = append(list, e)
-		}
-		if len(list) == 0 {
+		if v.LengthInt() == 0 {
 			return cty.ListValEmpty(t.ElementType()), nil
 		}
-		return cty.ListVal(list), nil
+		return cty.ListVal(v.AsValueSlice()), nil
 	},
 })

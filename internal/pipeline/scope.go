@@ -23,19 +23,10 @@ func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics)
 	l := newLoader(sources, o)
 	l.keepValues = true
 	p, ds := l.load()
-	if len(l.bodies) == 0 || len(l.bodies) < countPipelineFiles(sources) {
+	if len(l.bodies) == 0 || len(l.bodies) < len(pipelineFiles(sources)) {
 		return nil, p, ds
 	}
 	return &Scope{l, folder(l.bodies[0].name)}, p, ds
-}
-
-func countPipelineFiles(sources map[string][]byte) (n int) {
-	for name := range sources {
-		if isPipelineFile(name) {
-			n++
-		}
-	}
-	return n
 }
 
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
@@ -47,10 +38,8 @@ func (s *Scope) Named(name string) (cty.Value, bool) {
 		}
 		return cty.NilVal, false
 	}
-	for _, n := range s.l.nodes {
-		if n.name == name {
-			return n.value, true
-		}
+	if n := s.l.byName[name]; n != nil {
+		return n.value, true
 	}
 	return cty.NilVal, false
 }

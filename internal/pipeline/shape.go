@@ -42,7 +42,7 @@ func (l *loader) shape(b *block) {
 			continue
 		}
 		if b.resources != nil {
-			l.diags.error(inner.TypeRange, "Block written twice", "A block has one resources block.", related{b.resources.TypeRange, "the first one"})
+			l.diags.error(inner.TypeRange, "Block written twice", "A block has one resources block.", Place{b.resources.TypeRange, "the first one"})
 			continue
 		}
 		b.resources = inner
@@ -63,10 +63,8 @@ func (l *loader) shape(b *block) {
 func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, top bool) {
 	body := b.Body
 	var names, blocks []string
-	known := map[string]*step.Attr{}
 	for i := range attrs {
 		a := &attrs[i]
-		known[a.Name] = a
 		l.rename(body, a)
 		if !a.Label {
 			names = append(names, a.Name)
@@ -80,7 +78,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		blocks = append(blocks, resourcesBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {
-		switch k := known[a.Name]; {
+		switch k := attrOf(attrs, a.Name); {
 		case top && (a.Name == forEachAttr || isFlag(a.Name) && k == nil):
 		case top && a.Name == resourcesBlock:
 			l.diags.error(a.NameRange, "Not an attribute", "resources is a block: resources { queue = \"gpu\" }.")
@@ -96,7 +94,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		}
 	}
 	for _, inner := range body.Blocks {
-		k := known[inner.Type]
+		k := attrOf(attrs, inner.Type)
 		switch {
 		case top && (inner.Type == resourcesBlock || inner.Type == checkBlock && k == nil):
 			continue
@@ -108,7 +106,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 			continue
 		case body.Attributes[inner.Type] != nil:
 			l.diags.error(inner.TypeRange, "Written in two ways", fmt.Sprintf("%s is written either as blocks or as an attribute with a list, not both.", inner.Type),
-				related{body.Attributes[inner.Type].NameRange, "the attribute"})
+				Place{body.Attributes[inner.Type].NameRange, "the attribute"})
 		}
 		object := blockObject(k)
 		want := 0
@@ -135,7 +133,7 @@ func (l *loader) rename(body *hclsyntax.Body, a *step.Attr) {
 	delete(body.Attributes, a.Was)
 	if now := body.Attributes[a.Name]; now != nil {
 		l.diags.error(was.NameRange, "Written in two ways", fmt.Sprintf("%s is the former name of %s; give one of them.", a.Was, a.Name),
-			related{now.NameRange, "its present name"})
+			Place{now.NameRange, "its present name"})
 		return
 	}
 	l.diags.warn(was.NameRange, "Renamed attribute", fmt.Sprintf("%s is now called %s; results and keys are the same under both names.", a.Was, a.Name))

@@ -59,8 +59,7 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	type item struct{ text, comment string }
 	var items []item
 	long := len(indent)
-	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element()
+	for k, e := range v.Elements() {
 		name := ""
 		if equals != "" {
 			if name = k.AsString(); !hclsyntax.ValidIdentifier(name) {
@@ -133,8 +132,7 @@ func JSON(v cty.Value, ref func(step.Ref) any) any {
 		return m
 	case v.CanIterateElements():
 		list := []any{}
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
+		for _, e := range v.Elements() {
 			list = append(list, JSON(e, ref))
 		}
 		return list

@@ -141,14 +141,13 @@ type body struct {
 	*hclsyntax.Body
 }
 
+func pipelineFiles(sources map[string][]byte) []string {
+	return slices.DeleteFunc(sortedKeys(sources), func(name string) bool { return !isPipelineFile(name) })
+}
+
 // parse reads the loader's files; what is not HCL is reported and left out.
 func (l *loader) parse() {
-	var names []string
-	for name := range l.files {
-		if isPipelineFile(name) {
-			names = append(names, name)
-		}
-	}
+	names := pipelineFiles(l.files)
 	order := func(name string) string {
 		if _, whole := Folder(name); whole {
 			return "" // the file that stands for the others is first

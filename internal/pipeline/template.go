@@ -41,7 +41,7 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 		return "", &told{ds[0]}
 	}
 	l.rewriteNode(e)
-	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: l.functions(dir).all}
+	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: l.functions(dir)}
 	wrong := func(rng hcl.Range, summary, format string, args ...any) error {
 		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}}
 	}

@@ -24,6 +24,7 @@ type variable struct {
 	optional  bool // has a default
 	sensitive bool // its value is nowhere but where it is used
 	local     bool // its value is of Options.Local
+	used      bool // something refers to it
 	checks    []check
 	value     cty.Value // DynamicVal until it is set, and where that failed
 }
@@ -122,16 +123,24 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 
 // constants is what a constant is evaluated in: the functions of its file's folder.
 func (l *loader) constants(a *hclsyntax.Attribute) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: l.functions(folder(a.NameRange.Filename)).all}
+	return &hcl.EvalContext{Functions: l.functions(folder(a.NameRange.Filename))}
 }
 
 // constant reports whether an expression refers to nothing.
 func (l *loader) constant(e hclsyntax.Expression, what string) bool {
-	vs := e.Variables()
-	for _, tr := range vs {
-		l.diags.error(tr.SourceRange(), "Not a constant", what+" cannot refer to other values.")
+	return l.refersOnly(e, "", "Not a constant", what+" cannot refer to other values.")
+}
+
+// refersOnly reports references of an expression that do not start with a name.
+func (l *loader) refersOnly(e hclsyntax.Expression, root, summary, detail string) bool {
+	ok := true
+	for _, tr := range e.Variables() {
+		if tr.RootName() != root {
+			l.diags.error(tr.SourceRange(), summary, detail)
+			ok = false
+		}
 	}
-	return len(vs) == 0
+	return ok
 }
 
 func (l *loader) setVariables() {
@@ -182,7 +191,7 @@ func (l *loader) validate(v *variable) bool {
 		if !l.onlyVariables(c.condition) || !l.onlyVariables(c.message) || !v.value.IsWhollyKnown() {
 			continue
 		}
-		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(v.dir).all}
+		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(v.dir)}
 		ok, _ := l.value(c.condition, ctx, nil).Unmark()
 		if !ok.IsKnown() {
 			continue
@@ -210,20 +219,14 @@ func (l *loader) validate(v *variable) bool {
 		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
-		l.diags.error(v.rng, "Value not allowed", detail, related{c.condition.Range(), "this condition is false"})
+		l.diags.error(v.rng, "Value not allowed", detail, Place{c.condition.Range(), "this condition is false"})
 		allowed = false
 	}
 	return allowed
 }
 
 func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
-	ok := true
-	for _, tr := range e.Variables() {
-		if tr.RootName() != "var" {
-			l.diags.error(tr.SourceRange(), "Not known yet", "A validation can refer to variables only.")
-			ok = false
-		}
-	}
+	ok := l.refersOnly(e, "var", "Not known yet", "A validation can refer to variables only.")
 	return l.check(e, false) && ok
 }
 

@@ -15,20 +15,15 @@ func isFlag(name string) bool { return name == whenAttr || name == allowEmptyAtt
 
 // shapeWhen notes when and allow_empty.
 func (l *loader) shapeWhen(b *block) {
-	own := map[string]bool{}
-	if b.spec != nil {
-		for _, a := range b.spec.Attrs {
-			own[a.Name] = true
-		}
-	}
-	if a := b.Body.Attributes[whenAttr]; a != nil && !own[whenAttr] {
+	own := func(name string) bool { return b.spec != nil && attrOf(b.spec.Attrs, name) != nil }
+	if a := b.Body.Attributes[whenAttr]; a != nil && !own(whenAttr) {
 		if b.typ == "claim" {
 			l.diags.error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
 			return
 		}
 		b.when = a.Expr
 	}
-	if a := b.Body.Attributes[allowEmptyAttr]; a != nil && !own[allowEmptyAttr] {
+	if a := b.Body.Attributes[allowEmptyAttr]; a != nil && !own(allowEmptyAttr) {
 		v, ds := a.Expr.Value(nil)
 		switch {
 		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
@@ -60,19 +55,13 @@ func (l *loader) runs(n *node, inst *instance) bool {
 		return true
 	}
 	if v.False() {
-		l.skipped[n] = append(l.skipped[n], Skipped{inst.address, Pos{e.Range().Filename, e.Range().Start.Line}})
+		l.skipped[n] = append(l.skipped[n], Skipped{inst.address, posOf(e.Range())})
 	}
 	return v.True()
 }
 
 // takesOutput reports whether a reference to a block goes on into it.
-func takesOutput(tr hcl.Traversal) bool {
-	depth := 2
-	if tr.RootName() == "step" {
-		depth = 3
-	}
-	return len(tr) > depth
-}
+func takesOutput(tr hcl.Traversal) bool { return len(tr) > depthOf(tr.RootName()) }
 
 // withinTry reports whether a reference of an expression is an argument of try or can.
 func (l *loader) withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
@@ -89,7 +78,7 @@ func (l *loader) withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within boo
 
 // whySkipped explains a reference to a step that is skipped; "" if it is not.
 func (l *loader) whySkipped(of, name string) (summary, detail string) {
-	n := l.byBlock[of]
+	n := l.byName[of]
 	if n == nil {
 		return "", ""
 	}

@@ -98,10 +98,11 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	if !slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return s.Pending() }) {
 		return s, p, ctx.Err()
 	}
-	if _, _, err := se.planGrown(ctx, p, se.File, nil, pipeline.ReadFile); err != nil || se.made == nil {
+	_, known, err := se.planGrown(ctx, p, nil)
+	if err != nil {
 		return s, p, ctx.Err() // what is not known stays so
 	}
-	o.Made = se.made
+	o.Made = known.Made
 	if grown, gp, _ := pipeline.Open(sources, o); gp != nil {
 		s, p = grown, gp
 	}

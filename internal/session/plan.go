@@ -41,7 +41,7 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 			se.read.Store(filepath.FromSlash(name), nil)
 		}
 	}
-	pl, p, err := se.planGrown(ctx, p, se.File, se.Targets, pipeline.ReadFile)
+	pl, p, err := se.planGrown(ctx, p, se.Targets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,13 +50,9 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 }
 
 // planGrown is PlanOf with the steps that follow from what others have made, as far as the
-// stores have it; the pipeline that it returns has those steps. read reads what file() names.
-func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, file string, targets []string, read func(string) ([]byte, error)) (*plan.Plan, *pipeline.Pipeline, error) {
-	pl, err := se.PlanOf(ctx, p, file, targets)
-	if err != nil || !pl.Pending() {
-		return pl, p, err
-	}
-	p, pl, err = se.Grow(ctx, p, pl, read, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, file, targets) })
+// stores have it; the pipeline that it returns has those steps.
+func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string) (*plan.Plan, *pipeline.Pipeline, error) {
+	p, pl, err := se.Grow(ctx, p, nil, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, se.File, targets) })
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		err = se.talk().Diagnostics(invalid.Diagnostics)
 	}
@@ -64,8 +60,14 @@ func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, file str
 }
 
 // Grow makes the plan of a pipeline again, by planOf, with what its steps have made as far as
-// the stores have it.
+// the stores have it. If there is no plan yet, it is made first.
 func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, read func(string) ([]byte, error), planOf func(*pipeline.Pipeline) (*plan.Plan, error)) (*pipeline.Pipeline, *plan.Plan, error) {
+	if pl == nil {
+		var err error
+		if pl, err = planOf(p); err != nil {
+			return nil, nil, err
+		}
+	}
 	if !pl.Pending() {
 		return p, pl, nil
 	}
@@ -73,24 +75,18 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 	if err != nil {
 		return nil, nil, err
 	}
-	first, origin := p, p.Origin()
-	return plan.Grower{
-		Load: func(made func(step.Ref) (*pipeline.Made, error)) (*pipeline.Pipeline, error) {
-			se.made = made
-			p, ds := origin.Load(pipeline.Options{Registry: se.Registry, Vars: first.Secrets, ReadFile: read, Made: made, Stop: ctx.Err})
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if ds.HasErrors() {
-				return nil, fault.Input(ds.Err())
-			}
-			p.Local, p.Given = first.Local, first.Given
-			return p, nil
-		},
+	p, pl, err = plan.Grower{
+		Origin: p.Origin(),
+		With:   pipeline.Options{Registry: se.Registry, Vars: p.Secrets, ReadFile: read},
 		Plan:   planOf,
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
-		Open:   store.Blobs.Open,
+		Blobs:  store.Blobs,
 	}.Grow(ctx, p, pl)
+	var invalid *pipeline.Invalid
+	if errors.As(err, &invalid) {
+		err = fault.Input(err)
+	}
+	return p, pl, err
 }
 
 // TargetError adds to an error about targets how to see what there is.

@@ -65,7 +65,7 @@ func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 
 // PreviewTargets is Preview for other targets of a pipeline that was read.
 func (se *Session) PreviewTargets(ctx context.Context, p *pipeline.Pipeline, targets []string, ask Ask) (Seen, error) {
-	pl, p, err := se.planGrown(ctx, p, se.File, targets, pipeline.ReadFile)
+	pl, p, err := se.planGrown(ctx, p, targets)
 	if err != nil {
 		return Seen{}, err
 	}

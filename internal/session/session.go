@@ -50,9 +50,8 @@ type Session struct {
 
 	Belief *belief.Belief // of the newest preview
 
-	made      func(step.Ref) (*pipeline.Made, error) // by the steps of the pipeline that was planned last, if some were pending
-	libraries planLibraries                          // of all plans
-	read      sync.Map                               // FilesRead
+	libraries planLibraries // of all plans
+	read      sync.Map      // FilesRead
 }
 
 // FilesRead are the files that plans were made of: of pipelines, local sources and programs.

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -87,14 +88,15 @@ the rules.`,
 // ownVariables are set by the step itself.
 var ownVariables = []string{"PATH", "HOME", "TMPDIR"}
 
+// hasNUL is what is wrong with an argument or a variable.
+const hasNUL = "has a NUL byte, which cannot be passed to a program; put it in one of files"
+
 func checkCommand(c commandConfig) error {
 	var ps step.Problems
-	bad := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	checkProgram(bad, c)
+	bad := inout.Adding(&ps)
+	checkProgram(&ps, c)
 	files := slices.Sorted(maps.Keys(c.Files))
-	checkFolders(bad, "files", files)
+	checkFolders(&ps, "files", files)
 	for _, name := range files {
 		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
 			bad("files", "%v", err)
@@ -104,34 +106,24 @@ func checkCommand(c commandConfig) error {
 	}
 	inputs, lists := slices.Sorted(maps.Keys(c.Inputs)), slices.Sorted(maps.Keys(c.Lists))
 	for _, name := range inputs {
-		checkInputName(bad, "inputs", name)
-		if _, both := c.Lists[name]; both {
-			bad("lists", "%q is also an input", name)
-		}
+		checkInputName(&ps, "inputs", name)
+		_, both := c.Lists[name]
+		inout.Check(&ps, "lists", !both, "%q is also an input", name)
 	}
 	for _, name := range lists {
-		checkInputName(bad, "lists", name)
+		checkInputName(&ps, "lists", name)
 	}
-	checkFolders(bad, "inputs", append(inputs, lists...))
+	checkFolders(&ps, "inputs", append(inputs, lists...))
 	for i, arg := range c.Argv {
-		if strings.ContainsRune(arg, 0) {
-			bad(fmt.Sprintf("argv[%d]", i), "has a NUL byte, which cannot be passed to a program; put it in one of files")
-		}
+		inout.Check(&ps, fmt.Sprintf("argv[%d]", i), !strings.ContainsRune(arg, 0), hasNUL)
 	}
 	ps = append(ps, c.compareProblems()...)
-	if err := command.Outputs(c.Outputs).Check(); err != nil {
-		bad("outputs", "%v", err)
-	}
+	inout.CheckError(&ps, "outputs", command.Outputs(c.Outputs).Check())
 	for _, name := range c.Outputs {
-		if err := artifacts.CheckFileName(strings.TrimSuffix(name, "/")); err != nil {
-			bad("outputs", "%v", err)
-		}
+		inout.CheckError(&ps, "outputs", artifacts.CheckFileName(strings.TrimSuffix(name, "/")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		value := c.Env[name]
-		if strings.ContainsRune(value, 0) {
-			bad("env."+name, "has a NUL byte, which cannot be passed to a program; put it in one of files")
-		}
+		inout.Check(&ps, "env."+name, !strings.ContainsRune(c.Env[name], 0), hasNUL)
 		if slices.Contains(ownVariables, name) {
 			bad("env", "%s is set by the step", name)
 		} else if name == "" || strings.ContainsAny(name, "=\x00") {
@@ -139,36 +131,26 @@ func checkCommand(c commandConfig) error {
 		}
 	}
 	for i, p := range c.Reads {
-		if !filepath.IsAbs(p) {
-			bad(fmt.Sprintf("isolation_reads[%d]", i), "%q is not an absolute path; what belongs to the study goes into files or inputs", p)
-		}
+		inout.Check(&ps, fmt.Sprintf("isolation_reads[%d]", i), filepath.IsAbs(p), "%q is not an absolute path; what belongs to the study goes into files or inputs", p)
 	}
-	if len(c.Reads) > 0 && c.Isolation == string(isolation.Off) {
-		bad("isolation_reads", "works only with isolation = \"warn\" or \"enforce\"")
-	}
-	checkSecrets(bad, c)
-	if len(c.ExitCodes) == 0 {
-		bad("exit_codes", "needs at least one")
-	}
-	if _, err := c.timeout(); err != nil {
-		bad("timeout", "%q is not a positive time such as 90m", c.Timeout)
-	}
+	inout.Check(&ps, "isolation_reads", len(c.Reads) == 0 || c.Isolation != string(isolation.Off), "works only with isolation = \"warn\" or \"enforce\"")
+	checkSecrets(&ps, c)
+	inout.Check(&ps, "exit_codes", len(c.ExitCodes) > 0, "needs at least one")
+	_, err := c.timeout()
+	inout.Check(&ps, "timeout", err == nil, "%q is not a positive time such as 90m", c.Timeout)
 	return ps.Err()
 }
 
-func checkInputName(bad func(path, format string, args ...any), path, name string) {
-	if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
-		bad(path, "%q is not a file name", name)
-	}
+func checkInputName(ps *step.Problems, path, name string) {
+	err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name))
+	inout.Check(ps, path, err == nil, "%q is not a file name", name)
 }
 
 // checkFolders refuses names of which one is a folder of another.
-func checkFolders(bad func(path, format string, args ...any), at string, names []string) {
+func checkFolders(ps *step.Problems, at string, names []string) {
 	for _, name := range names {
 		for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
-			if slices.Contains(names, dir) {
-				bad(at, "%q would be both a name and the folder of %q", dir, name)
-			}
+			inout.Check(ps, at, !slices.Contains(names, dir), "%q would be both a name and the folder of %q", dir, name)
 		}
 	}
 }

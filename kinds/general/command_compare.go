@@ -1,12 +1,14 @@
 package general
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -36,7 +38,7 @@ func (c compareRule) rule() step.Alike {
 	case "texts":
 		return step.Texts{Margin: margin}
 	case "run":
-		return step.Runs{Depth: c.Depth, Overlap: c.Overlap}
+		return step.Runs{Depth: cmp.Or(c.Depth, 10), Overlap: c.Overlap}
 	case "vectors":
 		return step.Vectors{Margin: margin, Cosine: c.Cosine}
 	}
@@ -72,9 +74,6 @@ const printed = "stdout"
 func (c commandConfig) alike() map[string]step.Alike {
 	rules, files := map[string]step.Alike{}, step.Files{}
 	for name, r := range c.Compare {
-		if r.As == "run" && r.Depth == 0 {
-			r.Depth = 10
-		}
 		if name == printed {
 			rules[printed] = r.rule()
 			continue
@@ -90,28 +89,21 @@ func (c commandConfig) alike() map[string]step.Alike {
 // compareProblems are the rules that cannot be gone by, or that are of no file.
 func (c commandConfig) compareProblems() (ps step.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(c.Compare)) {
-		bad := func(format string, args ...any) {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("compare[%q]", name), Detail: fmt.Sprintf(format, args...)})
-		}
-		r := c.Compare[name]
-		if r.As == "run" && r.Depth == 0 {
-			r.Depth = 10
-		}
-		if err := r.check(); err != nil {
-			bad("%v", err)
+		at := fmt.Sprintf("compare[%q]", name)
+		if err := c.Compare[name].check(); err != nil {
+			inout.CheckError(&ps, at, err)
 			continue
 		}
 		if _, err := path.Match(name, ""); err != nil || name == "" {
-			bad("is not a pattern of file names: * and ? stand for parts of names")
+			inout.Check(&ps, at, false, "is not a pattern of file names: * and ? stand for parts of names")
 			continue
 		}
 		of := func(output string) bool {
 			ok, _ := path.Match(name, output)
 			return ok || strings.HasSuffix(output, "/") && strings.HasPrefix(name, output)
 		}
-		if name != printed && !slices.ContainsFunc(c.Outputs, of) {
-			bad("names none of outputs, which are %s, and is not %q", strings.Join(c.Outputs, ", "), printed)
-		}
+		inout.Check(&ps, at, name == printed || slices.ContainsFunc(c.Outputs, of),
+			"names none of outputs, which are %s, and is not %q", strings.Join(c.Outputs, ", "), printed)
 	}
 	return ps
 }

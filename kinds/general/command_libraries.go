@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -28,15 +29,11 @@ type librariesFinder interface {
 // reader reads the environment of a program.
 type reader = func(ctx context.Context, program string) (*libraries.Environment, error)
 
-func checkLibraries(bad func(path, format string, args ...any), c commandConfig) {
+func checkLibraries(ps *step.Problems, c commandConfig) {
 	for i, d := range c.Libraries {
-		if _, err := artifacts.ParseHex(d); err != nil {
-			bad(fmt.Sprintf("libraries[%d]", i), "is not 64 hex digits")
-		}
+		checkHex(ps, fmt.Sprintf("libraries[%d]", i), d)
 	}
-	if len(c.Libraries) > 0 && !c.ProgramLibraries {
-		bad("libraries", "is given with program_libraries = false, which leaves them out")
-	}
+	inout.Check(ps, "libraries", len(c.Libraries) == 0 || c.ProgramLibraries, "is given with program_libraries = false, which leaves them out")
 }
 
 // withLibraries fills in the digests of what is installed for the interpreters of a step.

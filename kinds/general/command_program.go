@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,21 +22,21 @@ import (
 const inFiles = "in files"
 
 // checkProgram reports what is wrong with what a command starts.
-func checkProgram(bad func(path, format string, args ...any), c commandConfig) {
+func checkProgram(ps *step.Problems, c commandConfig) {
+	bad := inout.Adding(ps)
 	switch {
 	case c.Script != "":
-		checkScript(bad, c)
+		checkScript(ps, c)
 	case len(c.Argv) == 0 || c.Argv[0] == "":
 		bad("argv", "needs a program; or give the text of a script as script")
 	}
-	checkLibraries(bad, c)
+	checkLibraries(ps, c)
 	if line := c.line(); len(line) > 0 {
-		if name, ok := strings.CutPrefix(line[0], "./"); ok && !c.has(name) {
-			bad("argv[0]", "%q is not one of files", name)
-		}
+		name, ok := strings.CutPrefix(line[0], "./")
+		inout.Check(ps, "argv[0]", !ok || c.has(name), "%q is not one of files", name)
 	}
-	if _, err := artifacts.ParseHex(c.Program); err != nil && c.Program != "" && c.Program != inFiles {
-		bad("program", "is not 64 hex digits")
+	if c.Program != "" && c.Program != inFiles {
+		checkHex(ps, "program", c.Program)
 	}
 	for i, name := range c.Programs {
 		switch path := fmt.Sprintf("programs[%d]", i); {
@@ -51,10 +52,16 @@ func checkProgram(bad func(path, format string, args ...any), c commandConfig) {
 		path := fmt.Sprintf("program_digests[%q]", name)
 		if !slices.Contains(c.Programs, name) {
 			bad(path, "is not one of programs")
-		} else if _, err := artifacts.ParseHex(c.ProgramDigests[name]); err != nil {
-			bad(path, "is not 64 hex digits")
+		} else {
+			checkHex(ps, path, c.ProgramDigests[name])
 		}
 	}
+}
+
+// checkHex reports what is no SHA-256.
+func checkHex(ps *step.Problems, path, digest string) {
+	_, err := artifacts.ParseHex(digest)
+	inout.Check(ps, path, err == nil, "is not 64 hex digits")
 }
 
 // resolveCommand fills in the digests of the programs. One that was given is kept

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/script"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -33,20 +34,14 @@ func (c commandConfig) line() []string {
 }
 
 // checkScript reports what is wrong with a command's script.
-func checkScript(bad func(path, format string, args ...any), c commandConfig) {
+func checkScript(ps *step.Problems, c commandConfig) {
 	interpreter, err := script.Interpreter(c.Script)
 	if err == nil {
 		_, err = script.Parse(interpreter, c.Script)
 	}
-	if err != nil {
-		bad("script", "%v", err)
-	}
-	if len(c.Argv) > 0 {
-		bad("script", "is given together with argv: give one of them")
-	}
-	if c.has(scriptFile) {
-		bad("files", "%q is the name that the text of script has in the folder", scriptFile)
-	}
+	inout.CheckError(ps, "script", err)
+	inout.Check(ps, "script", len(c.Argv) == 0, "is given together with argv: give one of them")
+	inout.Check(ps, "files", !c.has(scriptFile), "%q is the name that the text of script has in the folder", scriptFile)
 }
 
 // elsewhere reports whether an argument looks like a file that is neither one of files

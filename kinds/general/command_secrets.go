@@ -9,17 +9,16 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
 // checkSecrets reports what is wrong with the secrets of a command.
-func checkSecrets(bad func(path, format string, args ...any), c commandConfig) {
+func checkSecrets(ps *step.Problems, c commandConfig) {
+	bad := inout.Adding(ps)
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
-		source := c.SecretEnv[name]
 		path := fmt.Sprintf("secret_env[%q]", name)
-		if err := secret.CheckSource(source); err != nil {
-			bad(path, "%v", err)
-		}
+		inout.CheckError(ps, path, secret.CheckSource(c.SecretEnv[name]))
 		switch _, both := c.Env[name]; {
 		case both:
 			bad(path, "%s is also in env", name)
@@ -29,12 +28,8 @@ func checkSecrets(bad func(path, format string, args ...any), c commandConfig) {
 			bad(path, "%q is not the name of a variable", name)
 		}
 	}
-	if c.SecretFingerprint && len(c.SecretEnv) == 0 {
-		bad("secret_fingerprint", "applies only to steps with secret_env")
-	}
-	if c.Fingerprint != "" && !c.SecretFingerprint {
-		bad("fingerprint", "applies only to steps with secret_fingerprint = true, which fills it in")
-	}
+	inout.Check(ps, "secret_fingerprint", !c.SecretFingerprint || len(c.SecretEnv) > 0, "applies only to steps with secret_env")
+	inout.Check(ps, "fingerprint", c.Fingerprint == "" || c.SecretFingerprint, "applies only to steps with secret_fingerprint = true, which fills it in")
 }
 
 // fingerprinted fills in the fingerprint of a command's secrets, where it can be

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -60,15 +61,11 @@ over the disk.`,
 	},
 	Parts: []step.Spec{downloadFile.Spec},
 	Split: func(_ context.Context, _ *step.IO, c downloadConfig) ([]step.Task, error) {
-		tasks := make([]step.Task, len(c.URLs))
+		var parts []downloadFileConfig
 		for i, u := range c.URLs {
-			p := downloadFileConfig{URL: u, Name: c.Names[i], SHA256: c.SHA256[i], Mirrors: c.Mirrors}
-			var err error
-			if tasks[i], err = downloadFile.Task(p); err != nil {
-				return nil, step.Permanent(err)
-			}
+			parts = append(parts, downloadFileConfig{URL: u, Name: c.Names[i], SHA256: c.SHA256[i], Mirrors: c.Mirrors})
 		}
-		return tasks, nil
+		return inout.Tasks(downloadFile, parts)
 	},
 	Work: downloadConfig.work,
 	Leaves: func(c downloadConfig) map[string][]string {
@@ -103,21 +100,16 @@ func checkDownload(c downloadConfig) error {
 		case err == nil && s.Path == "" && strings.Contains(u, "*"):
 			err = errors.New("is a pattern, and such a server does not list its files: name each, as [for n in range(5) : format(\"…/part-%02d.gz\", n)] does; a star in a name is written %2A")
 		}
-		if err != nil {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: err.Error()})
-		}
+		inout.CheckError(&ps, fmt.Sprintf("urls[%d]", i), err)
 	}
-	if n := len(c.SHA256); n > 0 && n != len(c.URLs) {
-		ps = append(ps, step.Problem{Path: "sha256", Detail: fmt.Sprintf("has %d checksums for %d sources", n, len(c.URLs))})
-	}
+	allOrNone := func(n int) bool { return n == 0 || n == len(c.URLs) }
+	inout.Check(&ps, "sha256", allOrNone(len(c.SHA256)), "has %d checksums for %d sources", len(c.SHA256), len(c.URLs))
 	for i, s := range c.SHA256 {
-		if _, err := artifacts.ParseDigest("sha256:" + s); err != nil && !isPlaceholder(s) {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("sha256[%d]", i), Detail: "is not 64 hex digits"})
+		if !isPlaceholder(s) {
+			checkHex(&ps, fmt.Sprintf("sha256[%d]", i), s)
 		}
 	}
-	if n := len(c.Names); n > 0 && n != len(c.URLs) {
-		ps = append(ps, step.Problem{Path: "names", Detail: fmt.Sprintf("has %d names for %d sources", n, len(c.URLs))})
-	}
+	inout.Check(&ps, "names", allOrNone(len(c.Names)), "has %d names for %d sources", len(c.Names), len(c.URLs))
 	if len(ps) == 0 && !slices.ContainsFunc(c.URLs, fetch.IsPattern) {
 		names, _ := downloadNames(c)
 		ps = checkNames(names)
@@ -184,9 +176,8 @@ func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (do
 func checkNames(names []string) (ps step.Problems) {
 	seen := map[string]int{}
 	for i, n := range names {
-		if j, ok := seen[n]; ok {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: fmt.Sprintf("has the same file name %q as urls[%d]; give names", n, j)})
-		}
+		j, again := seen[n]
+		inout.Check(&ps, fmt.Sprintf("urls[%d]", i), !again, "has the same file name %q as urls[%d]; give names", n, j)
 		seen[n] = i
 	}
 	return ps

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -45,14 +46,10 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 	Defaults: sourceConfig{Ignore: true},
 	Check: func(c sourceConfig) error {
 		var ps step.Problems
-		switch {
-		case c.Path == "":
-			ps = append(ps, step.Problem{Path: "path", Detail: "is empty; the folder of the pipeline's file is \".\""})
-		case strings.Contains(c.Path, "://"):
-			ps = append(ps, step.Problem{Path: "path", Detail: "is a path of this machine; a download step takes URLs"})
-		}
-		if _, err := artifacts.ParseHex(c.SHA256); c.SHA256 != "" && err != nil {
-			ps = append(ps, step.Problem{Path: "sha256", Detail: "is not 64 hex digits"})
+		inout.Check(&ps, "path", c.Path != "", "is empty; the folder of the pipeline's file is \".\"")
+		inout.Check(&ps, "path", !strings.Contains(c.Path, "://"), "is a path of this machine; a download step takes URLs")
+		if c.SHA256 != "" {
+			checkHex(&ps, "sha256", c.SHA256)
 		}
 		return ps.Err()
 	},

@@ -142,12 +142,8 @@ func (c bestModel) choosesBy() step.Input   { return c.Dev }
 
 func checkBest(candidates int, field string) error {
 	var ps step.Problems
-	if candidates == 0 {
-		ps = append(ps, step.Problem{Path: "candidates", Detail: "there are no candidates"})
-	}
-	if field == "" {
-		ps = append(ps, step.Problem{Path: "field", Detail: "names no number to choose by"})
-	}
+	inout.Check(&ps, "candidates", candidates > 0, "there are no candidates")
+	inout.Check(&ps, "field", field != "", "names no number to choose by")
 	return ps.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -69,12 +70,8 @@ func (e claimExpect) expectation() render.Expectation {
 
 func checkClaim(c claimConfig) error {
 	var ps step.Problems
-	problem := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	if len(c.Expect) == 0 {
-		problem("expect", "is needed: what holds where the sentence is true")
-	}
+	problem := inout.Adding(&ps)
+	inout.Check(&ps, "expect", len(c.Expect) > 0, "is needed: what holds where the sentence is true")
 	for i, e := range c.Expect {
 		at := fmt.Sprintf("expect[%d]", i)
 		form, err := e.expectation().Form()

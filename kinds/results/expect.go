@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -45,9 +46,7 @@ func expectProblems(expect []tableExpect, paperScale string, compare func(render
 		if e.Scale = ""; err == nil { // that it is about another scale does not make it right
 			err = compare(e)
 		}
-		if err != nil {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("expect[%d]", i), Detail: err.Error()})
-		}
+		inout.CheckError(&ps, fmt.Sprintf("expect[%d]", i), err)
 	}
 	return ps
 }

@@ -208,21 +208,13 @@ func (c figureConfig) curves() (ids []string) {
 func checkFigure(c figureConfig) error {
 	c = c.expanded()
 	var ps step.Problems
-	problem := func(path string, err error) {
-		if err != nil {
-			ps = append(ps, step.Problem{Path: path, Detail: err.Error()})
-		}
-	}
+	problem := func(path string, err error) { inout.CheckError(&ps, path, err) }
 	problem("caption", render.CheckMarkup(c.Caption))
 	problem("paper", render.CheckLabel(c.Paper))
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
-		if (s.Curve != nil) == (s.Points != nil) {
-			problem(at, errors.New("has exactly one of points and curve"))
-		}
-		if s.Curve != nil && (s.Curve.Reach < 0 || s.Curve.Reach > 1) {
-			problem(at+".curve.reach", errors.New("is a fraction between 0 and 1"))
-		}
+		inout.Check(&ps, at, (s.Curve != nil) != (s.Points != nil), "has exactly one of points and curve")
+		inout.Check(&ps, at+".curve.reach", s.Curve == nil || s.Curve.Reach >= 0 && s.Curve.Reach <= 1, "is a fraction between 0 and 1")
 		for j, p := range s.Points {
 			problem(fmt.Sprintf("%s.points[%d].x", at, j), p.X.check())
 			problem(fmt.Sprintf("%s.points[%d].y", at, j), p.Y.check())
@@ -230,16 +222,12 @@ func checkFigure(c figureConfig) error {
 	}
 	for i, p := range c.Panels {
 		problem(fmt.Sprintf("panels[%d].heading", i), render.CheckMarkup(p.Heading))
-		if (p.Text != "") == p.Value.Set() || p.Budget < 0 {
-			problem(fmt.Sprintf("panels[%d]", i), errors.New("has exactly one of text and value, and a budget that is not negative"))
-		}
+		inout.Check(&ps, fmt.Sprintf("panels[%d]", i), (p.Text != "") != p.Value.Set() && p.Budget >= 0, "has exactly one of text and value, and a budget that is not negative")
 	}
 	for i, s := range c.Flow {
 		problem(fmt.Sprintf("flow[%d]", i), errors.Join(render.CheckMarkup(s.Title), render.CheckMarkup(s.Text)))
 	}
-	if c.Curves != nil && len(c.Curves.Of) == 0 {
-		problem("curves.of", errors.New("has no curve"))
-	}
+	inout.Check(&ps, "curves.of", c.Curves == nil || len(c.Curves.Of) > 0, "has no curve")
 	f := c.layout()
 	problem("", f.Finish())
 	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return f.Expect(c.curves(), e) })...)

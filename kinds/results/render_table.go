@@ -132,6 +132,10 @@ func (c tableConfig) layout() *render.Table {
 	return t
 }
 
+func (c tableConfig) hasColumn(id string) bool {
+	return slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id })
+}
+
 func checkTable(c tableConfig) error {
 	var ps step.Problems
 	for i, r := range c.Rows {
@@ -141,56 +145,35 @@ func checkTable(c tableConfig) error {
 				forms++
 			}
 		}
-		if forms != 1 {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d]", i), Detail: "is exactly one of titles, section, rule and space"})
-		}
+		at := fmt.Sprintf("rows[%d]", i)
+		inout.Check(&ps, at, forms == 1, "is exactly one of titles, section, rule and space")
 		for _, id := range r.Bold {
-			if !slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id }) {
-				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].bold", i), Detail: fmt.Sprintf("there is no column %q", id)})
-			}
+			inout.Check(&ps, at+".bold", c.hasColumn(id), "there is no column %q", id)
 		}
 		if r.Format != "" {
-			if err := (render.Format{Style: r.Format, Decimals: r.Digits, Prefix: r.Prefix}).Check(); err != nil {
-				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].format", i), Detail: err.Error()})
-			}
+			inout.CheckError(&ps, at+".format", render.Format{Style: r.Format, Decimals: r.Digits, Prefix: r.Prefix}.Check())
 		}
-		if r.Prefix != "" && r.Format == "" {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].prefix", i), Detail: "is for rows with format"})
-		}
-		if r.Center && r.Section == "" {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].center", i), Detail: "is for a section"})
-		}
+		inout.Check(&ps, at+".prefix", r.Prefix == "" || r.Format != "", "is for rows with format")
+		inout.Check(&ps, at+".center", !r.Center || r.Section != "", "is for a section")
 		for _, text := range append([]string{r.Section}, r.Titles...) {
-			if err := render.CheckMarkup(text); err != nil {
-				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d]", i), Detail: err.Error()})
-			}
+			inout.CheckError(&ps, at, render.CheckMarkup(text))
 		}
 	}
 	for i, k := range c.Columns {
-		if k.Format == "" && slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.Format == "" }) {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].format", i), Detail: `is needed: "integer", "fixed", "kilo", "signed" or "text"`})
-		}
-		if len(k.Minus) != 0 && len(k.Minus) != 2 {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].minus", i), Detail: "needs two column ids"})
-		}
+		at := fmt.Sprintf("columns[%d]", i)
+		needed := slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.Format == "" })
+		inout.Check(&ps, at+".format", k.Format != "" || !needed, `is needed: "integer", "fixed", "kilo", "signed" or "text"`)
+		inout.Check(&ps, at+".minus", len(k.Minus) == 0 || len(k.Minus) == 2, "needs two column ids")
 		for _, m := range k.Minus {
-			if !slices.ContainsFunc(c.Columns, func(o tableColumn) bool { return o.ID == m }) {
-				ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].minus", i), Detail: fmt.Sprintf("there is no column %q", m)})
-			}
+			inout.Check(&ps, at+".minus", c.hasColumn(m), "there is no column %q", m)
 		}
 	}
 	t := c.layout()
-	if err := t.Finish(); err != nil {
-		ps = append(ps, step.Problem{Path: "rows", Detail: err.Error()})
-	}
+	inout.CheckError(&ps, "rows", t.Finish())
 	ps = append(ps, c.Marks.problems(c)...)
 	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return t.Expect(e) })...)
-	if err := render.CheckMarkup(c.Caption); err != nil {
-		ps = append(ps, step.Problem{Path: "caption", Detail: err.Error()})
-	}
-	if err := render.CheckLabel(c.Paper); err != nil {
-		ps = append(ps, step.Problem{Path: "paper", Detail: err.Error()})
-	}
+	inout.CheckError(&ps, "caption", render.CheckMarkup(c.Caption))
+	inout.CheckError(&ps, "paper", render.CheckLabel(c.Paper))
 	return ps.Err()
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -32,40 +33,28 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 	if s == nil {
 		return nil
 	}
-	bad := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: "significance." + path, Detail: fmt.Sprintf(format, args...)})
-	}
 	for _, id := range slices.Sorted(maps.Keys(s.Rows)) {
-		if !slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id }) {
-			bad("rows", "there is no row %q", id)
-		}
+		there := slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id })
+		inout.Check(&ps, "significance.rows", there, "there is no row %q", id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Columns)) {
-		if !slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id }) {
-			bad("columns", "there is no column %q", id)
-		}
+		inout.Check(&ps, "significance.columns", c.hasColumn(id), "there is no column %q", id)
 	}
-	for _, list := range []struct {
-		name string
-		n    int
-	}{{"rows", len(s.Rows)}, {"columns", len(s.Columns)}, {"letters", len(s.Letters)}} {
-		if list.n == 0 {
-			bad(list.name, "needs at least one")
-		}
-	}
-	taken := map[string]string{}
+	const letters = "significance.letters"
+	inout.Check(&ps, "significance.rows", len(s.Rows) > 0, "needs at least one")
+	inout.Check(&ps, "significance.columns", len(s.Columns) > 0, "needs at least one")
+	inout.Check(&ps, letters, len(s.Letters) > 0, "needs at least one")
+	bad, taken := inout.Adding(&ps), map[string]string{}
 	for _, b := range s.baselines() {
 		letter := s.Letters[b]
 		switch {
 		case letter == "" || strings.ContainsAny(letter, "<> \t\n"):
-			bad("letters", "%q cannot be a superscript for %s: give a letter or a sign", letter, b)
+			bad(letters, "%q cannot be a superscript for %s: give a letter or a sign", letter, b)
 		case taken[letter] != "":
-			bad("letters", "%s and %s have the same superscript %q", taken[letter], b, letter)
+			bad(letters, "%s and %s have the same superscript %q", taken[letter], b, letter)
 		}
 		taken[letter] = b
-		if err := render.CheckMarkup(b); err != nil {
-			bad("letters", "%v", err)
-		}
+		inout.CheckError(&ps, letters, render.CheckMarkup(b))
 	}
 	return ps
 }

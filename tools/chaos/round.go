@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Bounds of the promises. On a machine that has more to do than cores they are
@@ -80,11 +81,7 @@ func (r *round) path(parts ...string) string {
 }
 
 func (r *round) violate(format string, args ...any) {
-	text := []rune(fmt.Sprintf(format, args...))
-	if len(text) > longest {
-		text = append(text[:longest], '…')
-	}
-	r.res.Violations = append(r.res.Violations, string(text))
+	r.res.Violations = append(r.res.Violations, words.Clip(fmt.Sprintf(format, args...), longest))
 }
 
 func (r *round) note(format string, args ...any) {

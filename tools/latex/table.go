@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/paper/prose"
 )
 
 // Table is the layout of a LaTeX table.
@@ -90,20 +92,11 @@ func Argument(s string) (inner, rest string) {
 	if !strings.HasPrefix(s, "{") {
 		return "", s
 	}
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return s[1:i], s[i+1:]
-			}
-		}
+	inner, rest, ok := prose.Group(s)
+	if !ok {
+		return s[1:], ""
 	}
-	return s[1:], ""
+	return inner, rest
 }
 
 // columns counts the columns of a column specification.

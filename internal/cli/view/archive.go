@@ -29,7 +29,7 @@ func Exported(w io.Writer, x *pack.Exported, run string) {
 		Printf(w, "left out: %s of %s, %s; %s\n", Count(l.Blobs, "file"), l.Step, Size(l.Bytes), where)
 	}
 	if n := len(x.Missing); n > 0 {
-		Printf(w, "%s no result and are not in it: %s\n", Count(n, "step")+map[bool]string{true: " has", false: " have"}[n == 1], run)
+		Printf(w, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
 	}
 	for _, n := range x.Notes {
 		Printf(w, "note: %s\n", n)

@@ -6,6 +6,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/pipeline/starter"
 	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Wrote prints the files of a new study, and how to run it.
@@ -39,11 +40,7 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 	Printf(w, "\n")
 	for _, s := range collect.Splits() {
 		r := c.Questions.Of(s)
-		noun := "queries"
-		if r.Asked == 1 {
-			noun = "query"
-		}
-		Printf(w, "%d %s %s with %s", r.Asked, s, noun, Count(int(r.Judgments), "judgment"))
+		Printf(w, "%d %s %s with %s", r.Asked, s, words.Of(int(r.Asked), "query", "queries"), Count(int(r.Judgments), "judgment"))
 		if r.Several > 0 {
 			Printf(w, ", %d of them with several documents", r.Several)
 		}
@@ -53,7 +50,7 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 		Printf(w, "\n")
 	}
 	if n := c.Questions.Unjudged; n > 0 {
-		Printf(w, "left out, without a relevant document: %d %s\n", n, map[bool]string{true: "query", false: "queries"}[n == 1])
+		Printf(w, "left out, without a relevant document: %d %s\n", n, words.Of(int(n), "query", "queries"))
 	}
 	Printf(w, "splits: %s\n", c.Splits)
 }

@@ -22,7 +22,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	for _, it := range j.Items {
 		for _, c := range it.Checks {
 			if unmet := c.Verdict == render.Differs || c.Verdict == render.IsNear; all || unmet && shown < unmetShown {
-				Printf(w, "%s  %s  %s: %s%s\n", c.Pos, it.Address, c.Verdict, c.Said(), severity(c.Severity))
+				Printf(w, "%s  %s  %s: %s%s\n", c.Pos, it.Address, c.Verdict, c.Said(), c.Severity.Lesser("  "))
 				shown++
 			} else if unmet {
 				shown++
@@ -37,7 +37,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 			continue
 		}
 		shown++
-		Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, severity(c.Severity))
+		Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, c.Severity.Lesser("  "))
 		checks := c.Unmet()
 		if all {
 			checks = c.Checks
@@ -50,11 +50,4 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 		Printf(w, "and %d more\n", shown-unmetShown)
 	}
 	Printf(w, "%s\n", s.Sentence())
-}
-
-func severity(s render.Severity) string {
-	if s == "" || s == render.Error {
-		return ""
-	}
-	return "  (" + string(s) + ")"
 }

@@ -52,7 +52,7 @@ func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 	} else {
 		Printf(w, "wall      about %s with one card; the longest chain takes %s\n", inHours(h.Wall), inHours(h.Critical))
 	}
-	Printf(w, "cost      $%s for these hours at $%.2f, $%s if %s rented all the time\n", humanize.Comma(int64(h.Cost()+0.5)), h.Price, humanize.Comma(int64(h.Rent()+0.5)), map[bool]string{true: "it is", false: "all are"}[h.Cards == 1])
+	Printf(w, "cost      $%s for these hours at $%.2f, $%s if %s rented all the time\n", humanize.Comma(int64(h.Cost()+0.5)), h.Price, humanize.Comma(int64(h.Rent()+0.5)), words.Of(h.Cards, "it is", "all are"))
 	if len(h.Spent) > 0 {
 		Printf(w, "spent     %s, of the computed hours\n", spent(h.Spent))
 	}

@@ -71,17 +71,14 @@ func impactTables(w io.Writer, r *impact.Report, st Style) {
 }
 
 // impactOutcome is a new outcome, in a word.
-func impactOutcome(after plan.Outcome) string { return cmp.Or(string(after), "gone") }
+func impactOutcome(after plan.Outcome) string { return string(cmp.Or(after, "gone")) }
 
 func impactSteps(w io.Writer, r *impact.Report, st Style) {
 	for _, c := range r.Each {
 		after := impactOutcome(c.After)
-		before := string(c.Before)
-		switch {
-		case before == "":
-			before = "new"
-		case c.Stood:
-			before = string(plan.Hit)
+		before := cmp.Or(c.Before, "new")
+		if c.Before != "" && c.Stood {
+			before = plan.Hit
 		}
 		Printf(w, "%s  %s  was %s", st.Outcome(after, strings.ToUpper(after)), c.Address, before)
 		if c.Expect != nil {

@@ -82,10 +82,4 @@ func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 }
 
 // clip shortens a text to a readable line.
-func clip(s string) string {
-	const most = 160
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return words.Fit(s, 160) }

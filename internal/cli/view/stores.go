@@ -27,7 +27,7 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes), Count(done.Records, "other record"))
 	if done.Elsewhere > 0 {
-		Printf(w, "%s elsewhere; the address was copied\n", Count(done.Elsewhere, "blob")+map[bool]string{true: " lies", false: " lie"}[done.Elsewhere == 1])
+		Printf(w, "%s %s elsewhere; the address was copied\n", Count(done.Elsewhere, "blob"), words.Of(done.Elsewhere, "lies", "lie"))
 	}
 	for _, d := range done.Differs {
 		Printf(w, "%s has different outputs there; those stay\n", d.Short())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -102,6 +103,19 @@ func (r *Reader) Next() (Document, error) {
 	return d, nil
 }
 
+// All are the documents that are left, one after another, and at their end the error that ended
+// reading, if one did.
+func (r *Reader) All() iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		for {
+			d, err := r.Next()
+			if errors.Is(err, io.EOF) || !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Close frees the decoder.
 func (r *Reader) Close() { r.z.Close() }
 
@@ -132,11 +146,7 @@ func Merge(w *Writer, streams []*Reader) error {
 func Concatenate(w *Writer, streams []*Reader) error {
 	n := int32(0)
 	for _, r := range streams {
-		for ; ; n++ {
-			d, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
+		for d, err := range r.All() {
 			if err != nil {
 				return err
 			}
@@ -144,6 +154,7 @@ func Concatenate(w *Writer, streams []*Reader) error {
 			if err := w.Write(d); err != nil {
 				return err
 			}
+			n++
 		}
 	}
 	return nil

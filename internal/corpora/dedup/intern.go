@@ -21,20 +21,14 @@ func (t *interner) add(b string) (id int32, isNew bool) {
 	if 4*(t.len()+1) > 3*len(t.slots) {
 		t.grow()
 	}
-	h := uint32(maphash.String(t.seed, b))
-	mask := uint32(len(t.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		s := &t.slots[i]
-		if s.id == 0 {
-			id = int32(t.len())
-			*s = slot{h, id + 1}
-			t.pool.add(b)
-			return id, true
-		}
-		if s.hash == h && string(t.pool.bytes(s.id-1)) == b {
-			return s.id - 1, false
-		}
+	s, hash := t.slot(b)
+	if s.id != 0 {
+		return s.id - 1, false
 	}
+	id = int32(t.len())
+	*s = slot{hash, id + 1}
+	t.pool.add(b)
+	return id, true
 }
 
 // find returns the number of b, if it has one.
@@ -42,15 +36,18 @@ func (t *interner) find(b string) (id int32, ok bool) {
 	if t.slots == nil {
 		return 0, false
 	}
-	h := uint32(maphash.String(t.seed, b))
+	s, _ := t.slot(b)
+	return max(s.id, 1) - 1, s.id != 0
+}
+
+// slot is that of b or, if it has none, the free one for it, and its hash.
+func (t *interner) slot(b string) (s *slot, hash uint32) {
+	hash = uint32(maphash.String(t.seed, b))
 	mask := uint32(len(t.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		s := &t.slots[i]
-		if s.id == 0 {
-			return 0, false
-		}
-		if s.hash == h && string(t.pool.bytes(s.id-1)) == b {
-			return s.id - 1, true
+	for i := hash & mask; ; i = (i + 1) & mask {
+		s = &t.slots[i]
+		if s.id == 0 || s.hash == hash && string(t.pool.bytes(s.id-1)) == b {
+			return s, hash
 		}
 	}
 }

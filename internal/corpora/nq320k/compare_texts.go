@@ -2,9 +2,7 @@ package nq320k
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
@@ -96,11 +94,7 @@ func each(c Collection, documents int, visit func(*corpus.Document)) error {
 		return err
 	}
 	defer done()
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for d, err := range r.All() {
 		if err != nil {
 			return err
 		}
@@ -109,4 +103,5 @@ func each(c Collection, documents int, visit func(*corpus.Document)) error {
 		}
 		visit(&d)
 	}
+	return nil
 }

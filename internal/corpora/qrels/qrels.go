@@ -187,23 +187,19 @@ func (q *Judgments) Write(w io.Writer) error {
 // document that is judged twice for a query is one.
 func Read(r io.Reader) (*Judgments, error) {
 	q := &Judgments{}
-	for in := unpack.NewLines(r); ; {
-		line, err := in.Next()
-		if err == io.EOF {
-			return q, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("qrels: line %d: %w", in.Number()+1, err)
-		}
+	err := unpack.NewLines(r).Each(func(line []byte) error {
 		fields := strings.Fields(string(line))
 		if len(fields) == 0 {
-			continue
+			return nil
 		}
 		j, err := parse(fields)
-		if err == nil {
-			err = q.Judge(j.Query, j.Document, j.Grade)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("qrels: line %d: %w", in.Number(), err)
+			return err
 		}
+		return q.Judge(j.Query, j.Document, j.Grade)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("qrels: %w", err)
 	}
+	return q, nil
 }

@@ -35,7 +35,6 @@ type File struct {
 
 	r    io.ReaderAt
 	data int64 // where the data section begins
-	at   map[string]int
 }
 
 var sizes = map[string]int64{"BOOL": 1, "U8": 1, "I8": 1, "F8_E4M3": 1, "F8_E5M2": 1, "I16": 2, "U16": 2, "F16": 2, "BF16": 2,
@@ -58,15 +57,12 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if _, err := io.ReadFull(io.NewSectionReader(r, 8, size-8), header); err != nil {
 		return nil, fmt.Errorf("safetensors: header: %w", err)
 	}
-	f := &File{r: r, data: 8 + int64(n), at: map[string]int{}}
+	f := &File{r: r, data: 8 + int64(n)}
 	if err := f.parse(header); err != nil {
 		return nil, fmt.Errorf("safetensors: header: %w", err)
 	}
 	if err := f.check(size - f.data); err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err)
-	}
-	for i, t := range f.Tensors {
-		f.at[t.Name] = i
 	}
 	return f, nil
 }
@@ -172,15 +168,6 @@ func Size(dtype string, shape []int64) (int64, error) {
 		n *= d
 	}
 	return n, nil
-}
-
-// Lookup is the tensor of that name.
-func (f *File) Lookup(name string) (Info, bool) {
-	i, ok := f.at[name]
-	if !ok {
-		return Info{}, false
-	}
-	return f.Tensors[i], true
 }
 
 // Open is a tensor's bytes, in row order and little endian.

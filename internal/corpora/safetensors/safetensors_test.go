@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,15 +34,16 @@ func TestRoundTrip(t *testing.T) {
 	if len(f.Tensors) != 4 || f.Metadata["format"] != "pt" {
 		t.Errorf("read %+v", f)
 	}
-	info, ok := f.Lookup(`a "x"`)
-	if !ok || info.DType != "BF16" || len(info.Shape) != 2 {
+	i := slices.IndexFunc(f.Tensors, func(t Info) bool { return t.Name == `a "x"` })
+	if i < 0 {
+		t.Fatalf("read %+v", f)
+	}
+	info := f.Tensors[i]
+	if info.DType != "BF16" || len(info.Shape) != 2 {
 		t.Fatalf("found %+v", info)
 	}
 	if data, err := io.ReadAll(f.Open(info)); err != nil || string(data) != "ccddee" {
 		t.Errorf("read %q, %v", data, err)
-	}
-	if _, ok := f.Lookup("c"); ok {
-		t.Error("found what is not there")
 	}
 	if int(binary.LittleEndian.Uint64(file))%8 != 0 {
 		t.Error("data is not aligned")

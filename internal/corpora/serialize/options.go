@@ -3,6 +3,7 @@ package serialize
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -142,9 +143,11 @@ func Defaults() Options {
 // Validate reports every value that no rule understands.
 func (o Options) Validate() error {
 	var errs []error
-	oneOf := func(name, value string, allowed ...string) {
-		if !slices.Contains(allowed, value) {
-			errs = append(errs, fmt.Errorf("serialize: %s is %q; use one of %s", name, value, strings.Join(allowed, ", ")))
+	fields := reflect.ValueOf(o)
+	for i := range fields.NumField() {
+		f, value := fields.Type().Field(i), fields.Field(i)
+		if allowed := f.Tag.Get("enum"); allowed != "" && !slices.Contains(strings.Split(allowed, ","), value.String()) {
+			errs = append(errs, fmt.Errorf("serialize: %s is %q; use one of %s", f.Tag.Get("json"), value, strings.ReplaceAll(allowed, ",", ", ")))
 		}
 	}
 	between := func(name string, value, low, high int) {
@@ -152,24 +155,6 @@ func (o Options) Validate() error {
 			errs = append(errs, fmt.Errorf("serialize: %s is %d; use %d to %d", name, value, low, high))
 		}
 	}
-	oneOf("nci_title", o.NCITitle, "split", "h1", "document_title")
-	oneOf("text_source", o.TextSource, "spans", "stored", "html")
-	oneOf("span_markup", o.SpanMarkup, "remove", "keep")
-	oneOf("gap", o.Gap, "any", "blank")
-	oneOf("normalize", o.Normalize, "nfkc", "none")
-	oneOf("control", o.Control, "drop", "keep")
-	oneOf("line_break", o.LineBreak, "newline", "space", "none")
-	oneOf("lead", o.Lead, "paragraphs_first", "document_order")
-	oneOf("empty_sections", o.EmptySections, "drop", "keep")
-	oneOf("block_gap", o.BlockGap, "structure", "line", "blank_line")
-	oneOf("empty_items", o.EmptyItems, "numbered", "skipped", "kept")
-	oneOf("tables", o.Tables, "forms", "matrix", "drop")
-	oneOf("table_first", o.TableFirst, "header", "key_value")
-	oneOf("infobox", o.Infobox, "introductory", "first", "all", "first_table", "keep")
-	oneOf("footer", o.Footer, "stop", "section")
-	oneOf("pronunciation", o.Pronunciation, "remove", "keep")
-	oneOf("pronunciation_spans", o.PronunciationSpans, "first", "all")
-	oneOf("pronunciation_scope", o.PronunciationScope, "document", "body")
 	between("list_indent", o.ListIndent, 0, 16)
 	between("footer_level", o.FooterLevel, 2, 6)
 	between("pronunciation_window", o.PronunciationWindow, 0, 1<<20)

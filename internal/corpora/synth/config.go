@@ -7,27 +7,27 @@ import (
 
 // Config says what to generate. Two equal values give equal bytes.
 type Config struct {
-	Seed uint64 `json:"seed"`
+	Seed int `hcl:"seed,optional" json:"seed" min:"0" help:"every byte of the corpus follows from it and the sizes"`
 
-	Pages          int `json:"pages"`           // Wikipedia pages that questions are about
-	TrainQuestions int `json:"train_questions"` // records of the train split
-	DevQuestions   int `json:"dev_questions"`   // records of the dev split; may be 0
-	TrainShards    int `json:"train_shards"`
-	DevShards      int `json:"dev_shards"`
+	Pages          int `hcl:"pages,optional" json:"pages" help:"Wikipedia pages that questions are about"`
+	TrainQuestions int `hcl:"train_questions,optional" json:"train_questions" help:"records of the train split"`
+	DevQuestions   int `hcl:"dev_questions,optional" json:"dev_questions" help:"records of the dev split"`
+	TrainShards    int `hcl:"train_shards,optional" json:"train_shards" help:"files of the train split"`
+	DevShards      int `hcl:"dev_shards,optional" json:"dev_shards" help:"files of the dev split"`
 
 	// MeanHTMLBytes is the mean size of document_html, within a few percent from
 	// 24,000 on; pages vary between 0.4 and 1.6 times it, and none is below about
 	// 10,000. A real page has about 150,000.
-	MeanHTMLBytes int `json:"mean_html_bytes" unit:"bytes"`
+	MeanHTMLBytes int `hcl:"mean_html_bytes,optional" json:"mean_html_bytes" unit:"bytes" help:"mean size of a page's HTML; real ones have about 150,000 bytes"`
 
 	// TrapEvery puts the designed pages (renames, shared titles, ...; 16 of 60)
 	// into every n-th block of 60 pages; 0 makes plain pages only.
-	TrapEvery int `json:"trap_every"`
+	TrapEvery int `hcl:"trap_every,optional" json:"trap_every" help:"put the designed cases into every n-th block of 60 pages; 0: plain pages only"`
 
-	StubParts            int `json:"stub_parts"`              // files of the dump
-	StubMembers          int `json:"stub_members"`            // gzip members of each of them, at most
-	StubRevisionsPerPage int `json:"stub_revisions_per_page"` // revisions per page that no record has
-	StubFillerPages      int `json:"stub_filler_pages"`       // pages that no record has
+	StubParts            int `hcl:"stub_parts,optional" json:"stub_parts" help:"files of the dump"`
+	StubMembers          int `hcl:"stub_members,optional" json:"stub_members" help:"gzip members of each, at most"`
+	StubRevisionsPerPage int `hcl:"stub_revisions_per_page,optional" json:"stub_revisions_per_page" help:"revisions per page that no record has"`
+	StubFillerPages      int `hcl:"stub_filler_pages,optional" json:"stub_filler_pages" help:"pages that no record has"`
 }
 
 // Default is a corpus for tests and a first run: 200 records.
@@ -58,25 +58,29 @@ const (
 	maxOldIDs    = 400_000_000 // revision ids to hand out
 )
 
+// problems are values that cannot be used.
+type problems []error
+
+func (p *problems) within(name string, v, lo, hi int) {
+	if v < lo || v > hi {
+		*p = append(*p, fmt.Errorf("synth: %s is %d; it must be between %d and %d", name, v, lo, hi))
+	}
+}
+
 // Validate reports every value that cannot be used.
 func (c Config) Validate() error {
-	var errs []error
-	within := func(name string, v, lo, hi int) {
-		if v < lo || v > hi {
-			errs = append(errs, fmt.Errorf("synth: %s is %d; it must be between %d and %d", name, v, lo, hi))
-		}
-	}
-	within("pages", c.Pages, 1, maxPages)
-	within("train_questions", c.TrainQuestions, 1, maxRecords)
-	within("dev_questions", c.DevQuestions, 0, maxRecords)
-	within("train_shards", c.TrainShards, 1, 1000)
-	within("dev_shards", c.DevShards, 1, 1000)
-	within("mean_html_bytes", c.MeanHTMLBytes, minHTMLBytes, maxHTMLBytes)
-	within("trap_every", c.TrapEvery, 0, maxPages)
-	within("stub_parts", c.StubParts, 1, 1000)
-	within("stub_members", c.StubMembers, 1, 1000)
-	within("stub_revisions_per_page", c.StubRevisionsPerPage, 0, 20_000)
-	within("stub_filler_pages", c.StubFillerPages, 0, 5_000_000)
+	var errs problems
+	errs.within("pages", c.Pages, 1, maxPages)
+	errs.within("train_questions", c.TrainQuestions, 1, maxRecords)
+	errs.within("dev_questions", c.DevQuestions, 0, maxRecords)
+	errs.within("train_shards", c.TrainShards, 1, 1000)
+	errs.within("dev_shards", c.DevShards, 1, 1000)
+	errs.within("mean_html_bytes", c.MeanHTMLBytes, minHTMLBytes, maxHTMLBytes)
+	errs.within("trap_every", c.TrapEvery, 0, maxPages)
+	errs.within("stub_parts", c.StubParts, 1, 1000)
+	errs.within("stub_members", c.StubMembers, 1, 1000)
+	errs.within("stub_revisions_per_page", c.StubRevisionsPerPage, 0, 20_000)
+	errs.within("stub_filler_pages", c.StubFillerPages, 0, 5_000_000)
 	if len(errs) == 0 && c.lanes()*c.slots() > maxOldIDs {
 		errs = append(errs, fmt.Errorf("synth: %d pages with up to %d revisions each need more than %d revision ids; lower pages, stub_filler_pages or stub_revisions_per_page",
 			c.lanes(), c.slots(), maxOldIDs))

@@ -13,14 +13,14 @@ import (
 // MSMarcoConfig says what to generate in the formats of MS MARCO's document ranking data.
 // Two equal values give equal bytes.
 type MSMarcoConfig struct {
-	Seed         uint64
-	Documents    int
-	Files        int // of documents
-	BodyWords    int // mean number in a body
-	TrainQueries int
-	DevQueries   int
-	TrapEvery    int // put the designed documents and judgments into every n-th block of 20; 0: none
-	BadLines     int // lines of documents that cannot be read
+	Seed         int `hcl:"seed,optional" min:"0" help:"every byte of the files follows from it and the sizes"`
+	Documents    int `hcl:"documents,optional" help:"documents, in all files"`
+	Files        int `hcl:"files,optional" help:"files of documents"`
+	BodyWords    int `hcl:"body_words,optional" help:"mean number of words in a body; real ones have about 1,100"`
+	TrainQueries int `hcl:"train_queries,optional" help:"queries of the train split"`
+	DevQueries   int `hcl:"dev_queries,optional" help:"queries of the dev split"`
+	TrapEvery    int `hcl:"trap_every,optional" help:"put the designed cases into every n-th block of 20 documents and queries; 0: plain ones only"`
+	BadLines     int `hcl:"bad_lines,optional" help:"lines of documents that cannot be read"`
 }
 
 // DefaultMSMarco is a collection for tests and a first run.
@@ -30,19 +30,14 @@ func DefaultMSMarco() MSMarcoConfig {
 
 // Validate reports every value that cannot be used.
 func (c MSMarcoConfig) Validate() error {
-	var errs []error
-	for _, v := range []struct {
-		name      string
-		n, lo, hi int
-	}{
-		{"documents", c.Documents, msmarcoBlock, math.MaxInt32 / 16}, {"files", c.Files, 1, 1000}, {"body_words", c.BodyWords, 1, 1_000_000},
-		{"train_queries", c.TrainQueries, msmarcoBlock, maxRecords}, {"dev_queries", c.DevQueries, msmarcoBlock, maxRecords},
-		{"trap_every", c.TrapEvery, 0, math.MaxInt32}, {"bad_lines", c.BadLines, 0, maxRecords},
-	} {
-		if v.n < v.lo || v.n > v.hi {
-			errs = append(errs, fmt.Errorf("synth: %s is %d; it must be between %d and %d", v.name, v.n, v.lo, v.hi))
-		}
-	}
+	var errs problems
+	errs.within("documents", c.Documents, msmarcoBlock, math.MaxInt32/16)
+	errs.within("files", c.Files, 1, 1000)
+	errs.within("body_words", c.BodyWords, 1, 1_000_000)
+	errs.within("train_queries", c.TrainQueries, msmarcoBlock, maxRecords)
+	errs.within("dev_queries", c.DevQueries, msmarcoBlock, maxRecords)
+	errs.within("trap_every", c.TrapEvery, 0, math.MaxInt32)
+	errs.within("bad_lines", c.BadLines, 0, maxRecords)
 	return errors.Join(errs...)
 }
 
@@ -157,8 +152,8 @@ func (g *msmarco) docid(i int) string { return fmt.Sprintf("D%d", 1000+msmarcoID
 
 // about is what document i is about.
 func (g *msmarco) about(i int) (string, category) {
-	r := rng{mix(g.cfg.Seed, forPage, uint64(i))}
-	return keyword(g.cfg.Seed, i), pick(&r, categories)
+	r := rng{mix(uint64(g.cfg.Seed), forPage, uint64(i))}
+	return keyword(uint64(g.cfg.Seed), i), pick(&r, categories)
 }
 
 func (g *msmarco) title(i int) string {
@@ -202,7 +197,7 @@ func (g *msmarco) body(i int) string {
 	if g.place(i) == emptyBody {
 		return "   "
 	}
-	r := rng{mix(g.cfg.Seed, forBody, uint64(i))}
+	r := rng{mix(uint64(g.cfg.Seed), forBody, uint64(i))}
 	word, c := g.about(i)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is a %s %s . It was %s in %d .", word, pick(&r, adjectives), c.noun, c.done, 1500+r.n(500))
@@ -251,7 +246,7 @@ func (g *msmarco) questions(split string, n, first int, t *MSMarcoQuestion) erro
 		qrels.line(fmt.Sprintf("%d 0 %s %d", query, docid, grade))
 	}
 	for k := range n {
-		r := rng{mix(g.cfg.Seed, forQuestion, uint64(first+k))}
+		r := rng{mix(uint64(g.cfg.Seed), forQuestion, uint64(first+k))}
 		i := r.n(g.cfg.Documents)
 		for !g.wanted(i) || g.place(i) == emptyBody || g.place(i) == sameTitle {
 			i = r.n(g.cfg.Documents)

@@ -16,7 +16,7 @@ type writer struct {
 func (p *page) write(b *builder, l look) (opening string) {
 	w := &writer{
 		builder: b, page: p, look: l, topic: p.topic(int(l.revision)),
-		r: &rng{mix(p.cfg.Seed, forBody, uint64(p.index), 1)},
+		r: &rng{mix(uint64(p.cfg.Seed), forBody, uint64(p.index), 1)},
 	}
 	chrome := p.htmlBytes * 3 / 10
 	if chrome > maxChrome {

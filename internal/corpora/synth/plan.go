@@ -38,7 +38,7 @@ type plan struct {
 // the rest, some pages being asked about far more often than others.
 func newPlan(cfg Config) *plan {
 	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages), trainOf: make([]int32, cfg.Pages)}
-	r := &rng{mix(cfg.Seed, forPlan)}
+	r := &rng{mix(uint64(cfg.Seed), forPlan)}
 	order := make([]int32, cfg.Pages)
 	for i := range order {
 		order[i] = int32(i)
@@ -108,7 +108,7 @@ func (p *plan) records(pages, seen []int32, first int) []record {
 // look decides the snapshot of a record. The first records of a page take its
 // revisions in turn, so that a design shows as soon as it has the records it needs.
 func (p *plan) look(pg *page, rec record) look {
-	r := &rng{mix(p.cfg.Seed, forRecord, uint64(rec.index))}
+	r := &rng{mix(uint64(p.cfg.Seed), forRecord, uint64(rec.index))}
 	l := look{revision: uint8(int(rec.ordinal) % pg.revisions)}
 	if int(rec.ordinal) >= pg.revisions {
 		l.revision = uint8(r.n(pg.revisions))
@@ -189,7 +189,7 @@ const (
 
 func (p *plan) page(index int) *page {
 	pg := &page{place: p.cfg.place(index), cfg: p.cfg, index: index}
-	r := &rng{mix(p.cfg.Seed, forPage, uint64(index))}
+	r := &rng{mix(uint64(p.cfg.Seed), forPage, uint64(index))}
 	pg.cat = pick(r, categories)
 	if pg.design != plain && pg.first != index {
 		// Pages that share a title are about different things.

@@ -21,7 +21,7 @@ type question struct {
 // question asks about a page with its own words. Train and dev ask the same
 // things in other words, so that a model can learn from one for the other.
 func (p *page) question(t topic, rec record, dev bool) question {
-	r := &rng{mix(p.cfg.Seed, forQuestion, uint64(rec.index))}
+	r := &rng{mix(uint64(p.cfg.Seed), forQuestion, uint64(rec.index))}
 	done, year := p.cat.done, strconv.Itoa(t.year)
 	term, word, made := t.terms[r.n(len(t.terms))], t.words[r.n(8)], t.words[8+r.n(4)]
 	train := []question{

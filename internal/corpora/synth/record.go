@@ -112,13 +112,13 @@ func (r *renderer) render(rec record, dev bool, subs *substitutions) {
 
 // exampleID is different for every record, and negative for half of them.
 func exampleID(cfg Config, rec record) int64 {
-	return int64(splitmix.Finish(mix(cfg.Seed, forExample) + uint64(rec.index)*splitmix.Gamma))
+	return int64(splitmix.Finish(mix(uint64(cfg.Seed), forExample) + uint64(rec.index)*splitmix.Gamma))
 }
 
 // annotate makes the answers: one annotator in train, five in dev, half of them
 // finding nothing.
 func (r *renderer) annotate(rec record, q question, candidates []candidate, dev bool) []annotation {
-	rnd := &rng{mix(r.plan.cfg.Seed, forAnnotation, uint64(rec.index))}
+	rnd := &rng{mix(uint64(r.plan.cfg.Seed), forAnnotation, uint64(rec.index))}
 	n := 1
 	if dev {
 		n = 5

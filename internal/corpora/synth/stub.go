@@ -10,14 +10,16 @@ import (
 // A dump has lanes: page i has the article at lane 3i, its talk page after it,
 // then a redirect to it; filler pages follow. Page ids rise with the lane.
 
-func (c Config) pageID(lane int) int { return 10 + 5*lane + int(mix(c.Seed, forStub, uint64(lane))%5) }
+func (c Config) pageID(lane int) int {
+	return 10 + 5*lane + int(mix(uint64(c.Seed), forStub, uint64(lane))%5)
+}
 
 // oldID is the id of the revision in a slot of a lane: different for all of them,
 // rising with the slot as revisions of a page do.
 func (c Config) revisionID(lane, slot int) int {
 	stride := min(97, 2*maxOldIDs/(c.lanes()*c.slots()))
 	n := slot*c.lanes() + lane
-	return 100_000_000 + n*stride + int(mix(c.Seed, forStub, uint64(lane), uint64(slot))%uint64(stride))
+	return 100_000_000 + n*stride + int(mix(uint64(c.Seed), forStub, uint64(lane), uint64(slot))%uint64(stride))
 }
 
 // slot is where one of the revisions that records have stands among all.
@@ -40,10 +42,10 @@ type stubPage struct {
 // stubPage is the page at a lane, false if there is none.
 func (p *plan) stubPage(lane int) (stubPage, bool) {
 	cfg := p.cfg
-	r := &rng{mix(cfg.Seed, forStub, uint64(lane), 1)}
+	r := &rng{mix(uint64(cfg.Seed), forStub, uint64(lane), 1)}
 	s := stubPage{lane: lane, revisions: 1 + cfg.StubRevisionsPerPage, skip: -1}
 	if filler := lane - 3*cfg.Pages; filler >= 0 {
-		key := keyword(cfg.Seed, (cfg.Pages+filler)%maxPages)
+		key := keyword(uint64(cfg.Seed), (cfg.Pages+filler)%maxPages)
 		s.ns = pick(r, []int{0, 0, 0, 2, 3, 4, 10, 14})
 		s.title = namespaces[s.ns] + key + " " + strconv.Itoa(filler)
 		if s.ns == 0 && r.chance(30) {
@@ -127,7 +129,7 @@ func (s stubPage) append(b []byte, cfg Config, t *Stub) []byte {
 		t.Redirects++
 		b = fmt.Appendf(b, "    <redirect title=\"%s\" />\n", escapedXML.Replace(s.redirect))
 	}
-	r := &rng{mix(cfg.Seed, forStub, uint64(s.lane), 2)}
+	r := &rng{mix(uint64(cfg.Seed), forStub, uint64(s.lane), 2)}
 	when := time.Date(2004, 1, 1, 0, 0, r.n(86400), 0, time.UTC)
 	step := int(14 * 365 * 24 * time.Hour / time.Second / time.Duration(s.revisions+1))
 	parent := 0

@@ -10,13 +10,13 @@ import (
 // holds the keyword of its page, or of its group's first page.
 func (p *page) titleAt(revision int) string {
 	second := revision > 0 && p.design.shown() > 1
-	key := keyword(p.cfg.Seed, p.first)
+	key := keyword(uint64(p.cfg.Seed), p.first)
 	switch p.design {
 	case renamed:
 		if second {
 			return key + " (" + p.cat.noun + ")"
 		}
-		return key + " (" + pick(&rng{mix(p.cfg.Seed, forNames, uint64(p.first), 1)}, nouns) + ")"
+		return key + " (" + pick(&rng{mix(uint64(p.cfg.Seed), forNames, uint64(p.first), 1)}, nouns) + ")"
 	case caseTwin:
 		return []string{"It Takes a " + key + " Village", "It takes a " + key + " village", "It Takes A " + key + " Village"}[p.part]
 	case accentTwin:
@@ -40,7 +40,7 @@ func (p *page) titleAt(revision int) string {
 }
 
 func (p *page) plainTitle(key string) string {
-	switch r := (&rng{mix(p.cfg.Seed, forNames, uint64(p.index))}); r.n(18) {
+	switch r := (&rng{mix(uint64(p.cfg.Seed), forNames, uint64(p.index))}); r.n(18) {
 	case 0, 1, 2:
 		return key
 	case 3, 4, 5:

@@ -18,7 +18,7 @@ type topic struct {
 }
 
 func (p *page) topic(revision int) topic {
-	r := &rng{mix(p.cfg.Seed, forBody, uint64(p.index))}
+	r := &rng{mix(uint64(p.cfg.Seed), forBody, uint64(p.index))}
 	t := topic{
 		title: p.titleAt(revision), noun: p.cat.noun, adj: pick(r, adjectives),
 		person: name(r) + " " + name(r), helper: name(r) + " " + name(r), place: name(r),

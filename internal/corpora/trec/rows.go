@@ -73,15 +73,9 @@ func read(r io.Reader, format Format, parse parser, byFields map[int]Format, for
 	}
 	lines := unpack.NewLines(in)
 	first := true
-	for {
-		line, err := lines.Next()
-		if err == io.EOF {
-			return format, nil
-		} else if err != nil {
-			return format, fmt.Errorf("line %d: %w", lines.Number()+1, err)
-		}
+	err = lines.Each(func(line []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 || first && bytes.HasPrefix(line, []byte("#")) { // a header such as ir_metadata's
-			continue
+			return nil
 		}
 		if format == Auto {
 			n := len(strings.Fields(string(line)))
@@ -89,27 +83,26 @@ func read(r io.Reader, format Format, parse parser, byFields map[int]Format, for
 				n = 3
 			}
 			if format = byFields[n]; format == Auto {
-				return format, fmt.Errorf("line %d: %q is not in a format that redsi knows: %v", lines.Number(), clip(string(line)), formats)
+				return fmt.Errorf("%q is not in a format that redsi knows: %v", clip(string(line)), formats)
 			}
 		}
 		f := fieldsOf(string(line), format)
-		if first && format == BEIR && isHeader(f) {
-			first = false
-			continue
-		}
+		header := first && format == BEIR && isHeader(f)
 		first = false
+		if header {
+			return nil
+		}
 		row, err := parse(f, format)
-		if err == nil && (row.Query == "" || row.Document == "") {
-			err = errors.New("a query or a document has no name")
-		}
-		if err == nil {
-			row.Line = lines.Number()
-			err = yield(row)
-		}
 		if err != nil {
-			return format, fmt.Errorf("line %d: %w", lines.Number(), err)
+			return err
 		}
-	}
+		if row.Query == "" || row.Document == "" {
+			return errors.New("a query or a document has no name")
+		}
+		row.Line = lines.Number()
+		return yield(row)
+	})
+	return format, err
 }
 
 // fieldsOf cuts a line. Where tabs divide, names may have blanks.

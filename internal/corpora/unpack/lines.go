@@ -3,6 +3,7 @@ package unpack
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -42,6 +43,21 @@ func (l *Lines) Next() ([]byte, error) {
 		}
 		l.n++
 		return l.line, nil
+	}
+}
+
+// Each visits the lines. What goes wrong in one, in visit too, names it.
+func (l *Lines) Each(visit func(line []byte) error) error {
+	for {
+		line, err := l.Next()
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("line %d: %w", l.n+1, err)
+		}
+		if err := visit(line); err != nil {
+			return fmt.Errorf("line %d: %w", l.n, err)
+		}
 	}
 }
 

@@ -62,24 +62,19 @@ func New(o Options) *Pool {
 
 // SetThreads says with how many threads an operation of a step computes from now on, in all
 // processes.
-func (p *Pool) SetThreads(n int) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.threads = n
-	p.tell()
-}
+func (p *Pool) SetThreads(n int) { p.set(func() { p.threads = n }) }
 
 // Share says how many threads an operation has at all times where results depend on them.
-func (p *Pool) Share(n int) {
+func (p *Pool) Share(n int) { p.set(func() { p.share = n }) }
+
+// set changes how many threads an operation has, and tells all processes. There may be no pool.
+func (p *Pool) set(change func()) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.share = n
+	change()
 	p.tell()
 }
 

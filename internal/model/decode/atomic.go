@@ -10,7 +10,7 @@ import (
 
 // Ranker ranks documents by atomic identifiers: document i is the token first+i of
 // a model's extended vocabulary. Several goroutines may use it at once.
-type Ranker struct{ output *output }
+type Ranker struct{ *output }
 
 // NewRanker takes a copy of the documents' rows of the model's output matrix: it
 // must be made anew when the model's weights have changed.
@@ -25,12 +25,6 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Ranker, error) {
 	}
 	return &Ranker{o}, nil
 }
-
-// Warn is called with a sentence when a card has no room for a batch.
-func (x *Ranker) Warn(say func(string)) { x.output.say = say }
-
-// Close frees what is kept on a card; no ranking may be under way.
-func (x *Ranker) Close() { x.output.close() }
 
 // Rank returns the k best documents of each query by the first decoder step's
 // scores (paper, "Retrieval"), batch queries at a time; 0: as many as a card has room

@@ -46,7 +46,11 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	return o, errors.Join(err, failed)
 }
 
-func (o *output) close() {
+// Warn is called with a sentence when a card has no room for a batch.
+func (o *output) Warn(say func(string)) { o.say = say }
+
+// Close frees what is kept on a card; nothing that was asked for may be under way.
+func (o *output) Close() {
 	if o.card != nil {
 		o.card.close()
 	}

@@ -95,7 +95,7 @@ func checkQueries(m *seq2seq.Model, queries [][]int32) error {
 }
 
 // Searcher finds hypotheses with a model. Several goroutines may use it at once.
-type Searcher struct{ output *output }
+type Searcher struct{ *output }
 
 // NewSearcher takes a copy of the model's output matrix, laid out for the
 // processor: it must be made anew when the model's weights have changed.
@@ -106,12 +106,6 @@ func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
 	}
 	return &Searcher{o}, nil
 }
-
-// Warn is called with a sentence when a card has no room for a batch.
-func (x *Searcher) Warn(say func(string)) { x.output.say = say }
-
-// Close frees what is kept on a card; no search may be under way.
-func (x *Searcher) Close() { x.output.close() }
 
 // Search finds the hypotheses of queries, batch queries at a time, those of similar
 // length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's.

@@ -52,6 +52,14 @@ func (c *Curve) Stops(patience int) (step int64, stops bool) {
 	return 0, false
 }
 
+// Seconds is how long it took so far.
+func (c *Curve) Seconds() float64 {
+	if len(c.Points) == 0 {
+		return 0
+	}
+	return c.Points[len(c.Points)-1].Seconds
+}
+
 // Write writes the curve as JSON.
 func (c *Curve) Write(w io.Writer) error {
 	e := json.NewEncoder(w)

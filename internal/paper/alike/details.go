@@ -3,6 +3,7 @@ package alike
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -150,7 +152,7 @@ func (x *Difference) shown() string {
 		s = x.Path
 	}
 	if x.Stands != "" || x.Made != "" {
-		s += fmt.Sprintf(" %s → %s", cut(orNothing(x.Stands), 0), cut(orNothing(x.Made), 0))
+		s += fmt.Sprintf(" %s → %s", cut(cmp.Or(x.Stands, "nothing"), 0), cut(cmp.Or(x.Made, "nothing"), 0))
 	}
 	if x.By != nil {
 		s += fmt.Sprintf(", %.2g apart", *x.By)
@@ -170,10 +172,7 @@ func cut(s string, at int) string {
 		}
 		before, s = "…", s[from:]
 	}
-	if r := []rune(strings.ToValidUTF8(s, "\uFFFD")); len(r) > shownLine {
-		return before + string(r[:shownLine-1]) + "…"
-	}
-	return before + strings.ToValidUTF8(s, "\uFFFD")
+	return before + words.Fit(strings.ToValidUTF8(s, "\uFFFD"), shownLine)
 }
 
 // lines compares line by line.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // meter finds the greatest of differences.
@@ -65,13 +66,7 @@ func (m *meter) note(d *Difference) {
 }
 
 // clip bounds what is kept of a text.
-func clip(s string) string {
-	const most = 120
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return words.Fit(s, 120) }
 
 func float(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 

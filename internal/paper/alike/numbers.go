@@ -74,12 +74,14 @@ func (p place) element(i int) place {
 	return place{p.line, append(slices.Clip(p.parts), strconv.Itoa(i)), append(slices.Clip(p.names), "[]")}
 }
 
-func (p place) String() string {
-	s := strings.Join(p.parts, ".")
-	if p.line > 0 {
-		s = strings.TrimSuffix(fmt.Sprintf("line %d: %s", p.line, s), ": ")
+func (p place) String() string { return p.inLine(strings.Join(p.parts, ".")) }
+
+// inLine says of a path which of several documents it is in.
+func (p place) inLine(path string) string {
+	if p.line == 0 {
+		return path
 	}
-	return s
+	return strings.TrimSuffix(fmt.Sprintf("line %d: %s", p.line, path), ": ")
 }
 
 // indexed is the path as programs write it: points[3].loss.
@@ -94,11 +96,7 @@ func (p place) indexed() string {
 		}
 		b.WriteString(part)
 	}
-	s := b.String()
-	if p.line > 0 {
-		s = strings.TrimSuffix(fmt.Sprintf("line %d: %s", p.line, s), ": ")
-	}
-	return s
+	return p.inLine(b.String())
 }
 
 // margin is the one of its own that a place has.

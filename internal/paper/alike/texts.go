@@ -3,6 +3,7 @@ package alike
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,10 +36,10 @@ func (t texts) compare(a, b io.Reader) error {
 		return fmt.Errorf("the new result: %w", err)
 	}
 	defer y.Close()
-	v, w := newWords(x), newWords(y)
+	v, w := newWordReader(x), newWordReader(y)
 	for {
 		more, too := v.Scan(), w.Scan()
-		if err := firstOf(v.Err(), w.Err()); err != nil {
+		if err := cmp.Or(v.Err(), w.Err()); err != nil {
 			return err
 		}
 		at := fmt.Sprintf("line %d", v.line)
@@ -65,21 +66,14 @@ func (t texts) compare(a, b io.Reader) error {
 	}
 }
 
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-// words are those of a text; each mark between them, such as a comma, is a word.
-type words struct {
+// wordReader gives the words of a text; each mark between them, such as a comma, is a word.
+type wordReader struct {
 	*bufio.Scanner
 	line int // of the present word, from 1
 }
 
-func newWords(r io.Reader) *words {
-	w := &words{Scanner: bufio.NewScanner(r), line: 1}
+func newWordReader(r io.Reader) *wordReader {
+	w := &wordReader{Scanner: bufio.NewScanner(r), line: 1}
 	w.Buffer(nil, longestWord)
 	w.Split(func(data []byte, end bool) (int, []byte, error) {
 		from := 0

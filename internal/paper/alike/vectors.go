@@ -1,6 +1,7 @@
 package alike
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -33,12 +34,12 @@ func (v vectors) compare(a, b io.Reader) error {
 	}
 	p, q := make([]float32, x.Cols), make([]float32, x.Cols)
 	for row := range x.Rows {
-		if err := firstOf(x.Read(p), y.Read(q)); err != nil {
+		if err := cmp.Or(x.Read(p), y.Read(q)); err != nil {
 			return err
 		}
 		v.row(fmt.Sprintf("row %d", row), p, q)
 	}
-	return firstOf(x.End(), y.End())
+	return cmp.Or(x.End(), y.End())
 }
 
 func (v vectors) row(at string, p, q []float32) {

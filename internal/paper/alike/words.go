@@ -1,6 +1,7 @@
 package alike
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -16,7 +17,7 @@ func (d *Difference) String() string {
 	}
 	s := strings.Join(at, ", ")
 	if d.Stands != "" || d.Made != "" {
-		s = join(s, fmt.Sprintf("%s → %s", orNothing(d.Stands), orNothing(d.Made)))
+		s = join(s, fmt.Sprintf("%s → %s", cmp.Or(d.Stands, "nothing"), cmp.Or(d.Made, "nothing")))
 	}
 	if d.By != nil && d.Allowed != nil {
 		s += fmt.Sprintf(", %.3g apart, %.3g allowed", *d.By, *d.Allowed)
@@ -32,11 +33,4 @@ func join(a, b string) string {
 		return b
 	}
 	return a + ": " + b
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
 }

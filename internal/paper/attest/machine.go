@@ -3,6 +3,8 @@ package attest
 import (
 	"runtime"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Machine is where a step ran, as far as its results may depend on it. It names no host and no
@@ -35,9 +37,9 @@ func (m Machine) String() string {
 			list = append(list, s)
 		}
 	}
-	list = append(list, counted(m.Processors, "processor", "processors"))
+	list = append(list, words.Count(m.Processors, "processor"))
 	if m.Threads > 0 {
-		list = append(list, counted(m.Threads, "thread", "threads"))
+		list = append(list, words.Count(m.Threads, "thread"))
 	}
 	return strings.Join(list, ", ")
 }

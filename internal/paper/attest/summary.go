@@ -7,6 +7,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Summary counts the attestations of a result. One person, that is one key, counts once for
@@ -48,16 +49,8 @@ func (v *Verdicts) add(verdict alike.Verdict) {
 }
 
 func (v Verdicts) String() string {
-	var list []string
-	for _, c := range []struct {
-		n    int
-		word alike.Verdict
-	}{{v.Same, alike.Same}, {v.Within, alike.Within}, {v.Differs, alike.Differs}} {
-		if c.n > 0 {
-			list = append(list, fmt.Sprintf("%d %s", c.n, c.word))
-		}
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(words.Counts(words.Number{N: v.Same, Of: string(alike.Same)}, words.Number{N: v.Within, Of: string(alike.Within)},
+		words.Number{N: v.Differs, Of: string(alike.Differs)}), ", ")
 }
 
 // Any reports whether there is something to say.
@@ -112,8 +105,8 @@ func (s Summary) String() string {
 		if s.Trusted > 0 {
 			trusted = fmt.Sprintf(", %d of them trusted,", s.Trusted)
 		}
-		list = append(list, fmt.Sprintf("rebuilt by %s%s on %s: %s", counted(s.People, "person", "people"), trusted,
-			counted(s.Platforms, "platform", "platforms"), s.Signed))
+		list = append(list, fmt.Sprintf("rebuilt by %d %s%s on %s: %s", s.People, words.Of(s.People, "person", "people"), trusted,
+			words.Count(s.Platforms, "platform"), s.Signed))
 	}
 	if s.Unsigned.All() > 0 {
 		word := "unsigned: "
@@ -126,11 +119,4 @@ func (s Summary) String() string {
 		list = append(list, fmt.Sprintf("%d signed by a revoked key, not counted", s.Revoked))
 	}
 	return strings.Join(list, "; ")
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

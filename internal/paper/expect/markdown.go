@@ -18,7 +18,7 @@ func (j *Judged) Markdown(w io.Writer) error {
 	for _, it := range j.Items {
 		for _, c := range it.Checks {
 			if c.Verdict == render.Differs || c.Verdict == render.IsNear {
-				fmt.Fprintf(&unmet, "- **%s**%s `%s` %s (`%s`)\n", c.Verdict, lesser(c.Severity), it.Address, render.MarkdownText(c.Said()), c.Pos)
+				fmt.Fprintf(&unmet, "- **%s**%s `%s` %s (`%s`)\n", c.Verdict, c.Severity.Lesser(" "), it.Address, render.MarkdownText(c.Said()), c.Pos)
 			}
 		}
 	}
@@ -26,7 +26,7 @@ func (j *Judged) Markdown(w io.Writer) error {
 		if c.Verdict != render.Broken && c.Verdict != render.IsNear {
 			continue
 		}
-		fmt.Fprintf(&unmet, "- **%s**%s “%s” (`%s`)\n", c.Verdict, lesser(c.Severity), render.MarkdownText(c.Text), c.Pos)
+		fmt.Fprintf(&unmet, "- **%s**%s “%s” (`%s`)\n", c.Verdict, c.Severity.Lesser(" "), render.MarkdownText(c.Text), c.Pos)
 		for _, k := range c.Unmet() {
 			fmt.Fprintf(&unmet, "  - %s\n", render.MarkdownText(k.Said()))
 		}
@@ -54,16 +54,8 @@ func (j *Judged) Markdown(w io.Writer) error {
 	}
 	for _, c := range j.Claims {
 		fmt.Fprintf(&b, "| %s: “%s” | %s | %s%s | `%s` |\n", render.MarkdownText(c.Name), render.MarkdownText(c.Text), render.MarkdownText(c.Paper),
-			c.Verdict, lesser(c.Severity), strings.Join(c.Items, "`, `"))
+			c.Verdict, c.Severity.Lesser(" "), strings.Join(c.Items, "`, `"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// lesser is a severity that fails nothing, as it is after a verdict.
-func lesser(s render.Severity) string {
-	if s == "" || s == render.Error {
-		return ""
-	}
-	return " (" + string(s) + ")"
 }

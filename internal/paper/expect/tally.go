@@ -33,11 +33,7 @@ func (s Summary) Sentence() string {
 	if len(s.Scales) > 0 {
 		at = " at scale " + strings.Join(s.Scales, ", ")
 	}
-	noun := "expectations hold"
-	if s.Judged == 1 {
-		noun = "expectation holds"
-	}
-	said := []string{fmt.Sprintf("%d of %d %s%s", s.Hold, s.Judged, noun, at)}
+	said := []string{fmt.Sprintf("%d of %d %s%s", s.Hold, s.Judged, words.Of(s.Judged, "expectation holds", "expectations hold"), at)}
 	return strings.Join(append(said, words.Counts([]words.Number{{N: s.Near, Of: "near"}, {N: s.Fail, Of: "fail"}, {N: s.Warnings, Of: "warned of"}, {N: s.NotRun, Of: "not run"}, {N: s.NotHere, Of: render.AbsentText},
 		{N: s.NotComparable, Of: "not comparable at this scale"}, {N: s.Shown, Of: "shown only"}}...)...), ", ")
 }

@@ -345,9 +345,9 @@ func FileName(address string) string {
 
 // Plain is the LaTeX of a cell for people.
 func Plain(tex string) string {
-	r := &reader{paper: &Paper{sources: []source{{text: tex}}}, folder: nowhere{}, read: map[string]bool{}}
-	if err := (&scan{reader: r, src: tex}).run(0, len(tex)); err != nil {
+	text, err := shown(tex)
+	if err != nil {
 		return tex
 	}
-	return oneLine(strings.ReplaceAll(r.out.String(), string(thin), " "))
+	return oneLine(strings.ReplaceAll(text, string(thin), " "))
 }

@@ -74,16 +74,23 @@ func (x *index) add(t *Table, c *Cell, about []string) {
 
 // printed parses the number that a cell prints; a text with more than a number is not one.
 func printed(tex string) (Number, bool) {
-	r := &reader{paper: &Paper{sources: []source{{text: tex}}}, folder: nowhere{}, read: map[string]bool{}}
-	if err := (&scan{reader: r, src: tex}).run(0, len(tex)); err != nil {
+	text, err := shown(tex)
+	if err != nil {
 		return Number{}, false
 	}
-	text := strings.TrimSpace(r.out.String())
+	text = strings.TrimSpace(text)
 	if k := strings.LastIndexByte(text, '='); k >= 0 { // a prefix, such as n = 3
 		text = strings.TrimSpace(text[k+1:])
 	}
 	n, end, ok := numberAt(text, 0)
 	return n, ok && end == len(text)
+}
+
+// shown is what the LaTeX of a cell shows.
+func shown(tex string) (string, error) {
+	r := &reader{paper: &Paper{sources: []source{{text: tex}}}, folder: nowhere{}, read: map[string]bool{}}
+	err := (&scan{reader: r, src: tex}).run(0, len(tex))
+	return r.out.String(), err
 }
 
 // nowhere is a folder without files: a cell includes none.

@@ -155,23 +155,29 @@ func (n *Numbers) line(line string) error {
 // arguments splits off the groups in braces that a text begins with.
 func arguments(s string) (args []string, rest string, ok bool) {
 	for strings.HasPrefix(s, "{") {
-		depth, end := 0, -1
-		for i := 0; i < len(s) && end < 0; i++ {
-			switch s[i] {
-			case '\\':
-				i++
-			case '{':
-				depth++
-			case '}':
-				if depth--; depth == 0 {
-					end = i
-				}
-			}
-		}
-		if end < 0 {
+		inner, after, ok := Group(s)
+		if !ok {
 			return args, s, false
 		}
-		args, s = append(args, s[1:end]), s[end+1:]
+		args, s = append(args, inner), after
 	}
 	return args, s, true
+}
+
+// Group cuts the group in braces that a text begins with; false if it has no end.
+func Group(s string) (inner, rest string, ok bool) {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return s[1:i], s[i+1:], true
+			}
+		}
+	}
+	return "", s, false
 }

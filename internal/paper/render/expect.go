@@ -51,6 +51,14 @@ const (
 	Info    Severity = "info"
 )
 
+// Lesser is a severity that fails nothing, as it is after a verdict and a space.
+func (s Severity) Lesser(space string) string {
+	if s == "" || s == Error {
+		return ""
+	}
+	return space + "(" + string(s) + ")"
+}
+
 // about reports whether the expectation is about runs of a scale. What it says of the paper's
 // scale and of no other is about all: there it is not comparable.
 func (e Expectation) about(scale, paper string) bool {

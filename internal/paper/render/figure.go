@@ -250,11 +250,13 @@ func (f *Figure) find(name string) (Cell, *Axis, error) {
 }
 
 // JSON writes the figure's data.
-func (f *Figure) JSON(w io.Writer) error {
+func (f *Figure) JSON(w io.Writer) error { return writeJSON(w, f) }
+
+func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
-	return e.Encode(f)
+	return e.Encode(v)
 }
 
 // CSV writes one line per point, panel or stage; values are not rounded.

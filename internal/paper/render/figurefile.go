@@ -65,16 +65,21 @@ func (f *Figure) SVG(w io.Writer) error {
 	if err := f.draw(c); err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return err
-	}
-	_, err := w.Write(svgFonts.ReplaceAllFunc(b.Bytes(), func(m []byte) []byte {
+	return rewritten(w, c, svgFonts, func(m []byte) []byte {
 		if bytes.Contains(m, []byte("Mono")) {
 			return []byte("white-space:pre;font-family:'Liberation Mono','Courier New',monospace;")
 		}
 		return []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
-	}))
+	})
+}
+
+// rewritten writes a file with what is found in it in another form.
+func rewritten(w io.Writer, file io.WriterTo, find *regexp.Regexp, as func([]byte) []byte) error {
+	var b bytes.Buffer
+	if _, err := file.WriteTo(&b); err != nil {
+		return err
+	}
+	_, err := w.Write(find.ReplaceAllFunc(b.Bytes(), as))
 	return err
 }
 
@@ -126,14 +131,9 @@ func (f *Figure) PDF(w io.Writer) error {
 	if err := f.draw(c); err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return err
-	}
-	_, err := w.Write(pdfDate.ReplaceAllFunc(b.Bytes(), func(m []byte) []byte {
+	return rewritten(w, c, pdfDate, func(m []byte) []byte {
 		return append(m[:len(m)-14:len(m)-14], "19700101000000"...) // as long: offsets hold
-	}))
-	return err
+	})
 }
 
 // pdfCanvas draws as outlines what the PDF library cannot write as text: bold, a

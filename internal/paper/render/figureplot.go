@@ -133,7 +133,7 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 // widen moves the ends of a linear axis that the data decide outwards to a round
 // number, so that no mark stands on an edge.
 func (a *Axis) widen(to *plot.Axis, e extent) {
-	step := roundStep((to.Max - to.Min) / 5)
+	step := RoundStep((to.Max - to.Min) / 5)
 	if a.Min == nil || e.min < *a.Min {
 		to.Min = math.Floor(to.Min/step-0.2) * step
 		if e.min >= 0 {
@@ -165,7 +165,7 @@ func (a *Axis) ticks(low, high float64) []plot.Tick {
 		}
 		return out
 	}
-	step := roundStep((high - low) / 5)
+	step := RoundStep((high - low) / 5)
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	if step*math.Pow(10, float64(decimals)) != math.Trunc(step*math.Pow(10, float64(decimals))) {
 		decimals++ // 0.25
@@ -177,9 +177,9 @@ func (a *Axis) ticks(low, high float64) []plot.Tick {
 	return out
 }
 
-// roundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not
+// RoundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not
 // below v.
-func roundStep(v float64) float64 {
+func RoundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, k := range []float64{1, 2, 2.5, 5} {
 		if v <= k*power*(1+1e-9) {

@@ -129,16 +129,19 @@ func (c Cell) plain(f Format) string {
 	return f.number(*c.Value)
 }
 
-func (c Cell) markdown(f Format) string {
-	s := MarkdownText(c.plain(f))
+func (c Cell) markdown(f Format) string { return c.written(f, MarkdownText, markdown, "**", "**") }
+
+// written is a cell as a format has it, whose escapes and markup are given.
+func (c Cell) written(f Format, text, marked func(string) string, bold, end string) string {
+	s := text(c.plain(f))
 	if c.Value == nil && !c.Data && !c.Missing() {
-		s = markdown(c.Text)
+		s = marked(c.Text)
 	}
 	if c.Bold {
-		s = "**" + s + "**"
+		s = bold + s + end
 	}
 	if c.Marks != "" {
-		s += "<sup>" + MarkdownText(c.Marks) + "</sup>"
+		s += "<sup>" + text(c.Marks) + "</sup>"
 	}
 	return s
 }

@@ -10,19 +10,7 @@ func HTML(s string) string {
 }
 
 // HTML is a cell's text as its column prints it.
-func (c Cell) HTML(f Format) string {
-	s := html.EscapeString(c.plain(f))
-	if c.Value == nil && !c.Data && !c.Missing() {
-		s = HTML(c.Text)
-	}
-	if c.Bold {
-		s = "<b>" + s + "</b>"
-	}
-	if c.Marks != "" {
-		s += "<sup>" + html.EscapeString(c.Marks) + "</sup>"
-	}
-	return s
-}
+func (c Cell) HTML(f Format) string { return c.written(f, html.EscapeString, HTML, "<b>", "</b>") }
 
 // Printed is a number of the paper as the cell prints its own.
 func (c Cell) Printed(f Format, v float64) string {
@@ -66,10 +54,7 @@ func (t *Table) HeadRows() [][]Span {
 // Find returns the cell named ROW.COLUMN.
 func (t *Table) Find(name string) (Cell, error) {
 	_, c, err := t.find(name)
-	if err != nil {
-		return c, err
-	}
-	return c, nil
+	return c, err
 }
 
 // Find returns the number named SERIES.POINT.x or SERIES.POINT.y.

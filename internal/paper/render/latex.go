@@ -37,13 +37,7 @@ func (t *Table) LaTeX(w io.Writer) error {
 	}
 	t.latexRows(&b, width)
 	fmt.Fprintf(&b, "\\bottomrule\n\\end{%s}\n", name)
-	if t.Caption != "" {
-		fmt.Fprintf(&b, "\\caption{%s}\n", latex(t.Caption))
-	}
-	if l := Labelled(t.Paper, "tab"); l != "" {
-		fmt.Fprintf(&b, "\\label{%s}\n", l)
-	}
-	fmt.Fprintf(&b, "\\end{%s}\n", env)
+	endFloat(&b, env, t.Caption, Labelled(t.Paper, "tab"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -2,7 +2,6 @@ package render
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -166,12 +165,7 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 }
 
 // JSON writes the whole table: values, and inputs of each cell.
-func (t *Table) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(t)
-}
+func (t *Table) JSON(w io.Writer) error { return writeJSON(w, t) }
 
 // markdownAbsent says why cells have nothing, each reason once.
 func (t *Table) markdownAbsent(b *strings.Builder) {

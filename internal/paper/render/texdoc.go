@@ -29,13 +29,18 @@ func (f *Figure) LaTeX(w io.Writer, file string) error {
 	} else {
 		fmt.Fprintf(&b, "\\includegraphics[width=\\ifdim%.4gcm>%s %s\\else %.4gcm\\fi,height=0.85\\textheight,keepaspectratio]{%s}\n", f.Width, width, width, f.Width, file)
 	}
-	if f.Caption != "" {
-		fmt.Fprintf(&b, "\\caption{%s}\n", latex(f.Caption))
-	}
-	if l := Labelled(f.Paper, "fig"); l != "" {
-		fmt.Fprintf(&b, "\\label{%s}\n", l)
-	}
-	fmt.Fprintf(&b, "\\end{%s}\n", env)
+	endFloat(&b, env, f.Caption, Labelled(f.Paper, "fig"))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// endFloat writes the end of a float, with its caption and label if it has them.
+func endFloat(b *strings.Builder, env, caption, label string) {
+	if caption != "" {
+		fmt.Fprintf(b, "\\caption{%s}\n", latex(caption))
+	}
+	if label != "" {
+		fmt.Fprintf(b, "\\label{%s}\n", label)
+	}
+	fmt.Fprintf(b, "\\end{%s}\n", env)
 }

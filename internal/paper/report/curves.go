@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
@@ -209,14 +210,7 @@ func ticks(most float64, n int) []float64 {
 	if !(most > 0) || math.IsInf(most, 0) {
 		return []float64{0, 1}
 	}
-	power := math.Pow(10, math.Floor(math.Log10(most/float64(n))))
-	step := 10 * power
-	for _, k := range []float64{1, 2, 2.5, 5} {
-		if most/float64(n) <= k*power*(1+1e-9) {
-			step = k * power
-			break
-		}
-	}
+	step := render.RoundStep(most / float64(n))
 	out := []float64{0}
 	for i := 1.0; out[len(out)-1] < most*(1-1e-9); i++ {
 		out = append(out, i*step)

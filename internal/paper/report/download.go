@@ -77,7 +77,7 @@ func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error 
 				return err
 			}
 			f.Size = int64(len(data))
-			f.URL = template.URL("data:" + d.media + ";base64," + base64.StdEncoding.EncodeToString(data))
+			f.URL = dataURL(d.media, data)
 		}
 		it.Files = append(it.Files, f)
 	}

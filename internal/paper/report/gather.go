@@ -278,7 +278,7 @@ const downloadKind = "download"
 func folderOf(i int, n Node) SourceFile {
 	var c struct{ Path, License string }
 	_ = json.Unmarshal(n.config, &c) // of a plan that was checked
-	f := SourceFile{Step: n.Address, URL: unplaced(c.Path), License: c.License, Index: i, Size: -1}
+	f := SourceFile{Step: n.Address, URL: Unplaced(c.Path), License: c.License, Index: i, Size: -1}
 	if n.result != nil {
 		tree := n.result.Outputs["files"]
 		f.SHA256, f.Size = tree.Digest.Hex(), tree.Size
@@ -303,7 +303,7 @@ func (r *Report) addFiles() error {
 			return fmt.Errorf("%s: %w", n.Address, err)
 		}
 		for k, u := range c.URLs {
-			f := SourceFile{Step: n.Address, URL: unplaced(fetch.Redact(u)), License: c.License, Index: i, Size: -1}
+			f := SourceFile{Step: n.Address, URL: Unplaced(fetch.Redact(u)), License: c.License, Index: i, Size: -1}
 			if n.result != nil && k < len(c.Names) {
 				if file, ok := n.result.Outputs["files"].File(c.Names[k]); ok {
 					f.SHA256, f.Size = file.Digest.Hex(), file.Size

@@ -2,9 +2,7 @@ package report
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"html/template"
 	"strings"
 
 	"github.com/redsi/redsi/internal/system/words"
@@ -16,23 +14,20 @@ const (
 	mostPictures = 32 << 20
 )
 
-// shownAs are the formats that the page shows, as images: there they can neither run nor load
-// anything. An HTML page needs its scripts and Vega-Lite a library, and the page's policy allows
-// neither; they and PDF are files to take away.
-var shownAs = []struct{ output, media string }{{"svg", "image/svg+xml"}, {"png", "image/png"}}
-
-// showImage fills in the picture of a step, or why the page does not show it.
+// showImage fills in the picture of a step, or why the page does not show it. SVG and PNG are shown, as
+// images: there they can neither run nor load anything. An HTML page needs its scripts and Vega-Lite a
+// library, and the page's policy allows neither; they and PDF are files to take away.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 	it.Unshown = "The picture is a file that this page does not show: SVG and PNG are shown."
-	for _, s := range shownAs {
-		a, ok := it.result.Outputs[s.output]
+	for _, d := range downloads {
+		a, ok := it.result.Outputs[d.output]
 		switch {
-		case !ok:
+		case !ok || !strings.HasPrefix(d.media, "image/"):
 		case a.Size > min(mostPicture, mostPictures/int64(len(r.Items))):
-			it.Unshown = fmt.Sprintf("The picture (%s, %s) is too large for this page.", strings.ToUpper(s.output), words.Size(a.Size))
+			it.Unshown = fmt.Sprintf("The picture (%s, %s) is too large for this page.", d.label, words.Size(a.Size))
 		default:
-			b, err := readOutput(ctx, it.result, s.output, read)
-			it.Image, it.Unshown = template.URL("data:"+s.media+";base64,"+base64.StdEncoding.EncodeToString(b)), ""
+			b, err := readOutput(ctx, it.result, d.output, read)
+			it.Image, it.Unshown = dataURL(d.media, b), ""
 			return err
 		}
 	}

@@ -11,16 +11,13 @@ import (
 // mark.
 var absolute = regexp.MustCompile("(^|[\"'`\\s=(\\[,:])((?:file://)?(?:/[^/\\s\"'`,\\])]+){2,}/?)")
 
-// unplaced is a text without the paths of a machine, which mean nothing to a page's readers.
-func unplaced(s string) string {
+// Unplaced is a text without the paths of a machine, which mean nothing to a page's readers.
+func Unplaced(s string) string {
 	return absolute.ReplaceAllStringFunc(s, func(m string) string {
 		parts := absolute.FindStringSubmatch(m)
 		return parts[1] + "…/" + path.Base(parts[2])
 	})
 }
-
-// Unplaced is a text without the paths of a machine, for others to read.
-func Unplaced(s string) string { return unplaced(s) }
 
 // fileOf is a pipeline file's name on the page.
 func fileOf(name string) string {

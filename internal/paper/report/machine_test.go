@@ -13,7 +13,7 @@ func TestUnplaced(t *testing.T) {
 		"title/nci_norm/tiny":                                "title/nci_norm/tiny",
 		"1 / 2 / 3":                                          "1 / 2 / 3",
 	} {
-		if got := unplaced(text); got != want {
+		if got := Unplaced(text); got != want {
 			t.Errorf("%s is shown as %s, want %s", text, got, want)
 		}
 	}

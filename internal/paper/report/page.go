@@ -41,7 +41,7 @@ func asset(name string) string {
 func (r *Report) HTML(w io.Writer) error {
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
 		"markup":   func(s string) template.HTML { return template.HTML(render.HTML(s)) },
-		"picture":  picture,
+		"picture":  func(svg []byte) template.URL { return dataURL("image/svg+xml", svg) },
 		"used":     usage.Rows,
 		"size":     words.Size,
 		"took":     took,
@@ -52,7 +52,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"short":    short,
 		"clip":     words.Clip,
 		"counted":  words.Count,
-		"unplaced": unplaced,
+		"unplaced": Unplaced,
 		"file":     fileOf,
 		"slug":     slug,
 		"grid":     r.grid,
@@ -134,7 +134,7 @@ func (r *Report) command(verb string, args ...string) string {
 	if r.Command == nil {
 		return strings.Join(append([]string{"redsi", verb}, args...), " ")
 	}
-	return unplaced(r.Command(verb, args...))
+	return Unplaced(r.Command(verb, args...))
 }
 
 // at links a text to a step, if the page shows it.
@@ -154,10 +154,10 @@ func (r *Report) panelOf(it *Item, inputs []string) string {
 	return ""
 }
 
-// picture is an SVG file as an image address: there its text is not part of the page, and it
-// cannot run or load anything.
-func picture(svg []byte) template.URL {
-	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
+// dataURL is a file as an address. An image there is not part of the page, and cannot run or load
+// anything.
+func dataURL(media string, b []byte) template.URL {
+	return template.URL("data:" + media + ";base64," + base64.StdEncoding.EncodeToString(b))
 }
 
 // Link is a workflow's page in Temporal's UI; "" without a UI.

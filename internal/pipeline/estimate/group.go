@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"math/bits"
 	"strings"
 	"time"
 
@@ -61,9 +60,9 @@ func (e *Estimate) count(g *Group, v *plan.Preview, i int) {
 func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
 	at := map[string]int{}
 	of = make([]int, len(v.Items))
-	for _, results := range []bool{false, true} {
+	for _, rendered := range []bool{false, true} {
 		for i, s := range v.Plan.Steps {
-			if isResult(s.Address) != results {
+			if pipeline.IsRendered(s.Address) != rendered {
 				continue
 			}
 			name := blockName(s.Address)
@@ -80,9 +79,6 @@ func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
 	return groups, of
 }
 
-// isResult reports whether an address is of a table or figure.
-func isResult(address string) bool { return pipeline.BlockType(address) != "step" }
-
 func blockName(address string) string {
 	module, local := pipeline.SplitAddress(address)
 	name := pipeline.BlockType(address)
@@ -98,31 +94,20 @@ func blockName(address string) string {
 // Tables groups a plan by its tables and figures: each with all steps that it needs, so
 // that a step may be in many. The last group has those that none needs, if there are any.
 func (e *Estimate) Tables(v *plan.Preview) []Group {
-	var ends []int
-	for i, s := range v.Plan.Steps {
-		if isResult(s.Address) {
-			ends = append(ends, i)
+	ends := v.Plan.Rendered()
+	users := make([]int, len(v.Items)) // tables that need the step
+	for _, i := range v.Plan.Leading(ends) {
+		users[i]++
+	}
+	groups := make([]Group, len(ends), len(ends)+1)
+	for n, i := range v.Plan.Leading(ends) {
+		g := &groups[n]
+		e.count(g, v, i)
+		if users[i] > 1 && v.Items[i].Outcome != plan.Hit {
+			g.Shared++
+			g.SharedP50 += e.Each[i].P50
 		}
 	}
-	users := make([]int, len(v.Items)) // tables that need the step
-	v.Plan.Leading(ends, func(_ int, need []uint64) {
-		for i, set := range need {
-			users[i] += bits.OnesCount64(set)
-		}
-	})
-	groups := make([]Group, len(ends), len(ends)+1)
-	v.Plan.Leading(ends, func(first int, need []uint64) {
-		for i, set := range need {
-			for ; set != 0; set &= set - 1 {
-				g := &groups[first+bits.TrailingZeros64(set)]
-				e.count(g, v, i)
-				if users[i] > 1 && v.Items[i].Outcome != plan.Hit {
-					g.Shared++
-					g.SharedP50 += e.Each[i].P50
-				}
-			}
-		}
-	})
 	for n, i := range ends {
 		groups[n].Name = v.Plan.Steps[i].Address
 	}

@@ -3,6 +3,7 @@ package hours
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/redsi/redsi/internal/host/roofline"
@@ -257,10 +258,5 @@ func (r *resolver) assumptions(computed bool) []string {
 		fmt.Sprintf("a step, and each part of an evaluation, begins %d s after it could", startSeconds),
 		"training makes all its updates and evaluations",
 	}
-	var of []string
-	for text := range r.assumed {
-		of = append(of, text)
-	}
-	slices.Sort(of)
-	return append(out, of...)
+	return append(out, slices.Sorted(maps.Keys(r.assumed))...)
 }

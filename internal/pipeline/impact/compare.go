@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -39,8 +38,9 @@ type comparison struct {
 	Sides
 	report *Report
 
-	was    map[string]int // steps of Was by address
-	of     []int          // of each step of Is, that of Was; -1 if it is new
+	was    map[string]int  // steps of Was by address
+	here   map[string]bool // those of Is
+	of     []int           // of each step of Is, that of Was; -1 if it is new
 	causes causes
 	own    []set // of each step of Is, the causes that change it and those that it follows
 	stood  []bool
@@ -73,10 +73,13 @@ func (c *Counts) add(s state) {
 func Compare(ctx context.Context, s Sides) (*Report, error) {
 	n := len(s.Is.Items)
 	c := &comparison{Sides: s, report: &Report{Format: Format, Notes: []string{}, Causes: []Cause{}, Tables: []Table{}, Claims: []Claim{}, Each: []Change{}},
-		was: map[string]int{}, of: make([]int, n), causes: causes{at: map[causeKey]int{}}, own: make([]set, n),
+		was: map[string]int{}, here: map[string]bool{}, of: make([]int, n), causes: causes{at: map[causeKey]int{}}, own: make([]set, n),
 		stood: make([]bool, len(s.Was.Items)), states: make([]state, n), costs: make([]Cost, n)}
 	for i, x := range s.Was.Plan.Steps {
 		c.was[x.Address] = i
+	}
+	for _, x := range s.Is.Plan.Steps {
+		c.here[x.Address] = true
 	}
 	versions, err := c.versions(ctx)
 	if err != nil {
@@ -266,10 +269,8 @@ func (c *comparison) settleCauses() (place []int) {
 // list adds every step that is not the same, and what the change costs in all.
 func (c *comparison) list(place []int) {
 	r := c.report
-	here := make(map[string]bool, len(c.states))
 	for i, s := range c.states {
 		x := &c.Is.Plan.Steps[i]
-		here[x.Address] = true
 		r.Steps.add(s)
 		r.Cost.add(c.costs[i])
 		if s == same || s == anyway && c.own[i].empty() {
@@ -287,7 +288,7 @@ func (c *comparison) list(place []int) {
 		r.Each = append(r.Each, ch)
 	}
 	for j, x := range c.Was.Plan.Steps {
-		if !here[x.Address] {
+		if !c.here[x.Address] {
 			r.Steps.add(gone)
 			r.Each = append(r.Each, Change{Address: x.Address, Before: c.Was.Items[j].Outcome})
 		}
@@ -307,47 +308,24 @@ func (c *comparison) tables() {
 		}
 		return &all[n]
 	}
-	ends := func(v *plan.Preview) (ends []int) {
-		for i, s := range v.Plan.Steps {
-			if IsResult(s.Address) {
-				ends = append(ends, i)
-			}
-		}
-		return ends
-	}
-	is, was := ends(c.Is), ends(c.Was)
+	is, was := c.Is.Plan.Rendered(), c.Was.Plan.Rendered()
 	for _, i := range is {
 		t := table(c.Is.Plan.Steps[i].Address)
 		t.After = c.Is.Items[i].Outcome
 	}
-	c.Is.Plan.Leading(is, func(first int, need []uint64) {
-		for i, set := range need {
-			for ; set != 0; set &= set - 1 {
-				t := &all[first+bits.TrailingZeros64(set)]
-				t.Counts.add(c.states[i])
-				t.Cost.add(c.costs[i])
-			}
-		}
-	})
-	here := make(map[string]bool, len(c.states))
-	for _, x := range c.Is.Plan.Steps {
-		here[x.Address] = true
+	for n, i := range c.Is.Plan.Leading(is) {
+		all[n].Counts.add(c.states[i])
+		all[n].Cost.add(c.costs[i])
 	}
 	for _, j := range was {
 		t := table(c.Was.Plan.Steps[j].Address)
 		t.Before = c.Was.Items[j].Outcome
 	}
-	c.Was.Plan.Leading(was, func(first int, need []uint64) {
-		for j, set := range need {
-			if here[c.Was.Plan.Steps[j].Address] {
-				continue
-			}
-			for ; set != 0; set &= set - 1 {
-				end := was[first+bits.TrailingZeros64(set)]
-				table(c.Was.Plan.Steps[end].Address).Counts.add(gone)
-			}
+	for n, j := range c.Was.Plan.Leading(was) {
+		if !c.here[c.Was.Plan.Steps[j].Address] {
+			table(c.Was.Plan.Steps[was[n]].Address).Counts.add(gone)
 		}
-	})
+	}
 	for _, t := range all {
 		if n := t.Counts; n.Run+n.Maybe+n.New+n.Hit+n.Cut+n.Gone > 0 {
 			c.report.Tables = append(c.report.Tables, t)
@@ -363,7 +341,7 @@ func (c *comparison) claims() error {
 		at[t.Address] = n
 	}
 	for i, x := range c.Is.Plan.Steps {
-		if !IsResult(x.Address) || c.own[i].empty() {
+		if !pipeline.IsRendered(x.Address) || c.own[i].empty() {
 			continue
 		}
 		texts := c.Claims(x.Address)
@@ -376,9 +354,6 @@ func (c *comparison) claims() error {
 	}
 	return nil
 }
-
-// IsResult reports whether an address is of a table or figure.
-func IsResult(address string) bool { return pipeline.BlockType(address) != "step" }
 
 // isInput reports whether a value in a preimage is the digest of an input.
 func isInput(value string) bool { return strings.HasPrefix(value, `{"$input":`) }

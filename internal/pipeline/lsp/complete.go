@@ -2,7 +2,9 @@ package lsp
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -108,9 +110,7 @@ func (c *completions) written(offset int) []string {
 				body, i = b.Body, -1
 			}
 		}
-		for name := range body.Attributes {
-			names = append(names, name)
-		}
+		names = slices.AppendSeq(names, maps.Keys(body.Attributes))
 	}
 	return names
 }
@@ -205,7 +205,7 @@ func (c *completions) start(want *step.Attr) {
 // outputs lists what a declared block leaves that an attribute takes; nothing of the block
 // that is being written.
 func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
-	if b := c.place.blocks; len(b) > 0 && x.typ == b[0].typ && x.name == strings.Join(append([]string{b[0].typ}, b[0].labels...), ".") {
+	if b := c.place.blocks; len(b) > 0 && x.name == b[0].name() {
 		return nil
 	}
 	spec := c.s.Load.Registry.Lookup(x.kind)
@@ -226,11 +226,11 @@ func (c *completions) instance(x decl) string {
 		return ""
 	}
 	for _, d := range c.decls {
-		if b := c.place.blocks; d.forEach && len(b) > 0 && d.name == strings.Join(append([]string{b[0].typ}, b[0].labels...), ".") {
+		if b := c.place.blocks; d.forEach && len(b) > 0 && d.name == b[0].name() {
 			return "[each.key]"
 		}
 	}
-	if names := c.namesIn(x.name); len(names) > 0 {
+	if names := namesOf(c.named(x.name)); len(names) > 0 {
 		return fmt.Sprintf("[%q]", names[0])
 	}
 	return "[each.key]"
@@ -245,18 +245,6 @@ func (c *completions) member(want *step.Attr, offset int) {
 		}
 	}
 	root := p.before[0]
-	var names []string
-	of := func(depth int, prefix string, wanted bool) {
-		for _, x := range c.decls {
-			rest, ok := strings.CutPrefix(x.name, prefix)
-			if !ok || wanted && takesArtifact(want) && len(c.outputs(x, want)) == 0 {
-				continue
-			}
-			if n := strings.Split(rest, ".")[depth]; !slices.Contains(names, n) {
-				names = append(names, n)
-			}
-		}
-	}
 	block := p.before
 	if len(block) > 0 && strings.HasPrefix(block[len(block)-1], "[") {
 		block = block[:len(block)-1]
@@ -272,14 +260,17 @@ func (c *completions) member(want *step.Attr, offset int) {
 				c.verbatim(completionItem{Label: rest, Kind: itemVariable, Detail: c.short(x.name)}, rest)
 			}
 		}
-	case root == "step" && len(p.before) == 1:
-		of(0, "step.", true)
-		offer(names, itemModule)
-	case root == "step" && len(p.before) == 2:
-		of(0, "step."+p.before[1]+".", true)
-		offer(names, itemModule)
-	case root == "module" && len(p.before) == 1:
-		of(0, "module.", false)
+	case root == "step" && len(p.before) <= 2 || (root == "module" || isNamed(root)) && len(p.before) == 1:
+		var names []string
+		for _, x := range c.decls {
+			rest, ok := strings.CutPrefix(x.name, strings.Join(p.before, ".")+".")
+			if !ok || root != "module" && takesArtifact(want) && len(c.outputs(x, want)) == 0 {
+				continue
+			}
+			if n, _, _ := strings.Cut(rest, "."); !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
 		offer(names, itemModule)
 	case root == "module" && len(block) == 2:
 		if x, ok := c.s.work.module(c.d, block[1]); ok {
@@ -288,12 +279,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 			}
 		}
 	case root == "var" || root == "local" || root == "module":
-		if v, ok := c.named(root + "." + p.before[1]); ok {
-			offer(namesOf(descend(v, p.before[2:])), itemField)
-		}
-	case isNamed(root) && len(p.before) == 1:
-		of(0, root+".", true)
-		offer(names, itemModule)
+		offer(namesOf(descend(c.named(root+"."+p.before[1]), p.before[2:])), itemField)
 	case root == "step" && len(block) == 3 || isNamed(root) && len(block) == 2:
 		for _, x := range c.decls {
 			if x.name != strings.Join(block, ".") {
@@ -308,46 +294,33 @@ func (c *completions) member(want *step.Attr, offset int) {
 
 // keys completes an index of a reference.
 func (c *completions) keys() {
-	v, ok := c.named(strings.Join(c.place.before, "."))
-	if !ok && len(c.place.before) > 2 {
-		v, ok = c.named(strings.Join(c.place.before[:2], "."))
-		v = descend(v, c.place.before[2:])
-	}
-	if !ok {
-		return
+	v := c.named(strings.Join(c.place.before, "."))
+	if v == cty.NilVal && len(c.place.before) > 2 {
+		v = descend(c.named(strings.Join(c.place.before[:2], ".")), c.place.before[2:])
 	}
 	for _, n := range namesOf(v) {
-		if c.place.quote {
-			c.verbatim(completionItem{Label: n, Kind: itemValue}, n)
-		} else {
-			c.verbatim(completionItem{Label: fmt.Sprintf("%q", n), Kind: itemValue}, fmt.Sprintf("%q", n))
+		if !c.place.quote {
+			n = strconv.Quote(n)
 		}
+		c.verbatim(completionItem{Label: n, Kind: itemValue}, n)
 	}
 }
 
-// named is the value of a name at the last load.
-func (c *completions) named(name string) (cty.Value, bool) {
-	l := c.s.work.loaded(c.d.path)
-	if l.scope == nil {
-		return cty.DynamicVal, false
+// named is the value of a name at the last load; NilVal if there was none.
+func (c *completions) named(name string) (v cty.Value) {
+	if l := c.s.work.loaded(c.d.path); l.scope != nil {
+		v, _ = l.scope.Named(name)
 	}
-	return l.scope.Named(name)
-}
-
-func (c *completions) namesIn(name string) []string {
-	v, ok := c.named(name)
-	if !ok {
-		return nil
-	}
-	return namesOf(v)
+	return v
 }
 
 // short is a simple value, or what a larger one is.
 func (c *completions) short(name string) string {
-	v, ok := c.named(name)
-	switch t := v.Type(); {
-	case !ok:
+	v := c.named(name)
+	if v == cty.NilVal {
 		return ""
+	}
+	switch t := v.Type(); {
 	case v.IsMarked() || !v.IsKnown() || v.IsNull() || t.IsPrimitiveType():
 		return pipeline.Text(v, nil)
 	case v.CanIterateElements():
@@ -369,8 +342,7 @@ func (c *completions) each(offset int, path []string) []string {
 		if ds.HasErrors() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.CanIterateElements() {
 			return nil
 		}
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
+		for _, e := range v.Elements() {
 			return namesOf(descend(e, path))
 		}
 	}
@@ -394,13 +366,9 @@ func descend(v cty.Value, path []string) cty.Value {
 }
 
 // namesOf are the names in an object or the keys of a map, sorted.
-func namesOf(v cty.Value) (names []string) {
+func namesOf(v cty.Value) []string {
 	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return nil
 	}
-	for k := range v.AsValueMap() {
-		names = append(names, k)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(v.AsValueMap()))
 }

@@ -43,18 +43,14 @@ func isNamed(typ string) bool { return typ == "source" || typ == "table" || typ 
 
 // kind names the step kind of a block at the top of a file; "" if it has none.
 func (h header) kind() string {
-	switch {
-	case h.typ == "step" && len(h.labels) > 0:
+	if h.typ == "step" && len(h.labels) > 0 {
 		return h.labels[0]
-	case h.typ == "table" || h.typ == "figure":
-		return "render_" + h.typ
-	case h.typ == "claim":
-		return pipeline.ClaimKind
-	case h.typ == "source":
-		return pipeline.SourceKind
 	}
-	return ""
+	return pipeline.BlockKinds[h.typ]
 }
+
+// name is the block's name in references.
+func (h header) name() string { return strings.Join(append([]string{h.typ}, h.labels...), ".") }
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.

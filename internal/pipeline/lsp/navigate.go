@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,12 +91,7 @@ func (s *server) symbols(d *document, _ int) any {
 }
 
 func attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	var list []*hclsyntax.Attribute
-	for _, a := range b.Attributes {
-		list = append(list, a)
-	}
-	slices.SortFunc(list, func(a, b *hclsyntax.Attribute) int { return a.SrcRange.Start.Byte - b.SrcRange.Start.Byte })
-	return list
+	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return x.SrcRange.Start.Byte - y.SrcRange.Start.Byte })
 }
 
 // format brings a document into the usual form, as `redsi fmt` does; one that is not HCL

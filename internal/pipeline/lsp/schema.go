@@ -104,26 +104,12 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 	if len(blocks) == 0 {
 		return nil
 	}
-	var attrs []step.Attr
-	switch blocks[0].typ {
-	case "variable":
-		attrs = variableAttrs
-	case "module":
+	attrs := map[string][]step.Attr{"variable": variableAttrs, "output": outputAttrs, "paper": paperAttrs, "results": resultsAttrs,
+		"publish": publishAttrs, "checklist": checklistAttrs}[blocks[0].typ]
+	if blocks[0].typ == "module" {
 		attrs = s.moduleAttrsOf(d, blocks[0])
-	case "output":
-		attrs = outputAttrs
-	case "paper":
-		attrs = paperAttrs
-	case "results":
-		attrs = resultsAttrs
-	case "publish":
-		attrs = publishAttrs
-	case "checklist":
-		attrs = checklistAttrs
-	default:
-		if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
-			attrs = slices.Concat(spec.Attrs, commonAttrs)
-		}
+	} else if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
+		attrs = slices.Concat(spec.Attrs, commonAttrs)
 	}
 	for _, b := range blocks[1:] {
 		a := find(attrs, b.typ)

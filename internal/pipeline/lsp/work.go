@@ -277,7 +277,7 @@ func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) err
 		if d.Severity == hcl.DiagWarning {
 			x.Severity = 2
 		}
-		for _, r := range ds.Related(d) {
+		for _, r := range pipeline.Related(d) {
 			x.Related = append(x.Related, relatedInfo{location{uriOf(r.Range.Filename), spanOf(ds, r.Range)}, r.Text})
 		}
 		if _, ok := by[file]; !ok { // a variable from the command line, or a file of them

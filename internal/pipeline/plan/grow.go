@@ -1,9 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -14,23 +14,31 @@ import (
 // loads the pipeline with what these have made, as far as that goes. The client does so
 // before a run, and a worker during it, with the same results of the same store.
 type Grower struct {
-	// Load loads the pipeline with what is known to have been made.
-	Load func(made func(step.Ref) (*pipeline.Made, error)) (*pipeline.Pipeline, error)
+	Origin *pipeline.Origin // of the pipeline
+	With   pipeline.Options // beside it, and what is known to have been made
 	// Plan makes a plan of it; Follow says which of the plan's results there are.
 	Plan   func(*pipeline.Pipeline) (*Plan, error)
 	Follow func(*Plan, Keep) (*Preview, error)
-	Open   Open
+	Blobs  artifacts.Blobs
 }
 
-// Grow takes a pipeline that was loaded, and its plan, as far as results are there.
+// Grow takes a pipeline that was loaded, and its plan, as far as results are there. The error
+// of a pipeline that does not go with them is a *pipeline.Invalid.
 func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {
 	made := map[step.Ref]artifacts.Artifact{}
-	known := func(ref step.Ref) (*pipeline.Made, error) {
+	g.With.Stop = ctx.Err
+	g.With.Made = func(ref step.Ref) (*pipeline.Made, error) {
 		a, ok := made[ref]
 		if !ok {
 			return nil, nil
 		}
-		return &pipeline.Made{Artifact: a, Read: func(f artifacts.File) ([]byte, error) { return g.read(ctx, ref, f) }}, nil
+		return &pipeline.Made{Artifact: a, Read: func(f artifacts.File) ([]byte, error) {
+			b, err := artifacts.ReadBlob(ctx, g.Blobs, f.Digest, f.Size)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", ref, err)
+			}
+			return b, err
+		}}, nil
 	}
 	for pl.Pending() {
 		wanted := make([]bool, len(pl.Steps))
@@ -45,16 +53,24 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}
 		found := len(made)
 		for _, s := range pl.Steps {
-			for n, ref := range s.Awaits {
-				if it := v.at(ref.Step, s.Awaited); it != nil && it.Outcome == Hit && len(it.Fails) == 0 {
-					made[s.Awaits[n]] = it.Result.Outputs[ref.Output]
+			for _, d := range s.Awaited {
+				it := v.Items[d]
+				if it.Outcome != Hit || len(it.Fails) > 0 {
+					continue
+				}
+				for _, ref := range s.Awaits {
+					if ref.Step == pl.Steps[d].Address {
+						made[ref] = it.Result.Outputs[ref.Output]
+					}
 				}
 			}
 		}
 		if len(made) == found {
 			break
 		}
-		if p, err = g.Load(known); err != nil {
+		var ds pipeline.Diagnostics
+		p, ds = g.Origin.Load(g.With)
+		if err := cmp.Or(ctx.Err(), ds.Err()); err != nil {
 			return nil, nil, err
 		}
 		if pl, err = g.Plan(p); err != nil {
@@ -62,29 +78,6 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}
 	}
 	return p, pl, nil
-}
-
-// at is what is known of the step with an address, among some.
-func (v *Preview) at(address string, among []int) *Item {
-	for _, i := range among {
-		if v.Plan.Steps[i].Address == address {
-			return &v.Items[i]
-		}
-	}
-	return nil
-}
-
-func (g Grower) read(ctx context.Context, ref step.Ref, f artifacts.File) ([]byte, error) {
-	r, err := g.Open(ctx, f.Digest)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ref, err)
-	}
-	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, f.Size+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ref, err)
-	}
-	return b, nil
 }
 
 // Adopt gives steps the tasks that a plan before this one has for them: what was found out

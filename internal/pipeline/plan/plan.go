@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -118,11 +117,11 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 		for _, d := range deps[i] {
 			out.Deps = append(out.Deps, place[d])
 		}
-		sort.Ints(out.Deps)
+		slices.Sort(out.Deps)
 		for _, ref := range s.Awaits {
 			out.Awaited = append(out.Awaited, place[index[ref.Step]])
 		}
-		if sort.Ints(out.Awaited); s.Pending() && plan.Origin == nil {
+		if slices.Sort(out.Awaited); s.Pending() && plan.Origin == nil {
 			plan.Origin = p.Origin()
 		}
 		out.Awaited = slices.Compact(out.Awaited)
@@ -157,10 +156,8 @@ func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
 		if len(deps) > 0 {
 			s.Deps = deps
 		}
+		s.Awaited = slices.Clone(s.Awaited)
 		for n, d := range s.Awaited {
-			if n == 0 {
-				s.Awaited = slices.Clone(s.Awaited)
-			}
 			s.Awaited[n] = place[d]
 		}
 		rest.Steps = append(rest.Steps, s)
@@ -174,7 +171,6 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 		return nil, fmt.Errorf("%s: %w", s.Address, err)
 	}
 	var deps []int
-	seen := map[int]bool{}
 	for _, address := range s.After {
 		refs = append(refs, step.Ref{Step: address})
 	}
@@ -183,13 +179,10 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s reads %s, which is not in the pipeline", s.Address, r)
 		}
-		if !seen[i] {
-			seen[i] = true
-			deps = append(deps, i)
-		}
+		deps = append(deps, i)
 	}
-	sort.Ints(deps)
-	return deps, nil
+	slices.Sort(deps)
+	return slices.Compact(deps), nil
 }
 
 // Matches reports whether a target selects an address. One of an instance selects the

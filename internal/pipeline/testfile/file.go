@@ -6,7 +6,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/redsi/redsi/internal/pipeline"
 )
@@ -59,44 +58,29 @@ var (
 
 // Parse reads a file of tests. The file is nil if there are errors.
 func Parse(name string, source []byte) (*File, pipeline.Diagnostics) {
-	p := parser{name: name, source: source}
+	p := parser{pipeline.BlockReader{Name: name, Source: source}}
 	f := p.file()
-	ds := pipeline.NewDiagnostics(p.diags, map[string][]byte{name: source})
+	ds := pipeline.NewDiagnostics(p.Wrong, map[string][]byte{name: source})
 	if ds.HasErrors() {
 		return nil, ds
 	}
 	return f, ds
 }
 
-type parser struct {
-	name   string
-	source []byte
-	diags  hcl.Diagnostics
-}
-
-func (p *parser) fail(r hcl.Range, summary, format string, args ...any) {
-	p.diags = append(p.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &r})
-}
-
-func (p *parser) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
-	c, ds := b.Content(s)
-	p.diags = append(p.diags, ds...)
-	return c
-}
+type parser struct{ pipeline.BlockReader }
 
 func (p *parser) file() *File {
-	parsed, ds := hclsyntax.ParseConfig(p.source, p.name, hcl.InitialPos)
-	if p.diags = append(p.diags, ds...); ds.HasErrors() {
+	c := p.File(fileSchema)
+	if c == nil {
 		return nil
 	}
-	f := &File{Name: p.name}
-	c := p.content(parsed.Body, fileSchema)
+	f := &File{Name: p.Name}
 	beside := p.text(c.Attributes["pipeline"])
 	var given []pipeline.File
 	seen := map[string]bool{}
 	for _, b := range c.Blocks {
 		if b.Type == "variables" {
-			given = append(given, p.variables(b))
+			given = append(given, p.Variables(b))
 		}
 	}
 	for _, b := range c.Blocks {
@@ -108,7 +92,7 @@ func (p *parser) file() *File {
 			r.Pipeline = beside
 		}
 		if seen[r.Name] {
-			p.fail(b.DefRange, "Declared twice", "There is another run %q before this one.", r.Name)
+			p.Fail(b.DefRange, "Declared twice", fmt.Sprintf("There is another run %q before this one.", r.Name))
 		}
 		seen[r.Name] = true
 		f.Runs = append(f.Runs, r)
@@ -117,26 +101,24 @@ func (p *parser) file() *File {
 }
 
 func (p *parser) run(b *hcl.Block, given []pipeline.File) *Run {
-	r := &Run{Name: b.Labels[0], Line: b.DefRange.Start.Line, Command: Plan, file: p.name, source: p.source}
+	r := &Run{Name: b.Labels[0], Line: b.DefRange.Start.Line, Command: Plan, file: p.Name, source: p.Source}
 	r.Variables = append(r.Variables, given...)
-	c := p.content(b.Body, runSchema)
+	c := p.Content(b.Body, runSchema)
 	if a := c.Attributes["command"]; a != nil {
 		switch r.Command = hcl.ExprAsKeyword(a.Expr); r.Command {
 		case Plan, Apply:
 		default:
-			p.fail(a.Expr.Range(), "Wrong command", "command is plan or apply, without quotation marks.")
+			p.Fail(a.Expr.Range(), "Wrong command", "command is plan or apply, without quotation marks.")
 		}
 	}
 	r.Pipeline = p.text(c.Attributes["pipeline"])
-	if a := c.Attributes["targets"]; a != nil {
-		r.Targets = p.texts(a)
-	}
+	r.Targets, _ = p.Texts(c.Attributes["targets"], "targets is a list of texts.")
 	for _, inner := range c.Blocks {
 		if inner.Type == "variables" {
-			r.Variables = append(r.Variables, p.variables(inner))
+			r.Variables = append(r.Variables, p.Variables(inner))
 			continue
 		}
-		attrs := p.content(inner.Body, assertSchema).Attributes
+		attrs := p.Content(inner.Body, assertSchema).Attributes
 		condition, message := attrs["condition"], attrs["error_message"]
 		if condition != nil && message != nil {
 			r.Asserts = append(r.Asserts, Assert{condition.Range.Start.Line, condition.Expr.(hclsyntax.Expression), message.Expr.(hclsyntax.Expression)})
@@ -145,44 +127,13 @@ func (p *parser) run(b *hcl.Block, given []pipeline.File) *Run {
 	return r
 }
 
-// text is the constant text of an attribute; "" if there is none.
 func (p *parser) text(a *hcl.Attribute) string {
 	if a == nil {
 		return ""
 	}
-	v, ds := a.Expr.Value(nil)
-	if p.diags = append(p.diags, ds...); ds.HasErrors() {
-		return ""
-	}
-	if v.IsNull() || v.Type() != cty.String {
-		p.fail(a.Expr.Range(), "Wrong type", "%s is a text.", a.Name)
+	v, ok := p.Value(a, cty.String, a.Name+" is a text.")
+	if !ok {
 		return ""
 	}
 	return v.AsString()
-}
-
-func (p *parser) texts(a *hcl.Attribute) (list []string) {
-	v, ds := a.Expr.Value(nil)
-	if p.diags = append(p.diags, ds...); ds.HasErrors() {
-		return nil
-	}
-	v, err := convert.Convert(v, cty.List(cty.String))
-	if err != nil || !v.IsWhollyKnown() || v.IsNull() {
-		p.fail(a.Expr.Range(), "Wrong type", "%s is a list of texts.", a.Name)
-		return nil
-	}
-	for _, e := range v.AsValueSlice() {
-		if e.IsNull() {
-			p.fail(a.Expr.Range(), "Wrong type", "%s is a list of texts.", a.Name)
-			return nil
-		}
-		list = append(list, e.AsString())
-	}
-	return list
-}
-
-func (p *parser) variables(b *hcl.Block) pipeline.File {
-	f, ds := pipeline.VariablesBlock(p.name, p.source, b)
-	p.diags = append(p.diags, ds...)
-	return f
 }

@@ -93,30 +93,24 @@ func known() string {
 
 // String is the name that Parse reads, in one form of several.
 func (m Metric) String() string {
-	s := m.family
-	switch {
-	case m.exp:
-		s += "(dcg='exp-log2')"
-	case m.rel > 1:
-		s += fmt.Sprintf("(rel=%d)", m.rel)
-	}
-	if m.k > 0 {
-		s += "@" + strconv.Itoa(m.k)
-	}
-	return s
+	return m.named(m.family, "(dcg='exp-log2')", "(rel=%d)", "@")
 }
 
 // ID is the name as a field of reports has it: mrr_10, ap_rel2_100, ndcg_exp_10.
 func (m Metric) ID() string {
-	s := strings.ToLower(m.family)
+	return m.named(strings.ToLower(m.family), "_exp", "_rel%d", "_")
+}
+
+// named is a name for the family, with what says of it how gains, relevance and depth are.
+func (m Metric) named(s, exp, rel, k string) string {
 	switch {
 	case m.exp:
-		s += "_exp"
+		s += exp
 	case m.rel > 1:
-		s += fmt.Sprintf("_rel%d", m.rel)
+		s += fmt.Sprintf(rel, m.rel)
 	}
 	if m.k > 0 {
-		s += "_" + strconv.Itoa(m.k)
+		s += k + strconv.Itoa(m.k)
 	}
 	return s
 }

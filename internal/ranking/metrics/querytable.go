@@ -45,22 +45,15 @@ func ReadQueryTable(r io.Reader) (*QueryTable, error) {
 	lines := unpack.NewLines(r)
 	t := &QueryTable{}
 	seen := map[string]int{}
-	for {
-		line, err := lines.Next()
-		if err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("scores: line %d: %w", lines.Number()+1, err)
-		}
+	err := lines.Each(func(line []byte) error {
 		fields := bytes.Split(bytes.TrimSuffix(line, []byte("\r")), []byte("\t"))
 		if lines.Number() == 1 {
-			err = t.head(fields)
-		} else {
-			err = t.row(fields, seen, lines.Number())
+			return t.head(fields)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("scores: line %d: %w", lines.Number(), err)
-		}
+		return t.row(fields, seen, lines.Number())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scores: %w", err)
 	}
 	if len(t.Rows) == 0 {
 		return nil, fmt.Errorf("scores: they have no query")

@@ -110,16 +110,12 @@ func (b *Belief) WhatToDo(p artifacts.Passed) string {
 	if b.compares && p.From != "" && (p.Reason == artifacts.Unsigned || p.Reason == artifacts.UnknownKey) {
 		return "the step runs here, and the run compares the results at its end"
 	}
-	where := "untrusted"
-	if p.From == "" {
-		where = "shared"
-	}
 	switch p.Reason {
 	case artifacts.Unsigned:
 		if p.From != "" {
 			return "--untrusted verify runs the steps here and compares, --untrusted use accepts it"
 		}
-		return fmt.Sprintf("key sign signs it, %s = \"use\" in the results block accepts it", where)
+		return "key sign signs it, shared = \"use\" in the results block accepts it"
 	case artifacts.UnknownKey:
 		return fmt.Sprintf("if you know whose key this is: results { trust = [%q] }", p.Signer.String())
 	}

@@ -60,17 +60,8 @@ func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	if o == nil || len(o.Stores) == 0 && len(o.Passed) == 0 && o.Own == 0 {
 		return nil
 	}
-	out := &OthersJSON{Stores: o.Stores, Passed: o.Passed, Unsigned: o.Unsigned, Own: o.Own, Bytes: o.Bytes(), Blobs: o.Blobs, Blocks: o.Blocks(v)}
-	if out.Stores == nil {
-		out.Stores = []OtherStore{}
-	}
-	if out.Passed == nil {
-		out.Passed = []Passed{}
-	}
-	if out.Blocks == nil {
-		out.Blocks = []FetchGroup{}
-	}
-	return out
+	return &OthersJSON{Stores: append([]OtherStore{}, o.Stores...), Passed: append([]Passed{}, o.Passed...), Unsigned: o.Unsigned, Own: o.Own,
+		Bytes: o.Bytes(), Blobs: o.Blobs, Blocks: append([]FetchGroup{}, o.Blocks(v)...)}
 }
 
 // Bytes is how much would be fetched.

@@ -59,11 +59,11 @@ func parseCards(text string) (c cardsAsked, err error) {
 
 // among are the numbers of the requested cards, out of so many that exist.
 func (c cardsAsked) among(have int) ([]int, error) {
-	list, first := c.list, c.n
+	list, n := c.list, c.n
 	if c.all {
-		first = have
+		n = have
 	}
-	for i := range first {
+	for i := range n {
 		list = append(list, i)
 	}
 	if len(list) > 0 && slices.Max(list) >= have {
@@ -130,12 +130,12 @@ func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (s
 	if err != nil {
 		return "", err
 	}
-	names := []string{facts.Name(0)}
-	if len(w.Cards) > 0 {
-		names = nil
-		for _, c := range w.Cards {
-			names = append(names, facts.Name(c))
-		}
+	var names []string
+	for _, c := range w.Cards {
+		names = append(names, facts.Name(c))
+	}
+	if len(names) == 0 {
+		names = []string{facts.Name(0)}
 	}
 	return strings.Join(names, ", "), nil
 }

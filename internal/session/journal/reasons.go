@@ -89,10 +89,7 @@ func (j *Journal) Changes(ctx context.Context, store artifacts.Store, v *plan.Pr
 	if other, ok := errors.AsType[*artifacts.FormatError](e.Damage); ok {
 		j.Moved[other.Format]++
 	}
-	if e.Result == nil {
-		return nil, e.Miss(), nil
-	}
-	if old == v.Items[i].Key {
+	if e.Result == nil || old == v.Items[i].Key {
 		return nil, e.Miss(), nil
 	}
 	changes, err := differ(e.Result.Preimage, v.Items[i].Preimage)

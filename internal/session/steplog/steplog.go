@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -225,16 +224,12 @@ func (l *Log) Read(ctx context.Context, store artifacts.Store) (text []byte, err
 	if l.Kept, l.Cut = true, l.of.Cut; l.of.Size == 0 {
 		return nil, nil
 	}
-	r, err := store.Blobs.Open(ctx, l.of.Digest)
-	if errors.Is(err, artifacts.ErrNotExist) {
+	text, err = artifacts.ReadBlob(ctx, store.Blobs, l.of.Digest, artifacts.AnySize)
+	switch {
+	case errors.Is(err, artifacts.ErrNotExist):
 		l.Kept, l.Note = false, "its log is no longer in the store"
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	text, err = io.ReadAll(r)
-	if err = errors.Join(err, r.Close()); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("%s: its log: %w", l.Address, err)
 	}
 	return text, nil

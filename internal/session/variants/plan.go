@@ -60,9 +60,7 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 		p.Steps = nil
 	}
 	if files == nil {
-		if pl, err = c.PlanOf(ctx, p, v.File, targets); err == nil {
-			_, pl, err = c.Grow(ctx, p, pl, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
-		}
+		_, pl, err = c.Grow(ctx, p, nil, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
 		return pl, missing, nil, err
 	}
 	src, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), c.MemoFile())
@@ -70,7 +68,7 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
 	sources := commitSources{c.Sources(src, p.Secrets), files, src.Base, map[string]bool{}}
-	planOf := func(p *pipeline.Pipeline) (*plan.Plan, error) {
+	_, pl, err = c.Grow(ctx, p, nil, files.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) {
 		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
 		if err != nil {
 			return nil, fault.Input(err)
@@ -79,10 +77,7 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
 		return pl, nil
-	}
-	if pl, err = planOf(p); err == nil {
-		_, pl, err = c.Grow(ctx, p, pl, files.ReadFile, planOf)
-	}
+	})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -124,11 +119,10 @@ func (c *comparer) loadVariant(ctx context.Context, v Variant) (*pipeline.Pipeli
 		}
 		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name))
 	}
-	c.Secrets = maps.Clone(c.Secrets)
-	if c.Secrets == nil {
-		c.Secrets = map[string]string{}
-	}
-	maps.Copy(c.Secrets, p.Secrets)
+	both := map[string]string{}
+	maps.Copy(both, c.Secrets)
+	maps.Copy(both, p.Secrets)
+	c.Secrets = both
 	return p, files, nil
 }
 

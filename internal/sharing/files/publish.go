@@ -72,30 +72,27 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 	for _, name := range slices.Compact(names) {
 		f, want := wanted[name]
 		file := filepath.Join(base, filepath.FromSlash(name))
-		if want {
-			if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
-		}
-		var is artifacts.Digest // zero if nothing is there, or not a file
 		info, err := root.Lstat(name)
 		there := err == nil
+		var is artifacts.Digest // zero if nothing is there, or not a file
 		if there && info.Mode().IsRegular() {
 			is, _, err = local.HashFile(ctx, file, nil)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		old, mine := ours[name]
-		same := want && there && is == f.Digest
+		same := want && is == f.Digest
 		switch {
-		case there && !same && !(mine && is == old):
+		case there && !same && (is.IsZero() || is != ours[name]):
 			p.Kept = append(p.Kept, file)
-			delete(ours, name)
-			continue
+			want = false
 		case want && !same:
-			if err := Write(ctx, store, f.Digest, f.Size, file); err != nil {
-				return err
+			err := root.MkdirAll(path.Dir(name), 0o755)
+			if err == nil {
+				err = Write(ctx, store, f.Digest, f.Size, file)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", file, err)
 			}
 			p.Written++
 		case there && !want:
@@ -106,8 +103,7 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 			for dir := path.Dir(name); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
 			}
 		}
-		delete(ours, name)
-		if want {
+		if delete(ours, name); want {
 			ours[name] = f.Digest
 			p.Files++
 		}

@@ -14,6 +14,14 @@ func Clip(s string, n int) string {
 	return s
 }
 
+// Fit shortens a text to most characters, … among them.
+func Fit(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
 // Of is the form of a word for a number: one thing has, other numbers have.
 func Of(n int, one, many string) string {
 	if n == 1 {

@@ -54,9 +54,7 @@ less than 600 MB.`,
 			return step.Problems{{Path: "key", Detail: err.Error()}}
 		}
 		var ps step.Problems
-		if k.Needs&dedup.NeedsPageID != 0 && !c.Pages.Set() {
-			ps = append(ps, step.Problem{Path: "pages", Detail: "is needed by key " + c.Key})
-		}
+		inout.Check(&ps, "pages", k.Needs&dedup.NeedsPageID == 0 || c.Pages.Set(), "is needed by key %s", c.Key)
 		if len(c.Tokenizer) == 0 {
 			switch {
 			case k.Needs&dedup.NeedsBert != 0:
@@ -65,9 +63,8 @@ less than 600 MB.`,
 				ps = append(ps, step.Problem{Path: "tokenizer", Detail: "is needed by fallback title"})
 			}
 		}
-		if !c.Texts.Set() && (k.Needs&dedup.NeedsText != 0 || c.Representative == string(dedup.LongestText)) {
-			ps = append(ps, step.Problem{Path: "texts", Detail: "is needed by key corpus_text and by representative longest_text"})
-		}
+		byText := k.Needs&dedup.NeedsText != 0 || c.Representative == string(dedup.LongestText)
+		inout.Check(&ps, "texts", c.Texts.Set() || !byText, "is needed by key corpus_text and by representative longest_text")
 		return ps.Err()
 	},
 	Run: runDedup,

@@ -73,33 +73,19 @@ func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Forma
 
 func checkExport(c exportConfig) error {
 	var ps step.Problems
-	problem := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	if len(c.Labels) != len(c.Counts) {
-		problem("labels", "has %d labels for %d counts", len(c.Labels), len(c.Counts))
-	}
-	if _, err := exportedKey(c.Key); err != nil {
-		problem("key", "%v", err)
-	}
+	inout.Check(&ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
+	_, err := exportedKey(c.Key)
+	inout.CheckError(&ps, "key", err)
 	for _, name := range slices.Sorted(maps.Keys(c.Identifiers)) {
-		if err := export.CheckIdentifiers(name); err != nil {
-			problem("identifiers", "%v", err)
-		}
+		inout.CheckError(&ps, "identifiers", export.CheckIdentifiers(name))
 	}
-	if c.has(export.Croissant) && !c.has(export.Parquet) && !c.has(export.JSONL) {
-		problem("formats", "croissant describes the records of parquet or jsonl: add one of them")
-	}
+	records := c.has(export.Parquet) || c.has(export.JSONL)
+	inout.Check(&ps, "formats", !c.has(export.Croissant) || records, "croissant describes the records of parquet or jsonl: add one of them")
 	if c.has(export.Redsi) {
-		if _, err := nq320k.VariantOf(c.Form, c.Key); err != nil {
-			problem("formats", "redsi: %v", err)
-		}
-		if !c.Corpus.Set() {
-			problem("corpus", "is needed by format redsi")
-		}
-		if c.IDs != string(export.ByNumber) {
-			problem("ids", "format redsi names documents by number")
-		}
+		_, err := nq320k.VariantOf(c.Form, c.Key)
+		inout.Check(&ps, "formats", err == nil, "redsi: %v", err)
+		inout.Check(&ps, "corpus", c.Corpus.Set(), "is needed by format redsi")
+		inout.Check(&ps, "ids", c.IDs == string(export.ByNumber), "format redsi names documents by number")
 	}
 	return ps.Err()
 }
@@ -147,7 +133,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 		if g.Variant, err = nq320k.VariantOf(c.Form, c.Key); err != nil {
 			return step.Permanent(err)
 		}
-		if g.Examples, err = examples(x, c.Queries); err != nil {
+		if g.Examples, err = inout.Read(x, c.Queries, "", export.ExamplesOf); err != nil { // a first pass
 			return err
 		}
 	}
@@ -175,16 +161,12 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 			return err
 		}
 	}
-	w, err := x.CreateFile("files", "README.md")
-	if err != nil {
-		return err
-	}
 	x.Count("documents", int64(sum.Documents))
 	x.Count("queries", int64(sum.Train+sum.Dev+sum.Test))
 	x.Count("documents_without_text", int64(sum.Documents-sum.Texts))
 	x.Count("respaced", int64(sum.Respaced))
 	x.Count("escaped_topics", int64(sum.Escaped))
-	return errors.Join(export.WriteCard(w, card, sum), w.Close())
+	return inout.WriteFile(x, "files", "README.md", func(w io.Writer) error { return export.WriteCard(w, card, sum) })
 }
 
 // judgments are those of all splits; nil if there are none.
@@ -205,17 +187,6 @@ func judgments(x *step.IO, ins step.Inputs) (*qrels.Judgments, error) {
 		}
 	}
 	return all, nil
-}
-
-// examples are those of each document, of a first pass over the queries.
-func examples(x *step.IO, in step.Input) (func(int32) []int64, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	of, err := export.ExamplesOf(r)
-	return of, inout.DataError(err)
 }
 
 func (c exportConfig) card(x *step.IO) (export.Card, error) {

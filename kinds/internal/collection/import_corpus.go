@@ -3,7 +3,6 @@ package collection
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -110,45 +109,30 @@ type importCorpusReport struct {
 
 func checkImportCorpus(c importCorpusConfig) error {
 	var ps step.Problems
-	bad := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	if len(c.Files) == 0 && len(c.Documents) == 0 {
-		bad("documents", "give files, a tree that has documents, queries and judgments, or documents")
-	}
-	if c.Folder != "" && len(c.Files) == 0 {
-		bad("folder", "applies only together with files")
-	}
+	bad := inout.Adding(&ps)
+	inout.Check(&ps, "documents", len(c.Files)+len(c.Documents) > 0, "give files, a tree that has documents, queries and judgments, or documents")
+	inout.Check(&ps, "folder", c.Folder == "" || len(c.Files) > 0, "applies only together with files")
 	attributes := map[string]bool{}
 	for _, s := range c.sources() {
 		attributes[s.attribute] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Pick)) {
-		if !attributes[name] {
-			bad("pick", "%q is not one of %v", name, slices.Sorted(maps.Keys(attributes)))
-		}
+		inout.Check(&ps, "pick", attributes[name], "%q is not one of %v", name, slices.Sorted(maps.Keys(attributes)))
 		for _, pattern := range c.Pick[name] {
-			if _, err := path.Match(pattern, ""); err != nil {
-				bad("pick", "%q is not a pattern of names", pattern)
-			}
+			_, err := path.Match(pattern, "")
+			inout.Check(&ps, "pick", err == nil, "%q is not a pattern of names", pattern)
 		}
 	}
 	for _, r := range c.readings() {
 		known := collect.FieldNames(r.role)
 		for _, name := range slices.Sorted(maps.Keys(r.how.Fields)) {
-			if !slices.Contains(known, name) {
-				bad(r.fields, "%q is not one of %v", name, known)
-			}
+			inout.Check(&ps, r.fields, slices.Contains(known, name), "%q is not one of %v", name, known)
 		}
 		for _, name := range r.how.Columns {
-			if name != "" && !slices.Contains(known, name) {
-				bad(r.columns, "%q is not one of %v", name, known)
-			}
+			inout.Check(&ps, r.columns, name == "" || slices.Contains(known, name), "%q is not one of %v", name, known)
 		}
 	}
-	if c.Key == collect.NormalizedTitle && len(c.Tokenizer) == 0 {
-		bad("tokenizer", "is needed by key normalized_title")
-	}
+	inout.Check(&ps, "tokenizer", c.Key != collect.NormalizedTitle || len(c.Tokenizer) > 0, "is needed by key normalized_title")
 	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
 		switch {
 		case name != limitDocuments && !slices.Contains(collect.Splits(), nq.Split(name)):
@@ -159,17 +143,11 @@ func checkImportCorpus(c importCorpusConfig) error {
 	}
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(c.Split)) {
-		if name != string(nq.Dev) && name != string(nq.Test) {
-			bad("split", "%q is neither dev nor test; what is not drawn is train", name)
-		}
+		inout.Check(&ps, "split", name == string(nq.Dev) || name == string(nq.Test), "%q is neither dev nor test; what is not drawn is train", name)
 		sum += c.Split[name]
 	}
-	if sum > 1 {
-		bad("split", "the shares add up to more than 1")
-	}
-	if c.SplitFrom != "unsplit" && len(c.Split) == 0 {
-		bad("split_from", "applies only together with split")
-	}
+	inout.Check(&ps, "split", sum <= 1, "the shares add up to more than 1")
+	inout.Check(&ps, "split_from", c.SplitFrom == "unsplit" || len(c.Split) > 0, "applies only together with split")
 	return ps.Err()
 }
 

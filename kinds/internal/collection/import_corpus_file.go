@@ -2,11 +2,9 @@ package collection
 
 import (
 	"context"
-	"errors"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/collect"
-	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -47,19 +45,15 @@ func splitImportCorpus(_ context.Context, x *step.IO, c importCorpusConfig) ([]s
 	}
 	part := importFileConfig{importing: c.importing}
 	part.Documents = nil
-	var tasks []step.Task
+	var parts []importFileConfig
 	for _, f := range files {
 		if f.Role != collect.Documents {
 			continue
 		}
 		part.File, part.Name = step.In(artifacts.Artifact{Type: "file", Digest: f.file.Digest, Size: f.file.Size}), f.file.Name
-		t, err := importFile.Task(part)
-		if err != nil {
-			return nil, step.Permanent(err)
-		}
-		tasks = append(tasks, t)
+		parts = append(parts, part)
 	}
-	return tasks, nil
+	return inout.Tasks(importFile, parts)
 }
 
 // runImportFile keeps what may be taken of a file, once it knows the queries of all.
@@ -74,13 +68,9 @@ func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 		return err
 	}
 	coll := collect.NewCollection(questions)
-	w, err := x.Create("kept")
-	if err != nil {
-		return err
-	}
 	var report importFileReport
 	kept := int64(0)
-	err = dedup.WriteLines(w, func(put func(any) error) error {
+	err = inout.WriteLines(x, "kept", func(put func(any) error) error {
 		file := i.counted(artifacts.File{Name: c.Name, Digest: c.File.Artifact.Digest, Size: c.File.Artifact.Size})
 		var err error
 		report.File, err = coll.Sift(ctx, file, c.reading(collect.Documents), func(d collect.Sifted) error {
@@ -89,7 +79,7 @@ func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 		})
 		return i.read(report.File, err, true)
 	})
-	if err = errors.Join(err, w.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	report.Documents = coll.Report

@@ -184,11 +184,7 @@ func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile
 		}
 		coll.Number()
 	}
-	w, err := i.x.Create("documents")
-	if err != nil {
-		return err
-	}
-	err = dedup.WriteLines(w, func(put func(any) error) error {
+	return inout.WriteLines(i.x, "documents", func(put func(any) error) error {
 		return writeCorpus(i.x, func(texts *corpus.Writer) error {
 			write := func(d *collect.Document) error {
 				return errors.Join(put(&d.Document), texts.Write(corpus.Document{Doc: d.Doc, Title: d.Title, Text: d.Text}))
@@ -208,7 +204,6 @@ func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile
 			return nil
 		})
 	})
-	return errors.Join(err, w.Close())
 }
 
 // documentFiles are those of documents, or what parts kept of them under their names, and how
@@ -256,14 +251,9 @@ func (i *corpusImport) counted(f artifacts.File) collect.File {
 }
 
 func (i *corpusImport) queries(coll *collect.Collection) error {
-	w, err := i.x.Create("queries")
-	if err != nil {
-		return err
-	}
-	err = dedup.WriteLines(w, func(put func(any) error) error {
+	return inout.WriteLines(i.x, "queries", func(put func(any) error) error {
 		return coll.EachQuery(func(q *dedup.Query) error { return put(q) })
 	})
-	return errors.Join(err, w.Close())
 }
 
 func (i *corpusImport) qrels(coll *collect.Collection) error {

@@ -3,7 +3,6 @@ package collection
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -234,26 +233,23 @@ var tsvField = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r
 
 // writeTSV writes a header and rows, with tabs, line ends and backslashes escaped.
 func writeTSV(x *step.IO, output, header string, rows func(row func(...any))) error {
-	w, err := x.Create(output)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriter(w)
-	b.WriteString(header + "\n") // a Writer keeps its first error
-	rows(func(fields ...any) {
-		for i, f := range fields {
-			if i > 0 {
-				b.WriteByte('\t')
+	return inout.WriteText(x, output, func(b *bufio.Writer) error {
+		b.WriteString(header + "\n")
+		rows(func(fields ...any) {
+			for i, f := range fields {
+				if i > 0 {
+					b.WriteByte('\t')
+				}
+				if v, ok := f.(float64); ok {
+					b.WriteString(strconv.FormatFloat(v, 'g', 6, 64))
+				} else {
+					tsvField.WriteString(b, fmt.Sprint(f))
+				}
 			}
-			if v, ok := f.(float64); ok {
-				b.WriteString(strconv.FormatFloat(v, 'g', 6, 64))
-			} else {
-				tsvField.WriteString(b, fmt.Sprint(f))
-			}
-		}
-		b.WriteByte('\n')
+			b.WriteByte('\n')
+		})
+		return nil // a Writer keeps its first error
 	})
-	return errors.Join(b.Flush(), w.Close())
 }
 
 func (n *splitCounts) of(s nq.Split) *int {

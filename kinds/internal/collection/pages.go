@@ -3,6 +3,7 @@ package collection
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -92,28 +93,12 @@ func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 }
 
 func writePages(x *step.IO, t *wikipedia.Table) error {
-	w, err := x.Create("table")
-	if err != nil {
-		return err
-	}
-	if err := wikipedia.WriteTable(w, t); err != nil {
-		return err
-	}
 	x.Count("revisions_found", int64(t.Len()))
-	return w.Close()
+	return inout.Write(x, "table", func(w io.Writer) error { return wikipedia.WriteTable(w, t) })
 }
 
 func readPages(x *step.IO, in step.Input, name string) (*wikipedia.Table, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	t, err := wikipedia.ReadTable(r, name)
-	if err != nil {
-		return nil, inout.DataError(err)
-	}
-	return t, nil
+	return inout.Read(x, in, "", func(r io.Reader) (*wikipedia.Table, error) { return wikipedia.ReadTable(r, name) })
 }
 
 func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {

@@ -189,19 +189,15 @@ func twice(err error) error {
 }
 
 func writeCorpus(x *step.IO, fill func(*corpus.Writer) error) error {
-	out, err := x.Create("corpus")
-	if err != nil {
-		return err
-	}
-	w, err := corpus.NewWriter(out)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(fill(w), w.Close()); err != nil {
+	return inout.Write(x, "corpus", func(out io.Writer) error {
+		w, err := corpus.NewWriter(out)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(fill(w), w.Close())
+		x.Count("documents", w.Len())
 		return twice(err)
-	}
-	x.Count("documents", w.Len())
-	return out.Close()
+	})
 }
 
 func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
@@ -212,16 +208,11 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 	var streams []*corpus.Reader
 	var reports []serialize.Tally
 	for _, p := range x.Parts() {
-		in, err := x.Open(step.In(p.Outputs["corpus"]))
+		r, done, err := inout.OpenCorpus(x, step.In(p.Outputs["corpus"]))
 		if err != nil {
 			return err
 		}
-		defer in.Close()
-		r, err := corpus.NewReader(in)
-		if err != nil {
-			return inout.DataError(err)
-		}
-		defer r.Close()
+		defer done()
 		streams = append(streams, r)
 		var tally serialize.Tally
 		if err := inout.ReadJSON(x, step.In(p.Outputs["report"]), &tally); err != nil {

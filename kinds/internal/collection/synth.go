@@ -12,32 +12,7 @@ import (
 )
 
 // synthConfig is a generated corpus.
-type synthConfig struct {
-	Seed                 int `hcl:"seed,optional" min:"0" help:"every byte of the corpus follows from it and the sizes"`
-	Pages                int `hcl:"pages,optional" help:"Wikipedia pages that questions are about"`
-	TrainQuestions       int `hcl:"train_questions,optional" help:"records of the train split"`
-	DevQuestions         int `hcl:"dev_questions,optional" help:"records of the dev split"`
-	TrainShards          int `hcl:"train_shards,optional" help:"files of the train split"`
-	DevShards            int `hcl:"dev_shards,optional" help:"files of the dev split"`
-	MeanHTMLBytes        int `hcl:"mean_html_bytes,optional" help:"mean size of a page's HTML; real ones have about 150,000 bytes"`
-	TrapEvery            int `hcl:"trap_every,optional" help:"put the designed cases into every n-th block of 60 pages; 0: plain pages only"`
-	StubParts            int `hcl:"stub_parts,optional" help:"files of the dump"`
-	StubMembers          int `hcl:"stub_members,optional" help:"gzip members of each, at most"`
-	StubRevisionsPerPage int `hcl:"stub_revisions_per_page,optional" help:"revisions per page that no record has"`
-	StubFillerPages      int `hcl:"stub_filler_pages,optional" help:"pages that no record has"`
-}
-
-func synthDefaults() synthConfig {
-	d := synth.Default()
-	return synthConfig{int(d.Seed), d.Pages, d.TrainQuestions, d.DevQuestions, d.TrainShards, d.DevShards,
-		d.MeanHTMLBytes, d.TrapEvery, d.StubParts, d.StubMembers, d.StubRevisionsPerPage, d.StubFillerPages}
-}
-
-func (c synthConfig) corpus() synth.Config {
-	return synth.Config{Seed: uint64(c.Seed), Pages: c.Pages, TrainQuestions: c.TrainQuestions, DevQuestions: c.DevQuestions,
-		TrainShards: c.TrainShards, DevShards: c.DevShards, MeanHTMLBytes: c.MeanHTMLBytes, TrapEvery: c.TrapEvery,
-		StubParts: c.StubParts, StubMembers: c.StubMembers, StubRevisionsPerPage: c.StubRevisionsPerPage, StubFillerPages: c.StubFillerPages}
-}
+type synthConfig synth.Config
 
 var Synth = step.Define(step.Kind[synthConfig]{
 	Name:    "synth",
@@ -58,11 +33,11 @@ are known by construction: output truth. The same bytes on every machine.`,
 		{Name: "stub", Type: "files", Tree: true, Help: "stub-meta-history dump, schema 0.10"},
 		{Name: "truth", Type: "synth/truth", Help: "counts that the pipeline must find, as JSON", Fields: step.FieldsOf[synth.Truth]()},
 	},
-	Defaults: synthDefaults(),
-	Check:    func(c synthConfig) error { return c.corpus().Validate() },
+	Defaults: synthConfig(synth.Default()),
+	Check:    func(c synthConfig) error { return synth.Config(c).Validate() },
 	Work:     synthConfig.work,
 	Run: func(_ context.Context, x *step.IO, c synthConfig) error {
-		truth, err := synth.Generate(c.corpus(),
+		truth, err := synth.Generate(synth.Config(c),
 			func(name string) (io.WriteCloser, error) {
 				output, err := synthOutput(name)
 				if err != nil {

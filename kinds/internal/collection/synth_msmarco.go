@@ -11,26 +11,7 @@ import (
 )
 
 // synthMSMarcoConfig is a generated collection in the formats of MS MARCO.
-type synthMSMarcoConfig struct {
-	Seed         int `hcl:"seed,optional" min:"0" help:"every byte of the files follows from it and the sizes"`
-	Documents    int `hcl:"documents,optional" help:"documents, in all files"`
-	Files        int `hcl:"files,optional" help:"files of documents"`
-	BodyWords    int `hcl:"body_words,optional" help:"mean number of words in a body; real ones have about 1,100"`
-	TrainQueries int `hcl:"train_queries,optional" help:"queries of the train split"`
-	DevQueries   int `hcl:"dev_queries,optional" help:"queries of the dev split"`
-	TrapEvery    int `hcl:"trap_every,optional" help:"put the designed cases into every n-th block of 20 documents and queries; 0: plain ones only"`
-	BadLines     int `hcl:"bad_lines,optional" help:"lines of documents that cannot be read"`
-}
-
-func (c synthMSMarcoConfig) files() synth.MSMarcoConfig {
-	return synth.MSMarcoConfig{Seed: uint64(c.Seed), Documents: c.Documents, Files: c.Files, BodyWords: c.BodyWords,
-		TrainQueries: c.TrainQueries, DevQueries: c.DevQueries, TrapEvery: c.TrapEvery, BadLines: c.BadLines}
-}
-
-func synthMSMarcoDefaults() synthMSMarcoConfig {
-	d := synth.DefaultMSMarco()
-	return synthMSMarcoConfig{int(d.Seed), d.Documents, d.Files, d.BodyWords, d.TrainQueries, d.DevQueries, d.TrapEvery, d.BadLines}
-}
+type synthMSMarcoConfig synth.MSMarcoConfig
 
 var SynthMSMarco = step.Define(step.Kind[synthMSMarcoConfig]{
 	Name:    "synth_msmarco",
@@ -51,11 +32,11 @@ The same bytes on every machine.`,
 		{Name: "dev_qrels", Type: "files", Tree: true, Help: "msmarco-docdev-qrels.tsv.gz"},
 		{Name: "truth", Type: "synth/msmarco_truth", Help: "counts that a reader of the files must find, as JSON", Fields: step.FieldsOf[synth.MSMarcoTruth]()},
 	},
-	Defaults: synthMSMarcoDefaults(),
-	Check:    func(c synthMSMarcoConfig) error { return c.files().Validate() },
+	Defaults: synthMSMarcoConfig(synth.DefaultMSMarco()),
+	Check:    func(c synthMSMarcoConfig) error { return synth.MSMarcoConfig(c).Validate() },
 	Work:     synthMSMarcoConfig.work,
 	Run: func(_ context.Context, x *step.IO, c synthMSMarcoConfig) error {
-		truth, err := synth.GenerateMSMarco(c.files(),
+		truth, err := synth.GenerateMSMarco(synth.MSMarcoConfig(c),
 			func(name string) (io.WriteCloser, error) { return x.CreateFile(synthMSMarcoOutput(name), name) },
 			func(done, total int64) { x.Report(step.Progress{Done: done, Total: total, Unit: "documents"}) })
 		if err != nil {

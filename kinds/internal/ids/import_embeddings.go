@@ -46,17 +46,12 @@ Cost: a copy; memory is 4 bytes x rows x columns.`,
 	Defaults: importEmbeddingsConfig{Split: string(nq.Dev), Extra: "fail"},
 	Check: func(c importEmbeddingsConfig) error {
 		var ps step.Problems
-		if c.Documents.Set() == c.Queries.Set() {
-			ps = append(ps, step.Problem{Path: "documents", Detail: "set exactly one of documents and queries: it says whose vectors these are"})
-		}
+		inout.Check(&ps, "documents", c.Documents.Set() != c.Queries.Set(), "set exactly one of documents and queries: it says whose vectors these are")
 		for _, p := range []struct{ attribute, pattern string }{{"file", c.File}, {"names_file", c.NamesFile}} {
-			if _, err := path.Match(p.pattern, ""); err != nil {
-				ps = append(ps, step.Problem{Path: p.attribute, Detail: fmt.Sprintf("%q is not a pattern of names", p.pattern)})
-			}
+			_, err := path.Match(p.pattern, "")
+			inout.Check(&ps, p.attribute, err == nil, "%q is not a pattern of names", p.pattern)
 		}
-		if len(c.Names) == 0 && (c.NamesFile != "" || c.Extra != "fail") {
-			ps = append(ps, step.Problem{Path: "names", Detail: "is needed by names_file and extra"})
-		}
+		inout.Check(&ps, "names", len(c.Names) > 0 || c.NamesFile == "" && c.Extra == "fail", "is needed by names_file and extra")
 		return ps.Err()
 	},
 	Run: runImportEmbeddings,

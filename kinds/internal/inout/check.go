@@ -1,11 +1,40 @@
 package inout
 
-import "github.com/redsi/redsi/step"
+import (
+	"fmt"
+
+	"github.com/redsi/redsi/step"
+)
 
 // Check adds a problem with the attribute at path unless ok. Each attribute has problems of
 // its own, so that the one in question is shown.
-func Check(ps *step.Problems, path string, ok bool, detail string) {
+func Check(ps *step.Problems, path string, ok bool, format string, args ...any) {
 	if !ok {
-		*ps = append(*ps, step.Problem{Path: path, Detail: detail})
+		*ps = append(*ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
 	}
+}
+
+// CheckError adds what err says of the attribute at path, if there is an error.
+func CheckError(ps *step.Problems, path string, err error) {
+	if err != nil {
+		*ps = append(*ps, step.Problem{Path: path, Detail: err.Error()})
+	}
+}
+
+// Tasks are parts of a step, by their configurations.
+func Tasks[C any](of step.Part[C], parts []C) ([]step.Task, error) {
+	var tasks []step.Task
+	for _, c := range parts {
+		t, err := of.Task(c)
+		if err != nil {
+			return nil, step.Permanent(err)
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
+// Adding is a function that adds problems, for checks of many branches.
+func Adding(ps *step.Problems) func(path, format string, args ...any) {
+	return func(path, format string, args ...any) { Check(ps, path, false, format, args...) }
 }

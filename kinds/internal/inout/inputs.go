@@ -1,6 +1,7 @@
 package inout
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -42,21 +43,47 @@ func Read[T any](x *step.IO, in step.Input, name string, read func(io.Reader) (T
 	return v, DataError(err)
 }
 
+// Scan is Read by a reader that returns nothing.
+func Scan(x *step.IO, in step.Input, name string, read func(io.Reader) error) error {
+	_, err := Read(x, in, name, func(r io.Reader) (struct{}, error) { return struct{}{}, read(r) })
+	return err
+}
+
 // EachRow visits the documents of a collection.
 func EachRow(x *step.IO, in step.Input, name string, visit func(*dedup.Document) error) error {
-	_, err := Read(x, in, name, func(r io.Reader) (struct{}, error) { return struct{}{}, dedup.ReadDocuments(r, visit) })
-	return err
+	return Scan(x, in, name, func(r io.Reader) error { return dedup.ReadDocuments(r, visit) })
 }
 
 // EachQuery visits the lines of queries, of all splits.
 func EachQuery(x *step.IO, in step.Input, name string, visit func(*dedup.Query) error) error {
-	_, err := Read(x, in, name, func(r io.Reader) (struct{}, error) { return struct{}{}, dedup.ReadQueries(r, -1, visit) })
-	return err
+	return Scan(x, in, name, func(r io.Reader) error { return dedup.ReadQueries(r, -1, visit) })
 }
 
 // Write writes a whole output.
 func Write(x *step.IO, output string, write func(io.Writer) error) error {
 	w, err := x.Create(output)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(w), w.Close())
+}
+
+// WriteText is Write in small pieces.
+func WriteText(x *step.IO, output string, write func(*bufio.Writer) error) error {
+	return Write(x, output, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		return errors.Join(write(b), b.Flush())
+	})
+}
+
+// WriteLines is Write of compressed JSON lines, each of which is put.
+func WriteLines(x *step.IO, output string, each func(put func(any) error) error) error {
+	return Write(x, output, func(w io.Writer) error { return dedup.WriteLines(w, each) })
+}
+
+// WriteFile writes a whole file of an output that is a tree.
+func WriteFile(x *step.IO, output, name string, write func(io.Writer) error) error {
+	w, err := x.CreateFile(output, name)
 	if err != nil {
 		return err
 	}
@@ -95,11 +122,8 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 		return err
 	}
 	defer done()
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+	for d, err := range r.All() {
+		if err != nil {
 			return DataError(err)
 		}
 		if ctx.Err() != nil {
@@ -109,25 +133,27 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 			return err
 		}
 	}
+	return nil
 }
 
 // DocumentNames are the numbers of a collection's documents, which name them in
 // identifiers, rankings and qrels.
-func DocumentNames(x *step.IO, in step.Input) (names []string, err error) {
-	err = EachRow(x, in, "", func(d *dedup.Document) error {
-		names = append(names, strconv.Itoa(int(d.Doc)))
-		return nil
-	})
-	return names, err
+func DocumentNames(x *step.IO, in step.Input) ([]string, error) {
+	return ofDocuments(x, in, func(d *dedup.Document) string { return strconv.Itoa(int(d.Doc)) })
 }
 
 // DocumentKeys are the names that documents have outside of redsi.
-func DocumentKeys(x *step.IO, in step.Input) (keys []string, err error) {
+func DocumentKeys(x *step.IO, in step.Input) ([]string, error) {
+	return ofDocuments(x, in, func(d *dedup.Document) string { return d.Key })
+}
+
+// ofDocuments are a text of each document, in their order.
+func ofDocuments(x *step.IO, in step.Input, text func(*dedup.Document) string) (all []string, err error) {
 	err = EachRow(x, in, "", func(d *dedup.Document) error {
-		keys = append(keys, d.Key)
+		all = append(all, text(d))
 		return nil
 	})
-	return keys, err
+	return all, err
 }
 
 // ReadVectors reads embeddings whole.

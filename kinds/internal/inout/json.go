@@ -10,17 +10,12 @@ import (
 
 // WriteJSON writes a value as an output, indented, with a newline.
 func WriteJSON(x *step.IO, output string, v any) error {
-	w, err := x.Create(output)
-	if err != nil {
-		return err
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return step.Permanent(err)
-	}
-	return w.Close()
+	return Write(x, output, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		e.SetEscapeHTML(false)
+		return step.Permanent(e.Encode(v))
+	})
 }
 
 // ReadJSON reads a small JSON input whole.

@@ -24,7 +24,7 @@ type Texts struct {
 // Check says which attributes do not go together.
 func (t Texts) Check() step.Problems {
 	var ps step.Problems
-	add := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
+	add := Adding(&ps)
 	switch {
 	case !t.Queries.Set() && !t.Corpus.Set():
 		add("corpus", "set either corpus or queries; exactly one of them is embedded")

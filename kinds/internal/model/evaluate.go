@@ -118,18 +118,7 @@ type ShardReport struct {
 
 // splitEvaluation checks what belongs together before a model is loaded.
 func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Task, error) {
-	settings, err := Settings(x, c.Model)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := inout.ReadIDs(x, c.IDs)
-	if err != nil {
-		return nil, err
-	}
-	if err := settings.Match(ids); err != nil {
-		return nil, step.Permanent(err)
-	}
-	queries, err := AskedQueries(x, c.Queries, c.Split, ids)
+	settings, _, queries, err := c.Read(x)
 	if err != nil {
 		return nil, err
 	}
@@ -138,16 +127,12 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 		c.Decoding, c.LengthPenalty = evaluateDefaults.Decoding, evaluateDefaults.LengthPenalty
 		stopping = retrieve.DefaultSearch().EarlyStopping
 	}
-	var tasks []step.Task
+	var parts []EvaluateShardConfig
 	for from := 0; from < len(queries); from += c.Shard {
-		t, err := EvaluateShard.Task(EvaluateShardConfig{asking: c.asking, EarlyStopping: string(stopping),
+		parts = append(parts, EvaluateShardConfig{asking: c.asking, EarlyStopping: string(stopping),
 			From: from, To: min(from+c.Shard, len(queries))})
-		if err != nil {
-			return nil, step.Permanent(err)
-		}
-		tasks = append(tasks, t)
 	}
-	return tasks, nil
+	return inout.Tasks(EvaluateShard, parts)
 }
 
 // search is the model's, unless the step has another.
@@ -186,14 +171,31 @@ func File(x *step.IO, model step.Input, name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
+// Read reads how the model was trained, its identifiers, and the queries that it is asked.
+func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []AskedQuery, error) {
+	settings, err := Settings(x, c.Model)
+	if err != nil {
+		return settings, nil, nil, err
+	}
+	ids, err := inout.ReadIDs(x, c.IDs)
+	if err != nil {
+		return settings, nil, nil, err
+	}
+	if err := settings.Match(ids); err != nil {
+		return settings, nil, nil, step.Permanent(err)
+	}
+	queries, err := askedQueries(x, c.Queries, c.Split, ids)
+	return settings, ids, queries, err
+}
+
 // AskedQuery is a query and its relevant documents.
 type AskedQuery struct {
 	inout.Question
 	targets []int // places of the documents among the identifiers
 }
 
-// AskedQueries reads the queries of a split and pairs those of all splits with identifiers.
-func AskedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]AskedQuery, error) {
+// askedQueries reads the queries of a split and pairs those of all splits with identifiers.
+func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]AskedQuery, error) {
 	pairing := ids.PairWith("queries")
 	questions, err := inout.ReadQuestions(x, in, nq.Split(split), func(q *dedup.Query) error {
 		_, err := pairing.Find(int(q.Doc))

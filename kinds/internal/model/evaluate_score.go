@@ -3,7 +3,6 @@ package model
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -53,25 +52,17 @@ type effectiveness struct {
 
 // joinEvaluation puts the parts' runs together and scores them.
 func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
-	settings, err := Settings(x, c.Model)
+	settings, ids, queries, err := c.Read(x)
 	if err != nil {
 		return err
 	}
 	search := c.search(settings)
-	ids, err := inout.ReadIDs(x, c.IDs)
-	if err != nil {
-		return err
-	}
 	byTokens, err := readRuns(x)
 	if err != nil {
 		return err
 	}
 	rankings := map[retrieve.Validity][]metrics.Ranking{retrieve.ByTokens: byTokens, retrieve.ByText: byText(byTokens, ids)}
 	if err := writeJoined(x, rankings[search.Validity]); err != nil {
-		return err
-	}
-	queries, err := AskedQueries(x, c.Queries, c.Split, ids)
-	if err != nil {
 		return err
 	}
 	var judged qrels.Judgments
@@ -104,14 +95,9 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 func readRuns(x *step.IO) ([]metrics.Ranking, error) {
 	var all []metrics.Ranking
 	for _, p := range x.Parts() {
-		r, err := x.Open(step.In(p.Outputs["run"]))
+		part, err := inout.Read(x, step.In(p.Outputs["run"]), "", metrics.ReadRun)
 		if err != nil {
 			return nil, err
-		}
-		part, err := metrics.ReadRun(r)
-		r.Close()
-		if err != nil {
-			return nil, inout.DataError(err)
 		}
 		all = append(all, part...)
 	}
@@ -187,7 +173,7 @@ func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.
 		p.rulePercent = *of
 		p.Seen, e.SeenQueries = meanOf(filtered.Rows, queries, true)
 		p.Unseen, e.UnseenQueries = meanOf(filtered.Rows, queries, false)
-		if err := writeQueryScores(x, measures, raw, filtered); err != nil {
+		if err := inout.WriteText(x, "queries", func(w *bufio.Writer) error { return writeQueryScores(w, measures, raw, filtered) }); err != nil {
 			return err
 		}
 	}
@@ -224,12 +210,7 @@ func meanOf(rows []metrics.QueryScore, queries []AskedQuery, seen bool) (*effect
 
 // writeQueryScores writes a line per query: raw metrics, post-filtered ones, and
 // the share of invalid hypotheses, as fractions.
-func writeQueryScores(x *step.IO, measures []metrics.Metric, raw, filtered *metrics.Report) error {
-	w, err := x.Create("queries")
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriter(w)
+func writeQueryScores(b *bufio.Writer, measures []metrics.Metric, raw, filtered *metrics.Report) error {
 	b.WriteString("query")
 	ranked := measures[:len(measures)-1]
 	for _, mode := range metrics.Modes() {
@@ -246,5 +227,5 @@ func writeQueryScores(x *step.IO, measures []metrics.Metric, raw, filtered *metr
 		}
 		b.WriteByte('\n')
 	}
-	return errors.Join(b.Flush(), w.Close())
+	return nil // a Writer keeps its first error
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -46,13 +47,10 @@ the Hugging Face hub: redsi export --hub writes it into a folder. Cost: a copy.`
 	Defaults: ExportModelConfig{License: "apache-2.0"},
 	Check: func(c ExportModelConfig) error {
 		var ps step.Problems
-		if len(c.Labels) != len(c.Reports) {
-			ps = append(ps, step.Problem{Path: "labels", Detail: fmt.Sprintf("has %d labels for %d reports", len(c.Labels), len(c.Reports))})
-		}
+		inout.Check(&ps, "labels", len(c.Labels) == len(c.Reports), "has %d labels for %d reports", len(c.Labels), len(c.Reports))
 		for i, s := range c.Settings {
-			if name, _, ok := strings.Cut(s, "="); !ok || name == "" {
-				ps = append(ps, step.Problem{Path: fmt.Sprintf("settings[%d]", i), Detail: "is not NAME=VALUE"})
-			}
+			name, _, ok := strings.Cut(s, "=")
+			inout.Check(&ps, fmt.Sprintf("settings[%d]", i), ok && name != "", "is not NAME=VALUE")
 		}
 		return ps.Err()
 	},

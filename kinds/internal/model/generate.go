@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -96,16 +97,9 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 
 func checkGenerate(c generateConfig) error {
 	ps := device.Check(c.Device)
-	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
-	if c.Model.Set() == (len(c.Files) > 0) {
-		bad("model", "set either model, which generates queries, or files, which contain them")
-	}
-	if c.Model.Set() && (!c.Corpus.Set() || len(c.Tokenizer) == 0) {
-		bad("corpus", "a model needs corpus, whose texts it reads, and its tokenizer")
-	}
-	if c.Method == ByBeam && c.Beams != 0 && c.Beams < c.PerDocument {
-		bad("beams", "must be 0 or at least per_document")
-	}
+	inout.Check(&ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
+	inout.Check(&ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
+	inout.Check(&ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
 	return ps.Err()
 }
 
@@ -163,16 +157,12 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	} else {
 		p.Beams, p.LengthPenalty, p.EarlyStopping = d.Beams, d.LengthPenalty, d.EarlyStopping
 	}
-	var tasks []step.Task
+	var parts []GenerateShardConfig
 	for from := 0; from < len(keys); from += c.Shard {
 		p.From, p.To = from, min(from+c.Shard, len(keys))
-		t, err := GenerateShard.Task(p)
-		if err != nil {
-			return nil, step.Permanent(err)
-		}
-		tasks = append(tasks, t)
+		parts = append(parts, p)
 	}
-	return tasks, nil
+	return inout.Tasks(GenerateShard, parts)
 }
 
 // or is what a pointer points to, or a default.
@@ -196,16 +186,11 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 		}
 	}
 	m := &doc2query.Merge{KeepTrain: c.KeepTrain, Documents: len(keys)}
-	own, err := x.Open(c.Queries)
-	if err != nil {
+	if err := inout.Scan(x, c.Queries, "queries", m.Own); err != nil {
 		return err
 	}
-	err = m.Own(own)
-	own.Close()
+	own, err := x.Open(c.Queries)
 	if err != nil {
-		return inout.DataError(fmt.Errorf("queries: %w", err))
-	}
-	if own, err = x.Open(c.Queries); err != nil {
 		return err
 	}
 	defer own.Close()
@@ -230,7 +215,8 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	return func(yield func(doc2query.Generated) error) error {
 		for _, p := range x.Parts() {
-			if err := eachGenerated(x, step.In(p.Outputs["generated"]), yield); err != nil {
+			err := inout.Scan(x, step.In(p.Outputs["generated"]), "", func(r io.Reader) error { return eachGenerated(r, yield) })
+			if err != nil {
 				return err
 			}
 		}
@@ -238,12 +224,7 @@ func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	}
 }
 
-func eachGenerated(x *step.IO, in step.Input, yield func(doc2query.Generated) error) error {
-	r, err := x.Open(in)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func eachGenerated(r io.Reader, yield func(doc2query.Generated) error) error {
 	return dedup.ReadLines(r, func(line []byte) error {
 		var g doc2query.Generated
 		if err := json.Unmarshal(line, &g); err != nil {

@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,15 +41,10 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 	Needs:    step.Libtorch,
 	Check: func(c RandomT5Config) error {
 		var ps step.Problems
-		if c.Family == "bart" && c.Heads*c.DKV != c.DModel {
-			ps = append(ps, step.Problem{Path: "d_kv", Detail: "for BART, heads x d_kv must be d_model"})
-		}
-		if c.Family == "bart" && c.FeedForward != "relu" {
-			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "a BART has its own"})
-		}
-		if strings.HasSuffix(c.Family, "mt5") && !strings.HasPrefix(c.FeedForward, "gated-") {
-			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "must be a gated one for a multilingual T5: published ones have gated-gelu"})
-		}
+		bart, multilingual := c.Family == "bart", strings.HasSuffix(c.Family, "mt5")
+		inout.Check(&ps, "d_kv", !bart || c.Heads*c.DKV == c.DModel, "for BART, heads x d_kv must be d_model")
+		inout.Check(&ps, "feed_forward", !bart || c.FeedForward == "relu", "a BART has its own")
+		inout.Check(&ps, "feed_forward", !multilingual || strings.HasPrefix(c.FeedForward, "gated-"), "must be a gated one for a multilingual T5: published ones have gated-gelu")
 		return ps.Err()
 	},
 	Work: RandomT5Config.work,

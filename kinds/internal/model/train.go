@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -148,41 +149,26 @@ const ByQueries = "by_queries"
 
 func checkTrain(c TrainConfig) error {
 	ps := c.Fitting.check()
-	bad := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	if _, err := train.ParseRatio(c.Ratio); err != nil {
-		bad("ratio", "%v", err)
-	}
-	if c.Repeats == ByQueries && c.Ratio != "1:1" {
-		bad("repeats", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
-	}
-	if c.Accumulate > c.Batch {
-		bad("accumulate", "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
-	}
+	_, err := train.ParseRatio(c.Ratio)
+	inout.CheckError(&ps, "ratio", err)
+	inout.Check(&ps, "repeats", c.Repeats != ByQueries || c.Ratio == "1:1", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
+	inout.Check(&ps, "accumulate", c.Accumulate <= c.Batch, "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
 	for _, a := range []struct {
 		path string
 		set  bool // another value than the default
 	}{{"weight_decay", c.WeightDecay != 0}, {"epsilon", c.Epsilon != 1e-8}, {"beta1", c.Beta1 != 0.9}, {"beta2", c.Beta2 != 0.999}} {
-		if a.set && c.Optimizer != AdamW {
-			bad(a.path, "applies only to optimizer = %q; here optimizer is %q", AdamW, c.Optimizer)
-		}
+		inout.Check(&ps, a.path, !a.set || c.Optimizer == AdamW, "applies only to optimizer = %q; here optimizer is %q", AdamW, c.Optimizer)
 	}
-	if !c.ScaleParameter && c.Optimizer == AdamW {
-		bad("scale_parameter", "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
-	}
-	if _, err := c.Metrics(true); err != nil {
-		bad("select", "%v", err)
-	}
+	inout.Check(&ps, "scale_parameter", c.ScaleParameter || c.Optimizer != AdamW, "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
+	_, err = c.Metrics(true)
+	inout.CheckError(&ps, "select", err)
 	return ps.Err()
 }
 
 // check is what ranges do not say.
 func (c Fitting) check() step.Problems {
 	ps := device.Check(c.Device)
-	if c.Precision == "fp16" && c.Device == "cpu" {
-		ps = append(ps, step.Problem{Path: "precision", Detail: "fp16 trains on a CUDA device only; use fp32 or bf16, or another device"})
-	}
+	inout.Check(&ps, "precision", c.Precision != "fp16" || c.Device != "cpu", "fp16 trains on a CUDA device only; use fp32 or bf16, or another device")
 	return ps
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
@@ -67,16 +68,9 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 	Defaults: agreeConfig{Depth: 100, P: 0.9, Overlap: []int{10, 100}},
 	Check: func(c agreeConfig) error {
 		var ps step.Problems
-		bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
-		if c.A.Set() != c.B.Set() {
-			bad("b", "a and b are compared with each other: give both")
-		}
-		if c.ScoresA.Set() != c.ScoresB.Set() {
-			bad("scores_b", "scores_a and scores_b are compared with each other: give both")
-		}
-		if !c.A.Set() && !c.ScoresA.Set() {
-			bad("a", "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
-		}
+		inout.Check(&ps, "b", c.A.Set() == c.B.Set(), "a and b are compared with each other: give both")
+		inout.Check(&ps, "scores_b", c.ScoresA.Set() == c.ScoresB.Set(), "scores_a and scores_b are compared with each other: give both")
+		inout.Check(&ps, "a", c.A.Set() || c.ScoresA.Set(), "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
 		return ps.Err()
 	},
 	Declares: agreeConfig.declares,
@@ -94,26 +88,21 @@ func (c agreeConfig) declares() map[string]*step.Fields {
 
 func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
 	report := agreeReport{Overlap: map[string]float64{}, RMSE: map[string]float64{}}
-	w, err := x.Create("queries")
-	if err != nil {
+	err := inout.WriteText(x, "queries", func(w *bufio.Writer) (err error) {
+		w.WriteString("query\ttau\ttau_union\trbo\trbo_ext\trbo_normalized")
+		for _, k := range c.Overlap {
+			fmt.Fprintf(w, "\toverlap_%d", k)
+		}
+		w.WriteByte('\n')
+		if c.A.Set() {
+			err = agreeRuns(x, c, &report, w)
+		}
+		if err == nil && c.ScoresA.Set() {
+			err = agreeScores(x, c, &report)
+		}
 		return err
-	}
-	b := bufio.NewWriter(w)
-	b.WriteString("query\ttau\ttau_union\trbo\trbo_ext\trbo_normalized")
-	for _, k := range c.Overlap {
-		fmt.Fprintf(b, "\toverlap_%d", k)
-	}
-	b.WriteByte('\n')
-	if c.A.Set() {
-		err = agreeRuns(x, c, &report, b)
-	}
-	if err == nil && c.ScoresA.Set() {
-		err = agreeScores(x, c, &report)
-	}
+	})
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(b.Flush(), w.Close()); err != nil {
 		return err
 	}
 	x.Count("queries", int64(report.Queries))
@@ -182,16 +171,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 }
 
 func sameStart(a, b []string, depth int) bool {
-	a, b = a[:min(depth, len(a))], b[:min(depth, len(b))]
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(a[:min(depth, len(a))], b[:min(depth, len(b))])
 }
 
 // agreeScores compares the scores of queries that both have, in the measures of both.

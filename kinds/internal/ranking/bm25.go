@@ -80,21 +80,14 @@ the queries that are appended, and the queries; a million passages of 60 words t
 	Defaults: bm25Config{Split: string(nq.Dev), Depth: 1000, Formula: string(bm25.Lucene), K1: 0.9, B: 0.4, Tokenizer: luceneEnglish},
 	Check: func(c bm25Config) error {
 		var ps step.Problems
-		if c.Delta != nil && c.Formula != string(bm25.Plus) && c.Formula != string(bm25.Long) && c.Formula != string(bm25.LongTF) {
-			ps = append(ps, step.Problem{Path: "delta", Detail: "applies only to formulas bm25+, bm25l and bm25l_tf; remove it"})
-		}
-		if c.Epsilon != nil && c.Formula != string(bm25.Okapi) {
-			ps = append(ps, step.Problem{Path: "epsilon", Detail: "applies only to formula okapi; remove it"})
-		}
-		if c.Tokenizer != wordsTokenizer && (c.Stopwords != nil || c.Stemmer != nil) {
-			ps = append(ps, step.Problem{Path: "tokenizer", Detail: "stopwords and stemmer apply only to tokenizer words; " + c.Tokenizer + " has its own"})
-		}
-		if _, err := c.analyzer(); err != nil {
-			ps = append(ps, step.Problem{Path: "stemmer", Detail: err.Error()})
-		}
-		if err := c.options().Check(); err != nil {
-			ps = append(ps, step.Problem{Path: "formula", Detail: err.Error()})
-		}
+		withDelta := slices.Contains([]bm25.Formula{bm25.Plus, bm25.Long, bm25.LongTF}, bm25.Formula(c.Formula))
+		inout.Check(&ps, "delta", c.Delta == nil || withDelta, "applies only to formulas bm25+, bm25l and bm25l_tf; remove it")
+		inout.Check(&ps, "epsilon", c.Epsilon == nil || c.Formula == string(bm25.Okapi), "applies only to formula okapi; remove it")
+		ownWords := c.Stopwords == nil && c.Stemmer == nil
+		inout.Check(&ps, "tokenizer", c.Tokenizer == wordsTokenizer || ownWords, "stopwords and stemmer apply only to tokenizer words; %s has its own", c.Tokenizer)
+		_, err := c.analyzer()
+		inout.CheckError(&ps, "stemmer", err)
+		inout.CheckError(&ps, "formula", c.options().Check())
 		return ps.Err()
 	},
 	Run: runBM25,

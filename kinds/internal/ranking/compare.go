@@ -94,31 +94,19 @@ const familyMeasure = "measure"
 
 func checkCompare(c compareConfig) error {
 	_, ps := parseMeasures("measures", c.Measures)
-	bad := func(path, format string, args ...any) {
-		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+	names := slices.Sorted(maps.Keys(c.Systems))
+	inout.Check(&ps, "systems", len(names) >= 2, "needs at least two")
+	for _, name := range names {
+		inout.Check(&ps, "systems", name != "" && !strings.ContainsAny(name, ".:"), "%q cannot be named in a path of the report: give a name without . and :", name)
 	}
-	if len(c.Systems) < 2 {
-		bad("systems", "needs at least two")
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Systems)) {
-		if name == "" || strings.ContainsAny(name, ".:") {
-			bad("systems", "%q cannot be named in a path of the report: give a name without . and :", name)
-		}
-	}
-	if len(c.Baselines) == 0 {
-		bad("baselines", "needs at least one of the systems")
-	}
+	inout.Check(&ps, "baselines", len(c.Baselines) > 0, "needs at least one of the systems")
 	for i, b := range c.Baselines {
-		if _, ok := c.Systems[b]; !ok {
-			bad(fmt.Sprintf("baselines[%d]", i), "%q is not one of the systems %v", b, slices.Sorted(maps.Keys(c.Systems)))
-		}
-		if slices.Contains(c.Baselines[:i], b) {
-			bad(fmt.Sprintf("baselines[%d]", i), "%q is named twice", b)
-		}
+		at := fmt.Sprintf("baselines[%d]", i)
+		inout.Check(&ps, at, slices.Contains(names, b), "%q is not one of the systems %v", b, names)
+		inout.Check(&ps, at, !slices.Contains(c.Baselines[:i], b), "%q is named twice", b)
 	}
-	if c.Correction == string(significance.TukeyRange) && c.Test != string(significance.T) && c.Test != string(significance.Permutation) {
-		bad("correction", "tukey_hsd uses the t or the permutation test, not %s", c.Test)
-	}
+	usable := c.Test == string(significance.T) || c.Test == string(significance.Permutation)
+	inout.Check(&ps, "correction", c.Correction != string(significance.TukeyRange) || usable, "tukey_hsd uses the t or the permutation test, not %s", c.Test)
 	return ps.Err()
 }
 

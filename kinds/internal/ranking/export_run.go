@@ -57,27 +57,19 @@ a run, 150 bytes a row.`,
 	Outputs: []step.Output{{Name: "files", Type: "files", Tree: true, Help: "NAME.run, and qrels.txt"}},
 	Check: func(c exportRunConfig) error {
 		var ps step.Problems
-		if len(c.Runs) == 0 {
-			ps = append(ps, step.Problem{Path: "runs", Detail: "needs at least one"})
-		}
+		inout.Check(&ps, "runs", len(c.Runs) > 0, "needs at least one")
 		for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
-			if err := artifacts.CheckFileName(name); err != nil || strings.Contains(name, "/") || qrels.EncodeName(name) != name {
-				ps = append(ps, step.Problem{Path: "runs", Detail: fmt.Sprintf("%q is not a file name of one word", name)})
-			}
+			word := artifacts.CheckFileName(name) == nil && !strings.Contains(name, "/") && qrels.EncodeName(name) == name
+			inout.Check(&ps, "runs", word, "%q is not a file name of one word", name)
 		}
-		if (c.PRIMAD != "" || len(c.PRIMADOf) > 0) && !c.Metadata {
-			ps = append(ps, step.Problem{Path: "metadata", Detail: "must be true for primad to be written"})
-		}
-		if _, err := trec.ParseMetadata(c.PRIMAD); err != nil {
-			ps = append(ps, step.Problem{Path: "primad", Detail: err.Error()})
-		}
+		inout.Check(&ps, "metadata", c.Metadata || c.PRIMAD == "" && len(c.PRIMADOf) == 0, "must be true for primad to be written")
+		_, err := trec.ParseMetadata(c.PRIMAD)
+		inout.CheckError(&ps, "primad", err)
 		for _, name := range slices.Sorted(maps.Keys(c.PRIMADOf)) {
-			if _, ok := c.Runs[name]; !ok {
-				ps = append(ps, step.Problem{Path: "primad_of", Detail: fmt.Sprintf("%q is not one of the runs", name)})
-			}
-			if _, err := trec.ParseMetadata(c.PRIMADOf[name]); err != nil {
-				ps = append(ps, step.Problem{Path: fmt.Sprintf("primad_of[%q]", name), Detail: err.Error()})
-			}
+			_, ok := c.Runs[name]
+			inout.Check(&ps, "primad_of", ok, "%q is not one of the runs", name)
+			_, err := trec.ParseMetadata(c.PRIMADOf[name])
+			inout.CheckError(&ps, fmt.Sprintf("primad_of[%q]", name), err)
 		}
 		return ps.Err()
 	},
@@ -218,10 +210,8 @@ func exportQrels(x *step.IO, in step.Input, n outsideNames) error {
 }
 
 func writeTreeFile(x *step.IO, name string, write func(io.Writer) error) error {
-	w, err := x.CreateFile("files", name)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriter(w)
-	return errors.Join(step.Permanent(write(b)), b.Flush(), w.Close())
+	return inout.WriteFile(x, "files", name, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		return errors.Join(step.Permanent(write(b)), b.Flush())
+	})
 }

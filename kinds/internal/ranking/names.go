@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -50,26 +51,13 @@ func collectionNames(x *step.IO, documents, queries step.Input, split string) (*
 
 // eachName visits the lines of queries of a split, or of all of them for "".
 func eachName(x *step.IO, queries step.Input, split string, visit func(outside, inside string)) error {
-	r, err := x.Open(queries)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	err = dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+	return inout.EachQuery(x, queries, "queries", func(q *dedup.Query) error {
 		if split == "" || q.Split == nq.Split(split) {
 			inside := strconv.FormatInt(q.ExampleID, 10)
-			outside := q.Name
-			if outside == "" {
-				outside = inside
-			}
-			visit(outside, inside)
+			visit(cmp.Or(q.Name, inside), inside)
 		}
 		return nil
 	})
-	if err != nil {
-		return inout.DataError(fmt.Errorf("queries: %w", err))
-	}
-	return nil
 }
 
 // unknownError is a name that the collection lacks.

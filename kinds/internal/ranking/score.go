@@ -3,7 +3,6 @@ package ranking
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -80,18 +79,13 @@ ranking.`,
 
 // parseMeasures reads names; no two may be one measure.
 func parseMeasures(attr string, names []string) (list []metrics.Metric, ps step.Problems) {
-	if len(names) == 0 {
-		ps = append(ps, step.Problem{Path: attr, Detail: "needs at least one"})
-	}
+	inout.Check(&ps, attr, len(names) > 0, "needs at least one")
 	for i, name := range names {
 		m, err := metrics.Parse(name)
 		at := fmt.Sprintf("%s[%d]", attr, i)
-		switch {
-		case err != nil:
-			ps = append(ps, step.Problem{Path: at, Detail: err.Error()})
-		case slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() }):
-			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("%s is asked for twice", m)})
-		}
+		inout.CheckError(&ps, at, err)
+		twice := slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() })
+		inout.Check(&ps, at, err != nil || !twice, "%s is asked for twice", m)
 		list = append(list, m)
 	}
 	return list, ps
@@ -135,13 +129,8 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	x.Count("missing_queries", int64(s.MissingQueries))
 	x.Count("unjudged_queries", int64(s.UnjudgedQueries))
 	x.Count("tied_rows", int64(s.Tied))
-	w, err := x.Create("queries")
-	if err != nil {
-		return err
-	}
 	table := metrics.QueryTable{Metrics: list, Rows: s.Rows}
-	b := bufio.NewWriter(w)
-	if err := errors.Join(table.Write(b), b.Flush(), w.Close()); err != nil {
+	if err := inout.WriteText(x, "queries", func(w *bufio.Writer) error { return table.Write(w) }); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", report)

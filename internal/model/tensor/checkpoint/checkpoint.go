@@ -23,9 +23,14 @@ type File struct {
 
 // part is one file.
 type part struct {
-	name  string   // among several
-	names []string // of its tensors
-	find  func(name string) (info, bool)
+	name    string   // among several
+	names   []string // of its tensors
+	tensors map[string]info
+}
+
+func (p *part) add(name string, t info) {
+	p.names = append(p.names, name)
+	p.tensors[name] = t
 }
 
 // info is a tensor as a file has it.
@@ -50,18 +55,14 @@ func openPart(r io.ReaderAt, size int64) (*part, error) {
 	if _, err := r.ReadAt(first[:], 0); err != nil {
 		return nil, fmt.Errorf("checkpoint of %d bytes: %w", size, err)
 	}
-	p := &part{}
+	p := &part{tensors: map[string]info{}}
 	if string(first[:]) == "PK" || (first[0] == 0x80 && first[1] >= 2 && first[1] <= 5) {
 		f, err := torchfile.Open(r, size)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range f.Tensors {
-			p.names = append(p.names, t.Name)
-		}
-		p.find = func(name string) (info, bool) {
-			t, ok := f.Lookup(name)
-			return info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }}, ok
+			p.add(t.Name, info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }})
 		}
 		return p, nil
 	}
@@ -70,17 +71,13 @@ func openPart(r io.ReaderAt, size int64) (*part, error) {
 		return nil, err
 	}
 	for _, t := range f.Tensors {
-		p.names = append(p.names, t.Name)
-	}
-	p.find = func(name string) (info, bool) {
-		t, ok := f.Lookup(name)
-		return info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }}, ok
+		p.add(t.Name, info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }})
 	}
 	return p, nil
 }
 
 func (p *part) has(name string) bool {
-	_, ok := p.find(name)
+	_, ok := p.tensors[name]
 	return ok
 }
 
@@ -93,7 +90,7 @@ func (f *File) find(name string) (t info, called string, ok bool) {
 		}
 		called += " in " + p.name
 	}
-	t, ok = p.find(name)
+	t, ok = p.tensors[name]
 	return t, called, ok
 }
 

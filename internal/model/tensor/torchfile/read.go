@@ -32,7 +32,6 @@ type File struct {
 
 	r        io.ReaderAt
 	storages map[string]section
-	at       map[string]int
 }
 
 type section struct{ begin, size int64 }
@@ -42,7 +41,7 @@ var elementSize = map[string]int64{"F32": 4, "F16": 2, "BF16": 2, "F64": 8, "I64
 // Open reads the dictionary of a file of size bytes and checks that every tensor
 // lies inside of it.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	f := &File{r: r, storages: map[string]section{}, at: map[string]int{}}
+	f := &File{r: r, storages: map[string]section{}}
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil {
 		return nil, fmt.Errorf("torch file: %w", err)
@@ -202,6 +201,7 @@ func (f *File) collect(value any) error {
 	if !ok {
 		return fmt.Errorf("it holds a %T, not a dictionary of tensors", value)
 	}
+	seen := map[string]bool{}
 	for i, k := range d.keys {
 		name, ok := k.(string)
 		if !ok {
@@ -215,10 +215,10 @@ func (f *File) collect(value any) error {
 		if err != nil {
 			return fmt.Errorf("%q: %w", name, err)
 		}
-		if _, ok := f.at[name]; ok {
+		if seen[name] {
 			return fmt.Errorf("%q is there twice", name)
 		}
-		f.at[name] = len(f.Tensors)
+		seen[name] = true
 		f.Tensors = append(f.Tensors, info)
 	}
 	return nil
@@ -281,15 +281,6 @@ func lookup(v any, key string) any {
 		}
 	}
 	return nil
-}
-
-// Lookup is the tensor of that name.
-func (f *File) Lookup(name string) (Info, bool) {
-	i, ok := f.at[name]
-	if !ok {
-		return Info{}, false
-	}
-	return f.Tensors[i], true
 }
 
 // Open is a tensor's bytes, in row order and little endian.

@@ -51,7 +51,12 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) er
 	x.Count("leaves", int64(len(tree.Leaves)))
 	x.Count("k_means", int64(tree.Fits))
 	x.Count("dealt_nodes", int64(tree.Dealt))
-	if err := inout.WriteJSON(x, "tree", tree); err != nil {
+	return writeIDs(x, set, "tree", tree)
+}
+
+// writeIDs writes identifiers, and what is to say of them as JSON.
+func writeIDs(x *step.IO, set *docid.Set, output string, report any) error {
+	if err := inout.WriteJSON(x, output, report); err != nil {
 		return err
 	}
 	return inout.WriteIDs(x, set)

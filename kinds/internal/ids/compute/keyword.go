@@ -36,10 +36,7 @@ func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) erro
 		return step.Permanent(err)
 	}
 	x.Count("numbered_documents", int64(counts.Numbered))
-	if err := inout.WriteJSON(x, "keywords", ids.KeywordsReport{Documents: len(names), Vocabulary: vocabulary, TitleCounts: *counts}); err != nil {
-		return err
-	}
-	return inout.WriteIDs(x, set)
+	return writeIDs(x, set, "keywords", ids.KeywordsReport{Documents: len(names), Vocabulary: vocabulary, TitleCounts: *counts})
 }
 
 // eachWords yields the words of a corpus that has the documents 0 to n-1.

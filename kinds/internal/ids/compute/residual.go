@@ -26,8 +26,5 @@ func runResidualIDs(ctx context.Context, x *step.IO, c ids.ResidualIDsConfig) er
 		return inout.DataError(err)
 	}
 	x.Count("colliding_documents", int64(quantization.Colliding))
-	if err := inout.WriteJSON(x, "quantization", quantization); err != nil {
-		return err
-	}
-	return inout.WriteIDs(x, set)
+	return writeIDs(x, set, "quantization", quantization)
 }

@@ -54,10 +54,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 	report.TitleCounts = *counts
 	x.Count("titled_documents", int64(report.Titled))
 	x.Count("numbered_documents", int64(counts.Numbered))
-	if err := inout.WriteJSON(x, "titles", report); err != nil {
-		return err
-	}
-	return inout.WriteIDs(x, set)
+	return writeIDs(x, set, "titles", report)
 }
 
 // untitled gives documents without a title that of the corpus or the first words of their

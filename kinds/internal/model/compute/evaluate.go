@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/model/decode"
@@ -13,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
-	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
@@ -23,18 +21,7 @@ import (
 )
 
 func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConfig) error {
-	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
-	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
-	defer runtime.UnlockOSThread()
-	settings, err := model.Settings(x, c.Model)
-	if err != nil {
-		return err
-	}
-	ids, err := inout.ReadIDs(x, c.IDs)
-	if err != nil {
-		return err
-	}
-	queries, err := model.AskedQueries(x, c.Queries, c.Split, ids)
+	settings, ids, queries, err := c.Read(x)
 	if err != nil {
 		return err
 	}

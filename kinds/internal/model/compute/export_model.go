@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -62,7 +61,7 @@ func runExportModel(ctx context.Context, x *step.IO, c model.ExportModelConfig) 
 		return err
 	}
 	longest := 0
-	err = writeFile(x, "identifiers.jsonl", func(w io.Writer) error {
+	err = inout.WriteFile(x, "files", "identifiers.jsonl", func(w io.Writer) error {
 		b := bufio.NewWriter(w)
 		lines := json.NewEncoder(b)
 		lines.SetEscapeHTML(false)
@@ -103,7 +102,7 @@ func runExportModel(ctx context.Context, x *step.IO, c model.ExportModelConfig) 
 	if err != nil {
 		return err
 	}
-	return writeFile(x, "README.md", func(w io.Writer) error { return step.Permanent(export.WriteModelCard(w, card)) })
+	return inout.WriteFile(x, "files", "README.md", func(w io.Writer) error { return step.Permanent(export.WriteModelCard(w, card)) })
 }
 
 // transformersVersion is the one whose generation, formats and card are checked.
@@ -141,16 +140,8 @@ func titlesOf(x *step.IO, in step.Input, ids *docid.Set) ([]string, error) {
 	return titles, step.Permanent(pairing.Complete())
 }
 
-func writeFile(x *step.IO, name string, write func(io.Writer) error) error {
-	w, err := x.CreateFile("files", name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(w), w.Close())
-}
-
 func writeJSONFile(x *step.IO, name string, v any) error {
-	return writeFile(x, name, func(w io.Writer) error {
+	return inout.WriteFile(x, "files", name, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(v)

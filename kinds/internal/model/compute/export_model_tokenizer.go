@@ -92,7 +92,7 @@ func exportTokenizer(x *step.IO, in step.Inputs, special specialTokens) error {
 	if config.EOS == "" || config.Pad == "" {
 		return step.Permanent(errors.New("tokenizer: its added_tokens do not have the tokens that config.json names as eos_token_id and pad_token_id: it is not the model's"))
 	}
-	if err := writeFile(x, "tokenizer.json", func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := inout.WriteFile(x, "files", "tokenizer.json", func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
 	return writeJSONFile(x, "tokenizer_config.json", config)

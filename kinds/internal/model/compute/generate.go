@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
-	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/model/decode"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/seq2seq"
-	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -20,9 +17,6 @@ import (
 )
 
 func runGenerateShard(ctx context.Context, x *step.IO, c model.GenerateShardConfig) error {
-	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
-	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
-	defer runtime.UnlockOSThread()
 	on, err := here.Of(ctx, c.Device)
 	if err != nil {
 		return err
@@ -54,11 +48,7 @@ func runGenerateShard(ctx context.Context, x *step.IO, c model.GenerateShardConf
 	if err != nil {
 		return inout.DataError(err)
 	}
-	w, err := x.Create("generated")
-	if err != nil {
-		return err
-	}
-	err = dedup.WriteLines(w, func(put func(any) error) error {
+	return inout.WriteLines(x, "generated", func(put func(any) error) error {
 		for i, list := range found {
 			for n, h := range list {
 				if err := put(&doc2query.Generated{Doc: int32(keys[i]), Number: n, Query: tok.Decode(h.Tokens, true)}); err != nil {
@@ -68,7 +58,6 @@ func runGenerateShard(ctx context.Context, x *step.IO, c model.GenerateShardConf
 		}
 		return nil
 	})
-	return errors.Join(err, w.Close())
 }
 
 // onCPU is how many documents a CPU decodes together where batch does not say.

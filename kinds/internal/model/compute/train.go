@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 	"time"
 
@@ -44,9 +43,6 @@ func (c training) search() retrieve.Search {
 
 func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	c := training{config}
-	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
-	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
-	defer runtime.UnlockOSThread()
 	device, err := deviceOf(ctx, c.Fitting)
 	if err != nil {
 		return err

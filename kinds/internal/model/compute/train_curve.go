@@ -11,15 +11,12 @@ import (
 )
 
 func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
-	r := model.TrainReport{BestStep: best.Step, Metrics: best.Metrics, SecondsToBest: best.Seconds}
+	r := model.TrainReport{BestStep: best.Step, Metrics: best.Metrics, SecondsToBest: best.Seconds, Seconds: c.Seconds()}
 	for _, p := range c.Points {
 		if p.Metrics[c.Select] >= 0.95*best.Metrics[c.Select] {
 			r.StepsTo95, r.SecondsTo95, r.MRRAt95 = p.Step, p.Seconds, p.Metrics["MRR@10"]
 			break
 		}
-	}
-	if n := len(c.Points); n > 0 {
-		r.Seconds = c.Points[n-1].Seconds
 	}
 	return r
 }
@@ -29,10 +26,6 @@ func writeCurve(x *step.IO, c *train.Curve) error {
 	if err := inout.Write(x, "curve", c.Write); err != nil {
 		return err
 	}
-	seconds := 0.0
-	if n := len(c.Points); n > 0 {
-		seconds = c.Points[n-1].Seconds
-	}
-	start := time.Now().Add(-time.Duration(seconds * float64(time.Second)))
+	start := time.Now().Add(-time.Duration(c.Seconds() * float64(time.Second)))
 	return inout.Write(x, "events", func(w io.Writer) error { return c.WriteEvents(w, start) })
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -22,9 +21,6 @@ import (
 )
 
 func runTrainQueries(ctx context.Context, x *step.IO, c model.TrainQueriesConfig) error {
-	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
-	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
-	defer runtime.UnlockOSThread()
 	on, err := deviceOf(ctx, c.Fitting)
 	if err != nil {
 		return err
@@ -64,10 +60,7 @@ func runTrainQueries(ctx context.Context, x *step.IO, c model.TrainQueriesConfig
 	}
 	loss := -math.Log(out.Best.Metrics[model.Likelihood])
 	r := model.TrainQueriesReport{Parameters: seq2seq.ParameterCount(m.Config), Steps: int64(c.Steps), BestStep: out.Best.Step, DevLoss: loss, Perplexity: math.Exp(loss),
-		Examples: len(learn), DevExamples: len(dev), Device: on.String(), Threads: tensor.NumThreads(), ResumedAt: out.From}
-	if n := len(out.Curve.Points); n > 0 {
-		r.Seconds = out.Curve.Points[n-1].Seconds
-	}
+		Examples: len(learn), DevExamples: len(dev), Seconds: out.Curve.Seconds(), Device: on.String(), Threads: tensor.NumThreads(), ResumedAt: out.From}
 	return inout.WriteJSON(x, "report", r)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,56 +21,19 @@ func writePieces(dir string, n int, edit string) error {
 	return os.WriteFile(filepath.Join(dir, "pieces.txt"), []byte(b.String()), 0o644)
 }
 
-// splitter writes each line of its input to a file that is named by its first word.
-const splitter = `awk '{ f = "%s/" $1; print > f; close(f) }' %s`
+// A pipeline that cuts a file into pieces and gathers them again, and the same by a checkpoint.
+var (
+	//go:embed pieces.hcl
+	redsiPieces string
+	//go:embed peers/pieces.smk
+	snakemakePieces string
+)
 
-// piecesText is a pipeline that cuts a file into pieces and gathers them again: the pieces
-// are those that are found, or those that are written down.
+// piecesText is the pipeline of n pieces: those that are found, or those that are written down.
 func piecesText(shape string, n int) string {
-	each := `files(step.command.split.out, "s/*")`
-	if shape == "written" {
-		each = fmt.Sprintf(`merge([for i in range(%d) : { for j in range(100) : format("%%05d", 100 * i + j) => step.command.split.out[format("s/%%05d", 100 * i + j)] }]...)`, n/100)
+	if shape == "pieces" {
+		return redsiPieces
 	}
-	return fmt.Sprintf(`step "command" "split" {
-  script  = %q
-  files   = { "pieces.txt" = file("pieces.txt") }
-  outputs = ["s/"]
+	written := fmt.Sprintf(`merge([for i in range(%d) : { for j in range(100) : format("%%05d", 100 * i + j) => step.command.split.out[format("s/%%05d", 100 * i + j)] }]...)`, n/100)
+	return strings.Replace(redsiPieces, `files(step.command.split.out, "s/*")`, written, 1)
 }
-step "command" "piece" {
-  for_each = %s
-  argv     = ["cat", "in/x"]
-  inputs   = { x = each.value }
-}
-step "command" "all" {
-  argv  = ["sh", "-c", "cat in/x/* > out/all"]
-  lists = { x = step.command.piece[*].stdout }
-  outputs = ["all"]
-}
-`, fmt.Sprintf(splitter, "out/s", "pieces.txt"), each)
-}
-
-// snakemakePieces is the same, by a checkpoint.
-const snakemakePieces = `
-import os
-rule all:
-    input: 'out/all'
-
-checkpoint split:
-    input: 'pieces.txt'
-    output: directory('s')
-    shell: 'mkdir -p s; ' + r"""awk '{{ f = "s/" $1; print > f; close(f) }}' {input}"""
-
-rule piece:
-    input: 's/{i}'
-    output: 'out/p/{i}'
-    shell: 'cat {input} > {output}'
-
-def pieces(wildcards):
-    folder = checkpoints.split.get().output[0]
-    return expand('out/p/{i}', i=sorted(glob_wildcards(os.path.join(folder, '{i}')).i))
-
-rule gather:
-    input: pieces
-    output: 'out/all'
-    shell: 'cat {input} > {output}'
-`

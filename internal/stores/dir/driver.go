@@ -166,8 +166,8 @@ func (d *driver) info(file string, e fs.DirEntry) (artifacts.FileInfo, error) {
 }
 
 // Ingest moves the new file into place, over an old one too: the content is the same, the
-// age starts anew, and bytes that have gone bad are healed. Only a short file that this
-// process has stored before is left where it is, when its bytes are right.
+// age starts anew, and bytes that have gone bad are healed. Only a short file is left where it
+// is, when its bytes are right.
 func (d *driver) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
 	start, err := io.ReadAll(io.LimitReader(r, smallBlob+1))
 	if err != nil {

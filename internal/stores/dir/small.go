@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
 
-// Steps leave the same short outputs again and again, above all empty ones. Such a blob
-// is not written and synced again where its file has the same bytes and is known to be durable.
+// Steps leave the same short outputs again and again, above all empty ones, or a folder of which
+// one file has changed. Such a blob is not written again where its file has the same bytes, and
+// not synced again where this process knows it to be durable.
 
 // smallBlob is how many bytes are read before anything is written.
 const smallBlob = 64 << 10
@@ -45,8 +47,9 @@ func (k *durable) has(path string, info os.FileInfo) bool {
 	return known != nil && os.SameFile(known, info)
 }
 
-// present reports whether a file is durable with these bytes, and sees to it that its
-// age starts anew. On any doubt it is not.
+// present reports whether a file has these bytes, and sees to it that it is durable and that its
+// age starts anew. On any doubt it is not. One that another process has stored is synced: that it
+// has a name says that it was, but not of its folder.
 func (d *driver) present(path string, content []byte) bool {
 	f, size, err := openOurs(path)
 	if err != nil {
@@ -54,12 +57,18 @@ func (d *driver) present(path string, content []byte) bool {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || size != int64(len(content)) || info.Mode().Perm() != 0o444 || !d.durable.has(path, info) {
+	if err != nil || size != int64(len(content)) || info.Mode().Perm() != 0o444 {
 		return false
 	}
 	there, err := io.ReadAll(f)
 	if err != nil || !bytes.Equal(there, content) {
 		return false
+	}
+	if !d.durable.has(path, info) {
+		if f.Sync() != nil || syncDir(filepath.Dir(path)) != nil {
+			return false
+		}
+		d.durable.add(path)
 	}
 	if age := time.Since(info.ModTime()); age >= 0 && age < young {
 		return true

@@ -142,10 +142,9 @@ func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (do
 	for _, u := range written {
 		s, err := fetch.ParseSource(u)
 		switch {
+		case !fetch.IsPattern(u) && err != nil:
+			return c, err
 		case !fetch.IsPattern(u):
-			if err != nil {
-				return c, err
-			}
 			add(u, s.Name())
 		case strings.HasPrefix(u, "gs://"):
 			found, err := listed.Listed(ctx, u)
@@ -162,10 +161,9 @@ func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (do
 				return c, err
 			}
 			for _, x := range f.Tree.Files {
-				if x.Mode == artifacts.Link || x.Mode == artifacts.Folder {
-					return c, fmt.Errorf("%s has %s, which is no file: a source block takes links and empty folders, too: source \"NAME\" { path = %q }", u, x.Name, s.Path)
+				if x.Mode != artifacts.Folder { // a link is the file that it leads to
+					add(filepath.Join(f.Root, filepath.FromSlash(x.Name)), x.Name)
 				}
-				add(filepath.Join(f.Root, filepath.FromSlash(x.Name)), x.Name)
 			}
 		}
 	}

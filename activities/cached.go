@@ -344,7 +344,11 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 	if res.Origin.Accepted != "" {
 		return res.Key, pins, nil
 	}
-	settled, err := a.Registry.Resolved(ctx, pinned(pins), task)
+	known := pinned{}
+	for _, p := range pins {
+		known[p.Source] = p
+	}
+	settled, err := a.Registry.Resolved(ctx, known, task)
 	if err != nil {
 		return res.Key, nil, fmt.Errorf("pin the sources of %s: %w", res.Origin.Step, err)
 	}

@@ -7,16 +7,12 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// pinned answers Resolve with what one run has just found out.
-type pinned []step.Pin
+// pinned answers Resolve with what one run has just found out, by source.
+type pinned map[string]step.Pin
 
 func (ps pinned) Pinned(source string) (step.Pin, bool) {
-	for _, p := range ps {
-		if p.Source == source {
-			return p, true
-		}
-	}
-	return step.Pin{}, false
+	p, ok := ps[source]
+	return p, ok
 }
 
 func (ps pinned) LocalFile(_ context.Context, path string) (step.Pin, error) {

@@ -50,10 +50,8 @@ over the disk.`,
 		var pins []step.Pin
 		for i, u := range c.URLs {
 			if i < len(c.SHA256) && isPlaceholder(c.SHA256[i]) {
-				for _, f := range out["files"].Files {
-					if f.Name == c.Names[i] {
-						pins = append(pins, step.Pin{Source: u, SHA256: f.Digest, Size: f.Size})
-					}
+				if f, ok := out["files"].File(c.Names[i]); ok {
+					pins = append(pins, step.Pin{Source: u, SHA256: f.Digest, Size: f.Size})
 				}
 			}
 		}

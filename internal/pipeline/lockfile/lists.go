@@ -17,12 +17,11 @@ type List struct {
 
 // list returns the pinned sources of a pattern; nil: none.
 func (f *File) list(pattern string) []string {
-	for _, l := range f.Lists {
-		if l.Pattern == pattern {
-			return l.Sources
-		}
+	i := slices.IndexFunc(f.Lists, func(l List) bool { return l.Pattern == pattern })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return f.Lists[i].Sources
 }
 
 // PinList pins what a pattern stands for, replacing an earlier list, and writes the file.

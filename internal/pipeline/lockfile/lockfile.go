@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 
@@ -21,13 +22,15 @@ import (
 // Name is the lock file's name, in the folder of the pipeline.
 const Name = "redsi.lock"
 
-// File is a lock file. The zero value is an empty one.
+// File is a lock file, as Read gives it.
 type File struct {
 	Comment string     `json:"comment"`
 	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
 	Modules []Module   `json:"modules,omitempty"` // sorted by source
 	Lists   []List     `json:"lists,omitempty"`   // sorted by pattern
 	Sources []step.Pin `json:"sources"`           // sorted by source
+
+	pins map[string]step.Pin // Sources, by source
 }
 
 const comment = "Checksums of this pipeline's sources, pinned by first use, and the project's id. Keep it under version control; delete a line to accept new bytes."
@@ -36,28 +39,27 @@ const comment = "Checksums of this pipeline's sources, pinned by first use, and 
 func Read(path string) (*File, error) { return readWith(os.ReadFile, path) }
 
 func readWith(read func(path string) ([]byte, error), path string) (*File, error) {
+	f := &File{pins: map[string]step.Pin{}}
 	b, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &File{}, nil
+		return f, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var f File
-	if err := json.Unmarshal(b, &f); err != nil {
+	if err := json.Unmarshal(b, f); err != nil {
 		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin again", path, err)
 	}
-	return &f, nil
+	for _, p := range slices.Backward(f.Sources) { // of two, the first counts
+		f.pins[p.Source] = p
+	}
+	return f, nil
 }
 
 // Pinned returns the pin of a source.
 func (f *File) Pinned(source string) (step.Pin, bool) {
-	for _, p := range f.Sources {
-		if p.Source == source {
-			return p, true
-		}
-	}
-	return step.Pin{}, false
+	p, ok := f.pins[source]
+	return p, ok
 }
 
 var writing sync.Mutex // within this process; a file lock is for other processes
@@ -131,6 +133,7 @@ func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {
 		switch {
 		case !ok:
 			f.Sources = append(f.Sources, p)
+			f.pins[p.Source] = p
 			changed = true
 		case have.SHA256 != p.SHA256:
 			return false, fmt.Errorf("%s has sha256 %s, but %s pins %s; delete its line there to accept the new bytes", fetch.Redact(p.Source), p.SHA256.Hex(), path, have.SHA256.Hex())

@@ -25,18 +25,23 @@ import (
 
 // commandConfig is a program with all that it may see.
 type commandConfig struct {
-	Argv              []string               `hcl:"argv,optional" help:"program and arguments, without a shell. The program is looked up in PATH; \"./NAME\" is one of files. Give this or script"`
-	Script            string                 `hcl:"script,optional,added" help:"text of a script, in place of argv. It runs by bash -euo pipefail, or by the program that its first line names: #!/bin/sh, #!/usr/bin/env python3"`
-	Programs          []string               `hcl:"programs,optional,added" help:"programs that the script or program starts, such as [\"bwa\", \"samtools\"]: another version of one is another step. They are looked up in PATH"`
-	ProgramDigests    map[string]string      `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
-	Files             map[string]string      `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
+	Argv           []string          `hcl:"argv,optional" help:"program and arguments, without a shell. The program is looked up in PATH; \"./NAME\" is one of files. Give this or script"`
+	Script         string            `hcl:"script,optional,added" help:"text of a script, in place of argv. It runs by bash -euo pipefail, or by the program that its first line names: #!/bin/sh, #!/usr/bin/env python3"`
+	Programs       []string          `hcl:"programs,optional,added" help:"programs that the script or program starts, such as [\"bwa\", \"samtools\"]: another version of one is another step. They are looked up in PATH"`
+	ProgramDigests map[string]string `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
+	Program        string            `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
+	Files          map[string]string `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
+	Stdin          step.Input        `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
+	programConfig
+}
+
+// programConfig is what steps that run a program have in common.
+type programConfig struct {
 	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE"`
 	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
-	Stdin             step.Input             `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
 	Outputs           []string               `hcl:"outputs,optional" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else; none: the result is what it prints"`
 	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
 	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
-	Program           string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
 	ProgramLibraries  bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
 	Libraries         []string               `hcl:"libraries,optional,added" help:"digests of what is installed for the programs that are interpreters, in hex; default: of what is installed when planned"`
 	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
@@ -74,7 +79,7 @@ the rules.`,
 		{Name: "out", Type: "files", Tree: true, Help: "the files under out/", Why: "unless compare says otherwise"},
 		{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
 	},
-	Defaults: commandConfig{ExitCodes: []int{0}, ProgramLibraries: true, Isolation: string(isolation.Off)},
+	Defaults: commandConfig{programConfig: programConfig{ExitCodes: []int{0}, ProgramLibraries: true, Isolation: string(isolation.Off)}},
 	Check:    checkCommand,
 	Lint:     commandConfig.lint,
 	Class:    "program",

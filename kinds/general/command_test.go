@@ -45,7 +45,7 @@ func TestWithoutSecrets(t *testing.T) {
 
 // TestProblemsInOrder: the first problem of several at one path is the same each time.
 func TestProblemsInOrder(t *testing.T) {
-	c := commandConfig{Argv: []string{"./empty"}, ExitCodes: []int{0}, Files: map[string]string{"empty": ""}}
+	c := commandConfig{Argv: []string{"./empty"}, Files: map[string]string{"empty": ""}, programConfig: programConfig{ExitCodes: []int{0}}}
 	if err := checkCommand(c); err != nil {
 		t.Errorf("an empty script among files: %v", err)
 	}

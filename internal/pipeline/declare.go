@@ -24,7 +24,7 @@ const (
 // BlockKinds are those kinds, by the block's type.
 var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
-var blockTypes = []string{"variable", "locals", "source", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
+var blockTypes = []string{"variable", "locals", "source", "step", "environment", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -43,8 +43,9 @@ type node struct {
 	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
 	module *moduleCall
 
-	publish *hclsyntax.Block     // of a publish block
-	to      hclsyntax.Expression // its folder
+	environment *hclsyntax.Block     // of an environment block; nil of a wrong one
+	publish     *hclsyntax.Block     // of a publish block
+	to          hclsyntax.Expression // its folder
 }
 
 // edge is a reference from one node to another.
@@ -82,6 +83,8 @@ func (l *loader) declare() {
 				l.declareLocals(blk)
 			case "source", "step", "table", "figure", "claim":
 				l.declareBlock(blk)
+			case "environment":
+				l.declareEnvironment(blk)
 			case "module":
 				l.declareModule(blk)
 			case "output":

@@ -20,6 +20,9 @@ func (l *loader) evaluate(n *node) {
 	switch {
 	case n.module != nil:
 		l.evaluateModule(n, ctx)
+	case isEnvironment(n):
+		l.evaluateEnvironment(n, ctx)
+		return
 	case n.publish != nil:
 		l.evaluatePublish(n, ctx)
 		return
@@ -150,7 +153,7 @@ func (l *loader) countSteps(b *block, n int) bool {
 // scope is what a node's expressions can see: only what they refer to, so that
 // a scope costs no more than its node.
 func (l *loader) scope(n *node) *hcl.EvalContext {
-	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "table": {}, "figure": {}, "module": {}}
+	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "environment": {}, "table": {}, "figure": {}, "module": {}}
 	kinds := map[string]map[string]cty.Value{}
 	for _, e := range n.deps {
 		root, name, _ := strings.Cut(e.to.name, ".")

@@ -83,6 +83,9 @@ type Pipeline struct {
 	// Results is what the results block says; empty without one.
 	Results Results
 
+	// Environments are the environment blocks, in the order of the sources, and those of modules.
+	Environments []Environment
+
 	// Publish are the publish blocks, in the order of the sources.
 	Publish []Publish
 
@@ -206,7 +209,8 @@ type loader struct {
 	byName    map[string]*node // step.train.dsi, module.first, local.sizes
 	nodes     []*node          // locals, outputs, modules and blocks in source order
 
-	publish []Publish
+	publish      []Publish
+	environments []Environment
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
@@ -277,6 +281,7 @@ func (l *loader) evaluateAll() {
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
 	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Sources: l.read, Found: l.found, Modules: l.modRead, Made: l.Made, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p.Environments = l.allEnvironments()
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // roots are the names that an expression can start with.
-var roots = []string{"var", "local", "source", "step", "table", "figure", "module", "each"}
+var roots = []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
 
 func folder(file string) string { return path.Dir(file) }
 
@@ -26,6 +26,10 @@ func (l *loader) resolve() {
 			if n.to != nil {
 				l.link(n, n.to, false)
 			}
+			continue
+		}
+		if isEnvironment(n) {
+			l.linkEnvironment(n)
 			continue
 		}
 		if n.module != nil {
@@ -125,7 +129,7 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 		case len(p) > 1 && p[1] != "key" && p[1] != "value" && p[1] != "file":
 			return "Unknown name", "each has each.key and each.value, and of files() each.file."
 		}
-	case "source", "step", "table", "figure", "module":
+	case "source", "step", "environment", "table", "figure", "module":
 		if len(l.targets(tr)) == 0 {
 			return l.noBlock(p)
 		}

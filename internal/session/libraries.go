@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
@@ -23,14 +24,15 @@ type planLibraries struct {
 	memory *libraries.Memory
 	seen   map[string]*libraries.Environment // by program
 	all    map[string]*libraries.Environment // of all plans, by the digest in keys
+	made   map[string][]byte                 // what environments are made from, by the digest in configurations
 }
 
 // newLibraries begins a plan; a remembers its environments.
 func (se *Session) newLibraries() planLibraries {
 	if se.libraries.memory == nil {
-		se.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(se.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}}
+		se.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(se.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}, made: map[string][]byte{}}
 	}
-	return planLibraries{se.libraries.memory, map[string]*libraries.Environment{}, se.libraries.all}
+	return planLibraries{se.libraries.memory, map[string]*libraries.Environment{}, se.libraries.all, se.libraries.made}
 }
 
 // Libraries is what is installed for a program's interpreter; nil if it has none.
@@ -49,11 +51,30 @@ func (p planLibraries) Libraries(ctx context.Context, program string) (*librarie
 	return e, nil
 }
 
-// librariesOf are the digests of environments in a task's configuration.
+// Know remembers the environments of a pipeline.
+func (se *Session) Know(p *pipeline.Pipeline) {
+	se.newLibraries()
+	for _, e := range p.Environments {
+		se.libraries.all[e.Packages.Digest.Hex()] = e.Packages
+		se.libraries.made[artifacts.Sum(e.Text).Hex()] = e.Text
+	}
+}
+
+// librariesOf are the digests of environments in a task's configuration, and of what they are
+// made from.
 func librariesOf(t step.Task) (digests []string) {
-	var c struct{ Libraries []string }
-	if bytes.Contains(t.Config, []byte(`"libraries":["`)) && json.Unmarshal(t.Config, &c) == nil {
+	var c struct {
+		Libraries   []string
+		Environment struct{ Packages, Recipe string }
+	}
+	if !bytes.Contains(t.Config, []byte(`"libraries":["`)) && !bytes.Contains(t.Config, []byte(`"environment":{`)) {
+		return nil
+	}
+	if json.Unmarshal(t.Config, &c) == nil {
 		digests = c.Libraries
+	}
+	if c.Environment.Packages != "" {
+		digests = append(digests, c.Environment.Packages, c.Environment.Recipe)
 	}
 	return digests
 }
@@ -80,9 +101,13 @@ func (se *Session) StoreLibraries(ctx context.Context, store artifacts.Store, pl
 	put := map[string]bool{}
 	for _, s := range pl.Steps {
 		for _, d := range librariesOf(s.Task) {
-			if e := se.libraries.all[d]; e != nil && !put[d] {
+			text := se.libraries.made[d]
+			if e := se.libraries.all[d]; e != nil {
+				text = e.Text
+			}
+			if text != nil && !put[d] {
 				put[d] = true
-				if _, _, err := store.Blobs.Put(ctx, bytes.NewReader(e.Text)); err != nil {
+				if _, _, err := store.Blobs.Put(ctx, bytes.NewReader(text)); err != nil {
 					return err
 				}
 			}
@@ -109,7 +134,11 @@ func (se *Session) Differ(ctx context.Context, store artifacts.Store) journal.Di
 
 // packages are the changes of an environment, or nil.
 func (se *Session) packages(ctx context.Context, store artifacts.Store, c step.Change) (told []step.Change) {
-	if !strings.HasPrefix(c.Path, "config.libraries[") {
+	at := "config.libraries."
+	switch {
+	case c.Path == "config.environment.packages":
+		at = "config.environment."
+	case !strings.HasPrefix(c.Path, "config.libraries["):
 		return nil
 	}
 	old, was := se.manifest(ctx, store, c.Old)
@@ -118,7 +147,7 @@ func (se *Session) packages(ctx context.Context, store artifacts.Store, c step.C
 		return nil
 	}
 	for _, d := range libraries.Compare(old, now) {
-		told = append(told, step.Change{Path: "config.libraries." + d.Name, Old: quotedOr(d.Old), New: quotedOr(d.New)})
+		told = append(told, step.Change{Path: at + d.Name, Old: quotedOr(d.Old), New: quotedOr(d.New)})
 	}
 	return told
 }

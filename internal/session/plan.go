@@ -132,6 +132,7 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 	if err != nil {
 		return nil, se.TargetError(err)
 	}
+	se.Know(p)
 	src, err := lockfile.Open(se.LockOf(file), ProjectDir(file), se.MemoFile())
 	if err != nil {
 		return nil, fault.Input(err)

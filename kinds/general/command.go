@@ -40,6 +40,7 @@ type programConfig struct {
 	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE"`
 	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
 	Outputs           []string               `hcl:"outputs,optional" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else; none: the result is what it prints"`
+	Environment       *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, but for sh, bash, dash and env"`
 	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
 	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
 	ProgramLibraries  bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
@@ -140,6 +141,7 @@ func checkCommand(c commandConfig) error {
 	}
 	inout.Check(&ps, "isolation_reads", len(c.Reads) == 0 || c.Isolation != string(isolation.Off), "works only with isolation = \"warn\" or \"enforce\"")
 	checkSecrets(&ps, c)
+	checkEnvironment(&ps, c)
 	inout.Check(&ps, "exit_codes", len(c.ExitCodes) > 0, "needs at least one")
 	_, err := c.timeout()
 	inout.Check(&ps, "timeout", err == nil, "%q is not a positive time such as 90m", c.Timeout)
@@ -189,11 +191,16 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		return noRoom(err, noRoomHere)
 	}
 	argv := c.line()
-	programs, err := c.programs(ctx, dir)
+	within, err := c.enter(ctx, x)
 	if err != nil {
 		return err
 	}
-	if err := keepLibraries(ctx, x, c); err != nil {
+	defer within.Close()
+	programs, err := c.programs(ctx, dir, within)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(keepLibraries(ctx, x, c), keepEnvironment(ctx, x, c.programConfig, within)); err != nil {
 		return err
 	}
 	run := command.Run{Program: programs[0].path, Argv: argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
@@ -231,10 +238,11 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	run.Stdout = stdout
 	x.Report(step.Progress{Note: argv[0] + " is running"})
 	run.Started = func(pid int) error { return x.Runs(dir, pid) }
-	outside := boxed(c, &run, programs)
+	within.Start(&run)
+	outside := boxed(c, &run, programs, within)
 	outside.secrets = secrets
 	err = run.Do(ctx)
-	if left := x.Ended(dir); left != nil && err == nil {
+	if left := errors.Join(x.Ended(dir), within.Ended(dir, err)); left != nil && err == nil {
 		err = left
 	}
 	if err = outside.conclude(ctx, x, c, c.withStrays(err, dir)); err != nil {
@@ -244,6 +252,9 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		if err := p.unchanged(ctx); err != nil {
 			return err
 		}
+	}
+	if err := within.Unchanged(ctx); err != nil {
+		return step.Permanent(err)
 	}
 	if _, err := sameLibraries(ctx, x, c, librariesHere); err != nil {
 		return err

@@ -60,8 +60,15 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 }
 
 // stageProgram is the folder and the program for people: without the values of secrets.
-func stageProgram(_ context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
+func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
 	p := step.Program{Argv: c.line(), Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
+	within, err := c.enter(ctx, x) // it stays as long as this process
+	if err != nil {
+		return p, err
+	}
+	run := command.Run{Argv: p.Argv, Dir: dir, Env: p.Env}
+	within.Start(&run)
+	p.Argv, p.Env = run.Argv, run.Env
 	if c.Isolation != string(isolation.Off) {
 		p.Note = fmt.Sprintf("the step has isolation = %q; here nothing is kept out", c.Isolation)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/step"
@@ -31,13 +32,14 @@ const outsideShown = 20
 
 // boxed gives a run the box that its step asks for: the programs may be read in it, the
 // first of which is started.
-func boxed(c commandConfig, run *command.Run, programs []program) *outside {
+func boxed(c commandConfig, run *command.Run, programs []program, within *realize.Here) *outside {
 	o := &outside{mode: isolation.Mode(c.Isolation)}
 	if o.mode != isolation.Off {
 		reads := slices.Clone(c.Reads)
 		for _, p := range programs[1:] {
 			reads = append(reads, p.path)
 		}
+		reads = append(reads, within.Reads()...)
 		run.Box = &isolation.Box{Mode: o.mode, Dir: run.Dir, Program: run.Program, Reads: reads}
 		run.Env["HOME"], run.Env["TMPDIR"] = run.Box.Path(""), run.Box.Path("tmp")
 		run.Found = func(f isolation.Findings) { o.found = f }

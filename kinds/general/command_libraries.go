@@ -79,11 +79,11 @@ func librariesHere(ctx context.Context, program string) (*libraries.Environment,
 // environmentsOf are those of the interpreters that a step starts, each once, in the order
 // in which the step names them. missing is why a program was not found.
 func environmentsOf(ctx context.Context, c commandConfig, find libraries.Lookup, of reader) (list []*libraries.Environment, missing, err error) {
-	for _, name := range append([]string{c.line()[0]}, c.Programs...) {
+	for i, name := range append([]string{c.line()[0]}, c.Programs...) {
 		if own, ok := strings.CutPrefix(name, "./"); ok {
 			name = libraries.FirstLine(c.Files[own])
 		}
-		if name == "" {
+		if name == "" || i == 0 && c.within(name) {
 			continue
 		}
 		path, err := find(name)

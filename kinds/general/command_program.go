@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -35,7 +36,7 @@ func checkProgram(ps *step.Problems, c commandConfig) {
 		name, ok := strings.CutPrefix(line[0], "./")
 		inout.Check(ps, "argv[0]", !ok || c.has(name), "%q is not one of files", name)
 	}
-	if c.Program != "" && c.Program != inFiles {
+	if c.Program != "" && c.Program != inFiles && c.Program != inEnvironment {
 		checkHex(ps, "program", c.Program)
 	}
 	for i, name := range c.Programs {
@@ -73,6 +74,8 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 	}
 	if name := c.line()[0]; strings.HasPrefix(name, "./") {
 		c.Program = inFiles
+	} else if c.within(name) {
+		c.Program = inEnvironment
 	} else if c.Program, err = digestOf(ctx, env, name, c.Program, "program", c.has(name)); err != nil {
 		return c, err
 	}
@@ -129,7 +132,7 @@ type program struct {
 
 // programs finds the program that is started and, after it, those that it starts, and
 // makes sure that they are the ones in the key.
-func (c commandConfig) programs(ctx context.Context, dir string) ([]program, error) {
+func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Here) ([]program, error) {
 	names, digests := append([]string{c.line()[0]}, c.Programs...), []string{c.Program}
 	for _, name := range c.Programs {
 		digests = append(digests, c.ProgramDigests[name])
@@ -141,7 +144,12 @@ func (c commandConfig) programs(ctx context.Context, dir string) ([]program, err
 			continue
 		}
 		var err error
-		if list[i], err = programOf(ctx, name, digests[i]); err != nil {
+		if i == 0 && c.within(name) {
+			list[i], err = programWithin(h, name)
+		} else {
+			list[i], err = programOf(ctx, name, digests[i])
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -22,8 +22,9 @@ const MaxText = 4 << 20
 // folders that are searched, and by name in each.
 type Manifest struct {
 	Format        string           `json:"format"`
-	Interpreter   artifacts.Digest `json:"interpreter"`      // of its file
-	Python        string           `json:"python,omitempty"` // such as "3.11"
+	Interpreter   artifacts.Digest `json:"interpreter"`        // of its file
+	Python        string           `json:"python,omitempty"`   // such as "3.11"
+	Platform      string           `json:"platform,omitempty"` // of a lock: what it was read for
 	Distributions []Distribution   `json:"distributions,omitempty"`
 	Files         []File           `json:"files,omitempty"`
 }
@@ -57,6 +58,15 @@ type Environment struct {
 	Manifest Manifest
 	Text     []byte           // the manifest as it is stored
 	Digest   artifacts.Digest // of Text: what a key has
+}
+
+// As is a manifest that was not read of a folder, under a name that stands for one.
+func (m Manifest) As(name string) (*Environment, error) {
+	text, err := m.text(place{Prefix: name})
+	if err != nil {
+		return nil, err
+	}
+	return environmentOf(name, text)
 }
 
 func environmentOf(prefix string, text []byte) (*Environment, error) {
@@ -125,6 +135,12 @@ type fact struct{ text, digest string }
 
 func (m Manifest) facts() map[string]fact {
 	all := map[string]fact{"interpreter": {strings.TrimSpace("python " + m.Python), m.Interpreter.Hex()}}
+	if m.Platform != "" { // of a lock, which has a version and no interpreter
+		all = map[string]fact{"platform": {m.Platform, ""}}
+		if m.Python != "" {
+			all["python"] = fact{m.Python, ""}
+		}
+	}
 	add := func(name string, f fact) {
 		if was, ok := all[name]; ok { // in several folders: the first is imported
 			f = fact{was.text + ", " + f.text, was.digest + " " + f.digest}

@@ -50,6 +50,9 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
+	if err = dr.StoreLibraries(ctx, v.Store, v.Plan); err != nil { // of which an environment is made
+		return dir, nil, err
+	}
 	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, dir)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", err, dr.ToRun(address))

@@ -1,0 +1,135 @@
+package realize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/stores/local"
+)
+
+// The programs that run images, in the order in which they are tried.
+var (
+	engines    = []string{"podman", "docker"}
+	apptainers = []string{"apptainer", "singularity"}
+)
+
+// sifFile is an image that apptainer has fetched.
+const sifFile = "image.sif"
+
+// image fetches an image with the first program that can.
+func (m maker) image(ctx context.Context) (engine string, err error) {
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(m.work, 0o700); err != nil {
+		return "", err
+	}
+	names := slices.Concat(engines, apptainers)
+	if m.Recipe.Path != "" {
+		names = apptainers
+	}
+	if _, err := m.one(names...); err != nil {
+		return "", err
+	}
+	var problems []error
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			continue
+		}
+		switch {
+		case m.Recipe.Path != "":
+			err = nil
+		case slices.Contains(apptainers, name):
+			err = m.run(ctx, nil, name, "pull", "--force", filepath.Join(m.dir, sifFile), "docker://"+m.Recipe.Lock)
+		case exec.CommandContext(ctx, name, "image", "inspect", m.Recipe.Lock).Run() == nil:
+			err = nil // it is there
+		default:
+			err = m.run(ctx, nil, name, "pull", m.Recipe.Lock)
+		}
+		if err == nil {
+			return name, nil
+		}
+		problems = append(problems, err)
+	}
+	return "", errors.Join(problems...)
+}
+
+// sameImage says whether a SIF file is the one that the plan was made with.
+func sameImage(ctx context.Context, r environment.Recipe) error {
+	is, _, err := local.HashFile(ctx, r.Path, nil)
+	if err == nil && is.Hex() != r.Files[r.Lock] {
+		err = fmt.Errorf("%s has sha256 %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same", r.Path, is.Hex(), r.Files[r.Lock])
+	}
+	return err
+}
+
+// clients are variables of this process by which an engine finds its images and its service.
+var clients = []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_STORAGE_CONF", "APPTAINER_CACHEDIR", "SINGULARITY_CACHEDIR"}
+
+// engine makes a run one of an engine that runs the same in the image: with the step's folder
+// alone, at its own path, and the step's variables. Their values stand on no command line.
+func (h *Here) engine(run *command.Run) {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(run.Env)), func(name string) bool { return name == "PATH" })
+	var argv []string
+	env := map[string]string{}
+	if slices.Contains(apptainers, h.Engine) {
+		image := filepath.Join(h.Dir, sifFile)
+		if h.Recipe.Path != "" {
+			image = h.Recipe.Path
+		}
+		for _, name := range names {
+			env["APPTAINERENV_"+name], env["SINGULARITYENV_"+name] = run.Env[name], run.Env[name]
+		}
+		argv = []string{h.Engine, "-s", "exec", "--containall", "--no-home", "--bind", run.Dir + ":" + run.Dir, "--pwd", run.Dir, image}
+	} else {
+		argv = []string{h.Engine, "run", "--rm", "-i", "--name", containerOf(run.Dir), "--network", "host", "--entrypoint", "", "-v", run.Dir + ":" + run.Dir, "-w", run.Dir}
+		switch uid := os.Getuid(); {
+		case h.Engine == "docker":
+			argv = append(argv, "--user", strconv.Itoa(uid)+":"+strconv.Itoa(os.Getgid()))
+		case uid != 0:
+			argv = append(argv, "--userns", "keep-id")
+		}
+		for _, name := range names {
+			if slices.Contains(clients, name) {
+				argv = append(argv, "-e", name+"="+run.Env[name])
+				continue
+			}
+			argv = append(argv, "-e", name)
+			env[name] = run.Env[name]
+		}
+		argv = append(argv, h.Recipe.Lock)
+	}
+	for _, name := range clients {
+		if v, ok := os.LookupEnv(name); ok {
+			env[name] = v
+		}
+	}
+	run.Argv, run.Env = append(argv, run.Argv...), env
+}
+
+// containerOf names the container of a step's folder.
+func containerOf(dir string) string {
+	return "redsi-" + strings.NewReplacer("/", "-").Replace(filepath.Base(filepath.Dir(dir))+"-"+filepath.Base(dir))
+}
+
+// endContainer ends the container of a run that was ended itself: an engine's client does not.
+func (h *Here) endContainer(dir string) error {
+	if slices.Contains(apptainers, h.Engine) {
+		return nil
+	}
+	out, err := exec.Command(h.Engine, "rm", "-f", containerOf(dir)).CombinedOutput()
+	if err != nil && !strings.Contains(strings.ToLower(string(out)), "no such container") {
+		return fmt.Errorf("%s rm -f %s: %w: %s", h.Engine, containerOf(dir), err, out)
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package realize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deps.dev/util/pypi"
+
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+)
+
+// make makes the environment anew; this process holds its lock alone.
+func (h *Here) make(ctx context.Context, w Wanted) (err error) {
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = failed(w, err)
+		}
+		if err != nil {
+			err = errors.Join(err, remove(h.Dir))
+		}
+	}()
+	if err := remove(h.Dir); err != nil {
+		return err
+	}
+	w.say(fmt.Sprintf("making %s of %s", w.Name, w.Recipe.Lock))
+	h.Record = Record{Name: w.Name, Kind: w.Recipe.Kind, Lock: w.Recipe.Lock, Packages: w.Packages.Digest, Platform: w.Recipe.Platform}
+	work := h.Dir + workSuffix
+	for name, text := range w.Recipe.Files {
+		if err := os.MkdirAll(work, 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	m := maker{w, h.Dir, work}
+	switch w.Recipe.Kind {
+	case environment.UV:
+		h.Program, err = m.uv(ctx)
+	case environment.Requirements:
+		h.Program, err = m.requirements(ctx)
+	case environment.Conda:
+		h.Program, err = m.conda(ctx)
+	case environment.Nix:
+		h.Nix, h.Program, err = m.nix(ctx)
+	case environment.Image:
+		if h.Engine, err = m.image(ctx); err == nil {
+			h.Program = versionOf(h.Engine)
+		}
+		if err == nil && w.Recipe.Path != "" {
+			err = sameImage(ctx, w.Recipe)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if w.Recipe.Kind == environment.Nix || w.Recipe.Kind == environment.Image {
+		for _, d := range w.Packages.Manifest.Distributions {
+			h.List = append(h.List, Package{Name: d.Name, Version: d.Version})
+		}
+	} else {
+		if err := h.check(ctx, w); err != nil {
+			return err
+		}
+	}
+	if h.Bytes, err = sizeOf(h.Dir); err != nil {
+		return err
+	}
+	h.place.mu.Lock()
+	h.place.bad = false
+	h.place.mu.Unlock()
+	return errors.Join(h.save(), removeAll(work))
+}
+
+// check compares what was installed with the lock, and notes it.
+func (h *Here) check(ctx context.Context, w Wanted) error {
+	w.say("checking " + w.Name)
+	now, err := installed(ctx, &libraries.Memory{}, h.Dir)
+	if err != nil {
+		return err
+	}
+	if differ := differences(w.Packages.Manifest, now.Manifest); len(differ) > 0 {
+		why := ""
+		if p := w.Packages.Manifest.Python; strings.Count(p, ".") == 1 {
+			why = fmt.Sprintf("; if the lock tells releases of Python %s apart, give all of its version", p)
+		}
+		return fmt.Errorf("%s did not install what %s has: %s%s", h.Program, w.Recipe.Lock, strings.Join(differ, ", "), why)
+	}
+	if h.List, err = licences(h.Dir, now.Manifest); err != nil {
+		return err
+	}
+	if h.Recipe.Kind != environment.Conda {
+		settings, err := os.ReadFile(filepath.Join(h.Dir, "pyvenv.cfg"))
+		if err != nil {
+			return err
+		}
+		h.Python = settingOf(string(settings), "version_info", "version")
+	} else {
+		h.Python = w.Packages.Manifest.Python
+	}
+	if err := atomicfile.WriteFile(filepath.Join(h.Dir, manifestFile), now.Text, 0o644); err != nil {
+		return err
+	}
+	h.Installed = now.Digest
+	return nil
+}
+
+// differences are the packages in which an environment is not what its lock has.
+func differences(lock, is libraries.Manifest) (words []string) {
+	versions := func(m libraries.Manifest) map[string]string {
+		of := map[string]string{}
+		for _, d := range m.Distributions {
+			of[pypi.CanonPackageName(d.Name)] = pypi.CanonVersion(d.Version)
+		}
+		return of
+	}
+	has, found := versions(lock), versions(is)
+	for name, v := range has {
+		if found[name] != v {
+			words = append(words, libraries.Difference{Name: name, Old: v, New: found[name]}.String())
+		}
+	}
+	for name, v := range found {
+		if _, ok := has[name]; !ok {
+			words = append(words, libraries.Difference{Name: name, New: v}.String())
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// settingOf is the first of some settings that pyvenv.cfg has.
+func settingOf(text string, names ...string) string {
+	for _, name := range names {
+		for line := range strings.Lines(text) {
+			if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == name {
+				return strings.TrimSpace(value)
+			}
+		}
+	}
+	return ""
+}
+
+func sizeOf(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
+}
+
+// maker runs installers.
+type maker struct {
+	Wanted
+	dir  string // of the environment
+	work string // where its lock is
+}
+
+// run starts an installer in the folder of the lock, with this process's environment and some
+// variables more, and waits for its end. It ends with this process.
+func (m maker) run(ctx context.Context, more map[string]string, argv ...string) error {
+	return m.output(ctx, nil, more, argv...)
+}
+
+// output is run with what is printed.
+func (m maker) output(ctx context.Context, stdout io.Writer, more map[string]string, argv ...string) error {
+	path, err := command.Find(argv[0])
+	if err != nil {
+		return err
+	}
+	env := map[string]string{}
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		if name != "VIRTUAL_ENV" && name != "CONDA_PREFIX" && name != "PYTHONPATH" && name != "PYTHONHOME" {
+			env[name] = value
+		}
+	}
+	for name, value := range more {
+		env[name] = value
+	}
+	said := func(line string) { m.say(m.Name + ": " + line) }
+	return command.Run{Program: path, Argv: argv, Dir: m.work, Env: env, Stdout: stdout, Line: said, ExitCodes: []int{0}}.Do(ctx)
+}
+
+// one is the first of some programs that this machine has.
+func (m maker) one(names ...string) (string, error) {
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err == nil {
+			return name, nil
+		}
+	}
+	install := map[string]string{
+		"uv": "pip install uv", "micromamba": "see mamba.readthedocs.io", "nix": "see nixos.org/download, or the package nix-bin",
+		"podman": "the package podman", "apptainer": "see apptainer.org",
+	}[names[0]]
+	return "", fmt.Errorf("this machine has no %s, which makes an environment of %s: install %s (%s), or run it on a worker that has it",
+		strings.Join(names, ", "), m.Recipe.Lock, names[0], install)
+}

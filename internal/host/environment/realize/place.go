@@ -1,0 +1,393 @@
+package realize
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+)
+
+// Variable names the folder of a user's environments.
+const Variable = "REDSI_ENVIRONMENTS"
+
+// Root is the folder of this user's environments: that of Variable, else in the cache folder.
+func Root() (string, error) {
+	if dir := os.Getenv(Variable); dir != "" {
+		return filepath.Abs(dir)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("a folder for environments: %w; name one with %s", err, Variable)
+	}
+	return filepath.Join(cache, "redsi", "environments"), nil
+}
+
+// What lies beside an environment's folder, after its name.
+const (
+	recordSuffix = ".json" // says that it is whole; its time is that of the last use
+	lockSuffix   = ".lock"
+	workSuffix   = ".work" // of an installer
+)
+
+// Record is what is known of an environment that is whole.
+type Record struct {
+	Name      string           `json:"name"` // of the block that it was made for
+	Kind      string           `json:"kind"`
+	Lock      string           `json:"lock"`
+	Packages  artifacts.Digest `json:"packages"` // of the manifest of the lock
+	Platform  string           `json:"platform"`
+	Program   string           `json:"program"`            // that made it, with its version
+	Python    string           `json:"python,omitempty"`   // in full
+	Installed artifacts.Digest `json:"installed,omitzero"` // of what was found in it when it was made
+	Nix       string           `json:"nix,omitempty"`      // PATH in an environment of nix
+	Engine    string           `json:"engine,omitempty"`   // that runs an image
+	Bytes     int64            `json:"bytes"`
+	List      []Package        `json:"list"`
+}
+
+// Package is one that is installed, for people.
+type Package struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Licence string `json:"licence,omitempty"`
+}
+
+// Wanted is an environment that is to be had.
+type Wanted struct {
+	Name     string
+	Recipe   environment.Recipe
+	Packages *libraries.Environment
+
+	say func(string) // takes progress
+}
+
+// Want is the environment with the texts of a recipe and of a list of packages.
+func Want(name string, recipe, packages []byte) (w Wanted, err error) {
+	w.Name = name
+	if w.Recipe, err = environment.Parse(recipe); err != nil {
+		return w, fmt.Errorf("%s: %w", name, err)
+	}
+	m, err := libraries.Parse(packages)
+	if err == nil {
+		w.Packages, err = m.As(name)
+	}
+	return w, err
+}
+
+// Place is where environments are. Its zero value is Root.
+type Place struct {
+	Root string
+
+	mu   sync.Mutex
+	seen map[string]*watched // by folder
+}
+
+// watched is what this process knows of an environment.
+type watched struct {
+	mu     sync.Mutex
+	memory libraries.Memory
+	last   time.Time     // when it was looked at
+	took   time.Duration // how long that was
+	bad    bool          // it is not as it was made
+}
+
+// Here is an environment that is there, and stays until Close.
+type Here struct {
+	Record
+	Dir    string
+	Recipe environment.Recipe
+
+	lock  *flock.Flock
+	place *watched
+}
+
+// waits is how often a process asks for a lock that another one holds.
+const waits = 100 * time.Millisecond
+
+// Use makes the environment if it is not there, or not as it was made. Errors that another try
+// may not have are *Error with Passing.
+func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, error) {
+	w.say = say
+	if w.Recipe.Platform != environment.Here() {
+		return nil, fail(w, false, "it is for %s, and this machine is %s: plan with platform = %q, or run it on another worker", w.Recipe.Platform, environment.Here(), environment.Here())
+	}
+	base, err := p.base(w.Packages.Digest)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
+		return nil, failed(w, err)
+	}
+	lock := flock.New(base + lockSuffix)
+	p.mu.Lock()
+	if p.seen == nil {
+		p.seen = map[string]*watched{}
+	}
+	if p.seen[base] == nil {
+		p.seen[base] = &watched{}
+	}
+	seen := p.seen[base]
+	p.mu.Unlock()
+	h := &Here{Dir: base, Recipe: w.Recipe, lock: lock, place: seen}
+	for {
+		if err := taken(ctx, lock.TryRLock, lock.TryRLockContext, w); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+		if err := h.whole(ctx); err == nil {
+			now := time.Now()
+			return h, os.Chtimes(base+recordSuffix, now, now)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			w.say(fmt.Sprintf("%s is made again: %v", w.Name, err))
+		}
+		// Whoever gets the lock alone first makes it; the others find it made.
+		err := lock.Unlock()
+		if err == nil {
+			err = taken(ctx, lock.TryLock, lock.TryLockContext, w)
+		}
+		if err == nil && h.whole(ctx) != nil {
+			err = h.make(ctx, w)
+		}
+		if err = errors.Join(err, lock.Unlock()); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+	}
+}
+
+// taken takes a lock; if another process has it, it says so and waits.
+func taken(ctx context.Context, try func() (bool, error), wait func(context.Context, time.Duration) (bool, error), w Wanted) error {
+	ok, err := try()
+	if err == nil && !ok {
+		w.say("waiting for another process that makes or uses " + w.Name)
+		_, err = wait(ctx, waits)
+	}
+	return err
+}
+
+// base is the path of an environment's folder.
+func (p *Place) base(d artifacts.Digest) (string, error) {
+	root := p.Root
+	if root == "" {
+		var err error
+		if root, err = Root(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(root, d.Hex()[:32]), nil
+}
+
+// whole says whether the environment is there as it was made: fs.ErrNotExist, or what is wrong.
+func (h *Here) whole(ctx context.Context) error {
+	text, err := os.ReadFile(h.Dir + recordSuffix)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &h.Record); err != nil {
+		return fmt.Errorf("its record is damaged: %w", err)
+	}
+	h.place.mu.Lock()
+	defer h.place.mu.Unlock()
+	if !h.place.last.IsZero() && !h.place.bad {
+		return nil
+	}
+	return h.look(ctx)
+}
+
+// share is the part of a process's time that looking at an environment's files may take.
+const share = 100
+
+// Unchanged tells what of an environment is not as it was made. It looks at all files, unless
+// that was done so short a time ago that it would take more than a hundredth of the time.
+func (h *Here) Unchanged(ctx context.Context) error {
+	if h == nil || h.place == nil {
+		return nil
+	}
+	h.place.mu.Lock()
+	defer h.place.mu.Unlock()
+	if time.Since(h.place.last) < share*h.place.took && !h.place.bad {
+		return nil
+	}
+	if err := h.look(ctx); err != nil {
+		return fmt.Errorf("the environment %s in %s is not as its lock has it any more: %w; it is made again when the next step needs it", h.Name, h.Dir, err)
+	}
+	return nil
+}
+
+// look compares the environment with what it was when it was made.
+func (h *Here) look(ctx context.Context) error {
+	began := time.Now()
+	defer func() { h.place.last, h.place.took = time.Now(), time.Since(began) }()
+	h.place.bad = true
+	if h.Installed.IsZero() {
+		_, err := os.Stat(h.Dir)
+		if err == nil && h.Recipe.Path != "" {
+			err = sameImage(ctx, h.Recipe)
+		}
+		h.place.bad = err != nil
+		return err
+	}
+	now, err := installed(ctx, &h.place.memory, h.Dir)
+	if err != nil {
+		return err
+	}
+	if now.Digest == h.Installed {
+		h.place.bad = false
+		return nil
+	}
+	was, err := os.ReadFile(filepath.Join(h.Dir, manifestFile))
+	if err != nil {
+		return err
+	}
+	old, err := libraries.Parse(was)
+	if err != nil {
+		return err
+	}
+	var differ []string
+	for _, d := range libraries.Compare(old, now.Manifest) {
+		differ = append(differ, d.String())
+	}
+	if len(differ) > differencesNamed {
+		differ = append(differ[:differencesNamed], fmt.Sprintf("and %d more", len(differ)-differencesNamed))
+	}
+	return errors.New(strings.Join(differ, ", "))
+}
+
+// differencesNamed bounds what an error names.
+const differencesNamed = 10
+
+// manifestFile has, in an environment, what was found in it when it was made.
+const manifestFile = "redsi-installed.json"
+
+// installed reads what is in an environment.
+func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libraries.Environment, error) {
+	program := filepath.Join(dir, "bin", "python")
+	if _, err := os.Stat(program); err != nil {
+		if meta, merr := filepath.Glob(filepath.Join(dir, "conda-meta", "*.json")); merr == nil && len(meta) > 0 {
+			return condaInstalled(dir, meta)
+		}
+		return nil, err
+	}
+	e, err := memory.Of(ctx, program, func(name string) (string, error) { return name, nil })
+	if err == nil && e == nil {
+		err = fmt.Errorf("%s is no Python", program)
+	}
+	return e, err
+}
+
+// condaInstalled is what conda records of an environment without Python.
+func condaInstalled(dir string, meta []string) (*libraries.Environment, error) {
+	m := libraries.Manifest{Format: libraries.Format}
+	for _, at := range meta {
+		text, err := os.ReadFile(at)
+		if err != nil {
+			return nil, err
+		}
+		var p struct{ Name, Version, Build string }
+		if err := json.Unmarshal(text, &p); err != nil {
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+		m.Distributions = append(m.Distributions, libraries.Distribution{Name: p.Name, Version: p.Version + " " + p.Build, Files: artifacts.Sum(text).Hex()})
+	}
+	return m.As(dir)
+}
+
+// List is what is in the place, those used last first.
+func (p *Place) List() (list []Found, err error) {
+	base, err := p.base(artifacts.Digest{})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Dir(base))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), lockSuffix)
+		if !ok {
+			continue
+		}
+		f := Found{ID: id, Dir: filepath.Join(filepath.Dir(base), id)}
+		if info, err := os.Stat(f.Dir + recordSuffix); err == nil {
+			f.Used = info.ModTime()
+			text, err := os.ReadFile(f.Dir + recordSuffix)
+			f.Whole = err == nil && json.Unmarshal(text, &f.Record) == nil
+		} else if _, err := os.Stat(f.Dir); err != nil {
+			continue // it was removed
+		} else if info, err := e.Info(); err == nil {
+			f.Used = info.ModTime()
+		}
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b Found) int { return b.Used.Compare(a.Used) })
+	return list, nil
+}
+
+// Found is an environment in a place.
+type Found struct {
+	ID    string    `json:"id"`
+	Dir   string    `json:"path"`
+	Used  time.Time `json:"used"`
+	Whole bool      `json:"whole"` // false: it is being made, or was left half made
+	Record
+}
+
+// ErrInUse says that an environment is being made or used.
+var ErrInUse = errors.New("it is in use")
+
+// Remove removes an environment that nobody uses.
+func (f Found) Remove() error {
+	lock := flock.New(f.Dir + lockSuffix)
+	ok, err := lock.TryLock()
+	if err == nil && !ok {
+		err = ErrInUse
+	}
+	if err == nil {
+		err = remove(f.Dir) // the lock's file stays: who waits for it holds it
+	}
+	return errors.Join(err, lock.Close())
+}
+
+// remove removes an environment, its record first.
+func remove(base string) error {
+	err := os.Remove(base + recordSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, removeAll(base), removeAll(base+workSuffix))
+}
+
+// removeAll removes a folder, also where its owner took away the right to.
+func removeAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// save writes the record.
+func (h *Here) save() error {
+	text, err := json.Marshal(h.Record)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(h.Dir+recordSuffix, text, 0o644)
+}

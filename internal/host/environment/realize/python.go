@@ -1,0 +1,83 @@
+package realize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// copied keeps what is edited in an environment out of uv's cache, and so out of others.
+var copied = map[string]string{"UV_LINK_MODE": "copy", "UV_NO_PROGRESS": "1"}
+
+// uv makes what uv.lock says, and never another one.
+func (m maker) uv(ctx context.Context) (string, error) {
+	if _, err := m.one("uv"); err != nil {
+		return "", err
+	}
+	argv := []string{"uv", "sync", "--frozen", "--no-install-project", "--no-default-groups", "--compile-bytecode", "--python", m.Packages.Manifest.Python}
+	for _, g := range m.Recipe.Groups {
+		argv = append(argv, "--group", g)
+	}
+	for _, e := range m.Recipe.Extras {
+		argv = append(argv, "--extra", e)
+	}
+	env := map[string]string{"UV_PROJECT_ENVIRONMENT": m.dir}
+	for name, value := range copied {
+		env[name] = value
+	}
+	if err := m.run(ctx, env, argv...); err != nil {
+		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, m.Packages.Manifest.Python)
+	}
+	return versionOf("uv"), nil
+}
+
+// requirements installs the file by uv, or by the pip of a Python of that version.
+func (m maker) requirements(ctx context.Context) (string, error) {
+	python := m.Packages.Manifest.Python
+	file := m.Recipe.Lock
+	if _, err := m.one("uv"); err == nil {
+		if err := m.run(ctx, copied, "uv", "venv", "--no-project", "--python", python, m.dir); err != nil {
+			return "", err
+		}
+		return versionOf("uv"), m.run(ctx, copied, "uv", "pip", "install", "--python", m.bin("python"), "--require-hashes", "--no-deps", "--compile-bytecode", "-r", file)
+	}
+	base, err := pythonAt(python)
+	if err != nil {
+		return "", err
+	}
+	if err := m.run(ctx, nil, base, "-m", "venv", "--without-pip", m.dir); err != nil {
+		return "", err
+	}
+	return "pip " + python, m.pip(ctx, base, file)
+}
+
+// pip installs a file of requirements with the pip of another Python.
+func (m maker) pip(ctx context.Context, base, file string) error {
+	return m.run(ctx, map[string]string{"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"},
+		base, "-m", "pip", "--python", m.bin("python"), "install", "--require-hashes", "--no-deps", "-r", file)
+}
+
+func (m maker) bin(name string) string { return filepath.Join(m.dir, "bin", name) }
+
+// pythonAt finds a Python of a version.
+func pythonAt(version string) (string, error) {
+	minor := strings.Join(strings.Split(version, ".")[:2], ".")
+	for _, name := range []string{"python" + minor, "python3", "python"} {
+		out, err := exec.Command(name, "-c", "import platform, sys; print(platform.python_version()); print(sys.executable)").Output()
+		is, path, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		if err == nil && (is == version || strings.HasPrefix(is, version+".")) {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("this machine has no Python %s: install it, or uv, which brings it along, or choose another version by python = \"VERSION\"", version)
+}
+
+// versionOf is what a program says of its version.
+func versionOf(program string) string {
+	out, _ := exec.Command(program, "--version").Output()
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return cmp.Or(line, program)
+}

@@ -1,0 +1,93 @@
+package realize
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// What follows does nothing to the run of a step without an environment, whose Here is nil.
+
+// Close lets the environment go.
+func (h *Here) Close() error {
+	if h == nil || h.lock == nil {
+		return nil
+	}
+	return h.lock.Close()
+}
+
+// String says in a line what it is.
+func (h *Here) String() string {
+	text := fmt.Sprintf("%s: %s of %s for %s", h.Name, words.Count(len(h.List), "package"), h.Lock, h.Platform)
+	if h.Python != "" {
+		text += ", Python " + h.Python
+	}
+	return text + ", made by " + h.Program
+}
+
+// Find is the path of one of its programs.
+func (h *Here) Find(name string) (string, error) {
+	if h.Recipe.Kind == environment.Image {
+		return exec.LookPath(h.Engine) // which starts it
+	}
+	for _, dir := range filepath.SplitList(h.Path()) {
+		at := filepath.Join(dir, name)
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("%s has no program %s: add the package that brings it and make %s anew, or give the program's path", h.Name, name, h.Lock)
+}
+
+// Path is what a program finds first, before PATH.
+func (h *Here) Path() string {
+	if h.Recipe.Kind == environment.Nix {
+		return h.Nix
+	}
+	return filepath.Join(h.Dir, "bin")
+}
+
+// variables are those of the environment, beside PATH.
+func (h *Here) variables() map[string]string {
+	switch h.Recipe.Kind {
+	case environment.UV, environment.Requirements:
+		return map[string]string{"VIRTUAL_ENV": h.Dir}
+	case environment.Conda:
+		return map[string]string{"CONDA_PREFIX": h.Dir}
+	}
+	return nil
+}
+
+// Reads are the folders that a program in it may read under isolation.
+func (h *Here) Reads() []string {
+	if h == nil || h.Recipe.Kind == environment.Nix {
+		return nil // the system's
+	}
+	return []string{h.Dir}
+}
+
+// Start makes a run one in the environment.
+func (h *Here) Start(run *command.Run) {
+	switch {
+	case h == nil:
+	case h.Recipe.Kind == environment.Image:
+		h.engine(run)
+	default:
+		maps.Copy(run.Env, h.variables())
+		run.Env["PATH"] = h.Path() + string(os.PathListSeparator) + run.Env["PATH"]
+	}
+}
+
+// Ended ends what a run left that failed.
+func (h *Here) Ended(dir string, err error) error {
+	if h == nil || h.Recipe.Kind != environment.Image || err == nil {
+		return nil
+	}
+	return h.endContainer(dir)
+}

@@ -1,0 +1,247 @@
+package environment
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"deps.dev/util/pypi"
+	"deps.dev/util/semver"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/libraries"
+)
+
+// Format is that of a recipe's text.
+const Format = "redsi-environment/1"
+
+// The ways in which an environment is given.
+const (
+	UV           = "uv"           // a uv.lock
+	Requirements = "requirements" // a requirements.txt with hashes
+	Conda        = "conda"        // a conda-lock.yml, a list of @EXPLICIT or a pixi.lock
+	Image        = "image"        // NAME@sha256:DIGEST, or a SIF file
+	Nix          = "nix"          // a flake.lock
+)
+
+// Kinds are all of them.
+var Kinds = []string{UV, Requirements, Conda, Image, Nix}
+
+// Beside are the files that a kind's lock file stands beside, and that it is read with.
+var Beside = map[string][]string{UV: {project}, Nix: {"flake.nix"}}
+
+// Recipe is what an environment is made from.
+type Recipe struct {
+	Format   string            `json:"format"`
+	Kind     string            `json:"kind"`
+	Lock     string            `json:"lock"`             // name of the lock file without folders, or the reference of an image
+	Path     string            `json:"path,omitempty"`   // of a SIF file
+	Python   string            `json:"python,omitempty"` // such as "3.11" or "3.11.7", where it was given
+	Platform string            `json:"platform"`
+	Groups   []string          `json:"groups,omitempty"`
+	Extras   []string          `json:"extras,omitempty"`
+	Files    map[string]string `json:"files,omitempty"` // texts of the lock and of what is beside it
+}
+
+// Text is the recipe as it is stored.
+func (r Recipe) Text() ([]byte, error) { return json.Marshal(r) }
+
+// Parse reads a recipe's text.
+func Parse(text []byte) (r Recipe, err error) {
+	if err = json.Unmarshal(text, &r); err == nil && r.Format != Format {
+		err = fmt.Errorf("its format is %q, not %s", r.Format, Format)
+	}
+	return r, err
+}
+
+// Problem is what is wrong with a recipe; Attribute of the block is what to change.
+type Problem struct {
+	Attribute string
+	Err       error
+}
+
+func (p *Problem) Error() string { return p.Err.Error() }
+func (p *Problem) Unwrap() error { return p.Err }
+
+func problem(attribute, format string, args ...any) error {
+	return &Problem{attribute, fmt.Errorf(format, args...)}
+}
+
+// Manifest is what the environment has on its platform. Errors are of type *Problem, or about
+// the lock's text.
+func (r Recipe) Manifest() (m libraries.Manifest, err error) {
+	on, ok := platforms[r.Platform]
+	if !ok {
+		return m, problem("platform", "there is no platform %q: %s are known", r.Platform, strings.Join(Platforms(), ", "))
+	}
+	if r.Python != "" && !pythonVersion.MatchString(r.Python) {
+		return m, problem("python", "%q is not a version of Python such as 3.11 or 3.11.7", r.Python)
+	}
+	if r.Kind != UV && len(r.Groups)+len(r.Extras) > 0 {
+		return m, problem(cmp.Or(map[bool]string{true: "groups"}[len(r.Groups) > 0], "extras"), "only a uv.lock has groups and extras")
+	}
+	if r.Python != "" && r.Kind != UV && r.Kind != Requirements {
+		return m, problem("python", "the lock of %s has its own Python", r.Kind)
+	}
+	switch r.Kind {
+	case UV:
+		m, err = r.uv(on)
+	case Requirements:
+		m, err = r.requirements(on)
+	case Conda:
+		m, err = r.conda(on)
+	case Image:
+		m, err = r.image()
+	case Nix:
+		m, err = r.nix()
+	default:
+		return m, fmt.Errorf("this redsi knows no environments of %q", r.Kind)
+	}
+	if err != nil {
+		return m, err
+	}
+	m.Format, m.Platform = libraries.Format, r.Platform
+	slices.SortFunc(m.Distributions, func(a, b libraries.Distribution) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+	})
+	return m, nil
+}
+
+// IsPython says that the environment is a virtual one of Python.
+func (r Recipe) IsPython() bool { return r.Kind == UV || r.Kind == Requirements }
+
+// platform is what is known of one.
+type platform struct {
+	markers map[string]string // of PEP 508
+	conda   string            // folder of a channel
+	wheels  *regexp.Regexp    // platform tags of its wheels
+}
+
+var platforms = map[string]platform{
+	"linux-x86_64":  {markersOf("linux", "Linux", "x86_64"), "linux-64", regexp.MustCompile(`^(many)?linux.*_x86_64$`)},
+	"linux-aarch64": {markersOf("linux", "Linux", "aarch64"), "linux-aarch64", regexp.MustCompile(`^(many)?linux.*_aarch64$`)},
+	"macos-x86_64":  {markersOf("darwin", "Darwin", "x86_64"), "osx-64", regexp.MustCompile(`^macosx_.*_(x86_64|intel|universal2?|fat64)$`)},
+	"macos-arm64":   {markersOf("darwin", "Darwin", "arm64"), "osx-arm64", regexp.MustCompile(`^macosx_.*_(arm64|universal2)$`)},
+}
+
+func markersOf(sys, system, machine string) map[string]string {
+	return map[string]string{"os_name": "posix", "sys_platform": sys, "platform_system": system, "platform_machine": machine,
+		"platform_python_implementation": "CPython", "implementation_name": "cpython"}
+}
+
+// Platforms are the names of those that are known, sorted.
+func Platforms() []string {
+	var names []string
+	for name := range platforms {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Here is this machine's platform; one that is not known is told by Manifest.
+func Here() string {
+	system, arch := runtime.GOOS, runtime.GOARCH
+	if arch == "amd64" {
+		arch = "x86_64"
+	}
+	switch {
+	case system == "darwin":
+		system = "macos"
+	case arch == "arm64":
+		arch = "aarch64"
+	}
+	return system + "-" + arch
+}
+
+var pythonVersion = regexp.MustCompile(`^3\.[0-9]+(\.[0-9]+)?$`)
+
+// newest stands for the patch release of a Python of which only the minor version is known: the
+// last one.
+const newest = ".99"
+
+// pythonOf is the Python of a lock that asks for some, and its full version for markers. Without
+// a choice it is the oldest that the lock is for, so that every machine has the same one.
+func (r Recipe) pythonOf(requires string) (python, full string, err error) {
+	var admits *semver.Constraint
+	if requires != "" {
+		if admits, err = semver.PyPI.ParseConstraint(requires); err != nil {
+			return "", "", fmt.Errorf("its requires-python is %q: %w", requires, err)
+		}
+	}
+	python = r.Python
+	for minor := 6; python == "" && admits != nil && minor < 40; minor++ {
+		if some := fmt.Sprintf("3.%d", minor); admits.Match(some + newest) {
+			python = some
+		}
+	}
+	if python == "" {
+		return "", "", problem("", `it does not say for which Python it is: give python = "3.11", or another version`)
+	}
+	if full = python; strings.Count(full, ".") == 1 {
+		full += newest
+	}
+	if admits != nil && !admits.Match(full) {
+		return "", "", problem("python", "the lock is for Python %s, which leaves out %s", requires, python)
+	}
+	return python, full, nil
+}
+
+// minor is the minor version of a Python: 11.
+func minor(full string) (n int) {
+	_, _ = fmt.Sscanf(full, "3.%d", &n)
+	return n
+}
+
+// hashesOf is one digest of several hashes, in whatever order.
+func hashesOf(hashes []string) string {
+	if len(hashes) == 0 {
+		return ""
+	}
+	slices.Sort(hashes)
+	return artifacts.Sum([]byte(strings.Join(slices.Compact(hashes), "\n"))).Hex()
+}
+
+// takes says whether a wheel is one that a Python on a platform installs.
+func (on platform) takes(wheel, full string) bool {
+	info, err := pypi.ParseWheelName(wheel)
+	if err != nil {
+		return false
+	}
+	n := minor(full)
+	return slices.ContainsFunc(info.Platforms, func(t pypi.PEP425Tag) bool {
+		if t.Platform != "any" && !on.wheels.MatchString(t.Platform) {
+			return false
+		}
+		var of int
+		switch {
+		case t.Python == "py3" || t.Python == "py2.py3":
+			return true
+		case t.Python == fmt.Sprintf("cp3%d", n):
+			return t.ABI == "none" || t.ABI == "abi3" || strings.TrimSuffix(t.ABI, "m") == t.Python
+		case strings.HasPrefix(t.Python, "cp3") && t.ABI == "abi3":
+			_, err = fmt.Sscanf(t.Python, "cp3%d", &of)
+			return err == nil && of <= n
+		case strings.HasPrefix(t.Python, "py3"):
+			_, err = fmt.Sscanf(t.Python, "py3%d", &of)
+			return err == nil && of <= n
+		}
+		return false
+	})
+}
+
+var errNoText = errors.New("it has no text")
+
+// file is the text of one of the recipe's files.
+func (r Recipe) file(name string) (string, error) {
+	text := r.Files[name]
+	if strings.TrimSpace(text) == "" {
+		return "", fmt.Errorf("%s: %w", name, errNoText)
+	}
+	return text, nil
+}

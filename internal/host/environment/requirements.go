@@ -1,0 +1,107 @@
+package environment
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"deps.dev/util/pypi"
+
+	"github.com/redsi/redsi/internal/host/libraries"
+)
+
+var (
+	requirement = regexp.MustCompile(`^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:===?\s*([^\s;]+)|@\s*(\S+))\s*(?:;\s*(.*))?$`)
+	hashOption  = regexp.MustCompile(`\s--hash[= ](\S+)`)
+	comment     = regexp.MustCompile(`(^|\s)#.*$`)
+)
+
+// passed are options of a requirements file that say from where files come, not which.
+var passed = []string{"--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--no-index",
+	"--only-binary", "--no-binary", "--prefer-binary", "--require-hashes", "--pre"}
+
+// requirements is the manifest of a requirements.txt whose packages have versions and hashes.
+// Such a file does not say which hash is whose, so all count.
+func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
+	text, err := r.file(r.Lock)
+	if err != nil {
+		return m, err
+	}
+	python, full, err := r.pythonOf("")
+	if err != nil {
+		return m, err
+	}
+	m.Python = python
+	values := on.values(full, nil)
+	whole, first, n := "", 0, 0
+	for line := range strings.Lines(text + "\n") {
+		n++
+		if first == 0 {
+			first = n
+		}
+		line = comment.ReplaceAllString(strings.TrimRight(line, "\r\n"), "")
+		if part, more := strings.CutSuffix(line, `\`); more {
+			whole += part + " "
+			continue
+		}
+		whole = strings.TrimSpace(whole + line)
+		if whole != "" {
+			d, here, err := pinned(whole, values)
+			if err != nil {
+				return m, fmt.Errorf("%s:%d: %w", r.Lock, first, err)
+			}
+			if here {
+				m.Distributions = append(m.Distributions, d)
+			}
+		}
+		whole, first = "", 0
+	}
+	if len(m.Distributions) == 0 {
+		return m, fmt.Errorf("%s names no packages for this platform", r.Lock)
+	}
+	return m, nil
+}
+
+// pinned reads a line; here is false of options and of what other platforms take.
+func pinned(line string, values markers) (d libraries.Distribution, here bool, err error) {
+	if strings.HasPrefix(line, "-") {
+		option, _, _ := strings.Cut(strings.ReplaceAll(line, "=", " "), " ")
+		for _, p := range passed {
+			if option == p {
+				return d, false, nil
+			}
+		}
+		return d, false, fmt.Errorf("%s is not for a lock: a file with all packages, versions and hashes is made by uv pip compile --generate-hashes", option)
+	}
+	var hashes []string
+	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {
+		hashes = append(hashes, h[1])
+	}
+	parts := requirement.FindStringSubmatch(strings.TrimSpace(hashOption.ReplaceAllString(line, "")))
+	if parts == nil {
+		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
+	}
+	d = libraries.Distribution{Name: pypi.CanonPackageName(parts[1]), Version: parts[2]}
+	if at := parts[3]; at != "" {
+		u, err := url.Parse(at)
+		if err != nil {
+			return d, false, err
+		}
+		if info, err := pypi.ParseWheelName(path.Base(u.Path)); err == nil {
+			d.Version = info.Version
+		} else if _, d.Version, err = pypi.SdistVersion(d.Name, path.Base(u.Path)); err != nil {
+			return d, false, fmt.Errorf("%s: %w", d.Name, err)
+		}
+	}
+	if strings.HasSuffix(d.Version, "*") {
+		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
+	}
+	if len(hashes) == 0 {
+		return d, false, fmt.Errorf("%s has no --hash: %w", parts[1], errNoPins)
+	}
+	d.Files = hashesOf(hashes)
+	here, err = values.holds(parts[4])
+	return d, here, err
+}

@@ -1,0 +1,331 @@
+package environment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"deps.dev/util/pypi"
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/redsi/redsi/internal/host/libraries"
+)
+
+// project is the file beside a uv.lock.
+const project = "pyproject.toml"
+
+type uvLock struct {
+	Version  int         `toml:"version"`
+	Requires string      `toml:"requires-python"`
+	Packages []uvPackage `toml:"package"`
+}
+
+type uvPackage struct {
+	Name     string              `toml:"name"`
+	Version  string              `toml:"version"`
+	Source   map[string]any      `toml:"source"`
+	Markers  []string            `toml:"resolution-markers"`
+	Needs    []uvNeed            `toml:"dependencies"`
+	Extras   map[string][]uvNeed `toml:"optional-dependencies"`
+	Groups   map[string][]uvNeed `toml:"dev-dependencies"`
+	Sdist    *uvFile             `toml:"sdist"`
+	Wheels   []uvFile            `toml:"wheels"`
+	Metadata struct {
+		Requires []uvRequirement            `toml:"requires-dist"`
+		Groups   map[string][]uvRequirement `toml:"requires-dev"`
+	} `toml:"metadata"`
+}
+
+type uvNeed struct {
+	Name    string         `toml:"name"`
+	Version string         `toml:"version"`
+	Source  map[string]any `toml:"source"`
+	Marker  string         `toml:"marker"`
+	Extra   []string       `toml:"extra"`
+}
+
+type uvRequirement struct {
+	Name      string   `toml:"name"`
+	Extras    []string `toml:"extras"`
+	Specifier string   `toml:"specifier"`
+}
+
+type uvFile struct {
+	URL      string `toml:"url"`
+	Path     string `toml:"path"`
+	Filename string `toml:"filename"`
+	Hash     string `toml:"hash"`
+}
+
+// name is that of the file without folders.
+func (f uvFile) name() string {
+	if f.URL != "" {
+		if u, err := url.Parse(f.URL); err == nil {
+			return path.Base(u.Path)
+		}
+	}
+	return cmp.Or(f.Filename, path.Base(f.Path))
+}
+
+// uv is the manifest of a uv.lock: what the project beside it needs, with the groups and extras
+// that were chosen.
+func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
+	text, err := r.file(r.Lock)
+	if err != nil {
+		return m, err
+	}
+	var lock uvLock
+	if err := toml.Unmarshal([]byte(text), &lock); err != nil {
+		return m, fmt.Errorf("%s is not a lock of uv: %w", r.Lock, err)
+	}
+	if lock.Version != 1 {
+		return m, fmt.Errorf("%s has version %d of uv's locks; this redsi knows version 1", r.Lock, lock.Version)
+	}
+	root := slices.IndexFunc(lock.Packages, func(p uvPackage) bool {
+		return p.Source["virtual"] == "." || p.Source["editable"] == "." || p.Source["directory"] == "."
+	})
+	if root < 0 {
+		return m, fmt.Errorf("%s has no project that is in its own folder", r.Lock)
+	}
+	top := lock.Packages[root]
+	if err := r.matches(lock, top); err != nil {
+		return m, err
+	}
+	python, full, err := r.pythonOf(lock.Requires)
+	if err != nil {
+		return m, err
+	}
+	w := &uvWalk{lock: lock, on: on, full: full, seen: map[string]bool{}}
+	needs := slices.Clone(top.Needs)
+	chosen := slices.Clone(r.Extras)
+	for _, of := range []struct {
+		attribute string
+		from      map[string][]uvNeed
+		names     []string
+	}{{"extras", top.Extras, r.Extras}, {"groups", top.Groups, r.Groups}} {
+		for _, name := range of.names {
+			more, ok := of.from[name]
+			if !ok {
+				return m, problem(of.attribute, "%s has no %s %q", r.Lock, strings.TrimSuffix(of.attribute, "s"), name)
+			}
+			needs = append(needs, more...)
+			chosen = append(chosen, fmt.Sprintf("%s-%d-%s-%s", strings.TrimSuffix(of.attribute, "s"), len(top.Name), top.Name, name)) // as uv has them in markers
+		}
+	}
+	w.markers = on.values(full, chosen)
+	if err := w.all(needs); err != nil {
+		return m, fmt.Errorf("%s: %w", r.Lock, err)
+	}
+	return libraries.Manifest{Python: python, Distributions: w.out}, nil
+}
+
+// uvWalk follows what packages need.
+type uvWalk struct {
+	lock    uvLock
+	on      platform
+	full    string
+	markers markers
+	seen    map[string]bool
+	out     []libraries.Distribution
+}
+
+func (w *uvWalk) all(needs []uvNeed) error {
+	for _, n := range needs {
+		holds, err := w.markers.holds(n.Marker)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		if !holds {
+			continue
+		}
+		p, err := w.find(n)
+		if err != nil {
+			return err
+		}
+		id := p.Name + " " + p.Version
+		if !w.seen[id] {
+			w.seen[id] = true
+			d, err := w.distribution(p)
+			if err != nil {
+				return err
+			}
+			w.out = append(w.out, d)
+			if err := w.all(p.Needs); err != nil {
+				return err
+			}
+		}
+		for _, extra := range n.Extra {
+			if !w.seen[id+" "+extra] {
+				w.seen[id+" "+extra] = true
+				if err := w.all(p.Extras[extra]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// find is the package that a need names: one of several versions by their markers.
+func (w *uvWalk) find(n uvNeed) (p uvPackage, err error) {
+	var found []uvPackage
+	for _, p := range w.lock.Packages {
+		if p.Name != n.Name || n.Version != "" && p.Version != n.Version || n.Source != nil && fmt.Sprint(p.Source) != fmt.Sprint(n.Source) {
+			continue
+		}
+		here := len(p.Markers) == 0
+		for _, m := range p.Markers {
+			holds, err := w.markers.holds(m)
+			if err != nil {
+				return p, err
+			}
+			here = here || holds
+		}
+		if here {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		return p, fmt.Errorf("it has %d packages %s for this platform and Python; make it anew: uv lock", len(found), n.Name)
+	}
+	return found[0], nil
+}
+
+func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error) {
+	d = libraries.Distribution{Name: p.Name, Version: p.Version}
+	for _, local := range []string{"directory", "editable", "path", "virtual"} {
+		if at, ok := p.Source[local]; ok {
+			return d, fmt.Errorf("%s is taken from %v, a file or folder that the lock says nothing about: build a wheel that an index serves, or give its code to steps in files", p.Name, at)
+		}
+	}
+	var hashes []string
+	if git, ok := p.Source["git"]; ok {
+		hashes = append(hashes, fmt.Sprint(git))
+	}
+	for _, f := range p.Wheels {
+		if w.on.takes(f.name(), w.full) {
+			hashes = append(hashes, cmp.Or(f.Hash, f.name()))
+		}
+	}
+	if len(hashes) == 0 && p.Sdist != nil {
+		hashes = append(hashes, cmp.Or(p.Sdist.Hash, p.Sdist.name()))
+	}
+	if len(hashes) == 0 {
+		return d, fmt.Errorf("%s %s has no file for this platform and Python %s", p.Name, p.Version, strings.TrimSuffix(w.full, newest))
+	}
+	d.Files = hashesOf(hashes)
+	return d, nil
+}
+
+// matches refuses a lock that was made of another pyproject.toml than the one beside it.
+func (r Recipe) matches(lock uvLock, top uvPackage) error {
+	text, err := r.file(project)
+	if err != nil {
+		return err
+	}
+	var p struct {
+		Project struct {
+			Requires string              `toml:"requires-python"`
+			Needs    []string            `toml:"dependencies"`
+			Extras   map[string][]string `toml:"optional-dependencies"`
+			Dynamic  []string            `toml:"dynamic"`
+		} `toml:"project"`
+		Groups map[string][]any `toml:"dependency-groups"`
+		Tool   struct {
+			UV struct {
+				Sources map[string]any `toml:"sources"`
+			} `toml:"uv"`
+		} `toml:"tool"`
+	}
+	if err := toml.Unmarshal([]byte(text), &p); err != nil {
+		return fmt.Errorf("%s: %w", project, err)
+	}
+	if slices.Contains(p.Project.Dynamic, "dependencies") {
+		return nil // what they are is known only when it is built
+	}
+	wanted := slices.Clone(p.Project.Needs)
+	for _, list := range p.Project.Extras {
+		wanted = append(wanted, list...)
+	}
+	locked := slices.Clone(top.Metadata.Requires)
+	for name, list := range p.Groups {
+		if slices.ContainsFunc(list, func(x any) bool { _, ok := x.(string); return !ok }) {
+			continue // it includes other groups
+		}
+		for _, x := range list {
+			wanted = append(wanted, x.(string))
+		}
+		locked = append(locked, top.Metadata.Groups[name]...)
+	}
+	asks, has := map[string]bool{}, map[string]bool{}
+	for _, w := range wanted {
+		d, err := pypi.ParseDependency(w)
+		if name, _, ok := strings.Cut(w, "@"); err != nil && ok {
+			d, err = pypi.Dependency{Name: strings.TrimSpace(name), Constraint: "@"}, nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %q: %w", project, w, err)
+		}
+		name := pypi.CanonPackageName(d.Name)
+		if name == top.Name {
+			continue // its own extras
+		}
+		if _, elsewhere := p.Tool.UV.Sources[d.Name]; elsewhere || d.Constraint == "@" {
+			asks[name] = true
+			continue
+		}
+		asks[strings.TrimSpace(name+" "+specifier(d.Constraint))] = true
+	}
+	for _, l := range locked {
+		if l.Name != top.Name {
+			has[strings.TrimSpace(l.Name+" "+specifier(l.Specifier))] = true
+		}
+	}
+	var differ []string
+	for a := range asks {
+		if name, _, versions := strings.Cut(a, " "); !has[a] && (versions || !anyOf(has, name)) {
+			differ = append(differ, a+" is not in the lock")
+		}
+	}
+	for h := range has {
+		if name, _, _ := strings.Cut(h, " "); !asks[h] && !asks[name] {
+			differ = append(differ, h+" is not in "+project)
+		}
+	}
+	if asked, is := specifier(p.Project.Requires), specifier(lock.Requires); asked != "" && is != "" && asked != is {
+		differ = append(differ, "requires-python is "+p.Project.Requires+", in the lock "+lock.Requires)
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	slices.Sort(differ)
+	return problem("", "%s does not match the %s beside it: %s; make it anew: uv lock", r.Lock, project, strings.Join(differ, "; "))
+}
+
+// anyOf says whether a set of requirements has one of a package.
+func anyOf(has map[string]bool, name string) bool {
+	for h := range has {
+		if n, _, _ := strings.Cut(h, " "); n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// specifier is a list of versions in one form.
+func specifier(text string) string {
+	var parts []string
+	for part := range strings.SplitSeq(strings.Trim(strings.ReplaceAll(text, " ", ""), "()"), ",") {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+var errNoPins = errors.New("it is not pinned: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")

@@ -54,19 +54,9 @@ names what is loaded in other ways. Cost: as a command. docs/commands.md has the
 		c.Program, c.ProgramDigests, c.programConfig = r.Program, r.ProgramDigests, r.programConfig
 		return c, err
 	},
-	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error {
-		p, err := c.command().unpacked()
-		if err != nil {
-			return err
-		}
-		return runCommand(ctx, x, p)
-	},
+	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error { return runCode(ctx, x, c.command()) },
 	Stage: func(ctx context.Context, x *step.IO, c pythonConfig, dir string) (step.Program, error) {
-		p, err := c.command().unpacked()
-		if err != nil {
-			return step.Program{}, err
-		}
-		return stageProgram(ctx, x, p, dir)
+		return stageCode(ctx, x, c.command(), dir)
 	},
 	Alike: func(c pythonConfig) map[string]step.Alike { return c.command().alike() },
 })
@@ -75,7 +65,7 @@ names what is loaded in other ways. Cost: as a command. docs/commands.md has the
 func (c pythonConfig) command() commandConfig {
 	return commandConfig{
 		Argv: append([]string{c.Python, c.Script}, c.Arguments...), Program: c.Program, Programs: c.Programs, ProgramDigests: c.ProgramDigests,
-		programConfig: c.programConfig, code: &asIs{c.codeConfig, c.Script, c.Sources},
+		programConfig: c.programConfig, code: &asIs{c.codeConfig, c.Script, c.Arguments, c.Sources},
 	}
 }
 

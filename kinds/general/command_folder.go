@@ -23,13 +23,14 @@ import (
 // stageCommand fills the working folder. Inputs are copies, verified as they
 // are read, so that nothing the program does reaches the store.
 func stageCommand(x *step.IO, c commandConfig, dir string) error {
-	if err := command.Outputs(c.Outputs).Prepare(filepath.Join(dir, "out")); err != nil {
-		return err
-	}
-	for _, sub := range []string{"in", "tmp"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+	in, out := c.folders(dir)
+	for _, sub := range []string{in, filepath.Join(dir, "tmp")} {
+		if err := os.MkdirAll(sub, 0o755); err != nil {
 			return err
 		}
+	}
+	if err := command.Outputs(c.Outputs).Prepare(out); err != nil {
+		return err
 	}
 	for name, text := range c.Files {
 		if err := local.Place(dir, name, 0o755, strings.NewReader(text)); err != nil {
@@ -41,22 +42,46 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 			return err
 		}
 	}
-	for name, in := range c.Inputs {
-		if err := stageInput(x, in, filepath.Join(dir, "in"), name); err != nil {
+	for name, a := range c.Inputs {
+		if err := stageInput(x, a, in, name); err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
 		}
 	}
-	for name, ins := range c.Lists {
-		if err := os.MkdirAll(filepath.Join(dir, "in", filepath.FromSlash(name)), 0o755); err != nil {
+	for name, list := range c.Lists {
+		if err := os.MkdirAll(filepath.Join(in, filepath.FromSlash(name)), 0o755); err != nil {
 			return err
 		}
-		for i, in := range ins {
-			if err := stageInput(x, in, filepath.Join(dir, "in"), name+"/"+fmt.Sprint(i)); err != nil {
+		for i, a := range list {
+			if err := stageInput(x, a, in, name+"/"+fmt.Sprint(i)); err != nil {
 				return fmt.Errorf("input %s[%d]: %w", name, i, err)
 			}
 		}
 	}
 	return nil
+}
+
+// folders are where a program finds its inputs and leaves its outputs.
+func (c commandConfig) folders(dir string) (in, out string) {
+	if c.code != nil {
+		return dir, dir
+	}
+	return filepath.Join(dir, "in"), filepath.Join(dir, "out")
+}
+
+// called is what errors call the program: its name, or that of its script.
+func (c commandConfig) called() string {
+	if c.code != nil {
+		return c.code.script
+	}
+	return c.line()[0]
+}
+
+// outAt is the path of an output in the working folder.
+func (c commandConfig) outAt(name string) string {
+	if c.code != nil {
+		return name
+	}
+	return "out/" + name
 }
 
 // stageProgram is the folder and the program for people: without the values of secrets.
@@ -109,16 +134,21 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 }
 
 func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set) error {
-	names, err := command.Outputs(c.Outputs).Collect(filepath.Join(dir, "out"))
+	_, folder := c.folders(dir)
+	collect := command.Outputs(c.Outputs).Collect
+	if c.code != nil {
+		collect = command.Outputs(c.Outputs).Pick
+	}
+	names, err := collect(folder)
 	if err != nil {
 		err = c.besides(err, dir)
-		return step.Permanent(fmt.Errorf("%s: %w", c.line()[0], err))
+		return step.Permanent(fmt.Errorf("%s: %w", c.called(), err))
 	}
 	for _, name := range names {
 		if secrets.Redact(name) != name {
-			return step.Permanent(fmt.Errorf("%s left out/%s: the name of an output has the value of a secret; nothing of it was kept", c.line()[0], name))
+			return step.Permanent(fmt.Errorf("%s left %s: the name of an output has the value of a secret; nothing of it was kept", c.called(), c.outAt(name)))
 		}
-		in, err := os.Open(filepath.Join(dir, "out", filepath.FromSlash(name)))
+		in, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}
@@ -131,10 +161,13 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 			err = out.Close()
 		}
 		if err = errors.Join(err, in.Close()); err != nil {
-			return fmt.Errorf("out/%s: %w", name, err)
+			return fmt.Errorf("%s: %w", c.outAt(name), err)
 		}
 	}
 	x.Count("files", int64(len(names)))
+	if c.code != nil {
+		c.left(x, dir, names)
+	}
 	if len(names) == 0 {
 		empty, err := artifacts.Tree("files", nil)
 		return errors.Join(err, x.Link("out", empty))
@@ -147,6 +180,9 @@ func (c commandConfig) besides(err error, dir string) error {
 	var missing *command.MissingError
 	if !errors.As(err, &missing) {
 		return err
+	}
+	if c.code != nil {
+		return c.elsewhereLeft(err, dir, missing.Name)
 	}
 	for _, name := range []string{missing.Name, path.Base(missing.Name)} {
 		name = strings.TrimSuffix(name, "/")

@@ -61,7 +61,7 @@ func (in *inputs) file(folder, name string, f artifacts.File) error {
 		in.files = append(in.files, l)
 		return local.Place(folder, name, 0o444, strings.NewReader(""))
 	}
-	return l.copy()
+	return in.copy(l)
 }
 
 func (in *inputs) verified(f artifacts.File) (largeFile, error) {
@@ -73,8 +73,12 @@ func (in *inputs) verified(f artifacts.File) (largeFile, error) {
 	return l, err
 }
 
-func (l largeFile) copy() error {
-	f, err := os.Open(l.path)
+func (in *inputs) copy(l largeFile) error {
+	path, err := in.x.Path(l.Digest) // it may have gone from where it was
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func (in *inputs) binds() (binds []isolation.Bind, err error) {
 	for _, l := range in.files[:in.mounts] {
 		binds = append(binds, isolation.Bind{From: l.path, To: filepath.Join(l.folder, filepath.FromSlash(l.name))})
 	}
-	return binds, in.copy(in.files[in.mounts:])
+	return binds, in.copies(in.files[in.mounts:])
 }
 
 // unbound makes copies of what could not be mounted.
@@ -96,17 +100,17 @@ func (in *inputs) unbound(why error) error {
 	in.why = why
 	all := in.files[:in.mounts]
 	in.mounts = 0
-	return in.copy(all)
+	return in.copies(all)
 }
 
-// copy puts copies in the places of empty files.
-func (in *inputs) copy(files []largeFile) error {
+// copies puts copies in the places of empty files.
+func (in *inputs) copies(files []largeFile) error {
 	for _, l := range files {
 		root, err := os.OpenRoot(l.folder)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(root.Remove(l.name), root.Close(), l.copy()); err != nil {
+		if err := errors.Join(root.Remove(l.name), root.Close(), in.copy(l)); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 	}

@@ -60,6 +60,12 @@ type LocalDriver interface {
 	LocalPath(path string) (file string, ok bool)
 }
 
+// TakingDriver is a LocalDriver that can make a file of this machine its own.
+type TakingDriver interface {
+	// Take is Local.Take, with the path that the digest gives.
+	Take(ctx context.Context, file string, path func(Digest) string) (Digest, int64, error)
+}
+
 // TidyDriver is a Driver that keeps its files where others can put things, too.
 type TidyDriver interface {
 	// SetAside moves what is at a path below the store's aside/ and says where it is then.

@@ -167,6 +167,18 @@ type localOn struct {
 
 func (b localOn) LocalPath(d Digest) (string, bool) { return b.l.LocalPath(blobPath(d)) }
 
+func (b localOn) Take(ctx context.Context, path string) (Digest, int64, error) {
+	if err := b.writes(ctx); err != nil {
+		return Digest{}, 0, err
+	}
+	t, ok := b.l.(TakingDriver)
+	if !ok {
+		return Digest{}, 0, errors.ErrUnsupported
+	}
+	d, n, err := t.Take(ctx, path, blobPath)
+	return d, n, onError(ctx, "store a blob", err)
+}
+
 type recordsOn struct {
 	on
 	folder string

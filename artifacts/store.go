@@ -44,6 +44,11 @@ type Local interface {
 	// LocalPath returns the path of d's bytes, unverified and not to be written,
 	// and whether there is such a file. Package local verifies it.
 	LocalPath(d Digest) (path string, ok bool)
+
+	// Take is Put of the regular file at path, which the caller gives away: where the
+	// store can, the file becomes the blob's, and its bytes are read only to be hashed.
+	// errors.ErrUnsupported: it is where it was. After another error it may be gone.
+	Take(ctx context.Context, path string) (Digest, int64, error)
 }
 
 // BlobInfo describes a stored blob.

@@ -164,6 +164,8 @@ func redsiText(shape string, n int, edit string) string {
 	switch shape {
 	case "pieces", "written":
 		return piecesText(shape, n)
+	case "large", "tree":
+		return redsiBytes(shape, n)
 	case "steps":
 		fmt.Fprintf(&b, `step "command" "c" {
   for_each = { for i in range(%d) : format("%%05d", i) => i }
@@ -197,8 +199,11 @@ func redsiText(shape string, n int, edit string) string {
 
 func snakemakeText(shape string, n int) string {
 	var b strings.Builder
-	if shape == "pieces" {
+	switch shape {
+	case "pieces":
 		return snakemakePieces
+	case "large", "tree":
+		return snakemakeBytes(shape, n)
 	}
 	fmt.Fprintf(&b, "rule all:\n    input: expand('out/{i}', i=range(%d))\n\n", n)
 	if shape == "wide" {

@@ -18,9 +18,10 @@ import (
 
 // Host is what an activity gives to a running step.
 type Host interface {
-	Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)   // verified
-	LocalPath(ctx context.Context, d artifacts.Digest) (string, error)     // verified file, read-only
-	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) // streams
+	Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)    // verified
+	LocalPath(ctx context.Context, d artifacts.Digest) (string, error)      // verified file, read-only
+	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error)  // streams
+	Take(ctx context.Context, path string) (artifacts.Digest, int64, error) // Put of a file that is given away
 	Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error)
 	Report(p Progress)                                                   // never blocks
 	Checkpoints(count func(name string, n int64)) Checkpoints            // filed under the step's key; what is passed over is counted
@@ -315,6 +316,17 @@ func (x *IO) LinkFile(output string, f artifacts.File) error {
 	defer x.mu.Unlock()
 	x.trees[output] = append(x.trees[output], f)
 	return nil
+}
+
+// TakeFile makes a file of a Scratch folder one of a tree output. The file is given away: it
+// is moved into the store where the system can, and else copied.
+func (x *IO) TakeFile(output, name, path string) error {
+	d, n, err := x.host.Take(x.ctx, path)
+	if err != nil {
+		return err
+	}
+	x.moved(0, n)
+	return x.LinkFile(output, artifacts.File{Name: name, Digest: d, Size: n})
 }
 
 // Finish ends a run: it stops what is still open, removes scratch folders and,

@@ -53,6 +53,14 @@ func (h *host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, e
 	return h.Blobs.Put(ctx, r)
 }
 
+func (h *host) Take(ctx context.Context, path string) (artifacts.Digest, int64, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	return h.Put(ctx, bytes.NewReader(b))
+}
+
 func (h *host) Report(p Progress)                           { h.reported = append(h.reported, p) }
 func (h *host) Checkpoints(func(string, int64)) Checkpoints { return nil }
 func (h *host) Trajectory(int64, func(string, int64)) Checkpoints {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/host/usage"
@@ -52,6 +53,7 @@ type programConfig struct {
 	SecretFingerprint bool                   `hcl:"secret_fingerprint,optional,added" help:"another value of a secret is another step: the key has a fingerprint of the values, with a salt that stays in this state folder"`
 	Fingerprint       string                 `hcl:"fingerprint,optional,added" help:"filled in with secret_fingerprint when planned"`
 	Compare           map[string]compareRule `hcl:"compare,optional,nokey" help:"how two results are compared where their bytes differ, by redsi verify --rebuild: file under out/, with * and ? for parts of its name, or \"stdout\", to its rule; others by bytes"`
+	CopyInputs        bool                   `hcl:"copy_inputs,optional,nokey" help:"copy all inputs, so that the program may move and remove them; default: large ones are mounted read-only where the system can"`
 	Timeout           string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
 }
 
@@ -71,8 +73,8 @@ another step; and, of programs that Python runs, what is installed for it: names
 versions and files of packages. Not in the key: what else the program loads or starts,
 such as shared libraries and Python's own modules, the clock.
 isolation = "enforce" keeps out other files of this machine and the network, "warn"
-reports their use. Cost: a copy of the inputs, and the program. docs/commands.md has
-the rules.`,
+reports their use. Cost: the program, and a copy of small inputs; large ones are not
+copied where the system can mount them or share blocks. docs/commands.md has the rules.`,
 	Example: `step "command" "fit" {
   argv    = ["awk", "-f", "fit.awk", "-v", "k=8", "in/points.csv"]
   files   = { "fit.awk" = file("fit.awk") }
@@ -190,7 +192,9 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		return noRoom(err, noRoomHere)
 	}
 	x.Report(step.Progress{Note: "staging inputs"})
-	if err := stageCommand(x, c, dir); err != nil {
+	image := c.Environment != nil && c.Environment.Kind == environment.Image // an engine's own process does not see mounts of this one
+	in := &inputs{x: x, mount: !c.CopyInputs && !image}
+	if err := stageCommand(in, c, dir); err != nil {
 		return noRoom(err, noRoomHere)
 	}
 	argv := c.line()
@@ -225,13 +229,8 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	if run.Timeout, err = c.timeout(); err != nil {
 		return step.Permanent(err)
 	}
-	if c.Stdin.Set() {
-		in, err := x.Open(c.Stdin)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		run.Stdin = in
+	if run.Binds, err = in.binds(); err != nil {
+		return noRoom(err, noRoomHere)
 	}
 	printed, err := x.Create("stdout")
 	if err != nil {
@@ -244,12 +243,15 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	within.Start(&run)
 	outside := boxed(c, &run, programs, within)
 	outside.secrets = secrets
-	err = run.Do(ctx)
+	err = in.run(ctx, run, c.Stdin)
 	if left := errors.Join(x.Ended(dir), within.Ended(dir, err)); left != nil && err == nil {
 		err = left
 	}
-	if err = outside.conclude(ctx, x, c, c.withStrays(err, dir)); err != nil {
+	if err = outside.conclude(ctx, x, c, c.withStrays(in.withReadOnly(err), dir)); err != nil {
 		return commandError(err)
+	}
+	if err := in.unchanged(); err != nil {
+		return err
 	}
 	for _, p := range programs {
 		if err := p.unchanged(ctx); err != nil {

@@ -20,11 +20,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// stageCommand fills the working folder. Inputs are copies, verified as they
-// are read, so that nothing the program does reaches the store.
-func stageCommand(x *step.IO, c commandConfig, dir string) error {
-	in, out := c.folders(dir)
-	for _, sub := range []string{in, filepath.Join(dir, "tmp")} {
+// stageCommand fills the working folder. Nothing that the program does there reaches the store.
+func stageCommand(in *inputs, c commandConfig, dir string) error {
+	folder, out := c.folders(dir)
+	for _, sub := range []string{folder, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(sub, 0o755); err != nil {
 			return err
 		}
@@ -43,16 +42,16 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 		}
 	}
 	for name, a := range c.Inputs {
-		if err := stageInput(x, a, in, name); err != nil {
+		if err := stageInput(in, a, folder, name); err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
 		}
 	}
 	for name, list := range c.Lists {
-		if err := os.MkdirAll(filepath.Join(in, filepath.FromSlash(name)), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(folder, filepath.FromSlash(name)), 0o755); err != nil {
 			return err
 		}
 		for i, a := range list {
-			if err := stageInput(x, a, in, name+"/"+fmt.Sprint(i)); err != nil {
+			if err := stageInput(in, a, folder, name+"/"+fmt.Sprint(i)); err != nil {
 				return fmt.Errorf("input %s[%d]: %w", name, i, err)
 			}
 		}
@@ -97,36 +96,33 @@ func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) 
 	if c.Isolation != string(isolation.Off) {
 		p.Note = fmt.Sprintf("the step has isolation = %q; here nothing is kept out", c.Isolation)
 	}
-	if err := stageCommand(x, c, dir); err != nil || !c.Stdin.Set() {
+	in := &inputs{x: x}
+	if err := stageCommand(in, c, dir); err != nil || !c.Stdin.Set() {
 		return p, err
 	}
 	p.Stdin = step.OwnFolder + "/stdin"
-	r, err := x.Open(c.Stdin)
+	r, err := in.stdin(c.Stdin)
 	if err != nil {
 		return p, err
 	}
 	return p, errors.Join(local.Place(dir, p.Stdin, 0o444, r), r.Close())
 }
 
-// stageInput copies an artifact to a name below folder; the names of a tree's files
+// stageInput brings an artifact to a name below folder; the names of a tree's files
 // are whatever its record says, and cannot lead out of there.
-func stageInput(x *step.IO, in step.Input, folder, name string) error {
-	if in.Artifact == nil || in.Artifact.Files == nil {
-		r, err := x.Open(in)
-		if err != nil {
-			return err
-		}
-		return errors.Join(local.Place(folder, name, 0o444, r), r.Close())
+func stageInput(in *inputs, v step.Input, folder, name string) error {
+	switch a := v.Artifact; {
+	case a == nil:
+		_, err := in.x.Open(v) // says so
+		return err
+	case a.Files == nil:
+		return in.file(folder, name, artifacts.File{Digest: a.Digest, Size: a.Size})
 	}
 	if err := os.MkdirAll(filepath.Join(folder, filepath.FromSlash(name)), 0o755); err != nil { // a tree may have no file
 		return err
 	}
-	for _, f := range in.Artifact.Files {
-		r, err := x.OpenFile(f)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(local.Entry(folder, name+"/"+f.Name, f, 0o444, r), r.Close()); err != nil {
+	for _, f := range v.Artifact.Files {
+		if err := in.file(folder, name+"/"+f.Name, f); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
@@ -148,19 +144,13 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 		if secrets.Redact(name) != name {
 			return step.Permanent(fmt.Errorf("%s left %s: the name of an output has the value of a secret; nothing of it was kept", c.called(), c.outAt(name)))
 		}
-		in, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if len(secrets) == 0 {
+			err = x.TakeFile("out", name, path)
+		} else {
+			err = copyGuarded(x, name, path, secrets)
+		}
 		if err != nil {
-			return err
-		}
-		out, err := x.CreateFile("out", name)
-		if err == nil {
-			out = guardOutput(out, secrets)
-			_, err = io.Copy(out, in)
-		}
-		if err == nil {
-			err = out.Close()
-		}
-		if err = errors.Join(err, in.Close()); err != nil {
 			return fmt.Errorf("%s: %w", c.outAt(name), err)
 		}
 	}
@@ -173,6 +163,23 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 		return errors.Join(err, x.Link("out", empty))
 	}
 	return nil
+}
+
+// copyGuarded copies a file under out/ into the store, unless it has a value of a secret.
+func copyGuarded(x *step.IO, name, path string, secrets secret.Set) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	out, err := x.CreateFile("out", name)
+	if err == nil {
+		out = guardOutput(out, secrets)
+		_, err = io.Copy(out, in)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	return errors.Join(err, in.Close())
 }
 
 // besides adds to the error of a missing output that the program left it in its folder.

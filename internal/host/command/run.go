@@ -29,6 +29,7 @@ type Run struct {
 	Stderr    io.Writer                      // if set, takes standard error, as Filter leaves it
 	Line      func(string)                   // called with every line of standard error, one at a time
 	Box       *isolation.Box                 // if set, what the program is kept to; its Dir is Dir
+	Binds     []isolation.Bind               // files that it sees in Dir
 	Found     func(isolation.Findings)       // called with what it did outside of its box, before Do returns
 	Started   func(pid int) error            // if set, called once it runs, with the leader of its process group; an error ends it
 	Filter    func(io.Writer) io.WriteCloser // if set, what standard error passes before it is cut into lines
@@ -46,8 +47,27 @@ const stragglers = 5 * time.Second
 // without a terminal; when ctx ends or the timeout passes, the group is killed, and
 // so is whatever the program left running in it. Where the system can (Linux), the
 // program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError,
-// ErrLeftRunning, *StartError, or what broke a stream.
+// ErrLeftRunning, *StartError, or what broke a stream; *isolation.SetupError with a Box, and
+// *isolation.BindError with Binds, after which the program has not begun.
 func (r Run) Do(ctx context.Context) error {
+	switch {
+	case len(r.Binds) == 0:
+		return r.do(ctx)
+	case r.Box == nil:
+		return isolation.WithBinds(r.Binds, func(b *isolation.Box) error {
+			if b != nil {
+				b.Dir, b.Program = r.Dir, r.Program
+			}
+			r.Box = b
+			return r.do(ctx)
+		})
+	}
+	b := *r.Box
+	b.Binds, r.Box = r.Binds, &b
+	return r.do(ctx)
+}
+
+func (r Run) do(ctx context.Context) error {
 	// Linux ends the child when the thread that made it dies: this one waits for it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -124,7 +144,8 @@ func (r Run) start(cmd *exec.Cmd) (*isolation.Running, error) {
 	}
 	boxed, err := r.Box.Start(cmd)
 	var setup *isolation.SetupError
-	if err != nil && !errors.As(err, &setup) {
+	var binds *isolation.BindError
+	if err != nil && !errors.As(err, &setup) && !errors.As(err, &binds) {
 		err = &StartError{r.Argv, r.linked(err)}
 	}
 	return boxed, err

@@ -28,6 +28,11 @@ func arrange(o order) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mount namespace: %w: %s", err, noNamespaces)
 	}
+	for _, b := range o.Binds { // which come along with the folder
+		if err := b.mount(); err != nil {
+			return &BindError{err}
+		}
+	}
 	parts, err := take(o)
 	if err != nil {
 		return err

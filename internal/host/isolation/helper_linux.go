@@ -19,6 +19,7 @@ const helperName = "redsi: isolates a program"
 // Helper isolates a program and does not return, if this process was started for
 // that. It is the first thing that main does.
 func Helper() {
+	helps.Store(true)
 	if len(os.Args) != 1 || os.Args[0] != helperName {
 		return
 	}
@@ -30,7 +31,9 @@ func Helper() {
 		os.Exit(2)
 	}
 	h := &helper{conn: c.(*net.UnixConn)}
-	h.say(answer{Error: h.run().Error()}) // run returns only if it cannot go on
+	err = h.run() // it returns only if it cannot go on
+	var binds *BindError
+	h.say(answer{Error: err.Error(), Binds: errors.As(err, &binds)})
 	os.Exit(2)
 }
 
@@ -61,9 +64,20 @@ func (h *helper) run() error {
 		if err := arrange(h.order); err != nil {
 			return err
 		}
+	} else if len(h.order.Binds) > 0 {
+		if err := bind(h.order.Binds); err != nil {
+			return &BindError{err}
+		}
 	}
 	if err := unix.Chdir(dir); err != nil {
 		return fmt.Errorf("enter the step's folder: %w", err)
+	}
+	if h.order.Mode == Off {
+		runtime.LockOSThread()
+		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil { // so that the program gets none
+			return err
+		}
+		h.exec(syscall.Exec(h.order.Program, h.order.Argv, h.order.Env))
 	}
 	ready, failed := make(chan int), make(chan error)
 	begin, ended := make(chan struct{}), make(chan int)
@@ -146,6 +160,8 @@ func (h *helper) restrict() (int, error) {
 		if err := dropRights(); err != nil {
 			return 0, fmt.Errorf("drop rights: %w", err)
 		}
+	} else if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil { // what mounting took
+		return 0, err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("no_new_privs: %w", err)

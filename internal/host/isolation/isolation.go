@@ -33,6 +33,7 @@ type Box struct {
 	Dir     string   // its folder, a real path: it may do all there
 	Program string   // path of its executable, which may lie anywhere
 	Reads   []string // files and folders outside that it may read and execute
+	Binds   []Bind   // files outside that it sees in its folder
 }
 
 // Path is the program's path of something in its folder.

@@ -21,6 +21,9 @@ import (
 
 func TestMain(m *testing.M) {
 	isolation.Helper()
+	if dir := os.Getenv(boundFolder); dir != "" {
+		runUntilKilled(dir)
+	}
 	os.Exit(m.Run())
 }
 

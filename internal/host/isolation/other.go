@@ -16,6 +16,9 @@ func (b Box) Start(*exec.Cmd) (*Running, error) {
 	return nil, &SetupError{b.Mode, errors.New("it needs Linux")}
 }
 
+// WithBinds fails: only Linux has what it takes.
+func WithBinds([]Bind, func(*Box) error) error { return &BindError{errors.New("it needs Linux")} }
+
 // Running is a program that runs in a box.
 type Running struct{}
 

@@ -24,11 +24,13 @@ type order struct {
 	Env     []string
 	Reads   []string // that are there, without links
 	Links   []link   // by which Program and Reads are named
+	Binds   []Bind
 }
 
 // answer is what the helper says.
 type answer struct {
 	Error  string        `json:",omitempty"` // it cannot isolate
+	Binds  bool          `json:",omitempty"` // and that is because of the binds
 	Exec   syscall.Errno `json:",omitempty"` // the program does not start
 	Began  bool          `json:",omitempty"` // the program runs
 	Status *uint32       `json:",omitempty"` // the program has ended so
@@ -46,13 +48,17 @@ type Running struct {
 
 // Start starts the program that cmd describes, in a box. It is a helper, this very
 // executable, that starts as cmd.Process and becomes or starts the program. The
-// error is a *SetupError, or of the program's start.
+// error is a *SetupError, a *BindError, or of the program's start.
 func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
-	reads, links, err := b.readable()
-	if err != nil {
-		return nil, &SetupError{b.Mode, err}
+	var reads []string
+	var links []link
+	var err error
+	if b.Mode != Off {
+		if reads, links, err = b.readable(); err != nil {
+			return nil, &SetupError{b.Mode, err}
+		}
 	}
-	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads, Links: links}
+	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads, Links: links, Binds: b.Binds}
 	if rel, err := filepath.Rel(b.Dir, b.Program); err == nil && filepath.IsLocal(rel) {
 		o.Program = b.Path(rel)
 	}
@@ -71,11 +77,17 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 
 	cmd.Path, cmd.Args, cmd.Err = "/proc/self/exe", []string{helperName}, nil
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", helperEnv(), []*os.File{theirs}
-	if b.Mode == Enforce {
+	switch {
+	case b.Mode == Enforce:
 		namespaces(cmd.SysProcAttr)
+	case len(b.Binds) > 0:
+		mountable(cmd.SysProcAttr)
 	}
 	if err := cmd.Start(); err != nil {
 		r.conn.Close()
+		if b.Mode != Enforce && len(b.Binds) > 0 {
+			return nil, &BindError{err}
+		}
 		return nil, &SetupError{b.Mode, fmt.Errorf("%w: %s", err, noNamespaces)}
 	}
 	theirs.Close() // so that its end is the helper's end
@@ -88,6 +100,13 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 	if err := json.NewEncoder(r.conn).Encode(o); err != nil {
 		return fail(&SetupError{b.Mode, err})
 	}
+	if b.Mode == Off { // nothing is watched
+		close(r.done)
+		if err := r.begin(b.Mode); err != nil {
+			return fail(err)
+		}
+		return r, nil
+	}
 	// The descriptor of the watch comes with the first answer.
 	buf, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 	n, on, _, _, err := r.conn.ReadMsgUnix(buf, oob)
@@ -99,7 +118,7 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 		return fail(&SetupError{b.Mode, err})
 	}
 	if a.Error != "" {
-		return fail(&SetupError{b.Mode, errors.New(a.Error)})
+		return fail(a.failure(b.Mode))
 	}
 	listener, err := received(oob[:on])
 	if err != nil {
@@ -121,12 +140,25 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 	if _, err := r.conn.Write([]byte{'\n'}); err != nil {
 		return fail(&SetupError{b.Mode, err})
 	}
-	began := make(chan error, 1)
-	go r.hear(b.Mode, began)
-	if err := <-began; err != nil {
+	if err := r.begin(b.Mode); err != nil {
 		return fail(err)
 	}
 	return r, nil
+}
+
+// begin waits until the program runs.
+func (r *Running) begin(mode Mode) error {
+	began := make(chan error, 1)
+	go r.hear(mode, began)
+	return <-began
+}
+
+// failure is why the helper could not isolate.
+func (a answer) failure(mode Mode) error {
+	if a.Binds {
+		return &BindError{errors.New(a.Error)}
+	}
+	return &SetupError{mode, errors.New(a.Error)}
 }
 
 // hear reads what the helper says: that the program began, or why it does not,
@@ -142,7 +174,8 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 		case errors.Is(err, io.EOF):
 			err = nil
 		case err == nil && a.Error != "":
-			err = errors.New(a.Error)
+			began <- a.failure(mode)
+			return
 		case err == nil && a.Exec != 0:
 			began <- a.Exec
 			return
@@ -170,7 +203,9 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 func (r *Running) End() (Findings, *syscall.WaitStatus) {
 	<-r.heard
 	r.conn.Close()
-	r.stop.Close()
+	if r.stop != nil {
+		r.stop.Close()
+	}
 	<-r.done
 	return r.log.findings(), r.status
 }
@@ -205,9 +240,24 @@ const noNamespaces = "it needs user, mount, network and process namespaces; allo
 // number and the rights to arrange them.
 func namespaces(a *syscall.SysProcAttr) {
 	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
-	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	ownAccount(a)
 	if os.Getuid() != 0 {
 		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+	}
+}
+
+// ownAccount has this account in a user namespace, and no other.
+func ownAccount(a *syscall.SysProcAttr) {
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+}
+
+// mountable gives the helper a mount namespace, in which it may mount.
+func mountable(a *syscall.SysProcAttr) {
+	a.Cloneflags = unix.CLONE_NEWNS
+	if os.Getuid() != 0 {
+		a.Cloneflags |= unix.CLONE_NEWUSER
+		ownAccount(a)
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
 	}
 }

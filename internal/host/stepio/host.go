@@ -63,7 +63,16 @@ func (c *counted) tell() {
 
 // Put stores a blob.
 func (h *Host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	d, n, err := h.Store.Blobs.Put(ctx, r)
+	d, n, err := local.Put(ctx, h.Store.Blobs, r, h.CacheDir)
+	if err == nil {
+		h.Telemetry.Moved(0, n)
+	}
+	return d, n, err
+}
+
+// Take stores a file that the step gives away.
+func (h *Host) Take(ctx context.Context, path string) (artifacts.Digest, int64, error) {
+	d, n, err := local.Take(ctx, h.Store.Blobs, path, h.CacheDir)
 	if err == nil {
 		h.Telemetry.Moved(0, n)
 	}

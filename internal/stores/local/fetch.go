@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,10 +46,8 @@ func (c cache) fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Dig
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
-	for _, sub := range []string{"verified", "blobs"} {
-		if err := os.MkdirAll(filepath.Join(c.dir, sub), 0o777); err != nil {
-			return "", fmt.Errorf("cache of blobs: %w", err)
-		}
+	if err := c.open(); err != nil {
+		return "", err
 	}
 	if store, ok := blobs.(artifacts.Local); ok {
 		return c.inPlace(ctx, blobs, store, d)
@@ -69,6 +68,15 @@ func (c cache) fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Dig
 		return "", err
 	}
 	return path, c.trim()
+}
+
+func (c cache) open() error {
+	for _, sub := range []string{"verified", "blobs"} {
+		if err := os.MkdirAll(filepath.Join(c.dir, sub), 0o777); err != nil {
+			return fmt.Errorf("cache of blobs: %w", err)
+		}
+	}
+	return nil
 }
 
 // inPlace is fetch from a store whose blobs are files here.
@@ -101,13 +109,19 @@ func (c cache) download(ctx context.Context, blobs artifacts.Blobs, d artifacts.
 	}); err != nil {
 		return fmt.Errorf("fetch blob %s: %w", d, err)
 	}
-	// Its stamp is of this moment and proves nothing yet: asking again reads the
-	// copy once more.
-	st, err := StampOf(path)
-	if err != nil {
+	if err := c.seal(d, path); err != nil {
 		return fmt.Errorf("cache of blobs: %w", err)
 	}
-	return c.note(d, Seen{Stamp: st, Read: time.Now().UnixNano()})
+	return nil
+}
+
+// seal notes a file that was hashed as it was made.
+func (c cache) seal(d artifacts.Digest, path string) error {
+	st, err := StampOf(path)
+	if err != nil || st.CTime == math.MaxInt64 { // of which nothing is known
+		return err
+	}
+	return c.note(d, Seen{Stamp: st, Read: time.Now().UnixNano(), Sealed: true})
 }
 
 func (c cache) notePath(d artifacts.Digest) string {
@@ -140,11 +154,12 @@ func (c cache) verify(ctx context.Context, d artifacts.Digest, path string) erro
 	return c.note(d, seen)
 }
 
-// note records a verified file; a note that is lost costs one more hash.
+// note records a verified file; a note that is lost, or that two write at once, costs one
+// more hash.
 func (c cache) note(d artifacts.Digest, seen Seen) error {
 	b, err := json.Marshal(seen)
 	if err == nil {
-		err = atomicfile.WriteFile(c.notePath(d), b, 0o600)
+		err = os.WriteFile(c.notePath(d), b, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("cache of blobs: %w", err)
@@ -155,8 +170,11 @@ func (c cache) note(d artifacts.Digest, seen Seen) error {
 // noteAge is how long a note stays that is not used, of a file that is not a copy of the cache.
 const noteAge = 30 * 24 * time.Hour
 
-// trimNotes drops such notes, of those whose names begin as d's: a 256th with each note.
+// trimNotes drops such notes, of those whose names begin as d's: a 256th with each 16th note.
 func (c cache) trimNotes(d artifacts.Digest) error {
+	if d[1]%16 != 0 {
+		return nil
+	}
 	folder, err := os.Open(filepath.Join(c.dir, "verified"))
 	if err != nil {
 		return fmt.Errorf("trim the cache of blobs: %w", err)

@@ -68,6 +68,9 @@ func stampOf(f *os.File) (Stamp, error) {
 type Seen struct {
 	Stamp
 	Read int64 `json:"read_ns"`
+
+	// Sealed: it was hashed while nobody could write to it, and is read-only since.
+	Sealed bool `json:"sealed,omitempty"`
 }
 
 // granularity is that of the coarsest file system's times, FAT's. Within it of its
@@ -76,9 +79,9 @@ const granularity = 2 * time.Second
 
 // Proves reports whether a file whose stamp is now has the bytes that were read
 // then: nothing differs, and the last change was long enough before the reading
-// that another one would have left another stamp.
+// that another one would have left another stamp, or nobody made one.
 func (s Seen) Proves(now Stamp) bool {
-	return s.Stamp == now && s.CTime < s.Read-int64(granularity)
+	return s.Stamp == now && (s.Sealed || s.CTime < s.Read-int64(granularity))
 }
 
 // hashTries is how often a file is read that changes while it is read.

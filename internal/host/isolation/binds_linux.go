@@ -1,0 +1,78 @@
+package isolation
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// helps: the main of this program calls Helper, so that it can be started as one.
+var helps atomic.Bool
+
+// WithBinds calls start, which starts a program and waits for its end, so that the program sees
+// binds. Their end is that of the program, and of what it left running. Where this account may
+// not mount, start gets a Box to start the program in, which does. The error is start's or a
+// *BindError.
+func WithBinds(binds []Bind, start func(*Box) error) error {
+	switch {
+	case os.Geteuid() != 0 && helps.Load():
+		return start(&Box{Mode: Off, Binds: binds})
+	case os.Geteuid() != 0:
+		return &BindError{errors.New("this account may not mount")}
+	}
+	return onThread(func() error {
+		if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+			return &BindError{err}
+		}
+		if err := bind(binds); err != nil {
+			return &BindError{err}
+		}
+		return start(nil)
+	})
+}
+
+// onThread calls f on a thread that ends with it, and with what f has made of the thread. The
+// main one would stay.
+func onThread(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		if unix.Gettid() == os.Getpid() {
+			defer runtime.UnlockOSThread()
+			done <- onThread(f)
+			return
+		}
+		done <- f()
+	}()
+	return <-done
+}
+
+// bind makes binds in this thread's mount namespace. What others mount appears there, as before.
+func bind(binds []Bind) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return err
+	}
+	for _, b := range binds {
+		if err := b.mount(); err != nil {
+			return fmt.Errorf("%s (Linux 5.12): %w", b.To, err)
+		}
+	}
+	return nil
+}
+
+func (b Bind) mount() error {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, b.From, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
+	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+		return err
+	}
+	return unix.MoveMount(fd, "", unix.AT_FDCWD, b.To, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}

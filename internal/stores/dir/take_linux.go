@@ -1,0 +1,132 @@
+package dir
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+// Take renames a file on the store's file system into place, once it is hashed. One that
+// somebody may still write to, by a descriptor, a mapping or another name, is cloned where the
+// file system can, else copied.
+func (d *driver) Take(ctx context.Context, file string, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
+	tmp, err := d.away(file)
+	if err != nil {
+		return artifacts.Digest{}, 0, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	defer os.Remove(tmp) // when it has its name, it is gone
+	f, err := os.OpenFile(tmp, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return artifacts.Digest{}, 0, explain(err)
+	}
+	defer f.Close() // and what it holds
+	if held(f) {
+		sum, n, err := d.settle(ctx, f, tmp, unix.F_RDLCK, path)
+		if !errors.Is(err, errTouched) {
+			return sum, n, explain(err)
+		}
+	}
+	if c, err := d.clone(f); err == nil {
+		defer os.Remove(c.Name())
+		defer c.Close()
+		sum, n, err := d.settle(ctx, c, c.Name(), unix.F_UNLCK, path)
+		if !errors.Is(err, errTouched) {
+			return sum, n, explain(err)
+		}
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return artifacts.Digest{}, 0, explain(err)
+	}
+	return d.Ingest(ctx, readers.WithContext(ctx, f), path)
+}
+
+// away moves a file that is worth it into tmp/, where nobody else knows its name.
+func (d *driver) away(file string) (string, error) {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() <= smallBlob {
+		return "", errNotOurs
+	}
+	to, err := os.CreateTemp(filepath.Join(d.root, tmpDir), "take-*")
+	if err != nil {
+		return "", err
+	}
+	if err = errors.Join(to.Close(), os.Rename(file, to.Name())); err != nil {
+		os.Remove(to.Name())
+	}
+	return to.Name(), err
+}
+
+// held reports whether a file is this account's, has one name and nobody has it open for writing
+// or mapped so: as long as f is open, nobody can open it so without errTouched.
+func held(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.Mode().IsRegular() || sys.Nlink != 1 || int(sys.Uid) != os.Geteuid() {
+		return false
+	}
+	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+	return err == nil
+}
+
+// clone is a new file that shares the blocks of f (btrfs, XFS, bcachefs).
+func (d *driver) clone(f *os.File) (*os.File, error) {
+	to, err := os.CreateTemp(filepath.Join(d.root, tmpDir), "take-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.IoctlFileClone(int(to.Fd()), int(f.Fd())); err != nil {
+		to.Close()
+		os.Remove(to.Name())
+		return nil, err
+	}
+	return to, nil
+}
+
+// errTouched says that a file may have changed while it was hashed.
+var errTouched = errors.New("it changed while it was read")
+
+// settle hashes a file of tmp/, on which f has a lease, and gives it its name, as Ingest does with
+// what it has written.
+func (d *driver) settle(ctx context.Context, f *os.File, tmp string, lease int, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
+	now := time.Now() // an age that the program has set would have it collected
+	if err := errors.Join(f.Chmod(0o444), os.Chtimes(tmp, now, now)); err != nil {
+		return artifacts.Digest{}, 0, errTouched
+	}
+	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // begins what Sync waits for
+	var before, after unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &before); err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	hash := sha256.New()
+	n, err := io.Copy(hash, readers.WithContext(ctx, f))
+	if err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	if err := errors.Join(f.Sync(), unix.Fstat(int(f.Fd()), &after)); err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	still, err := unix.FcntlInt(f.Fd(), unix.F_GETLEASE, 0)
+	if before.Ctim != after.Ctim || before.Size != after.Size || n != after.Size || after.Nlink != 1 || err != nil || still != lease {
+		return artifacts.Digest{}, 0, errTouched
+	}
+	sum := artifacts.Digest(hash.Sum(nil))
+	return sum, n, place(d.root, tmp, d.Where(path(sum)), false, os.Rename)
+}

@@ -1,0 +1,169 @@
+package dir_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/storetest"
+)
+
+// taking is a store with a folder beside it, on the same file system.
+func taking(t *testing.T) (s artifacts.Store, local artifacts.Local, folder, root string) {
+	t.Helper()
+	root = t.TempDir()
+	s, err := dir.Open(filepath.Join(root, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = filepath.Join(root, "out")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return s, s.Blobs.(artifacts.Local), folder, root
+}
+
+func inode(t *testing.T, path string) uint64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Sys().(*syscall.Stat_t).Ino
+}
+
+// TestTake: a file becomes the blob's if nobody else can change it; else the blob is another file. Either
+// way it has the bytes, is read-only, and nothing is left behind.
+func TestTake(t *testing.T) {
+	want := storetest.Bytes(1, 300_000)
+	for name, c := range map[string]struct {
+		mode  os.FileMode
+		with  func(t *testing.T, path string)
+		moved bool
+	}{
+		"plain":      {0o644, func(*testing.T, string) {}, true},
+		"executable": {0o755, func(*testing.T, string) {}, true},
+		"read-only":  {0o444, func(*testing.T, string) {}, true},
+		"an old time": {0o644, func(t *testing.T, path string) {
+			if err := os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+		"open for reading": {0o644, func(t *testing.T, path string) { opened(t, path, os.O_RDONLY) }, true},
+		"another name": {0o644, func(t *testing.T, path string) {
+			if err := os.Link(path, path+".other"); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		"open for writing": {0o644, func(t *testing.T, path string) { opened(t, path, os.O_WRONLY) }, false},
+		"mapped for writing": {0o644, func(t *testing.T, path string) {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			m, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = syscall.Munmap(m) })
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, local, folder, root := taking(t)
+			path := filepath.Join(folder, "f")
+			if err := errors.Join(os.WriteFile(path, want, 0o600), os.Chmod(path, c.mode)); err != nil {
+				t.Fatal(err)
+			}
+			c.with(t, path)
+			was := inode(t, path)
+			for range 2 { // equal outputs come twice
+				d, n, err := local.Take(t.Context(), path)
+				if err != nil || d != artifacts.Sum(want) || n != int64(len(want)) {
+					t.Fatalf("Take = %s, %d, %v", d, n, err)
+				}
+				if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the file is still there: %v", err)
+				}
+				blob, _ := local.LocalPath(d)
+				if c.moved != (inode(t, blob) == was) {
+					t.Errorf("moved: %v, want %v", !c.moved, c.moved)
+				}
+				info, err := os.Stat(blob)
+				if err != nil || info.Mode() != 0o444 || time.Since(info.ModTime()) > time.Hour || info.Sys().(*syscall.Stat_t).Nlink != 1 {
+					t.Errorf("the blob is %v of %v, %v", info.Mode(), info.ModTime(), err)
+				}
+				if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20); err != nil || !bytes.Equal(b, want) {
+					t.Errorf("%d other bytes, %v", len(b), err)
+				}
+				if err := os.WriteFile(path, want, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				was = inode(t, path)
+				c.moved = true // nothing is the matter with this one
+			}
+			if left, _ := filepath.Glob(filepath.Join(root, "store", "tmp", "*")); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+func opened(t *testing.T, path string, flag int) {
+	t.Helper()
+	f, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+}
+
+// TestTakeNot: what cannot be taken stays, for Put; what is broken off leaves nothing in the store.
+func TestTakeNot(t *testing.T) {
+	s, local, folder, root := taking(t)
+	small, link, gone := filepath.Join(folder, "small"), filepath.Join(folder, "link"), filepath.Join(folder, "gone")
+	if err := errors.Join(os.WriteFile(small, []byte("x"), 0o644), os.Symlink("small", link)); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{small, link, gone}
+	if shm, err := os.MkdirTemp("/dev/shm", "redsi-test-*"); err == nil { // another file system, on most machines
+		t.Cleanup(func() { os.RemoveAll(shm) })
+		elsewhere := filepath.Join(shm, "f")
+		if err := os.WriteFile(elsewhere, storetest.Bytes(2, 300_000), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, elsewhere)
+	}
+	for _, path := range paths {
+		before, _ := os.Lstat(path)
+		_, _, err := local.Take(t.Context(), path)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if after, _ := os.Lstat(path); before != nil && !os.SameFile(before, after) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+	large := filepath.Join(folder, "large")
+	if err := os.WriteFile(large, storetest.Bytes(3, 300_000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := local.Take(ctx, large); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	for range s.Blobs.List(t.Context()) {
+		t.Error("a blob is there")
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, "store", "tmp", "*")); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}

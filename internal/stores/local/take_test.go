@@ -1,0 +1,88 @@
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/mem"
+)
+
+// TestHashedOnce: what was hashed when it was stored is not hashed again for a reader, unless it has
+// changed.
+func TestHashedOnce(t *testing.T) {
+	root := t.TempDir()
+	s, err := dir.Open(filepath.Join(root, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cache{filepath.Join(root, "cache"), cacheLimit}
+	sealed := func(d artifacts.Digest) bool {
+		var seen Seen
+		b, err := os.ReadFile(c.notePath(d))
+		return err == nil && json.Unmarshal(b, &seen) == nil && seen.Sealed
+	}
+	for name, store := range map[string]func(content []byte) (artifacts.Digest, int64, error){
+		"Put": func(b []byte) (artifacts.Digest, int64, error) {
+			return Put(t.Context(), s.Blobs, bytes.NewReader(b), c.dir)
+		},
+		"Take": func(b []byte) (artifacts.Digest, int64, error) {
+			path := filepath.Join(root, "out")
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return Take(t.Context(), s.Blobs, path, c.dir)
+		},
+	} {
+		content := bytes.Repeat([]byte(name), Large)
+		d, n, err := store(content)
+		if err != nil || d != artifacts.Sum(content) || n != int64(len(content)) {
+			t.Fatalf("%s = %s, %d, %v", name, d, n, err)
+		}
+		path, err := Fetch(t.Context(), s.Blobs, d, c.dir)
+		if err != nil || !sealed(d) { // a note that was made by hashing it is not
+			t.Errorf("%s: it was hashed again, %v", name, err)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil { // of another account than root
+			if err = os.Chmod(path, 0o644); err == nil {
+				f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte{0}); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		var bad *artifacts.IntegrityError
+		if _, err := Fetch(t.Context(), s.Blobs, d, c.dir); !errors.As(err, &bad) {
+			t.Errorf("%s: a changed blob: %v", name, err)
+		}
+		if d, _, err := store([]byte("short")); err != nil || sealed(d) {
+			t.Errorf("%s: a short blob is noted, %v", name, err)
+		}
+	}
+}
+
+// TestTakeElsewhere: a store that is not of files gets a copy.
+func TestTakeElsewhere(t *testing.T) {
+	s := mem.New()
+	path := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(path, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, n, err := Take(t.Context(), s.Blobs, path, t.TempDir())
+	if err != nil || n != 4 {
+		t.Fatal(n, err)
+	}
+	if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 9); err != nil || string(b) != "text" {
+		t.Errorf("%q, %v", b, err)
+	}
+}

@@ -1,0 +1,71 @@
+package capacity
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// Amount is so much of a machine: what there is, or what a step asks for.
+type Amount struct {
+	CPUs   int
+	Memory int64 // bytes
+	GPUs   int
+}
+
+// list is an amount as numbers of each kind.
+func (a Amount) list() [3]int64 { return [3]int64{int64(a.CPUs), a.Memory, int64(a.GPUs)} }
+
+func (a Amount) plus(b Amount, sign int) Amount {
+	return Amount{a.CPUs + sign*b.CPUs, a.Memory + int64(sign)*b.Memory, a.GPUs + sign*b.GPUs}
+}
+
+// short says of each kind whether a is less than want.
+func (a Amount) short(want Amount) (short [3]bool, any bool) {
+	have, need := a.list(), want.list()
+	for i := range have {
+		short[i] = need[i] > 0 && need[i] > have[i]
+		any = any || short[i]
+	}
+	return short, any
+}
+
+// says is a number of a kind with its unit.
+func says(kind int, n int64) string {
+	switch kind {
+	case 0:
+		return words.Count(int(n), "cpu")
+	case 1:
+		return words.Size(n) + " of memory"
+	}
+	return words.Count(int(n), "card")
+}
+
+// String names what there is of it: 4 cpus, 12 GB of memory.
+func (a Amount) String() string {
+	var parts []string
+	for kind, n := range a.list() {
+		if n > 0 {
+			parts = append(parts, says(kind, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Lacks says what of a request a machine with so much never has: "64 GB of memory, and has
+// 23 GB of memory"; "" if it has all of it.
+func (a Amount) Lacks(want Amount) string {
+	short, any := a.short(want)
+	if !any {
+		return ""
+	}
+	var asked, has []string
+	for kind := range short {
+		if short[kind] {
+			asked = append(asked, says(kind, want.list()[kind]))
+			has = append(has, says(kind, a.list()[kind]))
+		}
+	}
+	return fmt.Sprintf("%s, and there is %s", strings.Join(asked, ", "), strings.Join(has, ", "))
+}

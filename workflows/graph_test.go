@@ -18,7 +18,7 @@ func line(n int) []Head {
 func all(int) bool { return true }
 
 func TestFollowing(t *testing.T) {
-	p := newProgress(line(10))
+	p := newProgress(line(10), false)
 	if got := p.following([]int{0}, 4, all); !slices.Equal(got, []int{1, 2, 3, 4}) {
 		t.Errorf("of a line: %v", got)
 	}
@@ -27,7 +27,7 @@ func TestFollowing(t *testing.T) {
 		t.Errorf("up to one that is held: %v", got)
 	}
 	// 0 and 1 are read by 2, which 3 reads; 4 reads 1 and a step that has a result.
-	p = newProgress([]Head{{}, {}, {Deps: []int{0, 1}}, {Deps: []int{2}}, {Deps: []int{1, 5}}, {}})
+	p = newProgress([]Head{{}, {}, {Deps: []int{0, 1}}, {Deps: []int{2}}, {Deps: []int{1, 5}}, {}}, false)
 	if got := p.following([]int{0}, 100, all); len(got) != 0 {
 		t.Errorf("one input is missing: %v", got)
 	}
@@ -44,7 +44,7 @@ func TestFollowing(t *testing.T) {
 }
 
 func TestTake(t *testing.T) {
-	p := newProgress(make([]Head, 10)) // none has inputs
+	p := newProgress(make([]Head, 10), false) // none has inputs
 	short := func(i int) bool { return i%2 == 0 }
 	if got := p.take(2, 1, short); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("first %v", got)
@@ -78,7 +78,7 @@ func TestEachStepOnce(t *testing.T) {
 				}
 			}
 		}
-		p := newProgress(heads)
+		p := newProgress(heads, false)
 		begun := map[int]bool{}
 		var working [][]int
 		begin := func(steps []int) {

@@ -31,13 +31,15 @@ func (a Amount) short(want Amount) (short [3]bool, any bool) {
 	return short, any
 }
 
+const ofMemory = " of memory"
+
 // says is a number of a kind with its unit.
 func says(kind int, n int64) string {
 	switch kind {
 	case 0:
 		return words.Count(int(n), "cpu")
 	case 1:
-		return words.Size(n) + " of memory"
+		return words.Size(n) + ofMemory
 	}
 	return words.Count(int(n), "card")
 }
@@ -53,9 +55,9 @@ func (a Amount) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Lacks says what of a request a machine with so much never has: "64 GB of memory, and has
-// 23 GB of memory"; "" if it has all of it.
-func (a Amount) Lacks(want Amount) string {
+// Lacks says what of a request who has so much never has: "64 GB of memory, and this machine
+// has 23 GB"; "" if it has all of it.
+func (a Amount) Lacks(want Amount, who string) string {
 	short, any := a.short(want)
 	if !any {
 		return ""
@@ -64,8 +66,8 @@ func (a Amount) Lacks(want Amount) string {
 	for kind := range short {
 		if short[kind] {
 			asked = append(asked, says(kind, want.list()[kind]))
-			has = append(has, says(kind, a.list()[kind]))
+			has = append(has, strings.TrimSuffix(says(kind, a.list()[kind]), ofMemory))
 		}
 	}
-	return fmt.Sprintf("%s, and there is %s", strings.Join(asked, ", "), strings.Join(has, ", "))
+	return fmt.Sprintf("%s, and %s has %s", strings.Join(asked, ", "), who, strings.Join(has, ", "))
 }

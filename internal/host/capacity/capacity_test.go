@@ -107,7 +107,7 @@ func TestPool(t *testing.T) {
 	p := NewPool(Amount{CPUs: 4, Memory: 100})
 	first := ask(t, p, Amount{CPUs: 1, Memory: 60})
 	second := ask(t, p, Amount{CPUs: 1, Memory: 60})
-	if !first.runs() || second.runs() || second.what != "60 B of memory: running steps have 60% of 100 B of memory" {
+	if !first.runs() || second.runs() || second.what != "60 B of memory: running steps have 60% of 100 B" {
 		t.Fatalf("two of 60 %%: %v, %v, %q", first.runs(), second.runs(), second.what)
 	}
 	for n := range 20 { // these take none of what it lacks
@@ -181,10 +181,10 @@ func TestLacks(t *testing.T) {
 	has := Amount{CPUs: 4, Memory: 23_400_000_000}
 	for want, text := range map[Amount]string{
 		{CPUs: 4, Memory: 23_400_000_000}: "",
-		{CPUs: 1, Memory: 64_000_000_000}: "64 GB of memory, and there is 23 GB of memory",
-		{CPUs: 8, GPUs: 1}:                "8 cpus, 1 card, and there is 4 cpus, 0 cards",
+		{CPUs: 1, Memory: 64_000_000_000}: "64 GB of memory, and it has 23 GB",
+		{CPUs: 8, GPUs: 1}:                "8 cpus, 1 card, and it has 4 cpus, 0 cards",
 	} {
-		if got := has.Lacks(want); got != text {
+		if got := has.Lacks(want, "it"); got != text {
 			t.Errorf("%+v: %q", want, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -97,7 +98,7 @@ func (p *Pool) missing(w *waiter) string {
 			if text != "" {
 				text += ", and "
 			}
-			text += fmt.Sprintf("%s: running steps have %d%% of %s", says(kind, w.want.list()[kind]), 100*(has[kind]-free[kind])/max(1, has[kind]), says(kind, has[kind]))
+			text += fmt.Sprintf("%s: running steps have %d%% of %s", says(kind, w.want.list()[kind]), 100*(has[kind]-free[kind])/max(1, has[kind]), strings.TrimSuffix(says(kind, has[kind]), ofMemory))
 		}
 	}
 	return text

@@ -56,7 +56,7 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 	}
 	if a.Room != nil {
 		if unfit = has.Lacks(want, "this worker"); unfit != "" {
-			return of, fmt.Sprintf("%s asks for %s", req.Address, unfit), give, nil
+			return of, "it asks for " + unfit, give, nil
 		}
 	}
 	over := func() {}

@@ -117,3 +117,23 @@ func TestEachStepOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestRanks: what has the longest way to the end begins first, of steps that are ready at the
+// same time; a step that has never run counts as the others do, and without ranks it is as in
+// the plan.
+func TestRanks(t *testing.T) {
+	s := func(seconds float64) *float64 { return &seconds }
+	heads := []Head{{TookS: s(5)}, {TookS: s(1)}, {TookS: s(9), Deps: []int{1}}, {TookS: s(1)}, {Deps: []int{3}}, {TookS: s(3), Deps: []int{4}}, {TookS: s(5)}}
+	if got, want := newProgress(heads, true).ready.rank, []float64{5, 10, 9, 8, 7, 3, 5}; !slices.Equal(got, want) {
+		t.Errorf("ranks %v, want %v", got, want)
+	}
+	if got := newProgress(heads, true).take(10, 0, all); !slices.Equal(got, []int{1, 3, 0, 6}) {
+		t.Errorf("in the order %v", got)
+	}
+	if got := newProgress(heads, false).take(10, 0, all); !slices.Equal(got, []int{0, 1, 3, 6}) {
+		t.Errorf("of a run that began before: in the order %v", got)
+	}
+	if got := newProgress(line(3), true).ready.rank; !slices.Equal(got, []float64{3, 2, 1}) {
+		t.Errorf("without history %v", got)
+	}
+}

@@ -86,6 +86,7 @@ func Count() int {
 		panic(err) // of the pattern
 	}
 	if own, set := os.LookupEnv(nvidia.VisibleVariable); set {
+		own, _, _ = strings.Cut(own, "-1") // which ends the list
 		return min(len(found), len(strings.FieldsFunc(own, func(r rune) bool { return r == ',' })))
 	}
 	return len(found)

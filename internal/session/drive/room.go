@@ -45,13 +45,13 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 // unfitTold bounds the steps that an error names.
 const unfitTold = 5
 
-// refuseUnfit refuses a run here that must do steps which never fit. Of those that may turn
-// out to be hits nothing is known yet: they fail if they do not.
+// refuseUnfit refuses a run here whose steps never fit, those that may turn out to be hits
+// among them: that they do not would be known only after hours.
 func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
 	var all []string
 	unfit := dr.Unfit(o, v)
 	for i := range v.Plan.Steps {
-		if why, found := unfit[i]; found && v.Items[i].Outcome == plan.Run {
+		if why, found := unfit[i]; found {
 			all = append(all, why)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/cores"
 	"github.com/redsi/redsi/internal/host/device"
@@ -37,6 +38,7 @@ type Activities struct {
 	Leases   *lease.Keeper      // of the store
 	Cores    *cores.Cores       // of this process; nil: all for each step
 	Cards    *device.Pool       // of this machine; nil: each step has what it names
+	Room     *capacity.Pool     // what this worker has for steps; nil: everything
 	Models   *compute.Pool      // processes that compute what this one cannot; nil: none
 	Usage    *usage.Meter       // of this process; nil: only what programs and the store report
 	Scratch  step.Scratch       // folders that steps work in
@@ -59,6 +61,12 @@ type Activities struct {
 
 	// Fits, if set, says whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool
+
+	// Waits, if set, is told that an activity of a queue waits for room, until over is called.
+	Waits func(queue string) (over func())
+
+	// Alone says that no other worker takes what does not fit into Room.
+	Alone bool
 
 	// Lacks, if set, is why this worker leaves what Models would compute to others.
 	Lacks error

@@ -90,7 +90,7 @@ func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 	s := b.walk.p.Steps[x.Index]
 	out := workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting}
-	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID}
+	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID, Resources: s.Resources}
 	report := step.Reporter(ctx)
 	sctx := step.WithReporter(ctx, func(p step.Progress) {
 		p.Step = s.Address
@@ -116,7 +116,7 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 			b.told = true
 			report(step.Progress{Step: s.Address, Note: "at work"})
 		case e := <-done:
-			if e.err == nil && e.Busy {
+			if e.err == nil && (e.Busy || e.Unfit != "") {
 				out.Alone = true
 				return out, nil
 			}

@@ -69,7 +69,7 @@ func outcome(ctx context.Context, done executed, err error) string {
 		return "interrupted"
 	case err != nil:
 		return telemetry.Failed
-	case done.Busy:
+	case done.Busy, done.Unfit != "":
 		return "busy"
 	case done.Hit:
 		return telemetry.Hit
@@ -91,6 +91,16 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 			return hitOf(hit), err
 		}
 	}
+	of, unfit, give, err := a.admit(ctx, req, task)
+	defer give()
+	switch {
+	case err != nil:
+		return executed{}, err
+	case unfit != "" && a.Alone:
+		return executed{}, step.Permanent(errors.New(unfit + of.where()))
+	case unfit != "":
+		return executed{Executed: workflows.Executed{Unfit: unfit + " (" + a.Env["host"] + ")"}}, nil
+	}
 	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req))
 	if err != nil {
 		return executed{}, err
@@ -100,23 +110,28 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 		return executed{Executed: workflows.Executed{Busy: true}}, nil
 	}
 	defer held.Release()
-	return a.work(ctx, req, task)
+	return a.work(ctx, req, task, of)
 }
 
 // hasTime refuses, for another worker, what this one will not end in time.
 func (a *Activities) hasTime(req workflows.ExecuteRequest, task step.Task) error {
-	if a.Fits == nil || req.TookS == nil {
+	if a.Fits == nil || req.TookS == nil && (req.Resources == nil || req.Resources.Time == 0) {
 		return nil
 	}
 	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Resumes {
 		return nil
 	}
-	took := time.Duration(*req.TookS * float64(time.Second))
+	says, took := "may take", time.Duration(0)
+	if req.TookS != nil {
+		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
+	} else {
+		took = req.Resources.Time
+	}
 	if a.Fits(took) {
 		return nil
 	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s took %s last time, which is longer than this worker has left; leaving it to another worker",
-		req.Address, took.Round(time.Second))), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s %s %s, which is longer than this worker has left; leaving it to another worker",
+		req.Address, says, took.Round(time.Second))), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 }
 
 func hitOf(hit *artifacts.Result) executed {
@@ -127,7 +142,7 @@ func hitOf(hit *artifacts.Result) executed {
 }
 
 // work finds the result of a task, or makes and publishes it.
-func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
+func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, task step.Task, of admitted) (executed, error) {
 	hit, err := artifacts.Lookup(ctx, a.Store, req.Key)
 	if err != nil {
 		return executed{}, err
@@ -159,11 +174,14 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	ticks := time.NewTicker(liveEvery)
 	defer ticks.Stop()
 	defer a.showLive(ctx, req.Key, log, ticks.C)()
-	did, err := a.run(ctx, req, spec, task, parts, log, true)
-	if err != nil {
-		a.keepFailure(ctx, req, did.took, log, err)
+	timed, stop := of.timed(ctx)
+	defer stop()
+	did, err := a.run(timed, req, spec, task, parts, of.Granted, log, true)
+	if err = of.explained(ctx, timed, err, did.Used); err != nil {
+		a.keepFailure(ctx, req, of, did.took, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
+	did.Env = of.notes(did.Env)
 	res := did.result(key, preimage, parts)
 	res.Origin, res.Log = a.origin(ctx, req), log.keep(ctx, a, req.Address)
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
@@ -245,8 +263,8 @@ func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Re
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
-// written to log. onward: it may continue from what others of its trajectory kept.
-func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, log *stepLog, onward bool) (d done, err error) {
+// written to log. given is what it has of the machine. onward: it may continue from what others of its trajectory kept.
+func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, given step.Granted, log *stepLog, onward bool) (d done, err error) {
 	began := time.Now()
 	tree, err := task.Tree()
 	if err != nil {
@@ -273,7 +291,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 		host := a.newHost(ctx, req.Key)
 		host.Path = path
 		io := step.NewIO(ctx, spec, host, says, parts)
-		io.Cache, io.Secrets, io.Stderr = a.CacheDir, a.Secrets, log
+		io.Cache, io.Secrets, io.Stderr, io.Granted = a.CacheDir, a.Secrets, log, given
 		d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
 	}
 	d.took = time.Since(began) - waited

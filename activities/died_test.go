@@ -65,7 +65,7 @@ func TestWithoutSecond(t *testing.T) {
 		t.Error(err)
 	}
 	a.Lacks = nil
-	_, err := a.run(t.Context(), workflows.ExecuteRequest{}, a.Registry.Lookup("computes"), computes, nil, &stepLog{}, false)
+	_, err := a.run(t.Context(), workflows.ExecuteRequest{}, a.Registry.Lookup("computes"), computes, nil, step.Granted{}, &stepLog{}, false)
 	if err == nil || !strings.Contains(err.Error(), "make build") || permanent(err, 1) {
 		t.Fatal(err)
 	}

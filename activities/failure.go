@@ -47,6 +47,7 @@ func pause(attempt int32) time.Duration {
 // it was cancelled, or its worker lost the server for a while, which a retry fixes.
 func (a *Activities) failure(ctx context.Context, err error) error {
 	var plan *planLostError
+	var try *failedTry
 	ended := ctx.Err() != nil
 	cancelled := ended && (temporal.IsCanceledError(context.Cause(ctx)) || errors.Is(context.Cause(ctx), context.Canceled))
 	switch {
@@ -62,6 +63,8 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return context.Canceled
 	case typed(err):
 		return err
+	case errors.As(err, &try):
+		return temporal.NewApplicationErrorWithOptions(errorText(err), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: pause(int32(try.n))})
 	case errors.As(err, &plan):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PlanLostError, nil, plan.PlanLost)
 	case a.sourceChanged(err):
@@ -134,8 +137,9 @@ func attemptOf(ctx context.Context) int32 {
 // did not. Errors about an input's bytes belong to the input, not to the step.
 func permanent(err error, attempt int32) bool {
 	var changed *step.SourceChangedError
+	var try *failedTry
 	switch {
-	case errors.As(err, &changed), artifacts.IsLost(err):
+	case errors.As(err, &changed), errors.As(err, &try), artifacts.IsLost(err):
 		return false
 	case isProgram(err):
 		return false

@@ -33,6 +33,7 @@ type Failure struct {
 	Outcome string           `json:"outcome"`
 	Error   string           `json:"error"`
 	Attempt int32            `json:"attempt"`
+	Tries   int              `json:"tries,omitempty"` // of a step with retry, that its program has failed in this run
 	Host    string           `json:"host,omitempty"`
 	Ended   time.Time        `json:"ended"`
 	TookS   float64          `json:"took_s"`
@@ -52,12 +53,17 @@ const failureTime = 10 * time.Second
 
 // keepFailure records how a step failed. That may fail too, for the same reason: it is
 // only told.
-func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteRequest, took time.Duration, log *stepLog, cause error) {
+func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteRequest, of admitted, took time.Duration, log *stepLog, cause error) {
 	if req.RunID == "" {
 		return
 	}
 	f := Failure{Format: failureFormat, RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: FailedStep, Error: errorText(cause),
 		Attempt: attemptOf(ctx), Host: a.Env["host"], Ended: time.Now().UTC(), TookS: took.Seconds()}
+	f.Tries = of.failed
+	if again, ok := errors.AsType[*failedTry](cause); ok {
+		f.Tries = again.n
+		a.Log.Warn("its program failed; it is tried again", "step", req.Address, "try", again.n, "of", again.most)
+	}
 	if ctx.Err() != nil {
 		f.Outcome = CancelledStep
 	}

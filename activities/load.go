@@ -45,7 +45,7 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	if err != nil {
 		return out, err
 	}
-	out.Name, out.Features = p.Pipeline, a.Features
+	out.Name, out.Features, out.Limits, out.Ranked = p.Pipeline, a.Features, p.Limits, true
 	if req.Project != "" {
 		out.Project = req.Project
 	}
@@ -107,7 +107,7 @@ func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([
 			return nil, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
 		}
 		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps, Awaits: s.Awaited,
-			Queue: s.Queue, Inline: s.Inline, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
+			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
 		if seconds, known := took[s.Address]; known {
 			heads[i].TookS = &seconds
 		}

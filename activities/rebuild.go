@@ -57,7 +57,11 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	} else if before != nil {
 		a.Models.Share(threadsOf(*before)) // which counts where results depend on it
 	}
-	r.Made, err = a.make(ctx, address, key, task, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
+	var given step.Granted // as many threads as the one that stands
+	if before != nil {
+		given.CPUs = cpusOf(*before)
+	}
+	r.Made, err = a.make(ctx, address, key, task, given, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
 		p, err := a.Rebuild(ctx, label, key, part, o)
 		return p.Made, err
 	})
@@ -94,7 +98,7 @@ func threadsOf(r artifacts.Result) int {
 }
 
 // make runs a task whose parts part makes or finds. Nothing is published.
-func (a *Activities) make(ctx context.Context, address string, key artifacts.Digest, task step.Task,
+func (a *Activities) make(ctx context.Context, address string, key artifacts.Digest, task step.Task, given step.Granted,
 	part func(label string, key artifacts.Digest, task step.Task) (*artifacts.Result, error)) (*artifacts.Result, error) {
 	_, preimage, err := a.Registry.Key(task)
 	if err != nil {
@@ -119,11 +123,12 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 		parts[i] = *made
 	}
 	log := &stepLog{}
-	did, err := a.run(ctx, req, spec, task, parts, log, false) // all of it is made again
+	did, err := a.run(ctx, req, spec, task, parts, given, log, false) // all of it is made again
 	if err != nil {
 		a.sourceChanged(err)
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
+	did.Env = admitted{Granted: given}.notes(did.Env)
 	made := did.result(key, preimage, parts)
 	made.Origin, made.Log = artifacts.Origin{Step: address}, log.keep(ctx, a, address)
 	return &made, nil
@@ -135,7 +140,7 @@ func (a *Activities) have(ctx context.Context, address string, key artifacts.Dig
 	if err != nil || there != nil {
 		return there, err
 	}
-	made, err := a.make(ctx, address, key, task, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
+	made, err := a.make(ctx, address, key, task, step.Granted{}, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
 		return a.have(ctx, label, key, part)
 	})
 	if err != nil {

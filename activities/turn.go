@@ -11,10 +11,13 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// AwaitTurn waits until nobody else is working on a key: a run on another Temporal
-// server, or on none, that shares only the store.
+// AwaitTurn waits until a step may be asked for again: until nobody else is working on a key: a run on another Temporal
+// server, or on none, that shares only the store; or for a while, if no worker had enough for it.
 func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
+		if req.Unfit != nil {
+			return struct{}{}, a.rest(ctx, p, *req.Unfit)
+		}
 		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req), func(l lease.Lease) {
 			p.report(step.Progress{Note: fmt.Sprintf("waiting for %s", l)})
 		})

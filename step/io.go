@@ -62,6 +62,7 @@ type IO struct {
 	Log     *slog.Logger
 	Secrets map[string]string // sensitive variables that this process was given, by name
 	Cache   string            // a folder on this worker that outlives steps; may be emptied at any time
+	Granted Granted           // what the step has of the machine, for programs
 	Stderr  io.Writer         // takes what a program says beside its output; kept with the result, as Log is
 	host    Host
 	ctx     context.Context

@@ -64,10 +64,12 @@ type bench struct {
 	codec payload.Codec
 	shown *telemetry.Telemetry
 
-	ran  sync.Map // text -> *atomic.Int64
-	hold chan struct{}
-	held chan string
-	fail atomic.Pointer[func(text string) error]
+	ran   sync.Map // text -> *atomic.Int64
+	hold  chan struct{}
+	held  chan string
+	fail  atomic.Pointer[func(text string) error]
+	waits chan string // if set, is told of steps that wait until they fit
+	gave  sync.Map    // text -> step.Granted, of its last try
 }
 
 // textConfig is a kind whose output is its text after its inputs.
@@ -173,7 +175,21 @@ func (b *bench) startWorker() {
 
 func (b *bench) startWorkerOf(a *activities.Activities, d worker.Deployment) {
 	b.t.Helper()
-	b.queue = worker.New(b.c, a, worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots, Deployment: d})
+	b.startWorkerWith(a, worker.Options{Deployment: d})
+}
+
+// startWorkerWith starts one with other options than its queue and slots.
+func (b *bench) startWorkerWith(a *activities.Activities, o worker.Options) {
+	b.t.Helper()
+	o.Queues, o.CPU = []string{b.t.Name()}, b.slots
+	b.queue = worker.New(b.c, a, o)
+	if b.waits != nil {
+		waits := a.Waits
+		a.Waits = func(queue string) func() {
+			b.waits <- queue
+			return waits(queue)
+		}
+	}
 	if err := b.queue.Start(); err != nil {
 		b.t.Fatal(err)
 	}
@@ -183,6 +199,7 @@ func (b *bench) startWorkerOf(a *activities.Activities, d worker.Deployment) {
 func (b *bench) write(ctx context.Context, x *step.IO, c textConfig) error {
 	n, _ := b.ran.LoadOrStore(c.Text, new(atomic.Int64))
 	n.(*atomic.Int64).Add(1)
+	b.gave.Store(c.Text, x.Granted)
 	if f := b.fail.Load(); f != nil {
 		if err := (*f)(c.Text); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/cores"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/workflows"
@@ -19,11 +20,14 @@ import (
 
 // Options bounds what a worker takes at a time.
 type Options struct {
-	Queues  []string // empty: both
-	CPU     int      // activities at a time on the default queue; 0: one per core, at least 2
-	GPU     int      // on the GPU queue; 0: one per card
-	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
-	Cards   []int    // that steps are given, each to one at a time; nil: the first
+	Queues   []string // empty: both
+	CPU      int      // activities at a time on the default queue; 0: as Cores says, at least 2
+	GPU      int      // on the GPU queue; 0: one per card
+	Threads  int      // of an operation of a step that computes; 0: those cores that no other step uses
+	Cards    []int    // that steps are given, each to one at a time; nil: the first
+	AllCards bool     // programs that ask for cards get any of the machine's, where Cards is nil
+	Cores    int      // that steps may ask for; 0: those that this process has, or as many as CPU if that is more
+	Memory   int64    // bytes that steps may ask for; 0: what this process may have
 	Shift
 	Deployment Deployment
 }
@@ -47,8 +51,9 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	if len(o.Queues) == 0 {
 		o.Queues = []string{workflows.TaskQueue, workflows.GPUTaskQueue}
 	}
+	has := o.Has()
 	if o.CPU == 0 {
-		o.CPU = max(2, runtime.NumCPU())
+		o.CPU = max(2, has.CPUs)
 	}
 	if o.GPU == 0 {
 		o.GPU = max(1, len(o.Cards))
@@ -65,14 +70,23 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		return ok
 	}
 	a.Cards = device.NewPool(poolOf(o, a))
+	a.Room = capacity.NewPool(has)
+	queues := map[string]*slots{}
+	a.Waits = func(queue string) (over func()) {
+		if s := queues[queue]; s != nil {
+			return s.waits()
+		}
+		return func() {}
+	}
 	for _, q := range o.Queues {
 		slots := o.CPU
 		if q == workflows.GPUTaskQueue {
 			slots = o.GPU
 		}
-		w.work = append(w.work, w.add(c, a, q, slots, o.Deployment))
+		queues[q] = newSlots(slots)
+		w.work = append(w.work, w.add(c, a, q, queues[q], o.Deployment))
 		if q != workflows.GPUTaskQueue {
-			w.add(c, a, workflows.ControlQueue(q), controlSlots, o.Deployment)
+			w.add(c, a, workflows.ControlQueue(q), newSlots(controlSlots), o.Deployment)
 		}
 	}
 	a.Models.Share(max(1, runtime.NumCPU()/o.GPU)) // of each slot at all times
@@ -87,20 +101,48 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 // get; more slots than cards share them.
 func poolOf(o Options, a *activities.Activities) device.PoolOptions {
 	cards := max(1, len(o.Cards))
-	return device.PoolOptions{Cards: o.Cards, Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, Alone: func(why string) {
+	return device.PoolOptions{Cards: o.Cards, All: o.allCards(), Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, Alone: func(why string) {
 		a.Log.Info("no GPU found; GPU-capable steps run on the CPU", "why", why)
 	}}
 }
 
-func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int, of Deployment) worker.Worker {
+// Has is what a worker with these options has for steps.
+func (o Options) Has() capacity.Amount {
+	has := capacity.Here()
+	has.CPUs = max(has.CPUs, o.CPU)
+	if o.CPU == 0 {
+		has.CPUs = max(2, has.CPUs) // as it does at least two steps at a time
+	}
+	if o.Cores > 0 {
+		has.CPUs = o.Cores
+	}
+	if o.Memory > 0 {
+		has.Memory = o.Memory
+	}
+	if has.GPUs = len(o.Cards); has.GPUs == 0 {
+		has.GPUs = o.allCards()
+	}
+	return has
+}
+
+// allCards is how many of the machine's cards programs are given where none was named.
+func (o Options) allCards() int {
+	n := device.Count()
+	if !o.AllCards {
+		n = min(1, n)
+	}
+	return n
+}
+
+func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots *slots, of Deployment) worker.Worker {
 	tw := worker.New(c, queue, worker.Options{
-		MaxConcurrentActivityExecutionSize: slots,
-		WorkerStopTimeout:                  stopTimeout + w.shift.Until, // what is running when nothing more is taken may end
-		MaxHeartbeatThrottleInterval:       heartbeatThrottle,
-		Interceptors:                       []interceptor.WorkerInterceptor{&handBack{w: w}},
-		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
-		DeadlockDetectionTimeout:           time.Minute,
-		DeploymentOptions:                  of.options(),
+		Tuner:                        newTuner(slots),
+		WorkerStopTimeout:            stopTimeout + w.shift.Until, // what is running when nothing more is taken may end
+		MaxHeartbeatThrottleInterval: heartbeatThrottle,
+		Interceptors:                 []interceptor.WorkerInterceptor{&handBack{w: w}},
+		WorkflowPanicPolicy:          worker.FailWorkflow, // see below
+		DeadlockDetectionTimeout:     time.Minute,
+		DeploymentOptions:            of.options(),
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)

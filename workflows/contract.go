@@ -245,6 +245,9 @@ type Loaded struct {
 	Pins     Pages[step.Pin]  `json:"pins"` // that hits have, of a run with a lock file
 	Features Features         `json:"features"`
 	From     []HitsFrom       `json:"from,omitempty"` // of the hits, as far as it was looked up
+
+	Limits map[string]int `json:"limits,omitempty"` // steps that may have a name of their resources at a time
+	Ranked bool           `json:"ranked,omitempty"` // steps begin by the longest way to the end, not as in the plan
 }
 
 // HitsFrom is how many hits among the steps of a block a run made.
@@ -276,6 +279,8 @@ type Head struct {
 	Queue   string `json:"queue,omitempty"`
 	Inline  bool   `json:"inline,omitempty"`
 	Splits  bool   `json:"splits,omitempty"`
+
+	Resources *step.Resources `json:"resources,omitempty"` // what it asks for; nil: nothing
 
 	Class string   `json:"class,omitempty"`  // steps of a class take alike, if nothing better is known
 	TookS *float64 `json:"took_s,omitempty"` // the last time that it ran
@@ -359,16 +364,17 @@ type Settled struct {
 // StepInput is one piece of work. Its workflow ID is StepWorkflowID(Key), so
 // that it runs once at a time however many runs want it.
 type StepInput struct {
-	Key      artifacts.Digest `json:"key"`
-	Task     artifacts.Digest `json:"task"`
-	Address  string           `json:"address"` // for people: as the first run that wanted it calls it
-	Kind     string           `json:"kind"`
-	Queue    string           `json:"queue,omitempty"`
-	Splits   bool             `json:"splits,omitempty"`
-	RunID    string           `json:"run_id"`
-	Features Features         `json:"features"`
-	TookS    *float64         `json:"took_s,omitempty"`
-	Members  []string         `json:"members,omitempty"` // runs that want it, carried over by continue-as-new
+	Key       artifacts.Digest `json:"key"`
+	Task      artifacts.Digest `json:"task"`
+	Address   string           `json:"address"` // for people: as the first run that wanted it calls it
+	Kind      string           `json:"kind"`
+	Queue     string           `json:"queue,omitempty"`
+	Splits    bool             `json:"splits,omitempty"`
+	RunID     string           `json:"run_id"`
+	Features  Features         `json:"features"`
+	TookS     *float64         `json:"took_s,omitempty"`
+	Resources *step.Resources  `json:"resources,omitempty"`
+	Members   []string         `json:"members,omitempty"` // runs that want it, carried over by continue-as-new
 }
 
 // ExecuteRequest runs one task, or finds that it has run.
@@ -381,13 +387,24 @@ type ExecuteRequest struct {
 	Again   bool                    `json:"again,omitempty"`  // somebody else was at it
 	TookS   *float64                `json:"took_s,omitempty"` // the last time, if it is known
 	Whole   artifacts.Digest        `json:"whole,omitzero"`   // of a part: the key of the step that it is of
+
+	Resources *step.Resources `json:"resources,omitempty"`
+	Unfit     *Unfit          `json:"unfit,omitempty"` // to TurnActivity: why it was not done
+}
+
+// Unfit says that a worker never has enough for a step, and how long that rests before it
+// is offered again.
+type Unfit struct {
+	Why   string `json:"why"`
+	RestS int    `json:"rest_s"`
 }
 
 // Executed is what Execute did.
 type Executed struct {
 	Key   artifacts.Digest `json:"key"`
 	Hit   bool             `json:"hit,omitempty"`
-	Busy  bool             `json:"busy,omitempty"` // somebody else is at it: wait, and ask again
+	Busy  bool             `json:"busy,omitempty"`  // somebody else is at it: wait, and ask again
+	Unfit string           `json:"unfit,omitempty"` // the worker never has enough for it, and why: ask another one
 	TookS float64          `json:"took_s"`
 	Pins  []step.Pin       `json:"pins,omitempty"`
 }

@@ -23,7 +23,7 @@ type progress struct {
 	at      []int
 }
 
-func newProgress(heads []Head) *progress {
+func newProgress(heads []Head, ranked bool) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
 		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
 	for i, h := range heads {
@@ -36,6 +36,9 @@ func newProgress(heads []Head) *progress {
 			p.pending = append(p.pending, i)
 		}
 		p.touch(i)
+	}
+	if ranked {
+		p.ready.rank = p.ranks()
 	}
 	for i := range heads {
 		p.offer(i)
@@ -120,7 +123,35 @@ func (p *progress) skip(lost int, why string) {
 	}
 }
 
-// take returns steps that can start, in the order of the plan: so many short ones, and
+// ranks are how long it takes from the beginning of each step to the end of the run, in
+// seconds as steps took last time, if there is a worker for everything. A step that has never
+// run counts as typical of those that have, or as a second.
+func (p *progress) ranks() []float64 {
+	typical, known := 0.0, 0
+	for _, h := range p.heads {
+		if h.TookS != nil {
+			typical += *h.TookS
+			known++
+		}
+	}
+	if typical /= float64(max(1, known)); known == 0 {
+		typical = 1
+	}
+	rank := make([]float64, len(p.heads))
+	for i := len(p.heads) - 1; i >= 0; i-- { // what reads a step comes after it
+		took := typical
+		if t := p.heads[i].TookS; t != nil {
+			took = *t
+		}
+		rank[i] += took
+		for _, d := range p.heads[i].Deps {
+			rank[d] = max(rank[d], rank[i])
+		}
+	}
+	return rank
+}
+
+// take returns steps that can start, by their ranks or in the order of the plan: so many short ones, and
 // so many others, at most. Others that find no room are parked, and come first the next
 // time.
 func (p *progress) take(short, others int, isShort func(int) bool) (ready []int) {
@@ -199,15 +230,25 @@ func (p *progress) counts() map[Status]int {
 
 func done(s Status) bool { return s == Hit || s == Ran }
 
-// order is a heap of indexes.
-type order []int
+// order is a heap of indexes: those of the highest rank first, and as in the plan where
+// ranks are the same or there are none.
+type order struct {
+	steps []int
+	rank  []float64
+}
 
-func (o order) Len() int           { return len(o) }
-func (o order) Less(i, j int) bool { return o[i] < o[j] }
-func (o order) Swap(i, j int)      { o[i], o[j] = o[j], o[i] }
-func (o *order) Push(x any)        { *o = append(*o, x.(int)) }
+func (o *order) Len() int { return len(o.steps) }
+func (o *order) Less(i, j int) bool {
+	x, y := o.steps[i], o.steps[j]
+	if o.rank != nil && o.rank[x] != o.rank[y] {
+		return o.rank[x] > o.rank[y]
+	}
+	return x < y
+}
+func (o *order) Swap(i, j int) { o.steps[i], o.steps[j] = o.steps[j], o.steps[i] }
+func (o *order) Push(x any)    { o.steps = append(o.steps, x.(int)) }
 func (o *order) Pop() any {
-	last := (*o)[len(*o)-1]
-	*o = (*o)[:len(*o)-1]
+	last := o.steps[len(o.steps)-1]
+	o.steps = o.steps[:len(o.steps)-1]
 	return last
 }

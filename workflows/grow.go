@@ -77,7 +77,7 @@ func (r *run) grow(ctx workflow.Context) error {
 
 // adopt takes what is known of the steps of a plan over to one that has grown from it.
 func (r *run) adopt(heads []Head, hits []DoneStep) {
-	was, is := r.progress, newProgress(heads)
+	was, is := r.progress, newProgress(heads, r.loaded.Ranked)
 	place := make(map[string]int, len(heads))
 	for j, h := range heads {
 		place[h.Address] = j
@@ -121,7 +121,7 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 	}
 	r.progress = is
 	r.moves = append(r.moves, move)
-	r.tries, r.mine, r.alone = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move)
+	r.tries, r.mine, r.alone, r.within = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move), moved(r.within, move)
 	for _, b := range r.work {
 		if len(b.left) == 0 { // it has ended
 			continue

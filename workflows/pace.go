@@ -47,7 +47,7 @@ func (r *run) judge(i int) verdict {
 		return slow
 	}
 	switch {
-	case h.Splits, h.Queue == "gpu", r.alone[i]:
+	case h.Splits, h.Queue == "gpu", r.alone[i], h.Resources != nil && len(h.Resources.Limits) > 0:
 		return slow
 	case h.Inline:
 		return quick

@@ -37,7 +37,7 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 		return nil, temporal.NewNonRetryableApplicationError(
 			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
 	}
-	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}}
+	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}, within: map[int]bool{}, used: map[string]int{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
 	}
@@ -69,6 +69,9 @@ type run struct {
 	mine    map[int]bool // steps that an execution of this run before has started
 	pins    []step.Pin
 	paces   map[string]*pace
+	within  map[int]bool   // running steps that have limits
+	used    map[string]int // how many have each
+	barred  []barred
 	alone   map[int]bool // steps that are not part of a batch any more
 	work    []*batchWork // by number
 	flying  int          // running workflows and batches
@@ -110,7 +113,7 @@ func (r *run) load(ctx workflow.Context) error {
 			return err
 		}
 	}
-	p := newProgress(heads)
+	p := newProgress(heads, r.loaded.Ranked)
 	for _, d := range hits {
 		p.steps[d.Index].Key = d.Key
 		if d.Hit {
@@ -128,6 +131,7 @@ func (r *run) load(ctx workflow.Context) error {
 		return err
 	}
 	r.progress, r.from = p, r.loaded.From
+	r.reenter()
 	info := workflow.GetInfo(ctx)
 	r.events, r.bytes = info.GetCurrentHistoryLength(), info.GetCurrentHistorySize()
 	r.describe(ctx)
@@ -170,6 +174,9 @@ func (r *run) walk(ctx workflow.Context) error {
 		if r.flying == 0 {
 			if !r.stop && ctx.Err() == nil && r.hasDecided() {
 				r.growNext = time.Time{}
+				continue
+			}
+			if !r.stop && ctx.Err() == nil && r.unbar() {
 				continue
 			}
 			return ctx.Err()
@@ -281,6 +288,11 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 	if s.Status != Waiting {
 		return false
 	}
+	defer func() {
+		if s.Status != Running { // it has ended since an execution before started it
+			r.exit(ctx, p.Index)
+		}
+	}()
 	switch {
 	case p.Error != "":
 		r.fail(p.Index, p.Error)
@@ -308,6 +320,9 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 				return false
 			}
 		}
+		if !r.enter(p) {
+			return false
+		}
 		s.Key = p.Key
 		r.set(p.Index, Running)
 		r.flying++
@@ -324,6 +339,7 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 			} else {
 				r.settle(i, done, err)
 			}
+			r.exit(ctx, i)
 			r.flying--
 			r.changed = true
 		})
@@ -339,7 +355,7 @@ func (r *run) perform(ctx workflow.Context, p Prepared, grown int) (Executed, er
 	r.steps[i].Workflow = StepWorkflowID(p.Key)
 	r.touch(i)
 	return r.shared(ctx, func() int { return r.today(grown, p.Index) }, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,
-		Queue: h.Queue, Splits: h.Splits, RunID: r.id, TookS: h.TookS, Features: r.loaded.Features})
+		Queue: h.Queue, Splits: h.Splits, RunID: r.id, TookS: h.TookS, Resources: h.Resources, Features: r.loaded.Features})
 }
 
 func (r *run) settle(i int, done Executed, err error) {

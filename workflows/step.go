@@ -77,18 +77,34 @@ func controlQueue(ctx workflow.Context) string {
 func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Executed, error) {
 	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, queue), label, unbounded))
 	tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · another run is working on it", unbounded))
-	for {
+	for rest := firstRest / 2; ; {
 		var out Executed
 		err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
-		if err != nil || !out.Busy {
+		if err != nil || !out.Busy && out.Unfit == "" {
 			return out, err
 		}
-		if err := workflow.ExecuteActivity(tctx, TurnActivity, req).Get(ctx, nil); err != nil {
+		wctx := tctx
+		if out.Unfit != "" {
+			if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+				return out, errLong
+			}
+			rest = min(2*rest, mostRest)
+			req.Unfit = &Unfit{Why: out.Unfit, RestS: int(rest.Seconds())}
+			wctx = workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · no worker that it was offered to has enough", unbounded))
+		}
+		if err := workflow.ExecuteActivity(wctx, TurnActivity, req).Get(ctx, nil); err != nil {
 			return out, err
 		}
-		req.Again = true
+		req.Again, req.Unfit = out.Busy, nil
 	}
 }
+
+// A step that a worker never has enough for is offered to another one a second later, and
+// then less and less often.
+const (
+	firstRest = time.Second
+	mostRest  = time.Minute
+)
 
 // Step does one piece of work. Runs that want the same key share it: the one
 // that started it is a member, others join, and when the last one has left the
@@ -161,7 +177,7 @@ func membership(ctx workflow.Context, members map[string]bool, cancel func()) {
 }
 
 func stepWork(ctx workflow.Context, in StepInput) (Executed, error) {
-	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID, TookS: in.TookS}
+	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID, TookS: in.TookS, Resources: in.Resources}
 	if in.Splits {
 		req.TookS = nil // which is the time of the parts
 		parts, err := runParts(ctx, in)
@@ -219,7 +235,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 			defer wg.Done()
 			defer slots.Release(1)
 			label := in.Address + " · " + p.Label
-			done, err := execute(ctx, label, in.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID, Whole: in.Key})
+			done, err := execute(ctx, label, in.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID, Whole: in.Key, Resources: in.Resources})
 			if err != nil {
 				failures = append(failures, err)
 				return

@@ -37,6 +37,13 @@ func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
 	f.IntVar(&o.UIPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
 	f.IntVar(&o.Slots, "slots", 0, "steps at a time, without a cluster (default: cores)")
 	f.IntVar(&o.Threads, "threads", 0, threadsHelp)
+	roomFlags(cmd, &o.CPUs, &o.Memory)
+}
+
+// roomFlags are what the steps of a worker may ask for.
+func roomFlags(cmd *cobra.Command, cpus *int, memory *int64) {
+	cmd.Flags().IntVar(cpus, "cpus", 0, "processors for steps, one for each that asks for none by resources { cpus = … } (default: those that this process may use, or --slots if that is more)")
+	(&size{to: memory}).flag(cmd.Flags(), "memory", "12GB", "memory for steps that ask for some by resources { memory = … }, such as 12GB (default: what the machine and its control groups have)")
 }
 
 const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"

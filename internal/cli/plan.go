@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -12,9 +11,11 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/worker"
 )
 
 func newPlanCmd(a *app) *cobra.Command {
@@ -60,7 +61,7 @@ the card are named, with what to change.`,
 			if facts.Slots < 0 || facts.GPUSlots < 0 {
 				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
 			}
-			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, max(2, runtime.NumCPU())), cmp.Or(facts.GPUSlots, 1)
+			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, worker.Options{}.Has().CPUs), cmp.Or(facts.GPUSlots, 1)
 			o, err := cards.options()
 			if err != nil {
 				return err
@@ -115,6 +116,7 @@ the card are named, with what to change.`,
 				}
 			}
 			facts.Libraries = a.Counted(v.Plan.Steps)
+			facts.Unfit = a.Unfit(drive.Cluster{}, v)
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)
 			if a.JSON {
 				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))

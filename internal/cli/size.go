@@ -14,6 +14,7 @@ type size struct {
 	n             int64  // 0: not given
 	text          string // as it was given
 	name, example string // of the flag
+	to            *int64 // if set, gets it too
 }
 
 // flag adds the flag, with an example of a size for who gets it wrong.
@@ -31,6 +32,9 @@ func (s *size) Set(text string) error {
 		return &sizeError{fault.Input(fmt.Errorf("%s %s: want a size above 0, such as %s", s.name, text, s.example))}
 	}
 	s.n, s.text = int64(n), text
+	if s.to != nil {
+		*s.to = s.n
+	}
 	return nil
 }
 

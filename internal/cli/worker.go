@@ -30,6 +30,9 @@ Start as many as you like, on as many machines; all of them must be able to reac
 store. You may kill one at any time: after 15 seconds of silence its work continues
 elsewhere. Ctrl-C hands the work over at once.
 
+A worker starts a step that asks for processors, memory or cards by resources { … } when
+that fits beside the steps that run here, and leaves one that never fits to others.
+
 Steps that train, embed or evaluate are on queue redsi-gpu, one at a time on each card
 of --gpus. On a machine without a card a worker leaves them to others, and says so; with
 --allow-cpu it runs them on the CPU. --queue redsi-gpu without a card is refused.
@@ -60,8 +63,8 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 					return fault.Input(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
 				}
 			}
-			if w.CPU < 0 || w.GPU < 0 || w.Threads < 0 {
-				return fault.Input(errors.New("--slots, --gpu-slots and --threads cannot be negative"))
+			if w.CPU < 0 || w.GPU < 0 || w.Threads < 0 || w.Cores < 0 {
+				return fault.Input(errors.New("--slots, --gpu-slots, --threads and --cpus cannot be negative"))
 			}
 			if w.IdleExit < 0 || w.Until < 0 {
 				return fault.Input(errors.New("--idle-exit and --until cannot be negative"))
@@ -98,6 +101,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu; more than one per card share it (default: one per card)")
 	cardFlags(cmd, &gpus)
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
+	roomFlags(cmd, &w.Cores, &w.Memory)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end after being idle for this long, such as 10m (default: never)")
 	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit (default: never)")
 	f.StringVar(&deployment, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")

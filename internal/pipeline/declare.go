@@ -24,7 +24,7 @@ const (
 // BlockKinds are those kinds, by the block's type.
 var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
-var blockTypes = []string{"variable", "locals", "source", "step", "environment", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish"}
+var blockTypes = []string{"variable", "locals", "source", "step", "environment", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish", limitsBlock}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -63,6 +63,7 @@ type block struct {
 	forEach, when   hclsyntax.Expression
 	allowEmpty      bool
 	resources       *hclsyntax.Block
+	retry           *hclsyntax.Block
 	checks          []*hclsyntax.Block
 	attrPos         map[string]Pos // what places has found
 }
@@ -97,6 +98,8 @@ func (l *loader) declare() {
 				l.declareResults(blk)
 			case "checklist":
 				l.declareChecklist(blk)
+			case limitsBlock:
+				l.declareLimits(blk)
 			default:
 				l.diags.error(blk.TypeRange, "Unknown block type",
 					fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, blockTypes, "block type")))

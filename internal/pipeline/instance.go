@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/step"
 )
@@ -55,10 +54,10 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if err := b.spec.WithCode(tree, l.codeBeside(folder(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
 	}
-	queue, queueOK := l.queue(b, inst)
+	queue, resources, queueOK := l.resources(b, inst)
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)
-	s.Key, s.Queue = inst.key, queue
+	s.Key, s.Queue, s.Resources = inst.key, queue, resources
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err) // but those of what is not known
@@ -133,32 +132,4 @@ func (b *block) places() map[string]Pos {
 		}
 	}
 	return b.attrPos
-}
-
-// queue reads resources { queue = … }.
-func (l *loader) queue(b *block, inst *instance) (string, bool) {
-	if b.resources == nil {
-		return "", true
-	}
-	a := b.resources.Body.Attributes[queueAttr]
-	if a == nil {
-		return "", true
-	}
-	v := l.open(l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), inst)
-	if !v.IsKnown() {
-		return "", false
-	}
-	if v.IsNull() {
-		return "", true
-	}
-	queues := []string{string(step.CPU), string(step.GPU)}
-	if v.Type() == cty.String && slices.Contains(queues, v.AsString()) {
-		return v.AsString(), true
-	}
-	given := v.Type().FriendlyName()
-	if v.Type() == cty.String {
-		given = fmt.Sprintf("%q", v.AsString())
-	}
-	l.diags.error(a.Expr.Range(), "Wrong value", fmt.Sprintf("queue is %s, not %s.", strings.Join(queues, " or "), given))
-	return "", false
 }

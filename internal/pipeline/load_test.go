@@ -185,6 +185,9 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&b, "vars %s\n", vars)
+	if len(p.Limits) > 0 {
+		fmt.Fprintf(&b, "limits %v\n", p.Limits)
+	}
 	for _, n := range sortedNames(p.Sources) {
 		fmt.Fprintf(&b, "source %s\n", n)
 	}
@@ -195,6 +198,9 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 		fmt.Fprintf(&b, "\n%s  %s:%d\n", s.Address, s.Pos.File, s.Pos.Line)
 		if s.Queue != "" {
 			fmt.Fprintf(&b, "  queue %s\n", s.Queue)
+		}
+		if s.Resources != nil {
+			fmt.Fprintf(&b, "  resources %+v\n", *s.Resources)
 		}
 		tree, err := s.Task.Tree()
 		if err != nil {

@@ -32,10 +32,11 @@ type Step struct {
 	Name    string
 	Key     string // the for_each key; "" without for_each
 
-	Task    step.Task      // completed configuration, its inputs being references
-	Queue   string         // from resources; "" leaves it to the kind
-	Pos     Pos            // of the block
-	AttrPos map[string]Pos // of its attributes, by name; shared by the instances of a block
+	Task      step.Task       // completed configuration, its inputs being references
+	Queue     string          // from resources; "" leaves it to the kind
+	Resources *step.Resources // what else it asks for; nil: nothing
+	Pos       Pos             // of the block
+	AttrPos   map[string]Pos  // of its attributes, by name; shared by the instances of a block
 
 	// Awaits are the outputs by which it is decided what the step is, or, of an address
 	// BLOCK[*], which steps there are: it is pending until they are known to Options.Made,
@@ -88,6 +89,9 @@ type Pipeline struct {
 
 	// Publish are the publish blocks, in the order of the sources.
 	Publish []Publish
+
+	// Limits are how many steps of a run may have a name at a time.
+	Limits map[string]int
 
 	// Checklist is what the checklist block says; empty without one.
 	Checklist Checklist
@@ -175,6 +179,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	l.declare()
 	l.setVariables()
 	l.setResults()
+	l.setLimits()
 	l.evaluateAll()
 	if !l.diags.failed() {
 		l.warnUnused()
@@ -205,6 +210,7 @@ type loader struct {
 	paper     Paper
 	checklist Checklist
 	results   Results
+	limits    map[string]int // of its limits block
 	blocks    []*node
 	byName    map[string]*node // step.train.dsi, module.first, local.sizes
 	nodes     []*node          // locals, outputs, modules and blocks in source order
@@ -238,6 +244,8 @@ type session struct {
 	hasSecrets bool                                    // a variable is sensitive
 	funcs      map[string]map[string]function.Function // by folder, for file()
 
+	allLimits map[string]int // of the pipeline and its modules, by their names in a plan
+
 	now *awaited // by what is being evaluated; nil outside of nodes
 
 	rendering bool // a template of templatefile()
@@ -256,7 +264,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
-		beside: map[string]bool{}, code: map[string]*codeFiles{},
+		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)
 	l.root = l
@@ -281,7 +289,7 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Sources: l.read, Found: l.found, Modules: l.modRead, Made: l.Made, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Limits: l.allLimits, Sources: l.read, Found: l.found, Modules: l.modRead, Made: l.Made, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	p.Environments = l.allEnvironments()
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})

@@ -14,10 +14,17 @@ import (
 const (
 	forEachAttr    = "for_each"
 	resourcesBlock = "resources"
+	retryBlock     = "retry"
 	queueAttr      = "queue"
 	whenAttr       = "when"
 	allowEmptyAttr = "allow_empty"
 )
+
+// limitsBlock says how many steps may have a name at a time.
+const limitsBlock = "limits"
+
+// isResources reports whether a block says what a step asks for to run.
+func isResources(typ string) bool { return typ == resourcesBlock || typ == retryBlock }
 
 // expectBlock is the repeated block of tables, figures and claims each of which has a place
 // of its own among those of the attributes.
@@ -34,21 +41,9 @@ func (l *loader) shape(b *block) {
 		if inner.Type == checkBlock && b.typ != "claim" {
 			l.shapeCheck(b, inner)
 		}
-		if inner.Type != resourcesBlock {
-			continue
+		if isResources(inner.Type) {
+			l.shapeResources(b, inner)
 		}
-		if b.typ == "claim" {
-			l.diags.error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources.")
-			continue
-		}
-		if b.resources != nil {
-			l.diags.error(inner.TypeRange, "Block written twice", "A block has one resources block.", Place{b.resources.TypeRange, "the first one"})
-			continue
-		}
-		b.resources = inner
-		l.labels(inner)
-		l.attributes(inner, "resources", named(queueAttr)...)
-		l.noBlocks(inner, "resources has attributes only.")
 	}
 	if b.spec != nil {
 		owner := fmt.Sprintf("Kind %q", b.kind)
@@ -75,13 +70,15 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	}
 	if top {
 		names = append(names, forEachAttr, whenAttr, allowEmptyAttr)
-		blocks = append(blocks, resourcesBlock, checkBlock)
+		blocks = append(blocks, resourcesBlock, retryBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {
 		switch k := attrOf(attrs, a.Name); {
 		case top && (a.Name == forEachAttr || isFlag(a.Name) && k == nil):
 		case top && a.Name == resourcesBlock:
-			l.diags.error(a.NameRange, "Not an attribute", "resources is a block: resources { queue = \"gpu\" }.")
+			l.diags.error(a.NameRange, "Not an attribute", "resources is a block: resources { memory = \"12GB\" }.")
+		case top && a.Name == retryBlock && k == nil:
+			l.diags.error(a.NameRange, "Not an attribute", "retry is a block: retry { times = 3 }.")
 		case k == nil:
 			l.typos[typo(header(b), Nearest(a.Name, names))] = true
 			detail := fmt.Sprintf("%s has no attribute %q. %s", owner, a.Name, suggest(a.Name, names, "attribute"))
@@ -96,7 +93,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	for _, inner := range body.Blocks {
 		k := attrOf(attrs, inner.Type)
 		switch {
-		case top && (inner.Type == resourcesBlock || inner.Type == checkBlock && k == nil):
+		case top && (isResources(inner.Type) || inner.Type == checkBlock && k == nil):
 			continue
 		case k == nil:
 			l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, suggest(inner.Type, blocks, "block")))

@@ -222,6 +222,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 			x.Log.Debug(s)
 			x.Report(step.Progress{Note: s})
 		}}
+	tell(run.Env, x.Granted)
 	if len(secrets) > 0 {
 		maps.Copy(run.Env, secrets)
 		run.Filter = secrets.Redactor

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/step"
 )
 
 // PlanFacts is what is known about a plan besides its preview.
@@ -26,6 +27,8 @@ type PlanFacts struct {
 	Failed   map[int]journal.Failed // what failed for good before, under the same key
 	Free     int64                  // bytes free for results; -1: unknown
 	Hours    *hours.Hours           // of steps on cards; nil: not asked for
+
+	Unfit map[int]string // which steps this machine never has enough for, and why
 
 	Folders   []origins.Folder
 	Libraries []string // interpreters' packages that are part of keys, a sentence each
@@ -66,6 +69,10 @@ type PlanStep struct {
 	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
 	Size      *int64         `json:"expect_bytes,omitempty"`
 	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
+
+	Resources *step.Resources `json:"resources,omitempty"` // what it asks for
+	Unfit     string          `json:"unfit,omitempty"`     // what this machine has too little of
+	FarOff    string          `json:"far_off,omitempty"`   // how its request is from what it took
 
 	Fails []string `json:"fails,omitempty"` // failed checks of a hit, which stop its readers
 	Warns []string `json:"warns,omitempty"`
@@ -158,10 +165,11 @@ type PlanJSON struct {
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Skipped: v.Plan.Skipped, Summary: v.Summary(),
 		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Libraries: f.Libraries}
+	off := f.Estimate.FarOff(v)
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
-			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns}
+			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns, Resources: s.Resources, Unfit: f.Unfit[i], FarOff: off[i]}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}

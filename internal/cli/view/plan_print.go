@@ -72,6 +72,27 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)
 	}
+	planRequests(w, v, st, f)
+}
+
+// requestsShown bounds the steps whose requests are told.
+const requestsShown = 10
+
+// planRequests prints what this machine never has enough for, and requests that are far off.
+func planRequests(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	var told []string
+	off := f.Estimate.FarOff(v)
+	for i, s := range v.Plan.Steps {
+		if why := f.Unfit[i]; why != "" {
+			told = append(told, fmt.Sprintf("%s  %s", st.Outcome("failed", "UNFIT"), why))
+		}
+		if why := off[i]; why != "" {
+			told = append(told, fmt.Sprintf("request   %s %s", s.Address, why))
+		}
+	}
+	for _, text := range words.First(told, requestsShown, func(n int) { Printf(w, "          … and %d more: see --json\n", n) }) {
+		Println(w, text)
+	}
 }
 
 // Folder prints what a source block takes.

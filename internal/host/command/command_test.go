@@ -89,7 +89,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			r := shell(t, c.script, &out)
-			r.ExitCodes = c.codes
+			r.ExitCodes, r.Kills = c.codes, nobodyCounts
 			err := r.Do(context.Background())
 			switch {
 			case c.want == "" && err != nil:
@@ -98,6 +98,40 @@ func TestEnds(t *testing.T) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// nobodyCounts is a system that does not count what it ends for want of memory.
+func nobodyCounts() (int64, bool) { return 0, false }
+
+// TestOutOfMemory: a program that was killed was so for want of memory if the system ended
+// one meanwhile, or what a shell had started; a kill from outside is none. Each may pass.
+func TestOutOfMemory(t *testing.T) {
+	for _, c := range []struct {
+		script  string
+		kills   int64 // while it runs
+		memory  bool
+		passing bool
+		want    string
+	}{
+		{"kill -9 $$", 1, true, true, `sh was ended by signal "killed" (by the system: no memory was left)`},
+		{"kill -9 $$", 0, false, true, `sh was ended by signal "killed" (from outside: the system has ended nothing for want of memory)`},
+		{"sh -c 'kill -9 $$'; exit $?", 1, true, false, "sh exited with code 137: the system ended a program that it had started, since no memory was left"},
+		{"exit 137", 0, false, false, "sh exited with code 137;"},
+		{"exit 1", 1, false, false, "sh exited with code 1;"},
+		{"kill -SEGV $$", 1, false, false, `sh was ended by signal "segmentation fault" (it crashed)`},
+	} {
+		var out bytes.Buffer
+		r := shell(t, c.script, &out)
+		asked := int64(-1)
+		r.Kills = func() (int64, bool) {
+			asked++
+			return 7 + asked*c.kills, true
+		}
+		var exit *command.ExitError
+		if err := r.Do(context.Background()); !errors.As(err, &exit) || exit.OutOfMemory() != c.memory || exit.Passing() != c.passing || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s, %d kills: %v", c.script, c.kills, err)
+		}
 	}
 }
 
@@ -196,6 +230,7 @@ func TestStarts(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		r := shell(t, script, &out)
+		r.Kills = nobodyCounts
 		var exit *command.ExitError
 		if err := r.Do(context.Background()); !errors.As(err, &exit) || exit.Passing() != want.passing || !strings.Contains(err.Error(), want.text) {
 			t.Errorf("%s: %v", script, err)

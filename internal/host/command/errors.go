@@ -45,12 +45,34 @@ type ExitError struct {
 	Code   int            // -1 if a signal ended it
 	Signal syscall.Signal // 0 if it exited by itself
 	Tail   string         // the end of its standard error
+	Memory Memory         // whether the system ended processes for want of it meanwhile
 }
+
+// Memory says whether there was enough.
+type Memory int
+
+// What is known of it: nothing, that the system ended processes for want of it, or none.
+const (
+	MemoryUnknown Memory = iota
+	MemoryRanOut
+	MemoryEnough
+)
+
+// OutOfMemory reports whether the system ended the program, or what it had started, since
+// there was no memory left for it.
+func (e *ExitError) OutOfMemory() bool {
+	return e.Memory == MemoryRanOut && (e.Signal == syscall.SIGKILL || e.Code == shellKilled)
+}
+
+// shellKilled is the exit code by which a shell says that what it had started was killed.
+const shellKilled = 128 + int(syscall.SIGKILL)
 
 func (e *ExitError) Error() string {
 	msg := fmt.Sprintf("%s exited with code %d", e.Argv[0], e.Code)
 	if e.Signal != 0 {
 		msg = fmt.Sprintf("%s was ended by signal %q (%s)", e.Argv[0], e.Signal, e.cause())
+	} else if e.OutOfMemory() {
+		msg += ": the system ended a program that it had started, since no memory was left"
 	}
 	return msg + tailed(e.Tail)
 }
@@ -66,13 +88,25 @@ func (e *ExitError) cause() string {
 	case syscall.SIGSEGV, syscall.SIGILL, syscall.SIGFPE, syscall.SIGBUS, syscall.SIGABRT, system.SIGSYS, syscall.SIGTRAP:
 		return "it crashed"
 	}
+	switch {
+	case e.OutOfMemory():
+		return "by the system: no memory was left"
+	case e.Memory == MemoryEnough:
+		return "from outside: the system has ended nothing for want of memory"
+	}
 	return outOfMemory
 }
 
 // Passing reports whether the program was ended by what may not be so at another
 // time: memory that was short, a person, a machine that stops. A crash and a limit
 // are the same each time, and so is what the program says by its exit code.
-func (e *ExitError) Passing() bool { return e.Signal != 0 && e.cause() == outOfMemory }
+func (e *ExitError) Passing() bool {
+	if e.Signal == 0 {
+		return false
+	}
+	of := ExitError{Signal: e.Signal}
+	return of.cause() == outOfMemory
+}
 
 // TimeoutError says that a program ran longer than it may.
 type TimeoutError struct {

@@ -2,11 +2,14 @@ package device
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/step"
 )
 
@@ -48,7 +51,11 @@ func (p *Pool) Choose(ctx context.Context, name string, have int, why string) (c
 		return n, 0, give, nil
 	}
 	began := time.Now()
-	card, err = p.take(ctx, n, !named)
+	from := p.cards
+	if named {
+		from = nil
+	}
+	card, err = p.take(ctx, n, from)
 	if err != nil {
 		if ctx.Err() == nil {
 			err = step.Permanent(err)
@@ -56,6 +63,33 @@ func (p *Pool) Choose(ctx context.Context, name string, have int, why string) (c
 		return Processors, 0, give, err
 	}
 	return card, time.Since(began), func() { p.give(card) }, nil
+}
+
+// Visible names cards as CUDA_VISIBLE_DEVICES does for a program that this process starts,
+// which may have such a variable itself.
+func Visible(cards []int) string {
+	own := strings.Split(os.Getenv(nvidia.VisibleVariable), ",")
+	names := make([]string, len(cards))
+	for i, c := range cards {
+		if names[i] = strconv.Itoa(c); c < len(own) && own[c] != "" {
+			names[i] = strings.TrimSpace(own[c])
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// Count is how many of NVIDIA's cards this process may give to programs. Nothing is loaded
+// to know that.
+func Count() int {
+	found, err := filepath.Glob("/dev/nvidia[0-9]*")
+	if err != nil {
+		panic(err) // of the pattern
+	}
+	if own, set := os.LookupEnv(nvidia.VisibleVariable); set {
+		own, _, _ = strings.Cut(own, "-1") // which ends the list
+		return min(len(found), len(strings.FieldsFunc(own, func(r rune) bool { return r == ',' })))
+	}
+	return len(found)
 }
 
 type givenKey struct{}

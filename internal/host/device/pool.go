@@ -13,6 +13,7 @@ import (
 // what it names, and the first card to those that name none.
 type Pool struct {
 	cards []int // for steps that name none, by the numbers that this process sees
+	whole []int // for programs that are given cards
 	only  bool  // nor does a step get another that it names
 	each  int   // steps at a time on a card
 	alone func(why string)
@@ -25,7 +26,7 @@ type Pool struct {
 
 // waiter is a step that waits for a card.
 type waiter struct {
-	any   bool
+	from  []int // any of these; nil: the one that it names
 	card  int
 	given chan int // takes one without blocking
 }
@@ -33,6 +34,7 @@ type waiter struct {
 // PoolOptions say which cards there are to give.
 type PoolOptions struct {
 	Cards []int            // none: the first
+	All   int              // cards of the machine that programs are given, where Cards has none
 	Only  bool             // no step gets another one, though it names it
 	Each  int              // steps at a time on a card; 0: 1
 	Alone func(why string) // told once, when a step that may have one finds that there is none
@@ -40,10 +42,14 @@ type PoolOptions struct {
 
 // NewPool makes the pool of a worker.
 func NewPool(o PoolOptions) *Pool {
+	whole := slices.Clone(o.Cards)
 	if len(o.Cards) == 0 {
 		o.Cards = []int{0}
+		for card := range o.All {
+			whole = append(whole, card)
+		}
 	}
-	return &Pool{cards: slices.Clone(o.Cards), only: o.Only, each: max(1, o.Each), alone: o.Alone, busy: map[int]int{}}
+	return &Pool{cards: slices.Clone(o.Cards), whole: whole, only: o.Only, each: max(1, o.Each), alone: o.Alone, busy: map[int]int{}}
 }
 
 // tellAlone says, once, that there is no card.
@@ -60,12 +66,43 @@ func (p *Pool) tellAlone(why string) {
 	}
 }
 
-// take waits for a card: one of any, or that of a number. It is to be given back.
-func (p *Pool) take(ctx context.Context, named int, anyOne bool) (card int, err error) {
-	if !anyOne && p.only && !slices.Contains(p.cards, named) {
+// Whole is how many cards there are for programs.
+func (p *Pool) Whole() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.whole)
+}
+
+// Several waits for so many cards for a program, which are to be given back by give, that is
+// never nil. A caller sees to it that no two wait for each other's.
+func (p *Pool) Several(ctx context.Context, n int) (cards []int, give func(), err error) {
+	if p.Whole() < n {
+		return nil, func() {}, fmt.Errorf("this worker has %d cards for programs, not %d", p.Whole(), n)
+	}
+	give = func() {
+		for _, c := range cards {
+			p.give(c)
+		}
+	}
+	for range n {
+		rest := slices.DeleteFunc(slices.Clone(p.whole), func(c int) bool { return slices.Contains(cards, c) })
+		card, err := p.take(ctx, 0, rest)
+		if err != nil {
+			give()
+			return nil, func() {}, err
+		}
+		cards = append(cards, card)
+	}
+	return cards, give, nil
+}
+
+// take waits for a card: one of some, or that of a number. It is to be given back.
+func (p *Pool) take(ctx context.Context, named int, from []int) (card int, err error) {
+	if from == nil && p.only && !slices.Contains(p.cards, named) {
 		return 0, fmt.Errorf("this worker computes on %s alone (--gpus), and the step asks for %s", names(p.cards), cudaName(named))
 	}
-	w := &waiter{any: anyOne, card: named, given: make(chan int, 1)}
+	w := &waiter{from: from, card: named, given: make(chan int, 1)}
 	p.mu.Lock()
 	p.queue = append(p.queue, w)
 	p.serve()
@@ -100,8 +137,8 @@ func (p *Pool) give(card int) {
 func (p *Pool) serve() {
 	p.queue = slices.DeleteFunc(p.queue, func(w *waiter) bool {
 		card, ok := w.card, true
-		if w.any {
-			card = slices.MinFunc(p.cards, func(a, b int) int { return p.busy[a] - p.busy[b] })
+		if w.from != nil {
+			card = slices.MinFunc(w.from, func(a, b int) int { return p.busy[a] - p.busy[b] })
 		}
 		if ok = p.busy[card] < p.each; ok {
 			p.busy[card]++

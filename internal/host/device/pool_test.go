@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,5 +136,53 @@ func TestAlone(t *testing.T) {
 	}
 	if len(told) != 1 || told[0] != "no driver" {
 		t.Error(told)
+	}
+}
+
+// TestSeveral: a program gets as many cards as it asks for, each another one, of those that
+// were named or of the whole machine; it gives all of them back, also when it is cancelled.
+func TestSeveral(t *testing.T) {
+	p := NewPool(PoolOptions{All: 3})
+	one := <-ask(t.Context(), p, "auto", 3) // the first, and no other
+	cards, give, err := p.Several(t.Context(), 2)
+	if err != nil || one.card != 0 || !slices.Equal(cards, []int{1, 2}) {
+		t.Fatal(one, cards, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, _, err := p.Several(ctx, 3)
+		ended <- err
+	}()
+	queued(t, p, 1)
+	one.give()
+	queued(t, p, 1) // it has the first now, and waits for another
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	give()
+	if cards, give, err := p.Several(t.Context(), 3); err != nil || len(cards) != 3 {
+		t.Error(cards, err)
+	} else {
+		give()
+	}
+	if _, _, err := p.Several(t.Context(), 4); err == nil {
+		t.Error("it has four")
+	}
+	if n := NewPool(PoolOptions{Cards: []int{2}, Only: true, All: 3}).Whole(); n != 1 {
+		t.Errorf("%d of one that was named", n)
+	}
+}
+
+// TestVisible: a card has the name that it has for this process, if that sees some only.
+func TestVisible(t *testing.T) {
+	t.Setenv("CUDA_VISIBLE_DEVICES", "")
+	if got := Visible([]int{0, 2}); got != "0,2" || Count() != 0 {
+		t.Error(got, Count())
+	}
+	t.Setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
+	if got := Visible([]int{0, 1}); got != "3,GPU-5" {
+		t.Error(got)
 	}
 }

@@ -52,6 +52,8 @@ type Step struct {
 	Bytes    int64         // of its outputs, the median; -1 if not known
 	Memory   int64         // the 90 % quantile of the most at a time; 0 if not known
 	Resumes  bool          // from a checkpoint
+
+	MemoryBasis Basis // whose results Memory is of
 }
 
 // Estimate is what the steps of a plan that are not hits are expected to cost, those
@@ -210,7 +212,7 @@ func first(own, block, kind *pool) Step {
 			out.Bytes = from.size()
 		}
 		if out.Memory == 0 && len(from.memory) > 0 {
-			out.Memory = from.most()
+			out.Memory, out.MemoryBasis = from.most(), from.basis
 		}
 	}
 	return out

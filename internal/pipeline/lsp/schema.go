@@ -25,12 +25,14 @@ var blockDocs = []struct{ typ, form, help string }{
 	{"checklist", "checklist {\n  $0\n}", "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is not part of any key."},
 	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is not part of any key."},
 	{"publish", `publish "${1:NAME}" {` + "\n  files = $2\n  to    = \"$0\"\n}", "Files of steps that a run writes into a folder beside the pipeline. It is not part of any key."},
+	{"limits", "limits {\n  ${1:downloads} = ${0:2}\n}", "How many steps of a run may have a name of resources { limits = [NAME] } at a time. It is not part of any key."},
 	{"results", "results {\n  from = [\"$1\"]$0\n}", "Where others' results are, and whose are trusted. It is not part of any key."},
 }
 
 // Attributes outside kinds.
 var (
 	text1    = step.Type{Kind: step.String}
+	number1  = step.Type{Kind: step.Float}
 	anything = step.Type{Kind: "any"}
 
 	publishAttrs = []step.Attr{
@@ -106,7 +108,16 @@ var (
 		{Name: "when", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 		{Name: "allow_empty", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
 		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
+			{Name: "cpus", Type: number1, Optional: true, Help: "Processors that it keeps busy; programs are told, by OMP_NUM_THREADS and others. Default: 1"},
+			{Name: "memory", Type: text1, Optional: true, Help: "Memory that it takes, such as \"12GB\": steps run side by side as long as they fit"},
+			{Name: "gpus", Type: number1, Optional: true, Help: "Cards that its program is given, by CUDA_VISIBLE_DEVICES"},
+			{Name: "time", Type: text1, Optional: true, Help: "The longest that it may take, such as \"2h\""},
 			{Name: "queue", Type: text1, Optional: true, Enum: []string{string(step.CPU), string(step.GPU)}, Help: "Which workers run the step"},
+			{Name: "limits", Type: textsType, Optional: true, Help: "Names of the limits block: only so many steps of a run have one at a time"},
+		}}},
+		{Name: "retry", Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
+			{Name: "times", Type: number1, Help: "How often"},
+			{Name: "memory", Type: number1, Optional: true, Help: "By how much resources.memory is multiplied at each further try"},
 		}}},
 	}
 )

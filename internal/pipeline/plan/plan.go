@@ -19,6 +19,9 @@ type Plan struct {
 	Targets  []string `json:"targets,omitempty"`
 	Steps    []Step   `json:"steps"`
 
+	// Limits are how many steps of a run may have a name of their resources at a time.
+	Limits map[string]int `json:"limits,omitempty"`
+
 	// Skipped are the steps whose when is false: they are not among Steps.
 	Skipped []pipeline.Skipped `json:"skipped,omitempty"`
 
@@ -33,13 +36,14 @@ type Plan struct {
 // Step is one step of a plan. Its task's inputs are references to the steps
 // that Deps lists, which all come earlier.
 type Step struct {
-	Address string                  `json:"address"`
-	Task    step.Task               `json:"task"`
-	Deps    []int                   `json:"deps,omitempty"` // indexes into Plan.Steps, ascending
-	Queue   string                  `json:"queue,omitempty"`
-	Inline  bool                    `json:"inline,omitempty"`
-	Pos     pipeline.Pos            `json:"pos"`
-	AttrPos map[string]pipeline.Pos `json:"attr_pos,omitempty"`
+	Address   string                  `json:"address"`
+	Task      step.Task               `json:"task"`
+	Deps      []int                   `json:"deps,omitempty"` // indexes into Plan.Steps, ascending
+	Queue     string                  `json:"queue,omitempty"`
+	Resources *step.Resources         `json:"resources,omitempty"`
+	Inline    bool                    `json:"inline,omitempty"`
+	Pos       pipeline.Pos            `json:"pos"`
+	AttrPos   map[string]pipeline.Pos `json:"attr_pos,omitempty"`
 
 	// Awaits are the outputs that decide what a pending step is; its task has no
 	// configuration. Awaited are the steps that make them, among Deps.
@@ -97,13 +101,16 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	}
 	order := topological(deps, selected)
 	place := make([]int, len(p.Steps))
-	plan := &Plan{Format: Format, Pipeline: name, Targets: targets, Steps: make([]Step, 0, len(order)), Kinds: map[string]int{}}
+	plan := &Plan{Format: Format, Pipeline: name, Targets: targets, Limits: p.Limits, Steps: make([]Step, 0, len(order)), Kinds: map[string]int{}}
 	for n, i := range order {
 		place[i] = n
 		s := p.Steps[i]
-		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
+		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Resources: s.Resources, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
 		if spec := reg.Lookup(s.Kind); spec != nil {
 			out.Inline = spec.Inline
+			if out.Queue == "" && s.Resources != nil && s.Resources.GPUs > 0 {
+				out.Queue = string(step.GPU)
+			}
 			if out.Queue == "" {
 				out.Queue = string(spec.Queue)
 			}
@@ -138,7 +145,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 // Without is the plan without some steps and all that need them. left are those that are
 // left out, in the plan's order.
 func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
-	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin}
+	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin}
 	place := make([]int, len(p.Steps))
 	for i, s := range p.Steps {
 		gone := out(i)

@@ -24,6 +24,7 @@ A pipeline file has blocks of eight types:
 | ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
 | ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [pipelines.md](pipelines.md#modules) |
 | ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` for pipelines that have this one as a module |
+| ` + "`limits {}`" + ` | how many steps of a run may have a name at a time: [pipelines.md](pipelines.md#limits) |
 | ` + "`paper {}`" + ` | what the pipeline rebuilds: ` + "`title`, `authors`, `url`" + `, with which the report begins; for deposits and citations ` + "`abstract`, `license`, `keywords`, `doi`, `version`, and by author `orcid` and `affiliations`" + ` |
 
 A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`, else of `redsi.local.hcl`" + `, else its default.
@@ -35,7 +36,9 @@ Steps, tables and figures take, besides the attributes below:
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
 - ` + "`when`" + `: the step is skipped where this is false.
 
-- ` + "`resources { queue = \"gpu\" }`" + `: which workers run it; never part of a cache key.
+- ` + "`resources { cpus, memory, gpus, time, queue, limits }`" + `: what it needs to run, and which workers run it;
+  ` + "`retry { times, memory }`" + `: how a failed program is tried again. Neither is part of a cache key:
+  [pipelines.md](pipelines.md#resources).
 
 What other steps have made may decide both: ` + "`for_each = files(step.KIND.NAME.OUTPUT, \"PATTERN\")`, `json(…)`" + ` and
 ` + "`allow_empty`" + `: [pipelines.md](pipelines.md#steps-that-are-known-only-at-run-time).

@@ -42,6 +42,8 @@ type Cluster struct {
 	PayloadKey                      string // file of keys
 	Port, UIPort                    int
 	Slots, Threads                  int      // of the worker of this process
+	CPUs                            int      // that its steps may ask for; 0: what there is
+	Memory                          int64    // bytes, likewise
 	Strict                          bool     // the ports were asked for by the person
 	Embedded                        bool     // even if the environment names a cluster
 	Accept                          []string // folders of pipelines that the worker may be told to load
@@ -81,10 +83,10 @@ func Sealed(o client.Options, c payload.Codec) client.Options {
 // checkShare refuses numbers that no worker can have, or that are meant for another worker.
 func (o *Cluster) checkShare() error {
 	switch {
-	case o.Slots < 0 || o.Threads < 0:
-		return fault.Input(errors.New("--slots and --threads cannot be negative"))
-	case o.Given() && (o.Slots > 0 || o.Threads > 0):
-		return fault.Input(errors.New("--slots and --threads configure this command's own worker, but the run uses the cluster's workers: give them to those"))
+	case o.Slots < 0 || o.Threads < 0 || o.CPUs < 0:
+		return fault.Input(errors.New("--slots, --threads and --cpus cannot be negative"))
+	case o.Given() && (o.Slots > 0 || o.Threads > 0 || o.CPUs > 0 || o.Memory > 0):
+		return fault.Input(errors.New("--slots, --threads, --cpus and --memory configure this command's own worker, but the run uses the cluster's workers: give them to those"))
 	}
 	return nil
 }
@@ -223,9 +225,9 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store artifacts.Store) (
 	if err == nil {
 		conn.UI, conn.Host = conn.Server.UI, conn.Server.Address
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
-		acts.Accept, acts.ReadFile = o.Accept, pipeline.ReadFile
+		acts.Accept, acts.ReadFile, acts.Alone = o.Accept, pipeline.ReadFile, true
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
-			w := worker.New(conn.Client, acts, worker.Options{CPU: o.Slots, Threads: o.Threads})
+			w := worker.New(conn.Client, acts, o.own())
 			if err := w.Start(); err != nil {
 				return err
 			}

@@ -170,6 +170,9 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	if err := o.Saved.Refuse(of.Preview); err != nil {
 		return err
 	}
+	if err := dr.refuseUnfit(o.Cluster, of.Preview); err != nil {
+		return err
+	}
 	if _, err := lockfile.Project(dr.LockFile()); err != nil {
 		dr.Log.Warn("this project has no id: figures from earlier runs may belong to another pipeline with this name in the store", "err", err)
 	}

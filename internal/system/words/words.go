@@ -3,7 +3,9 @@
 package words
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -35,6 +37,16 @@ func Counts(list ...Number) (said []string) {
 
 // Size is a number of bytes in decimal units.
 func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// ParseSize reads a number of bytes above 0 with its unit: 12GB and 12 GB are decimal, 12GiB
+// is binary.
+func ParseSize(text string) (int64, error) {
+	n, err := humanize.ParseBytes(text)
+	if unit := strings.TrimLeft(text, "0123456789. "); err == nil && (unit == "" || n == 0 || n > 1<<62 || strings.Contains(text, ",")) {
+		err = errors.New("not a size with its unit, such as 12GB or 12GiB")
+	}
+	return int64(n), err
+}
 
 // Seconds is a duration: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string {

@@ -1,0 +1,223 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// admitted is a step that may run here now.
+type admitted struct {
+	step.Granted
+	asks   step.Resources
+	failed int // tries of this run whose program has failed
+}
+
+// admit waits until what a step asks for fits beside what runs here, which is none of its
+// time; give, which is never nil, is to be called when it has ended. unfit, if it is not
+// "", says why this worker never has so much.
+func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (of admitted, unfit string, give func(), err error) {
+	give = func() {}
+	if of.failed, err = a.failedTries(ctx, req); err != nil {
+		return of, "", give, err
+	}
+	has := a.Room.Has()
+	of.asks = req.Resources.For(of.failed)
+	if of.failed > 0 && req.Resources.Memory <= has.Memory {
+		of.asks.Memory = min(of.asks.Memory, has.Memory) // what has grown beyond all gets all
+	}
+	want := capacity.Amount{CPUs: of.asks.CPUs, Memory: of.asks.Memory, GPUs: of.asks.GPUs}
+	queue := ""
+	if activity.IsActivity(ctx) {
+		queue = activity.GetInfo(ctx).TaskQueue
+	}
+	if want.CPUs == 0 && queue != workflows.GPUTaskQueue {
+		want.CPUs = 1
+	}
+	if want.GPUs > 0 && a.onOneCard(task) {
+		want.GPUs = 0
+	}
+	if has.Memory == 0 { // the system does not say
+		want.Memory = 0
+	}
+	if a.Room != nil {
+		if unfit = has.Lacks(want, "this worker"); unfit != "" {
+			return of, "it asks for " + unfit, give, nil
+		}
+	}
+	over := func() {}
+	leave, err := a.Room.Take(ctx, want, func(what string) {
+		step.Reporter(ctx)(step.Progress{Note: "waiting for " + what})
+		if a.Waits != nil {
+			over = a.Waits(queue)
+		}
+	})
+	over()
+	if err != nil {
+		return of, "", give, err
+	}
+	of.Granted = step.Granted{CPUs: of.asks.CPUs, Memory: of.asks.Memory}
+	if want.GPUs == 0 {
+		return of, "", leave, nil
+	}
+	cards, back, err := a.Cards.Several(ctx, want.GPUs)
+	if err != nil {
+		leave()
+		return of, "", give, err
+	}
+	of.Cards = device.Visible(cards)
+	return of, "", func() { back(); leave() }, nil
+}
+
+// onOneCard reports a step that is computed by the second program, which gets the card that its
+// device says.
+func (a *Activities) onOneCard(task step.Task) bool {
+	spec := a.Registry.Lookup(task.Kind)
+	tree, err := task.Tree()
+	if spec == nil || err != nil {
+		return false // which is said in its place
+	}
+	elsewhere, err := spec.Elsewhere(tree)
+	return err == nil && elsewhere
+}
+
+// notes are what is kept with a result of how it was made.
+func (of admitted) notes(env map[string]string) map[string]string {
+	all := maps.Clone(env)
+	if all == nil {
+		all = map[string]string{}
+	}
+	if of.CPUs > 0 {
+		all[step.NotePrefix+cpusNote] = strconv.Itoa(of.CPUs)
+	}
+	if of.Memory > 0 {
+		all[step.NotePrefix+"memory asked for"] = words.Size(of.Memory)
+	}
+	if of.failed > 0 {
+		all[step.NotePrefix+"tries"] = fmt.Sprintf("%d, of at most %d", of.failed+1, of.asks.Tries+1)
+	}
+	return all
+}
+
+const cpusNote = "cpus"
+
+// cpusOf is what a result's step was given of processors; 0: nothing was said.
+func cpusOf(r artifacts.Result) int {
+	n, err := strconv.Atoi(r.Env[step.NotePrefix+cpusNote])
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// failedTries is how often the program of a step with retry has failed in this run.
+func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteRequest) (int, error) {
+	if req.Resources == nil || req.Resources.Tries == 0 || req.RunID == "" {
+		return 0, nil
+	}
+	b, err := a.Store.Records.Get(ctx, failureName(req.RunID, req.Key))
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var f Failure
+	if json.Unmarshal(b, &f) != nil || f.Format != failureFormat { // damaged: for people only
+		return 0, nil
+	}
+	return f.Tries, nil
+}
+
+// errTime is why a step that takes longer than it may is ended.
+var errTime = errors.New("the step has run longer than it may")
+
+// timed bounds a step's work.
+func (of admitted) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	if of.asks.Time == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, of.asks.Time, errTime)
+}
+
+// failedTry is a failure of a step's program after which it is tried again.
+type failedTry struct {
+	text string
+	n    int // how many have failed
+	most int // tries of all
+}
+
+func (e *failedTry) Error() string { return fmt.Sprintf("try %d of %d: %s", e.n, e.most, e.text) }
+
+// explained says of a step's error what it has to do with what the step asked for, and
+// whether it is tried again for it. timed is the context that the step ran in, within ctx.
+func (of admitted) explained(ctx, timed context.Context, err error, used *artifacts.Used) error {
+	var exit *command.ExitError
+	var late *command.TimeoutError
+	over := timed.Err() != nil && ctx.Err() == nil
+	program := errors.As(err, &exit) || errors.As(err, &late) || over
+	if err == nil || ctx.Err() != nil || !program {
+		return err
+	}
+	if over {
+		err = step.Permanent(fmt.Errorf("it ran longer than its time of %s: raise time in its resources%s", words.Seconds(of.asks.Time), of.where()))
+	}
+	if exit != nil && exit.OutOfMemory() {
+		err = of.outOfMemory(err, used)
+	}
+	if of.asks.Tries == 0 {
+		return err
+	}
+	if of.failed < of.asks.Tries {
+		return &failedTry{err.Error(), of.failed + 1, of.asks.Tries + 1}
+	}
+	return step.Permanent(fmt.Errorf("%w\nthat was try %d of %d: see retry%s", err, of.failed+1, of.asks.Tries+1, of.where()))
+}
+
+// outOfMemory adds to an error what the step took, what it asked for, and where to change that.
+func (of admitted) outOfMemory(err error, used *artifacts.Used) error {
+	peak := "Its peak is not known"
+	if used != nil && used.MemoryOf == artifacts.MemoryOfProgram {
+		peak = fmt.Sprintf("Its largest process had %s", words.Size(used.Memory))
+	}
+	if of.asks.Memory == 0 {
+		return fmt.Errorf("%w\n%s, and it asks for none: with resources { memory = \"…\" } the steps that run beside it leave it so much", err, peak)
+	}
+	return fmt.Errorf("%w\n%s, and it asked for %s: raise memory in its resources%s", err, peak, words.Size(of.asks.Memory), of.where())
+}
+
+// where is the place of what a step asks for.
+func (of admitted) where() string {
+	if of.asks.At == "" {
+		return ""
+	}
+	return " (" + of.asks.At + ")"
+}
+
+// rest waits, in a slot that takes none from work, until a step that fits no worker that it
+// was offered to is offered again.
+func (a *Activities) rest(ctx context.Context, p *pulse, u workflows.Unfit) error {
+	p.report(step.Progress{Note: "waiting for a worker that has enough: " + u.Why})
+	t := time.NewTimer(time.Duration(u.RestS) * time.Second)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

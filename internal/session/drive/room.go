@@ -1,0 +1,66 @@
+package drive
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/worker"
+)
+
+// own are the options of the worker of this process.
+func (o *Cluster) own() worker.Options {
+	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory, AllCards: true}
+}
+
+// Unfit says which steps of a preview that are no hits this machine never has enough for, and
+// why, by their index. Those of a cluster have its workers: nothing is said of them.
+func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
+	if o.Given() {
+		return nil
+	}
+	has, found := o.own().Has(), map[int]string{}
+	for i, s := range v.Plan.Steps {
+		r := s.Resources
+		if r == nil || v.Items[i].Outcome == plan.Hit {
+			continue
+		}
+		want := capacity.Amount{CPUs: r.CPUs, Memory: r.Memory, GPUs: r.GPUs}
+		if has.Memory == 0 { // the system does not say
+			want.Memory = 0
+		}
+		if spec := dr.Registry.Lookup(s.Task.Kind); spec != nil && spec.Needs != "" { // it gets the card that its device says
+			want.GPUs = 0
+		}
+		if lacks := has.Lacks(want, "this machine"); lacks != "" {
+			found[i] = fmt.Sprintf("%s asks for %s (%s)", s.Address, lacks, r.At)
+		}
+	}
+	return found
+}
+
+// unfitTold bounds the steps that an error names.
+const unfitTold = 5
+
+// refuseUnfit refuses a run here whose steps never fit, those that may turn out to be hits
+// among them: that they do not would be known only after hours.
+func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
+	var all []string
+	unfit := dr.Unfit(o, v)
+	for i := range v.Plan.Steps {
+		if why, found := unfit[i]; found {
+			all = append(all, why)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	var told []string
+	for _, why := range words.First(all, unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
+		told = append(told, why)
+	}
+	return fault.Input(fmt.Errorf("%s\nlower what is asked for there, leave such steps to a cluster (--temporal-address) or, if there is more here, say so by --cpus or --memory", strings.Join(told, "\n")))
+}

@@ -1,0 +1,89 @@
+package worker
+
+import (
+	"context"
+	"sync"
+
+	"go.temporal.io/sdk/worker"
+)
+
+// slots lets a worker take as many activities of a queue as it does at a time, and another
+// one for each that waits until it fits beside those that run: one that asks for much keeps
+// no slot from others. So many wait at most; other workers get the rest.
+type slots struct {
+	most int
+
+	mu             sync.Mutex
+	taken, waiting int
+	freed          chan struct{} // closed when one may be taken, perhaps
+}
+
+func newSlots(most int) *slots { return &slots{most: most, freed: make(chan struct{})} }
+
+// waits says that an activity waits, until over is called.
+func (s *slots) waits() (over func()) {
+	s.change(func() { s.waiting++ })
+	return func() { s.change(func() { s.waiting-- }) }
+}
+
+func (s *slots) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+	close(s.freed)
+	s.freed = make(chan struct{})
+}
+
+// ReserveSlot waits until one may be taken.
+func (s *slots) ReserveSlot(ctx context.Context, info worker.SlotReservationInfo) (*worker.SlotPermit, error) {
+	for {
+		s.mu.Lock()
+		freed := s.freed
+		s.mu.Unlock()
+		if p := s.TryReserveSlot(info); p != nil {
+			return p, nil
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// TryReserveSlot takes one, if it may be taken.
+func (s *slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken-min(s.waiting, s.most) >= s.most {
+		return nil
+	}
+	s.taken++
+	return &worker.SlotPermit{}
+}
+
+// MarkSlotUsed has nothing to note.
+func (s *slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
+
+// ReleaseSlot gives one back.
+func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) { s.change(func() { s.taken-- }) }
+
+// MaxSlots is how many work at a time; those that wait are more.
+func (s *slots) MaxSlots() int { return s.most }
+
+// tuner is the SDK's, with other slots for activities.
+type tuner struct {
+	worker.WorkerTuner
+	slots *slots
+}
+
+func newTuner(s *slots) worker.WorkerTuner {
+	fixed, err := worker.NewFixedSizeTuner(worker.FixedSizeTunerOptions{}) // the SDK's defaults
+	if err != nil {
+		panic(err)
+	}
+	return tuner{fixed, s}
+}
+
+// GetActivityTaskSlotSupplier is how the SDK asks for them.
+func (t tuner) GetActivityTaskSlotSupplier() worker.SlotSupplier { return t.slots }

@@ -121,7 +121,7 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 	}
 	r.progress = is
 	r.moves = append(r.moves, move)
-	r.tries, r.mine, r.alone = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move)
+	r.tries, r.mine, r.alone, r.whole = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move), moved(r.whole, move)
 	for _, b := range r.work {
 		if len(b.left) == 0 { // it has ended
 			continue

@@ -53,9 +53,11 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
+	temporary, keepOK := l.temporary(b, inst)
+	queueOK = queueOK && keepOK
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)
-	s.Key, s.Queue = inst.key, queue
+	s.Key, s.Queue, s.Temporary = inst.key, queue, temporary
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err) // but those of what is not known

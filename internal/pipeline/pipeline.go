@@ -32,8 +32,11 @@ type Step struct {
 	Name    string
 	Key     string // the for_each key; "" without for_each
 
-	Task    step.Task      // completed configuration, its inputs being references
-	Queue   string         // from resources; "" leaves it to the kind
+	Task  step.Task // completed configuration, its inputs being references
+	Queue string    // from resources; "" leaves it to the kind
+
+	Temporary bool // its keep is false: its bytes leave the store when all that read them are done
+
 	Pos     Pos            // of the block
 	AttrPos map[string]Pos // of its attributes, by name; shared by the instances of a block
 
@@ -240,6 +243,8 @@ type session struct {
 
 	beside map[string]bool // whether files that programs are given as arguments exist
 
+	dropped map[string]bool // addresses of steps with keep = false
+
 	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
 }
 
@@ -251,7 +256,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
-		beside: map[string]bool{},
+		beside: map[string]bool{}, dropped: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)
 	l.root = l

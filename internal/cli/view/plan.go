@@ -67,6 +67,8 @@ type PlanStep struct {
 	Size      *int64         `json:"expect_bytes,omitempty"`
 	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
 
+	Released bool `json:"released,omitempty"` // of a hit: its bytes have left the store on purpose
+
 	Fails []string `json:"fails,omitempty"` // failed checks of a hit, which stop its readers
 	Warns []string `json:"warns,omitempty"`
 
@@ -173,7 +175,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		}
 		if it.Outcome == plan.Hit {
 			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
-			p.From = it.From
+			p.From, p.Released = it.From, it.Released
 			if size, ok := f.fetch(i); ok {
 				p.Fetch = &size
 			}

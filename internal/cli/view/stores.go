@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/signers"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/workflows"
 )
 
 // lostShown is how many lost results are named.
@@ -34,6 +35,17 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 	}
 	for _, d := range words.First(slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare), lostShown, func(n int) { Printf(w, "and %d more could not be copied; --json lists all\n", n) }) {
 		Printf(w, "%s could not be copied: %s\n", d.Short(), done.Lost[d])
+	}
+}
+
+// Released says of steps with keep = false why their bytes are still there; forget is the
+// command that forgets a run that was killed.
+func Released(w io.Writer, r workflows.Released, forget string) {
+	if r.Held > 0 {
+		Printf(w, "the bytes of %s stay: run %s, which is in progress or was killed, reads them; if it was killed, `%s` forgets it\n", Count(r.Held, "step"), r.For, forget)
+	}
+	if r.Problem != "" {
+		Printf(w, "what steps have read could not be let go: %s\n", r.Problem)
 	}
 }
 

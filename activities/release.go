@@ -49,13 +49,15 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	}
 	for key := range whole {
 		out.Held++
-		out.For = max(out.For, wanted[key])
+		out.For = "run " + wanted[key] + ", which is in progress or was killed, wants them; if it was killed, gc --forget-run forgets it"
 	}
 	freed, err := artifacts.Release(ctx, a.Store, free, func(name string, text []byte) bool {
 		var rec workflows.RunRecord
 		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline)
 	})
-	out.Results, out.Bytes = freed.Results, freed.Bytes
+	if out.Results, out.Bytes = freed.Results, freed.Bytes; freed.Held > 0 {
+		out.Held, out.For = out.Held+freed.Held, freed.By+" names their results"
+	}
 	return out, err
 }
 

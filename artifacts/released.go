@@ -31,8 +31,10 @@ const smallBlob = 4 << 10
 
 // Freed is what Release let go.
 type Freed struct {
-	Results int   `json:"results"`
-	Bytes   int64 `json:"bytes"`
+	Results int
+	Bytes   int64
+	Held    int    // results that stay whole because a root names them
+	By      string // the last of those roots
 }
 
 // markReleased marks those of entries that lack blobs because their result was released.
@@ -76,7 +78,7 @@ func release(ctx context.Context, s Store, keys []Digest, own func(name string, 
 	if err := c.read(ctx, s, own); err != nil {
 		return freed, err
 	}
-	c.settle(going)
+	c.settle(going, &freed)
 	needed := c.neededBeside(going)
 	order := slices.SortedFunc(maps.Keys(going), Digest.Compare)
 	type share struct {
@@ -152,24 +154,27 @@ func releasable(ctx context.Context, s Store, keys []Digest) (going map[Digest]*
 
 // settle removes from going what stays for its key's sake, and adds the same work where it is
 // filed under another key, too, as that of a source before it was pinned.
-func (c *contents) settle(going map[Digest]*leaving) {
-	roots := map[Digest]bool{}
-	for name, digests := range c.names {
+func (c *contents) settle(going map[Digest]*leaving, freed *Freed) {
+	roots := map[Digest]string{} // to their last names
+	for _, name := range slices.Sorted(maps.Keys(c.names)) {
 		if !roomOf(name).weak {
-			maps.Copy(roots, digests)
+			for d := range c.names[name] {
+				roots[d] = name
+			}
 		}
 	}
 	works := map[string]*leaving{}
 	for key, r := range going {
-		if roots[key] {
+		if by := roots[key]; by != "" {
 			delete(going, key)
+			freed.Held, freed.By = freed.Held+1, max(freed.By, by)
 		} else {
 			works[r.step+r.finished.String()] = r
 		}
 	}
 	for key, h := range c.results {
 		r := works[h.step+h.finished.String()]
-		if r != nil && !roots[key] && slices.Equal(h.blobs, r.blobs) {
+		if r != nil && roots[key] == "" && slices.Equal(h.blobs, r.blobs) {
 			going[key] = r
 		}
 	}

@@ -32,8 +32,8 @@ type ReleaseRequest struct {
 type Released struct {
 	Results int    `json:"results"`
 	Bytes   int64  `json:"bytes"`
-	Held    int    `json:"held,omitempty"`    // results that stay for a run in progress
-	For     string `json:"for,omitempty"`     // that run
+	Held    int    `json:"held,omitempty"`    // results that stay for others
+	For     string `json:"for,omitempty"`     // why one of them does, for people
 	Problem string `json:"problem,omitempty"` // why the last try failed
 }
 

@@ -30,6 +30,9 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 	if done.Elsewhere > 0 {
 		Printf(w, "%s %s elsewhere; the address was copied\n", Count(done.Elsewhere, "blob"), words.Of(done.Elsewhere, "lies", "lie"))
 	}
+	if done.Released > 0 {
+		Printf(w, "the outputs of %s have left the store (keep = false); what makes keys was copied\n", Count(done.Released, "result"))
+	}
 	for _, d := range done.Differs {
 		Printf(w, "%s has different outputs there; those stay\n", d.Short())
 	}
@@ -38,11 +41,10 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 	}
 }
 
-// Released says of steps with keep = false why their bytes are still there; forget is the
-// command that forgets a run that was killed.
-func Released(w io.Writer, r workflows.Released, forget string) {
+// Released says of steps with keep = false why their bytes are still there.
+func Released(w io.Writer, r workflows.Released) {
 	if r.Held > 0 {
-		Printf(w, "the bytes of %s stay: run %s, which is in progress or was killed, reads them; if it was killed, `%s` forgets it\n", Count(r.Held, "step"), r.For, forget)
+		Printf(w, "the bytes of %s with keep = false stay: %s\n", Count(r.Held, "step"), r.For)
 	}
 	if r.Problem != "" {
 		Printf(w, "what steps have read could not be let go: %s\n", r.Problem)

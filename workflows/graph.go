@@ -12,8 +12,7 @@ type progress struct {
 	steps  []StepState
 	users  [][]int // steps that read a step
 	open   []int   // inputs of a step that have no result yet
-	unread []int   // steps that read a step and have no result yet
-	idle   []int   // temporary steps that came to have none, each time
+	read   []int   // temporary steps, each time that one that reads them is done
 	ready  order   // waiting steps whose inputs all have results, and some that were
 	queue  []bool  // in ready, or parked
 	parked []int   // taken from ready, no room for them yet
@@ -27,13 +26,12 @@ type progress struct {
 
 func newProgress(heads []Head) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
-		open: make([]int, len(heads)), unread: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
+		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
 	for i, h := range heads {
 		p.steps[i] = StepState{Index: i, Address: h.Address, Status: Waiting}
 		p.open[i] = len(h.Deps)
 		for _, d := range h.Deps {
 			p.users[d] = append(p.users[d], i)
-			p.unread[d]++
 		}
 		if len(h.Awaits) > 0 {
 			p.pending = append(p.pending, i)
@@ -93,16 +91,13 @@ func (p *progress) set(i int, to Status) {
 			p.offer(u)
 		}
 		for _, d := range p.heads[i].Deps {
-			if p.unread[d]--; p.unread[d] == 0 && p.heads[d].Temporary {
-				p.idle = append(p.idle, d)
+			if p.heads[d].Temporary {
+				p.read = append(p.read, d)
 			}
 		}
 	case done(was) && !done(to):
 		for _, u := range p.users[i] {
 			p.open[u]++
-		}
-		for _, d := range p.heads[i].Deps {
-			p.unread[d]++
 		}
 	}
 	switch to {

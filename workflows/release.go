@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -37,23 +39,22 @@ type Released struct {
 	Problem string `json:"problem,omitempty"` // why the last try failed
 }
 
-// isIdle reports whether nothing of the run will read a step's bytes any more. Which steps read
-// it is not known while some are pending.
+// isIdle reports whether nothing of the run will read a step's bytes any more. Which steps
+// read it is not known while some are pending.
 func (r *run) isIdle(i int) bool {
-	return r.heads[i].Temporary && done(r.steps[i].Status) && r.unread[i] == 0 && len(r.pending) == 0
+	reads := func(u int) bool { return !done(r.steps[u].Status) }
+	return r.heads[i].Temporary && done(r.steps[i].Status) && len(r.pending) == 0 && !slices.ContainsFunc(r.users[i], reads)
 }
 
 // releases lets go while the run goes on.
 func (r *run) releases(ctx workflow.Context) {
 	for {
-		waits := func() bool { return len(r.idle) > 0 && len(r.pending) == 0 && !r.stop }
-		if workflow.Await(ctx, waits) != nil {
+		if workflow.Await(ctx, func() bool { return len(r.read) > 0 && !r.stop }) != nil {
 			return
 		}
-		began := workflow.Now(ctx)
-		idle := r.idle
-		r.idle, r.releasing = nil, true
-		r.letGo(ctx, idle)
+		began, read := workflow.Now(ctx), r.read
+		r.read, r.releasing = nil, true
+		r.letGo(ctx, read)
 		r.releasing = false
 		if workflow.Sleep(ctx, max(releaseRest, releaseShare*workflow.Now(ctx).Sub(began))) != nil {
 			return
@@ -61,29 +62,30 @@ func (r *run) releases(ctx workflow.Context) {
 	}
 }
 
-// releaseAll lets go at the end. What was let go already costs a look.
+// releaseAll lets go at the end: also of what others needed when it was tried before.
 func (r *run) releaseAll(ctx workflow.Context) {
-	if workflow.Await(ctx, func() bool { return !r.releasing }) != nil {
-		return
+	all := make([]int, len(r.heads))
+	for i := range all {
+		all[i] = i
 	}
-	var all []int
-	for i := range r.heads {
-		all = append(all, i)
+	if workflow.Await(ctx, func() bool { return !r.releasing }) == nil {
+		r.read = nil
+		r.letGo(ctx, all)
 	}
-	r.letGo(ctx, all)
 }
 
 // letGo lets go of those of some steps that are idle. That it cannot fails no run.
 func (r *run) letGo(ctx workflow.Context, steps []int) {
-	var keys []artifacts.Digest
+	idle := map[artifacts.Digest]bool{}
 	for _, i := range steps {
 		if r.isIdle(i) {
-			keys = append(keys, r.steps[i].Key)
+			idle[r.steps[i].Key] = true
 		}
 	}
-	if len(keys) == 0 {
+	if len(idle) == 0 {
 		return
 	}
+	keys := slices.SortedFunc(maps.Keys(idle), artifacts.Digest.Compare)
 	req := ReleaseRequest{Plan: r.loaded.Plan, RunID: r.id, Pipeline: r.loaded.Name, Project: r.loaded.Project}
 	var out Released
 	var err error
@@ -92,7 +94,7 @@ func (r *run) letGo(ctx workflow.Context, steps []int) {
 		err = workflow.ExecuteActivity(actx, ReleaseActivity, req).Get(ctx, &out)
 	}
 	if err != nil {
-		out = Released{Problem: reason(err)}
+		out.Problem = reason(err)
 	}
 	out.Results, out.Bytes = out.Results+r.released.Results, out.Bytes+r.released.Bytes
 	r.released = out

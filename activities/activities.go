@@ -95,6 +95,7 @@ func (a *Activities) Named() map[string]any {
 		workflows.JournalActivity:  a.Journal,
 		workflows.StashActivity:    tried(a, a.Stash),
 		workflows.PageActivity:     tried(a, a.Page),
+		workflows.ReleaseActivity:  tried(a, a.Release),
 		workflows.DescribeActivity: a.Describe,
 	}
 }

@@ -107,7 +107,7 @@ func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([
 			return nil, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
 		}
 		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps, Awaits: s.Awaited,
-			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
+			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Temporary: s.Temporary, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
 		if seconds, known := took[s.Address]; known {
 			heads[i].TookS = &seconds
 		}
@@ -171,7 +171,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 	var storeErr error // not the plan's: a retry may fix it
 	v, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
-		found, storeErr = artifacts.LookupMany(ctx, a.Store, keys)
+		found, storeErr = artifacts.LookupKnown(ctx, a.Store, keys)
 		return found, storeErr
 	}, keep, a.Store.Blobs.Open)
 	if err != nil && storeErr == nil {
@@ -250,7 +250,7 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 			out[n].Waits = true
 		case x.result != nil:
 			out[n].Hit, out[n].TookS = true, x.result.Took.Seconds()
-			if out[n].Own = x.of(req.RunID, p); out[n].Own {
+			if out[n].Own = x.of(req.RunID, p) && !x.result.Released; out[n].Own {
 				if out[n].Key, out[n].Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result); err != nil {
 					return nil, err
 				}

@@ -52,7 +52,7 @@ func aboutOf(ctx context.Context, records recordLister, keys []Digest) (map[Dige
 	wanted := setOf(keys)
 	found := map[Digest][]string{}
 	for _, r := range rooms {
-		if !r.about || r.prefix == aboutPrefix {
+		if !r.about || r.prefix == aboutPrefix || r.prefix == ReleasedPrefix {
 			continue
 		}
 		prefix := r.prefix

@@ -29,12 +29,15 @@ func (l *layers) look(ctx context.Context, t *tier, blobs Blobs, keys []Digest) 
 	if err := markLost(ctx, blobs, found); err != nil {
 		return nil, err
 	}
+	if err := t.markReleased(ctx, found); err != nil {
+		return nil, err
+	}
 	for i, e := range found {
 		switch r := e.whole(); {
 		case r == nil:
 		case t.own && e.Result == nil && len(e.Lost) > 0: // nothing to compare with
 			found[i].Foreign, found[i].Lost = nil, nil
-		case t.own:
+		case t.own, e.Result != nil && r.Released:
 		case len(e.Lost) > 0:
 			why := Passed{From: t.name, Reason: Incomplete, Err: errors.New(Entry{Result: r, Lost: e.Lost}.Miss())}
 			if err := t.away("its blobs"); err != nil {
@@ -201,7 +204,7 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 		}
 		var rest []int
 		for n, i := range todo {
-			if theirs[i] = theirs[i].with(found[n]); theirs[i].Result == nil {
+			if theirs[i] = theirs[i].with(found[n]); !theirs[i].Hit() {
 				rest = append(rest, i)
 			}
 		}
@@ -218,8 +221,11 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 
 // with is e, a miss, with what others know of its key.
 func (e Entry) with(theirs Entry) Entry {
-	if theirs.Result != nil {
+	switch {
+	case theirs.Hit():
 		return Entry{Result: theirs.Result}
+	case e.Result == nil && theirs.Result != nil: // it is released
+		e.Result, e.Lost = theirs.Result, theirs.Lost
 	}
 	e.Passed = append(e.Passed[:len(e.Passed):len(e.Passed)], theirs.Passed...)
 	if e.Foreign == nil {

@@ -76,6 +76,8 @@ func (e Entry) Miss() string {
 		why = []string{"the result's record is damaged: " + e.Damage.Error()}
 	case e.Result == nil && len(e.Passed) == 0:
 		why = []string{"no result"}
+	case len(e.Lost) > 0 && e.Result != nil && e.Result.Released:
+		why = []string{"its bytes have left the store: keep = false"}
 	case len(e.Lost) == 1:
 		why = []string{"lost from the store: " + e.Lost[0].String()}
 	case len(e.Lost) > 1:
@@ -172,6 +174,26 @@ func (r *Result) needs() (all []Digest) {
 		all = append(all, b.Digest)
 	}
 	return all
+}
+
+// Known is the result of a hit, or one that was released, which can make keys only; else nil.
+func (e Entry) Known() *Result {
+	if e.Hit() || e.Result != nil && e.Result.Released {
+		return e.Result
+	}
+	return nil
+}
+
+// LookupKnown is LookupMany for those who do not read the outputs of released results.
+func LookupKnown(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
+	entries, err := Inspect(ctx, s, keys)
+	known := make(map[Digest]*Result, len(entries))
+	for key, e := range entries {
+		if r := e.Known(); r != nil {
+			known[key] = r
+		}
+	}
+	return known, err
 }
 
 // Lookup returns the result of key, or nil and no error if there is none that

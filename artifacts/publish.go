@@ -94,7 +94,9 @@ func fileRecord(ctx context.Context, s Store, r Result, b []byte) (won *Result, 
 		if err == nil {
 			won, err = &r, s.signNew(ctx, r.Key, b)
 		} else if errors.Is(err, ErrExist) {
-			won, nondeterministic, err = contend(ctx, s, r, b, &wait)
+			if won, nondeterministic, err = contend(ctx, s, r, b, &wait); err == nil { // its bytes are there
+				err = s.Records.Delete(ctx, ReleasedName(r.Key))
+			}
 		} else {
 			err = fmt.Errorf("publish %s: %w", r.Key, err)
 		}

@@ -33,6 +33,10 @@ type Result struct {
 	From   string `json:"-"`
 	Signer string `json:"-"`
 
+	// Released says that the bytes of the outputs have left the store on purpose. It is not
+	// stored, and false of a hit.
+	Released bool `json:"-"`
+
 	body Digest // the blob of a record that is long
 }
 

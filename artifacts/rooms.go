@@ -9,6 +9,7 @@ const (
 	AttestationsPrefix = "attestations/"   // KEY/ID: that somebody rebuilt it, and what came of that
 	acceptedPrefix     = "accepted/"       // KEY/ID: that a person takes another result for it
 	aboutPrefix        = "about/"          // KEY: a list of the three above
+	ReleasedPrefix     = "released/"       // KEY: that its outputs' bytes may leave the store
 	nondetPrefix       = "nondeterminism/" // KEY/OUTPUTS: a result that differs from the one in use
 	ckptPrefix         = "checkpoints/"    // KEY/N
 	ElsewherePrefix    = "elsewhere/"      // BLOB: the URL of one that is left out
@@ -32,6 +33,7 @@ var rooms = []room{
 	{prefix: SignaturesPrefix, weak: true, about: true, bare: true},
 	{prefix: AttestationsPrefix, weak: true, about: true},
 	{prefix: acceptedPrefix, weak: true, about: true},
+	{prefix: ReleasedPrefix, weak: true, about: true, bare: true},
 	{prefix: aboutPrefix, weak: true, about: true, bare: true},
 	{prefix: nondetPrefix, weak: true},
 	{prefix: ckptPrefix, weak: true},

@@ -32,6 +32,9 @@ type held struct {
 func heldBy(e Entry) held {
 	h := held{hit: e.Hit(), damage: e.Damage}
 	if r := e.Result; r != nil {
+		if r.Released {
+			r = r.withoutOutputs()
+		}
 		h.step, h.took, h.finished = r.Origin.Step, r.Took, r.Finished
 		h.blobs = r.needs()
 		for _, f := range r.aside() {
@@ -53,11 +56,16 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 		}
 		c.blobs[b.Digest] = b
 	}
+	return c, c.read(ctx, s, nil)
+}
+
+// read fills in what records say, but for the texts that skip, which may be nil, asks to skip.
+func (c *contents) read(ctx context.Context, s Store, skip func(name string, text []byte) bool) error {
 	var keys []Digest
 	var others []string
 	for r, err := range s.Records.List(ctx, "") {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.records = append(c.records, r)
 		if hex, ok := strings.CutPrefix(r.Name, ResultsPrefix); ok {
@@ -71,17 +79,8 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 		}
 	}
 	c.results = make(map[Digest]held, len(keys))
-	for some := range slices.Chunk(keys, inspectMost) {
-		entries, err := Inspect(ctx, s.linked(), some)
-		if err != nil {
-			return nil, err
-		}
-		for key, e := range entries {
-			if err := e.unknown(); err != nil {
-				return nil, err
-			}
-			c.results[key] = heldBy(e)
-		}
+	if err := c.add(ctx, s, keys); err != nil {
+		return err
 	}
 	named := make([]map[Digest]bool, len(others))
 	if err := each(ctx, len(others), parallel, func(ctx context.Context, i int) error {
@@ -89,15 +88,43 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 		if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
 			return err
 		}
-		named[i], err = namedBy(ctx, s.Blobs, others[i], b)
+		if skip == nil || !skip(others[i], b) {
+			named[i], err = namedBy(ctx, s.Blobs, others[i], b)
+		}
 		return err
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	for i, name := range others {
 		c.names[name] = named[i]
 	}
-	return c, nil
+	return nil
+}
+
+// readSince adds the results that have been filed since.
+func (c *contents) readSince(ctx context.Context, s Store) error {
+	keys, err := ResultKeys(ctx, s)
+	if err != nil {
+		return err
+	}
+	return c.add(ctx, s, slices.DeleteFunc(keys, func(key Digest) bool { _, known := c.results[key]; return known }))
+}
+
+// add reads results.
+func (c *contents) add(ctx context.Context, s Store, keys []Digest) error {
+	for some := range slices.Chunk(keys, inspectMost) {
+		entries, err := Inspect(ctx, s.linked(), some)
+		if err != nil {
+			return err
+		}
+		for key, e := range entries {
+			if err := e.unknown(); err != nil {
+				return err
+			}
+			c.results[key] = heldBy(e)
+		}
+	}
+	return nil
 }
 
 // digestsIn returns every run of exactly 64 hex digits in text.

@@ -38,6 +38,10 @@ type Transferred struct {
 	// Elsewhere are blobs that stay where they are, of which the other store was told that.
 	Elsewhere int `json:"elsewhere"`
 
+	// Released are results without their outputs, of which the other store was told that:
+	// those that were sent, and those that were there in any form.
+	Released int `json:"released,omitempty"`
+
 	// Differs are keys under which the other store has other outputs. Those stay: the
 	// first writer wins.
 	Differs []Digest `json:"differs"`
@@ -115,6 +119,13 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 				return err
 			}
 			switch {
+			case !mine.Hit() && mine.Known() != nil:
+				if round == 0 {
+					err = t.released(ctx, mine.Result, theirs)
+				}
+				if err != nil {
+					return err
+				}
 			case !mine.Hit():
 				t.note(func(done *Transferred) { done.lose(key, mine.Miss()) })
 			case theirs.unknown() != nil:
@@ -210,12 +221,35 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 	return differs, err
 }
 
+// released sends the record of a released result, and before it that it is one.
+func (t *Transfer) released(ctx context.Context, r *Result, theirs Entry) error {
+	t.note(func(done *Transferred) { done.Released++ })
+	if t.DryRun || theirs.Result != nil || theirs.Damage != nil {
+		return nil
+	}
+	if !r.body.IsZero() {
+		if _, err := t.blob(ctx, r.body); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{ReleasedName(r.Key), ResultName(r.Key)} {
+		text, err := t.from().Records.Get(ctx, name)
+		if err == nil {
+			err = t.to().Records.Create(ctx, name, text)
+		}
+		if err != nil && !errors.Is(err, ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 // about sends what is said about results that are here, once they are there. Signatures go
 // only with the record that was signed.
 func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 	var keys []Digest
 	for key, mine := range here {
-		if mine.Hit() && len(t.said[key]) > 0 {
+		if mine.Known() != nil && len(t.said[key]) > 0 {
 			keys = append(keys, key)
 		}
 	}

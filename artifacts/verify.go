@@ -30,6 +30,8 @@ type Report struct {
 	Bytes    int64
 	Problems []Problem // by name; empty for a sound store
 
+	Released int // results whose outputs have left the store on purpose
+
 	// Elsewhere are blobs that results need and the store lacks, of which records say where
 	// they lie, by digest. Nobody was asked there.
 	Elsewhere []Elsewhere
@@ -232,6 +234,9 @@ func (c *check) resultDamage(ctx context.Context, e Entry) (problem, err error) 
 		return nil, err
 	}
 	switch {
+	case e.Result != nil && e.Result.Released:
+		c.r.Released++
+		return nil, nil
 	case len(e.Lost) > 0:
 		return errors.New(e.Miss()), nil
 	case e.Result == nil:

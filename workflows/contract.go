@@ -49,6 +49,8 @@ const (
 	StashActivity   = "Stash" // a page of a list to its digest
 	PageActivity    = "Page"  // a digest to its page
 
+	ReleaseActivity = "Release"
+
 	DescribeActivity = "Describe" // a local one: what a step's page shows
 )
 
@@ -126,6 +128,8 @@ type Carried struct {
 	Steps Pages[CarriedStep] `json:"steps"` // all but those that wait
 	Pins  Pages[step.Pin]    `json:"pins"`
 	Lock  string             `json:"lock,omitempty"`
+
+	Released Released `json:"released,omitzero"` // so far
 }
 
 // CarriedStep is what has become of a step. One that is Running continues in its Step
@@ -162,6 +166,8 @@ type ReproduceResult struct {
 	// Changed are the failed steps whose sources or programs had other bytes than
 	// the plan says; of very many, the first.
 	Changed []string `json:"changed,omitempty"`
+
+	Released Released `json:"released,omitzero"`
 }
 
 // Status of a step within a run.
@@ -281,6 +287,7 @@ type Head struct {
 	Splits  bool   `json:"splits,omitempty"`
 
 	Resources *step.Resources `json:"resources,omitempty"` // what it asks for; nil: nothing
+	Temporary bool            `json:"temporary,omitempty"` // its bytes go when all that read them are done
 
 	Class string   `json:"class,omitempty"`  // steps of a class take alike, if nothing better is known
 	TookS *float64 `json:"took_s,omitempty"` // the last time that it ran
@@ -306,6 +313,7 @@ type Ready struct {
 	Index int                `json:"i"`
 	Deps  []artifacts.Digest `json:"deps,omitempty"`
 	Short bool               `json:"short,omitempty"` // its bound task need not be stored
+	Whole bool               `json:"whole,omitempty"` // of a temporary step: it must have its bytes
 }
 
 // Prepared is a step's key, its bound task stored by digest, and whether there

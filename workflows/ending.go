@@ -31,7 +31,7 @@ func (r *run) grown(ctx workflow.Context) bool {
 // one knows: failures, what they skip, and pins too.
 func (r *run) continuation(ctx workflow.Context) error {
 	next := r.in
-	next.RunID, next.Project, next.Hits, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock}
+	next.RunID, next.Project, next.Hits, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock, Released: r.released}
 	plan := r.loaded.Plan
 	next.Plan = &plan
 	var steps []CarriedStep
@@ -70,7 +70,7 @@ func (r *run) resume(ctx workflow.Context, p *progress) error {
 		}
 		p.set(s.Index, s.Status)
 	}
-	r.loaded.Lock = c.Lock
+	r.loaded.Lock, r.released = c.Lock, c.Released
 	r.pins, err = unstash(ctx, c.Pins)
 	return err
 }
@@ -80,13 +80,16 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 	dctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	r.conclude(ctx, err)
+	if err == nil {
+		r.releaseAll(ctx)
+	}
 	r.describe(dctx)
 	jerr := r.journal(dctx)
 	if jerr != nil {
 		jerr = fmt.Errorf("the record of run %s could not be written: %s; garbage collection keeps what it did until the next run records it", r.id, reason(jerr))
 	}
 	n := r.counts()
-	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Hit: n[Hit], Ran: n[Ran], Failed: n[Failed], Skipped: n[Skipped], Cancelled: n[Cancelled], NotStarted: n[NotStarted]}
+	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Hit: n[Hit], Ran: n[Ran], Failed: n[Failed], Skipped: n[Skipped], Cancelled: n[Cancelled], NotStarted: n[NotStarted], Released: r.released}
 	for _, x := range r.steps {
 		if x.Status == Failed && x.Changed && len(out.Changed) < changedTold {
 			out.Changed = append(out.Changed, x.Address)

@@ -12,6 +12,7 @@ type progress struct {
 	steps  []StepState
 	users  [][]int // steps that read a step
 	open   []int   // inputs of a step that have no result yet
+	read   []int   // temporary steps, each time that one that reads them is done
 	ready  order   // waiting steps whose inputs all have results, and some that were
 	queue  []bool  // in ready, or parked
 	parked []int   // taken from ready, no room for them yet
@@ -91,6 +92,11 @@ func (p *progress) set(i int, to Status) {
 		for _, u := range p.users[i] {
 			p.open[u]--
 			p.offer(u)
+		}
+		for _, d := range p.heads[i].Deps {
+			if p.heads[d].Temporary {
+				p.read = append(p.read, d)
+			}
 		}
 	case done(was) && !done(to):
 		for _, u := range p.users[i] {

@@ -121,7 +121,7 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 	}
 	r.progress = is
 	r.moves = append(r.moves, move)
-	r.tries, r.mine, r.alone, r.within = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move), moved(r.within, move)
+	r.tries, r.mine, r.alone, r.within, r.whole = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move), moved(r.within, move), moved(r.whole, move)
 	for _, b := range r.work {
 		if len(b.left) == 0 { // it has ended
 			continue

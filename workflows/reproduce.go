@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -51,8 +52,14 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 		return nil, err
 	}
 	workflow.Go(ctx, r.settlements)
+	if slices.ContainsFunc(r.heads, func(h Head) bool { return h.Temporary || len(h.Awaits) > 0 }) {
+		workflow.Go(ctx, r.releases)
+	}
 	err := r.walk(ctx)
 	if r.long && err == nil {
+		if err := workflow.Await(ctx, func() bool { return !r.releasing }); err != nil {
+			return nil, err
+		}
 		return nil, r.continuation(ctx)
 	}
 	return r.finish(ctx, err)
@@ -84,6 +91,10 @@ type run struct {
 
 	moves    [][]int // of steps, each time that the plan has grown: to which place
 	growNext time.Time
+
+	whole     map[int]bool // temporary steps whose bytes a step that must run reads
+	released  Released
+	releasing bool
 
 	from      []HitsFrom
 	described time.Time       // when details were made last
@@ -126,7 +137,7 @@ func (r *run) load(ctx workflow.Context) error {
 	if r.pins, err = unstash(ctx, r.loaded.Pins); err != nil {
 		return err
 	}
-	r.tries, r.mine = map[int]int{}, map[int]bool{}
+	r.tries, r.mine, r.whole = map[int]int{}, map[int]bool{}, map[int]bool{}
 	if err := r.resume(ctx, p); err != nil {
 		return err
 	}
@@ -262,7 +273,7 @@ func (r *run) question(ctx workflow.Context, ready []int) (steps []Ready, pages 
 	var keys []DoneStep
 	named := map[int]bool{}
 	for _, i := range ready {
-		s := Ready{Index: i, Short: r.judge(i) == quick}
+		s := Ready{Index: i, Short: r.judge(i) == quick, Whole: r.whole[i]}
 		for _, d := range r.heads[i].Deps {
 			key := r.steps[d].Key
 			if !done(r.steps[d].Status) {
@@ -390,6 +401,7 @@ func (r *run) runAgain(i int, lost []int) {
 	}
 	for _, d := range lost {
 		if done(r.steps[d].Status) {
+			r.whole[d] = r.heads[d].Temporary
 			r.set(d, Waiting)
 		}
 	}

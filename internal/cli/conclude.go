@@ -98,6 +98,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	}
 	view.Compared(a.Out, out.Compared, a.Others.Opened)
 	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(of.Plan.Steps), "step"), out.Sum(), view.Seconds(time.Since(out.Started)))
+	view.Released(a.Out, out.Released)
 	view.Expectations(a.Out, judged, false)
 	return cmp.Or(unpublished, o.unmet(sum))
 }

@@ -51,7 +51,7 @@ each step, signed if you have a signing key.`,
 			if err != nil {
 				return err
 			}
-			said := map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": texts(r.Problems), "strays": texts(r.Strays), "elsewhere": r.Elsewhere}
+			said := map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": texts(r.Problems), "strays": texts(r.Strays), "elsewhere": r.Elsewhere, "released": r.Released}
 			err = a.print(said, func(w io.Writer) { view.Verified(w, r, repair, a.hint) })
 			left := 0
 			for _, p := range r.Problems {

@@ -55,9 +55,11 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		c.problems(err)
 	}
 	queue, resources, queueOK := l.resources(b, inst)
+	temporary, keepOK := l.temporary(b, inst)
+	queueOK = queueOK && keepOK
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)
-	s.Key, s.Queue, s.Resources = inst.key, queue, resources
+	s.Key, s.Queue, s.Resources, s.Temporary = inst.key, queue, resources, temporary
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err) // but those of what is not known

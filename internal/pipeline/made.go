@@ -209,6 +209,9 @@ func (l *loader) jsonFunction() function.Function {
 			if err != nil || a == nil {
 				return cty.DynamicVal, err
 			}
+			if err := l.readable(a.ref); err != nil {
+				return cty.DynamicVal, err
+			}
 			m, err := l.look(a.ref)
 			if m == nil || err != nil {
 				return cty.DynamicVal, err

@@ -35,6 +35,7 @@ type Step struct {
 	Task      step.Task       // completed configuration, its inputs being references
 	Queue     string          // from resources; "" leaves it to the kind
 	Resources *step.Resources // what else it asks for; nil: nothing
+	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
 	Pos       Pos             // of the block
 	AttrPos   map[string]Pos  // of its attributes, by name; shared by the instances of a block
 
@@ -253,6 +254,8 @@ type session struct {
 	code   map[string]*codeFiles // by folder
 	beside map[string]bool       // whether files that programs are given as arguments exist
 
+	dropped map[string]bool // addresses of steps with keep = false
+
 	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
 }
 
@@ -264,7 +267,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
-		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{},
+		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{}, dropped: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)
 	l.root = l

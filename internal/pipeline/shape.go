@@ -37,6 +37,7 @@ func (l *loader) shape(b *block) {
 		b.forEach = a.Expr
 	}
 	l.shapeWhen(b)
+	l.shapeKeep(b)
 	for _, inner := range b.Body.Blocks {
 		if inner.Type == checkBlock && b.typ != "claim" {
 			l.shapeCheck(b, inner)
@@ -69,7 +70,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		}
 	}
 	if top {
-		names = append(names, forEachAttr, whenAttr, allowEmptyAttr)
+		names = append(names, forEachAttr, whenAttr, allowEmptyAttr, keepAttr)
 		blocks = append(blocks, resourcesBlock, retryBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {

@@ -9,9 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// isFlag reports whether an attribute that blocks may have beside those of their kind says
-// whether there are steps at all.
-func isFlag(name string) bool { return name == whenAttr || name == allowEmptyAttr }
+// isFlag reports whether blocks may have an attribute beside those of their kind.
+func isFlag(name string) bool { return name == whenAttr || name == allowEmptyAttr || name == keepAttr }
 
 // shapeWhen notes when and allow_empty.
 func (l *loader) shapeWhen(b *block) {

@@ -73,6 +73,7 @@ type PlanStep struct {
 	Resources *step.Resources `json:"resources,omitempty"` // what it asks for
 	Unfit     string          `json:"unfit,omitempty"`     // what this machine has too little of
 	FarOff    string          `json:"far_off,omitempty"`   // how its request is from what it took
+	Released  bool            `json:"released,omitempty"`  // of a hit: its bytes have left the store on purpose
 
 	Fails []string `json:"fails,omitempty"` // failed checks of a hit, which stop its readers
 	Warns []string `json:"warns,omitempty"`
@@ -181,7 +182,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		}
 		if it.Outcome == plan.Hit {
 			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
-			p.From = it.From
+			p.From, p.Released = it.From, it.Released
 			if size, ok := f.fetch(i); ok {
 				p.Fetch = &size
 			}

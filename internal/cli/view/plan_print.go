@@ -50,6 +50,9 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if n := accepted(v); n > 0 {
 		Printf(w, "; %d of the hits by acceptance", n)
 	}
+	if n := released(v); n > 0 {
+		Printf(w, "; %d of the hits released", n)
+	}
 	if n := len(f.Failed); n > 0 {
 		Printf(w, "; %d of those to run failed before", n)
 	}
@@ -128,6 +131,15 @@ func accepted(v *plan.Preview) (n int) {
 	return n
 }
 
+func released(v *plan.Preview) (n int) {
+	for _, it := range v.Items {
+		if it.Released && it.Outcome == plan.Hit {
+			n++
+		}
+	}
+	return n
+}
+
 func resumed(e *estimate.Estimate) (n int) {
 	for _, x := range e.Each {
 		if x.Resumes {
@@ -172,6 +184,9 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 			note += "; about " + Seconds(x.P50)
 		}
 		word := strings.ToUpper(string(it.Outcome))
+		if it.Released && it.Outcome == plan.Hit {
+			word = "RELEASED"
+		}
 		if it.From != "" {
 			word += " (from " + it.From + ")"
 		}

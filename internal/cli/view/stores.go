@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/signers"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/workflows"
 )
 
 // lostShown is how many lost results are named.
@@ -29,11 +30,24 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 	if done.Elsewhere > 0 {
 		Printf(w, "%s %s elsewhere; the address was copied\n", Count(done.Elsewhere, "blob"), words.Of(done.Elsewhere, "lies", "lie"))
 	}
+	if done.Released > 0 {
+		Printf(w, "the outputs of %s have left the store (keep = false); what makes keys was copied\n", Count(done.Released, "result"))
+	}
 	for _, d := range done.Differs {
 		Printf(w, "%s has different outputs there; those stay\n", d.Short())
 	}
 	for _, d := range words.First(slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare), lostShown, func(n int) { Printf(w, "and %d more could not be copied; --json lists all\n", n) }) {
 		Printf(w, "%s could not be copied: %s\n", d.Short(), done.Lost[d])
+	}
+}
+
+// Released says of steps with keep = false why their bytes are still there.
+func Released(w io.Writer, r workflows.Released) {
+	if r.Held > 0 {
+		Printf(w, "the bytes of %s with keep = false stay: %s\n", Count(r.Held, "step"), r.For)
+	}
+	if r.Problem != "" {
+		Printf(w, "what steps have read could not be let go: %s\n", r.Problem)
 	}
 }
 

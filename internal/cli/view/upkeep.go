@@ -24,6 +24,9 @@ func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb str
 		Printf(w, "%s in all; --json lists all\n", Count(n, "stray"))
 	}
 	Elsewhere(w, r.Elsewhere)
+	if r.Released > 0 {
+		Printf(w, "the outputs of %s have left the store: keep = false\n", Count(r.Released, "result"))
+	}
 	Printf(w, "%s, %s, %s read; %s\n", Count(r.Results, "result"), Count(r.Blobs, "blob"), Size(r.Bytes), Count(len(r.Problems), "problem"))
 }
 

@@ -45,6 +45,10 @@ type Step struct {
 	Pos       pipeline.Pos            `json:"pos"`
 	AttrPos   map[string]pipeline.Pos `json:"attr_pos,omitempty"`
 
+	// Temporary is a step with keep = false that only other steps of the plan read: its
+	// bytes leave the store when those are done, and a result without them counts.
+	Temporary bool `json:"temporary,omitempty"`
+
 	// Awaits are the outputs that decide what a pending step is; its task has no
 	// configuration. Awaited are the steps that make them, among Deps.
 	Awaits  []step.Ref `json:"awaits,omitempty"`
@@ -134,12 +138,31 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 		out.Awaited = slices.Compact(out.Awaited)
 		plan.Steps = append(plan.Steps, out)
 	}
+	plan.setTemporary(p, order)
 	for _, s := range p.Skipped {
 		if len(targets) == 0 || slices.ContainsFunc(targets, func(t string) bool { return Matches(t, s.Address) }) {
 			plan.Skipped = append(plan.Skipped, s)
 		}
 	}
 	return plan, nil
+}
+
+// setTemporary marks the steps whose bytes need not stay: neither a target nor a publish block
+// asks for them, and something reads them. order are the plan's steps in the pipeline.
+func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
+	kept := map[string]bool{}
+	for _, b := range from.Publish {
+		for _, ref := range b.Files {
+			kept[ref.Step] = true
+		}
+	}
+	for _, reader := range p.Steps {
+		for _, d := range reader.Deps {
+			if s := &p.Steps[d]; from.Steps[order[d]].Temporary && !s.Temporary {
+				s.Temporary = !kept[s.Address] && !slices.ContainsFunc(p.Targets, func(t string) bool { return Matches(t, s.Address) })
+			}
+		}
+	}
 }
 
 // Without is the plan without some steps and all that need them. left are those that are
@@ -155,6 +178,11 @@ func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
 			gone = gone || place[d] < 0
 		}
 		if gone {
+			for _, d := range s.Deps {
+				if place[d] >= 0 { // it has a reader that is not done
+					rest.Steps[place[d]].Temporary = false
+				}
+			}
 			place[i] = -1
 			left = append(left, i)
 			continue

@@ -46,6 +46,11 @@ type Item struct {
 	Run    string // that left it
 	From   string // the other store that has it; "" if the own one does
 
+	// Released says that the bytes of the result have left the store on purpose. A hit
+	// needs none of them; a step to run does because step Reader, which must run, reads them.
+	Released bool
+	Reader   int
+
 	// Accepted is by which a hit stands for its key; nil if it was made under it.
 	Accepted *artifacts.Acceptance
 }
@@ -102,7 +107,27 @@ func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, ke
 			}
 		}
 	}
+	f.makeAgain()
 	return f.Preview, nil
+}
+
+// makeAgain turns hits without their bytes into steps to run, where one that must run reads
+// them. Their keys, and so all others, stay what they are.
+func (f *follower) makeAgain() {
+	for i := len(f.Items) - 1; i >= 0; i-- { // readers come after what they read
+		if f.Items[i].Outcome != Hit {
+			for _, d := range f.Plan.Steps[i].Deps {
+				if it := &f.Items[d]; it.Released && it.Outcome == Hit {
+					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Task: it.Task, Released: true, Reader: i}
+				}
+			}
+		}
+	}
+	for i, it := range f.Items {
+		if it.Released && it.Outcome == Hit && !f.wanted[i] {
+			f.drop(i)
+		}
+	}
 }
 
 // levels parts the steps by how many steps come before them on the longest way.
@@ -189,13 +214,14 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	}
 	for _, i := range ready {
 		it := &f.Items[i]
-		if r := found[it.Key]; r != nil {
+		if r := found[it.Key]; r != nil && (!r.Released || f.Plan.Steps[i].Temporary) {
+			it.Released = r.Released
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID, r.From
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}
 			if f.open != nil && len(it.Task.Checks) > 0 {
-				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open); err != nil {
+				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open); err != nil && !f.unread(i, err) {
 					return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
 				}
 			}
@@ -224,9 +250,20 @@ func (f *follower) missing(i int) (waits []int) {
 
 // release drops what nobody wants of a hit.
 func (f *follower) release(i int) {
-	if it := &f.Items[i]; it.Outcome == Hit && f.readers[i] == 0 && !f.wanted[i] {
-		it.Preimage, it.Task, it.Result = nil, step.Task{}, nil
+	if it := &f.Items[i]; it.Outcome == Hit && f.readers[i] == 0 && !f.wanted[i] && !it.Released {
+		f.drop(i)
 	}
+}
+
+func (f *follower) drop(i int) {
+	it := &f.Items[i]
+	it.Preimage, it.Task, it.Result = nil, step.Task{}, nil
+}
+
+// unread reports whether a check could not be judged because the bytes that it reads were
+// let go: it was when there were some.
+func (f *follower) unread(i int, err error) bool {
+	return errors.Is(err, artifacts.ErrNotExist) && (f.Items[i].Released || slices.ContainsFunc(f.Plan.Steps[i].Deps, func(d int) bool { return f.Items[d].Released }))
 }
 
 // Bind fills in the inputs of step i from the results of its dependencies and

@@ -29,7 +29,7 @@ func New(p artifacts.Policy) *Belief {
 	return &Belief{Passed: map[artifacts.Digest][]artifacts.Passed{}, Unsigned: map[string]int{}, compares: p.Foreign == artifacts.VerifyUntrusted}
 }
 
-// Lookup is artifacts.LookupMany that records what it passes over.
+// Lookup is artifacts.LookupKnown that records what it passes over.
 func (b *Belief) Lookup(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *Belief) Lookup(ctx context.Context, store artifacts.Store, keys []artif
 	hits := make(map[artifacts.Digest]*artifacts.Result, len(entries))
 	for key, e := range entries {
 		switch {
-		case !e.Hit():
+		case e.Known() == nil:
 			if len(e.Passed) > 0 {
 				b.Passed[key] = e.Passed
 			}

@@ -31,6 +31,31 @@ func (dr *Driver) RecordHits(ctx context.Context, store artifacts.Store, pl *pla
 	return activities.RecordHits(ctx, store, pl, rec)
 }
 
+// Release lets go of the bytes of temporary steps that a run finds done: an earlier one was
+// ended before it could, or kept them.
+func (dr *Driver) Release(ctx context.Context, store artifacts.Store, v *plan.Preview) workflows.Released {
+	var keys []artifacts.Digest
+	for i, it := range v.Items {
+		if v.Plan.Steps[i].Temporary && !it.Released {
+			keys = append(keys, it.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return workflows.Released{}
+	}
+	defer dr.Waiting("letting go of what steps have read")()
+	req := workflows.ReleaseRequest{Pipeline: v.Plan.Pipeline, Project: dr.Project()}
+	var out workflows.Released
+	var err error
+	if req.Keys, err = activities.PagesOf(ctx, store.Blobs, keys); err == nil {
+		out, err = dr.Activities(store, nil, workflows.Features{}).Release(ctx, req)
+	}
+	if err != nil {
+		out.Problem = err.Error()
+	}
+	return out
+}
+
 // IsRead reports whether a run reads the result of step i at its end: pins, tables and
 // figures, and what is published.
 func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
@@ -66,7 +91,7 @@ func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *pla
 			left[i] = s.Key
 		}
 	}
-	found, err := artifacts.LookupMany(ctx, store, slices.Collect(maps.Values(left)))
+	found, err := artifacts.LookupKnown(ctx, store, slices.Collect(maps.Values(left)))
 	if err != nil {
 		return err
 	}
@@ -74,7 +99,7 @@ func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *pla
 		if found[key] == nil {
 			return lost("the result of " + v.Plan.Steps[i].Address)
 		}
-		v.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key], From: found[key].From}
+		v.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key], From: found[key].From, Released: found[key].Released}
 	}
 	return nil
 }

@@ -58,6 +58,8 @@ type Summary struct {
 	Cancelled  int `json:"cancelled,omitempty"`
 	NotStarted int `json:"not_started,omitempty"`
 
+	Released workflows.Released `json:"released,omitzero"`
+
 	LeftOut []string `json:"left_out,omitempty"` // by Skip
 
 	Checkpoints []journal.Checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
@@ -99,7 +101,9 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 			}
 		}
 		if out.Hit = of.Preview.Summary().Hit; of.Done() {
-			err = dr.RecordHits(ctx, of.Store, of.Plan, of.Preview)
+			if err = dr.RecordHits(ctx, of.Store, of.Plan, of.Preview); err == nil {
+				out.Released = dr.Release(ctx, of.Store, of.Preview)
+			}
 			break
 		}
 		if o.Cluster.Given() {
@@ -217,7 +221,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 	if failed != nil { // finished results are written anyway
 		r := failed.Result
 		out.Failed, out.Skipped, out.Cancelled, out.NotStarted = r.Failed, r.Skipped, r.Cancelled, r.NotStarted
-		out.RunID, out.Hit, out.Ran = r.RunID, r.Hit, r.Ran
+		out.RunID, out.Hit, out.Ran, out.Released = r.RunID, r.Hit, r.Ran, r.Released
 	}
 	of := &out.Of
 	read := func() error {
@@ -274,6 +278,9 @@ func (s *Summary) Sum() string {
 	}
 	said = append(said, words.Counts(words.Number{N: s.Failed, Of: "failed"}, words.Number{N: s.Skipped, Of: "skipped"},
 		words.Number{N: s.Cancelled, Of: "cancelled"}, words.Number{N: s.NotStarted, Of: "not started"})...)
+	if n := s.Released.Results; n > 0 {
+		said = append(said, fmt.Sprintf("released %s, %s", words.Count(n, "step"), words.Size(s.Released.Bytes)))
+	}
 	for _, h := range s.From {
 		said = append(said, h.String())
 	}

@@ -81,6 +81,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 		return err
 	}
 	out.RunID, out.Hit, out.Ran, out.URL = in.RunID, res.Hit, res.Ran, url
+	out.Released = res.Released
 	return nil
 }
 

@@ -79,6 +79,9 @@ func (j *Journal) Changes(ctx context.Context, store artifacts.Store, v *plan.Pr
 	if resumes, saved := j.Saved[i]; saved && !ok {
 		return nil, resumes.String(), nil
 	}
+	if it := v.Items[i]; it.Released {
+		return nil, fmt.Sprintf("its bytes have left the store (keep = false), and %s reads them", v.Plan.Steps[it.Reader].Address), nil
+	}
 	if !ok {
 		return nil, cmp.Or(j.ended[address], "has never run here"), nil
 	}

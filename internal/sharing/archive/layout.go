@@ -83,7 +83,7 @@ func (l LeftOut) Fetched() string {
 
 // recordPrefixes are the records that an archive may contain: no roots of garbage collection
 // and nothing of runs.
-var recordPrefixes = []string{artifacts.ResultsPrefix, artifacts.SignaturesPrefix, artifacts.AttestationsPrefix, artifacts.ElsewherePrefix}
+var recordPrefixes = []string{artifacts.ResultsPrefix, artifacts.SignaturesPrefix, artifacts.AttestationsPrefix, artifacts.ElsewherePrefix, artifacts.ReleasedPrefix}
 
 // TakesRecord reports whether archives may contain records of that name.
 func TakesRecord(name string) bool {

@@ -97,7 +97,7 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 	for n, i := range steps {
 		keys[n] = x.keys[i]
 	}
-	found, err := artifacts.LookupMany(ctx, x.of.Store, keys)
+	found, err := artifacts.LookupKnown(ctx, x.of.Store, keys)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Options say what goes into an archive.
@@ -76,6 +77,7 @@ type export struct {
 	keys     []artifacts.Digest // by step; zero: no result
 	blobs    choose.Blobs
 	signed   map[string]bool // hex keys with a signature
+	released int             // steps whose outputs have left the store
 	project  *projectFiles
 	rendered []renderedBlob
 	newest   time.Time
@@ -122,6 +124,9 @@ func authorsOf(p pipeline.Paper) (authors []deposit.Author) {
 func (x *export) note(i int, it *plan.Item) {
 	r, address := it.Result, x.of.Plan.Steps[i].Address
 	x.keys[i] = it.Key
+	if it.Released {
+		x.released++
+	}
 	if r.Finished.After(x.newest) {
 		x.newest = r.Finished
 	}
@@ -163,6 +168,9 @@ func (x *export) choose(ctx context.Context, run string) error {
 	}
 	if len(x.done.Missing) == len(x.of.Plan.Steps) {
 		return fault.Input(fmt.Errorf("no step has a result yet, so there is nothing to archive: %s", run))
+	}
+	if x.released > 0 {
+		x.done.Notes = append(x.done.Notes, fmt.Sprintf("of %s with keep = false, the archive has what the steps that read them need to be hits, not the files", words.Count(x.released, "step")))
 	}
 	urls, err := origins.Addresses(x.of.Plan)
 	if err != nil {

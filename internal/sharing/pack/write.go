@@ -126,6 +126,9 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 			return archive.RecordsDigest{}, err
 		}
 	}
+	if err := add(artifacts.ReleasedPrefix); err != nil {
+		return archive.RecordsDigest{}, err
+	}
 	for _, key := range keys {
 		b, err := x.of.Store.Records.Get(ctx, artifacts.ResultName(key))
 		if err == nil {

@@ -1,0 +1,92 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Release lets go of the bytes of temporary steps whose readers in a run are done. What
+// another run in progress may want stays: one of another plan, in which the step is kept, or
+// is read by a step that has no result. So does what a run of another pipeline has recorded.
+func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) (out workflows.Released, err error) {
+	keys, err := rowsOf(ctx, a, req.Keys)
+	if err != nil {
+		return out, err
+	}
+	open, err := openRuns(ctx, a.Store)
+	if err != nil {
+		return out, err
+	}
+	seen := map[artifacts.Digest]bool{req.Plan: true}
+	wanted := map[artifacts.Digest]string{}
+	for _, o := range open {
+		if o.RunID == req.RunID || o.Plan.IsZero() || seen[o.Plan] { // a transfer has no plan
+			continue
+		}
+		seen[o.Plan] = true
+		if err := a.wants(ctx, o, wanted); err != nil {
+			return out, fmt.Errorf("what run %s, which is in progress or was killed, reads: %w", o.RunID, err)
+		}
+	}
+	var free, held []artifacts.Digest
+	for _, key := range keys {
+		if wanted[key] == "" {
+			free = append(free, key)
+		} else {
+			held = append(held, key)
+		}
+	}
+	whole, err := artifacts.LookupMany(ctx, a.Store.Own(), held)
+	if err != nil {
+		return out, err
+	}
+	for key := range whole {
+		out.Held++
+		out.For = "run " + wanted[key] + ", which is in progress or was killed, wants them; if it was killed, gc --forget-run forgets it"
+	}
+	freed, err := artifacts.Release(ctx, a.Store, free, func(name string, text []byte) bool {
+		var rec workflows.RunRecord
+		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline)
+	})
+	if out.Results, out.Bytes = freed.Results, freed.Bytes; freed.Held > 0 {
+		out.Held, out.For = out.Held+freed.Held, freed.By+" names their results"
+	}
+	return out, err
+}
+
+// wants adds the results that a run of a plan keeps, or has yet to read. A plan that is gone
+// stands for a run that cannot go on.
+func (a *Activities) wants(ctx context.Context, o openRun, wanted map[artifacts.Digest]string) error {
+	p, err := ReadPlan(ctx, a.Store.Blobs, o.Plan)
+	if err == nil {
+		err = step.Permanent(p.CheckKinds(a.Registry))
+	}
+	if artifacts.IsLost(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v, err := a.follow(ctx, p, func(int, *plan.Item) bool { return false })
+	if err != nil {
+		return err
+	}
+	for i, it := range v.Items {
+		if !p.Steps[i].Temporary {
+			wanted[it.Key] = o.RunID
+		}
+		if it.Outcome != plan.Hit {
+			for _, d := range p.Steps[i].Deps {
+				wanted[v.Items[d].Key] = o.RunID
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Released is the record "released/<hex key>" of a result whose outputs' bytes may leave the
+// store on purpose. Without them the result is no hit, but it is not lost either: what it says
+// of its outputs still makes the keys of the steps that read them, and running its step again
+// brings the bytes back, and removes the record.
+type Released struct {
+	Format string `json:"format"` // ReleasedFormat
+	Key    Digest `json:"key"`
+	Bytes  int64  `json:"bytes"` // that left with it; 0: others need all of its outputs
+}
+
+// ReleasedFormat is the form of the records of released results.
+const ReleasedFormat = "redsi-released/1"
+
+// ReleasedName is the name of the record that says that the result of key was released.
+func ReleasedName(key Digest) string { return ReleasedPrefix + key.Hex() }
+
+// smallBlob is the size up to which a blob stays: it fills no disk, and such as an empty file
+// or a report of one number is the output of many steps.
+const smallBlob = 4 << 10
+
+// Freed is what Release let go.
+type Freed struct {
+	Results int
+	Bytes   int64
+	Held    int    // results that stay whole because a root names them
+	By      string // the last of those roots
+}
+
+// markReleased marks those of entries that lack blobs because their result was released.
+func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
+	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
+		r := entries[i].Result
+		if r == nil || len(entries[i].Lost) == 0 {
+			return nil
+		}
+		_, err := t.Get(ctx, ReleasedName(r.Key))
+		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// Release lets the outputs of the results of keys go, which no step of a run will read. What
+// anything else names stays: another result that has its bytes, a log, any other record. A
+// result whose key a root names stays whole, unless own says of all such roots that they are
+// no reason. Stores behind s have no part in it.
+//
+// Each result is marked before its first blob goes: a kill in between leaves results that are
+// released or whole, and none that is lost. Results that are published meanwhile are looked
+// at just before blobs go; one that names such a blob an instant later loses it, and is made
+// again where it is needed, as after Collect.
+func Release(ctx context.Context, s Store, keys []Digest, own func(name string, text []byte) bool) (Freed, error) {
+	freed, err := release(ctx, s.bare(), keys, own)
+	if err != nil {
+		err = fmt.Errorf("let go of what steps have read: %w", err)
+	}
+	return freed, err
+}
+
+func release(ctx context.Context, s Store, keys []Digest, own func(name string, text []byte) bool) (freed Freed, err error) {
+	going, err := releasable(ctx, s, keys)
+	if err != nil || len(going) == 0 {
+		return freed, err
+	}
+	c := &contents{names: map[string]map[Digest]bool{}}
+	if err := c.read(ctx, s, own); err != nil {
+		return freed, err
+	}
+	c.settle(going, &freed)
+	needed := c.neededBeside(going)
+	order := slices.SortedFunc(maps.Keys(going), Digest.Compare)
+	type share struct {
+		key  Digest
+		size int64
+	}
+	gone, bytes := map[Digest]share{}, map[Digest]int64{} // blobs; by key
+	for _, key := range order {
+		for d, size := range going[key].sizes {
+			if _, counted := gone[d]; !counted && !needed[d] && size > smallBlob {
+				gone[d] = share{key, size}
+				bytes[key] += size
+			}
+		}
+	}
+	if err := each(ctx, len(order), parallel, func(ctx context.Context, i int) error {
+		text, err := json.Marshal(Released{ReleasedFormat, order[i], bytes[order[i]]})
+		if err != nil {
+			return err
+		}
+		return s.Records.Put(ctx, ReleasedName(order[i]), text)
+	}); err != nil {
+		return freed, err
+	}
+	if err := c.readSince(ctx, s); err != nil {
+		return freed, err
+	}
+	needed = c.neededBeside(going)
+	var blobs []Digest
+	of := map[Digest]bool{}
+	for d, x := range gone {
+		if !needed[d] {
+			blobs, of[x.key] = append(blobs, d), true
+			freed.Bytes += x.size
+		}
+	}
+	freed.Results = len(of)
+	return freed, each(ctx, len(blobs), parallel, func(ctx context.Context, i int) error { return s.Blobs.Delete(ctx, blobs[i]) })
+}
+
+// leaving is a result whose outputs may go.
+type leaving struct {
+	held
+	sizes  map[Digest]int64 // of its outputs
+	beside []Digest         // that it names, and that stay
+}
+
+// releasable are the results of keys that have their bytes; none if all of these were looked
+// at before, and others need what they have.
+func releasable(ctx context.Context, s Store, keys []Digest) (going map[Digest]*leaving, err error) {
+	going = map[Digest]*leaving{}
+	for some := range slices.Chunk(keys, inspectMost) {
+		whole, err := LookupMany(ctx, s, some)
+		if err != nil {
+			return nil, err
+		}
+		for key, r := range whole {
+			going[key] = &leaving{heldBy(Entry{Result: r}), r.Sizes(), heldBy(Entry{Result: r.withoutOutputs()}).blobs}
+		}
+	}
+	for key := range going {
+		text, err := s.Records.Get(ctx, ReleasedName(key))
+		if err != nil && !errors.Is(err, ErrNotExist) {
+			return nil, err
+		}
+		var m Released
+		if err != nil || json.Unmarshal(text, &m) != nil || m.Format != ReleasedFormat || m.Bytes > 0 {
+			return going, nil
+		}
+	}
+	return nil, nil
+}
+
+// settle removes from going what stays for its key's sake, and adds the same work where it is
+// filed under another key, too, as that of a source before it was pinned.
+func (c *contents) settle(going map[Digest]*leaving, freed *Freed) {
+	roots := map[Digest]string{} // to their last names
+	for _, name := range slices.Sorted(maps.Keys(c.names)) {
+		if !roomOf(name).weak {
+			for d := range c.names[name] {
+				roots[d] = name
+			}
+		}
+	}
+	works := map[string]*leaving{}
+	for key, r := range going {
+		if by := roots[key]; by != "" {
+			delete(going, key)
+			freed.Held, freed.By = freed.Held+1, max(freed.By, by)
+		} else {
+			works[r.step+r.finished.String()] = r
+		}
+	}
+	for key, h := range c.results {
+		r := works[h.step+h.finished.String()]
+		if r != nil && roots[key] == "" && slices.Equal(h.blobs, r.blobs) {
+			going[key] = r
+		}
+	}
+}
+
+// neededBeside are the blobs that anything but the outputs of some results names.
+func (c *contents) neededBeside(going map[Digest]*leaving) map[Digest]bool {
+	needed := map[Digest]bool{}
+	for key, h := range c.results {
+		blobs := h.blobs
+		if r := going[key]; r != nil {
+			blobs = r.beside
+		}
+		for _, d := range blobs {
+			needed[d] = true
+		}
+	}
+	for name, digests := range c.names {
+		if key, ok := isAbout(name); !ok || going[key] == nil {
+			maps.Copy(needed, digests)
+		}
+	}
+	return needed
+}
+
+// withoutOutputs is r with what it names beside its outputs.
+func (r *Result) withoutOutputs() *Result {
+	other := *r
+	other.Outputs = nil
+	return &other
+}

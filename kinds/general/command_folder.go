@@ -62,6 +62,7 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 // stageProgram is the folder and the program for people: without the values of secrets.
 func stageProgram(_ context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
 	p := step.Program{Argv: c.line(), Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
+	tell(p.Env, x.Granted)
 	if c.Isolation != string(isolation.Off) {
 		p.Note = fmt.Sprintf("the step has isolation = %q; here nothing is kept out", c.Isolation)
 	}

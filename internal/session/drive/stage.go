@@ -50,7 +50,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, dir)
+	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, v.Plan.Steps[i].Resources.Granted(), dir)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", err, dr.ToRun(address))
 	}

@@ -70,7 +70,7 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 	if err != nil {
 		return of, "", give, err
 	}
-	of.Granted = step.Granted{CPUs: of.asks.CPUs, Memory: of.asks.Memory}
+	of.Granted = of.asks.Granted()
 	if want.GPUs == 0 {
 		return of, "", leave, nil
 	}

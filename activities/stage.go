@@ -22,7 +22,7 @@ const ConfigFile = step.OwnFolder + "/config.json"
 // Stage fills an empty folder with a task's inputs, verified and read-only, and its
 // configuration. The inputs of a kind that runs a program lie where that would find
 // them; of others, under in/ by the attribute that takes them, and the program is nil.
-func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Digest, task step.Task, dir string) (*step.Program, error) {
+func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Digest, task step.Task, given step.Granted, dir string) (*step.Program, error) {
 	spec, err := a.kindOf(workflows.ExecuteRequest{Address: address}, task)
 	if err != nil {
 		return nil, err
@@ -32,6 +32,7 @@ func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Di
 		return nil, err
 	}
 	x := step.NewIO(ctx, spec, a.newHost(ctx, key), a.Log, nil)
+	x.Granted = given
 	program, err := spec.Stage(ctx, x, tree, dir)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,12 @@ func (r *Resources) For(failed int) Resources {
 	return of
 }
 
+// Granted is what a step that asks for it is given, but for cards.
+func (r *Resources) Granted() Granted {
+	of := r.For(0)
+	return Granted{CPUs: of.CPUs, Memory: of.Memory}
+}
+
 // Granted is what a step was given of the machine that it runs on, for the programs that it
 // starts: nothing is said where it asked for nothing.
 type Granted struct {

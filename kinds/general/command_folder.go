@@ -86,6 +86,7 @@ func (c commandConfig) outAt(name string) string {
 // stageProgram is the folder and the program for people: without the values of secrets.
 func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
 	p := step.Program{Argv: c.line(), Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
+	tell(p.Env, x.Granted)
 	within, err := c.enter(ctx, x) // it stays as long as this process
 	if err != nil {
 		return p, err

@@ -53,10 +53,10 @@ func TestBasis(t *testing.T) {
 	})
 	want := []Step{
 		{},
-		{Itself, 5 * time.Second, 9 * time.Second, 50, 9000, true},
-		{Block, 5 * time.Second, 9 * time.Second, 60, 9000, false},
-		{Kind, 5 * time.Second, 9 * time.Second, 60, 9000, false},
-		{Nothing, 0, 0, 99, 0, false},
+		{Itself, 5 * time.Second, 9 * time.Second, 50, 9000, true, Itself},
+		{Block, 5 * time.Second, 9 * time.Second, 60, 9000, false, Block},
+		{Kind, 5 * time.Second, 9 * time.Second, 60, 9000, false, Kind},
+		{Nothing, 0, 0, 99, 0, false, Nothing},
 	}
 	if d := cmp.Diff(want, e.Each); d != "" {
 		t.Errorf("each (-want +got):\n%s", d)

@@ -53,7 +53,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 	if err = dr.StoreLibraries(ctx, v.Store, v.Plan); err != nil { // of which an environment is made
 		return dir, nil, err
 	}
-	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, dir)
+	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, v.Plan.Steps[i].Resources.Granted(), dir)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", err, dr.ToRun(address))
 	}

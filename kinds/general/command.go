@@ -186,7 +186,10 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		return noRoom(err, noRoomHere)
 	}
 	x.Report(step.Progress{Note: "staging inputs"})
-	in := &inputs{x: x, mount: !c.CopyInputs}
+	in := &inputs{x: x, mount: !c.CopyInputs && !c.readElsewhere()}
+	if os.Geteuid() != 0 && c.Isolation == string(isolation.Off) {
+		in.least = leastOfUser
+	}
 	if err := stageCommand(in, c, dir); err != nil {
 		return noRoom(err, noRoomHere)
 	}

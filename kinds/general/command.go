@@ -193,7 +193,10 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	}
 	x.Report(step.Progress{Note: "staging inputs"})
 	image := c.Environment != nil && c.Environment.Kind == environment.Image // an engine's own process does not see mounts of this one
-	in := &inputs{x: x, mount: !c.CopyInputs && !image}
+	in := &inputs{x: x, mount: !c.CopyInputs && !image && !c.readElsewhere()}
+	if os.Geteuid() != 0 && c.Isolation == string(isolation.Off) {
+		in.least = leastOfUser
+	}
 	if err := stageCommand(in, c, dir); err != nil {
 		return noRoom(err, noRoomHere)
 	}

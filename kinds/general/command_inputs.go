@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
@@ -20,15 +23,28 @@ import (
 // mostMounts bounds the files that are mounted for a step: the largest ones.
 const mostMounts = 1000
 
+// leastOfUser is how many bytes are worth the process that mounts for an account that is not root.
+const leastOfUser = 32 << 20
+
+// elsewhere finds programs that have others, of another mount namespace or account, read what they
+// are given.
+var elsewhere = regexp.MustCompile(`(?i)\b(docker|podman|nerdctl|buildah|sudo|su|doas|ssh|srun|sbatch|qsub|bsub|systemd-run|newuidmap)\b`)
+
+// readElsewhere reports whether a command may have its inputs read elsewhere.
+func (c commandConfig) readElsewhere() bool {
+	return slices.ContainsFunc(slices.Concat(c.Argv, c.Programs, []string{c.Script}, slices.Collect(maps.Values(c.Files))), elsewhere.MatchString)
+}
+
 // inputs brings a step's inputs into its folder. Small files are copies, verified as they are
 // read. Large ones are the store's own files, verified before: mounted read-only if mount is set
 // and that can be, else copied by the system, which shares their blocks where it can.
 type inputs struct {
 	x     *step.IO
 	mount bool
+	least int64 // in bytes: fewer are copied
 
 	files  []largeFile // in the order of their names, later of their sizes
-	mounts int         // the first of files, in the places of which there are empty ones
+	mounts int         // the first of files, the places of which are held
 	why    error       // they could not be mounted
 }
 
@@ -57,9 +73,9 @@ func (in *inputs) file(folder, name string, f artifacts.File) error {
 		return err
 	}
 	l.folder, l.name = folder, name
-	if in.mount && f.Mode != artifacts.Executable { // a mount has the mode of its file
+	if in.mount && f.Mode != artifacts.Executable && local.Hold(folder, name) == nil { // a mount has the mode of its file
 		in.files = append(in.files, l)
-		return local.Place(folder, name, 0o444, strings.NewReader(""))
+		return nil
 	}
 	return in.copy(l)
 }
@@ -88,7 +104,13 @@ func (in *inputs) copy(l largeFile) error {
 // binds are what is to be mounted, once all files have been brought.
 func (in *inputs) binds() (binds []isolation.Bind, err error) {
 	slices.SortStableFunc(in.files, func(a, b largeFile) int { return int(min(max(b.Size-a.Size, -1), 1)) })
-	in.mounts = min(len(in.files), mostMounts)
+	var sum int64
+	for _, l := range in.files {
+		sum += l.Size
+	}
+	if in.mounts = min(len(in.files), mostMounts); sum < in.least {
+		in.mounts = 0
+	}
 	for _, l := range in.files[:in.mounts] {
 		binds = append(binds, isolation.Bind{From: l.path, To: filepath.Join(l.folder, filepath.FromSlash(l.name))})
 	}
@@ -103,7 +125,7 @@ func (in *inputs) unbound(why error) error {
 	return in.copies(all)
 }
 
-// copies puts copies in the places of empty files.
+// copies puts copies in places that are held.
 func (in *inputs) copies(files []largeFile) error {
 	for _, l := range files {
 		root, err := os.OpenRoot(l.folder)
@@ -187,8 +209,13 @@ func (in *inputs) tell() {
 // withReadOnly adds to the failure of a program what it may have tried to do with its inputs.
 func (in *inputs) withReadOnly(err error) error {
 	var exit *command.ExitError
-	if in.mounts > 0 && errors.As(err, &exit) && (strings.Contains(exit.Tail, "Read-only file system") || strings.Contains(exit.Tail, "Device or resource busy")) {
-		return fmt.Errorf("%w\nIts large inputs are mounted read-only: with copy_inputs = true they are copies, which it may move and remove", err)
+	if in.mounts == 0 || !errors.As(err, &exit) {
+		return err
+	}
+	for _, of := range []syscall.Errno{syscall.EROFS, syscall.EBUSY, syscall.ENXIO} {
+		if strings.Contains(strings.ToLower(exit.Tail), of.Error()) {
+			return fmt.Errorf("%w\nIts large inputs are mounted read-only, for it and what it starts: with copy_inputs = true they are copies, which it may move and remove, and which all can read", err)
+		}
 	}
 	return err
 }

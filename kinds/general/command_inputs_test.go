@@ -1,13 +1,17 @@
+//go:build linux
+
 package general
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
@@ -53,6 +57,9 @@ func TestUnbound(t *testing.T) {
 		t.Fatalf("%v, %v: want the largest first", binds, err)
 	}
 	for i := range binds {
+		if b, err := os.ReadFile(binds[i].To); !errors.Is(err, syscall.ENXIO) {
+			t.Errorf("who does not see what is mounted reads %d bytes, %v", len(b), err)
+		}
 		binds[i].From += ".gone"
 	}
 	sh, err := command.Find("sh")
@@ -73,5 +80,17 @@ func TestUnbound(t *testing.T) {
 	}
 	if err := in.unchanged(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadElsewhere: a container sees no mounts of the program that starts it.
+func TestReadElsewhere(t *testing.T) {
+	for text, want := range map[string]bool{"docker run -v $PWD:/w x": true, "/usr/bin/podman": true, "exec sudo -u x wc": true,
+		"wc -l in/x": false, "python fit_docker.py": false, "result = sum(x)": false} {
+		for _, c := range []commandConfig{{Script: text}, {Argv: []string{"sh", "-c", text}}, {Files: map[string]string{"f": text}}} {
+			if got := c.readElsewhere(); got != want {
+				t.Errorf("%q: %v", text, got)
+			}
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (h *helper) run() error {
 	}
 	if h.order.Mode == Off {
 		runtime.LockOSThread()
-		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil { // so that the program gets none
+		if err := h.leaveMounting(); err != nil {
 			return err
 		}
 		h.exec(syscall.Exec(h.order.Program, h.order.Argv, h.order.Env))
@@ -160,8 +160,8 @@ func (h *helper) restrict() (int, error) {
 		if err := dropRights(); err != nil {
 			return 0, fmt.Errorf("drop rights: %w", err)
 		}
-	} else if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil { // what mounting took
-		return 0, err
+	} else if err := h.leaveMounting(); err != nil {
+		return 0, fmt.Errorf("drop rights: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("no_new_privs: %w", err)
@@ -176,6 +176,17 @@ func (h *helper) restrict() (int, error) {
 		return 0, fmt.Errorf("watch what it does (seccomp user notification, Linux 5.6): %w", err)
 	}
 	return listener, nil
+}
+
+// leaveMounting takes from this thread the right to mount that a helper of an account other than
+// root has in its namespace.
+func (h *helper) leaveMounting() error {
+	if len(h.order.Binds) == 0 || os.Getuid() == 0 {
+		return nil
+	}
+	none := [2]unix.CapUserData{}
+	return errors.Join(unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0),
+		unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]))
 }
 
 // dropRights takes all capabilities from this thread, and the ways to get them

@@ -1,6 +1,7 @@
 // Package isolation runs a program so that it meets its own folder, the system's
 // programs and libraries, and nothing else: files outside and the network are
-// watched, or are not there.
+// watched, or are not there. Files outside can be mounted in its folder, isolated
+// or not.
 //
 // It owns what is allowed, how the kernel is asked for it, and what was found. It
 // must not know what a step is, nor what the program is for.

@@ -7,7 +7,7 @@
 //	tmp/                    files being written, never read
 //	aside/                  what lay in the place of a blob or record, or beside them
 //
-// Everything is written to tmp/, synced, and renamed or linked into place, so
+// Everything is written, or moved, to tmp/, synced, and renamed or linked into place, so
 // that a kill or a power cut leaves either the whole file or nothing. What a
 // killed writer left in tmp/ is swept a day later by the next Open.
 package dir

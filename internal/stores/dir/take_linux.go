@@ -19,8 +19,8 @@ import (
 )
 
 // Take renames a file on the store's file system into place, once it is hashed. One that
-// somebody may still write to, by a descriptor, a mapping or another name, is cloned where the
-// file system can, else copied.
+// somebody may still write to, by a descriptor or a mapping, is cloned where the file system
+// can, else copied; one with another name is left to Ingest.
 func (d *driver) Take(ctx context.Context, file string, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
 	tmp, err := d.away(file)
 	if err != nil {
@@ -58,8 +58,12 @@ func (d *driver) away(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !info.Mode().IsRegular() || info.Size() <= smallBlob {
+	if !alone(info) || info.Size() <= smallBlob {
 		return "", errNotOurs
+	}
+	now := time.Now() // with an age that its program has set it would be swept, or collected
+	if err := os.Chtimes(file, now, now); err != nil {
+		return "", err
 	}
 	to, err := os.CreateTemp(filepath.Join(d.root, tmpDir), "take-*")
 	if err != nil {
@@ -71,15 +75,17 @@ func (d *driver) away(file string) (string, error) {
 	return to.Name(), err
 }
 
-// held reports whether a file is this account's, has one name and nobody has it open for writing
-// or mapped so: as long as f is open, nobody can open it so without errTouched.
+// alone reports whether a file is this account's and has one name.
+func alone(info os.FileInfo) bool {
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode().IsRegular() && sys.Nlink == 1 && int(sys.Uid) == os.Geteuid()
+}
+
+// held reports whether nobody has a file open for writing, or mapped so: as long as f is open,
+// nobody can open it so without errTouched.
 func held(f *os.File) bool {
 	info, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	sys, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.Mode().IsRegular() || sys.Nlink != 1 || int(sys.Uid) != os.Geteuid() {
+	if err != nil || !alone(info) {
 		return false
 	}
 	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
@@ -106,8 +112,7 @@ var errTouched = errors.New("it changed while it was read")
 // settle hashes a file of tmp/, on which f has a lease, and gives it its name, as Ingest does with
 // what it has written.
 func (d *driver) settle(ctx context.Context, f *os.File, tmp string, lease int, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
-	now := time.Now() // an age that the program has set would have it collected
-	if err := errors.Join(f.Chmod(0o444), os.Chtimes(tmp, now, now)); err != nil {
+	if f.Chmod(0o444) != nil {
 		return artifacts.Digest{}, 0, errTouched
 	}
 	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // begins what Sync waits for

@@ -141,19 +141,7 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 		if secrets.Redact(name) != name {
 			return step.Permanent(fmt.Errorf("%s left %s: the name of an output has the value of a secret; nothing of it was kept", c.called(), c.outAt(name)))
 		}
-		in, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
-		out, err := x.CreateFile("out", name)
-		if err == nil {
-			out = guardOutput(out, secrets)
-			_, err = io.Copy(out, in)
-		}
-		if err == nil {
-			err = out.Close()
-		}
-		if err = errors.Join(err, in.Close()); err != nil {
+		if err := keepFile(x, "out", folder, name, secrets); err != nil {
 			return fmt.Errorf("%s: %w", c.outAt(name), err)
 		}
 	}
@@ -161,11 +149,33 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 	if c.code != nil {
 		c.left(x, dir, names)
 	}
+	if c.has(driverFile) {
+		if err := collectNotebook(x, dir, secrets); err != nil {
+			return err
+		}
+	}
 	if len(names) == 0 {
 		empty, err := artifacts.Tree("files", nil)
 		return errors.Join(err, x.Link("out", empty))
 	}
 	return nil
+}
+
+// keepFile stores a file of a folder in an output that is a tree.
+func keepFile(x *step.IO, output, folder, name string, secrets secret.Set) error {
+	in, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	out, err := x.CreateFile(output, name)
+	if err == nil {
+		out = guardOutput(out, secrets)
+		_, err = io.Copy(out, in)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	return errors.Join(err, in.Close())
 }
 
 // besides adds to the error of a missing output that the program left it in its folder.

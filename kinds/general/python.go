@@ -34,7 +34,7 @@ so that comments, blank lines and layout do not; beside these what that of a com
 such as the SHA-256 of Python and of what is installed for it. Modules are found by import
 statements, wherever they are, and by import_module with a name that is written there; code
 names what is loaded in other ways. A notebook (.ipynb) is run by nbclient, in its own folder;
-outputs, execution counts and metadata of cells do not count, nor do cells of text. Cost: as a command. docs/commands.md has the rules.`,
+outputs, execution counts and metadata of cells do not count, nor do cells of text. Cost: as a command. docs/code.md has the rules.`,
 	Example: `step "python" "fit" {
   script    = "src/fit.py"
   arguments = ["--k", "8"]

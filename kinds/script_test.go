@@ -152,3 +152,29 @@ step "python" "each" {
 		t.Error(ds.Err())
 	}
 }
+
+// A notebook is run in place of a script, without what earlier runs have left in it; its
+// executed copy is an output.
+func TestNotebookStep(t *testing.T) {
+	standIn(t, "python3", `echo "$@"; cat "$2" nb/helper.py; mkdir -p "$(dirname "$3")"; echo ran > "$3"; echo '<p>ran</p>' > "${3%.ipynb}.html"; echo 1 > nb/o`)
+	file := study(t, map[string]string{
+		"p.hcl":        "step \"python\" \"x\" {\n  script = \"nb/a.ipynb\"\n  outputs = [\"nb/o\"]\n}\nfigure \"x\" { image = step.python.x.notebook }",
+		"nb/a.ipynb":   `{"nbformat": 4, "metadata": {}, "cells": [{"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": [{"a": 1}], "source": "import helper"}]}`,
+		"nb/helper.py": "x = 1\n",
+	})
+	l := newLocal(t)
+	got := l.run(l.plan(file, nil))
+	want := `.step/redsi_notebook.py nb/a.ipynb .step/executed/a.ipynb
+{"cells":[{"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],"source":"import helper"}],"metadata":{},"nbformat":4}x = 1
+`
+	if s := l.text(got[0].Outputs["stdout"].Digest); s != want {
+		t.Errorf("it saw %s", s)
+	}
+	copied, ok := got[0].Outputs["notebook"].File("a.ipynb")
+	if page, has := got[0].Outputs["notebook"].File("a.html"); !ok || !has || l.text(copied.Digest) != "ran\n" || l.text(page.Digest) != "<p>ran</p>\n" {
+		t.Errorf("it left %v", got[0].Outputs["notebook"].Files)
+	}
+	if s := saidOf(t, study(t, map[string]string{"p.hcl": "step \"python\" \"x\" {\n script = \"a.ipynb\"\n arguments = [\"x\"]\n}", "a.ipynb": "{}"})); !strings.Contains(s, "a notebook has no command line") {
+		t.Errorf("got %s", s)
+	}
+}

@@ -43,6 +43,7 @@ var rules = []rule{
 	{"internal/system/words", nil},
 	{"internal/host/heapfloor", nil},
 	{"internal/host/revision", nil},
+	{"internal/host/python", nil},
 	{"internal/host/script", nil},
 	{"internal/host/secret", nil},
 	{"internal/host/payload", nil},

@@ -148,6 +148,12 @@ func (c codeConfig) digested(texts map[string]string) (*gathered, error) {
 
 // counted is what counts of a file: of Python without comments and layout, of others all.
 func (c codeConfig) counted(name, text string) string {
+	if n, err := python.ParseNotebook(text); err == nil && python.IsNotebook(name) {
+		if c.Exact {
+			return n.Exact()
+		}
+		return n.Normal()
+	}
 	if c.Exact || path.Ext(name) != ".py" || python.Coding(text) != "" {
 		return text
 	}
@@ -207,7 +213,8 @@ func checkCode(c commandConfig) error {
 	for at, names := range map[string][]string{"inputs": inputs, "outputs": c.Outputs, "code": code} {
 		for _, name := range names {
 			top, _, _ := strings.Cut(name, "/")
-			inout.Check(&ps, at, top != "tmp", "%q is in the folder tmp, which is the step's own, for temporary files", name)
+			own := top == "tmp" || top == step.OwnFolder && at != "code"
+			inout.Check(&ps, at, !own, "%q is in the folder %s, which is the step's own", name, top)
 		}
 	}
 	for _, name := range inputs {

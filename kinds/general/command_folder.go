@@ -145,19 +145,18 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 		if secrets.Redact(name) != name {
 			return step.Permanent(fmt.Errorf("%s left %s: the name of an output has the value of a secret; nothing of it was kept", c.called(), c.outAt(name)))
 		}
-		path := filepath.Join(folder, filepath.FromSlash(name))
-		if len(secrets) == 0 {
-			err = x.TakeFile("out", name, path)
-		} else {
-			err = copyGuarded(x, name, path, secrets)
-		}
-		if err != nil {
+		if err := keepFile(x, "out", folder, name, secrets); err != nil {
 			return fmt.Errorf("%s: %w", c.outAt(name), err)
 		}
 	}
 	x.Count("files", int64(len(names)))
 	if c.code != nil {
 		c.left(x, dir, names)
+	}
+	if c.has(driverFile) {
+		if err := collectNotebook(x, dir, secrets); err != nil {
+			return err
+		}
 	}
 	if len(names) == 0 {
 		empty, err := artifacts.Tree("files", nil)
@@ -166,13 +165,18 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 	return nil
 }
 
-// copyGuarded copies a file under out/ into the store, unless it has a value of a secret.
-func copyGuarded(x *step.IO, name, path string, secrets secret.Set) error {
+// keepFile stores a file of a folder in an output that is a tree. It moves there, unless it
+// is to be looked through for values of secrets.
+func keepFile(x *step.IO, output, folder, name string, secrets secret.Set) error {
+	path := filepath.Join(folder, filepath.FromSlash(name))
+	if len(secrets) == 0 {
+		return x.TakeFile(output, name, path)
+	}
 	in, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	out, err := x.CreateFile("out", name)
+	out, err := x.CreateFile(output, name)
 	if err == nil {
 		out = guardOutput(out, secrets)
 		_, err = io.Copy(out, in)

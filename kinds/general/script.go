@@ -36,7 +36,7 @@ are collected from their names there, as the tree "out"; what else it leaves the
 What it prints is "stdout". The key has the interpreter, arguments, inputs, the names and texts
 of the files (of Python, what counts: see python), and beside these what that of a command has.
 What the script reads or calls of the files beside it has to be in code: what is not there
-fails it, and is named. Cost: as a command. docs/commands.md has the rules.`,
+fails it, and is named. Cost: as a command. docs/code.md has the rules.`,
 	Example: `step "script" "plot" {
   script      = "R/plot.R"
   interpreter = ["Rscript"]

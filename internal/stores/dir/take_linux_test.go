@@ -146,7 +146,7 @@ func TestTakeNot(t *testing.T) {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s: %v", path, err)
 		}
-		if after, _ := os.Lstat(path); before != nil && (!os.SameFile(before, after) || before.ModTime() != after.ModTime()) {
+		if after, _ := os.Lstat(path); before != nil && (!os.SameFile(before, after) || path == named && before.ModTime() != after.ModTime()) {
 			t.Errorf("%s is another", path)
 		}
 	}

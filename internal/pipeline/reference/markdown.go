@@ -34,6 +34,8 @@ Steps, tables and figures take, besides the attributes below:
   for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
 - ` + "`when`" + `: the step is skipped where this is false.
+- ` + "`keep = false`" + `: the bytes of its outputs leave the store when all that read them are done; never part of a
+  cache key ([pipelines.md](pipelines.md#steps-whose-files-need-not-stay)).
 
 - ` + "`resources { queue = \"gpu\" }`" + `: which workers run it; never part of a cache key.
 

@@ -54,9 +54,9 @@ func (r *run) releases(ctx workflow.Context) {
 		}
 		began, read := workflow.Now(ctx), r.read
 		r.read, r.releasing = nil, true
-		r.letGo(ctx, read)
+		tried := r.letGo(ctx, read)
 		r.releasing = false
-		if workflow.Sleep(ctx, max(releaseRest, releaseShare*workflow.Now(ctx).Sub(began))) != nil {
+		if tried && workflow.Sleep(ctx, max(releaseRest, releaseShare*workflow.Now(ctx).Sub(began))) != nil {
 			return
 		}
 	}
@@ -74,8 +74,9 @@ func (r *run) releaseAll(ctx workflow.Context) {
 	}
 }
 
-// letGo lets go of those of some steps that are idle. That it cannot fails no run.
-func (r *run) letGo(ctx workflow.Context, steps []int) {
+// letGo lets go of those of some steps that are idle, if there are any. That it cannot fails
+// no run.
+func (r *run) letGo(ctx workflow.Context, steps []int) (tried bool) {
 	idle := map[artifacts.Digest]bool{}
 	for _, i := range steps {
 		if r.isIdle(i) {
@@ -83,7 +84,7 @@ func (r *run) letGo(ctx workflow.Context, steps []int) {
 		}
 	}
 	if len(idle) == 0 {
-		return
+		return false
 	}
 	keys := slices.SortedFunc(maps.Keys(idle), artifacts.Digest.Compare)
 	req := ReleaseRequest{Plan: r.loaded.Plan, RunID: r.id, Pipeline: r.loaded.Name, Project: r.loaded.Project}
@@ -98,4 +99,5 @@ func (r *run) letGo(ctx workflow.Context, steps []int) {
 	}
 	out.Results, out.Bytes = out.Results+r.released.Results, out.Bytes+r.released.Bytes
 	r.released = out
+	return true
 }

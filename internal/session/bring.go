@@ -92,7 +92,7 @@ const bringMost = 64
 func (se *Session) Bring(ctx context.Context, store artifacts.Store, v *plan.Preview, wanted func(i int) bool) error {
 	var steps []int
 	for i, it := range v.Items {
-		if it.From != "" && wanted(i) {
+		if it.From != "" && !it.Released && wanted(i) {
 			steps = append(steps, i)
 		}
 	}

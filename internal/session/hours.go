@@ -56,7 +56,7 @@ const mostOfFile = 1 << 20
 
 // fileOf reads a file of a result's output; nil if there is none.
 func fileOf(ctx context.Context, store artifacts.Store, r *artifacts.Result, output, name string) ([]byte, error) {
-	if r == nil {
+	if r == nil || r.Released {
 		return nil, nil
 	}
 	of, ok := r.Outputs[output]

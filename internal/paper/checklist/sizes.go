@@ -57,7 +57,7 @@ func (s *Sizes) Note(i int, r *artifacts.Result) {
 		s.add(block, n)
 	}
 	spec := s.reg.Lookup(s.plan.Steps[i].Task.Kind)
-	if spec == nil || len(s.reports) == mostReports {
+	if spec == nil || r.Released || len(s.reports) == mostReports {
 		return
 	}
 	for _, o := range spec.Outputs {

@@ -56,6 +56,9 @@ const (
 
 // preview fills in the beginnings of small outputs that are text.
 func preview(ctx context.Context, n *Node, read Reader) error {
+	if n.result != nil && n.result.Released {
+		return nil
+	}
 	for k := range n.Outputs {
 		o := &n.Outputs[k]
 		if _, ok := digestOf(n.result, o.Name); !ok || o.Size > previewed || strings.HasPrefix(o.Type, "figure/") || strings.HasPrefix(o.Type, "table/") || o.Type == curveType {

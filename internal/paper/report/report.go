@@ -102,7 +102,7 @@ func (r *Report) load(ctx context.Context, items []int, read Reader) error {
 			g.Go(func() error { return preview(gctx, n, read) })
 		}
 		for name, a := range outputsOf(n.result) {
-			if a.Type == curveType {
+			if a.Type == curveType && !n.result.Released {
 				r.Left.Curves--
 				g.Go(func() (err error) {
 					curves[i], err = loadCurve(gctx, n, name, read)

@@ -358,3 +358,43 @@ func TestWithout(t *testing.T) {
 		t.Errorf("the plan is now %s", got)
 	}
 }
+
+// TestTemporary: a step with keep = false is temporary unless it is a target, published, or
+// read by nothing, or by a step that is left out of the plan.
+func TestTemporary(t *testing.T) {
+	src := strings.NewReplacer(`text = "first"`, "\ntext = \"first\"\nkeep = false\n", `text = "alone"`, "\ntext = \"alone\"\nkeep = false\n",
+		`text  = "left"`, "text = \"left\"\nkeep = false", "text     = each.key", "text = each.key\nkeep = each.key == \"x\"").Replace(diamond)
+	for _, c := range []struct{ more, target, want string }{
+		{"", "", "first left"},
+		{"", "step.text.last", "first left"},
+		{"", "step.text.left", "first"},
+		{"", "step", ""},
+		{"publish \"p\" {\nfiles = step.text.left.out\nto = \"p\"\n}\n", "", "first"},
+	} {
+		var targets []string
+		if c.target != "" {
+			targets = []string{c.target}
+		}
+		pl, err := Build("p.hcl", load(t, src+c.more), registry(1), targets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := temporary(pl); got != c.want {
+			t.Errorf("target %q, %q: %q, want %q", c.target, c.more, got, c.want)
+		}
+	}
+	pl, err := Build("p.hcl", load(t, src), registry(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := pl.Without(func(i int) bool { return pl.Steps[i].Address == "step.text.last" })
+	if got := temporary(rest); got != "first" || temporary(pl) != "first left" {
+		t.Errorf("without last, which reads left: %q", got)
+	}
+}
+
+func temporary(p *Plan) string {
+	p = &Plan{Steps: slices.Clone(p.Steps)}
+	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return !s.Temporary })
+	return addresses(p)
+}

@@ -35,6 +35,8 @@ Steps, tables and figures take, besides the attributes below:
   for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
 - ` + "`when`" + `: the step is skipped where this is false.
+- ` + "`keep = false`" + `: the bytes of its outputs leave the store when all that read them are done; never part of a
+  cache key ([pipelines.md](pipelines.md#steps-whose-files-need-not-stay)).
 
 - ` + "`resources { cpus, memory, gpus, time, queue, limits }`" + `: what it needs to run, and which workers run it;
   ` + "`retry { times, memory }`" + `: how a failed program is tried again. Neither is part of a cache key:

@@ -123,6 +123,9 @@ func authorsOf(p pipeline.Paper) (authors []deposit.Author) {
 // note records a hit, with its result.
 func (x *export) note(i int, it *plan.Item) {
 	r, address := it.Result, x.of.Plan.Steps[i].Address
+	if it.Released && it.From != "" {
+		return
+	}
 	x.keys[i] = it.Key
 	if it.Released {
 		x.released++

@@ -199,7 +199,18 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 			return r.readers(ctx, address, output, kind)
 		}})
 	if err != nil {
+		for _, d := range v.Plan.Steps[i].Deps {
+			if input := v.Plan.Steps[d].Address; v.Items[d].Released && errors.Is(err, artifacts.ErrNotExist) {
+				err = fmt.Errorf("%w; the bytes of %s have left the store (keep = false): %s", err, input, r.Hint("run", "--target", input))
+			}
+		}
 		return done, err
+	}
+	if again.First && it.Released { // its bytes are back, and are not compared but by their digests
+		if done.TookS, done.Verdict = again.Made.Took.Seconds(), alike.Same; again.Made.OutputsDigest() != it.Result.OutputsDigest() {
+			done.Verdict = alike.Differs
+		}
+		return done, nil
 	}
 	if again.First {
 		return done, errors.New("its result, or a blob of it, has gone since it was looked up; the new result takes its place")

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -133,5 +135,54 @@ func publishOverRace(t *testing.T, s artifacts.Store) {
 		if got := listRecords(t, s, "nondeterminism/"+first.Key.Hex()+"/"); len(got) != c.kept {
 			t.Errorf("%s: %d non-determinism records, want %d", name, len(got), c.kept)
 		}
+	}
+}
+
+// release: the bytes of a result that nothing else names go, its record stays, and publishing
+// it again makes it what it was.
+func release(t *testing.T, s artifacts.Store) {
+	ctx := t.Context()
+	big := func(c byte) string { return string(bytes.Repeat([]byte{c}, 5000)) }
+	mine := NewResult(t, s, "mine", map[string]string{"a": big('a'), "b": big('b'), "small": "s"})
+	kept := NewResult(t, s, "kept", map[string]string{"b": big('b')})
+	kept.Origin.Step = "step.kept"
+	for _, r := range []artifacts.Result{mine, kept} {
+		if _, _, err := artifacts.Publish(ctx, s, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := func(key artifacts.Digest) bool {
+		r, err := artifacts.Lookup(ctx, s, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r != nil
+	}
+	let := func() artifacts.Freed {
+		freed, err := artifacts.Release(ctx, s, []artifacts.Digest{mine.Key}, func(string, []byte) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return freed
+	}
+	if freed := let(); freed != (artifacts.Freed{Results: 1, Bytes: 5000}) || whole(mine.Key) || !whole(kept.Key) {
+		t.Fatalf("%+v; kept is whole: %v", freed, whole(kept.Key))
+	}
+	known, err := artifacts.LookupKnown(ctx, s, []artifacts.Digest{mine.Key})
+	if r := known[mine.Key]; err != nil || r == nil || !r.Released || r.OutputsDigest() != mine.OutputsDigest() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if freed := let(); freed != (artifacts.Freed{}) {
+		t.Fatalf("again: %+v", freed)
+	}
+	put(t, s, []byte(big('a')))
+	if _, differs, err := artifacts.Publish(ctx, s, mine); err != nil || differs || !whole(mine.Key) {
+		t.Fatal(differs, err)
+	}
+	if _, err := s.Records.Get(ctx, artifacts.ReleasedName(mine.Key)); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Fatalf("the record that says that it was released: %v", err)
+	}
+	if freed := let(); freed.Bytes != 5000 {
+		t.Fatalf("once more: %+v", freed)
 	}
 }

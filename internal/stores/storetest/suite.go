@@ -43,6 +43,7 @@ var checks = []check{
 	{"cancelled", cancelled},
 	{"publish and look up", publishAndLookup},
 	{"publish race", publishRace},
+	{"release", release},
 	{"publish race over what cannot be used", publishOverRace},
 }
 

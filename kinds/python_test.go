@@ -97,10 +97,12 @@ step "python" "fit" {
 
 func TestPythonKey(t *testing.T) {
 	standIn(t, "python3", "")
-	key := func(name, text string) artifacts.Digest {
+	key := func(edits ...string) artifacts.Digest { // name, text, …
 		files := pythonFiles()
 		files["p.hcl"] = keyedPipeline
-		files[name] = text
+		for i := 0; i < len(edits); i += 2 {
+			files[edits[i]] = edits[i+1]
+		}
 		l := newLocal(t)
 		v, err := l.plan(study(t, files), nil, "step.python.fit").Preview(context.Background(), kinds.Registry(), nothing)
 		if err != nil {
@@ -127,5 +129,9 @@ func TestPythonKey(t *testing.T) {
 		if (key(c.name, c.text) == base) != c.same {
 			t.Errorf("%s of\n%s\nmoves the key: %v", c.name, c.text, c.same)
 		}
+	}
+	exact := pipeline(`sources `, "exact = true\n  sources")
+	if key("p.hcl", exact, "src/helper.py", "x = 1 # one\n") == key("p.hcl", exact) {
+		t.Error("a comment does not move an exact key")
 	}
 }

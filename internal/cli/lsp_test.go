@@ -60,7 +60,7 @@ func TestLanguageServer(t *testing.T) {
 		want       []string // the first ones
 		without    []string
 	}{
-		{"top", "|", []string{"step", "source", "table", "figure", "claim", "locals", "variable", "module", "output", "checklist", "paper", "publish", "results"}, nil},
+		{"top", "|", []string{"step", "source", "environment", "table", "figure", "claim", "locals", "variable", "module", "output", "checklist", "paper", "publish", "limits", "results"}, nil},
 		{"kind", edited + "step \"ext|", []string{"agree", "atomic_ids"}, []string{"render_table"}},
 		{"attributes", edited + "step \"extract\" \"dev\" {\n  |\n}\n", []string{"files", "split"}, nil},
 		{"written ones", strings.Replace(edited, "split = \"train\"", "split = \"train\"\n  |", 1), nil, []string{"files", "split"}},

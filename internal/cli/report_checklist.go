@@ -72,11 +72,15 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 	if err != nil {
 		return nil, err
 	}
+	packages, err := sizes.Packages(ctx, v.Store.Blobs.Open)
+	if err != nil {
+		return nil, err
+	}
 	over := a.waiting("adding up the time and resources of runs")
 	spent, err := activities.SpentBy(ctx, v.Store, a.Project(), v.Plan.Pipeline)
 	over()
 	if err != nil {
 		return nil, err
 	}
-	return checklist.Fill(checklist.Input{List: list, Said: p.Checklist, Vars: p.Vars, Plan: v.Plan, Report: r, Spent: spent, Parameters: models, Command: a.hint}), nil
+	return checklist.Fill(checklist.Input{List: list, Said: p.Checklist, Vars: p.Vars, Plan: v.Plan, Report: r, Spent: spent, Parameters: models, Packages: packages, Command: a.hint}), nil
 }

@@ -76,6 +76,9 @@ func (a *app) trace(ctx context.Context, v session.Seen, name string, step bool)
 	if err != nil {
 		return nil, err
 	}
+	if err := t.ReadPackages(ctx, v.Store.Blobs.Open); err != nil {
+		return nil, err
+	}
 	book, err := a.Book(ctx, v.Store)
 	if err != nil {
 		return nil, err

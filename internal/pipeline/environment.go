@@ -18,7 +18,7 @@ import (
 
 // Environment is an environment block: what programs are run in, as its lock has it.
 type Environment struct {
-	Name     string // environment.py, module.first.environment.py
+	Name     string // environment.NAME, after the address of its module
 	Recipe   environment.Recipe
 	Text     []byte                 // of the recipe
 	Packages *libraries.Environment // what it has, by the digest that is in keys

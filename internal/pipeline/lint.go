@@ -128,7 +128,7 @@ func (w *lintWalk) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		}
 	case *hclsyntax.ForExpr:
 		for _, name := range []string{e.KeyVar, e.ValVar} {
-			if slices.Contains([]string{"var", "local", "step", "module", "each"}, name) {
+			if slices.Contains([]string{"var", "local", "step", "environment", "module", "each"}, name) {
 				w.l.diags.warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
 			}
 		}

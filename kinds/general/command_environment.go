@@ -110,7 +110,7 @@ func keepEnvironment(ctx context.Context, x *step.IO, c programConfig, h *realiz
 	if err != nil {
 		return err
 	}
-	f, err := x.PutFile(ctx, EnvironmentList, bytes.NewReader(text))
+	f, err := x.PutFile(ctx, environment.ListName, bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
@@ -124,9 +124,6 @@ func keepEnvironment(ctx context.Context, x *step.IO, c programConfig, h *realiz
 	}
 	return nil
 }
-
-// EnvironmentList is the name under which a result keeps the packages of its environment.
-const EnvironmentList = "environment"
 
 // programWithin is a program of an environment.
 func programWithin(h *realize.Here, name string) (program, error) {

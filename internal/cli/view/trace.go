@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/report"
@@ -90,6 +91,9 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
 			Printf(w, "  %s: %s\n", name, n.Notes[name])
 		}
+		if len(n.Packages) > 0 {
+			Println(w, "  packages:", environment.Sentence(n.Packages, packagesShown))
+		}
 		if n.Rebuilt != nil {
 			Rebuilt(w, "  ", n.Rebuilt)
 		}
@@ -101,6 +105,9 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		}
 	}
 }
+
+// packagesShown bounds the packages that are printed of one step; --json has more.
+const packagesShown = 50
 
 // rebuiltShown bounds the attestations that are printed of one step; --json has more.
 const rebuiltShown = 5

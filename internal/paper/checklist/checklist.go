@@ -3,6 +3,7 @@ package checklist
 import (
 	"encoding/json"
 
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -21,7 +22,8 @@ type Input struct {
 	Plan       *plan.Plan
 	Report     *report.Report
 	Spent      *usage.Spent
-	Parameters map[string][]int64 // model sizes, by block
+	Parameters map[string][]int64    // model sizes, by block
+	Packages   []environment.Package // of environments
 	Command    func(verb string, args ...string) string
 }
 

@@ -12,12 +12,16 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/system/words"
 )
+
+// mostPackages bounds the packages that an answer lists.
+const mostPackages = 200
 
 // mostShown bounds the items that an answer lists.
 const mostShown = 20
@@ -79,6 +83,13 @@ func (f *facts) code() (out []Answer) {
 		out = append(out, blank("the revision of the code"))
 	} else {
 		out = append(out, Answer{Text: "Revisions of redsi: " + counts(revisions, "step") + ".", From: ofResults})
+	}
+	if n := len(f.Packages); n > 0 {
+		out = append(out, Answer{Text: fmt.Sprintf("%s of environments, with their licences: %s.", counted(n, "package"), environment.Sentence(f.Packages, mostPackages)), From: ofResults})
+		without := slices.DeleteFunc(slices.Clone(f.Packages), func(p environment.Package) bool { return p.Licence != "" })
+		if len(without) > 0 {
+			out = append(out, blank("the licences of packages whose metadata names none: "+environment.Sentence(without, mostShown)))
+		}
 	}
 	kinds := map[string]int{}
 	for _, s := range f.Plan.Steps {

@@ -7,10 +7,12 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
@@ -31,7 +33,8 @@ type Sizes struct {
 	reg     *step.Registry
 	plan    *plan.Plan
 	reports []sized
-	found   map[string]map[int64]bool // by block
+	found   map[string]map[int64]bool           // by block
+	lists   map[artifacts.Digest]artifacts.File // of environments
 }
 
 type sized struct {
@@ -41,11 +44,14 @@ type sized struct {
 
 // NewSizes begins for a plan.
 func NewSizes(reg *step.Registry, p *plan.Plan) *Sizes {
-	return &Sizes{reg: reg, plan: p, found: map[string]map[int64]bool{}}
+	return &Sizes{reg: reg, plan: p, found: map[string]map[int64]bool{}, lists: map[artifacts.Digest]artifacts.File{}}
 }
 
 // Note records the result of step i.
 func (s *Sizes) Note(i int, r *artifacts.Result) {
+	if f, ok := environment.ListOf(r); ok {
+		s.lists[f.Digest] = f
+	}
 	block := pipeline.BlockOf(s.plan.Steps[i].Address)
 	if n := r.Counts[parametersField]; n > 0 {
 		s.add(block, n)
@@ -68,6 +74,21 @@ func (s *Sizes) add(block string, n int64) {
 		s.found[block] = map[int64]bool{}
 	}
 	s.found[block][n] = true
+}
+
+// Packages are those of all environments that steps were run in, by name and version.
+func (s *Sizes) Packages(ctx context.Context, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) ([]environment.Package, error) {
+	all := map[environment.Package]bool{}
+	for _, f := range s.lists {
+		list, err := environment.ReadList(ctx, f, open)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range list {
+			all[p] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(all), func(a, b environment.Package) int { return strings.Compare(a.String(), b.String()) }), nil
 }
 
 // Read returns the sizes of models by block, smallest first.

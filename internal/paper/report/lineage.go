@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -17,25 +18,26 @@ import (
 
 // Node is a step as lineages show it.
 type Node struct {
-	Index    int               `json:"-"` // in the plan
-	Detailed bool              `json:"-"` // else only address, kind, outcome and cost
-	Address  string            `json:"step"`
-	Kind     string            `json:"kind"`
-	Outcome  plan.Outcome      `json:"outcome"`
-	Key      string            `json:"key,omitempty"`
-	Run      string            `json:"run,omitempty"`
-	Workflow string            `json:"workflow,omitempty"`
-	TookS    float64           `json:"took_s"`
-	Bytes    int64             `json:"bytes"`
-	Config   []Leaf            `json:"config,omitempty"` // of the key's preimage, without inputs
-	Inputs   []Edge            `json:"inputs,omitempty"`
-	Outputs  []Output          `json:"outputs,omitempty"`
-	Counts   map[string]int64  `json:"counts,omitempty"`
-	Env      map[string]string `json:"env,omitempty"`   // of the worker
-	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
-	Used     *artifacts.Used   `json:"used,omitempty"`  // on the machine that ran it
-	Place    string            `json:"place"`           // file:line
-	Rebuilt  *attest.Told      `json:"rebuilt,omitempty"`
+	Index    int                   `json:"-"` // in the plan
+	Detailed bool                  `json:"-"` // else only address, kind, outcome and cost
+	Address  string                `json:"step"`
+	Kind     string                `json:"kind"`
+	Outcome  plan.Outcome          `json:"outcome"`
+	Key      string                `json:"key,omitempty"`
+	Run      string                `json:"run,omitempty"`
+	Workflow string                `json:"workflow,omitempty"`
+	TookS    float64               `json:"took_s"`
+	Bytes    int64                 `json:"bytes"`
+	Config   []Leaf                `json:"config,omitempty"` // of the key's preimage, without inputs
+	Inputs   []Edge                `json:"inputs,omitempty"`
+	Outputs  []Output              `json:"outputs,omitempty"`
+	Counts   map[string]int64      `json:"counts,omitempty"`
+	Env      map[string]string     `json:"env,omitempty"`      // of the worker
+	Notes    map[string]string     `json:"notes,omitempty"`    // about this run of the step
+	Used     *artifacts.Used       `json:"used,omitempty"`     // on the machine that ran it
+	Packages []environment.Package `json:"packages,omitempty"` // of its environment, if ReadPackages was asked
+	Place    string                `json:"place"`              // file:line
+	Rebuilt  *attest.Told          `json:"rebuilt,omitempty"`
 
 	// Accepted is why the result is valid for the key; nil if it was made under it.
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`

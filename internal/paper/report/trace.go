@@ -2,9 +2,13 @@ package report
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -96,6 +100,26 @@ func TraceStep(v *plan.Preview, target string) (*Trace, error) {
 		t.Steps = append(t.Steps, nodes[i])
 	}
 	return t, nil
+}
+
+// ReadPackages reads the packages of the environments that the steps were run in.
+func (t *Trace) ReadPackages(ctx context.Context, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (err error) {
+	known := map[artifacts.Digest][]environment.Package{}
+	for i := range t.Steps {
+		f, ok := environment.ListOf(t.Steps[i].result)
+		if !ok {
+			continue
+		}
+		list, read := known[f.Digest]
+		if !read {
+			if list, err = environment.ReadList(ctx, f, open); err != nil {
+				return fmt.Errorf("the packages of %s: %w", t.Steps[i].Address, err)
+			}
+			known[f.Digest] = list
+		}
+		t.Steps[i].Packages = list
+	}
+	return nil
 }
 
 // cell finds a number of a table or figure.

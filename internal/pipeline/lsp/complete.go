@@ -194,7 +194,7 @@ func (c *completions) start(want *step.Attr) {
 			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
 		}
 	}
-	for _, root := range []string{"var", "local", "source", "step", "table", "figure", "module", "each"} {
+	for _, root := range []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"} {
 		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
 	}
 	for _, f := range pipeline.Functions() {
@@ -260,7 +260,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 				c.verbatim(completionItem{Label: rest, Kind: itemVariable, Detail: c.short(x.name)}, rest)
 			}
 		}
-	case root == "step" && len(p.before) <= 2 || (root == "module" || isNamed(root)) && len(p.before) == 1:
+	case root == "step" && len(p.before) <= 2 || (root == "module" || root == "environment" || isNamed(root)) && len(p.before) == 1:
 		var names []string
 		for _, x := range c.decls {
 			rest, ok := strings.CutPrefix(x.name, strings.Join(p.before, ".")+".")

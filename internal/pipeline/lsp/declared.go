@@ -42,6 +42,8 @@ func declarations(file string, src []byte) (list []decl, whole bool) {
 			d.name, d.attr = "output."+b.Labels[0], step.Attr{Name: b.Labels[0], Help: constantText(b.Body, "description")}
 		case b.Type == "step" && len(b.Labels) == 2:
 			d.name, d.kind = "step."+b.Labels[0]+"."+b.Labels[1], b.Labels[0]
+		case b.Type == "environment" && len(b.Labels) == 1:
+			d.name = "environment." + b.Labels[0]
 		case isNamed(b.Type) && len(b.Labels) == 1:
 			d.name, d.kind = b.Type+"."+b.Labels[0], header{typ: b.Type}.kind()
 		default:

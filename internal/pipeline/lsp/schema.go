@@ -14,6 +14,7 @@ import (
 var blockDocs = []struct{ typ, form, help string }{
 	{"step", `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}", "A piece of work: its kind does it, and its key is made from its inputs."},
 	{"source", `source "${1:NAME}" {` + "\n  path = \"$0\"\n}", "Files of this machine as they lie: a folder, a file or a pattern. Steps take them as source.NAME.files."},
+	{"environment", `environment "${1:NAME}" {` + "\n  uv = \"$0\"\n}", "What programs are run in, as a lock file has it. Steps take it as environment.NAME; the key has its packages."},
 	{"table", `table "${1:NAME}" {` + "\n  $0\n}", "A table of numbers that steps left, with the paper's beside them."},
 	{"figure", `figure "${1:NAME}" {` + "\n  $0\n}", "A figure of numbers that steps left."},
 	{"claim", `claim "${1:NAME}" {` + "\n  text = \"$2\"\n  expect {\n    $0\n  }\n}", "A sentence of the paper, and what holds for cells where it is true. It is not part of any key."},
@@ -35,6 +36,17 @@ var (
 	publishAttrs = []step.Attr{
 		{Name: "files", Type: step.Type{Kind: step.InputMany}, Help: "The output of a step, or a list of them."},
 		{Name: "to", Type: text1, Help: "A folder below the pipeline's own, such as \"results/plots\"."},
+	}
+	environmentAttrs = []step.Attr{
+		{Name: "uv", Type: text1, Optional: true, Help: "A uv.lock that stands beside its pyproject.toml."},
+		{Name: "requirements", Type: text1, Optional: true, Help: "A requirements.txt whose packages all have versions and hashes."},
+		{Name: "conda", Type: text1, Optional: true, Help: "A conda-lock.yml, a list of @EXPLICIT or a pixi.lock."},
+		{Name: "image", Type: text1, Optional: true, Help: "An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."},
+		{Name: "nix", Type: text1, Optional: true, Help: "A flake.lock that stands beside its flake.nix."},
+		{Name: "python", Type: text1, Optional: true, Help: "The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."},
+		{Name: "platform", Type: text1, Optional: true, Help: "What the lock is read for, such as \"linux-x86_64\". Default: this machine's."},
+		{Name: "groups", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Groups of a uv.lock beside the project's own dependencies."},
+		{Name: "extras", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Extras of a uv.lock beside the project's own dependencies."},
 	}
 	variableAttrs = []step.Attr{
 		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},
@@ -105,7 +117,7 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		return nil
 	}
 	attrs := map[string][]step.Attr{"variable": variableAttrs, "output": outputAttrs, "paper": paperAttrs, "results": resultsAttrs,
-		"publish": publishAttrs, "checklist": checklistAttrs}[blocks[0].typ]
+		"publish": publishAttrs, "environment": environmentAttrs, "checklist": checklistAttrs}[blocks[0].typ]
 	if blocks[0].typ == "module" {
 		attrs = s.moduleAttrsOf(d, blocks[0])
 	} else if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {

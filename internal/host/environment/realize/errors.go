@@ -23,7 +23,7 @@ func fail(w Wanted, passing bool, format string, args ...any) error {
 
 var (
 	noSpace   = regexp.MustCompile(`(?i)no space left|disk quota exceeded|os error (28|122)\b`)
-	noNetwork = regexp.MustCompile(`(?i)dns error|name resolution|failed to (fetch|download)|could not (connect|resolve)|connection (refused|reset|error)|network is unreachable|error sending request|retries exceeded|NewConnectionError|timed out|CondaHTTPError|unable to download`)
+	noNetwork = regexp.MustCompile(`(?i)dns error|name resolution|failed to (fetch|download)|could not (connect|resolve)|connection (refused|reset|error)|network is unreachable|error sending request|retries exceeded|NewConnectionError|timed out|CondaHTTPError|unable to download|from versions: none`)
 )
 
 // failed says what to do about an error of making an environment.

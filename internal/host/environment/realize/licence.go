@@ -10,11 +10,12 @@ import (
 
 	"deps.dev/util/pypi"
 
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
 )
 
 // licences lists what is installed with the licences that its metadata names.
-func licences(dir string, m libraries.Manifest) ([]Package, error) {
+func licences(dir string, m libraries.Manifest) ([]environment.Package, error) {
 	of := map[string]string{}
 	infos, err := filepath.Glob(filepath.Join(dir, "lib", "python*", "site-packages", "*.dist-info", "METADATA"))
 	if err != nil {
@@ -41,9 +42,9 @@ func licences(dir string, m libraries.Manifest) ([]Package, error) {
 			of[p.Name] = p.License
 		}
 	}
-	list := []Package{}
+	list := []environment.Package{}
 	for _, d := range m.Distributions {
-		list = append(list, Package{d.Name, d.Version, of[d.Name]})
+		list = append(list, environment.Package{Name: d.Name, Version: d.Version, Licence: of[d.Name]})
 	}
 	return list, nil
 }

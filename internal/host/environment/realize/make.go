@@ -67,7 +67,7 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 	}
 	if w.Recipe.Kind == environment.Nix || w.Recipe.Kind == environment.Image {
 		for _, d := range w.Packages.Manifest.Distributions {
-			h.List = append(h.List, Package{Name: d.Name, Version: d.Version})
+			h.List = append(h.List, environment.Package{Name: d.Name, Version: d.Version})
 		}
 	} else {
 		if err := h.check(ctx, w); err != nil {

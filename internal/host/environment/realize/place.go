@@ -45,25 +45,18 @@ const (
 
 // Record is what is known of an environment that is whole.
 type Record struct {
-	Name      string           `json:"name"` // of the block that it was made for
-	Kind      string           `json:"kind"`
-	Lock      string           `json:"lock"`
-	Packages  artifacts.Digest `json:"packages"` // of the manifest of the lock
-	Platform  string           `json:"platform"`
-	Program   string           `json:"program"`            // that made it, with its version
-	Python    string           `json:"python,omitempty"`   // in full
-	Installed artifacts.Digest `json:"installed,omitzero"` // of what was found in it when it was made
-	Nix       string           `json:"nix,omitempty"`      // PATH in an environment of nix
-	Engine    string           `json:"engine,omitempty"`   // that runs an image
-	Bytes     int64            `json:"bytes"`
-	List      []Package        `json:"list"`
-}
-
-// Package is one that is installed, for people.
-type Package struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Licence string `json:"licence,omitempty"`
+	Name      string                `json:"name"` // of the block that it was made for
+	Kind      string                `json:"kind"`
+	Lock      string                `json:"lock"`
+	Packages  artifacts.Digest      `json:"packages"` // of the manifest of the lock
+	Platform  string                `json:"platform"`
+	Program   string                `json:"program"`            // that made it, with its version
+	Python    string                `json:"python,omitempty"`   // in full
+	Installed artifacts.Digest      `json:"installed,omitzero"` // of what was found in it when it was made
+	Nix       string                `json:"nix,omitempty"`      // PATH in an environment of nix
+	Engine    string                `json:"engine,omitempty"`   // that runs an image
+	Bytes     int64                 `json:"bytes"`
+	List      []environment.Package `json:"list"`
 }
 
 // Wanted is an environment that is to be had.

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/system/fault"
+)
+
+func newEnvCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "env",
+		Short: "List, find and remove the environments that were made on this machine",
+		Long: `Environments of environment blocks are made once on each machine, and shared by all
+pipelines of an account: in the folder redsi/environments of the cache folder, or in the
+one that REDSI_ENVIRONMENTS names. One that is removed is made again when a step needs it.`,
+	}
+	cmd.AddCommand(newEnvLsCmd(a), newEnvPathCmd(a), newEnvRmCmd(a))
+	return cmd
+}
+
+func newEnvLsCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "ls",
+		Short:   "List them, those used last first",
+		Example: "  redsi env ls",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			list, err := new(realize.Place).List()
+			if err != nil {
+				return err
+			}
+			if list == nil {
+				list = []realize.Found{}
+			}
+			return a.print(list, func(w io.Writer) { view.Environments(w, list) })
+		},
+	}
+}
+
+func newEnvPathCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "path NAME",
+		Short:   "Print the folder of one of the pipeline's environments; make it if it is not there",
+		Example: "  redsi env path py\n  \"$(redsi env path py)/bin/python\"",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.Load(cmd.Context())
+			if err != nil {
+				return err
+			}
+			name := strings.TrimPrefix(args[0], "environment.")
+			var names []string
+			for _, e := range p.Environments {
+				names = append(names, strings.TrimPrefix(e.Name, "environment."))
+				if names[len(names)-1] != name {
+					continue
+				}
+				w, err := realize.Want(e.Name, e.Text, e.Packages.Text)
+				if err != nil {
+					return err
+				}
+				h, err := new(realize.Place).Use(cmd.Context(), w, a.say)
+				if err != nil {
+					return err
+				}
+				err = a.print(map[string]any{"path": h.Dir, "environment": h.Record}, func(w io.Writer) { view.Println(w, h.Dir) })
+				return errors.Join(err, h.Close())
+			}
+			if len(names) == 0 {
+				return fault.Input(errors.New("the pipeline has no environment blocks"))
+			}
+			return fault.Input(fmt.Errorf("the pipeline has no environment %q; it has %s", name, strings.Join(names, ", ")))
+		},
+	}
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+func newEnvRmCmd(a *app) *cobra.Command {
+	var unused string
+	cmd := &cobra.Command{
+		Use:     "rm [ID...]",
+		Short:   "Remove some, by what env ls lists, or those that were not used for some time",
+		Example: "  redsi env rm 3f2a90c1\n  redsi env rm --unused 30d",
+		RunE: func(_ *cobra.Command, args []string) error {
+			var age time.Duration
+			var err error
+			if unused != "" {
+				if age, err = parseAge(unused); err != nil {
+					return fault.Input(fmt.Errorf("--unused %s: %w", unused, err))
+				}
+			}
+			if (len(args) == 0) == (unused == "") {
+				return fault.Input(errors.New("give the IDs of environments, as env ls lists them, or --unused TIME"))
+			}
+			list, err := new(realize.Place).List()
+			if err != nil {
+				return err
+			}
+			var gone []realize.Found
+			left := map[string]bool{}
+			for _, id := range args {
+				left[id] = true
+			}
+			for _, f := range list {
+				wanted := unused != "" && time.Since(f.Used) >= age
+				for _, id := range args {
+					if strings.HasPrefix(f.ID, id) {
+						wanted = true
+						delete(left, id)
+					}
+				}
+				if !wanted {
+					continue
+				}
+				if err := f.Remove(); errors.Is(err, realize.ErrInUse) {
+					a.say(f.Dir + " stays: it is in use")
+					continue
+				} else if err != nil {
+					return err
+				}
+				gone = append(gone, f)
+			}
+			for id := range left {
+				return fault.Input(fmt.Errorf("there is no environment %s; redsi env ls lists them", id))
+			}
+			return a.print(append([]realize.Found{}, gone...), func(w io.Writer) { view.RemovedEnvironments(w, gone) })
+		},
+	}
+	cmd.Flags().StringVar(&unused, "unused", "", "remove those that no step has used for this long, such as 30d or 12h")
+	return cmd
+}
+
+// parseAge reads a time in days, or as Go writes it.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return 0, errors.New("want a time such as 30d or 12h")
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, errors.New("want a time such as 30d or 12h")
+	}
+	return d, nil
+}

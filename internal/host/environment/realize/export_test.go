@@ -1,0 +1,8 @@
+package realize
+
+// LookAgain lets the next Unchanged look at files however short ago that was done.
+func LookAgain(p *Place) {
+	for _, w := range p.seen {
+		w.took = 0
+	}
+}

@@ -1,0 +1,388 @@
+package realize_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/environment/indextest"
+	"github.com/redsi/redsi/internal/host/environment/realize"
+)
+
+// making is set in the environment of this program as a process that makes an environment.
+const making = "REDSI_TEST_MAKING"
+
+func TestMain(m *testing.M) {
+	if recipe := os.Getenv(making); recipe != "" {
+		w, err := wanted(recipe)
+		if err == nil {
+			_, err = new(realize.Place).Use(context.Background(), w, func(string) {})
+		}
+		fmt.Println(err)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func wanted(recipe string) (w realize.Wanted, err error) {
+	r, err := environment.Parse([]byte(recipe))
+	if err != nil {
+		return w, err
+	}
+	m, err := r.Manifest()
+	if err != nil {
+		return w, err
+	}
+	e, err := m.As("environment.py")
+	if err != nil {
+		return w, err
+	}
+	return realize.Want("environment.py", []byte(recipe), e.Text)
+}
+
+func recipeOf(t *testing.T, kind, lock string, files map[string]string) string {
+	t.Helper()
+	r := environment.Recipe{Format: environment.Format, Kind: kind, Lock: lock, Platform: environment.Here(), Files: files}
+	if kind != environment.Conda {
+		r.Python = indextest.Python(t)
+	}
+	text, err := r.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var two = []indextest.Package{
+	{Name: "alpha", Version: "1.0", Needs: []string{"beta>=2"}, Licence: "MIT", Code: "import beta"},
+	{Name: "beta", Version: "2.0", Licence: "Apache-2.0"},
+}
+
+// uvRecipe is that of a project that needs alpha.
+func uvRecipe(t *testing.T, x *indextest.Index) string {
+	t.Helper()
+	dir := t.TempDir()
+	x.Lock(t, dir, "alpha")
+	return recipeOf(t, environment.UV, "uv.lock", map[string]string{"uv.lock": read(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": read(t, filepath.Join(dir, "pyproject.toml"))})
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// use makes or finds an environment.
+func use(t *testing.T, p *realize.Place, recipe string) (h *realize.Here, said string, err error) {
+	t.Helper()
+	w, err := wanted(recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	h, err = p.Use(t.Context(), w, func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said += line + "\n"
+	})
+	if err == nil {
+		t.Cleanup(func() { h.Close() })
+	}
+	return h, said, err
+}
+
+func python(t *testing.T, h *realize.Here, code string) string {
+	t.Helper()
+	program, err := h.Find("python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "-c", code).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Each way to an environment of Python has the packages of its lock and their licences; the
+// second use finds it and asks nobody.
+func TestPython(t *testing.T) {
+	for name, uv := range map[string]bool{"uv": true, "requirements by uv": true, "requirements by pip": false} {
+		t.Run(name, func(t *testing.T) {
+			indextest.Setup(t, uv)
+			x := indextest.Serve(t, two...)
+			recipe := ""
+			if name == "uv" {
+				recipe = uvRecipe(t, x)
+			} else {
+				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": x.Requirements()})
+			}
+			h, said, err := use(t, new(realize.Place), recipe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"); got != "1.0 2.0" {
+				t.Errorf("it has %s", got)
+			}
+			if got := fmt.Sprint(h.List); got != "[{alpha 1.0 MIT} {beta 2.0 Apache-2.0}]" {
+				t.Errorf("its packages are %s", got)
+			}
+			if !strings.Contains(said, "making environment.py") || !strings.HasPrefix(h.Python, indextest.Python(t)+".") {
+				t.Errorf("said %q, Python %s", said, h.Python)
+			}
+			x.Close()
+			if _, said, err := use(t, new(realize.Place), recipe); err != nil || said != "" {
+				t.Errorf("the second time: %q, %v", said, err)
+			}
+		})
+	}
+}
+
+// Two processes that need it at once make it once.
+func TestOnce(t *testing.T) {
+	indextest.Setup(t, true)
+	x := indextest.Serve(t, two...)
+	recipe := uvRecipe(t, x)
+	asked := x.Asked.Load()
+	var wg sync.WaitGroup
+	made := make([]string, 4)
+	for i := range made {
+		wg.Go(func() {
+			_, said, err := use(t, new(realize.Place), recipe) // each as a process of its own
+			if err != nil {
+				t.Error(err)
+			}
+			made[i] = said
+		})
+	}
+	wg.Wait()
+	if n := strings.Count(strings.Join(made, ""), "making environment.py"); n != 1 {
+		t.Errorf("it was made %d times", n)
+	}
+	if n := x.Asked.Load() - asked; n > 4 { // uv may ask for a wheel's head and its files
+		t.Errorf("the index was asked for wheels %d times", n)
+	}
+}
+
+// What a killed process left is removed and made again.
+func TestKilled(t *testing.T) {
+	indextest.Setup(t, true)
+	x := indextest.Serve(t, two...)
+	recipe := uvRecipe(t, x)
+	if err := os.RemoveAll(os.Getenv("UV_CACHE_DIR")); err != nil {
+		t.Fatal(err)
+	}
+	reached, goOn := make(chan bool, 10), make(chan bool)
+	x.Asking = func() {
+		select {
+		case reached <- true:
+		default:
+		}
+		<-goOn
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), making+"="+recipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-reached
+	list, err := new(realize.Place).List()
+	if err != nil || len(list) != 1 || list[0].Whole {
+		t.Errorf("while it is made: %+v, %v", list, err)
+	}
+	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
+		t.Errorf("removing it while it is made: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	close(goOn)
+	if _, err := os.Stat(list[0].Dir + ".work"); err != nil {
+		t.Errorf("the killed process left nothing, so nothing is tried: %v", err)
+	}
+	h, said, err := use(t, new(realize.Place), recipe)
+	if err != nil || !strings.Contains(said, "making") {
+		t.Fatalf("%q, %v", said, err)
+	}
+	if got := python(t, h, "import alpha; print(alpha.__version__)"); got != "1.0" {
+		t.Error(got)
+	}
+	if _, err := os.Stat(list[0].Dir + ".work"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the work folder is still there: %v", err)
+	}
+}
+
+// Without a network the error says what was wanted and that another try may do; nothing is left.
+func TestNoNetwork(t *testing.T) {
+	for name, uv := range map[string]bool{"uv": true, "pip": false} {
+		t.Run(name, func(t *testing.T) {
+			indextest.Setup(t, uv)
+			x := indextest.Serve(t, two...)
+			recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": x.Requirements()})
+			x.Close()
+			_, _, err := use(t, new(realize.Place), recipe)
+			var wrong *realize.Error
+			if !errors.As(err, &wrong) || !wrong.Passing || !strings.Contains(err.Error(), "the packages of requirements.txt could not be fetched") {
+				t.Errorf("got %v", err)
+			}
+			if list, err := new(realize.Place).List(); err != nil || len(list) != 0 {
+				t.Errorf("left %+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// What the lock does not have, and a hash that is another, are refused.
+func TestOtherFiles(t *testing.T) {
+	indextest.Setup(t, true)
+	x := indextest.Serve(t, two...)
+	text := x.Requirements()
+	i := strings.LastIndex(text, "sha256:") + len("sha256:")
+	_, _, err := use(t, new(realize.Place), recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": text[:i] + strings.Repeat("0", 64) + "\n"}))
+	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "hash") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An edited file is noticed, when a step has ended and by the next process, which makes the
+// environment again.
+func TestEdited(t *testing.T) {
+	indextest.Setup(t, true)
+	x := indextest.Serve(t, two...)
+	recipe := uvRecipe(t, x)
+	p := new(realize.Place)
+	h, _, err := use(t, p, recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func() {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		if err := os.WriteFile(found[0], []byte("__version__ = 'edited'\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit()
+	realize.LookAgain(p)
+	if err := h.Unchanged(t.Context()); err == nil || !strings.Contains(err.Error(), "beta/__init__.py not there -> edited after it was installed") {
+		t.Errorf("got %v", err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, place := range map[string]*realize.Place{"this process": p, "another one": new(realize.Place)} {
+		edit()
+		realize.LookAgain(p)
+		if name == "this process" {
+			_ = h.Unchanged(t.Context())
+		}
+		again, said, err := use(t, place, recipe)
+		if err != nil || !strings.Contains(said, "environment.py is made again: beta/__init__.py not there -> edited") {
+			t.Fatalf("%s: %q, %v", name, said, err)
+		}
+		if got := python(t, again, "import beta; print(beta.__version__)"); got != "2.0" {
+			t.Errorf("%s: %s", name, got)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A full disk is said with what to do, and nothing half made stays.
+func TestFullDisk(t *testing.T) {
+	indextest.Setup(t, true)
+	x := indextest.Serve(t, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
+	recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": x.Requirements()})
+	root := os.Getenv(realize.Variable)
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("none", root, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("this account mounts no disk of its own: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(root, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	_, _, err := use(t, new(realize.Place), recipe)
+	var wrong *realize.Error
+	if !errors.As(err, &wrong) || wrong.Passing || !strings.Contains(err.Error(), "there is no space for it") {
+		t.Errorf("got %v", err)
+	}
+	if list, err := new(realize.Place).List(); err != nil || len(list) != 0 {
+		t.Errorf("left %+v, %v", list, err)
+	}
+}
+
+// A lock of a pyproject.toml that has changed since is refused, and so is another platform.
+func TestRefused(t *testing.T) {
+	indextest.Setup(t, true)
+	x := indextest.Serve(t, two...)
+	r, err := environment.Parse([]byte(uvRecipe(t, x)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := r
+	other.Platform = "macos-arm64"
+	text, err := other.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := use(t, new(realize.Place), string(text)); err == nil || !strings.Contains(err.Error(), "it is for macos-arm64, and this machine is") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv("PATH", "/nowhere")
+	if _, _, err := use(t, new(realize.Place), uvText(t, r)); err == nil || !strings.Contains(err.Error(), "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func uvText(t *testing.T, r environment.Recipe) string {
+	t.Helper()
+	text, err := r.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What was not used for long is removed; what is in use stays.
+func TestRemove(t *testing.T) {
+	indextest.Setup(t, true)
+	x := indextest.Serve(t, two...)
+	h, _, err := use(t, new(realize.Place), uvRecipe(t, x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := new(realize.Place).List()
+	if err != nil || len(list) != 1 || !list[0].Whole || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
+		t.Errorf("in use: %v", err)
+	}
+	if err := errors.Join(h.Close(), list[0].Remove()); err != nil {
+		t.Error(err)
+	}
+	if list, err := new(realize.Place).List(); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

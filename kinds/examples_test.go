@@ -46,6 +46,7 @@ var notRun = map[string]string{
 	"import_model":      "reads a checkpoint",
 	"import_trained":    "reads a trained model of others",
 	"claim":             "is judged, not run",
+	"python":            "needs Python: TestPython",
 }
 
 // smaller are what is replaced in the examples that run: they load as they are shown.
@@ -231,6 +232,7 @@ func exampleFiles(t *testing.T) string {
 		"splade.run":           "q1 Q0 a 1 2.5 splade\nq1 Q0 b 2 1.5 splade\nq2 Q0 b 1 2.5 splade\nq3 Q0 a 1 0.5 splade\nq4 Q0 a 1 0.5 splade\n",
 		"trec_dl.qrels":        "q1 0 a 2\nq2 0 b 1\nq3 0 a 0\n",
 		"data/raw/a.csv":       "1\n",
+		"src/fit.py":           "import json\n",
 	} {
 		at := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {

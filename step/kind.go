@@ -58,6 +58,11 @@ type Kind[C any] struct {
 	// Lint, if set, says what is allowed but hardly meant, for `validate --strict`.
 	Lint func(C) []Problem
 
+	// Code, if set, fills in what files beside the pipeline decide, such as the sources that
+	// a program is made of, when the pipeline is loaded: before Check, and before inputs are
+	// known. Its errors are Problems.
+	Code func(C, CodeFiles) (C, error)
+
 	// Reads, if set, names the fields of JSON inputs that Run will read, so that those
 	// that an output does not declare are reported at their place in the pipeline.
 	Reads func(C) []Read
@@ -167,6 +172,7 @@ type Spec struct {
 	defaults   reflect.Value
 	check      func(any) error
 	lint       func(any) []Problem
+	code       func(any, CodeFiles) (any, error)
 	reads      func(any) []Read
 	cells      func(any) []string
 	names      func(any) []CellName
@@ -221,6 +227,9 @@ func Define[C any](k Kind[C]) Spec {
 		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
 			return k.Stage(ctx, io, c.(C), dir)
 		}
+	}
+	if k.Code != nil {
+		s.code = func(c any, f CodeFiles) (any, error) { return k.Code(c.(C), f) }
 	}
 	if k.Split != nil {
 		s.split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }

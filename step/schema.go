@@ -109,6 +109,9 @@ func schemaOf(t reflect.Type) []Attr {
 			}
 			continue
 		}
+		if !ok && !f.IsExported() {
+			continue // the kind's own
+		}
 		if !ok {
 			panic(fmt.Sprintf("%s.%s has no hcl tag", t, f.Name))
 		}

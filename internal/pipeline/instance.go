@@ -52,6 +52,9 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		c.read = map[string]*step.Spec{}
 	}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
+	if err := b.spec.WithCode(tree, l.codeBeside(folder(b.TypeRange.Filename))); err != nil {
+		c.problems(err)
+	}
 	queue, queueOK := l.queue(b, inst)
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)

@@ -20,7 +20,10 @@ const lintInstances = 100
 // kinds that start programs as "command" does.
 func (l *loader) lintProgram(n *node) {
 	command := n.block.Body.Attributes["script"]
-	if command == nil {
+	switch {
+	case n.block.spec.HasCode():
+		command = n.block.Body.Attributes["arguments"]
+	case command == nil:
 		command = n.block.Body.Attributes["argv"]
 	}
 	if command == nil || n.block.typ != "step" {
@@ -58,6 +61,9 @@ func filesNamed(arg string) (names []string) {
 
 // lineOf is what a program is started with: its arguments, or the text of its script.
 func lineOf(tree map[string]any) []string {
+	if arguments := stringsOf(tree["arguments"]); len(arguments) > 0 {
+		return arguments
+	}
 	if script, _ := tree["script"].(string); script != "" {
 		return []string{script}
 	}
@@ -67,7 +73,12 @@ func lineOf(tree map[string]any) []string {
 // lintBeside warns of a file beside the pipeline that a command names: the step's folder
 // does not have it.
 func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[string]any) {
-	files, _ := tree["files"].(map[string]any)
+	files, advice := []string{"files"}, "write files = { %[2]q = file(%[2]q) }."
+	own := []string{"in", "out", "tmp", ".", ".."}
+	if n.block.spec.HasCode() {
+		advice = "write code = [%[2]q] or, if it is data, give it in inputs by a source block."
+		own, files = stringsOf(tree["outputs"]), []string{"code_digests", "inputs", "lists"}
+	}
 	for i, arg := range lineOf(tree) {
 		rng := command.Range()
 		if list, ok := unwrap(command).(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
@@ -75,12 +86,20 @@ func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[stri
 		}
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
-			if files[name] == nil && !slices.Contains([]string{"in", "out", "tmp", ".", ".."}, top) && l.standsBeside(n.dir, name) {
+			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.dir, name) {
 				l.diags.warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
-					"To have it there, write files = { %[2]q = file(%[2]q) }.", name, name))
+					"To have it there, "+advice, name, name))
 			}
 		}
 	}
+}
+
+// namedIn reports whether a configuration gives a program a file of a name.
+func namedIn(tree map[string]any, name string, attributes []string) bool {
+	return slices.ContainsFunc(attributes, func(attribute string) bool {
+		files, _ := tree[attribute].(map[string]any)
+		return files[name] != nil
+	})
 }
 
 func (l *loader) standsBeside(dir, name string) bool {

@@ -242,7 +242,8 @@ type session struct {
 
 	rendering bool // a template of templatefile()
 
-	beside map[string]bool // whether files that programs are given as arguments exist
+	code   map[string]*codeFiles // by folder
+	beside map[string]bool       // whether files that programs are given as arguments exist
 
 	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
 }
@@ -255,7 +256,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
-		beside: map[string]bool{},
+		beside: map[string]bool{}, code: map[string]*codeFiles{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)
 	l.root = l

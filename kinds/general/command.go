@@ -33,6 +33,7 @@ type commandConfig struct {
 	Files          map[string]string `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
 	Stdin          step.Input        `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
 	programConfig
+	code *asIs // of a program that runs beside its code
 }
 
 // programConfig is what steps that run a program have in common.
@@ -53,6 +54,8 @@ type programConfig struct {
 	Compare           map[string]compareRule `hcl:"compare,optional,nokey" help:"how two results are compared where their bytes differ, by redsi verify --rebuild: file under out/, with * and ? for parts of its name, or \"stdout\", to its rule; others by bytes"`
 	Timeout           string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
 }
+
+var programDefaults = programConfig{ExitCodes: []int{0}, ProgramLibraries: true, Isolation: string(isolation.Off)}
 
 var Command = step.Define(step.Kind[commandConfig]{
 	Name:    "command",
@@ -80,7 +83,7 @@ the rules.`,
 		{Name: "out", Type: "files", Tree: true, Help: "the files under out/", Why: "unless compare says otherwise"},
 		{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
 	},
-	Defaults: commandConfig{programConfig: programConfig{ExitCodes: []int{0}, ProgramLibraries: true, Isolation: string(isolation.Off)}},
+	Defaults: commandConfig{programConfig: programDefaults},
 	Check:    checkCommand,
 	Lint:     commandConfig.lint,
 	Class:    "program",
@@ -296,5 +299,8 @@ func (c commandConfig) environment(dir string) map[string]string {
 		env[k] = v
 	}
 	env["PATH"], env["HOME"], env["TMPDIR"] = os.Getenv("PATH"), dir, filepath.Join(dir, "tmp")
+	if paths := c.searched(dir); paths != "" {
+		env["PYTHONPATH"] = paths
+	}
 	return env
 }

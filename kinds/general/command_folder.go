@@ -23,13 +23,14 @@ import (
 // stageCommand fills the working folder. Inputs are copies, verified as they
 // are read, so that nothing the program does reaches the store.
 func stageCommand(x *step.IO, c commandConfig, dir string) error {
-	if err := command.Outputs(c.Outputs).Prepare(filepath.Join(dir, "out")); err != nil {
-		return err
-	}
-	for _, sub := range []string{"in", "tmp"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+	in, out := c.folders(dir)
+	for _, sub := range []string{in, filepath.Join(dir, "tmp")} {
+		if err := os.MkdirAll(sub, 0o755); err != nil {
 			return err
 		}
+	}
+	if err := command.Outputs(c.Outputs).Prepare(out); err != nil {
+		return err
 	}
 	for name, text := range c.Files {
 		if err := local.Place(dir, name, 0o755, strings.NewReader(text)); err != nil {
@@ -41,22 +42,30 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 			return err
 		}
 	}
-	for name, in := range c.Inputs {
-		if err := stageInput(x, in, filepath.Join(dir, "in"), name); err != nil {
+	for name, a := range c.Inputs {
+		if err := stageInput(x, a, in, name); err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
 		}
 	}
-	for name, ins := range c.Lists {
-		if err := os.MkdirAll(filepath.Join(dir, "in", filepath.FromSlash(name)), 0o755); err != nil {
+	for name, list := range c.Lists {
+		if err := os.MkdirAll(filepath.Join(in, filepath.FromSlash(name)), 0o755); err != nil {
 			return err
 		}
-		for i, in := range ins {
-			if err := stageInput(x, in, filepath.Join(dir, "in"), name+"/"+fmt.Sprint(i)); err != nil {
+		for i, a := range list {
+			if err := stageInput(x, a, in, name+"/"+fmt.Sprint(i)); err != nil {
 				return fmt.Errorf("input %s[%d]: %w", name, i, err)
 			}
 		}
 	}
 	return nil
+}
+
+// folders are where a program finds its inputs and leaves its outputs.
+func (c commandConfig) folders(dir string) (in, out string) {
+	if c.code != nil {
+		return dir, dir
+	}
+	return filepath.Join(dir, "in"), filepath.Join(dir, "out")
 }
 
 // stageProgram is the folder and the program for people: without the values of secrets.
@@ -109,7 +118,12 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 }
 
 func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set) error {
-	names, err := command.Outputs(c.Outputs).Collect(filepath.Join(dir, "out"))
+	_, folder := c.folders(dir)
+	collect := command.Outputs(c.Outputs).Collect
+	if c.code != nil {
+		collect = command.Outputs(c.Outputs).Pick
+	}
+	names, err := collect(folder)
 	if err != nil {
 		err = c.besides(err, dir)
 		return step.Permanent(fmt.Errorf("%s: %w", c.line()[0], err))
@@ -118,7 +132,7 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 		if secrets.Redact(name) != name {
 			return step.Permanent(fmt.Errorf("%s left out/%s: the name of an output has the value of a secret; nothing of it was kept", c.line()[0], name))
 		}
-		in, err := os.Open(filepath.Join(dir, "out", filepath.FromSlash(name)))
+		in, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}
@@ -145,7 +159,7 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 // besides adds to the error of a missing output that the program left it in its folder.
 func (c commandConfig) besides(err error, dir string) error {
 	var missing *command.MissingError
-	if !errors.As(err, &missing) {
+	if !errors.As(err, &missing) || c.code != nil {
 		return err
 	}
 	for _, name := range []string{missing.Name, path.Base(missing.Name)} {

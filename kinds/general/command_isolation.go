@@ -42,6 +42,9 @@ func boxed(c commandConfig, run *command.Run, programs []program, within *realiz
 		reads = append(reads, within.Reads()...)
 		run.Box = &isolation.Box{Mode: o.mode, Dir: run.Dir, Program: run.Program, Reads: reads}
 		run.Env["HOME"], run.Env["TMPDIR"] = run.Box.Path(""), run.Box.Path("tmp")
+		if paths := c.searched(run.Box.Path("")); paths != "" {
+			run.Env["PYTHONPATH"] = paths
+		}
 		run.Found = func(f isolation.Findings) { o.found = f }
 	}
 	return o

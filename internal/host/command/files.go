@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/system/filetype"
@@ -42,13 +43,16 @@ func CheckName(name string) error {
 type Outputs []string
 
 // MissingError says that an output is not there.
-type MissingError struct{ Name string }
+type MissingError struct {
+	Name   string
+	Folder string // that it has to be in: "out/", or "" of the working folder
+}
 
 func (e *MissingError) Error() string {
 	if strings.HasSuffix(e.Name, "/") {
-		return fmt.Sprintf("it left no file in its output out/%s; a folder without files is not kept, so let it write one, such as a list of what it made", e.Name)
+		return fmt.Sprintf("it left no file in its output %s; a folder without files is not kept, so let it write one, such as a list of what it made", e.Folder+e.Name)
 	}
-	return "it did not write its output out/" + e.Name
+	return "it did not write its output " + e.Folder + e.Name
 }
 
 // Check reports names that cannot be outputs.
@@ -120,8 +124,43 @@ func (o Outputs) Collect(dir string) ([]string, error) {
 	}
 	for i, out := range o {
 		if !found[i] {
-			return nil, &MissingError{out}
+			return nil, &MissingError{out, "out/"}
 		}
 	}
 	return names, nil
+}
+
+// Pick lists the files below dir that are outputs, in the order of their names, whatever else
+// is there. An output that is missing (*MissingError) or is no file is an error.
+func (o Outputs) Pick(dir string) ([]string, error) {
+	var names []string
+	for _, out := range o {
+		before := len(names)
+		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(out)), func(p string, d fs.DirEntry, err error) error {
+			rel, bad := filepath.Rel(dir, p)
+			switch name := filepath.ToSlash(rel); {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil || bad != nil:
+				return errors.Join(err, bad)
+			case d.IsDir() && name == out:
+				return fmt.Errorf("its output %s is a folder: declare it as %q", out, out+"/")
+			case d.IsDir():
+				return nil
+			case !d.Type().IsRegular():
+				return fmt.Errorf("it left %s, which is a %s; outputs are files", name, filetype.Name(d.Type()))
+			default:
+				names = append(names, name)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == before {
+			return nil, &MissingError{Name: out}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }

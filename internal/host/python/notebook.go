@@ -1,0 +1,120 @@
+package python
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// IsNotebook reports whether a file is a Jupyter notebook, by its name.
+func IsNotebook(name string) bool { return path.Ext(name) == ".ipynb" }
+
+// Notebook is what counts of a notebook: its cells, without outputs, execution counts,
+// metadata and ids.
+type Notebook struct {
+	Cells []Cell
+}
+
+// Cell is a cell of a notebook.
+type Cell struct {
+	Type   string `json:"cell_type"` // "code", "markdown" or "raw"
+	Source lines  `json:"source"`
+}
+
+// lines are a text, which notebooks also write as a list of its lines.
+type lines string
+
+func (l *lines) UnmarshalJSON(b []byte) error {
+	var list []string
+	if json.Unmarshal(b, &list) == nil {
+		*l = lines(strings.Join(list, ""))
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(l))
+}
+
+// ParseNotebook reads a notebook of format 4, of Python.
+func ParseNotebook(text string) (*Notebook, error) {
+	var n struct {
+		Format   int `json:"nbformat"`
+		Metadata struct {
+			Kernel struct {
+				Language string `json:"language"`
+			} `json:"kernelspec"`
+		} `json:"metadata"`
+		Notebook
+	}
+	if err := json.Unmarshal([]byte(text), &n); err != nil {
+		return nil, fmt.Errorf("it is not a notebook: %w", err)
+	}
+	switch language := n.Metadata.Kernel.Language; {
+	case n.Format != 4:
+		return nil, fmt.Errorf("it is a notebook of format %d, and 4 is needed: open and save it in a Jupyter of today", n.Format)
+	case language != "" && language != "python":
+		return nil, fmt.Errorf("its cells are %s, not Python", language)
+	case len(n.Cells) == 0:
+		return nil, errors.New("it has no cells")
+	}
+	return &n.Notebook, nil
+}
+
+// magic is a line that IPython reads before Python does: %run, !ls, x = !ls, name?
+var magic = regexp.MustCompile(`(?m)^[ \t]*(?:[%!?][^\n]*|[\w., ]+=[ \t]*[%!][^\n]*|[\w.]+\?\??[ \t]*)$`)
+
+// code are the tokens of a code cell and the lines of it that are IPython's. A cell that is
+// none of Python, such as one of %%bash, has no tokens.
+func (c Cell) code() (tokens []token, magics []string) {
+	text := unified(string(c.Source))
+	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "%%") {
+		return nil, []string{text}
+	}
+	if tokens, err := scan(text); err == nil && !magic.MatchString(text) {
+		return tokens, nil
+	}
+	magics = magic.FindAllString(text, -1)
+	tokens, err := scan(magic.ReplaceAllString(text, "pass"))
+	if err != nil {
+		return nil, []string{text} // IPython will say what it is
+	}
+	return tokens, magics
+}
+
+// Normal is what a notebook computes: of each code cell its tokens and its magics. Other
+// cells do not count.
+func (n *Notebook) Normal() string {
+	type cell struct{ Code, Magics string }
+	var list []cell
+	for _, c := range n.Cells {
+		if c.Type != "code" {
+			continue
+		}
+		tokens, magics := c.code()
+		if len(tokens) > 0 || len(magics) > 0 {
+			list = append(list, cell{written(tokens), strings.Join(magics, "\n")})
+		}
+	}
+	b, _ := json.Marshal(list) // texts alone
+	return string(b)
+}
+
+// Exact is all that is written in a notebook's cells, whatever their types.
+func (n *Notebook) Exact() string {
+	b, _ := json.Marshal(n.Cells)
+	return string(b)
+}
+
+func (n *Notebook) imports() (list []Import) {
+	for _, c := range n.Cells {
+		if c.Type == "code" {
+			tokens, _ := c.code()
+			found, _, err := importsIn(tokens)
+			if err == nil {
+				list = append(list, found...)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package python
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNormal(t *testing.T) {
+	for text, want := range map[string]string{
+		"#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n\nx=1  # one\r\n\r\n":                     "x = 1\n",
+		"def f(a,\n      # why\n\n      b):\n    '''doc # not'''\n\n    return a \\\n        + b\n": "def f ( a , b ) :\n\t'''doc # not'''\n\treturn a + b\n",
+		"x = 1 + \\\n\ny = 2\n":                                        "x = 1 +\ny = 2\n",
+		"\ufeffif a:\r\n\tif b:\r\n\t\tc\r\nd":                         "if a :\n\tif b :\n\t\tc\nd\n",
+		"s = r'\\'; t = rb\"#\" # c\n":                                 "error: line 1: the string that begins here has no end",
+		"s = r'\\\\'; t = rb\"#\" # c\n":                               "s = r'\\\\' ; t = rb\"#\"\n",
+		"f'{x!r:>{w}} {{#}} {d[\"k\"]}' # c\n":                         "f'{x!r:>{w}} {{#}} {d[\"k\"]}'\n",
+		"f\"{d[\"k\"]:%H:%M #}{x!=y}\\N{DASH}\" # c\n":                 "f\"{d[\"k\"]:%H:%M #}{x!=y}\\N{DASH}\"\n",
+		"f'''{\nx # {\n}''' # c\n":                                     "f'''{\nx # {\n}'''\n",
+		"a=1e-5+0x1f-1_0j if(y:=3)else 1..real@b;print(*a,**b)->...\n": "a = 1e-5 + 0x1f - 1_0j if ( y := 3 ) else 1..real @ b ; print ( * a , ** b ) -> ...\n",
+		"# nothing\n\n":                                                "",
+		"x = (1,\n\n":                                                  `error: line 1: '(' is never closed`,
+		"x = [1)\n":                                                    `error: line 1: ')' closes nothing`,
+		"y\n'''x\n\n":                                                  "error: line 2: the string that begins here has no end",
+		"if a:\n    b\n  c\n":                                          "error: line 3: the indentation is that of no block around it",
+		"x = $y\n":                                                     "error: line 1: '$' is not Python",
+		"x = f'{y'\n":                                                  "error: line 1: ",
+	} {
+		got, err := Normal(text)
+		if err != nil {
+			got = "error: " + err.Error()
+		}
+		if got != want && !(strings.HasSuffix(want, ": ") && strings.HasPrefix(got, want)) {
+			t.Errorf("%q\n got %q\nwant %q", text, got, want)
+		}
+		if again, err := Normal(got); !strings.HasPrefix(want, "error") && (err != nil || again != got) {
+			t.Errorf("%q: the normal form of its normal form is %q, %v", text, again, err)
+		}
+	}
+}
+
+func TestCoding(t *testing.T) {
+	for text, want := range map[string]string{
+		"# -*- coding: latin-1 -*-\nx": "latin-1", "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n": "cp1252",
+		"# coding: UTF_8\n": "", "x = 1\n# coding: latin-1\n": "", "\n\n# coding: latin-1\n": "", "": "",
+	} {
+		if got := Coding(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestImports(t *testing.T) {
+	const text = `
+import a.b as c, d
+from . import x, y as z
+from ...pkg . mod import (p, # why
+    q,)
+try: import e
+except ImportError: from f import *
+if TYPE_CHECKING:
+    from g import h; import i
+def f():
+    yield from j
+    raise K from k
+    s = "import l"
+    importlib.import_module("m.n"), __import__('o'), import_module(name), import_module(f"r")
+__all__ = ["s", 't']
+`
+	list, all, err := Imports(text)
+	var got []string
+	for _, i := range list {
+		got = append(got, fmt.Sprintf("%d %s%s%s %v", i.Line, strings.Repeat(".", i.Level), i.Module, map[bool]string{true: "*"}[i.Star], i.Names))
+	}
+	want := `2 a.b []
+2 d []
+3 . [x y]
+4 ...pkg.mod [p q]
+6 e []
+7 f* []
+9 g [h]
+9 i []
+14 m.n []
+14 o []`
+	if s := strings.Join(got, "\n"); err != nil || s != want || !slices.Equal(all, []string{"s", "t"}) {
+		t.Errorf("got %v\n%s\nand %q", err, s, all)
+	}
+	for text, want := range map[string]string{
+		"import\n": "line 1: a module is missing", "x\nfrom a b\n": "line 2: import is expected in an import, not b",
+		"from a import\n": "line 1: a name is missing", "import a as 1\n": "line 1: a name is expected", "import a b\n": "line 1: the end of the line is expected",
+	} {
+		if _, _, err := Imports(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
+func TestClosure(t *testing.T) {
+	files := map[string]string{
+		"src/fit.py":              "import helper, numpy, os\nfrom models import linear\nfrom pkg.sub.deep import f\nimport far.away\nfrom all import *\nimport random\n",
+		"src/helper.py":           "import fit # a circle\n",
+		"src/models/linear.py":    "from . import base\nfrom .. import nothing\n", // no __init__.py
+		"src/models/base.py":      "x = 1\n",
+		"src/pkg/__init__.py":     "",
+		"src/pkg/sub/__init__.py": "from ..other import y\n",
+		"src/pkg/sub/deep.py":     "f = 1\n",
+		"src/pkg/other.py":        "y = 1\n",
+		"src/pkg/unused.py":       "",
+		"src/all/__init__.py":     "__all__ = ['one']\n",
+		"src/all/one.py":          "",
+		"src/all/two.py":          "",
+		"src/random.py":           "# in front of Python's own\n",
+		"src/plots.py":            "import (",
+		"lib/far/away.py":         "",
+		"lib/helper.py":           "is shadowed",
+	}
+	read := func(name string) (string, bool, error) { text, ok := files[name]; return text, ok, nil }
+	got, err := Closure("src/fit.py", []string{"src", "lib"}, read)
+	want := "lib/far/away.py src/all/__init__.py src/all/one.py src/fit.py src/helper.py src/models/base.py src/models/linear.py src/pkg/__init__.py src/pkg/other.py src/pkg/sub/__init__.py src/pkg/sub/deep.py src/random.py"
+	if s := strings.Join(slices.Sorted(maps.Keys(got)), " "); err != nil || s != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, s, want)
+	}
+	files["src/helper.py"] = "\nimport (\n"
+	if _, err := Closure("src/fit.py", []string{"src"}, read); err == nil || !strings.HasPrefix(err.Error(), "src/helper.py:2: ") {
+		t.Errorf("got %v", err)
+	}
+}

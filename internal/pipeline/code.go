@@ -1,0 +1,68 @@
+package pipeline
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+)
+
+// codeFiles are the files beside the sources in a folder, for kinds that take code from them.
+// What they read becomes part of the pipeline's Sources, as what file() reads.
+type codeFiles struct {
+	l      *loader
+	dir    string
+	made   map[string]made
+	absent map[string]bool
+}
+
+type made struct {
+	value any
+	err   error
+}
+
+func (l *loader) codeBeside(dir string) *codeFiles {
+	f := l.code[dir]
+	if f == nil {
+		f = &codeFiles{l, dir, map[string]made{}, map[string]bool{}}
+		l.code[dir] = f
+	}
+	return f
+}
+
+func (f *codeFiles) Read(name string) ([]byte, bool, error) {
+	if _, known := f.l.sources[beside(f.dir, name)]; !known && (f.absent[name] || f.l.ReadFile == nil) {
+		return nil, false, nil
+	}
+	b, err := f.l.readBeside(f.dir, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		f.absent[name] = true
+		return nil, false, nil
+	}
+	return b, err == nil, err
+}
+
+func (f *codeFiles) List(pattern string) ([]string, error) {
+	return f.l.listBeside(f.dir, ".", pattern)
+}
+
+// Folder is not known where the pipeline is loaded from its sources alone.
+func (f *codeFiles) Folder() string {
+	if f.l.ReadFile == nil {
+		return ""
+	}
+	folder, err := filepath.Abs(filepath.FromSlash(f.dir))
+	if err != nil {
+		return ""
+	}
+	return folder
+}
+
+func (f *codeFiles) Once(id string, make func() (any, error)) (any, error) {
+	m, ok := f.made[id]
+	if !ok {
+		m.value, m.err = make()
+		f.made[id] = m
+	}
+	return m.value, m.err
+}

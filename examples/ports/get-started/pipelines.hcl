@@ -16,12 +16,18 @@ environment "py" { uv = "uv.lock" }
 
 source "data" { path = "data/data.xml" }
 
+# A stage finds its own section in params.yaml, so that the others do not concern it.
+step "command" "params" {
+  for_each = var.params
+  argv     = ["cat", "params.yaml"]
+  files    = { "params.yaml" = yamlencode({ (each.key) = each.value }) }
+}
+
 step "python" "prepare" {
   script      = "src/prepare.py"
   arguments   = ["data/data.xml"]
   environment = environment.py
-  files       = { "params.yaml" = yamlencode({ prepare = var.params.prepare }) }
-  inputs      = { "data/data.xml" = source.data.files["data.xml"] }
+  inputs      = { "params.yaml" = step.command.params["prepare"].stdout, "data/data.xml" = source.data.files["data.xml"] }
   outputs     = ["data/prepared/"]
 }
 
@@ -29,8 +35,7 @@ step "python" "featurize" {
   script      = "src/featurization.py"
   arguments   = ["data/prepared", "data/features"]
   environment = environment.py
-  files       = { "params.yaml" = yamlencode({ featurize = var.params.featurize }) }
-  inputs      = { "data/prepared" = step.python.prepare.out["data/prepared"] }
+  inputs      = { "params.yaml" = step.command.params["featurize"].stdout, "data/prepared" = step.python.prepare.out["data/prepared"] }
   outputs     = ["data/features/"]
 }
 
@@ -38,8 +43,7 @@ step "python" "train" {
   script      = "src/train.py"
   arguments   = ["data/features", "model.pkl"]
   environment = environment.py
-  files       = { "params.yaml" = yamlencode({ train = var.params.train }) }
-  inputs      = { "data/features" = step.python.featurize.out["data/features"] }
+  inputs      = { "params.yaml" = step.command.params["train"].stdout, "data/features" = step.python.featurize.out["data/features"] }
   outputs     = ["model.pkl"]
 }
 
@@ -53,13 +57,13 @@ step "python" "evaluate" {
 
 table "metrics" {
   caption = "How well posts about R are told from others."
-  stubs   = ["Posts"]
+  stubs   = ["Metric"]
   columns = [
-    { id = "avg_prec", title = "Average precision", format = "fixed", decimals = 4 },
-    { id = "roc_auc", title = "ROC AUC", format = "fixed", decimals = 4 },
+    { id = "train", title = "Training", format = "fixed", decimals = 4 },
+    { id = "test", title = "Test", format = "fixed", decimals = 4 },
   ]
-  rows = [for part in ["train", "test"] : { id = part, titles = [part], cells = {
-    avg_prec = { value = step.python.evaluate.out, field = "eval/metrics.json:avg_prec.${part}" }
-    roc_auc  = { value = step.python.evaluate.out, field = "eval/metrics.json:roc_auc.${part}" }
-  } }]
+  rows = [
+    { id = "avg_prec", titles = ["Average precision"], value = step.python.evaluate.out, at = "eval/metrics.json:avg_prec" },
+    { id = "roc_auc", titles = ["ROC AUC"], value = step.python.evaluate.out, at = "eval/metrics.json:roc_auc" },
+  ]
 }

@@ -59,15 +59,22 @@ step "python" "create_model_input_table" {
   outputs = [local.table]
 }
 
+step "command" "parameters" {
+  argv  = ["cat", "parameters.yml"]
+  files = { "parameters.yml" = yamlencode({ model_options = var.model_options }) }
+}
+
 step "python" "split_data" {
   script      = "data_science.py"
   arguments   = ["split_data"]
   sources     = ["src"]
   code        = local.code
   environment = environment.py
-  files       = { "conf/base/parameters.yml" = yamlencode({ model_options = var.model_options }) }
-  inputs      = { (local.table) = step.python.create_model_input_table.out[local.table] }
-  outputs     = values(local.split)
+  inputs = {
+    (local.table)              = step.python.create_model_input_table.out[local.table]
+    "conf/base/parameters.yml" = step.command.parameters.stdout
+  }
+  outputs = values(local.split)
 }
 
 step "python" "train_model" {

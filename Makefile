@@ -77,6 +77,7 @@ TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
 SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go' -o -name go.mod | LC_ALL=C sort | xargs cat | cksum | cut -d " " -f 1)
 TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
+UV         := $(REDSI_DEPS)/uv/$(UV_VERSION)-$(PLATFORM)
 # bin/redsi-models looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
 CUDA       := $(REDSI_DEPS)/cuda/$(LIBTORCH_VERSION)-$(PLATFORM)
 KERNELS    := $(REDSI_DEPS)/cuda-kernels/$(LIBTORCH_VERSION)-$(PLATFORM)
@@ -89,6 +90,7 @@ TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
 MODEL_PARTS := $(TORCH_PARTS) tokenizers=$(TOKENIZERS)
 RUN_PARTS   := $(MODEL_PARTS) temporal-server=$(TEMPORAL_SERVER)
 TEST_PARTS  := minio=$(MINIO)
+UV_PART     := uv=$(UV)
 KERNEL_PART := $(if $(filter linux,$(OS)),cuda-kernels=$(KERNELS))
 GRAPHS_PART := $(if $(filter linux,$(OS)),cuda-graphs=$(GRAPHS))
 CUDA_PARTS  := libtorch=$(LIBTORCH) cuda=$(CUDA) $(GRAPHS_PART)
@@ -96,6 +98,7 @@ CUDA_PARTS  := libtorch=$(LIBTORCH) cuda=$(CUDA) $(GRAPHS_PART)
 export REDSI_DEPS
 export REDSI_TEMPORAL_SERVER := $(TEMPORAL_SERVER)/temporal-server
 export REDSI_MINIO    := $(MINIO)/minio
+export REDSI_UV       := $(UV)/uv
 export REDSI_CUDA_KERNELS := $(KERNELS)
 export REDSI_CUDA_GRAPHS  := $(GRAPHS)
 export CGO_ENABLED    := 1
@@ -108,7 +111,7 @@ export GOFLAGS        := $(strip $(filter-out $(BUILD_FLAGS),$(shell $(GO) env G
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXGCC)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
-ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_MINIO REDSI_CUDA_KERNELS REDSI_CUDA_GRAPHS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_MINIO REDSI_UV REDSI_CUDA_KERNELS REDSI_CUDA_GRAPHS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 
 # Tools are named before anything starts, only those that what is still missing needs.
 CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
@@ -251,7 +254,7 @@ dist: build deps-graphs ## an archive that runs where there is no compiler: prog
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
-	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART) $(GRAPHS_PART),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
+	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS) $(UV_PART) $(KERNEL_PART) $(GRAPHS_PART),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
 	@$(if $(filter linux,$(OS)),test -e $(CUDA)/done && echo 'ready    $(CUDA)' || echo 'missing  $(CUDA), for a card (make cuda)')
 	@if test -x bin/redsi; then bin/redsi doctor; fi
 
@@ -262,7 +265,7 @@ clean: ## remove what was built here; the parts in REDSI_DEPS stay
 	rm -rf bin dist
 
 deps: tools ## all parts
-	$(call install,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART) $(GRAPHS_PART))
+	$(call install,$(RUN_PARTS) $(TEST_PARTS) $(UV_PART) $(KERNEL_PART) $(GRAPHS_PART))
 deps-run: tools ## the parts that redsi and redsi-models are built and run with
 	$(call install,$(RUN_PARTS))
 deps-models: tools ## the parts that redsi-models is built with
@@ -286,7 +289,7 @@ deps-tokenizers: NEED := $(NEED_TOKENIZERS)
 bin/redsi first-tables deps-embedded deps-servers cross fuzz docs: NEED := go
 deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
-deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(KERNEL_PART) $(GRAPHS_PART)))
+deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(UV_PART) $(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
 dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
 deps-run deps-models build bin/redsi-models quickstart toy-paper chaos race check check-code check-whole: NEED := $(NEED)

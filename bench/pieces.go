@@ -34,6 +34,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"worker":        workerMemory,
 		"serve":         driveServer,
 		"run-train":     runTraining,
+		"environment":   runEnvironment,
 	}
 }
 

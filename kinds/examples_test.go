@@ -47,6 +47,7 @@ var notRun = map[string]string{
 	"import_trained":    "reads a trained model of others",
 	"claim":             "is judged, not run",
 	"python":            "needs Python: TestPython",
+	"script":            "needs R: TestScript",
 }
 
 // smaller are what is replaced in the examples that run: they load as they are shown.
@@ -233,6 +234,8 @@ func exampleFiles(t *testing.T) string {
 		"trec_dl.qrels":        "q1 0 a 2\nq2 0 b 1\nq3 0 a 0\n",
 		"data/raw/a.csv":       "1\n",
 		"src/fit.py":           "import json\n",
+		"R/plot.R":             "source('R/theme.R')\n",
+		"R/theme.R":            "\n",
 	} {
 		at := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {

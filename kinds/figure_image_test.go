@@ -35,7 +35,7 @@ func pictureFiles(t *testing.T, pipeline string) (file, dir string) {
 	if err := png.Encode(&large, noise); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"p.hcl": pipeline, "a.svg": svgFile, "a.pdf": pdfFile, "b.svg": svgFile, "chart.json": vegaFile, "chart.html": htmlFile,
+	for name, text := range map[string]string{"p.hcl": pipeline, "a.svg": svgFile, "a.pdf": pdfFile, "b.svg": svgFile, "chart.json": vegaFile, "chart.html": htmlFile, "page.html": "<!doctype html><p>still",
 		"small.png": small.String(), "large.png": large.String(), "cut.png": small.String()[:small.Len()-9], "text.png": "Traceback (most recent call last):", "m.json": `{"accuracy": 1}`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -54,6 +54,7 @@ step "download" "svg" { urls = ["b.svg"] }
 step "download" "png" { urls = ["small.png"] }
 step "download" "large" { urls = ["large.png"] }
 step "download" "html" { urls = ["chart.html"] }
+step "download" "still" { urls = ["page.html"] }
 step "download" "vega" { urls = ["chart.json"] }
 figure "both" {
   image   = step.download.tree.files
@@ -63,6 +64,7 @@ figure "both" {
 figure "svg" { image = step.download.svg.files }
 figure "png" { image = step.download.png.files }
 figure "large" { image = step.download.large.files }
+figure "still" { image = step.download.still.files }
 figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 `)
 	l := newLocal(t)
@@ -85,7 +87,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 		t.Fatal(err)
 	}
 	for text, n := range map[string]int{"alert(": 0, `<img src="data:image/svg`: 2, `<img src="data:image/png`: 1, `is too large for this page. To have its files`: 1, `redsi artifacts get figure.large pictures`: 1,
-		"a file that this page does not show: SVG and PNG are shown": 1, `download="chart.html"`: 1, `download="chart.vl.json"`: 1, `download="both.pdf"`: 1, "<iframe": 0, "<object": 0} {
+		"a file that this page does not show: SVG, PNG and HTML without scripts are shown": 1, `download="chart.html"`: 1, `download="chart.vl.json"`: 1, `download="both.pdf"`: 1, "<iframe": 1, `sandbox title="Page of figure.still" srcdoc="&lt;!doctype html&gt;&lt;p&gt;still`: 1, "<object": 0} {
 		if got := strings.Count(page.String(), text); got != n {
 			t.Errorf("%q is %d times in the page, not %d", text, got, n)
 		}
@@ -102,7 +104,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 		!strings.Contains(bundle["figures/svg.tex"], "needs this picture as PDF or PNG") {
 		t.Errorf("bundle %q", bundle)
 	}
-	if got := strings.Join(r.WithoutLaTeX(), " "); got != "figure.svg figure.chart" {
+	if got := strings.Join(r.WithoutLaTeX(), " "); got != "figure.svg figure.still figure.chart" {
 		t.Errorf("without LaTeX: %s", got)
 	}
 	if p := r.Numbers().Pictures; len(p) != 3 || p[0].Name != "figures/both.pdf" || !strings.HasPrefix(p[0].Digest, "sha256:") {

@@ -126,3 +126,20 @@ func TestIsolatedScript(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A file of the pipeline's folder that a script opens by a path outside of its own, and that is
+// not in its key, is an error that names it.
+func TestIsolatedCode(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
+		file := study(t, map[string]string{"conf/a.txt": "1\n"})
+		folder := filepath.Dir(file)
+		write(t, folder, "x.sh", fmt.Sprintf("#!/bin/sh\ncat %s/conf/a.txt > o\n", folder))
+		write(t, folder, "p.hcl", fmt.Sprintf("step \"script\" \"x\" {\n  script = \"x.sh\"\n  isolation = %q\n  outputs = [\"o\"]\n}", mode))
+		l := newLocal(t)
+		_, err := l.tryFirst(l.plan(file, nil))
+		if want := `its key does not have: conf/a.txt. Write code = ["conf/a.txt"]`; err == nil || !strings.Contains(err.Error(), want) || !isPermanent(err) {
+			t.Errorf("%s: got %v, want %s, and no retry", mode, err, want)
+		}
+	}
+}

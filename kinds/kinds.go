@@ -34,7 +34,7 @@ func All() []step.Spec {
 		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Agree, ranking.ExportRun,
 		results.Best, results.BestModel,
 		results.Effects,
-		general.Command, general.Python,
+		general.Command, general.Python, general.Script,
 		results.Table, results.Figure, results.Claim,
 	}
 }

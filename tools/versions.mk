@@ -63,6 +63,14 @@ CUDA_linux-arm64 = \
   400c6ed1cf6780fc6efedd64ec9f1345871767e6a1a0a552a1ea0578117ea77c:nvidia_cusparselt_cu13-0.8.0-py3-none-manylinux2014_aarch64.whl \
   01c873ba1626b54caa12272ed228dc5b2781545e0ae8ba3f432a8ef1c6d78643:nvidia_nccl_cu13-2.28.9-py3-none-manylinux_2_18_aarch64.whl \
   6dc2a197f38e5d0376ad52cd1a2a3617d3cdc150fd5966f4aee9bcebb1d68fe9:nvidia_nvshmem_cu13-3.4.5-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl
+# uv, with which tests make environments of Python.
+UV_VERSION = 0.13.9
+UV_linux-amd64 = \
+  d7f459fe4fd247d830351c75686d3996ace3c6f3f728eb0e85a30b7ada0cef19:uv-0.13.9-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
+UV_linux-arm64 = \
+  5435c5ce14a56431208ca0996416d310f1598e8c2c8ba707688985a16bb82dbe:uv-0.13.9-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64.whl
+UV_darwin-arm64 = \
+  66c512266d633bef48384a1f53003f41f2a8e7b36fe6e7fbfd3e0fd52d96fa63:uv-0.13.9-py3-none-macosx_11_0_arm64.whl
 # Headers that CUDA's runtime needs besides its own, whose wheel is above, for the part cuda-graphs. linux-arm64's was
 # downloaded only.
 HEADERS_linux-amd64 = \

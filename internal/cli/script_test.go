@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/compute/computetest"
 	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/environment/indextest"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/workflows"
@@ -84,6 +85,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"sign-as": signAs,
 		"unpack":  unpackCommand,
 		"start":   startCommand,
+		"index":   indexCommand(t),
 	}
 	p.UpdateScripts = os.Getenv("REDSI_UPDATE") != ""
 	return p
@@ -145,6 +147,27 @@ func untilPlan(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("the plan never showed %s", args[0])
+}
+
+// indexCommand is: index NAME-VERSION... It serves packages as an index, INDEX, and sets what uv is
+// run with. BARE is a PATH without uv.
+func indexCommand(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		var list []indextest.Package
+		for _, a := range args {
+			name, version, _ := strings.Cut(a, "-")
+			list = append(list, indextest.Package{Name: name, Version: version, Licence: "MIT"})
+		}
+		x := indextest.Serve(t, list...)
+		redsi, _, _ := strings.Cut(ts.Getenv("PATH"), ":")
+		for name, value := range indextest.Variables(t, true) {
+			ts.Setenv(name, value)
+		}
+		ts.Setenv("BARE", redsi+":/usr/bin:/bin")
+		ts.Setenv("PATH", ts.Getenv("PATH")+":"+redsi)
+		ts.Setenv("INDEX", x.URL)
+		ts.Setenv("REDSI_VAR_python", indextest.Python(t))
+	}
 }
 
 // startCommand starts the workflow of a run as people do who use Temporal's own tools, with the profile of the state

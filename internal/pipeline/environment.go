@@ -110,12 +110,8 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		return
 	}
 	e := Environment{Name: l.qualified(n.name), Recipe: r, Pos: posOf(n.rng)}
-	m, err := r.Manifest()
-	if err == nil {
-		e.Packages, err = m.As(fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
-	}
-	if err == nil {
-		e.Text, err = r.Text()
+	if e.Text, err = r.Text(); err == nil {
+		e.Packages, err = l.Environments.Manifest(r, e.Text, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
 		fail(err)
@@ -160,9 +156,11 @@ func (l *loader) readLock(dir string, r *environment.Recipe) (err error) {
 	}
 	r.Lock, r.Files = path.Base(name), map[string]string{}
 	for _, file := range append([]string{r.Lock}, environment.Beside[r.Kind]...) {
-		if r.Files[file], err = l.textBeside(dir, path.Join(path.Dir(name), file)); err != nil {
+		b, err := l.readBeside(dir, path.Join(path.Dir(name), file))
+		if err != nil {
 			return err
 		}
+		r.Files[file] = string(b)
 	}
 	return nil
 }

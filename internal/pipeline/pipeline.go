@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/step"
 )
 
@@ -141,6 +142,9 @@ type Options struct {
 	// Module returns the pipeline files that a module's source names, as a source in
 	// the folder says it; nil if there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
+
+	// Environments remembers what locks of environments have; nil: nothing.
+	Environments *environment.Memory
 
 	// Made returns what a step has made, nil if that is not known; nil if nothing is.
 	Made func(step.Ref) (*Made, error)

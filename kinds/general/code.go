@@ -2,7 +2,6 @@ package general
 
 import (
 	"bytes"
-	"cmp"
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/base64"
@@ -38,8 +37,9 @@ type codeConfig struct {
 // inputs and outputs have their names in the working folder itself.
 type asIs struct {
 	codeConfig
-	script  string
-	sources []string // folders that Python looks through, in front of others
+	script    string
+	arguments []string
+	sources   []string // folders that Python looks through, in front of others
 }
 
 // maxCode bounds the bytes of a step's code: it is part of the pipeline.
@@ -91,7 +91,10 @@ func readCode(files step.CodeFiles, name string) (string, bool, error) {
 func (c codeConfig) further(files step.CodeFiles, texts map[string]string) error {
 	for i, pattern := range c.Code {
 		at := fmt.Sprintf("code[%d]", i)
-		names, err := files.List(pattern)
+		names, err := []string{pattern}, command.CheckName(pattern)
+		if err != nil || strings.ContainsAny(pattern, "*?[{") {
+			names, err = files.List(pattern)
+		}
 		if err != nil {
 			return step.Problem{Path: at, Detail: err.Error()}
 		}
@@ -102,7 +105,10 @@ func (c codeConfig) further(files step.CodeFiles, texts map[string]string) error
 			return step.Problem{Path: at, Detail: fmt.Sprintf("no file beside the pipeline matches %q", pattern)}
 		}
 		for _, name := range names {
-			text, _, err := readCode(files, name)
+			text, ok, err := readCode(files, name)
+			if err == nil && !ok {
+				return step.Problem{Path: at, Detail: fmt.Sprintf("there is no file %s beside the pipeline; a folder is %s", name, path.Join(name, "**"))}
+			}
 			if err != nil {
 				return step.Problem{Path: at, Detail: name + ": " + err.Error()}
 			}
@@ -142,6 +148,12 @@ func (c codeConfig) digested(texts map[string]string) (*gathered, error) {
 
 // counted is what counts of a file: of Python without comments and layout, of others all.
 func (c codeConfig) counted(name, text string) string {
+	if n, err := python.ParseNotebook(text); err == nil && python.IsNotebook(name) {
+		if c.Exact {
+			return n.Exact()
+		}
+		return n.Normal()
+	}
 	if c.Exact || path.Ext(name) != ".py" || python.Coding(text) != "" {
 		return text
 	}
@@ -187,9 +199,13 @@ func checkCode(c commandConfig) error {
 	var own step.Problems
 	if err := checkCommand(c); errors.As(err, &own) {
 		for _, p := range own {
-			p.Path = strings.Replace(p.Path, "argv", "arguments", 1)
-			ps = append(ps, p)
+			if !strings.HasPrefix(p.Path, "argv") {
+				ps = append(ps, p)
+			}
 		}
+	}
+	for i, arg := range c.code.arguments {
+		inout.Check(&ps, fmt.Sprintf("arguments[%d]", i), !strings.ContainsRune(arg, 0), "has a NUL byte, which cannot be passed to a program")
 	}
 	code := slices.Sorted(maps.Keys(c.code.CodeDigests))
 	inputs := append(slices.Sorted(maps.Keys(c.Inputs)), slices.Sorted(maps.Keys(c.Lists))...)
@@ -197,7 +213,8 @@ func checkCode(c commandConfig) error {
 	for at, names := range map[string][]string{"inputs": inputs, "outputs": c.Outputs, "code": code} {
 		for _, name := range names {
 			top, _, _ := strings.Cut(name, "/")
-			inout.Check(&ps, at, top != "tmp", "%q is in the folder tmp, which is the step's own, for temporary files", name)
+			own := top == "tmp" || top == step.OwnFolder && at != "code"
+			inout.Check(&ps, at, !own, "%q is in the folder %s, which is the step's own", name, top)
 		}
 	}
 	for _, name := range inputs {
@@ -205,33 +222,16 @@ func checkCode(c commandConfig) error {
 	}
 	for _, out := range c.Outputs {
 		for _, name := range append(slices.Clone(inputs), code...) {
-			switch what := "an input"; {
-			case slices.Contains(code, name) && (out == name || strings.HasPrefix(name, out) && strings.HasSuffix(out, "/")):
-				what = "a file of its code"
-				fallthrough
-			case out == name || strings.TrimSuffix(out, "/") == name:
-				bad("outputs", "%q is also %s: what it writes needs a name of its own", cmp.Or(name, out), what)
-			case strings.HasSuffix(out, "/") && strings.HasPrefix(name, out):
-				bad("outputs", "%q has the input %q in it: let it write to a folder of its own, or name the files", out, name)
-			case strings.HasPrefix(out, name+"/"):
-				bad("outputs", "%q would be in the input %q, which may not be written", out, name)
+			within := func(a, b string) bool { return a+"/" == b || strings.HasPrefix(a, strings.TrimSuffix(b, "/")+"/") }
+			switch {
+			case name == out || name+"/" == out:
+				bad("outputs", "%q is also what the step is given: what it writes needs a name of its own", out)
+			case within(name, out):
+				bad("outputs", "%q has %q in it, which the step is given: let it write to a folder of its own, or name the files", out, name)
+			case within(out, name) && !slices.Contains(code, name):
+				bad("outputs", "%q is in the input %q, which may not be written", out, name)
 			}
 		}
 	}
 	return ps.Err()
-}
-
-// searched is what PYTHONPATH is, for a working folder: the step's sources, then what env has.
-func (c commandConfig) searched(dir string) string {
-	if c.code == nil || len(c.code.sources) == 0 {
-		return c.Env["PYTHONPATH"]
-	}
-	var list []string
-	for _, folder := range c.code.sources {
-		list = append(list, path.Join(dir, folder))
-	}
-	if given := c.Env["PYTHONPATH"]; given != "" {
-		list = append(list, given)
-	}
-	return strings.Join(list, ":")
 }

@@ -68,6 +68,22 @@ func (c commandConfig) folders(dir string) (in, out string) {
 	return filepath.Join(dir, "in"), filepath.Join(dir, "out")
 }
 
+// called is what errors call the program: its name, or that of its script.
+func (c commandConfig) called() string {
+	if c.code != nil {
+		return c.code.script
+	}
+	return c.line()[0]
+}
+
+// outAt is the path of an output in the working folder.
+func (c commandConfig) outAt(name string) string {
+	if c.code != nil {
+		return name
+	}
+	return "out/" + name
+}
+
 // stageProgram is the folder and the program for people: without the values of secrets.
 func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
 	p := step.Program{Argv: c.line(), Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
@@ -126,29 +142,25 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 	names, err := collect(folder)
 	if err != nil {
 		err = c.besides(err, dir)
-		return step.Permanent(fmt.Errorf("%s: %w", c.line()[0], err))
+		return step.Permanent(fmt.Errorf("%s: %w", c.called(), err))
 	}
 	for _, name := range names {
 		if secrets.Redact(name) != name {
-			return step.Permanent(fmt.Errorf("%s left out/%s: the name of an output has the value of a secret; nothing of it was kept", c.line()[0], name))
+			return step.Permanent(fmt.Errorf("%s left %s: the name of an output has the value of a secret; nothing of it was kept", c.called(), c.outAt(name)))
 		}
-		in, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
-		out, err := x.CreateFile("out", name)
-		if err == nil {
-			out = guardOutput(out, secrets)
-			_, err = io.Copy(out, in)
-		}
-		if err == nil {
-			err = out.Close()
-		}
-		if err = errors.Join(err, in.Close()); err != nil {
-			return fmt.Errorf("out/%s: %w", name, err)
+		if err := keepFile(x, "out", folder, name, secrets); err != nil {
+			return fmt.Errorf("%s: %w", c.outAt(name), err)
 		}
 	}
 	x.Count("files", int64(len(names)))
+	if c.code != nil {
+		c.left(x, dir, names)
+	}
+	if c.has(driverFile) {
+		if err := collectNotebook(x, dir, secrets); err != nil {
+			return err
+		}
+	}
 	if len(names) == 0 {
 		empty, err := artifacts.Tree("files", nil)
 		return errors.Join(err, x.Link("out", empty))
@@ -156,11 +168,31 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 	return nil
 }
 
+// keepFile stores a file of a folder in an output that is a tree.
+func keepFile(x *step.IO, output, folder, name string, secrets secret.Set) error {
+	in, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	out, err := x.CreateFile(output, name)
+	if err == nil {
+		out = guardOutput(out, secrets)
+		_, err = io.Copy(out, in)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	return errors.Join(err, in.Close())
+}
+
 // besides adds to the error of a missing output that the program left it in its folder.
 func (c commandConfig) besides(err error, dir string) error {
 	var missing *command.MissingError
-	if !errors.As(err, &missing) || c.code != nil {
+	if !errors.As(err, &missing) {
 		return err
+	}
+	if c.code != nil {
+		return c.elsewhereLeft(err, dir, missing.Name)
 	}
 	for _, name := range []string{missing.Name, path.Base(missing.Name)} {
 		name = strings.TrimSuffix(name, "/")

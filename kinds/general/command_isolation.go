@@ -2,6 +2,7 @@ package general
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -73,11 +75,15 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 	}
 	x.Note("isolation, "+outsideOf[o.mode], text)
 	x.Log.Warn(outsideOf[o.mode] + ": " + text)
+	names := c.opened(o.found)
 	switch {
+	case len(names) > 0:
+		told := fmt.Errorf("it used files of the pipeline's folder that its key does not have: %s. Write code = [%s] or, of data, give them in inputs by a source block, and let it use paths in its own folder", words.And(names, mostStrays), quotedAll(names))
+		return step.Permanent(errors.Join(err, told))
 	case err != nil:
 		return fmt.Errorf("%w\n%s: %s", err, outsideOf[o.mode], text)
 	case o.mode == isolation.Enforce && len(o.found.List) > 0:
-		return step.Permanent(fmt.Errorf("%s succeeded, but %s: %s. Pass what it needs in files or inputs, or allow it with isolation_reads", c.line()[0], outsideOf[o.mode], text))
+		return step.Permanent(fmt.Errorf("%s succeeded, but %s: %s. Pass what it needs in files or inputs, or allow it with isolation_reads", c.called(), outsideOf[o.mode], text))
 	}
 	return nil
 }

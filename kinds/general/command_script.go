@@ -61,6 +61,9 @@ func (c commandConfig) withStrays(err error, dir string) error {
 	if !errors.As(err, &exit) {
 		return err
 	}
+	if c.code != nil {
+		return c.missed(err, dir)
+	}
 	for i, arg := range c.Argv {
 		if !c.elsewhere(i, arg) {
 			continue
@@ -85,17 +88,22 @@ func (c commandConfig) lint() (ps []step.Problem) {
 	if err != nil || shell == nil {
 		return nil // sh tells the mistake of a text that it is given by -c
 	}
+	way := "write the text as script, which bash -euo pipefail then runs"
+	if at == "script" {
+		way = "leave out the first line, and bash -euo pipefail runs it"
+	}
+	return c.lintShell(shell, line[0], at, way)
+}
+
+// lintShell warns of what a shell script does; way says how to see a failure within a pipe.
+func (c commandConfig) lintShell(shell *script.Shell, interpreter, at, way string) (ps []step.Problem) {
 	if n := shell.HiddenFailure(); n > 0 {
-		way := "write the text as script"
-		if at == "script" {
-			way = "leave out the first line"
-		}
-		ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("the pipe in line %d succeeds if its last command does, even if those before it fail; %s, which bash -euo pipefail then runs", n, way)})
+		ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("the pipe in line %d succeeds if its last command does, even if those before it fail; %s", n, way)})
 	}
 	for _, name := range shell.Calls() {
 		if c.has(name) {
 			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s from PATH, and files has that name: write ./%s", name, name)})
-		} else if name != line[0] && !slices.Contains(c.Programs, name) {
+		} else if name != interpreter && !slices.Contains(c.Programs, name) {
 			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s, and a change of its version goes unnoticed; name it: programs = [%q]", name, name)})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // pythonConfig is a script of Python beside the pipeline, with what it imports from there.
 type pythonConfig struct {
-	Script         string            `hcl:"script" help:"the script, a path relative to the pipeline's folder, such as src/fit.py"`
+	Script         string            `hcl:"script" help:"the script, a path relative to the pipeline's folder, such as src/fit.py; or a notebook, .ipynb"`
 	Arguments      []string          `hcl:"arguments,optional" help:"what follows the script on its command line"`
 	Sources        []string          `hcl:"sources,optional" help:"folders that Python looks through for modules after that of the script, such as [\"src\"]; the pipeline's own is \".\""`
 	Python         string            `hcl:"python,optional" help:"the Python that runs it: a name in PATH, or an absolute path"`
@@ -33,7 +33,8 @@ The key has the arguments, inputs, the names of the files and what counts of eac
 so that comments, blank lines and layout do not; beside these what that of a command has,
 such as the SHA-256 of Python and of what is installed for it. Modules are found by import
 statements, wherever they are, and by import_module with a name that is written there; code
-names what is loaded in other ways. Cost: as a command. docs/commands.md has the rules.`,
+names what is loaded in other ways. A notebook (.ipynb) is run by nbclient, in its own folder;
+outputs, execution counts and metadata of cells do not count, nor do cells of text. Cost: as a command. docs/code.md has the rules.`,
 	Example: `step "python" "fit" {
   script    = "src/fit.py"
   arguments = ["--k", "8"]
@@ -43,9 +44,10 @@ names what is loaded in other ways. Cost: as a command. docs/commands.md has the
 	Outputs: []step.Output{
 		{Name: "out", Type: "files", Tree: true, Help: "the files of outputs", Why: "unless compare says otherwise"},
 		{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
+		{Name: "notebook", Type: "files", Tree: true, Optional: true, Help: "of a notebook, its executed copy and, where nbconvert is installed, an HTML page of it", Why: "unless compare says otherwise"},
 	},
 	Defaults: pythonConfig{Python: "python3", programConfig: programDefaults},
-	Check:    func(c pythonConfig) error { return checkCode(c.command()) },
+	Check:    pythonConfig.check,
 	Code:     pythonConfig.withCode,
 	Class:    "script",
 	Leaves:   func(c pythonConfig) map[string][]string { return map[string][]string{"out": c.Outputs} },
@@ -54,19 +56,9 @@ names what is loaded in other ways. Cost: as a command. docs/commands.md has the
 		c.Program, c.ProgramDigests, c.programConfig = r.Program, r.ProgramDigests, r.programConfig
 		return c, err
 	},
-	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error {
-		p, err := c.command().unpacked()
-		if err != nil {
-			return err
-		}
-		return runCommand(ctx, x, p)
-	},
+	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error { return runCode(ctx, x, c.command()) },
 	Stage: func(ctx context.Context, x *step.IO, c pythonConfig, dir string) (step.Program, error) {
-		p, err := c.command().unpacked()
-		if err != nil {
-			return step.Program{}, err
-		}
-		return stageProgram(ctx, x, p, dir)
+		return stageCode(ctx, x, c.command(), dir)
 	},
 	Alike: func(c pythonConfig) map[string]step.Alike { return c.command().alike() },
 })
@@ -74,20 +66,31 @@ names what is loaded in other ways. Cost: as a command. docs/commands.md has the
 // command is the program that the step runs.
 func (c pythonConfig) command() commandConfig {
 	return commandConfig{
-		Argv: append([]string{c.Python, c.Script}, c.Arguments...), Program: c.Program, Programs: c.Programs, ProgramDigests: c.ProgramDigests,
-		programConfig: c.programConfig, code: &asIs{c.codeConfig, c.Script, c.Sources},
+		Argv: c.line(), Program: c.Program, Programs: c.Programs, ProgramDigests: c.ProgramDigests,
+		programConfig: c.programConfig, code: &asIs{c.codeConfig, c.Script, c.Arguments, c.Sources},
 	}
+}
+
+func (c pythonConfig) check() error {
+	if python.IsNotebook(c.Script) && len(c.Arguments) > 0 {
+		return step.Problem{Path: "arguments", Detail: "a notebook has no command line; give it what it needs by env"}
+	}
+	return checkCode(c.command())
 }
 
 // withCode finds what the script is made of, where it has a name of a file.
 func (c pythonConfig) withCode(files step.CodeFiles) (pythonConfig, error) {
-	if checkCode(c.command()) != nil {
+	if c.check() != nil {
 		return c, nil // the check will say so
 	}
 	folders := append([]string{path.Dir(c.Script)}, c.Sources...)
 	var err error
 	c.codeConfig, err = c.gather(files, []any{"python", c.Script, c.Sources}, func(read python.Read) (map[string]string, error) {
-		return python.Closure(c.Script, folders, read)
+		texts, err := python.Closure(c.Script, folders, read)
+		if err == nil && python.IsNotebook(c.Script) {
+			return withDriver(c.Script, texts)
+		}
+		return texts, err
 	})
 	return c, err
 }

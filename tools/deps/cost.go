@@ -30,6 +30,7 @@ var costs = map[string]cost{
 	"gotch":            {cpu: 180 * time.Second, usual: 300 * time.Second, download: 10e6, caches: 60e6},
 	"tokenizers":       {cpu: 260 * time.Second, usual: 390 * time.Second, lines: 110, download: 25e6, disk: 50e6, caches: 200e6},
 	"temporal-server":  {cpu: 480 * time.Second, usual: 480 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},
+	"uv":               {cpu: 2 * time.Second, usual: 5 * time.Second, download: 18e6, disk: 38e6},
 	"minio":            {cpu: 420 * time.Second, usual: 350 * time.Second, lines: 1200, download: 200e6, disk: 107e6, caches: 1300e6},
 	"bin/redsi":        {cpu: 200 * time.Second, usual: 110 * time.Second, lines: 880, caches: 500e6},
 	"bin/redsi-models": {cpu: 100 * time.Second, usual: 60 * time.Second, caches: 100e6},

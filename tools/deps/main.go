@@ -23,6 +23,7 @@ const usage = `usage: deps [options] PART=DIR...     install parts, several at o
   cuda-graphs=DIR       the library that records and replays what a card is asked for; it needs libtorch=DIR
   gotch=DIR             gotch's header and stub archives; its C++ is compiled when libtorch is there
   tokenizers=DIR        libtokenizers.a, from the module in go.mod
+  uv=DIR                the program uv, from its wheel
   temporal-server=DIR, minio=DIR   a program, from the module in tools/
 
 With -first, a command runs on the terminal while the parts are installed beside it: they have the processor time that
@@ -99,6 +100,7 @@ func builders(o options) map[string]builder {
 		"cuda-graphs":     graphs{versions: o.versions, platform: o.platform, libtorch: o.dirs["libtorch"], source: o.graphs}.build,
 		"gotch":           gotch{header: o.header}.build,
 		"tokenizers":      tokenizers,
+		"uv":              uv{versions: o.versions, platform: o.platform}.build,
 		"temporal-server": server{"tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"}.build,
 		"minio":           server{"tools/minio", "github.com/minio/minio"}.build,
 	}

@@ -1,10 +1,12 @@
 package environment
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"runtime"
 	"slices"
@@ -45,17 +47,39 @@ type Recipe struct {
 	Platform string            `json:"platform"`
 	Groups   []string          `json:"groups,omitempty"`
 	Extras   []string          `json:"extras,omitempty"`
-	Files    map[string]string `json:"files,omitempty"` // texts of the lock and of what is beside it
+	Sizes    map[string]int    `json:"sizes,omitempty"` // of Files, in a text
+	Files    map[string]string `json:"-"`               // texts of the lock and of what is beside it
 }
 
-// Text is the recipe as it is stored.
-func (r Recipe) Text() ([]byte, error) { return json.Marshal(r) }
+// Text is the recipe as it is stored: a line of JSON, and its files as they are.
+func (r Recipe) Text() ([]byte, error) {
+	r.Sizes = map[string]int{}
+	for name, text := range r.Files {
+		r.Sizes[name] = len(text)
+	}
+	b, err := json.Marshal(r)
+	b = append(b, '\n')
+	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
+		b = append(b, r.Files[name]...)
+	}
+	return b, err
+}
 
 // Parse reads a recipe's text.
 func Parse(text []byte) (r Recipe, err error) {
-	if err = json.Unmarshal(text, &r); err == nil && r.Format != Format {
+	head, rest, _ := bytes.Cut(text, []byte("\n"))
+	if err = json.Unmarshal(head, &r); err == nil && r.Format != Format {
 		err = fmt.Errorf("its format is %q, not %s", r.Format, Format)
 	}
+	r.Files = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(r.Sizes)) {
+		n := r.Sizes[name]
+		if n < 0 || n > len(rest) {
+			return r, errors.New("it is cut off")
+		}
+		r.Files[name], rest = string(rest[:n]), rest[n:]
+	}
+	r.Sizes = nil
 	return r, err
 }
 
@@ -119,14 +143,14 @@ func (r Recipe) IsPython() bool { return r.Kind == UV || r.Kind == Requirements 
 type platform struct {
 	markers map[string]string // of PEP 508
 	conda   string            // folder of a channel
-	wheels  *regexp.Regexp    // platform tags of its wheels
+	wheels  []string          // how the tags of its wheels begin, and how they end
 }
 
 var platforms = map[string]platform{
-	"linux-x86_64":  {markersOf("linux", "Linux", "x86_64"), "linux-64", regexp.MustCompile(`^(many)?linux.*_x86_64$`)},
-	"linux-aarch64": {markersOf("linux", "Linux", "aarch64"), "linux-aarch64", regexp.MustCompile(`^(many)?linux.*_aarch64$`)},
-	"macos-x86_64":  {markersOf("darwin", "Darwin", "x86_64"), "osx-64", regexp.MustCompile(`^macosx_.*_(x86_64|intel|universal2?|fat64)$`)},
-	"macos-arm64":   {markersOf("darwin", "Darwin", "arm64"), "osx-arm64", regexp.MustCompile(`^macosx_.*_(arm64|universal2)$`)},
+	"linux-x86_64":  {markersOf("linux", "Linux", "x86_64"), "linux-64", []string{"linux", "manylinux", "_x86_64"}},
+	"linux-aarch64": {markersOf("linux", "Linux", "aarch64"), "linux-aarch64", []string{"linux", "manylinux", "_aarch64"}},
+	"macos-x86_64":  {markersOf("darwin", "Darwin", "x86_64"), "osx-64", []string{"macosx", "_x86_64", "_intel", "_universal", "_universal2", "_fat64"}},
+	"macos-arm64":   {markersOf("darwin", "Darwin", "arm64"), "osx-arm64", []string{"macosx", "_arm64", "_universal2"}},
 }
 
 func markersOf(sys, system, machine string) map[string]string {
@@ -207,15 +231,25 @@ func hashesOf(hashes []string) string {
 	return artifacts.Sum([]byte(strings.Join(slices.Compact(hashes), "\n"))).Hex()
 }
 
+// runs says whether a platform's tag is one of its own.
+func (on platform) runs(tag string) bool {
+	return tag == "any" || slices.ContainsFunc(on.wheels, func(w string) bool { return w[0] != '_' && strings.HasPrefix(tag, w) }) &&
+		slices.ContainsFunc(on.wheels, func(w string) bool { return w[0] == '_' && strings.HasSuffix(tag, w) })
+}
+
 // takes says whether a wheel is one that a Python on a platform installs.
 func (on platform) takes(wheel, full string) bool {
+	tags := strings.TrimSuffix(wheel[strings.LastIndexByte(wheel, '-')+1:], ".whl")
+	if !slices.ContainsFunc(strings.Split(tags, "."), on.runs) {
+		return false // most are of another platform
+	}
 	info, err := pypi.ParseWheelName(wheel)
 	if err != nil {
 		return false
 	}
 	n := minor(full)
 	return slices.ContainsFunc(info.Platforms, func(t pypi.PEP425Tag) bool {
-		if t.Platform != "any" && !on.wheels.MatchString(t.Platform) {
+		if !on.runs(t.Platform) {
 			return false
 		}
 		var of int

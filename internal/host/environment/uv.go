@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -63,12 +62,12 @@ type uvFile struct {
 
 // name is that of the file without folders.
 func (f uvFile) name() string {
-	if f.URL != "" {
-		if u, err := url.Parse(f.URL); err == nil {
-			return path.Base(u.Path)
-		}
+	name, _, _ := strings.Cut(cmp.Or(f.URL, f.Filename, f.Path), "#")
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
 	}
-	return cmp.Or(f.Filename, path.Base(f.Path))
+	return name
 }
 
 // uv is the manifest of a uv.lock: what the project beside it needs, with the groups and extras

@@ -61,6 +61,12 @@ func (f Finding) place() (folder string, rank int) {
 	return folder, near
 }
 
+// Library reports whether it is of what is installed: modules and libraries of an interpreter.
+func (f Finding) Library() bool {
+	_, rank := f.place()
+	return rank == ofLibrary
+}
+
 // groups are the findings by folder, the nearest first.
 func (f Findings) groups() []*group {
 	var list []*group

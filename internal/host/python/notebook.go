@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,15 +14,48 @@ import (
 func IsNotebook(name string) bool { return path.Ext(name) == ".ipynb" }
 
 // Notebook is what counts of a notebook: its cells, without outputs, execution counts,
-// metadata and ids.
+// metadata and ids. Of metadata only tags that decide how a cell runs count.
 type Notebook struct {
 	Cells []Cell
 }
 
 // Cell is a cell of a notebook.
 type Cell struct {
-	Type   string `json:"cell_type"` // "code", "markdown" or "raw"
-	Source lines  `json:"source"`
+	Type     string `json:"cell_type"` // "code", "markdown" or "raw"
+	Source   lines  `json:"source"`
+	Metadata struct {
+		Tags []string `json:"tags"`
+	} `json:"metadata"`
+}
+
+// heeded are the tags that decide how nbclient runs a cell.
+var heeded = []string{"raises-exception", "skip-execution"}
+
+func (c Cell) heeded() (tags []string) {
+	for _, tag := range heeded {
+		if slices.Contains(c.Metadata.Tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// Bare is a notebook without outputs and execution counts.
+func Bare(text string) (string, error) {
+	var n map[string]any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&n); err != nil {
+		return "", fmt.Errorf("it is not a notebook: %w", err)
+	}
+	cells, _ := n["cells"].([]any)
+	for _, c := range cells {
+		if cell, ok := c.(map[string]any); ok && cell["cell_type"] == "code" {
+			cell["outputs"], cell["execution_count"] = []any{}, nil
+		}
+	}
+	b, err := json.Marshal(n)
+	return string(b), err
 }
 
 // lines are a text, which notebooks also write as a list of its lines.
@@ -85,7 +119,10 @@ func (c Cell) code() (tokens []token, magics []string) {
 // Normal is what a notebook computes: of each code cell its tokens and its magics. Other
 // cells do not count.
 func (n *Notebook) Normal() string {
-	type cell struct{ Code, Magics string }
+	type cell struct {
+		Code, Magics string
+		Tags         []string
+	}
 	var list []cell
 	for _, c := range n.Cells {
 		if c.Type != "code" {
@@ -93,7 +130,7 @@ func (n *Notebook) Normal() string {
 		}
 		tokens, magics := c.code()
 		if len(tokens) > 0 || len(magics) > 0 {
-			list = append(list, cell{written(tokens), strings.Join(magics, "\n")})
+			list = append(list, cell{written(tokens), strings.Join(magics, "\n"), c.heeded()})
 		}
 	}
 	b, _ := json.Marshal(list) // texts alone
@@ -102,6 +139,9 @@ func (n *Notebook) Normal() string {
 
 // Exact is all that is written in a notebook's cells, whatever their types.
 func (n *Notebook) Exact() string {
+	for i := range n.Cells {
+		n.Cells[i].Metadata.Tags = n.Cells[i].heeded()
+	}
 	b, _ := json.Marshal(n.Cells)
 	return string(b)
 }

@@ -127,3 +127,49 @@ func TestClosure(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What counts of a notebook are its code cells and what nbclient heeds.
+func TestNotebook(t *testing.T) {
+	const text = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"language": "python"}}, "cells": [
+{"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Title\n", "text"]},
+{"cell_type": "code", "id": "b", "metadata": {"tags": ["x"]}, "execution_count": 3, "outputs": [{"output_type": "stream"}], "source": ["%matplotlib inline\n", "import helper # why\n", "x = !ls\n", "from m import (y,\n", "  z)"]},
+{"cell_type": "code", "id": "c", "metadata": {}, "execution_count": null, "outputs": [], "source": "%%bash\nimport no"},
+{"cell_type": "code", "id": "d", "metadata": {}, "execution_count": null, "outputs": [], "source": "print('#'"}]}`
+	normal := func(text string) string {
+		n, err := ParseNotebook(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.Normal()
+	}
+	for _, c := range []struct {
+		old, now string
+		same     bool
+	}{
+		{"# Title", "# Other", true}, {"# why", "", true}, {`"execution_count": 3`, `"execution_count": 4`, true}, {`"id": "b"`, `"id": "z"`, true}, {`["x"]`, `["y"]`, true}, {`{"output_type": "stream"}`, "", true},
+		{`["x"]`, `["skip-execution"]`, false}, {"%matplotlib inline", "%matplotlib agg", false}, {"!ls", "!ls -l", false}, {"import no", "import yes", false}, {"print('#'", "print('#')", false}, {"  z)", "  zz)", false},
+	} {
+		if other := strings.Replace(text, c.old, c.now, 1); (normal(other) == normal(text)) != c.same || other == text {
+			t.Errorf("%s for %s: the same is %v", c.now, c.old, !c.same)
+		}
+	}
+	got, err := Closure("nb/a.ipynb", []string{"nb"}, func(name string) (string, bool, error) {
+		files := map[string]string{"nb/a.ipynb": text, "nb/helper.py": "", "nb/m/z.py": "", "nb/no.py": ""}
+		s, ok := files[name]
+		return s, ok, nil
+	})
+	if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); err != nil || names != "nb/a.ipynb nb/helper.py nb/m/z.py" {
+		t.Errorf("made of %s, %v", names, err)
+	}
+	bare, err := Bare(text)
+	if err != nil || strings.Contains(bare, "stream") || strings.Contains(bare, `"execution_count":3`) || normal(bare) != normal(text) {
+		t.Errorf("bare: %s %v", bare, err)
+	}
+	for text, want := range map[string]string{
+		"{": "it is not a notebook", `{"nbformat": 3}`: "format 3", `{"nbformat": 4, "cells": []}`: "no cells", `{"nbformat": 4, "metadata": {"kernelspec": {"language": "R"}}, "cells": [{}]}`: "its cells are R",
+	} {
+		if _, err := ParseNotebook(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -15,23 +16,37 @@ const (
 )
 
 // showImage fills in the picture of a step, or why the page does not show it. SVG and PNG are shown, as
-// images: there they can neither run nor load anything. An HTML page needs its scripts and Vega-Lite a
-// library, and the page's policy allows neither; they and PDF are files to take away.
+// images: there they can neither run nor load anything. An HTML page that needs no script, such as
+// that of a notebook, is shown in a frame under the same policy. Other HTML and Vega-Lite need scripts,
+// which the policy does not allow; they and PDF are files to take away.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
-	it.Unshown = "The picture is a file that this page does not show: SVG and PNG are shown."
+	it.Unshown = "The picture is a file that this page does not show: SVG, PNG and HTML without scripts are shown."
 	for _, d := range downloads {
 		a, ok := it.result.Outputs[d.output]
 		switch {
-		case !ok || !strings.HasPrefix(d.media, "image/"):
+		case !ok || !strings.HasPrefix(d.media, "image/") && d.output != "html":
 		case a.Size > min(mostPicture, mostPictures/int64(len(r.Items))):
 			it.Unshown = fmt.Sprintf("The picture (%s, %s) is too large for this page.", d.label, words.Size(a.Size))
 		default:
 			b, err := readOutput(ctx, it.result, d.output, read)
+			if err == nil && d.output == "html" {
+				if !stillPage(b) {
+					continue
+				}
+				it.Page, it.Unshown = string(b), ""
+				return nil
+			}
 			it.Image, it.Unshown = dataURL(d.media, b), ""
 			return err
 		}
 	}
 	return nil
+}
+
+// stillPage reports whether a page of HTML shows what it has without its scripts, if there
+// are any: those of notebooks do.
+func stillPage(b []byte) bool {
+	return !bytes.Contains(bytes.ToLower(b), []byte("<script")) || bytes.Contains(b, []byte(`class="jp-Notebook"`))
 }
 
 // forLaTeX is the output that a LaTeX document includes; "" if there is none of up to mostRead.

@@ -47,6 +47,7 @@ type Item struct {
 	Used    usage.Sum // of all steps that it comes from, including itself
 
 	Image   template.URL // of a step, with its bytes
+	Page    string       // of a step, in HTML
 	Unshown string       // why there is none in the page
 
 	PaperSVG []byte // the paper's points, if any

@@ -113,9 +113,17 @@ func (x *Index) Lock(t testing.TB, dir string, needs ...string) {
 	}
 }
 
-// Setup puts uv first in PATH, or none with uv false, and gives it and pip caches of the test.
-// They find this machine's Python alone.
+// Setup sets Variables.
 func Setup(t testing.TB, uv bool) {
+	t.Helper()
+	for name, value := range Variables(t, uv) {
+		t.Setenv(name, value)
+	}
+}
+
+// Variables put uv first in PATH, or none with uv false, and give it, pip and redsi caches of the
+// test. They find this machine's Python alone.
+func Variables(t testing.TB, uv bool) map[string]string {
 	t.Helper()
 	python, version := interpreter(t)
 	bin := t.TempDir()
@@ -127,11 +135,9 @@ func Setup(t testing.TB, uv bool) {
 			t.Fatal(err)
 		}
 	}
-	for name, value := range map[string]string{"PATH": bin + ":/usr/bin:/bin", "UV_CACHE_DIR": filepath.Join(bin, "cache"), "PIP_CACHE_DIR": filepath.Join(bin, "pip"),
+	return map[string]string{"PATH": bin + ":/usr/bin:/bin", "UV_CACHE_DIR": filepath.Join(bin, "cache"), "PIP_CACHE_DIR": filepath.Join(bin, "pip"),
 		"UV_PYTHON_DOWNLOADS": "never", "UV_NO_CONFIG": "1", "UV_HTTP_RETRIES": "0", "PIP_CONFIG_FILE": os.DevNull, "PIP_RETRIES": "0",
-		"REDSI_ENVIRONMENTS": filepath.Join(t.TempDir(), "environments"), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"} {
-		t.Setenv(name, value)
-	}
+		"REDSI_ENVIRONMENTS": filepath.Join(t.TempDir(), "environments"), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 }
 
 // UV is the path of uv: the one that make has installed for tests, else that of PATH.
@@ -139,6 +145,13 @@ func UV(t testing.TB) string {
 	t.Helper()
 	if p := os.Getenv("REDSI_UV"); p != "" {
 		return p
+	}
+	deps := os.Getenv("REDSI_DEPS")
+	if cache, err := os.UserCacheDir(); deps == "" && err == nil {
+		deps = filepath.Join(cache, "redsi")
+	}
+	if made, _ := filepath.Glob(filepath.Join(deps, "uv", "*", "uv")); len(made) > 0 {
+		return made[len(made)-1]
 	}
 	p, err := exec.LookPath("uv")
 	if err != nil {

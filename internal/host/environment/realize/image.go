@@ -127,9 +127,10 @@ func (h *Here) endContainer(dir string) error {
 	if slices.Contains(apptainers, h.Engine) {
 		return nil
 	}
-	out, err := exec.Command(h.Engine, "rm", "-f", containerOf(dir)).CombinedOutput()
-	if err != nil && !strings.Contains(strings.ToLower(string(out)), "no such container") {
-		return fmt.Errorf("%s rm -f %s: %w: %s", h.Engine, containerOf(dir), err, out)
+	out, err := exec.Command(h.Engine, "kill", containerOf(dir)).CombinedOutput()
+	said := strings.ToLower(string(out))
+	if err != nil && !strings.Contains(said, "no such container") && !strings.Contains(said, "not running") && !strings.Contains(said, "no container with") {
+		return fmt.Errorf("%s kill %s: %w: %s", h.Engine, containerOf(dir), err, out)
 	}
 	return nil
 }

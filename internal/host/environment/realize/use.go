@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/host/command"
@@ -34,7 +33,7 @@ func (h *Here) String() string {
 // Find is the path of one of its programs.
 func (h *Here) Find(name string) (string, error) {
 	if h.Recipe.Kind == environment.Image {
-		return exec.LookPath(h.Engine) // which starts it
+		return command.Find(h.Engine) // which starts it
 	}
 	for _, dir := range filepath.SplitList(h.Path()) {
 		at := filepath.Join(dir, name)

@@ -1,0 +1,351 @@
+package environment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/host/libraries"
+)
+
+func hash(s string) string { return "sha256:" + strings.Repeat(s, 64)[:64] }
+
+// uvText is a lock of uv as uv writes it, with what differs between platforms and Pythons.
+const uvText = `version = 1
+revision = 3
+requires-python = ">=3.9"
+resolution-markers = ["python_full_version >= '3.11'", "python_full_version < '3.11'"]
+
+[[package]]
+name = "study"
+version = "0.1"
+source = { virtual = "." }
+dependencies = [
+    { name = "colorama", marker = "sys_platform == 'win32'" },
+    { name = "numpy", version = "2.0", source = { registry = "https://index/simple" }, marker = "python_full_version < '3.11'" },
+    { name = "numpy", version = "2.3", source = { registry = "https://index/simple" }, marker = "python_full_version >= '3.11'" },
+    { name = "pandas", extra = ["excel"] },
+]
+
+[package.optional-dependencies]
+plots = [{ name = "six" }]
+
+[package.dev-dependencies]
+dev = [{ name = "pytest" }]
+
+[package.metadata]
+requires-dist = [
+    { name = "colorama", marker = "sys_platform == 'win32'" },
+    { name = "numpy", specifier = ">=2,<3" },
+    { name = "pandas", extras = ["excel"] },
+    { name = "six", marker = "extra == 'plots'" },
+]
+provides-extras = ["plots"]
+
+[package.metadata.requires-dev]
+dev = [{ name = "pytest", specifier = ">=8" }]
+
+[[package]]
+name = "numpy"
+version = "2.0"
+source = { registry = "https://index/simple" }
+resolution-markers = ["python_full_version < '3.11'"]
+wheels = [{ url = "https://index/numpy-2.0-cp310-cp310-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", hash = "H0" }]
+
+[[package]]
+name = "numpy"
+version = "2.3"
+source = { registry = "https://index/simple" }
+resolution-markers = ["python_full_version >= '3.11'"]
+sdist = { url = "https://index/numpy-2.3.tar.gz", hash = "H9" }
+wheels = [
+    { url = "https://index/numpy-2.3-cp311-cp311-macosx_14_0_arm64.whl", hash = "H1" },
+    { url = "https://index/numpy-2.3-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl", hash = "H2" },
+    { url = "https://index/numpy-2.3-cp311-cp311-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl", hash = "H3" },
+    { url = "https://index/numpy-2.3-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl", hash = "H4" },
+]
+
+[[package]]
+name = "pandas"
+version = "2.2"
+source = { registry = "https://index/simple" }
+dependencies = [{ name = "numpy", version = "2.0", source = { registry = "https://index/simple" }, marker = "python_full_version < '3.11'" }, { name = "tzdata", marker = "python_version < '3.9' or (sys_platform == 'linux' and platform_machine != 'arm64')" }]
+sdist = { url = "https://index/pandas-2.2.tar.gz", hash = "H5" }
+
+[package.optional-dependencies]
+excel = [{ name = "openpyxl" }]
+
+[[package]]
+name = "colorama"
+version = "0.4"
+source = { registry = "https://index/simple" }
+wheels = [{ url = "https://index/colorama-0.4-py2.py3-none-any.whl", hash = "H6" }]
+
+[[package]]
+name = "tzdata"
+version = "2025.1"
+source = { registry = "https://index/simple" }
+wheels = [{ url = "https://index/tzdata-2025.1-py2.py3-none-any.whl", hash = "H7" }]
+
+[[package]]
+name = "openpyxl"
+version = "3.1"
+source = { git = "https://forge/openpyxl?rev=3.1#0123456789" }
+
+[[package]]
+name = "six"
+version = "1.17"
+source = { registry = "https://index/simple" }
+wheels = [{ url = "https://index/six-1.17-py2.py3-none-any.whl", hash = "H8" }]
+
+[[package]]
+name = "pytest"
+version = "8.0"
+source = { registry = "https://index/simple" }
+wheels = [{ url = "https://index/pytest-8.0-py3-none-any.whl", hash = "Ha" }]
+`
+
+const projectText = `[project]
+name = "study"
+requires-python = ">=3.9"
+dependencies = ["colorama; sys_platform == 'win32'", "numpy >=2, <3", "pandas[excel]"]
+[project.optional-dependencies]
+plots = ["six"]
+[dependency-groups]
+dev = ["pytest>=8"]
+`
+
+func uvRecipe(change ...string) Recipe {
+	return Recipe{Format: Format, Kind: UV, Lock: "uv.lock", Platform: "linux-x86_64", Python: "3.11",
+		Files: map[string]string{"uv.lock": strings.NewReplacer(change...).Replace(uvText), "pyproject.toml": strings.NewReplacer(change...).Replace(projectText)}}
+}
+
+func list(m libraries.Manifest) string {
+	var names []string
+	for _, d := range m.Distributions {
+		names = append(names, d.Name+" "+d.Version)
+	}
+	return strings.Join(names, ", ")
+}
+
+func TestUV(t *testing.T) {
+	for want, r := range map[string]Recipe{
+		"numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":                       uvRecipe(),
+		"numpy 2.0, openpyxl 3.1, pandas 2.2, tzdata 2025.1":                       with(uvRecipe(), func(r *Recipe) { r.Python = "3.10.4" }),
+		"numpy 2.3, openpyxl 3.1, pandas 2.2":                                      with(uvRecipe(), func(r *Recipe) { r.Platform = "macos-arm64" }),
+		"numpy 2.3, openpyxl 3.1, pandas 2.2, pytest 8.0, six 1.17, tzdata 2025.1": with(uvRecipe(), func(r *Recipe) { r.Extras, r.Groups = []string{"plots"}, []string{"dev"} }),
+		"colorama 0.4, numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":         uvRecipe("sys_platform == 'win32'", "sys_platform == 'linux'"),
+	} {
+		m, err := r.Manifest()
+		if err != nil || list(m) != want {
+			t.Errorf("got %s, %v; want %s", list(m), err, want)
+		}
+	}
+	if m, err := with(uvRecipe("2.0\", source", "2.0\", source", ">=3.9", ">=3.10"), func(r *Recipe) { r.Python = "" }).Manifest(); err != nil || m.Python != "3.10" {
+		t.Errorf("the oldest Python is %s, %v", m.Python, err)
+	}
+}
+
+func with(r Recipe, change func(*Recipe)) Recipe {
+	change(&r)
+	return r
+}
+
+// What does not change what a platform installs does not change the manifest; what does, does.
+func TestUVKey(t *testing.T) {
+	text := func(r Recipe) string {
+		t.Helper()
+		m, err := r.Manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	was := text(uvRecipe())
+	for name, c := range map[string]struct {
+		same   bool
+		change []string
+	}{
+		"a comment":                  {true, []string{"version = 1\n", "# comment\nversion = 1\n"}},
+		"another platform's wheel":   {true, []string{"H1", "Hx", "H3", "Hy"}},
+		"another Python's wheel":     {true, []string{"H4", "Hx"}},
+		"another Python's version":   {true, []string{"H0", "Hx"}},
+		"a source that is not taken": {true, []string{"H9", "Hx"}},
+		"another platform's package": {true, []string{`"colorama"` + "\nversion = \"0.4\"", `"colorama"` + "\nversion = \"0.5\""}},
+		"a group that is not chosen": {true, []string{`"8.0"`, `"8.1"`}},
+		"its own wheel":              {false, []string{"H2", "Hx"}},
+		"a source that is taken":     {false, []string{"H5", "Hx"}},
+		"a commit":                   {false, []string{"#0123456789", "#0123456780"}},
+		"a package of a package":     {false, []string{`"2025.1"`, `"2025.2"`}},
+	} {
+		if same := text(uvRecipe(c.change...)) == was; same != c.same {
+			t.Errorf("%s: the same is %v", name, same)
+		}
+	}
+	if text(with(uvRecipe(), func(r *Recipe) { r.Platform = "linux-aarch64" })) == was {
+		t.Error("two platforms have the same")
+	}
+}
+
+func TestUVRefused(t *testing.T) {
+	for want, r := range map[string]Recipe{
+		"uv.lock does not match the pyproject.toml beside it: numpy <3,>=2 is not in pyproject.toml; numpy <4,>=2 is not in the lock": with(uvRecipe(), func(r *Recipe) {
+			r.Files["pyproject.toml"] = strings.Replace(projectText, "<3", "<4", 1)
+		}),
+		"scipy is not in the lock": with(uvRecipe(), func(r *Recipe) {
+			r.Files["pyproject.toml"] = strings.Replace(projectText, "\"six\"", "\"six\", \"scipy\"", 1)
+		}),
+		"pytest >=8 is not in pyproject.toml":                with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
+		"requires-python is >=3.10, in the lock >=3.9":       with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
+		"uv.lock has version 2":                              uvRecipe("version = 1\n", "version = 2\n"),
+		"uv.lock has no group \"docs\"":                      with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
+		"uv.lock has no extra \"docs\"":                      with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
+		"which leaves out 3.8":                               with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),
+		"\"3\" is not a version of Python":                   with(uvRecipe(), func(r *Recipe) { r.Python = "3" }),
+		"there is no platform \"amiga\"":                     with(uvRecipe(), func(r *Recipe) { r.Platform = "amiga" }),
+		"tzdata is taken from ../tz, a file or folder":       uvRecipe("version = \"2025.1\"\nsource = { registry = \"https://index/simple\" }", "version = \"2025.1\"\nsource = { directory = \"../tz\" }"),
+		"tzdata 2025.1 has no file for this platform":        uvRecipe("tzdata-2025.1-py2.py3-none-any", "tzdata-2025.1-py2.py3-none-win_amd64"),
+		"uv.lock is not a lock of uv":                        uvRecipe("version = 1\n", "version = \n"),
+		"there is no variable \"sys_plattform\"":             uvRecipe("sys_platform ==", "sys_plattform =="),
+		"it has 0 packages six for this platform and Python": with(uvRecipe("name = \"six\"\nversion", "name = \"sixx\"\nversion"), func(r *Recipe) { r.Extras = []string{"plots"} }),
+		"pyproject.toml: it has no text":                     with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
+	} {
+		_, err := r.Manifest()
+		if err == nil {
+			t.Errorf("no error; want %s", want)
+			continue
+		}
+		for part := range strings.SplitSeq(want, "; ") {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("got %v\nwant %s", err, part)
+			}
+		}
+	}
+	var p *Problem
+	if _, err := with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }).Manifest(); !errors.As(err, &p) || p.Attribute != "groups" {
+		t.Errorf("%v is not about groups", err)
+	}
+}
+
+func TestRequirements(t *testing.T) {
+	of := func(text string) Recipe {
+		return Recipe{Format: Format, Kind: Requirements, Lock: "r.txt", Platform: "linux-x86_64", Python: "3.11", Files: map[string]string{"r.txt": text}}
+	}
+	good := "# made by a tool\n--index-url https://index/simple\nScikit_Learn==1.5 \\\n    --hash=" + hash("a") + " \\\n    --hash=" + hash("b") + "\n    # via study\n" +
+		"colorama==0.4 ; sys_platform == 'win32' --hash=" + hash("c") + "\npkg[extra]===2.0 --hash=" + hash("d") + "\nown @ https://index/own-3.0-py3-none-any.whl --hash=" + hash("e") + "\n"
+	m, err := of(good).Manifest()
+	if err != nil || list(m) != "own 3.0, pkg 2.0, scikit-learn 1.5" {
+		t.Fatalf("%s, %v", list(m), err)
+	}
+	again, err := of(strings.NewReplacer("# made", "# remade", hash("c"), hash("f"), hash("a"), hash("b"), hash("b"), hash("a")).Replace(good)).Manifest()
+	if err != nil || fmt.Sprint(again) != fmt.Sprint(m) {
+		t.Errorf("comments, order and other platforms count: %v, %v", again, err)
+	}
+	for text, want := range map[string]string{
+		"a==1 --hash=" + hash("a") + "\n\nb>=2\n": "r.txt:3: b>=2: it is not pinned",
+		"a==1.* --hash=" + hash("a"):              "it is not pinned",
+		"a==1":                                    "r.txt:1: a has no --hash",
+		"-r other.txt":                            "r.txt:1: -r is not for a lock",
+		"-e .":                                    "-e is not for a lock",
+		"# nothing":                               "names no packages for this platform",
+		"a==1 ; sys == 'x' --hash=" + hash("a"):   "there is no variable \"sys\"",
+	} {
+		if _, err := of(text).Manifest(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	if _, err := with(of(good), func(r *Recipe) { r.Python = "" }).Manifest(); err == nil || !strings.Contains(err.Error(), `give python = "3.11"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConda(t *testing.T) {
+	of := func(text string) Recipe {
+		return Recipe{Format: Format, Kind: Conda, Lock: "lock", Platform: "linux-x86_64", Files: map[string]string{"lock": text}}
+	}
+	const channel = "https://channel/"
+	sha, md5 := strings.Repeat("a", 64), strings.Repeat("b", 32)
+	for name, text := range map[string]string{
+		"explicit": "# platform: linux-64\n@EXPLICIT\n" + channel + "linux-64/python-3.12.1-hab00c5b_1_cpython.conda#" + sha + "\n" + channel + "noarch/six-1.16.0-pyh_0.tar.bz2#" + md5 + "\n",
+		"conda-lock": "version: 1\npackage:\n" +
+			"- {name: python, version: 3.12.1, manager: conda, platform: linux-64, url: '" + channel + "linux-64/python-3.12.1-hab00c5b_1_cpython.conda', hash: {sha256: " + sha + "}, category: main}\n" +
+			"- {name: python, version: 3.12.2, manager: conda, platform: osx-64, url: '" + channel + "osx-64/python-3.12.2-x_0.conda', hash: {sha256: " + sha + "}, category: main}\n" +
+			"- {name: black, version: '24', manager: conda, platform: linux-64, url: '" + channel + "noarch/black-24-x_0.conda', hash: {sha256: " + sha + "}, category: dev, optional: true}\n" +
+			"- {name: six, version: 1.16.0, manager: conda, platform: linux-64, url: '" + channel + "noarch/six-1.16.0-pyh_0.tar.bz2', hash: {md5: " + md5 + "}}\n",
+		"pixi": "version: 6\nenvironments:\n  default:\n    packages:\n      linux-64:\n      - conda: " + channel + "linux-64/python-3.12.1-hab00c5b_1_cpython.conda\n      - conda: " + channel + "noarch/six-1.16.0-pyh_0.tar.bz2\n      osx-64: []\n" +
+			"packages:\n- conda: " + channel + "linux-64/python-3.12.1-hab00c5b_1_cpython.conda\n  sha256: " + sha + "\n- conda: " + channel + "noarch/six-1.16.0-pyh_0.tar.bz2\n  sha256: " + sha + "\n",
+	} {
+		m, err := of(text).Manifest()
+		if err != nil || list(m) != "python 3.12.1 hab00c5b_1_cpython, six 1.16.0 pyh_0" || m.Python != "3.12.1" {
+			t.Errorf("%s: %s, Python %s, %v", name, list(m), m.Python, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"@EXPLICIT\n" + channel + "linux-64/python-3.12.1-x_1.conda\n":           "line 2: " + channel + "linux-64/python-3.12.1-x_1.conda has no hash",
+		"@EXPLICIT\n" + channel + "osx-64/python-3.12.1-x_1.conda#" + sha + "\n": "python is for osx-64, the environment for linux-64",
+		"@EXPLICIT\n":  "it has no packages for linux-64",
+		"version: 1\n": "it has no packages for linux-64",
+		"a: [":         "lock: yaml",
+	} {
+		if _, err := of(text).Manifest(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestImageAndNix(t *testing.T) {
+	image := Recipe{Kind: Image, Lock: "docker.io/library/python@" + hash("a"), Platform: "linux-x86_64"}
+	if m, err := image.Manifest(); err != nil || list(m) != "image "+image.Lock {
+		t.Errorf("%v, %v", m, err)
+	}
+	for _, name := range []string{"python:3.11", "python@sha256:abc", "x.sif"} {
+		image.Lock = name
+		if _, err := image.Manifest(); err == nil || !strings.Contains(err.Error(), "is neither an image by its digest") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	flake := Recipe{Kind: Nix, Lock: "flake.lock", Platform: "linux-x86_64", Files: map[string]string{"flake.nix": "{}",
+		"flake.lock": `{"version":7,"root":"root","nodes":{"root":{"inputs":{"nixpkgs":"nixpkgs"}},"nixpkgs":{"locked":{"type":"github","rev":"abc","narHash":"sha256-x"},"original":{"type":"github"}}}}`}}
+	m, err := flake.Manifest()
+	if err != nil || list(m) != "nixpkgs abc" || len(m.Files) != 1 {
+		t.Errorf("%v, %v", m, err)
+	}
+	flake.Files["flake.lock"] = `{"root":"root","nodes":{"root":{},"nixpkgs":{}}}`
+	if _, err := flake.Manifest(); err == nil || !strings.Contains(err.Error(), "the input nixpkgs has no narHash") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// FuzzMarker: a marker never panics, and what is read holds or does not.
+func FuzzMarker(f *testing.F) {
+	for _, s := range []string{"", "python_version < '3.12'", "(os_name == 'posix' and extra == 'a') or 'linux' in sys_platform", "not in", "'a' not in 'b'", "((", "python_version ~= 'x'"} {
+		f.Add(s)
+	}
+	m := platforms["linux-x86_64"].values("3.11.99", nil)
+	f.Fuzz(func(_ *testing.T, text string) { _, _ = m.holds(text) })
+}
+
+func TestMarker(t *testing.T) {
+	m := platforms["linux-x86_64"].values("3.11.7", []string{"fast"})
+	for text, want := range map[string]bool{
+		"python_version >= '3.9'": true, "'3.9' > python_version": false, "python_version < '3.9'": false, "python_full_version == '3.11.*'": true, "python_full_version ~= '3.11.2'": true,
+		"sys_platform == 'linux' and platform_machine == 'aarch64' or os_name == 'posix'": true, "sys_platform == 'linux' and (platform_machine == 'aarch64' or os_name == 'nt')": false,
+		"'linux' in sys_platform": true, "'x86' not in platform_machine": false, "python_version in '3.10, 3.11'": true, "python_version not in '3.10 3.1'": true,
+		"extra == 'fast'": true, "extra != 'fast'": false, "platform_python_implementation != \"PyPy\"": true,
+	} {
+		if got, err := m.holds(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"python_version", "python_version <", "sys_platform == 'a' b", "(sys_platform == 'a'", "sys_platform ~ 'a'", "python_version < 'x y'"} {
+		if _, err := m.holds(text); err == nil {
+			t.Errorf("%q is understood", text)
+		}
+	}
+}

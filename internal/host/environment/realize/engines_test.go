@@ -1,0 +1,190 @@
+package realize_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/environment/realize"
+)
+
+// standIns puts programs that are shell scripts first in PATH, alone but for the system's. Each
+// writes its arguments to a file that is returned.
+func standIns(t *testing.T, scripts map[string]string) (called string) {
+	t.Helper()
+	bin := t.TempDir()
+	called = filepath.Join(bin, "called")
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" \"$@\" >> "+called+"\n"+script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	t.Setenv(realize.Variable, filepath.Join(t.TempDir(), "environments"))
+	return called
+}
+
+const reference = "index.example/tools@sha256:" + "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+// An image is fetched once, by its digest and by the first engine that can; a run in it has the
+// step's folder and variables, whose values no command line shows.
+func TestImage(t *testing.T) {
+	user := fmt.Sprintf("--user %d:%d", os.Getuid(), os.Getgid())
+	keep := ""
+	if os.Getuid() != 0 {
+		keep = "--userns keep-id "
+	}
+	for name, c := range map[string]struct {
+		scripts   map[string]string
+		made, run string
+	}{
+		"podman": {map[string]string{"podman": `case "$1" in image) exit 1;; esac`}, "podman image inspect " + reference + "\npodman pull " + reference + "\npodman --version\n",
+			"podman run --rm -i --name redsi-p-step-1 --network host --entrypoint  -v /p/step-1:/p/step-1 -w /p/step-1 " + keep + "-e HOME=/p/step-1 -e SECRET " + reference + " fit --k 8"},
+		"docker, where podman does not work": {map[string]string{"podman": "exit 1", "docker": ""}, "podman image inspect " + reference + "\npodman pull " + reference + "\ndocker image inspect " + reference + "\ndocker --version\n",
+			"docker run --rm -i --name redsi-p-step-1 --network host --entrypoint  -v /p/step-1:/p/step-1 -w /p/step-1 " + user + " -e HOME=/p/step-1 -e SECRET " + reference + " fit --k 8"},
+		"apptainer": {map[string]string{"apptainer": ""}, "apptainer pull --force DIR/image.sif docker://" + reference + "\napptainer --version\n",
+			"apptainer -s exec --containall --no-home --bind /p/step-1:/p/step-1 --pwd /p/step-1 DIR/image.sif fit --k 8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			called := standIns(t, c.scripts)
+			recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference})
+			h, _, err := use(t, new(realize.Place), recipe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); got != c.made {
+				t.Errorf("it was fetched by\n%s\nwant\n%s", got, c.made)
+			}
+			run := command.Run{Argv: []string{"fit", "--k", "8"}, Dir: "/p/step-1", Env: map[string]string{"HOME": "/p/step-1", "PATH": "/x", "SECRET": "planted"}}
+			h.Start(&run)
+			if got := strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"); got != c.run {
+				t.Errorf("a run is\n%s\nwant\n%s", got, c.run)
+			}
+			if run.Env["SECRET"]+run.Env["APPTAINERENV_SECRET"] != "planted" || run.Env["PATH"] == "/x" {
+				t.Errorf("its variables are %v", run.Env)
+			}
+			before := read(t, called)
+			if _, said, err := use(t, new(realize.Place), recipe); err != nil || said != "" || read(t, called) != before {
+				t.Errorf("it is fetched again: %q, %v", said, err)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		standIns(t, nil)
+		t.Setenv("PATH", "/nowhere")
+		_, _, err := use(t, new(realize.Place), recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference}))
+		if err == nil || !strings.Contains(err.Error(), "this machine has no podman, docker, apptainer, singularity, which makes an environment of index.example/tools@") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// recipeText completes a recipe for this machine.
+func recipeText(t *testing.T, r environment.Recipe) string {
+	t.Helper()
+	r.Format, r.Platform = environment.Format, environment.Here()
+	text, err := r.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A SIF file is the one whose digest is in the key, or refused.
+func TestSIF(t *testing.T) {
+	standIns(t, map[string]string{"apptainer": ""})
+	file := filepath.Join(t.TempDir(), "tools.sif")
+	if err := os.WriteFile(file, []byte("image"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
+	p := new(realize.Place)
+	h, _, err := use(t, p, recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := command.Run{Argv: []string{"fit"}, Dir: "/p/step-1", Env: map[string]string{}}
+	h.Start(&run)
+	if !slices.Contains(run.Argv, file) {
+		t.Errorf("it is not run: %v", run.Argv)
+	}
+	if err := os.WriteFile(file, []byte("other"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	realize.LookAgain(p)
+	if err := h.Unchanged(t.Context()); err == nil || !strings.Contains(err.Error(), "the plan was made with "+artifacts.Sum([]byte("image")).Hex()) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What conda locks is installed from its URLs and hashes, whatever wrote the lock; what was
+// installed is compared with it.
+func TestConda(t *testing.T) {
+	// A stand-in for micromamba: of each package it makes the record that conda keeps.
+	const install = `[ "$1" = --version ] && exit 0
+dir=$5; mkdir -p $dir/conda-meta $dir/bin; printf '#!/bin/sh\necho ran\n' > $dir/bin/tool; chmod +x $dir/bin/tool
+grep '#' $7 | while IFS='#' read url hash; do
+  file=$(basename $url .conda); build=${file##*-}; rest=${file%-*}
+  echo "{\"name\":\"${rest%-*}\",\"version\":\"${rest##*-}$OTHER\",\"build\":\"$build\",\"license\":\"MIT\"}" > $dir/conda-meta/$file.json
+done`
+	called := standIns(t, map[string]string{"micromamba": install})
+	hash := strings.Repeat("a", 64)
+	folder := map[string]string{"linux-x86_64": "linux-64", "linux-aarch64": "linux-aarch64", "macos-arm64": "osx-arm64"}[environment.Here()]
+	text := "version: 1\npackage:\n- {name: tool, version: '1.2', manager: conda, platform: " + folder + ", url: 'https://channel.example/" + folder + "/tool-1.2-h1_0.conda', hash: {sha256: " + hash + "}}\n"
+	recipe := recipeOf(t, environment.Conda, "conda-lock.yml", map[string]string{"conda-lock.yml": text})
+	h, _, err := use(t, new(realize.Place), recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(h.List); got != "[tool 1.2 h1_0 (MIT)]" {
+		t.Errorf("its packages are %s", got)
+	}
+	if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
+		t.Errorf("it was made by %s", got)
+	}
+	if at, err := h.Find("tool"); err != nil || at != filepath.Join(h.Dir, "bin", "tool") {
+		t.Errorf("%s, %v", at, err)
+	}
+	run := command.Run{Env: map[string]string{"PATH": "/usr/bin"}}
+	h.Start(&run)
+	if run.Env["PATH"] != filepath.Join(h.Dir, "bin")+":/usr/bin" || run.Env["CONDA_PREFIX"] != h.Dir {
+		t.Errorf("its variables are %v", run.Env)
+	}
+	t.Setenv("OTHER", ".9")
+	t.Setenv(realize.Variable, t.TempDir())
+	if _, _, err := use(t, new(realize.Place), recipe); err == nil || !strings.Contains(err.Error(), "did not install what conda-lock.yml has: tool 1.2 h1_0 -> 1.2.9 h1_0") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A flake is built if it has a package, else the PATH of its shell is taken.
+func TestNix(t *testing.T) {
+	files := map[string]string{"flake.nix": "{}", "flake.lock": `{"root":"root","nodes":{"root":{}}}`}
+	for name, c := range map[string]struct{ script, path string }{
+		"package": {`case "$*" in *eval*) ;; *build*) mkdir -p $6/bin; printf "#!/bin/sh\n" > $6/bin/tool; chmod +x $6/bin/tool;; esac`, "DIR/profile/bin"},
+		"shell":   {`case "$*" in *eval*) exit 1;; *develop*) mkdir -p $6-bin; printf '#!/bin/sh\n' > $6-bin/tool; chmod +x $6-bin/tool; echo A=b; echo PATH=$6-bin:/nowhere;; esac`, "DIR/profile-bin:/nowhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			called := standIns(t, map[string]string{"nix": c.script})
+			h, _, err := use(t, new(realize.Place), recipeText(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.ReplaceAll(h.Path(), h.Dir, "DIR"); got != c.path {
+				t.Errorf("its PATH is %s\n%s", got, read(t, called))
+			}
+			if _, err := h.Find("tool"); err != nil {
+				t.Error(err)
+			}
+			if strings.Contains(read(t, called), "update") || strings.Count(read(t, called), "--no-write-lock-file") != 2 {
+				t.Errorf("it may lock anew: %s", read(t, called))
+			}
+		})
+	}
+}

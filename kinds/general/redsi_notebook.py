@@ -1,0 +1,40 @@
+"""Runs a notebook: redsi_notebook.py SOURCE TARGET writes the executed copy and, where nbconvert
+is installed, an HTML page of it beside the copy."""
+
+import os
+import re
+import sys
+
+try:
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+    import ipykernel  # what runs the cells
+except ImportError as e:
+    sys.exit(f"{sys.executable} cannot run notebooks: it has no {e.name}. Add nbclient and ipykernel to its environment")
+
+source, target = sys.argv[1:]
+folder = os.path.dirname(source) or "."
+book = nbformat.read(source, as_version=4)
+if book.nbformat_minor >= 5:
+    for number, cell in enumerate(book.cells):
+        cell["id"] = f"cell-{number}"  # one that is missing would be drawn at random
+for cell in book.cells:
+    cell.metadata.pop("execution", None)  # times of an earlier run
+client = NotebookClient(
+    book, timeout=None, kernel_name="python3", record_timing=False, resources={"metadata": {"path": folder}}
+)
+try:
+    client.execute()
+except CellExecutionError as e:
+    sys.exit(re.sub(r"\x1b\[[0-9;]*m", "", str(e)))
+os.makedirs(os.path.dirname(target), exist_ok=True)
+nbformat.write(book, target)
+try:
+    from nbconvert import HTMLExporter
+except ImportError:
+    sys.exit(0)
+stem = os.path.splitext(os.path.basename(target))[0]
+page, _ = HTMLExporter(embed_images=True).from_notebook_node(book, {"metadata": {"name": stem, "path": folder}})
+with open(os.path.splitext(target)[0] + ".html", "w", encoding="utf-8") as out:
+    out.write(page)

@@ -84,7 +84,7 @@ var rules = []rule{
 	{"internal/paper/attest", []string{"artifacts", "internal/paper/alike", "internal/system/signature", "internal/system/words"}},
 	{"internal/paper/render", []string{"internal/system/escape"}},
 	{"internal/session/livegraph", []string{"internal/system/loopback", "internal/pipeline"}},
-	{"internal/cli/view", []string{"internal/paper", "internal/host/usage", "internal/host/roofline", "internal/pipeline/.", "internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/hours", "internal/pipeline/impact", "internal/system/escape", "internal/system/words", "internal/system/shellwords", "internal/system/signature",
+	{"internal/cli/view", []string{"internal/host/environment", "internal/paper", "internal/host/usage", "internal/host/roofline", "internal/pipeline/.", "internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/hours", "internal/pipeline/impact", "internal/system/escape", "internal/system/words", "internal/system/shellwords", "internal/system/signature",
 		// What it prints, by the types of those who found it.
 		"internal/corpora/collect", "internal/pipeline/lockfile/origins", "internal/pipeline/starter", "internal/ranking/search", "internal/session/belief", "internal/session/compare", "internal/session/doctor", "internal/session/drive", "internal/session/journal", "internal/session/saved", "internal/session/steplog", "internal/session/why", "internal/session/world", "internal/sharing/files", "internal/sharing/pack", "internal/sharing/publish", "internal/sharing/rebuild", "internal/sharing/repositories", "internal/sharing/signers", "activities", "workflows", "step", "artifacts"}},
 	{"kinds/internal/inout", []string{"step", "artifacts", "internal"}},

@@ -1,6 +1,6 @@
 // Package host has in its folder what redsi does with this machine: the embedded
 // Temporal server (devserver), the programs of steps (command, isolation, script,
-// secret, libraries, git), folders and leases (scratch, lease), cards and cores
+// secret, libraries, git), their environments (environment), folders and leases (scratch, lease), cards and cores
 // (device, nvidia, cores, roofline), what steps used (usage), what is told to
 // others (telemetry, payload), and the second program (compute, stepio).
 //

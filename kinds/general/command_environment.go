@@ -59,6 +59,12 @@ func (c programConfig) within(name string) bool {
 	return !strings.Contains(name, "/") && !slices.Contains(shells, name)
 }
 
+// brings says whether a program that a script calls is likely the environment's.
+func (c programConfig) brings(name string) bool {
+	e := c.Environment
+	return e != nil && (e.Kind != environment.UV && e.Kind != environment.Requirements || strings.HasPrefix(name, "python"))
+}
+
 // recipes remembers, by digest, what this process has read of environments.
 var recipes sync.Map
 

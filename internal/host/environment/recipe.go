@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -74,8 +75,8 @@ func Parse(text []byte) (r Recipe, err error) {
 	r.Files = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Sizes)) {
 		n := r.Sizes[name]
-		if n < 0 || n > len(rest) {
-			return r, errors.New("it is cut off")
+		if n < 0 || n > len(rest) || name != filepath.Base(name) {
+			return r, errors.New("it is damaged")
 		}
 		r.Files[name], rest = string(rest[:n]), rest[n:]
 	}

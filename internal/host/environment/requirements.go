@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -17,6 +18,9 @@ var (
 	hashOption  = regexp.MustCompile(`\s--hash[= ](\S+)`)
 	comment     = regexp.MustCompile(`(^|\s)#.*$`)
 )
+
+// errNoPins says how to make a file of requirements that is a lock.
+var errNoPins = errors.New("it is not pinned: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")
 
 // passed are options of a requirements file that say from where files come, not which.
 var passed = []string{"--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--no-index",

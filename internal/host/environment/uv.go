@@ -2,7 +2,6 @@ package environment
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -326,5 +325,3 @@ func specifier(text string) string {
 	slices.Sort(parts)
 	return strings.Join(parts, ",")
 }
-
-var errNoPins = errors.New("it is not pinned: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")

@@ -80,7 +80,7 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 	h.place.mu.Lock()
 	h.place.bad = false
 	h.place.mu.Unlock()
-	return errors.Join(h.save(), removeAll(work))
+	return errors.Join(h.save(), os.RemoveAll(work))
 }
 
 // check compares what was installed with the lock, and notes it.

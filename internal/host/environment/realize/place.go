@@ -136,13 +136,15 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 	seen := p.seen[base]
 	p.mu.Unlock()
 	h := &Here{Dir: base, Recipe: w.Recipe, lock: lock, place: seen}
-	for {
+	for made := false; ; {
 		if err := taken(ctx, lock.TryRLock, lock.TryRLockContext, w); err != nil {
 			return nil, errors.Join(err, lock.Close())
 		}
 		if err := h.whole(ctx); err == nil {
 			now := time.Now()
 			return h, os.Chtimes(base+recordSuffix, now, now)
+		} else if made {
+			return nil, errors.Join(fail(w, false, "it is not as it was made a moment ago: %w", err), lock.Close())
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			w.say(fmt.Sprintf("%s is made again: %v", w.Name, err))
 		}
@@ -152,6 +154,7 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 			err = taken(ctx, lock.TryLock, lock.TryLockContext, w)
 		}
 		if err == nil && h.whole(ctx) != nil {
+			made = true
 			err = h.make(ctx, w)
 		}
 		if err = errors.Join(err, lock.Unlock()); err != nil {
@@ -359,21 +362,7 @@ func remove(base string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, removeAll(base), removeAll(base+workSuffix))
-}
-
-// removeAll removes a folder, also where its owner took away the right to.
-func removeAll(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	return errors.Join(err, os.RemoveAll(base), os.RemoveAll(base+workSuffix))
 }
 
 // save writes the record.

@@ -136,7 +136,7 @@ func TestPython(t *testing.T) {
 			if got := python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"); got != "1.0 2.0" {
 				t.Errorf("it has %s", got)
 			}
-			if got := fmt.Sprint(h.List); got != "[{alpha 1.0 MIT} {beta 2.0 Apache-2.0}]" {
+			if got := fmt.Sprint(h.List); got != "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]" {
 				t.Errorf("its packages are %s", got)
 			}
 			if !strings.Contains(said, "making environment.py") || !strings.HasPrefix(h.Python, indextest.Python(t)+".") {

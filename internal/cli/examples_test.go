@@ -60,6 +60,51 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestPortsOfOthers loads the ports of workflows whose files are not in the tree, with empty
+// files in their place, and what tools/ports plants.
+func TestPortsOfOthers(t *testing.T) {
+	t.Parallel()
+	ports, err := filepath.Glob(example(filepath.Join("ports", "*", "port.json")))
+	if err != nil || len(ports) < 6 {
+		t.Fatalf("%d ports, %v", len(ports), err)
+	}
+	for _, port := range ports {
+		t.Run(filepath.Base(filepath.Dir(port)), func(t *testing.T) {
+			var of struct {
+				Files   map[string]struct{}
+				Planted []struct{ File, From, To string }
+			}
+			b, err := os.ReadFile(port)
+			if err == nil {
+				err = json.Unmarshal(b, &of)
+			}
+			folder := t.TempDir()
+			if err := errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))); err != nil {
+				t.Fatal(err)
+			}
+			texts := map[string]string{}
+			for name := range of.Files {
+				texts[name] = map[string]string{".ipynb": `{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`}[filepath.Ext(name)]
+			}
+			for _, e := range of.Planted {
+				if e.From == "" {
+					texts[e.File] += e.To
+				}
+			}
+			for name, text := range texts {
+				name = filepath.Join(folder, filepath.FromSlash(name))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := &paper{t: t, args: []string{"-f", filepath.Join(folder, "pipelines.hcl")}}
+			p.run("validate", "--strict")
+			p = &paper{t: t}
+			p.run("fmt", "--check", filepath.Join(folder, "pipelines.hcl"))
+		})
+	}
+}
+
 // TestExamplesOfTests runs the tests that the tree has of its own pipelines.
 func TestExamplesOfTests(t *testing.T) {
 	t.Parallel()

@@ -186,7 +186,9 @@ func (dr *Driver) looks(ctx context.Context, conn *Connection, run string, steps
 	batches := false
 	for _, x := range steps {
 		if x.Workflow == "" {
+			mu.Lock()                          // the answers about others are coming
 			out[x.Address] = look{begun: true} // reported once it has taken long
+			mu.Unlock()
 			batches = true
 			continue
 		}

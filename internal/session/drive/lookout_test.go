@@ -1,6 +1,8 @@
 package drive
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,8 +11,37 @@ import (
 	"go.temporal.io/api/failure/v1"
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/redsi/redsi/workflows"
 )
+
+// atWork answers that each workflow has an activity that has begun.
+type atWork struct{ client.Client }
+
+func (atWork) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return &workflowservice.DescribeWorkflowExecutionResponse{
+		PendingActivities: []*workflow.PendingActivityInfo{{State: enums.PENDING_ACTIVITY_STATE_STARTED}}}, nil
+}
+
+// TestLooks asks about steps of their own workflows and of batches at once, as a run does that
+// has both: the answers of the former come while the latter are listed.
+func TestLooks(t *testing.T) {
+	var steps []workflows.StepState
+	for i := range 20000 {
+		s := workflows.StepState{Address: fmt.Sprint(i)}
+		if i%2 == 0 {
+			s.Workflow = "step"
+		}
+		steps = append(steps, s)
+	}
+	got := (&Driver{}).looks(t.Context(), &Connection{Client: atWork{}}, "run", steps)
+	if len(got) != len(steps) {
+		t.Errorf("%d looks at %d steps", len(got), len(steps))
+	}
+}
 
 // TestLookOf: what is queued has not begun, what is tried again has; parts are counted
 // and begin with the first.

@@ -39,9 +39,9 @@ type commandConfig struct {
 
 // programConfig is what steps that run a program have in common.
 type programConfig struct {
-	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE"`
-	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
-	Outputs           []string               `hcl:"outputs,optional" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else; none: the result is what it prints"`
+	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE; for python and script without in/"`
+	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on; for python and script without in/"`
+	Outputs           []string               `hcl:"outputs,optional" help:"what the program writes into the folder out (python and script: into their own folder): files, and folders as \"NAME/\". Each must be there afterwards, and in out nothing else; none: the result is what it prints"`
 	Environment       *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, but for sh, bash, dash and env"`
 	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
 	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`

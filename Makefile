@@ -129,7 +129,7 @@ SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos fuzz race check check-code check-whole fmt bench try-docs docs dist \
-	doctor env clean python-test
+	doctor env clean python-test ports
 
 help: ## list the targets
 	@echo 'usage: make TARGET [REDSI_DEPS=folder for native parts, now $(REDSI_DEPS)]'
@@ -233,6 +233,9 @@ bench: build deps ## measure, each peer beside it in one run, into bench/results
 
 try-docs: build ## every command of README, docs and --help, in order, in a copy of the tree, and what they print
 	$(GO) run ./tools/docs -long
+
+ports: build ## run examples/ports beside their originals, and count what runs again: ORIGINALS=folder of OWNER/NAME
+	$(GO) run ./tools/ports -originals $(ORIGINALS)
 
 python-test: ## install python/redsi from the tree and test it (needs python3 and a package index)
 	tools/python/check.sh

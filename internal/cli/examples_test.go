@@ -84,7 +84,7 @@ func TestPortsOfOthers(t *testing.T) {
 			}
 			texts := map[string]string{}
 			for name := range of.Files {
-				texts[name] = map[string]string{".ipynb": `{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`}[filepath.Ext(name)]
+				texts[name] = map[string]string{".ipynb": `{"cells": [{"cell_type": "code", "metadata": {}, "source": "1", "outputs": []}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`}[filepath.Ext(name)]
 			}
 			for _, e := range of.Planted {
 				if e.From == "" {
@@ -97,7 +97,7 @@ func TestPortsOfOthers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := &paper{t: t, args: []string{"-f", filepath.Join(folder, "pipelines.hcl")}}
+			p := &paper{t: t, args: []string{"-f", filepath.Join(folder, "pipelines.hcl"), "--state", filepath.Join(folder, ".redsi")}}
 			p.run("validate", "--strict")
 			p = &paper{t: t}
 			p.run("fmt", "--check", filepath.Join(folder, "pipelines.hcl"))

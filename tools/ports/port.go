@@ -14,16 +14,15 @@ import (
 
 // port is a port.json.
 type port struct {
-	Title    string
-	Source   source
-	Files    map[string]file   // of the original, by where the pipeline has them
-	Make     [][]string        // commands that make data, run beside the pipeline
-	Planted  []edit            // changes before the first run, of the original as well
-	Results  []result          // of the original
-	Counts   string            // addresses of the steps that are the original's: a regular expression
-	Counted  string            // how the original's runs were counted
-	Changes  map[string]change // by a name of kinds
-	Comments string            // what changes are not there, and why
+	Title   string
+	Source  source
+	Files   map[string]file   // of the original, by where the pipeline has them
+	Make    [][]string        // commands that make data, run beside the pipeline
+	Planted []edit            // changes before the first run, of the original as well
+	Results []result          // of the original
+	Counts  string            // addresses of the steps that are the original's: a regular expression
+	Counted string            // how the original's runs were counted
+	Changes map[string]change // by a name of kinds
 }
 
 // kinds are the changes, in the table's order.

@@ -17,11 +17,6 @@ func ownCPU() (time.Duration, bool) {
 	return CPU(&r), ok
 }
 
-func mostResident() (int64, bool) {
-	r, ok := self()
-	return MaxMemory(&r), ok
-}
-
 // Program is what the processes of a program used, those that it waited for included.
 type Program struct {
 	CPU    time.Duration

@@ -9,7 +9,10 @@ locals {
   }
 }
 
-environment "py" { uv = "uv.lock" }
+environment "py" {
+  requirements = "requirements.txt"
+  python       = "3.11"
+}
 
 # What an example prints is its result.
 step "python" "example" {

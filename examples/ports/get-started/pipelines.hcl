@@ -12,7 +12,10 @@ variable "params" {
 }
 
 # What src/requirements.txt asks for.
-environment "py" { uv = "uv.lock" }
+environment "py" {
+  requirements = "requirements.txt"
+  python       = "3.11"
+}
 
 source "data" { path = "data/data.xml" }
 

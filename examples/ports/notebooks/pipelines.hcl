@@ -1,7 +1,10 @@
 # Three notebooks of the book Think Stats (AllenDowney/ThinkStats2, 2nd edition), as they are,
 # with the modules that they import and the survey that they read.
 
-environment "py" { uv = "uv.lock" }
+environment "py" {
+  requirements = "requirements.txt"
+  python       = "3.11"
+}
 
 source "survey" { path = "code/2002Fem*" }
 

@@ -1,7 +1,10 @@
 # calkit's first example (calkit/example-basic): data are drawn, plotted, and put into a paper.
 # calkit runs it by DVC.
 
-environment "py" { uv = "uv.lock" }
+environment "py" {
+  requirements = "requirements.txt"
+  python       = "3.11"
+}
 
 step "python" "collect_data" {
   script      = "scripts/collect-data.py"

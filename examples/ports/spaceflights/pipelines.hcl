@@ -11,7 +11,10 @@ variable "model_options" {
   }
 }
 
-environment "py" { uv = "uv.lock" }
+environment "py" {
+  requirements = "requirements.txt"
+  python       = "3.11"
+}
 
 source "raw" { path = "data/01_raw" }
 

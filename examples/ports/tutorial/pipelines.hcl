@@ -7,7 +7,10 @@ variable "prior_mutation_rate" { default = 0.001 }
 
 locals { samples = ["A", "B"] }
 
-environment "py" { uv = "uv.lock" }
+environment "py" {
+  requirements = "requirements.txt"
+  python       = "3.11"
+}
 
 source "genome" { path = "data/genome.fa*" }
 

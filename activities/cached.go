@@ -91,15 +91,13 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 			return hitOf(hit), err
 		}
 	}
-	of, unfit, give, err := a.admit(ctx, req, task)
+	of, give, err := a.admit(ctx, req, task)
 	defer give()
-	switch {
-	case err != nil:
+	if err != nil {
 		return executed{}, err
-	case unfit != "" && a.Alone:
-		return executed{}, step.Permanent(errors.New(unfit + of.where()))
-	case unfit != "":
-		return executed{Executed: workflows.Executed{Unfit: unfit + " (" + a.Env["host"] + ")"}}, nil
+	}
+	if of.unfit != "" {
+		return executed{Executed: workflows.Executed{Unfit: of.unfit + " (" + a.Env["host"] + ")"}}, nil
 	}
 	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // own are the options of the worker of this process.
 func (o *Cluster) own() worker.Options {
-	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory, AllCards: true}
+	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
 }
 
 // Unfit says which steps of a preview that are no hits this machine never has enough for, and
@@ -29,9 +29,6 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 			continue
 		}
 		want := capacity.Amount{CPUs: r.CPUs, Memory: r.Memory, GPUs: r.GPUs}
-		if has.Memory == 0 { // the system does not say
-			want.Memory = 0
-		}
 		if spec := dr.Registry.Lookup(s.Task.Kind); spec != nil && spec.Needs != "" { // it gets the card that its device says
 			want.GPUs = 0
 		}

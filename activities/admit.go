@@ -123,12 +123,9 @@ func (of admitted) timed(ctx context.Context) (context.Context, context.CancelFu
 
 // failedTry is a failure of a step's program after which it is tried again.
 type failedTry struct {
-	text string
-	n    int // how many have failed
-	most int // tries of all
+	error
+	failed int // tries, with this one
 }
-
-func (e *failedTry) Error() string { return fmt.Sprintf("try %d of %d: %s", e.n, e.most, e.text) }
 
 // explained says of a step's error what it has to do with what the step asked for, and
 // whether it is tried again for it. timed is the context that the step ran in, within ctx.
@@ -149,10 +146,11 @@ func (of admitted) explained(ctx, timed context.Context, err error, used *artifa
 	if of.asks.Tries == 0 {
 		return err
 	}
-	if of.failed < of.asks.Tries {
-		return &failedTry{err.Error(), of.failed + 1, of.asks.Tries + 1}
+	n, most := of.failed+1, of.asks.Tries+1
+	if n < most {
+		return &failedTry{fmt.Errorf("try %d of %d: %v", n, most, err), n}
 	}
-	return step.Permanent(fmt.Errorf("%w\nthat was try %d of %d: see retry%s", err, of.failed+1, of.asks.Tries+1, of.where()))
+	return step.Permanent(fmt.Errorf("%w\nthat was try %d of %d: see retry%s", err, n, most, of.where()))
 }
 
 // outOfMemory adds to an error what the step took, what it asked for, and where to change that.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -24,16 +23,16 @@ import (
 type admitted struct {
 	step.Granted
 	asks   step.Resources
-	failed int // tries of this run whose program has failed
+	failed int    // tries of this run whose program has failed
+	unfit  string // if not "", why this worker never has so much
 }
 
 // admit waits until what a step asks for fits beside what runs here, which is none of its
-// time; give, which is never nil, is to be called when it has ended. unfit, if it is not
-// "", says why this worker never has so much.
-func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (of admitted, unfit string, give func(), err error) {
+// time; give, which is never nil, is to be called when it has ended.
+func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (of admitted, give func(), err error) {
 	give = func() {}
 	if of.failed, err = a.failedTries(ctx, req); err != nil {
-		return of, "", give, err
+		return of, give, err
 	}
 	has := a.Room.Has()
 	of.asks = req.Resources.For(of.failed)
@@ -48,16 +47,14 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 	if want.CPUs == 0 && queue != workflows.GPUTaskQueue {
 		want.CPUs = 1
 	}
-	if want.GPUs > 0 && a.onOneCard(task) {
-		want.GPUs = 0
+	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Needs != "" {
+		want.GPUs = 0 // it gets the card that its device says
 	}
-	if has.Memory == 0 { // the system does not say
-		want.Memory = 0
-	}
-	if a.Room != nil {
-		if unfit = has.Lacks(want, "this worker"); unfit != "" {
-			return of, "it asks for " + unfit, give, nil
+	if lacks := has.Lacks(want, "this worker"); lacks != "" {
+		if of.unfit = "it asks for " + lacks; a.Alone {
+			err = step.Permanent(errors.New(of.unfit + of.where()))
 		}
+		return of, give, err
 	}
 	over := func() {}
 	leave, err := a.Room.Take(ctx, want, func(what string) {
@@ -67,40 +64,19 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 		}
 	})
 	over()
-	if err != nil {
-		return of, "", give, err
-	}
 	of.Granted = of.asks.Granted()
-	if want.GPUs == 0 {
-		return of, "", leave, nil
+	if err != nil || want.GPUs == 0 {
+		return of, leave, err
 	}
 	cards, back, err := a.Cards.Several(ctx, want.GPUs)
-	if err != nil {
-		leave()
-		return of, "", give, err
-	}
 	of.Cards = device.Visible(cards)
-	return of, "", func() { back(); leave() }, nil
-}
-
-// onOneCard reports a step that is computed by the second program, which gets the card that its
-// device says.
-func (a *Activities) onOneCard(task step.Task) bool {
-	spec := a.Registry.Lookup(task.Kind)
-	tree, err := task.Tree()
-	if spec == nil || err != nil {
-		return false // which is said in its place
-	}
-	elsewhere, err := spec.Elsewhere(tree)
-	return err == nil && elsewhere
+	return of, func() { back(); leave() }, err
 }
 
 // notes are what is kept with a result of how it was made.
 func (of admitted) notes(env map[string]string) map[string]string {
-	all := maps.Clone(env)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, env)
 	if of.CPUs > 0 {
 		all[step.NotePrefix+cpusNote] = strconv.Itoa(of.CPUs)
 	}
@@ -117,51 +93,39 @@ const cpusNote = "cpus"
 
 // cpusOf is what a result's step was given of processors; 0: nothing was said.
 func cpusOf(r artifacts.Result) int {
-	n, err := strconv.Atoi(r.Env[step.NotePrefix+cpusNote])
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
+	n, _ := strconv.Atoi(r.Env[step.NotePrefix+cpusNote])
+	return max(0, n)
 }
 
 // failedTries is how often the program of a step with retry has failed in this run.
 func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteRequest) (int, error) {
-	if req.Resources == nil || req.Resources.Tries == 0 || req.RunID == "" {
+	if req.Resources.For(0).Tries == 0 || req.RunID == "" {
 		return 0, nil
 	}
 	b, err := a.Store.Records.Get(ctx, failureName(req.RunID, req.Key))
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, err
-	}
 	var f Failure
-	if json.Unmarshal(b, &f) != nil || f.Format != failureFormat { // damaged: for people only
-		return 0, nil
+	if err != nil || json.Unmarshal(b, &f) != nil || f.Format != failureFormat { // damaged: for people only
+		return 0, err
 	}
 	return f.Tries, nil
 }
 
-// errTime is why a step that takes longer than it may is ended.
-var errTime = errors.New("the step has run longer than it may")
-
 // timed bounds a step's work.
 func (of admitted) timed(ctx context.Context) (context.Context, context.CancelFunc) {
 	if of.asks.Time == 0 {
-		return ctx, func() {}
+		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, of.asks.Time, errTime)
+	return context.WithTimeout(ctx, of.asks.Time)
 }
 
 // failedTry is a failure of a step's program after which it is tried again.
 type failedTry struct {
-	text string
-	n    int // how many have failed
-	most int // tries of all
+	error
+	failed int // tries, with this one
 }
-
-func (e *failedTry) Error() string { return fmt.Sprintf("try %d of %d: %s", e.n, e.most, e.text) }
 
 // explained says of a step's error what it has to do with what the step asked for, and
 // whether it is tried again for it. timed is the context that the step ran in, within ctx.
@@ -182,10 +146,11 @@ func (of admitted) explained(ctx, timed context.Context, err error, used *artifa
 	if of.asks.Tries == 0 {
 		return err
 	}
-	if of.failed < of.asks.Tries {
-		return &failedTry{err.Error(), of.failed + 1, of.asks.Tries + 1}
+	n, most := of.failed+1, of.asks.Tries+1
+	if n < most {
+		return &failedTry{fmt.Errorf("try %d of %d: %v", n, most, err), n}
 	}
-	return step.Permanent(fmt.Errorf("%w\nthat was try %d of %d: see retry%s", err, of.failed+1, of.asks.Tries+1, of.where()))
+	return step.Permanent(fmt.Errorf("%w\nthat was try %d of %d: see retry%s", err, n, most, of.where()))
 }
 
 // outOfMemory adds to an error what the step took, what it asked for, and where to change that.
@@ -206,18 +171,4 @@ func (of admitted) where() string {
 		return ""
 	}
 	return " (" + of.asks.At + ")"
-}
-
-// rest waits, in a slot that takes none from work, until a step that fits no worker that it
-// was offered to is offered again.
-func (a *Activities) rest(ctx context.Context, p *pulse, u workflows.Unfit) error {
-	p.report(step.Progress{Note: "waiting for a worker that has enough: " + u.Why})
-	t := time.NewTimer(time.Duration(u.RestS) * time.Second)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -91,15 +91,13 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 			return hitOf(hit), err
 		}
 	}
-	of, unfit, give, err := a.admit(ctx, req, task)
+	of, give, err := a.admit(ctx, req, task)
 	defer give()
-	switch {
-	case err != nil:
+	if err != nil {
 		return executed{}, err
-	case unfit != "" && a.Alone:
-		return executed{}, step.Permanent(errors.New(unfit + of.where()))
-	case unfit != "":
-		return executed{Executed: workflows.Executed{Unfit: unfit + " (" + a.Env["host"] + ")"}}, nil
+	}
+	if of.unfit != "" {
+		return executed{Executed: workflows.Executed{Unfit: of.unfit + " (" + a.Env["host"] + ")"}}, nil
 	}
 	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req))
 	if err != nil {
@@ -115,19 +113,14 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 
 // hasTime refuses, for another worker, what this one will not end in time.
 func (a *Activities) hasTime(req workflows.ExecuteRequest, task step.Task) error {
-	if a.Fits == nil || req.TookS == nil && (req.Resources == nil || req.Resources.Time == 0) {
+	says, took := "may take", req.Resources.For(0).Time
+	if req.TookS != nil {
+		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
+	}
+	if a.Fits == nil || took == 0 || a.Fits(took) {
 		return nil
 	}
 	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Resumes {
-		return nil
-	}
-	says, took := "may take", time.Duration(0)
-	if req.TookS != nil {
-		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
-	} else {
-		took = req.Resources.Time
-	}
-	if a.Fits(took) {
 		return nil
 	}
 	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s %s %s, which is longer than this worker has left; leaving it to another worker",

@@ -64,7 +64,7 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	case typed(err):
 		return err
 	case errors.As(err, &try):
-		return temporal.NewApplicationErrorWithOptions(errorText(err), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: pause(int32(try.n))})
+		return temporal.NewApplicationErrorWithOptions(errorText(err), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: pause(int32(try.failed))})
 	case errors.As(err, &plan):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PlanLostError, nil, plan.PlanLost)
 	case a.sourceChanged(err):

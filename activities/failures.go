@@ -61,8 +61,8 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		Attempt: attemptOf(ctx), Host: a.Env["host"], Ended: time.Now().UTC(), TookS: took.Seconds()}
 	f.Tries = of.failed
 	if again, ok := errors.AsType[*failedTry](cause); ok {
-		f.Tries = again.n
-		a.Log.Warn("its program failed; it is tried again", "step", req.Address, "try", again.n, "of", again.most)
+		f.Tries = again.failed
+		a.Log.Warn("its program failed; it is tried again", "step", req.Address, "try", again.failed, "of", of.asks.Tries+1)
 	}
 	if ctx.Err() != nil {
 		f.Outcome = CancelledStep

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -11,12 +12,21 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// AwaitTurn waits until a step may be asked for again: until nobody else is working on a key: a run on another Temporal
-// server, or on none, that shares only the store; or for a while, if no worker had enough for it.
+// restTime is how long a step rests that a worker never has enough for.
+const restTime = 5 * time.Second
+
+// AwaitTurn waits until a step may be asked for again: until nobody else is working on a key,
+// a run on another Temporal server, or on none, that shares only the store; or for restTime,
+// if a worker had too little for it.
 func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
-		if req.Unfit != nil {
-			return struct{}{}, a.rest(ctx, p, *req.Unfit)
+		if req.Unfit != "" {
+			p.report(step.Progress{Note: "waiting for a worker that has enough: " + req.Unfit})
+			select {
+			case <-time.After(restTime):
+			case <-ctx.Done():
+			}
+			return struct{}{}, ctx.Err()
 		}
 		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req), func(l lease.Lease) {
 			p.report(step.Progress{Note: fmt.Sprintf("waiting for %s", l)})

@@ -100,7 +100,7 @@ func TestRetry(t *testing.T) {
 	b := roomy(t, true)
 	fails := func(text string) error {
 		if text == "never" || text == "again" && b.count(text) == 1 {
-			return step.Permanent(&command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGKILL, Memory: command.MemoryRanOut})
+			return step.Permanent(&command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGKILL, Killed: true})
 		}
 		return nil
 	}

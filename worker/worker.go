@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 	"time"
@@ -20,14 +21,13 @@ import (
 
 // Options bounds what a worker takes at a time.
 type Options struct {
-	Queues   []string // empty: both
-	CPU      int      // activities at a time on the default queue; 0: as Cores says, at least 2
-	GPU      int      // on the GPU queue; 0: one per card
-	Threads  int      // of an operation of a step that computes; 0: those cores that no other step uses
-	Cards    []int    // that steps are given, each to one at a time; nil: the first
-	AllCards bool     // programs that ask for cards get any of the machine's, where Cards is nil
-	Cores    int      // that steps may ask for; 0: those that this process has, or as many as CPU if that is more
-	Memory   int64    // bytes that steps may ask for; 0: what this process may have
+	Queues  []string // empty: both
+	CPU     int      // activities at a time on the default queue; 0: as Cores says, at least 2
+	GPU     int      // on the GPU queue; 0: one per card
+	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
+	Cards   []int    // that steps are given, each to one at a time; nil: the first, and programs that ask for cards get any
+	Cores   int      // that steps may ask for; 0: those that this process has, or as many as CPU if that is more
+	Memory  int64    // bytes that steps may ask for; 0: what this process may have
 	Shift
 	Deployment Deployment
 }
@@ -101,37 +101,15 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 // get; more slots than cards share them.
 func poolOf(o Options, a *activities.Activities) device.PoolOptions {
 	cards := max(1, len(o.Cards))
-	return device.PoolOptions{Cards: o.Cards, All: o.allCards(), Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, Alone: func(why string) {
+	return device.PoolOptions{Cards: o.Cards, All: device.Count(), Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, Alone: func(why string) {
 		a.Log.Info("no GPU found; GPU-capable steps run on the CPU", "why", why)
 	}}
 }
 
 // Has is what a worker with these options has for steps.
 func (o Options) Has() capacity.Amount {
-	has := capacity.Here()
-	has.CPUs = max(has.CPUs, o.CPU)
-	if o.CPU == 0 {
-		has.CPUs = max(2, has.CPUs) // as it does at least two steps at a time
-	}
-	if o.Cores > 0 {
-		has.CPUs = o.Cores
-	}
-	if o.Memory > 0 {
-		has.Memory = o.Memory
-	}
-	if has.GPUs = len(o.Cards); has.GPUs == 0 {
-		has.GPUs = o.allCards()
-	}
-	return has
-}
-
-// allCards is how many of the machine's cards programs are given where none was named.
-func (o Options) allCards() int {
-	n := device.Count()
-	if !o.AllCards {
-		n = min(1, n)
-	}
-	return n
+	here := capacity.Here()
+	return capacity.Amount{CPUs: cmp.Or(o.Cores, max(2, here.CPUs, o.CPU)), Memory: cmp.Or(o.Memory, here.Memory), GPUs: cmp.Or(len(o.Cards), device.Count())}
 }
 
 func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots *slots, of Deployment) worker.Worker {

@@ -397,14 +397,7 @@ type ExecuteRequest struct {
 	Whole   artifacts.Digest        `json:"whole,omitzero"`   // of a part: the key of the step that it is of
 
 	Resources *step.Resources `json:"resources,omitempty"`
-	Unfit     *Unfit          `json:"unfit,omitempty"` // to TurnActivity: why it was not done
-}
-
-// Unfit says that a worker never has enough for a step, and how long that rests before it
-// is offered again.
-type Unfit struct {
-	Why   string `json:"why"`
-	RestS int    `json:"rest_s"`
+	Unfit     string          `json:"unfit,omitempty"` // to TurnActivity: why it was not done
 }
 
 // Executed is what Execute did.

@@ -76,35 +76,27 @@ func controlQueue(ctx workflow.Context) string {
 // in a slot that takes none from work.
 func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Executed, error) {
 	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, queue), label, unbounded))
-	tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · another run is working on it", unbounded))
-	for rest := firstRest / 2; ; {
+	for {
 		var out Executed
 		err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
 		if err != nil || !out.Busy && out.Unfit == "" {
 			return out, err
 		}
-		wctx := tctx
+		why := "another run is working on it"
 		if out.Unfit != "" {
 			if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 				return out, errLong
 			}
-			rest = min(2*rest, mostRest)
-			req.Unfit = &Unfit{Why: out.Unfit, RestS: int(rest.Seconds())}
-			wctx = workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · no worker that it was offered to has enough", unbounded))
+			why = "a worker has too little for it"
 		}
-		if err := workflow.ExecuteActivity(wctx, TurnActivity, req).Get(ctx, nil); err != nil {
+		req.Unfit = out.Unfit
+		tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · "+why, unbounded))
+		if err := workflow.ExecuteActivity(tctx, TurnActivity, req).Get(ctx, nil); err != nil {
 			return out, err
 		}
-		req.Again, req.Unfit = out.Busy, nil
+		req.Again, req.Unfit = out.Busy, ""
 	}
 }
-
-// A step that a worker never has enough for is offered to another one a second later, and
-// then less and less often.
-const (
-	firstRest = time.Second
-	mostRest  = time.Minute
-)
 
 // Step does one piece of work. Runs that want the same key share it: the one
 // that started it is a member, others join, and when the last one has left the

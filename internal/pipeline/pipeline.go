@@ -215,7 +215,6 @@ type loader struct {
 	paper     Paper
 	checklist Checklist
 	results   Results
-	limits    map[string]int // of its limits block
 	blocks    []*node
 	byName    map[string]*node // step.train.dsi, module.first, local.sizes
 	nodes     []*node          // locals, outputs, modules and blocks in source order

@@ -25,11 +25,9 @@ var (
 
 // Bounds of what a step can ask for.
 const (
-	maxCPUs    = 1 << 20
-	maxGPUs    = 1024
-	maxTries   = 20
-	maxGrow    = 16
-	maxAtATime = 1 << 20 // of a limit
+	maxCount = 1 << 20 // of processors, cards and steps at a time
+	maxTries = 20
+	maxGrow  = 16
 )
 
 // shapeResources notes a resources or retry block, each of which a block has once.
@@ -69,9 +67,15 @@ func (l *loader) resources(b *block, inst *instance) (queue string, r *step.Reso
 	at := b.retry
 	if b.resources != nil {
 		at = b.resources
-		queue = a.queue(b.resources)
-		of.CPUs = a.whole(b.resources, "cpus", "a number of processors", 1, maxCPUs)
-		of.GPUs = a.whole(b.resources, "gpus", "a number of cards", 0, maxGPUs)
+		queues := []string{string(step.CPU), string(step.GPU)}
+		a.read(b.resources, queueAttr, cty.String, strings.Join(queues, " or "), func(v cty.Value) error {
+			if queue = v.AsString(); !slices.Contains(queues, queue) {
+				return errors.New("another one")
+			}
+			return nil
+		})
+		of.CPUs = a.whole(b.resources, "cpus", "a number of processors", 1, maxCount)
+		of.GPUs = a.whole(b.resources, "gpus", "a number of cards", 0, maxCount)
 		a.read(b.resources, "memory", cty.String, `a size with its unit, such as "12GB" or "12GiB"`, func(v cty.Value) (err error) {
 			of.Memory, err = words.ParseSize(v.AsString())
 			return err
@@ -172,27 +176,18 @@ func (a *asks) whole(b *hclsyntax.Block, name, what string, least, most int64) (
 	return n
 }
 
-// queue is which workers run the step.
-func (a *asks) queue(b *hclsyntax.Block) (queue string) {
-	queues := []string{string(step.CPU), string(step.GPU)}
-	a.read(b, queueAttr, cty.String, strings.Join(queues, " or "), func(v cty.Value) error {
-		if queue = v.AsString(); !slices.Contains(queues, queue) {
-			queue = ""
-			return errors.New("another one")
-		}
-		return nil
-	})
-	return queue
-}
-
 // limits are the names of limits, as a plan has them.
 func (a *asks) limits(b *hclsyntax.Block, v cty.Value) (names []string) {
+	var declared hclsyntax.Attributes
+	if l := a.l.singles[limitsBlock]; l != nil {
+		declared = l.Body.Attributes
+	}
 	for _, e := range v.AsValueSlice() {
 		name := e.AsString()
-		if _, declared := a.l.limits[name]; !declared {
+		if declared[name] == nil {
 			a.bad = true
 			a.l.diags.error(b.Body.Attributes["limits"].Expr.Range(), "Unknown limit",
-				fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, suggest(name, sortedKeys(a.l.limits), "limit"), name))
+				fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, suggest(name, sortedKeys(declared), "limit"), name))
 			continue
 		}
 		if name = a.l.qualified(name); !slices.Contains(names, name) {
@@ -209,25 +204,20 @@ func (l *loader) declareLimits(b *hclsyntax.Block) {
 	}
 }
 
-// setLimits reads the limits block. A module's names are its own.
+// setLimits reads the limits block, where null is no limit. A module's names are its own.
 func (l *loader) setLimits() {
 	b := l.singles[limitsBlock]
 	if b == nil {
 		return
 	}
-	l.limits = map[string]int{}
 	for _, at := range sortedAttributes(b.Body) {
-		l.limits[at.Name] = 1 // for those who name it, if the number is wrong
 		if !l.refersOnly(at.Expr, "var", "Not a constant", "A limits block can refer to variables only.") || !l.check(at.Expr, false) {
 			continue
 		}
 		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(at.NameRange.Filename))}
 		a := &asks{l: l, inst: &instance{ctx: ctx}}
-		if n := a.whole(b, at.Name, "how many steps of a run may have it at a time,", 1, maxAtATime); n > 0 {
-			l.limits[at.Name] = n
+		if n := a.whole(b, at.Name, "how many steps of a run may have it at a time,", 1, maxCount); n > 0 {
 			l.allLimits[l.qualified(at.Name)] = n
-		} else if !a.bad {
-			l.diags.error(at.Expr.Range(), "Wrong value", "A limit is a number.")
 		}
 	}
 }

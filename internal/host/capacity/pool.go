@@ -1,17 +1,12 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"math"
 	"slices"
-	"strings"
 	"sync"
 )
-
-// mostPassed is how many steps may begin before one that came earlier and does not fit yet,
-// each of them taking of what it lacks. From then on what it asks for is set aside: it waits
-// for those that run, and no longer.
-const mostPassed = 8
 
 // Pool gives what a worker has to the running steps in it. A nil Pool gives everything.
 type Pool struct {
@@ -25,7 +20,7 @@ type Pool struct {
 // waiter is a step that waits until it fits.
 type waiter struct {
 	want   Amount
-	passed int           // steps that began before it and took of what it lacks
+	lacked Amount        // of that, what there has been too little of
 	given  chan struct{} // closed when it has what it asks for
 }
 
@@ -35,7 +30,7 @@ func NewPool(has Amount) *Pool { return &Pool{has: has, free: has} }
 // Has is what the worker has when nothing runs.
 func (p *Pool) Has() Amount {
 	if p == nil {
-		return Amount{}
+		return Amount{CPUs: math.MaxInt, Memory: Unknown, GPUs: math.MaxInt}
 	}
 	return p.has
 }
@@ -52,12 +47,12 @@ func (p *Pool) Take(ctx context.Context, want Amount, waits func(what string)) (
 	p.mu.Lock()
 	p.queue = append(p.queue, w)
 	p.serve()
-	what := p.missing(w)
+	waiting, what := slices.Contains(p.queue, w), p.free.Lacks(want, "beside the steps that run this worker")
 	p.mu.Unlock()
-	if what == "" {
+	if !waiting {
 		return give, nil
 	}
-	waits(what)
+	waits(cmp.Or(what, "its turn: steps that came before it wait for the same"))
 	select {
 	case <-w.given:
 		return give, nil
@@ -65,11 +60,9 @@ func (p *Pool) Take(ctx context.Context, want Amount, waits func(what string)) (
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-w.given: // in the same moment
-		p.free = p.free.plus(want, 1)
-	default:
-		p.queue = slices.DeleteFunc(p.queue, func(o *waiter) bool { return o == w })
+	n := len(p.queue)
+	if p.queue = slices.DeleteFunc(p.queue, func(o *waiter) bool { return o == w }); len(p.queue) == n {
+		p.free = p.free.plus(want, 1) // it was given in the same moment
 	}
 	p.serve()
 	return func() {}, ctx.Err()
@@ -82,65 +75,20 @@ func (p *Pool) give(a Amount) {
 	p.serve()
 }
 
-// missing says what a waiting step waits for; "" if it waits no more. It is called locked.
-func (p *Pool) missing(w *waiter) string {
-	if !slices.Contains(p.queue, w) {
-		return ""
-	}
-	short, any := p.free.short(w.want)
-	if !any {
-		return "its turn: steps that came before it wait for the same"
-	}
-	free, has := p.free.list(), p.has.list()
-	text := ""
-	for kind := range short {
-		if short[kind] {
-			if text != "" {
-				text += ", and "
-			}
-			text += fmt.Sprintf("%s: running steps have %d%% of %s", says(kind, w.want.list()[kind]), 100*(has[kind]-free[kind])/max(1, has[kind]), strings.TrimSuffix(says(kind, has[kind]), ofMemory))
-		}
-	}
-	return text
-}
-
-// serve gives out what is free. It is called locked.
+// serve lets those begin that fit, the first first. What one that waits has ever had too little
+// of is set aside for it: a step that came later may begin, but gets none of that. It is
+// called locked.
 func (p *Pool) serve() {
-	for p.serveOne() {
-	}
-}
-
-// serveOne lets the first step begin that fits into what is free, without what is set aside
-// for those before it that have been passed often enough.
-func (p *Pool) serveOne() bool {
-	free := p.free
-	for n, w := range p.queue {
-		if _, lacks := free.short(w.want); lacks {
-			if w.passed >= mostPassed {
-				free = free.plus(w.want, -1)
-			}
-			continue
-		}
-		for _, e := range p.queue[:n] {
-			if p.passes(w, e) {
-				e.passed++
-			}
-		}
-		p.queue = slices.Delete(p.queue, n, n+1)
-		p.free = p.free.plus(w.want, -1)
-		close(w.given)
-		return true
-	}
-	return false
-}
-
-// passes reports whether a step takes of what one that came before it lacks.
-func (p *Pool) passes(w, e *waiter) bool {
-	short, _ := p.free.short(e.want)
-	for kind, n := range w.want.list() {
-		if short[kind] && n > 0 {
+	left := p.free
+	p.queue = slices.DeleteFunc(p.queue, func(w *waiter) bool {
+		short := left.short(w.want)
+		if short == (Amount{}) {
+			left, p.free = left.plus(w.want, -1), p.free.plus(w.want, -1)
+			close(w.given)
 			return true
 		}
-	}
-	return false
+		w.lacked = Amount{max(w.lacked.CPUs, short.CPUs), max(w.lacked.Memory, short.Memory), max(w.lacked.GPUs, short.GPUs)}
+		left = left.plus(w.lacked, -1)
+		return false
+	})
 }

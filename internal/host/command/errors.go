@@ -45,27 +45,15 @@ type ExitError struct {
 	Code   int            // -1 if a signal ended it
 	Signal syscall.Signal // 0 if it exited by itself
 	Tail   string         // the end of its standard error
-	Memory Memory         // whether the system ended processes for want of it meanwhile
+	Killed bool           // meanwhile the system ended processes for want of memory
 }
-
-// Memory says whether there was enough.
-type Memory int
-
-// What is known of it: nothing, that the system ended processes for want of it, or none.
-const (
-	MemoryUnknown Memory = iota
-	MemoryRanOut
-	MemoryEnough
-)
 
 // OutOfMemory reports whether the system ended the program, or what it had started, since
 // there was no memory left for it.
 func (e *ExitError) OutOfMemory() bool {
-	return e.Memory == MemoryRanOut && (e.Signal == syscall.SIGKILL || e.Code == shellKilled)
+	const byShell = 128 + int(syscall.SIGKILL) // what it had started was killed
+	return e.Killed && (e.Signal == syscall.SIGKILL || e.Code == byShell)
 }
-
-// shellKilled is the exit code by which a shell says that what it had started was killed.
-const shellKilled = 128 + int(syscall.SIGKILL)
 
 func (e *ExitError) Error() string {
 	msg := fmt.Sprintf("%s exited with code %d", e.Argv[0], e.Code)
@@ -88,11 +76,8 @@ func (e *ExitError) cause() string {
 	case syscall.SIGSEGV, syscall.SIGILL, syscall.SIGFPE, syscall.SIGBUS, syscall.SIGABRT, system.SIGSYS, syscall.SIGTRAP:
 		return "it crashed"
 	}
-	switch {
-	case e.OutOfMemory():
+	if e.OutOfMemory() {
 		return "by the system: no memory was left"
-	case e.Memory == MemoryEnough:
-		return "from outside: the system has ended nothing for want of memory"
 	}
 	return outOfMemory
 }
@@ -101,11 +86,7 @@ func (e *ExitError) cause() string {
 // time: memory that was short, a person, a machine that stops. A crash and a limit
 // are the same each time, and so is what the program says by its exit code.
 func (e *ExitError) Passing() bool {
-	if e.Signal == 0 {
-		return false
-	}
-	of := ExitError{Signal: e.Signal}
-	return of.cause() == outOfMemory
+	return e.Signal != 0 && (e.OutOfMemory() || e.cause() == outOfMemory)
 }
 
 // TimeoutError says that a program ran longer than it may.

@@ -36,7 +36,7 @@ type Run struct {
 	Filter    func(io.Writer) io.WriteCloser // if set, what standard error passes before it is cut into lines
 	Exited    func(code int)                 // if set, called with the exit code of a success
 	Used      func(usage.Program)            // if set, called with what it used, before Do returns
-	Kills     func() (n int64, ok bool)      // counts what the system has ended for want of memory; nil: it is asked
+	Kills     func() int64                   // counts what the system has ended for want of memory; nil: it is asked
 	Timeout   time.Duration                  // 0: none
 	ExitCodes []int                          // that mean success
 }
@@ -96,7 +96,7 @@ func (r Run) do(ctx context.Context) error {
 	cmd.SysProcAttr = childAttributes()
 	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
-	own, kills := usage.Own(), r.kills()
+	own, killed := usage.Own(), r.killed()
 	boxed, err := r.start(cmd)
 	if err != nil {
 		return err
@@ -133,25 +133,17 @@ func (r Run) do(ctx context.Context) error {
 	if unrecorded != nil {
 		return fmt.Errorf("%s: %w", r.Argv[0], unrecorded)
 	}
-	return r.outcome(ctx, limited, status, err, said.tail(), kills)
+	return r.outcome(ctx, limited, status, err, said.tail(), killed)
 }
 
-// kills begins to watch for what the system ends for want of memory.
-func (r Run) kills() (seen func() Memory) {
+// killed says whether the system has ended processes for want of memory since it was called.
+func (r Run) killed() (since func() bool) {
 	count := r.Kills
 	if count == nil {
 		count = capacity.Kills
 	}
-	before, ok := count()
-	return func() Memory {
-		switch after, still := count(); {
-		case !ok || !still:
-			return MemoryUnknown
-		case after > before:
-			return MemoryRanOut
-		}
-		return MemoryEnough
-	}
+	before := count()
+	return func() bool { return count() > before }
 }
 
 // start starts the program, in its box if it has one: nil if it has none.
@@ -179,7 +171,7 @@ func (r Run) linked(err error) error {
 	return err
 }
 
-func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err error, tail string, kills func() Memory) error {
+func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err error, tail string, killed func() bool) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -193,10 +185,10 @@ func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err er
 		return fmt.Errorf("%s: %w", r.Argv[0], err) // a stream broke: what reads its output, or feeds it
 	}
 	if ws.Signaled() {
-		return &ExitError{r.Argv, -1, ws.Signal(), tail, kills()}
+		return &ExitError{r.Argv, -1, ws.Signal(), tail, killed()}
 	}
 	if !slices.Contains(r.ExitCodes, ws.ExitStatus()) {
-		return &ExitError{r.Argv, ws.ExitStatus(), 0, tail, kills()}
+		return &ExitError{r.Argv, ws.ExitStatus(), 0, tail, killed()}
 	}
 	if r.Exited != nil {
 		r.Exited(ws.ExitStatus())

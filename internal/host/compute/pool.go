@@ -8,9 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -241,7 +239,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	case card >= 0 && facts != nil && card < len(facts.Process.Cards) && facts.Process.Cards[card].UUID != "":
 		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+facts.Process.Cards[card].UUID)
 	case card >= 0:
-		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+numbered(card, os.Getenv(nvidia.VisibleVariable)))
+		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+device.Visible([]int{card}))
 	}
 	c, err := start(ctx, p.o, env, card)
 	if err != nil {
@@ -263,14 +261,6 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	}
 	p.end(c)
 	return nil, err
-}
-
-// numbered names a card by its number among those that this process sees.
-func numbered(card int, visible string) string {
-	if seen := strings.Split(visible, ","); visible != "" && card < len(seen) {
-		return seen[card]
-	}
-	return strconv.Itoa(card)
 }
 
 // setup tells a process what it is to know; it is called locked, as tell is, so that what is

@@ -66,19 +66,11 @@ func (p *Pool) tellAlone(why string) {
 	}
 }
 
-// Whole is how many cards there are for programs.
-func (p *Pool) Whole() int {
-	if p == nil {
-		return 0
-	}
-	return len(p.whole)
-}
-
 // Several waits for so many cards for a program, which are to be given back by give, that is
 // never nil. A caller sees to it that no two wait for each other's.
 func (p *Pool) Several(ctx context.Context, n int) (cards []int, give func(), err error) {
-	if p.Whole() < n {
-		return nil, func() {}, fmt.Errorf("this worker has %d cards for programs, not %d", p.Whole(), n)
+	if p == nil || len(p.whole) < n {
+		return nil, func() {}, fmt.Errorf("this worker has fewer than %d cards for programs", n)
 	}
 	give = func() {
 		for _, c := range cards {

@@ -170,8 +170,8 @@ func TestSeveral(t *testing.T) {
 	if _, _, err := p.Several(t.Context(), 4); err == nil {
 		t.Error("it has four")
 	}
-	if n := NewPool(PoolOptions{Cards: []int{2}, Only: true, All: 3}).Whole(); n != 1 {
-		t.Errorf("%d of one that was named", n)
+	if _, _, err := NewPool(PoolOptions{Cards: []int{2}, Only: true, All: 3}).Several(t.Context(), 2); err == nil {
+		t.Error("it has two, of one that was named")
 	}
 }
 

@@ -53,7 +53,7 @@ func boxedBy(t *testing.T, sh string, mode isolation.Mode, script string, reads 
 	}
 	var b bytes.Buffer
 	box := &isolation.Box{Mode: mode, Dir: dir, Program: sh, Reads: reads}
-	r := command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: dir, Stdout: &b, ExitCodes: []int{0}, Box: box, Kills: func() (int64, bool) { return 0, false },
+	r := command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: dir, Stdout: &b, ExitCodes: []int{0}, Box: box, Kills: func() int64 { return 0 },
 		Env:   map[string]string{"PATH": os.Getenv("PATH"), "HOME": box.Path(""), "TMPDIR": box.Path("tmp"), "TZ": "UTC"},
 		Found: func(f isolation.Findings) { found = f }}
 	err = r.Do(context.Background())

@@ -2,6 +2,8 @@ package drive
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/capacity"
@@ -13,7 +15,7 @@ import (
 
 // own are the options of the worker of this process.
 func (o *Cluster) own() worker.Options {
-	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory, AllCards: true}
+	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
 }
 
 // Unfit says which steps of a preview that are no hits this machine never has enough for, and
@@ -29,9 +31,6 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 			continue
 		}
 		want := capacity.Amount{CPUs: r.CPUs, Memory: r.Memory, GPUs: r.GPUs}
-		if has.Memory == 0 { // the system does not say
-			want.Memory = 0
-		}
 		if spec := dr.Registry.Lookup(s.Task.Kind); spec != nil && spec.Needs != "" { // it gets the card that its device says
 			want.GPUs = 0
 		}
@@ -48,19 +47,13 @@ const unfitTold = 5
 // refuseUnfit refuses a run here whose steps never fit, those that may turn out to be hits
 // among them: that they do not would be known only after hours.
 func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
-	var all []string
 	unfit := dr.Unfit(o, v)
-	for i := range v.Plan.Steps {
-		if why, found := unfit[i]; found {
-			all = append(all, why)
-		}
-	}
-	if len(all) == 0 {
+	if len(unfit) == 0 {
 		return nil
 	}
 	var told []string
-	for _, why := range words.First(all, unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
-		told = append(told, why)
+	for _, i := range words.First(slices.Sorted(maps.Keys(unfit)), unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
+		told = append(told, unfit[i])
 	}
 	return fault.Input(fmt.Errorf("%s\nlower what is asked for there, leave such steps to a cluster (--temporal-address) or, if there is more here, say so by --cpus or --memory", strings.Join(told, "\n")))
 }

@@ -37,11 +37,11 @@ func TestScript(t *testing.T) {
 // gives it.
 func TestCodeMissed(t *testing.T) {
 	standIn(t, "python3", `. ./src/x.sh`)
-	missing := `beside the pipeline, but the step does not have it: write code = `
+	missing := `beside the pipeline is what the step does not have: write code = `
 	for script, want := range map[string]string{
-		"cat data/x.csv":      `data/x.csv is ` + missing + `["data/x.csv"]`,
-		"cat below.txt":       `src/below.txt is ` + missing + `["src/below.txt"]`,
-		"cat $PWD/data/x.csv": `data/x.csv is ` + missing,
+		"cat data/x.csv":      missing + `["data/x.csv"]`,
+		"cat below.txt":       missing + `["src/below.txt"]`,
+		"cat $PWD/data/x.csv": missing + `["data/x.csv"]`,
 		"cat data/none.csv":   "exited with code 1",
 		"echo o > data":       "it did not write its output o",
 		"mkdir o":             `its output o is a folder: declare it as "o/"`,
@@ -74,10 +74,10 @@ func TestCodeErrors(t *testing.T) {
 	for attrs, want := range map[string]string{
 		`script = "src/none.py"`:                              "script: src/none.py: there is no such file",
 		`script = "../x.py"`:                                  "is not a clean relative path",
-		`script = "src/bad.py"`:                               "script: src/wrong.py:2: '(' is never closed",
+		`script = "src/bad.py"`:                               "script: src/wrong.py: line 2: '(' is never closed",
 		`script = "src/latin.py"`:                             "src/latin.py: is not UTF-8 text",
 		"script = \"src/x.py\"\ncode = [\"no/**\"]":           `code[0]: no file beside the pipeline matches "no/**"`,
-		"script = \"src/x.py\"\ncode = [\"no.py\"]":           `code[0]: there is no file no.py beside the pipeline`,
+		"script = \"src/x.py\"\ncode = [\"no.py\"]":           `code[0]: no file beside the pipeline matches "no.py"; the files of a folder are "no.py/**"`,
 		"script = \"src/x.py\"\ncode = [\"[\"]":               `code[0]: "[" is not a pattern`,
 		"script = \"src/x.py\"\noutputs = [\"src/x.py\"]":     `outputs: "src/x.py" is also what the step is given`,
 		"script = \"src/x.py\"\noutputs = [\"src/\"]":         `outputs: "src/" has "src/x.py" in it`,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"sync"
 	"syscall"
 )
 
@@ -12,19 +13,14 @@ import (
 type codeFiles struct {
 	l      *loader
 	dir    string
-	made   map[string]made
+	made   map[string]func() (any, error)
 	absent map[string]bool
-}
-
-type made struct {
-	value any
-	err   error
 }
 
 func (l *loader) codeBeside(dir string) *codeFiles {
 	f := l.code[dir]
 	if f == nil {
-		f = &codeFiles{l, dir, map[string]made{}, map[string]bool{}}
+		f = &codeFiles{l, dir, map[string]func() (any, error){}, map[string]bool{}}
 		l.code[dir] = f
 	}
 	return f
@@ -51,18 +47,13 @@ func (f *codeFiles) Folder() string {
 	if f.l.ReadFile == nil {
 		return ""
 	}
-	folder, err := filepath.Abs(filepath.FromSlash(f.dir))
-	if err != nil {
-		return ""
-	}
+	folder, _ := filepath.Abs(filepath.FromSlash(f.dir)) // "" if it is not known
 	return folder
 }
 
 func (f *codeFiles) Once(id string, make func() (any, error)) (any, error) {
-	m, ok := f.made[id]
-	if !ok {
-		m.value, m.err = make()
-		f.made[id] = m
+	if f.made[id] == nil {
+		f.made[id] = sync.OnceValues(make)
 	}
-	return m.value, m.err
+	return f.made[id]()
 }

@@ -2,10 +2,10 @@ package general
 
 import (
 	"bytes"
-	"compress/flate"
+	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,60 +23,94 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// codeConfig is what steps that run files beside the pipeline have in common. The key has
-// the names of the files and digests of what counts of each; the texts travel with the step.
+// codeConfig is a script beside the pipeline, with what steps that run one have in common. The
+// key has the names of the files and digests of what counts of each; the texts travel with the
+// step.
 type codeConfig struct {
-	Code        []string          `hcl:"code,optional,nokey" help:"further files that it needs, as names or patterns such as src/models/**, relative to the pipeline's folder"`
-	Exact       bool              `hcl:"exact,optional,nokey" help:"comments, blank lines and layout of Python count as well"`
-	CodeDigests map[string]string `hcl:"code_digests,optional" help:"filled in when loaded: what counts of each file, as sha256"`
-	CodeFiles   string            `hcl:"code_files,optional,nokey" help:"filled in when loaded: the files, packed"`
-	CodeFolder  string            `hcl:"code_folder,optional,nokey" help:"filled in when loaded: the pipeline's folder"`
+	Script         string            `hcl:"script" help:"the script, a path relative to the pipeline's folder, such as src/fit.py; of a python step also a notebook, .ipynb"`
+	Arguments      []string          `hcl:"arguments,optional" help:"what follows the script on its command line"`
+	Program        string            `hcl:"program,optional" help:"sha256 of the interpreter's file, in hex; default: that of the one that is found when planned"`
+	Programs       []string          `hcl:"programs,optional" help:"programs that the script starts, such as [\"samtools\"]: another version of one is another step. They are looked up in PATH"`
+	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
+	Code           []string          `hcl:"code,optional,nokey" help:"further files that it needs, as names or patterns such as src/models/**, relative to the pipeline's folder"`
+	Exact          bool              `hcl:"exact,optional,nokey" help:"comments, blank lines and layout of Python count as well"`
+	CodeDigests    map[string]string `hcl:"code_digests,optional" help:"filled in when loaded: what counts of each file, as sha256"`
+	CodeFiles      string            `hcl:"code_files,optional,nokey" help:"filled in when loaded: the files, packed"`
+	CodeFolder     string            `hcl:"code_folder,optional,nokey" help:"filled in when loaded: the pipeline's folder"`
+	programConfig
 }
 
 // asIs makes a program run beside its code and inputs, as it does outside of a step: files,
 // inputs and outputs have their names in the working folder itself.
 type asIs struct {
 	codeConfig
-	script    string
-	arguments []string
-	sources   []string // folders that Python looks through, in front of others
+	sources []string // folders that Python looks through, in front of others
 }
 
 // maxCode bounds the bytes of a step's code: it is part of the pipeline.
 const maxCode = 16 << 20
 
-// gathered is the code of a step.
-type gathered struct {
-	digests map[string]string
-	packed  string
+var codeOutputs = []step.Output{
+	{Name: "out", Type: "files", Tree: true, Help: "the files of outputs", Why: "unless compare says otherwise"},
+	{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
 }
 
-// gather reads the code of a step once for all that have the same: what find returns, and
-// the files of code.
-func (c codeConfig) gather(files step.CodeFiles, id any, find func(python.Read) (map[string]string, error)) (codeConfig, error) {
+// command is the program that the step runs.
+func (c codeConfig) command(argv []string, sources ...string) commandConfig {
+	return commandConfig{
+		Argv: argv, Program: c.Program, Programs: c.Programs, ProgramDigests: c.ProgramDigests,
+		programConfig: c.programConfig, code: &asIs{c, sources},
+	}
+}
+
+func (c codeConfig) leaves() map[string][]string { return map[string][]string{"out": c.Outputs} }
+
+// resolve fills in what is found of the program.
+func (c *codeConfig) resolve(ctx context.Context, env step.Sources, run commandConfig) error {
+	r, err := resolveCommand(ctx, env, run)
+	c.Program, c.ProgramDigests, c.programConfig = r.Program, r.ProgramDigests, r.programConfig
+	return err
+}
+
+// gather reads the code of a step, once for all that have the same: what find returns for the
+// script's text, and the files of code. kind and sources are what find depends on.
+func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string, find func(text string, read python.Read) (map[string]string, error)) error {
 	if len(c.CodeDigests) > 0 || c.CodeFiles != "" || c.CodeFolder != "" {
-		return c, step.Problem{Path: "code_digests", Detail: "and code_files and code_folder are filled in when the pipeline is loaded: leave them out"}
+		return step.Problem{Path: "code_digests", Detail: "and code_files and code_folder are filled in when the pipeline is loaded: leave them out"}
 	}
-	name, err := json.Marshal([]any{id, c.Code, c.Exact})
-	if err != nil {
-		return c, err
+	type code struct {
+		digests map[string]string
+		packed  string
 	}
-	made, err := files.Once(string(name), func() (any, error) {
-		texts, err := find(func(name string) (string, bool, error) { return readCode(files, name) })
+	made, err := files.Once(fmt.Sprintf("%s %q %q %q %t", kind, sources, c.Script, c.Code, c.Exact), func() (any, error) {
+		read := func(name string) (string, bool, error) { return readCode(files, name) }
+		text, ok, err := read(c.Script)
+		if err == nil && !ok {
+			err = errors.New("there is no such file")
+		}
+		if err != nil {
+			return nil, step.Problem{Path: "script", Detail: c.Script + ": " + err.Error()}
+		}
+		texts, err := find(text, read)
 		if err != nil {
 			return nil, step.Problem{Path: "script", Detail: err.Error()}
 		}
 		if err := c.further(files, texts); err != nil {
 			return nil, err
 		}
-		return c.digested(texts)
+		digests, err := c.digested(texts)
+		if err != nil {
+			return nil, step.Problem{Path: "code", Detail: err.Error()}
+		}
+		packed, err := pack(texts)
+		return code{digests, packed}, err
 	})
 	if err != nil {
-		return c, err
+		return err
 	}
-	g := made.(*gathered)
-	c.CodeDigests, c.CodeFiles, c.CodeFolder = g.digests, g.packed, files.Folder()
-	return c, nil
+	of := made.(code)
+	c.CodeDigests, c.CodeFiles, c.CodeFolder = of.digests, of.packed, files.Folder()
+	return nil
 }
 
 func readCode(files step.CodeFiles, name string) (string, bool, error) {
@@ -87,63 +121,45 @@ func readCode(files step.CodeFiles, name string) (string, bool, error) {
 	return string(b), ok, err
 }
 
-// further adds the files that code names, and what those of Python import.
+// further adds the files that code names.
 func (c codeConfig) further(files step.CodeFiles, texts map[string]string) error {
 	for i, pattern := range c.Code {
 		at := fmt.Sprintf("code[%d]", i)
-		names, err := []string{pattern}, command.CheckName(pattern)
-		if err != nil || strings.ContainsAny(pattern, "*?[{") {
-			names, err = files.List(pattern)
-		}
+		names, err := files.List(pattern)
 		if err != nil {
 			return step.Problem{Path: at, Detail: err.Error()}
 		}
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-			return strings.HasSuffix(name, ".pyc") || slices.Contains(strings.Split(name, "/"), "__pycache__")
-		})
-		if len(names) == 0 {
-			return step.Problem{Path: at, Detail: fmt.Sprintf("no file beside the pipeline matches %q", pattern)}
-		}
+		found := false
 		for _, name := range names {
-			text, ok, err := readCode(files, name)
-			if err == nil && !ok {
-				return step.Problem{Path: at, Detail: fmt.Sprintf("there is no file %s beside the pipeline; a folder is %s", name, path.Join(name, "**"))}
+			if strings.HasSuffix(name, ".pyc") {
+				continue
 			}
-			if err != nil {
+			found = true
+			if texts[name], _, err = readCode(files, name); err != nil {
 				return step.Problem{Path: at, Detail: name + ": " + err.Error()}
 			}
-			texts[name] = text
+		}
+		if !found {
+			return step.Problem{Path: at, Detail: fmt.Sprintf("no file beside the pipeline matches %q; the files of a folder are %q", pattern, path.Join(pattern, "**"))}
 		}
 	}
 	return nil
 }
 
 // digested finds out what counts of each file.
-func (c codeConfig) digested(texts map[string]string) (*gathered, error) {
-	g := &gathered{digests: map[string]string{}}
+func (c codeConfig) digested(texts map[string]string) (map[string]string, error) {
+	digests := map[string]string{}
 	total := 0
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if total += len(texts[name]); total > maxCode {
-			return nil, step.Problem{Path: "code", Detail: fmt.Sprintf("the files have more than %d MiB: what is data reaches a step by inputs, from a source block", maxCode>>20)}
+	for name, text := range texts {
+		if total += len(text); total > maxCode {
+			return nil, fmt.Errorf("the files have more than %d MiB: what is data reaches a step by inputs, from a source block", maxCode>>20)
 		}
 		if err := artifacts.CheckFileName(name); err != nil {
-			return nil, step.Problem{Path: "code", Detail: err.Error()}
+			return nil, err
 		}
-		sum := sha256.Sum256([]byte(c.counted(name, texts[name])))
-		g.digests[name] = hex.EncodeToString(sum[:])
+		digests[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(c.counted(name, text))))
 	}
-	b, err := json.Marshal(texts)
-	if err != nil {
-		return nil, err
-	}
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.BestCompression)
-	if err == nil {
-		_, err = w.Write(b)
-		err = errors.Join(err, w.Close())
-	}
-	g.packed = base64.StdEncoding.EncodeToString(packed.Bytes())
-	return g, err
+	return digests, nil
 }
 
 // counted is what counts of a file: of Python without comments and layout, of others all.
@@ -154,7 +170,7 @@ func (c codeConfig) counted(name, text string) string {
 		}
 		return n.Normal()
 	}
-	if c.Exact || path.Ext(name) != ".py" || python.Coding(text) != "" {
+	if c.Exact || path.Ext(name) != ".py" || python.Encoded(text) {
 		return text
 	}
 	normal, err := python.Normal(text)
@@ -164,33 +180,31 @@ func (c codeConfig) counted(name, text string) string {
 	return normal
 }
 
-// unpacked is the program with the texts of its files.
-func (c commandConfig) unpacked() (commandConfig, error) {
-	b, err := base64.StdEncoding.DecodeString(c.code.CodeFiles)
+// pack is the inverse of unpack.
+func pack(texts map[string]string) (string, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	err := errors.Join(json.NewEncoder(w).Encode(texts), w.Close())
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), err
+}
+
+// unpack gives the program the texts of its files.
+func (c *commandConfig) unpack() error {
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(c.code.CodeFiles)))
 	if err == nil {
-		b, err = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), 8*maxCode))
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &c.Files)
-	}
-	if err == nil && len(c.Files) != len(c.code.CodeDigests) {
-		err = errors.New("it does not have all files")
+		err = json.NewDecoder(io.LimitReader(r, 8*maxCode)).Decode(&c.Files)
 	}
 	if err != nil {
-		err = step.Permanent(fmt.Errorf("the code of the step cannot be read: %w; plan and run again", err))
+		return step.Permanent(fmt.Errorf("the code of the step cannot be read: %w; plan and run again", err))
 	}
-	return c, err
+	return nil
 }
 
 // checkCode reports what is wrong with a program that runs as it is.
 func checkCode(c commandConfig) error {
 	var ps step.Problems
 	bad := inout.Adding(&ps)
-	if c.code.script == "" {
-		bad("script", "is empty; name a file beside the pipeline")
-		return ps.Err()
-	}
-	inout.CheckError(&ps, "script", command.CheckName(c.code.script))
+	inout.CheckError(&ps, "script", command.CheckName(c.code.Script))
 	for i, folder := range c.code.sources {
 		if folder != "." {
 			inout.CheckError(&ps, fmt.Sprintf("sources[%d]", i), command.CheckName(folder))
@@ -204,12 +218,13 @@ func checkCode(c commandConfig) error {
 			}
 		}
 	}
-	for i, arg := range c.code.arguments {
+	for i, arg := range c.code.Arguments {
 		inout.Check(&ps, fmt.Sprintf("arguments[%d]", i), !strings.ContainsRune(arg, 0), "has a NUL byte, which cannot be passed to a program")
 	}
 	code := slices.Sorted(maps.Keys(c.code.CodeDigests))
 	inputs := append(slices.Sorted(maps.Keys(c.Inputs)), slices.Sorted(maps.Keys(c.Lists))...)
-	checkFolders(&ps, "inputs", append(slices.Clone(inputs), code...))
+	given := append(slices.Clone(inputs), code...)
+	checkFolders(&ps, "inputs", given)
 	for at, names := range map[string][]string{"inputs": inputs, "outputs": c.Outputs, "code": code} {
 		for _, name := range names {
 			top, _, _ := strings.Cut(name, "/")
@@ -221,14 +236,13 @@ func checkCode(c commandConfig) error {
 		inout.Check(&ps, "inputs", !slices.Contains(code, name), "%q is a file of the step's code", name)
 	}
 	for _, out := range c.Outputs {
-		for _, name := range append(slices.Clone(inputs), code...) {
-			within := func(a, b string) bool { return a+"/" == b || strings.HasPrefix(a, strings.TrimSuffix(b, "/")+"/") }
-			switch {
-			case name == out || name+"/" == out:
+		for _, name := range given {
+			switch folder := strings.TrimSuffix(out, "/"); {
+			case name == folder:
 				bad("outputs", "%q is also what the step is given: what it writes needs a name of its own", out)
-			case within(name, out):
+			case strings.HasPrefix(name, folder+"/"):
 				bad("outputs", "%q has %q in it, which the step is given: let it write to a folder of its own, or name the files", out, name)
-			case within(out, name) && !slices.Contains(code, name):
+			case strings.HasPrefix(out, name+"/"):
 				bad("outputs", "%q is in the input %q, which may not be written", out, name)
 			}
 		}

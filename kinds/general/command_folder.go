@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -70,7 +71,7 @@ func (c commandConfig) folders(dir string) (in, out string) {
 // called is what errors call the program: its name, or that of its script.
 func (c commandConfig) called() string {
 	if c.code != nil {
-		return c.code.script
+		return c.code.Script
 	}
 	return c.line()[0]
 }
@@ -151,7 +152,9 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 	}
 	x.Count("files", int64(len(names)))
 	if c.code != nil {
-		c.left(x, dir, names)
+		if strays := c.strays(dir, names); len(strays) > 0 {
+			x.Note("written, not in outputs", words.And(strays, mostStrays))
+		}
 	}
 	if c.has(driverFile) {
 		if err := collectNotebook(x, dir, secrets); err != nil {

@@ -28,14 +28,6 @@ func (c pythonConfig) line() []string {
 	return append([]string{c.Python, c.Script}, c.Arguments...)
 }
 
-// withDriver adds to the code of a notebook what runs it, and leaves out what earlier runs
-// have left in it.
-func withDriver(name string, texts map[string]string) (map[string]string, error) {
-	bare, err := python.Bare(texts[name])
-	texts[name], texts[driverFile] = bare, notebookDriver
-	return texts, err
-}
-
 // collectNotebook keeps the executed copy of a notebook, and its page if there is one.
 func collectNotebook(x *step.IO, dir string, secrets secret.Set) error {
 	folder := filepath.Join(dir, filepath.FromSlash(executedFolder))

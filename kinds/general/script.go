@@ -3,7 +3,6 @@ package general
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -16,14 +15,8 @@ import (
 
 // scriptConfig is a script of any language beside the pipeline.
 type scriptConfig struct {
-	Script         string            `hcl:"script" help:"the script, a path relative to the pipeline's folder, such as R/fit.R"`
-	Arguments      []string          `hcl:"arguments,optional" help:"what follows the script on its command line"`
-	Interpreter    []string          `hcl:"interpreter,optional" help:"the program that runs it, with its options, such as [\"Rscript\"]; default: what its first line names, such as #!/usr/bin/env Rscript"`
-	Program        string            `hcl:"program,optional" help:"sha256 of the interpreter's file, in hex; default: that of the one that is found when planned"`
-	Programs       []string          `hcl:"programs,optional" help:"programs that the script starts, such as [\"samtools\"]: another version of one is another step. They are looked up in PATH"`
-	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
+	Interpreter []string `hcl:"interpreter,optional" help:"the program that runs it, with its options, such as [\"Rscript\"]; default: what its first line names, such as #!/usr/bin/env Rscript"`
 	codeConfig
-	programConfig
 }
 
 var Script = step.Define(step.Kind[scriptConfig]{
@@ -44,68 +37,47 @@ fails it, and is named. Cost: as a command. docs/code.md has the rules.`,
   inputs      = { "data/points.csv" = step.command.points.out["points.csv"] }
   outputs     = ["plot.svg"]
 }`,
-	Outputs: []step.Output{
-		{Name: "out", Type: "files", Tree: true, Help: "the files of outputs", Why: "unless compare says otherwise"},
-		{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
-	},
-	Defaults: scriptConfig{programConfig: programDefaults},
-	Check:    func(c scriptConfig) error { return checkCode(c.command()) },
+	Outputs:  codeOutputs,
+	Defaults: scriptConfig{codeConfig: codeConfig{programConfig: programDefaults}},
+	Check:    func(c scriptConfig) error { return checkCode(c.program()) },
 	Lint:     scriptConfig.lint,
 	Code:     scriptConfig.withCode,
 	Class:    "script",
-	Leaves:   func(c scriptConfig) map[string][]string { return map[string][]string{"out": c.Outputs} },
+	Leaves:   func(c scriptConfig) map[string][]string { return c.leaves() },
 	Resolve: func(ctx context.Context, env step.Sources, c scriptConfig) (scriptConfig, error) {
-		r, err := resolveCommand(ctx, env, c.command())
-		c.Program, c.ProgramDigests, c.programConfig = r.Program, r.ProgramDigests, r.programConfig
+		err := c.resolve(ctx, env, c.program())
 		return c, err
 	},
-	Run: func(ctx context.Context, x *step.IO, c scriptConfig) error { return runCode(ctx, x, c.command()) },
+	Run: func(ctx context.Context, x *step.IO, c scriptConfig) error { return runCode(ctx, x, c.program()) },
 	Stage: func(ctx context.Context, x *step.IO, c scriptConfig, dir string) (step.Program, error) {
-		return stageCode(ctx, x, c.command(), dir)
+		return stageCode(ctx, x, c.program(), dir)
 	},
-	Alike: func(c scriptConfig) map[string]step.Alike { return c.command().alike() },
+	Alike: func(c scriptConfig) map[string]step.Alike { return c.program().alike() },
 })
 
-// command is the program that the step runs.
-func (c scriptConfig) command() commandConfig {
-	return commandConfig{
-		Argv: slices.Concat(c.Interpreter, []string{c.Script}, c.Arguments), Program: c.Program, Programs: c.Programs, ProgramDigests: c.ProgramDigests,
-		programConfig: c.programConfig, code: &asIs{codeConfig: c.codeConfig, script: c.Script, arguments: c.Arguments},
-	}
+func (c scriptConfig) program() commandConfig {
+	return c.command(slices.Concat(c.Interpreter, []string{c.Script}, c.Arguments))
 }
 
 // withCode reads the script, where it has a name of a file, and finds its interpreter.
 func (c scriptConfig) withCode(files step.CodeFiles) (scriptConfig, error) {
-	if checkCode(c.command()) != nil {
+	if checkCode(c.program()) != nil {
 		return c, nil // the check will say so
 	}
-	var first string
-	var err error
-	c.codeConfig, err = c.gather(files, []any{"script", c.Script}, func(read python.Read) (map[string]string, error) {
-		text, err := theScript(read, c.Script)
-		return map[string]string{c.Script: text}, err
+	err := c.gather(files, "script", nil, func(text string, _ python.Read) (map[string]string, error) {
+		return map[string]string{c.Script: text}, nil
 	})
 	if err != nil || len(c.Interpreter) > 0 {
 		return c, err
 	}
-	if first, _, err = readCode(files, c.Script); err == nil {
-		c.Interpreter, err = named(c.Script, first)
+	text, _, err := readCode(files, c.Script)
+	if err == nil {
+		c.Interpreter, err = named(c.Script, text)
 	}
 	if err != nil {
 		err = step.Problem{Path: "script", Detail: err.Error()}
 	}
 	return c, err
-}
-
-func theScript(read python.Read, name string) (string, error) {
-	text, ok, err := read(name)
-	if err == nil && !ok {
-		err = errors.New("there is no such file")
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	return text, nil
 }
 
 // usual are programs that run scripts with the ending of a name.
@@ -126,17 +98,16 @@ func named(name, text string) ([]string, error) {
 
 // lint warns of what a shell script does that is hardly meant.
 func (c scriptConfig) lint() []step.Problem {
-	p, err := c.command().unpacked()
-	if err != nil || len(c.Interpreter) == 0 {
+	p := c.program()
+	if p.unpack() != nil || len(c.Interpreter) == 0 {
 		return nil
 	}
-	line := c.command().line()
-	shell, err := script.Parse(line, p.Files[c.Script])
+	shell, err := script.Parse(p.Argv, p.Files[c.Script])
 	if err != nil {
 		return []step.Problem{{Path: "script", Detail: c.Script + ": " + err.Error()}}
 	}
 	if shell == nil {
 		return nil
 	}
-	return p.lintShell(shell, line[0], "script", "begin it with set -euo pipefail and #!/bin/bash")
+	return p.lintShell(shell, p.Argv[0], "script", "begin it with set -euo pipefail and #!/bin/bash")
 }

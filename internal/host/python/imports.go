@@ -1,7 +1,7 @@
 package python
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 )
 
@@ -11,11 +11,24 @@ type Import struct {
 	Module string   // "" of "from . import x"
 	Names  []string // after import: of a package each may be a module, too
 	Star   bool     // from … import *
-	Line   int
 }
 
+// Statements, with a space between tokens.
+var (
+	importLine = regexp.MustCompile(`^import (` + module + as + `(?: , ` + module + as + `)*)$`)
+	fromLine   = regexp.MustCompile(`^from ([. ]*)(` + module + `)? ?import (?:(\*)|(?:\( )?(` + name + as + `(?: , ` + name + as + `)*)(?: ,)?(?: \))?)$`)
+)
+
+const (
+	name   = `[\pL_\x{80}-\x{10ffff}][\w\x{80}-\x{10ffff}]*`
+	module = name + `(?: \. ` + name + `)*`
+	as     = `(?: as ` + name + `)?`
+)
+
+// literal is a plain string, such as the name of a module.
+var literal = regexp.MustCompile(`^[rRuU]?["']+([^"'\\\n]*)["']+$`)
+
 // Imports lists what a source imports, wherever it does, and the names that __all__ has.
-// Errors are *SyntaxError.
 func Imports(text string) (list []Import, all []string, err error) {
 	tokens, err := scan(text)
 	if err != nil {
@@ -25,163 +38,67 @@ func Imports(text string) (list []Import, all []string, err error) {
 }
 
 func importsIn(tokens []token) (list []Import, all []string, err error) {
-	for i := range tokens {
-		r := &statement{tokens: tokens, at: i}
-		begins := tokens[i].first || i > 0 && (tokens[i-1].text == ";" || tokens[i-1].text == ":")
-		switch word := tokens[i].text; {
-		case begins && word == "import":
-			list, err = r.importStatement(list)
-		case begins && word == "from":
-			list, err = r.fromStatement(list)
-		case word == "import_module" || word == "__import__":
-			list = r.call(list)
-		case begins && word == "__all__":
-			all = append(all, r.strings()...)
-		}
-		if err != nil {
-			return nil, nil, err
+	for i, t := range tokens {
+		switch begins := t.first || i > 0 && (tokens[i-1].text == ";" || tokens[i-1].text == ":"); {
+		case begins && (t.text == "import" || t.text == "from"):
+			found, ok := parse(statement(tokens[i:]))
+			if !ok {
+				return nil, nil, syntaxError{t.line, "this is no import statement of Python: " + strings.Join(statement(tokens[i:]), " ")}
+			}
+			list = append(list, found...)
+		case t.text == "import_module" || t.text == "__import__":
+			if words := statement(tokens[i:]); len(words) > 2 && words[1] == "(" {
+				if m := literal.FindStringSubmatch(words[2]); m != nil {
+					module := strings.TrimLeft(m[1], ".")
+					list = append(list, Import{Level: len(m[1]) - len(module), Module: module})
+				}
+			}
+		case begins && t.text == "__all__":
+			for _, word := range statement(tokens[i:]) {
+				if m := literal.FindStringSubmatch(word); m != nil {
+					all = append(all, m[1])
+				}
+			}
 		}
 	}
 	return list, all, nil
 }
 
-// statement reads tokens from one on.
-type statement struct {
-	tokens []token
-	at     int
-}
-
-func (r *statement) next() string {
-	r.at++
-	return r.tokens[r.at].text
-}
-
-func (r *statement) wrong(what string) error {
-	t := r.tokens[r.at]
-	if t.text == "\n" {
-		return &SyntaxError{t.line, what + " is missing at the end of an import"}
-	}
-	return &SyntaxError{t.line, what + " is expected in an import, not " + t.text}
-}
-
-// dotted reads a.b.c, of which the current token is the first.
-func (r *statement) dotted() (string, error) {
-	var name strings.Builder
-	for {
-		if !r.tokens[r.at].isName() {
-			return "", r.wrong("a module")
-		}
-		name.WriteString(r.tokens[r.at].text)
-		if r.next() != "." {
-			return name.String(), nil
-		}
-		name.WriteByte('.')
-		r.next()
-	}
-}
-
-// as passes "as NAME".
-func (r *statement) as() error {
-	if r.tokens[r.at].text != "as" {
-		return nil
-	}
-	if r.next(); !r.tokens[r.at].isName() {
-		return r.wrong("a name")
-	}
-	r.next()
-	return nil
-}
-
-func (r *statement) importStatement(list []Import) ([]Import, error) {
-	line := r.tokens[r.at].line
-	for {
-		r.next()
-		name, err := r.dotted()
-		if err == nil {
-			err = r.as()
-		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Import{Module: name, Line: line})
-		switch r.tokens[r.at].text {
-		case ",":
-		case "\n", ";":
-			return list, nil
-		default:
-			return nil, r.wrong("the end of the line")
-		}
-	}
-}
-
-func (r *statement) fromStatement(list []Import) ([]Import, error) {
-	i := Import{Line: r.tokens[r.at].line}
-	for r.next(); strings.Trim(r.tokens[r.at].text, ".") == ""; r.next() {
-		i.Level += len(r.tokens[r.at].text)
-	}
-	if i.Level == 0 || r.tokens[r.at].text != "import" {
-		var err error
-		if i.Module, err = r.dotted(); err != nil {
-			return nil, err
-		}
-	}
-	if r.tokens[r.at].text != "import" {
-		return nil, r.wrong("import")
-	}
-	switch r.next() {
-	case "*":
-		i.Star = true
-		return append(list, i), nil
-	case "(":
-		r.next()
-	}
-	for r.tokens[r.at].isName() {
-		i.Names = append(i.Names, r.tokens[r.at].text)
-		r.next()
-		if err := r.as(); err != nil {
-			return nil, err
-		}
-		if r.tokens[r.at].text != "," {
+// statement are the tokens up to the end of a statement.
+func statement(tokens []token) (words []string) {
+	for _, t := range tokens {
+		if t.text == "\n" || t.text == ";" {
 			break
 		}
-		r.next()
+		words = append(words, t.text)
 	}
-	if len(i.Names) == 0 || !slices.Contains([]string{"\n", ";", ")"}, r.tokens[r.at].text) {
-		return nil, r.wrong("a name")
-	}
-	return append(list, i), nil
+	return words
 }
 
-// call reads import_module("a.b") and __import__("a.b"), if the name is written there.
-func (r *statement) call(list []Import) []Import {
-	line := r.tokens[r.at].line
-	if r.at+2 >= len(r.tokens) || r.next() != "(" {
-		return list
-	}
-	name, ok := literal(r.tokens[r.at+1])
-	module := strings.TrimLeft(name, ".")
-	if !ok || module == "" {
-		return list
-	}
-	return append(list, Import{Level: len(name) - len(module), Module: module, Line: line})
-}
-
-// strings are those of the logical line.
-func (r *statement) strings() (list []string) {
-	for ; r.tokens[r.at].text != "\n"; r.at++ {
-		if s, ok := literal(r.tokens[r.at]); ok {
-			list = append(list, s)
+// parse reads an import statement.
+func parse(words []string) (list []Import, ok bool) {
+	line := strings.Join(words, " ")
+	if m := importLine.FindStringSubmatch(line); m != nil {
+		for _, module := range imported(m[1]) {
+			list = append(list, Import{Module: module})
 		}
+		return list, true
 	}
-	return list
+	m := fromLine.FindStringSubmatch(line)
+	if m == nil {
+		return nil, false
+	}
+	return []Import{{Level: strings.Count(m[1], "."), Module: strings.ReplaceAll(m[2], " ", ""), Star: m[3] != "", Names: imported(m[4])}}, true
 }
 
-// literal is the value of a plain string, such as the name of a module.
-func literal(t token) (string, bool) {
-	if !t.isString() || strings.ContainsAny(t.text, "\\\n") {
-		return "", false
+// imported are the names in a list, without those that they get.
+func imported(list string) (names []string) {
+	if list == "" {
+		return nil
 	}
-	quote := t.text[len(t.text)-1:]
-	prefix, _, _ := strings.Cut(t.text, quote)
-	return strings.Trim(t.text[len(prefix):], quote), !strings.ContainsAny(strings.ToLower(prefix), "fbt")
+	for part := range strings.SplitSeq(list, " , ") {
+		part, _, _ = strings.Cut(part, " as ")
+		names = append(names, strings.ReplaceAll(part, " ", ""))
+	}
+	return names
 }

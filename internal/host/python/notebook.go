@@ -13,11 +13,9 @@ import (
 // IsNotebook reports whether a file is a Jupyter notebook, by its name.
 func IsNotebook(name string) bool { return path.Ext(name) == ".ipynb" }
 
-// Notebook is what counts of a notebook: its cells, without outputs, execution counts,
+// Notebook are the cells of a notebook that count, without outputs, execution counts,
 // metadata and ids. Of metadata only tags that decide how a cell runs count.
-type Notebook struct {
-	Cells []Cell
-}
+type Notebook []Cell
 
 // Cell is a cell of a notebook.
 type Cell struct {
@@ -71,7 +69,7 @@ func (l *lines) UnmarshalJSON(b []byte) error {
 }
 
 // ParseNotebook reads a notebook of format 4, of Python.
-func ParseNotebook(text string) (*Notebook, error) {
+func ParseNotebook(text string) (Notebook, error) {
 	var n struct {
 		Format   int `json:"nbformat"`
 		Metadata struct {
@@ -79,7 +77,7 @@ func ParseNotebook(text string) (*Notebook, error) {
 				Language string `json:"language"`
 			} `json:"kernelspec"`
 		} `json:"metadata"`
-		Notebook
+		Cells Notebook `json:"cells"`
 	}
 	if err := json.Unmarshal([]byte(text), &n); err != nil {
 		return nil, fmt.Errorf("it is not a notebook: %w", err)
@@ -92,7 +90,7 @@ func ParseNotebook(text string) (*Notebook, error) {
 	case len(n.Cells) == 0:
 		return nil, errors.New("it has no cells")
 	}
-	return &n.Notebook, nil
+	return n.Cells, nil
 }
 
 // magic is a line that IPython reads before Python does: %run, !ls, x = !ls, name?
@@ -118,13 +116,13 @@ func (c Cell) code() (tokens []token, magics []string) {
 
 // Normal is what a notebook computes: of each code cell its tokens and its magics. Other
 // cells do not count.
-func (n *Notebook) Normal() string {
+func (n Notebook) Normal() string {
 	type cell struct {
 		Code, Magics string
 		Tags         []string
 	}
 	var list []cell
-	for _, c := range n.Cells {
+	for _, c := range n {
 		if c.Type != "code" {
 			continue
 		}
@@ -138,23 +136,23 @@ func (n *Notebook) Normal() string {
 }
 
 // Exact is all that is written in a notebook's cells, whatever their types.
-func (n *Notebook) Exact() string {
-	for i := range n.Cells {
-		n.Cells[i].Metadata.Tags = n.Cells[i].heeded()
+func (n Notebook) Exact() string {
+	for i := range n {
+		n[i].Metadata.Tags = n[i].heeded()
 	}
-	b, _ := json.Marshal(n.Cells)
+	b, _ := json.Marshal(n)
 	return string(b)
 }
 
-func (n *Notebook) imports() (list []Import) {
-	for _, c := range n.Cells {
+// notebookImports is Imports of a notebook, but for cells that IPython will not take.
+func notebookImports(text string) (list []Import, all []string, err error) {
+	n, err := ParseNotebook(text)
+	for _, c := range n {
 		if c.Type == "code" {
 			tokens, _ := c.code()
-			found, _, err := importsIn(tokens)
-			if err == nil {
-				list = append(list, found...)
-			}
+			found, _, _ := importsIn(tokens)
+			list = append(list, found...)
 		}
 	}
-	return list
+	return list, nil, err
 }

@@ -2,6 +2,8 @@ package python
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,26 +18,17 @@ type token struct {
 	first  bool // of a logical line
 }
 
-func (t token) isName() bool {
-	r, _ := utf8.DecodeRuneInString(t.text)
-	return isStart(r) && !t.isString()
-}
-
-func (t token) isString() bool {
-	return t.text[0] != '\n' && strings.ContainsAny(t.text[len(t.text)-1:], `'"`)
-}
-
 func isStart(r rune) bool { return r == '_' || r >= utf8.RuneSelf || unicode.IsLetter(r) }
 
 func isPart(r rune) bool { return isStart(r) || '0' <= r && r <= '9' }
 
-// SyntaxError is what is wrong with a source.
-type SyntaxError struct {
-	Line   int
-	Detail string
+// syntaxError is what is wrong with a source.
+type syntaxError struct {
+	line   int
+	detail string
 }
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Detail) }
+func (e syntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.detail) }
 
 // scanner cuts a source into tokens.
 type scanner struct {
@@ -59,12 +52,11 @@ func unified(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
-// scan returns the tokens of a source; those of a logical line end with "\n". Errors are
-// *SyntaxError.
+// scan returns the tokens of a source; those of a logical line end with "\n".
 func scan(text string) (tokens []token, err error) {
 	s := &scanner{text: unified(text), line: 1, blocks: []int{0}}
 	defer func() {
-		if wrong, ok := recover().(*SyntaxError); ok {
+		if wrong, ok := recover().(syntaxError); ok {
 			tokens, err = nil, wrong
 		}
 	}()
@@ -76,7 +68,7 @@ func scan(text string) (tokens []token, err error) {
 
 // fail ends the scan.
 func (s *scanner) fail(line int, format string, args ...any) {
-	panic(&SyntaxError{line, fmt.Sprintf(format, args...)})
+	panic(syntaxError{line, fmt.Sprintf(format, args...)})
 }
 
 func (s *scanner) peek(n int) byte {
@@ -167,6 +159,12 @@ func (s *scanner) space() {
 var operators = []string{"**=", "//=", ">>=", "<<=", "...", "->", ":=", "==", "!=", "<=", ">=", "<>", "**", "//", ">>", "<<",
 	"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@="}
 
+// prefixes of strings.
+var prefixes = []string{"r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt"}
+
+// number is one with all letters that follow it at once: Python parts "1if".
+var number = regexp.MustCompile(`^(?:0[xX][\w.]*|(?:[eE][+-]\d|[\w.])+)`)
+
 var closes = map[byte]byte{'(': ')', '[': ']', '{': '}'}
 
 // one passes one token.
@@ -175,19 +173,15 @@ func (s *scanner) one() {
 	switch {
 	case isStart(r):
 		from := s.at
-		for s.at < len(s.text) {
-			if r, size = utf8.DecodeRuneInString(s.text[s.at:]); !isPart(r) {
-				break
-			}
-			s.at += size
-		}
-		if c := s.peek(0); (c == '"' || c == '\'') && isPrefix(s.text[from:s.at]) {
-			s.str(strings.ToLower(s.text[from:s.at]))
+		s.at = len(s.text) - len(strings.TrimLeftFunc(s.text[from:], isPart))
+		prefix := strings.ToLower(s.text[from:s.at])
+		if c := s.peek(0); (c == '"' || c == '\'') && slices.Contains(prefixes, prefix) {
+			s.str(prefix)
 		}
 	case r == '"' || r == '\'':
 		s.str("")
 	case '0' <= r && r <= '9' || r == '.' && '0' <= s.peek(1) && s.peek(1) <= '9':
-		s.number()
+		s.at += len(number.FindString(s.text[s.at:]))
 	case strings.ContainsRune("([{", r):
 		s.open = append(s.open, bracket{byte(r), s.line})
 		s.at++
@@ -208,34 +202,6 @@ func (s *scanner) one() {
 			s.fail(s.line, "%q is not Python", r)
 		}
 		s.at += size
-	}
-}
-
-func isPrefix(s string) bool {
-	if len(s) > 2 {
-		return false
-	}
-	switch strings.ToLower(s) {
-	case "r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt":
-		return true
-	}
-	return false
-}
-
-// number passes a number with all letters that follow it at once: Python parts "1if".
-func (s *scanner) number() {
-	from := s.at
-	for s.at < len(s.text) {
-		c := s.text[s.at]
-		hex := strings.HasPrefix(strings.ToLower(s.text[from:s.at]), "0x")
-		switch {
-		case c == '.' || c < utf8.RuneSelf && isPart(rune(c)):
-			s.at++
-		case (c == '+' || c == '-') && !hex && strings.ContainsRune("eE", rune(s.text[s.at-1])) && '0' <= s.peek(1) && s.peek(1) <= '9':
-			s.at++
-		default:
-			return
-		}
 	}
 }
 

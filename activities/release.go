@@ -35,33 +35,14 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 			return out, fmt.Errorf("what run %s, which is in progress or was killed, reads: %w", o.RunID, err)
 		}
 	}
-	var free, held []artifacts.Digest
-	for _, key := range keys {
-		if wanted[key] == "" {
-			free = append(free, key)
-		} else {
-			held = append(held, key)
-		}
-	}
-	whole, err := artifacts.LookupMany(ctx, a.Store.Own(), held)
-	if err != nil {
-		return out, err
-	}
-	for key := range whole {
-		out.Held++
-		out.For = "run " + wanted[key] + ", which is in progress or was killed, wants them; if it was killed, gc --forget-run forgets it"
-	}
-	freed, err := artifacts.Release(ctx, a.Store, free, func(name string, text []byte) bool {
+	out.Freed, err = artifacts.Release(ctx, a.Store, keys, wanted, func(name string, text []byte) bool {
 		var rec workflows.RunRecord
 		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline)
 	})
-	if out.Results, out.Bytes = freed.Results, freed.Bytes; freed.Held > 0 {
-		out.Held, out.For = out.Held+freed.Held, freed.By+" names their results"
-	}
 	return out, err
 }
 
-// wants adds the results that a run of a plan keeps, or has yet to read. A plan that is gone
+// wants adds the results that a run of a plan keeps, or has yet to read, with the reason. A plan that is gone
 // stands for a run that cannot go on.
 func (a *Activities) wants(ctx context.Context, o openRun, wanted map[artifacts.Digest]string) error {
 	p, err := ReadPlan(ctx, a.Store.Blobs, o.Plan)
@@ -78,13 +59,14 @@ func (a *Activities) wants(ctx context.Context, o openRun, wanted map[artifacts.
 	if err != nil {
 		return err
 	}
+	why := "run " + o.RunID + ", which is in progress or was killed, wants them; if it was killed, gc --forget-run forgets it"
 	for i, it := range v.Items {
 		if !p.Steps[i].Temporary {
-			wanted[it.Key] = o.RunID
+			wanted[it.Key] = why
 		}
 		if it.Outcome != plan.Hit {
 			for _, d := range p.Steps[i].Deps {
-				wanted[v.Items[d].Key] = o.RunID
+				wanted[v.Items[d].Key] = why
 			}
 		}
 	}

@@ -31,10 +31,10 @@ const smallBlob = 4 << 10
 
 // Freed is what Release let go.
 type Freed struct {
-	Results int
-	Bytes   int64
-	Held    int    // results that stay whole because a root names them
-	By      string // the last of those roots
+	Results int    `json:"results"`
+	Bytes   int64  `json:"bytes"`
+	Held    int    `json:"held,omitempty"` // results that stay whole for others
+	For     string `json:"for,omitempty"`  // why one of them does, for people
 }
 
 // markReleased marks those of entries that lack blobs because their result was released.
@@ -54,42 +54,38 @@ func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
 
 // Release lets the outputs of the results of keys go, which no step of a run will read. What
 // anything else names stays: another result that has its bytes, a log, any other record. A
-// result whose key a root names stays whole, unless own says of all such roots that they are
-// no reason. Stores behind s have no part in it.
+// result stays whole if wanted says why, or if a root names its key, unless own says of all
+// such roots that they are no reason. Stores behind s have no part in it.
 //
 // Each result is marked before its first blob goes: a kill in between leaves results that are
 // released or whole, and none that is lost. Results that are published meanwhile are looked
 // at just before blobs go; one that names such a blob an instant later loses it, and is made
 // again where it is needed, as after Collect.
-func Release(ctx context.Context, s Store, keys []Digest, own func(name string, text []byte) bool) (Freed, error) {
-	freed, err := release(ctx, s.bare(), keys, own)
+func Release(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string, own func(name string, text []byte) bool) (freed Freed, err error) {
+	err = freed.release(ctx, s.bare(), keys, wanted, own)
 	if err != nil {
 		err = fmt.Errorf("let go of what steps have read: %w", err)
 	}
 	return freed, err
 }
 
-func release(ctx context.Context, s Store, keys []Digest, own func(name string, text []byte) bool) (freed Freed, err error) {
-	going, err := releasable(ctx, s, keys)
+func (freed *Freed) release(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string, own func(name string, text []byte) bool) error {
+	going, err := freed.releasable(ctx, s, keys, wanted)
 	if err != nil || len(going) == 0 {
-		return freed, err
+		return err
 	}
 	c := &contents{names: map[string]map[Digest]bool{}}
 	if err := c.read(ctx, s, own); err != nil {
-		return freed, err
+		return err
 	}
-	c.settle(going, &freed)
+	freed.settle(c, going, wanted)
 	needed := c.neededBeside(going)
 	order := slices.SortedFunc(maps.Keys(going), Digest.Compare)
-	type share struct {
-		key  Digest
-		size int64
-	}
-	gone, bytes := map[Digest]share{}, map[Digest]int64{} // blobs; by key
+	gone, bytes := map[Digest]Digest{}, map[Digest]int64{} // by blob: the key that it counts for; by key
 	for _, key := range order {
 		for d, size := range going[key].sizes {
-			if _, counted := gone[d]; !counted && !needed[d] && size > smallBlob {
-				gone[d] = share{key, size}
+			if gone[d].IsZero() && !needed[d] && size > smallBlob {
+				gone[d] = key
 				bytes[key] += size
 			}
 		}
@@ -101,22 +97,22 @@ func release(ctx context.Context, s Store, keys []Digest, own func(name string, 
 		}
 		return s.Records.Put(ctx, ReleasedName(order[i]), text)
 	}); err != nil {
-		return freed, err
+		return err
 	}
 	if err := c.readSince(ctx, s); err != nil {
-		return freed, err
+		return err
 	}
 	needed = c.neededBeside(going)
 	var blobs []Digest
 	of := map[Digest]bool{}
-	for d, x := range gone {
+	for d, key := range gone {
 		if !needed[d] {
-			blobs, of[x.key] = append(blobs, d), true
-			freed.Bytes += x.size
+			blobs, of[key] = append(blobs, d), true
+			freed.Bytes += going[key].sizes[d]
 		}
 	}
 	freed.Results = len(of)
-	return freed, each(ctx, len(blobs), parallel, func(ctx context.Context, i int) error { return s.Blobs.Delete(ctx, blobs[i]) })
+	return each(ctx, len(blobs), parallel, func(ctx context.Context, i int) error { return s.Blobs.Delete(ctx, blobs[i]) })
 }
 
 // leaving is a result whose outputs may go.
@@ -126,9 +122,12 @@ type leaving struct {
 	beside []Digest         // that it names, and that stay
 }
 
-// releasable are the results of keys that have their bytes; none if all of these were looked
-// at before, and others need what they have.
-func releasable(ctx context.Context, s Store, keys []Digest) (going map[Digest]*leaving, err error) {
+// hold counts a result that stays whole.
+func (freed *Freed) hold(why string) { freed.Held, freed.For = freed.Held+1, max(freed.For, why) }
+
+// releasable are the results of keys that have their bytes and are not wanted; none if all of
+// these were looked at before, and others need what they have.
+func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string) (going map[Digest]*leaving, err error) {
 	going = map[Digest]*leaving{}
 	for some := range slices.Chunk(keys, inspectMost) {
 		whole, err := LookupMany(ctx, s, some)
@@ -136,6 +135,10 @@ func releasable(ctx context.Context, s Store, keys []Digest) (going map[Digest]*
 			return nil, err
 		}
 		for key, r := range whole {
+			if why := wanted[key]; why != "" {
+				freed.hold(why)
+				continue
+			}
 			going[key] = &leaving{heldBy(Entry{Result: r}), r.Sizes(), heldBy(Entry{Result: r.withoutOutputs()}).blobs}
 		}
 	}
@@ -154,7 +157,7 @@ func releasable(ctx context.Context, s Store, keys []Digest) (going map[Digest]*
 
 // settle removes from going what stays for its key's sake, and adds the same work where it is
 // filed under another key, too, as that of a source before it was pinned.
-func (c *contents) settle(going map[Digest]*leaving, freed *Freed) {
+func (freed *Freed) settle(c *contents, going map[Digest]*leaving, wanted map[Digest]string) {
 	roots := map[Digest]string{} // to their last names
 	for _, name := range slices.Sorted(maps.Keys(c.names)) {
 		if !roomOf(name).weak {
@@ -167,14 +170,14 @@ func (c *contents) settle(going map[Digest]*leaving, freed *Freed) {
 	for key, r := range going {
 		if by := roots[key]; by != "" {
 			delete(going, key)
-			freed.Held, freed.By = freed.Held+1, max(freed.By, by)
+			freed.hold(by + " names their results")
 		} else {
 			works[r.step+r.finished.String()] = r
 		}
 	}
 	for key, h := range c.results {
 		r := works[h.step+h.finished.String()]
-		if r != nil && roots[key] == "" && slices.Equal(h.blobs, r.blobs) {
+		if r != nil && roots[key] == "" && wanted[key] == "" && slices.Equal(h.blobs, r.blobs) {
 			going[key] = r
 		}
 	}

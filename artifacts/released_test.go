@@ -28,7 +28,7 @@ func release(t *testing.T, s artifacts.Store, rs ...artifacts.Result) artifacts.
 	for _, r := range rs {
 		keys = append(keys, r.Key)
 	}
-	freed, err := artifacts.Release(t.Context(), s, keys, func(name string, _ []byte) bool { return strings.HasPrefix(name, "runs/mine") })
+	freed, err := artifacts.Release(t.Context(), s, keys, nil, func(name string, _ []byte) bool { return strings.HasPrefix(name, "runs/mine") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestReleaseKeepsWhatOthersName(t *testing.T) {
 				putRecord(t, s, with.Replace(c.record), `{"is":"`+with.Replace(c.text)+`"}`)
 			}
 			freed := release(t, s, r)
-			if (freed.Results == 1) != c.goes || released(t, s, r) != c.goes || freed.Held != c.held || c.held > 0 && freed.By != c.record {
+			if (freed.Results == 1) != c.goes || released(t, s, r) != c.goes || freed.Held != c.held || c.held > 0 && freed.For != c.record+" names their results" {
 				t.Fatalf("%+v, released: %v", freed, released(t, s, r))
 			}
 		})
@@ -146,7 +146,7 @@ func TestCollectAfterAKill(t *testing.T) {
 	putRecord(t, s, "runs/mine", r.Key.Hex())
 	broken := s
 	broken.Blobs = &killed{Blobs: s.Blobs}
-	if _, err := artifacts.Release(t.Context(), broken, []artifacts.Digest{r.Key}, func(string, []byte) bool { return true }); err == nil {
+	if _, err := artifacts.Release(t.Context(), broken, []artifacts.Digest{r.Key}, nil, func(string, []byte) bool { return true }); err == nil {
 		t.Fatal("not killed")
 	}
 	if !released(t, s, r) || len(blobSet(t, s)) != 1 {

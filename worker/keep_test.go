@@ -290,7 +290,7 @@ step "text" "late" { text = "late", after = [step.text.last.out, step.text.slow.
 	for _, name := range []string{"raw", "mid", "last"} {
 		keys = append(keys, b.result(more, "step.text."+name).Key)
 	}
-	freed, err := artifacts.Release(t.Context(), b.store, keys, func(name string, _ []byte) bool { return true })
+	freed, err := artifacts.Release(t.Context(), b.store, keys, nil, func(name string, _ []byte) bool { return true })
 	if err != nil || freed.Results != 3 {
 		t.Fatalf("%+v, %v", freed, err)
 	}

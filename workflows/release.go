@@ -32,10 +32,7 @@ type ReleaseRequest struct {
 
 // Released is what a run has let go.
 type Released struct {
-	Results int    `json:"results"`
-	Bytes   int64  `json:"bytes"`
-	Held    int    `json:"held,omitempty"`    // results that stay for others
-	For     string `json:"for,omitempty"`     // why one of them does, for people
+	artifacts.Freed
 	Problem string `json:"problem,omitempty"` // why the last try failed
 }
 

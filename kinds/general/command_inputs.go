@@ -1,6 +1,7 @@
 package general
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func (in *inputs) copy(l largeFile) error {
 
 // binds are what is to be mounted, once all files have been brought.
 func (in *inputs) binds() (binds []isolation.Bind, err error) {
-	slices.SortStableFunc(in.files, func(a, b largeFile) int { return int(min(max(b.Size-a.Size, -1), 1)) })
+	slices.SortStableFunc(in.files, func(a, b largeFile) int { return cmp.Compare(b.Size, a.Size) })
 	var sum int64
 	for _, l := range in.files {
 		sum += l.Size
@@ -115,14 +116,6 @@ func (in *inputs) binds() (binds []isolation.Bind, err error) {
 		binds = append(binds, isolation.Bind{From: l.path, To: filepath.Join(l.folder, filepath.FromSlash(l.name))})
 	}
 	return binds, in.copies(in.files[in.mounts:])
-}
-
-// unbound makes copies of what could not be mounted.
-func (in *inputs) unbound(why error) error {
-	in.why = why
-	all := in.files[:in.mounts]
-	in.mounts = 0
-	return in.copies(all)
 }
 
 // copies puts copies in places that are held.
@@ -157,10 +150,10 @@ func (in *inputs) run(ctx context.Context, run command.Run, stdin step.Input) er
 		if !errors.As(err, &unbound) {
 			return err
 		}
-		if err := in.unbound(unbound); err != nil {
+		if err := in.copies(in.files[:in.mounts]); err != nil {
 			return noRoom(err, noRoomHere)
 		}
-		run.Binds = nil
+		run.Binds, in.mounts, in.why = nil, 0, unbound
 	}
 }
 

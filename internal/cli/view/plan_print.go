@@ -47,10 +47,10 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	planChecks(w, v, st)
 	sum := v.Summary()
 	Printf(w, "%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
-	if n := accepted(v); n > 0 {
+	if n := counted(v, func(it *plan.Item) bool { return it.Accepted != nil }); n > 0 {
 		Printf(w, "; %d of the hits by acceptance", n)
 	}
-	if n := released(v); n > 0 {
+	if n := counted(v, func(it *plan.Item) bool { return it.Released && it.Outcome == plan.Hit }); n > 0 {
 		Printf(w, "; %d of the hits released", n)
 	}
 	if n := len(f.Failed); n > 0 {
@@ -122,18 +122,9 @@ func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	}
 }
 
-func accepted(v *plan.Preview) (n int) {
-	for _, it := range v.Items {
-		if it.Accepted != nil {
-			n++
-		}
-	}
-	return n
-}
-
-func released(v *plan.Preview) (n int) {
-	for _, it := range v.Items {
-		if it.Released && it.Outcome == plan.Hit {
+func counted(v *plan.Preview, is func(*plan.Item) bool) (n int) {
+	for i := range v.Items {
+		if is(&v.Items[i]) {
 			n++
 		}
 	}

@@ -52,21 +52,18 @@ const stragglers = 5 * time.Second
 // ErrLeftRunning, *StartError, or what broke a stream; *isolation.SetupError with a Box, and
 // *isolation.BindError with Binds, after which the program has not begun.
 func (r Run) Do(ctx context.Context) error {
-	switch {
-	case len(r.Binds) == 0:
+	if len(r.Binds) == 0 {
 		return r.do(ctx)
-	case r.Box == nil:
-		return isolation.WithBinds(r.Binds, func(b *isolation.Box) error {
-			if b != nil {
-				b.Dir, b.Program = r.Dir, r.Program
-			}
-			r.Box = b
-			return r.do(ctx)
-		})
 	}
-	b := *r.Box
-	b.Binds, r.Box = r.Binds, &b
-	return r.do(ctx)
+	box := isolation.Box{Mode: isolation.Off, Dir: r.Dir, Program: r.Program}
+	if r.Box != nil {
+		box = *r.Box
+	}
+	box.Binds = r.Binds
+	return box.WithBinds(func(b *isolation.Box) error {
+		r.Box = b
+		return r.do(ctx)
+	})
 }
 
 func (r Run) do(ctx context.Context) error {
@@ -155,9 +152,9 @@ func (r Run) start(cmd *exec.Cmd) (*isolation.Running, error) {
 		return nil, nil
 	}
 	boxed, err := r.Box.Start(cmd)
-	var setup *isolation.SetupError
-	var binds *isolation.BindError
-	if err != nil && !errors.As(err, &setup) && !errors.As(err, &binds) {
+	switch err.(type) {
+	case nil, *isolation.SetupError, *isolation.BindError:
+	default:
 		err = &StartError{r.Argv, r.linked(err)}
 	}
 	return boxed, err

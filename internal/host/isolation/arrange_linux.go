@@ -30,7 +30,7 @@ func arrange(o order) error {
 	}
 	for _, b := range o.Binds { // which come along with the folder
 		if err := b.mount(); err != nil {
-			return &BindError{err}
+			return err
 		}
 	}
 	parts, err := take(o)

@@ -14,13 +14,12 @@ import (
 var helps atomic.Bool
 
 // WithBinds calls start, which starts a program and waits for its end, so that the program sees
-// binds. Their end is that of the program, and of what it left running. Where this account may
-// not mount, start gets a Box to start the program in, which does. The error is start's or a
-// *BindError.
-func WithBinds(binds []Bind, start func(*Box) error) error {
+// b.Binds. Their end is that of the program, and of what it left running. Start gets the Box to
+// start the program in, or nil if it needs none. The error is start's or a *BindError.
+func (b Box) WithBinds(start func(*Box) error) error {
 	switch {
-	case os.Geteuid() != 0 && helps.Load():
-		return start(&Box{Mode: Off, Binds: binds})
+	case b.Mode != Off, os.Geteuid() != 0 && helps.Load():
+		return start(&b)
 	case os.Geteuid() != 0:
 		return &BindError{errors.New("this account may not mount")}
 	}
@@ -28,7 +27,7 @@ func WithBinds(binds []Bind, start func(*Box) error) error {
 		if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 			return &BindError{err}
 		}
-		if err := bind(binds); err != nil {
+		if err := bind(b.Binds); err != nil {
 			return &BindError{err}
 		}
 		return start(nil)

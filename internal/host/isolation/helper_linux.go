@@ -31,9 +31,7 @@ func Helper() {
 		os.Exit(2)
 	}
 	h := &helper{conn: c.(*net.UnixConn)}
-	err = h.run() // it returns only if it cannot go on
-	var binds *BindError
-	h.say(answer{Error: err.Error(), Binds: errors.As(err, &binds)})
+	h.say(answer{Error: h.run().Error()}) // run returns only if it cannot go on
 	os.Exit(2)
 }
 
@@ -66,7 +64,7 @@ func (h *helper) run() error {
 		}
 	} else if len(h.order.Binds) > 0 {
 		if err := bind(h.order.Binds); err != nil {
-			return &BindError{err}
+			return err
 		}
 	}
 	if err := unix.Chdir(dir); err != nil {

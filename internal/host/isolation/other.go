@@ -17,7 +17,7 @@ func (b Box) Start(*exec.Cmd) (*Running, error) {
 }
 
 // WithBinds fails: only Linux has what it takes.
-func WithBinds([]Bind, func(*Box) error) error { return &BindError{errors.New("it needs Linux")} }
+func (b Box) WithBinds(func(*Box) error) error { return &BindError{errors.New("it needs Linux")} }
 
 // Running is a program that runs in a box.
 type Running struct{}

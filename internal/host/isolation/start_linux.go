@@ -30,7 +30,6 @@ type order struct {
 // answer is what the helper says.
 type answer struct {
 	Error  string        `json:",omitempty"` // it cannot isolate
-	Binds  bool          `json:",omitempty"` // and that is because of the binds
 	Exec   syscall.Errno `json:",omitempty"` // the program does not start
 	Began  bool          `json:",omitempty"` // the program runs
 	Status *uint32       `json:",omitempty"` // the program has ended so
@@ -50,13 +49,15 @@ type Running struct {
 // executable, that starts as cmd.Process and becomes or starts the program. The
 // error is a *SetupError, a *BindError, or of the program's start.
 func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
-	var reads []string
-	var links []link
-	var err error
-	if b.Mode != Off {
-		if reads, links, err = b.readable(); err != nil {
-			return nil, &SetupError{b.Mode, err}
+	refused := func(err error) error {
+		if len(b.Binds) > 0 {
+			return &BindError{err}
 		}
+		return &SetupError{b.Mode, err}
+	}
+	reads, links, err := b.readable()
+	if err != nil {
+		return nil, refused(err)
 	}
 	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads, Links: links, Binds: b.Binds}
 	if rel, err := filepath.Rel(b.Dir, b.Program); err == nil && filepath.IsLocal(rel) {
@@ -64,31 +65,28 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, &SetupError{b.Mode, err}
+		return nil, refused(err)
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "helper"), os.NewFile(uintptr(pair[1]), "helper")
 	defer theirs.Close()
 	c, err := net.FileConn(ours)
 	ours.Close()
 	if err != nil {
-		return nil, &SetupError{b.Mode, err}
+		return nil, refused(err)
 	}
 	r := &Running{conn: c.(*net.UnixConn), heard: make(chan struct{}), done: make(chan struct{})}
 
 	cmd.Path, cmd.Args, cmd.Err = "/proc/self/exe", []string{helperName}, nil
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", helperEnv(), []*os.File{theirs}
-	switch {
-	case b.Mode == Enforce:
-		namespaces(cmd.SysProcAttr)
-	case len(b.Binds) > 0:
-		mountable(cmd.SysProcAttr)
+	if b.Mode == Enforce || len(b.Binds) > 0 {
+		namespaces(cmd.SysProcAttr, b.Mode)
 	}
 	if err := cmd.Start(); err != nil {
 		r.conn.Close()
-		if b.Mode != Enforce && len(b.Binds) > 0 {
-			return nil, &BindError{err}
+		if b.Mode == Enforce {
+			err = fmt.Errorf("%w: %s", err, noNamespaces)
 		}
-		return nil, &SetupError{b.Mode, fmt.Errorf("%w: %s", err, noNamespaces)}
+		return nil, refused(err)
 	}
 	theirs.Close() // so that its end is the helper's end
 	fail := func(err error) (*Running, error) {
@@ -98,7 +96,7 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 		return nil, err
 	}
 	if err := json.NewEncoder(r.conn).Encode(o); err != nil {
-		return fail(&SetupError{b.Mode, err})
+		return fail(refused(err))
 	}
 	if b.Mode == Off { // nothing is watched
 		close(r.done)
@@ -111,23 +109,23 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 	buf, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 	n, on, _, _, err := r.conn.ReadMsgUnix(buf, oob)
 	if err != nil || n == 0 {
-		return fail(&SetupError{b.Mode, fmt.Errorf("the helper ended before it began (%v)", err)})
+		return fail(refused(fmt.Errorf("the helper ended before it began (%v)", err)))
 	}
 	var a answer
 	if err := json.Unmarshal(buf[:n], &a); err != nil {
-		return fail(&SetupError{b.Mode, err})
+		return fail(refused(err))
 	}
 	if a.Error != "" {
-		return fail(a.failure(b.Mode))
+		return fail(refused(errors.New(a.Error)))
 	}
 	listener, err := received(oob[:on])
 	if err != nil {
-		return fail(&SetupError{b.Mode, err})
+		return fail(refused(err))
 	}
 	stopR, stopW, err := os.Pipe()
 	if err != nil {
 		listener.Close()
-		return fail(&SetupError{b.Mode, err})
+		return fail(refused(err))
 	}
 	r.stop = stopW
 	w := &watch{box: b, reads: reads, log: &r.log, fd: int(listener.Fd())}
@@ -138,7 +136,7 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 		w.run(int(stopR.Fd()))
 	}()
 	if _, err := r.conn.Write([]byte{'\n'}); err != nil {
-		return fail(&SetupError{b.Mode, err})
+		return fail(refused(err))
 	}
 	if err := r.begin(b.Mode); err != nil {
 		return fail(err)
@@ -151,14 +149,6 @@ func (r *Running) begin(mode Mode) error {
 	began := make(chan error, 1)
 	go r.hear(mode, began)
 	return <-began
-}
-
-// failure is why the helper could not isolate.
-func (a answer) failure(mode Mode) error {
-	if a.Binds {
-		return &BindError{errors.New(a.Error)}
-	}
-	return &SetupError{mode, errors.New(a.Error)}
 }
 
 // hear reads what the helper says: that the program began, or why it does not,
@@ -174,8 +164,7 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 		case errors.Is(err, io.EOF):
 			err = nil
 		case err == nil && a.Error != "":
-			began <- a.failure(mode)
-			return
+			err = errors.New(a.Error)
 		case err == nil && a.Exec != 0:
 			began <- a.Exec
 			return
@@ -187,7 +176,11 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 			r.status = &s
 			return
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case mode == Off: // it is there for binds alone
+			err = &BindError{err}
+		default:
 			err = &SetupError{mode, err}
 		}
 		select {
@@ -236,28 +229,19 @@ func helperEnv() []string {
 
 const noNamespaces = "it needs user, mount, network and process namespaces; allow them (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, the seccomp profile of a container), or use isolation = \"warn\""
 
-// namespaces gives the helper namespaces of its own, in which this account has its
-// number and the rights to arrange them.
-func namespaces(a *syscall.SysProcAttr) {
-	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	ownAccount(a)
-	if os.Getuid() != 0 {
-		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
-	}
-}
-
-// ownAccount has this account in a user namespace, and no other.
-func ownAccount(a *syscall.SysProcAttr) {
-	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
-	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
-}
-
-// mountable gives the helper a mount namespace, in which it may mount.
-func mountable(a *syscall.SysProcAttr) {
+// namespaces gives the helper a mount namespace and, to enforce, others of its own, in which
+// this account has its number and the rights to arrange them.
+func namespaces(a *syscall.SysProcAttr, mode Mode) {
 	a.Cloneflags = unix.CLONE_NEWNS
+	if mode == Enforce {
+		a.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	}
 	if os.Getuid() != 0 {
 		a.Cloneflags |= unix.CLONE_NEWUSER
-		ownAccount(a)
-		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+	}
+	if a.Cloneflags&unix.CLONE_NEWUSER != 0 {
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 	}
 }

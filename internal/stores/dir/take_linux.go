@@ -19,8 +19,8 @@ import (
 )
 
 // Take renames a file on the store's file system into place, once it is hashed. One that
-// somebody may still write to, by a descriptor or a mapping, is cloned where the file system
-// can, else copied; one with another name is left to Ingest.
+// somebody may still write to, by a descriptor or a mapping, is copied; one with another name
+// is left to Ingest.
 func (d *driver) Take(ctx context.Context, file string, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
 	tmp, err := d.away(file)
 	if err != nil {
@@ -31,20 +31,10 @@ func (d *driver) Take(ctx context.Context, file string, path func(artifacts.Dige
 	if err != nil {
 		return artifacts.Digest{}, 0, explain(err)
 	}
-	defer f.Close() // and what it holds
-	if held(f) {
-		sum, n, err := d.settle(ctx, f, tmp, unix.F_RDLCK, path)
-		if !errors.Is(err, errTouched) {
-			return sum, n, explain(err)
-		}
-	}
-	if c, err := d.clone(f); err == nil {
-		defer os.Remove(c.Name())
-		defer c.Close()
-		sum, n, err := d.settle(ctx, c, c.Name(), unix.F_UNLCK, path)
-		if !errors.Is(err, errTouched) {
-			return sum, n, explain(err)
-		}
+	defer f.Close() // and its lease
+	sum, n, err := d.settle(ctx, f, path)
+	if !errors.Is(err, errTouched) {
+		return sum, n, explain(err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return artifacts.Digest{}, 0, explain(err)
@@ -81,38 +71,17 @@ func alone(info os.FileInfo) bool {
 	return ok && info.Mode().IsRegular() && sys.Nlink == 1 && int(sys.Uid) == os.Geteuid()
 }
 
-// held reports whether nobody has a file open for writing, or mapped so: as long as f is open,
-// nobody can open it so without errTouched.
-func held(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || !alone(info) {
-		return false
-	}
-	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
-	return err == nil
-}
-
-// clone is a new file that shares the blocks of f (btrfs, XFS, bcachefs).
-func (d *driver) clone(f *os.File) (*os.File, error) {
-	to, err := os.CreateTemp(filepath.Join(d.root, tmpDir), "take-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.IoctlFileClone(int(to.Fd()), int(f.Fd())); err != nil {
-		to.Close()
-		os.Remove(to.Name())
-		return nil, err
-	}
-	return to, nil
-}
-
-// errTouched says that a file may have changed while it was hashed.
+// errTouched says that a file may change, or may have changed, while it is hashed.
 var errTouched = errors.New("it changed while it was read")
 
-// settle hashes a file of tmp/, on which f has a lease, and gives it its name, as Ingest does with
-// what it has written.
-func (d *driver) settle(ctx context.Context, f *os.File, tmp string, lease int, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
-	if f.Chmod(0o444) != nil {
+// settle hashes a file of tmp/ and gives it its name, as Ingest does with what it has written. A
+// lease says that nobody has it open for writing, or mapped so, and is lost when somebody does.
+func (d *driver) settle(ctx context.Context, f *os.File, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
+	info, err := f.Stat()
+	if err != nil || !alone(info) || f.Chmod(0o444) != nil {
+		return artifacts.Digest{}, 0, errTouched
+	}
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return artifacts.Digest{}, 0, errTouched
 	}
 	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // begins what Sync waits for
@@ -128,10 +97,10 @@ func (d *driver) settle(ctx context.Context, f *os.File, tmp string, lease int, 
 	if err := errors.Join(f.Sync(), unix.Fstat(int(f.Fd()), &after)); err != nil {
 		return artifacts.Digest{}, 0, err
 	}
-	still, err := unix.FcntlInt(f.Fd(), unix.F_GETLEASE, 0)
-	if before.Ctim != after.Ctim || before.Size != after.Size || n != after.Size || after.Nlink != 1 || err != nil || still != lease {
+	lease, err := unix.FcntlInt(f.Fd(), unix.F_GETLEASE, 0)
+	if before.Ctim != after.Ctim || before.Size != after.Size || n != after.Size || after.Nlink != 1 || err != nil || lease != unix.F_RDLCK {
 		return artifacts.Digest{}, 0, errTouched
 	}
 	sum := artifacts.Digest(hash.Sum(nil))
-	return sum, n, place(d.root, tmp, d.Where(path(sum)), false, os.Rename)
+	return sum, n, place(d.root, f.Name(), d.Where(path(sum)), false, os.Rename)
 }

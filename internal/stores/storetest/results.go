@@ -159,7 +159,7 @@ func release(t *testing.T, s artifacts.Store) {
 		return r != nil
 	}
 	let := func() artifacts.Freed {
-		freed, err := artifacts.Release(ctx, s, []artifacts.Digest{mine.Key}, func(string, []byte) bool { return false })
+		freed, err := artifacts.Release(ctx, s, []artifacts.Digest{mine.Key}, nil, func(string, []byte) bool { return false })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,29 +21,33 @@ var environmentLines = []line{
 
 func redsiEnvironment(what string) side { return madeBy("environment", (*env).redsi, what) }
 
-// lockText is a uv.lock, and the pyproject.toml beside it.
-func lockText(id, packages, wheels int) (lock, project string) {
-	var b strings.Builder
-	b.WriteString("version = 1\nrequires-python = \">=3.11\"\n\n[[package]]\nname = \"study\"\nversion = \"0.1\"\nsource = { virtual = \".\" }\ndependencies = [\n")
-	var needs, requires string
+// writeLock writes a uv.lock into a folder of its own, and the pyproject.toml beside it. Of each
+// package's wheels the first is for all platforms.
+func writeLock(dir string, id, packages, wheels int) error {
+	var needs, list strings.Builder
 	for i := range packages {
-		fmt.Fprintf(&b, "    { name = \"p%d\" },\n", i)
-		requires += fmt.Sprintf("{ name = \"p%d\" }, ", i)
-		needs += fmt.Sprintf("\"p%d\", ", i)
-	}
-	fmt.Fprintf(&b, "]\n\n[package.metadata]\nrequires-dist = [%s]\n", requires)
-	for i := range packages {
-		fmt.Fprintf(&b, "\n[[package]]\nname = \"p%d\"\nversion = \"1.%d\"\nsource = { registry = \"https://index.example/simple\" }\nwheels = [\n", i, id)
+		fmt.Fprintf(&needs, "{ name = \"p%d\" }, ", i)
+		fmt.Fprintf(&list, "\n[[package]]\nname = \"p%d\"\nversion = \"1.%d\"\nsource = { registry = \"https://index.example/simple\" }\nwheels = [\n", i, id)
 		for w := range wheels {
 			tag := "py3-none-any"
 			if w > 0 {
 				tag = fmt.Sprintf("cp3%d-cp3%d-manylinux_2_27_aarch64.manylinux_2_28_aarch64", 8+w, 8+w)
 			}
-			fmt.Fprintf(&b, "    { url = \"https://files.index.example/packages/d8/53/6f443c9a4a8358a93a6792e2acffb9d9d5cb0a5cfd8802644b7b1c9a02e4/p%d-1.%d-%s.whl\", hash = \"sha256:%064d\", size = 27697, upload-time = \"2025-10-25T02:36:22.414Z\" },\n", i, id, tag, w)
+			fmt.Fprintf(&list, "    { url = \"https://files.index.example/packages/d8/53/6f443c9a4a8358a93a6792e2acffb9d9d5cb0a5cfd8802644b7b1c9a02e4/p%d-1.%d-%s.whl\", hash = \"sha256:%064d\", size = 27697, upload-time = \"2025-10-25T02:36:22.414Z\" },\n", i, id, tag, w)
 		}
-		b.WriteString("]\n")
+		list.WriteString("]\n")
 	}
-	return b.String(), "[project]\nname = \"study\"\nrequires-python = \">=3.11\"\ndependencies = [" + needs + "]\n"
+	const requires = "requires-python = \">=3.11\"\n"
+	lock := fmt.Sprintf("version = 1\n%s[[package]]\nname = \"study\"\nversion = \"0.1\"\nsource = { virtual = \".\" }\ndependencies = [%s]\n[package.metadata]\nrequires-dist = [%[2]s]\n%s", requires, &needs, &list)
+	project := "[project]\nname = \"study\"\n" + requires + "dependencies = [" + strings.NewReplacer("{ name = ", "", " }", "").Replace(needs.String()) + "]\n"
+	at := filepath.Join(dir, fmt.Sprint(id))
+	return errors.Join(os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, "uv.lock"), []byte(lock), 0o644), os.WriteFile(filepath.Join(at, "pyproject.toml"), []byte(project), 0o644))
+}
+
+// writePipeline writes the text of a pipeline into a folder that it returns.
+func writePipeline(dir, name, text string) (string, error) {
+	at := filepath.Join(dir, name)
+	return at, errors.Join(os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, "pipelines.hcl"), []byte(text), 0o644))
 }
 
 // runEnvironment measures what environments add to commands.
@@ -65,9 +69,9 @@ func runEnvironment(args []string) (sample, error) {
 		return sample{}, err
 	}
 	run := func(name, within, argv string, n int) (float64, error) {
-		at := filepath.Join(dir, name)
 		text := fmt.Sprintf("environment \"py\" { uv = \"../0/uv.lock\" }\nstep \"command\" \"s\" {\n  for_each = toset([for i in range(%d) : tostring(i)])\n  argv = [%q, \"-c\", \": ${each.key}\"]\n%s}\n", n, argv, within)
-		if err := errors.Join(os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, "pipelines.hcl"), []byte(text), 0o644)); err != nil {
+		at, err := writePipeline(dir, name, text)
+		if err != nil {
 			return 0, err
 		}
 		s, err := whole(at, program, []string{"run", "--log-level", "warn"})
@@ -98,12 +102,6 @@ done
 `, packages, files)
 }
 
-func writeLock(dir string, id, packages, wheels int) error {
-	at := filepath.Join(dir, fmt.Sprint(id))
-	lock, project := lockText(id, packages, wheels)
-	return errors.Join(os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, "uv.lock"), []byte(lock), 0o644), os.WriteFile(filepath.Join(at, "pyproject.toml"), []byte(project), 0o644))
-}
-
 // planEnvironments plans a step in each of ten environments, and the same steps in none.
 func planEnvironments(program, dir string) (sample, error) {
 	const environments = 10
@@ -118,8 +116,8 @@ func planEnvironments(program, dir string) (sample, error) {
 	}
 	took := map[string]float64{}
 	for name, text := range map[string]string{"with": with, "without": without} {
-		at := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, "pipelines.hcl"), []byte(text), 0o644)); err != nil {
+		at, err := writePipeline(dir, name, text)
+		if err != nil {
 			return sample{}, err
 		}
 		var all []float64

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,12 +36,9 @@ func newEnvLsCmd(a *app) *cobra.Command {
 		Example: "  redsi env ls",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			list, err := new(realize.Place).List()
+			list, err := realize.List()
 			if err != nil {
 				return err
-			}
-			if list == nil {
-				list = []realize.Found{}
 			}
 			return a.print(list, func(w io.Writer) { view.Environments(w, list) })
 		},
@@ -57,28 +56,25 @@ func newEnvPathCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name := strings.TrimPrefix(args[0], "environment.")
 			var names []string
 			for _, e := range p.Environments {
 				names = append(names, strings.TrimPrefix(e.Name, "environment."))
-				if names[len(names)-1] != name {
-					continue
-				}
-				w, err := realize.Want(e.Name, e.Text, e.Packages.Text)
-				if err != nil {
-					return err
-				}
-				h, err := new(realize.Place).Use(cmd.Context(), w, a.say)
-				if err != nil {
-					return err
-				}
-				err = a.print(map[string]any{"path": h.Dir, "environment": h.Record}, func(w io.Writer) { view.Println(w, h.Dir) })
-				return errors.Join(err, h.Close())
 			}
-			if len(names) == 0 {
-				return fault.Input(errors.New("the pipeline has no environment blocks"))
+			i := slices.Index(names, strings.TrimPrefix(args[0], "environment."))
+			if i < 0 {
+				return fault.Input(fmt.Errorf("the pipeline has no environment %q; it has %s", args[0], cmp.Or(strings.Join(names, ", "), "none")))
 			}
-			return fault.Input(fmt.Errorf("the pipeline has no environment %q; it has %s", name, strings.Join(names, ", ")))
+			e := p.Environments[i]
+			w, err := realize.Want(e.Name, e.Text, e.Packages.Text)
+			if err != nil {
+				return err
+			}
+			h, err := new(realize.Place).Use(cmd.Context(), w, a.say)
+			if err != nil {
+				return err
+			}
+			err = a.print(map[string]any{"path": h.Dir, "environment": h.Record}, func(w io.Writer) { view.Println(w, h.Dir) })
+			return errors.Join(err, h.Close())
 		},
 	}
 	a.pipelineFlags(cmd)
@@ -95,31 +91,26 @@ func newEnvRmCmd(a *app) *cobra.Command {
 			var age time.Duration
 			var err error
 			if unused != "" {
-				if age, err = parseAge(unused); err != nil {
-					return fault.Input(fmt.Errorf("--unused %s: %w", unused, err))
+				if age, err = parseAge(unused); err != nil || age < 0 {
+					return fault.Input(fmt.Errorf("--unused %s: want a time such as 30d or 12h", unused))
 				}
 			}
 			if (len(args) == 0) == (unused == "") {
 				return fault.Input(errors.New("give the IDs of environments, as env ls lists them, or --unused TIME"))
 			}
-			list, err := new(realize.Place).List()
+			list, err := realize.List()
 			if err != nil {
 				return err
 			}
-			var gone []realize.Found
-			left := map[string]bool{}
 			for _, id := range args {
-				left[id] = true
-			}
-			for _, f := range list {
-				wanted := unused != "" && time.Since(f.Used) >= age
-				for _, id := range args {
-					if strings.HasPrefix(f.ID, id) {
-						wanted = true
-						delete(left, id)
-					}
+				if !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
+					return fault.Input(fmt.Errorf("there is no environment %s; redsi env ls lists them", id))
 				}
-				if !wanted {
+			}
+			gone := []realize.Found{}
+			for _, f := range list {
+				named := slices.ContainsFunc(args, func(id string) bool { return strings.HasPrefix(f.ID, id) })
+				if !named && (unused == "" || time.Since(f.Used) < age) {
 					continue
 				}
 				if err := f.Remove(); errors.Is(err, realize.ErrInUse) {
@@ -130,10 +121,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 				}
 				gone = append(gone, f)
 			}
-			for id := range left {
-				return fault.Input(fmt.Errorf("there is no environment %s; redsi env ls lists them", id))
-			}
-			return a.print(append([]realize.Found{}, gone...), func(w io.Writer) { view.RemovedEnvironments(w, gone) })
+			return a.print(gone, func(w io.Writer) { view.RemovedEnvironments(w, gone) })
 		},
 	}
 	cmd.Flags().StringVar(&unused, "unused", "", "remove those that no step has used for this long, such as 30d or 12h")
@@ -144,14 +132,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
-		if err != nil {
-			return 0, errors.New("want a time such as 30d or 12h")
-		}
-		return time.Duration(n) * 24 * time.Hour, nil
+		return time.Duration(n) * 24 * time.Hour, err
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, errors.New("want a time such as 30d or 12h")
-	}
-	return d, nil
+	return time.ParseDuration(text)
 }

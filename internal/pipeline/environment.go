@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -18,11 +17,9 @@ import (
 
 // Environment is an environment block: what programs are run in, as its lock has it.
 type Environment struct {
-	Name     string // environment.NAME, after the address of its module
-	Recipe   environment.Recipe
+	Name     string                 // environment.NAME, after the address of its module
 	Text     []byte                 // of the recipe
 	Packages *libraries.Environment // what it has, by the digest that is in keys
-	Pos      Pos
 }
 
 // environmentForm is how one is written.
@@ -38,7 +35,7 @@ func (l *loader) declareEnvironment(b *hclsyntax.Block) {
 	}
 	l.nodes = append(l.nodes, n)
 	l.noBlocks(b, "An environment has attributes only: "+environmentForm+".")
-	l.attributes(b, "An environment", named(slices.Concat(environment.Kinds, []string{"python", "platform", "groups", "extras"})...)...)
+	l.attributes(b, "An environment", named(slices.Concat(environment.Kinds, []string{"python", "platform"})...)...)
 	var given []*hclsyntax.Attribute
 	for _, a := range sortedAttributes(b.Body) {
 		if slices.Contains(environment.Kinds, a.Name) {
@@ -64,8 +61,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		return // reported
 	}
 	r := environment.Recipe{Format: environment.Format, Platform: environment.Here()}
-	var lock *hclsyntax.Attribute
-	at := map[string]hcl.Range{"": n.rng}
+	var lock hcl.Range
 	for _, a := range sortedAttributes(n.environment.Body) {
 		v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
 		if l.now.any() && !v.IsKnown() {
@@ -74,47 +70,29 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		if !v.IsWhollyKnown() {
 			return // reported
 		}
-		at[a.Name] = a.Expr.Range()
-		texts, ok := textsOf(v)
-		isList := a.Name == "groups" || a.Name == "extras"
-		if !ok || isList == (v.Type() == cty.String) {
-			l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("%s is a %s.", a.Name, map[bool]string{true: "list of strings", false: "string"}[isList]))
+		if v.IsNull() || v.Type() != cty.String {
+			l.diags.error(a.Expr.Range(), "Wrong type", a.Name+" is a string.")
 			return
 		}
-		switch a.Name {
+		switch text := v.AsString(); a.Name {
 		case "python":
-			r.Python = texts[0]
+			r.Python = text
 		case "platform":
-			r.Platform = texts[0]
-		case "groups":
-			r.Groups = texts
-		case "extras":
-			r.Extras = texts
+			r.Platform = text
 		default:
-			lock, r.Kind, r.Lock = a, a.Name, texts[0]
+			lock, r.Kind, r.Lock = a.Expr.Range(), a.Name, text
 		}
 	}
-	fail := func(err error) {
-		where := at[lock.Name]
-		var p *environment.Problem
-		if errors.As(err, &p) {
-			if rng, ok := at[p.Attribute]; ok && p.Attribute != "" {
-				where = rng
-			}
-		}
-		l.diags.error(where, "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
-	}
+	e := Environment{Name: l.qualified(n.name)}
 	err := l.readLock(n.dir, &r)
-	if err != nil {
-		fail(err)
-		return
+	if err == nil {
+		e.Text, err = r.Text()
 	}
-	e := Environment{Name: l.qualified(n.name), Recipe: r, Pos: posOf(n.rng)}
-	if e.Text, err = r.Text(); err == nil {
+	if err == nil {
 		e.Packages, err = l.Environments.Manifest(r, e.Text, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		fail(err)
+		l.diags.error(lock, "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	l.environments = append(l.environments, e)
@@ -122,24 +100,6 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		"name": cty.StringVal(n.environment.Labels[0]), "kind": cty.StringVal(r.Kind),
 		"packages": cty.StringVal(e.Packages.Digest.Hex()), "recipe": cty.StringVal(artifacts.Sum(e.Text).Hex()),
 	})
-}
-
-// textsOf are the texts of a string or a list of strings.
-func textsOf(v cty.Value) (texts []string, ok bool) {
-	if v.IsNull() {
-		return nil, false
-	}
-	list := []cty.Value{v}
-	if t := v.Type(); t.IsTupleType() || t.IsListType() || t.IsSetType() {
-		list = v.AsValueSlice()
-	}
-	for _, e := range list {
-		if e.IsNull() || e.Type() != cty.String {
-			return nil, false
-		}
-		texts = append(texts, e.AsString())
-	}
-	return texts, true
 }
 
 // readLock reads the files that a recipe names, as file() does, and names the lock without

@@ -148,8 +148,8 @@ type Options struct {
 	// the folder says it; nil if there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
 
-	// Environments remembers what locks of environments have; nil: nothing.
-	Environments *environment.Memory
+	// Environments remembers what locks of environments have.
+	Environments environment.Memory
 
 	// Made returns what a step has made, nil if that is not known; nil if nothing is.
 	Made func(step.Ref) (*Made, error)

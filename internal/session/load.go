@@ -122,7 +122,7 @@ func (se *Session) Reader(file string) *modules.Reader {
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
 	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
 		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names, Module: mods.For(ctx),
-		Environments: &environment.Memory{File: filepath.Join(se.StateDir, "environments.json")}}
+		Environments: environment.Memory(filepath.Join(se.StateDir, "environments"))}
 }
 
 // digester hashes files, and remembers what it hashed as plans do for local sources.
@@ -163,7 +163,6 @@ func (se *Session) Read(ctx context.Context, file string, g Given, mods *modules
 		return ctx.Err()
 	}
 	p, ds := pipeline.Load(sources, o)
-	_ = o.Environments.Save() // losing it costs only reading
 	return p, ds, nil
 }
 

@@ -17,16 +17,13 @@ import (
 // Locked is a package of a conda environment: where it comes from and the hash of its file.
 type Locked struct {
 	URL    string
-	Hash   string // such as "sha256:…" or "md5:…"; "" if the lock has none
+	Hash   string // such as "sha256:…" or "md5:…"
 	Name   string
 	Of     string // version and build, as conda records them
 	Python bool   // it is installed by pip
 }
 
-var (
-	condaFile = regexp.MustCompile(`^(.+)-([^-]+)-([^-]+)\.(?:conda|tar\.bz2)$`)
-	pixiPins  = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
-)
+var condaFile = regexp.MustCompile(`^(.+)-([^-]+)-([^-]+)\.(?:conda|tar\.bz2)$`)
 
 // conda is the manifest of a lock of conda or pixi.
 func (r Recipe) conda(on platform) (m libraries.Manifest, err error) {
@@ -50,13 +47,9 @@ func (r Recipe) Locked() (list []Locked, err error) {
 		return nil, err
 	}
 	folder := platforms[r.Platform].conda
-	if regexp.MustCompile(`(?m)^@EXPLICIT\s*$`).MatchString(text) {
-		list, err = explicit(text, folder)
-	} else {
-		list, err = condaLock([]byte(text), folder)
-	}
+	list, err = condaLock([]byte(text), folder)
 	if err == nil && len(list) == 0 {
-		err = problem("platform", "it has no packages for %s", folder)
+		err = fmt.Errorf("it has no packages for %s", folder)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Lock, err)
@@ -75,37 +68,6 @@ func named(at, hash string) (p Locked, err error) {
 		return p, fmt.Errorf("%s is no package of conda", at)
 	}
 	return Locked{URL: at, Hash: hash, Name: parts[1], Of: parts[2] + " " + parts[3]}, nil
-}
-
-// explicit reads lines of URL#HASH.
-func explicit(text, folder string) (list []Locked, err error) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == '@' {
-			continue
-		}
-		at, hash, _ := strings.Cut(line, "#")
-		switch {
-		case strings.HasPrefix(hash, "sha256:"):
-		case pixiPins.MatchString(hash) && len(hash) == 64:
-			hash = "sha256:" + hash
-		case pixiPins.MatchString(hash) && len(hash) == 32:
-			hash = "md5:" + hash
-		default:
-			return nil, fmt.Errorf("line %d: %s has no hash: make the list by conda list --explicit --md5", n, at)
-		}
-		p, err := named(at, hash)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		if of := path.Base(path.Dir(p.URL)); of != folder && of != "noarch" {
-			return nil, problem("platform", "line %d: %s is for %s, the environment for %s", n, p.Name, of, folder)
-		}
-		list = append(list, p)
-	}
-	return list, nil
 }
 
 // condaLock reads a conda-lock.yml or a pixi.lock.

@@ -10,17 +10,15 @@ import (
 	"deps.dev/util/semver"
 )
 
-// markers are the values of an environment marker's variables, of PEP 508.
-type markers struct {
-	values map[string]string
-	extras []string // that are chosen
-}
+// markers are the values of an environment marker's variables, of PEP 508. Those that differ from
+// machine to machine are empty, and so are extras.
+type markers map[string]string
 
-func (on platform) values(full string, extras []string) markers {
+func (on platform) values(full string) markers {
 	values := maps.Clone(on.markers)
-	values["python_full_version"], values["implementation_version"] = full, full
-	values["python_version"] = fmt.Sprintf("3.%d", minor(full))
-	return markers{values, extras}
+	maps.Copy(values, markers{"python_full_version": full, "implementation_version": full, "python_version": fmt.Sprintf("3.%d", minor(full)),
+		"platform_release": "", "platform_version": "", "extra": "", "extras": "", "dependency_groups": ""})
+	return values
 }
 
 // holds evaluates a marker; an empty one holds.
@@ -71,7 +69,7 @@ func (p *marking) next() {
 
 func (p *marking) or() bool {
 	v := p.and()
-	for p.token == "or" && p.err == nil {
+	for p.token == "or" {
 		p.next()
 		w := p.and()
 		v = v || w
@@ -81,7 +79,7 @@ func (p *marking) or() bool {
 
 func (p *marking) and() bool {
 	v := p.atom()
-	for p.token == "and" && p.err == nil {
+	for p.token == "and" {
 		p.next()
 		w := p.atom()
 		v = v && w
@@ -110,18 +108,10 @@ func (p *marking) atom() bool {
 	switch {
 	case p.err != nil:
 		return false
-	case leftName == "extra":
-		return slices.Contains(p.m.extras, right) == (op == "==")
-	case rightName == "extra":
-		return slices.Contains(p.m.extras, left) == (op == "==")
 	case isVersion(leftName):
 		return p.version(left, op, right)
 	case isVersion(rightName):
-		turned := map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-		if t, ok := turned[op]; ok {
-			op = t
-		}
-		return p.version(right, op, left)
+		return p.version(right, strings.NewReplacer("<", ">", ">", "<").Replace(op), left)
 	}
 	switch op {
 	case "==", "===":
@@ -132,8 +122,14 @@ func (p *marking) atom() bool {
 		return strings.Contains(right, left)
 	case "not in":
 		return !strings.Contains(right, left)
-	case "<", "<=", ">", ">=":
-		return strings.Compare(left, right) < 0 && op[0] == '<' || strings.Compare(left, right) > 0 && op[0] == '>' || left == right && len(op) == 2
+	case "<":
+		return left < right
+	case "<=":
+		return left <= right
+	case ">":
+		return left > right
+	case ">=":
+		return left >= right
 	}
 	p.fail("%q is no comparison", op)
 	return false
@@ -146,11 +142,8 @@ func (p *marking) value() (text, name string) {
 	if len(t) > 1 && (t[0] == '\'' || t[0] == '"') {
 		return t[1 : len(t)-1], ""
 	}
-	if t == "extra" || t == "extras" || t == "dependency_groups" {
-		return "", "extra"
-	}
-	v, ok := p.m.values[t]
-	if !ok && t != "platform_release" && t != "platform_version" { // which differ from machine to machine
+	v, ok := p.m[t]
+	if !ok {
 		p.fail("there is no variable %q", t)
 	}
 	return v, t

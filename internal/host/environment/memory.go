@@ -1,9 +1,9 @@
 package environment
 
 import (
-	"encoding/json"
+	"bytes"
 	"os"
-	"sync"
+	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/libraries"
@@ -14,25 +14,16 @@ import (
 // more.
 const reading = "1 "
 
-// maxKnown bounds the recipes of a memory.
-const maxKnown = 200
-
-// Memory remembers the manifests of recipes: reading a lock of a megabyte takes longer than
-// hashing it. A nil one remembers nothing.
-type Memory struct {
-	File string
-
-	mu    sync.Mutex
-	read  bool
-	fresh bool
-	known map[string]string // texts of manifests
-}
+// Memory is a folder that remembers, by name, the manifest of the recipe that was read last:
+// reading a lock of a megabyte takes longer than hashing it. "" remembers nothing.
+type Memory string
 
 // Manifest is that of a recipe with a text, as one of a name.
-func (m *Memory) Manifest(r Recipe, text []byte, name string) (*libraries.Environment, error) {
-	id := reading + artifacts.Sum(text).Hex()
-	if was, ok := m.recall(id); ok {
-		if known, err := libraries.Parse([]byte(was)); err == nil {
+func (m Memory) Manifest(r Recipe, text []byte, name string) (*libraries.Environment, error) {
+	head := []byte(reading + artifacts.Sum(text).Hex() + "\n")
+	file := filepath.Join(string(m), artifacts.Sum([]byte(name)).Hex()+".json")
+	if was, err := os.ReadFile(file); err == nil && m != "" {
+		if known, err := libraries.Parse(bytes.TrimPrefix(was, head)); err == nil {
 			return known.As(name)
 		}
 	}
@@ -41,48 +32,8 @@ func (m *Memory) Manifest(r Recipe, text []byte, name string) (*libraries.Enviro
 		return nil, err
 	}
 	e, err := is.As(name)
-	if err == nil && m != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if len(m.known) >= maxKnown {
-			m.known = map[string]string{}
-		}
-		m.known[id], m.fresh = string(e.Text), true
+	if err == nil && m != "" && os.MkdirAll(string(m), 0o755) == nil {
+		_ = atomicfile.WriteFile(file, append(head, e.Text...), 0o644) // losing it costs only reading
 	}
 	return e, err
-}
-
-func (m *Memory) recall(id string) (text string, ok bool) {
-	if m == nil {
-		return "", false
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.read {
-		m.read = true
-		b, err := os.ReadFile(m.File)
-		if err != nil || json.Unmarshal(b, &m.known) != nil || m.known == nil {
-			m.known = map[string]string{} // what is damaged is forgotten
-		}
-	}
-	text, ok = m.known[id]
-	return text, ok
-}
-
-// Save keeps what was added. Losing it costs reading.
-func (m *Memory) Save() error {
-	if m == nil {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.fresh {
-		return nil
-	}
-	b, err := json.Marshal(m.known)
-	if err != nil {
-		return err
-	}
-	m.fresh = false
-	return atomicfile.WriteFile(m.File, b, 0o644)
 }

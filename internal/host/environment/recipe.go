@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deps.dev/util/pypi"
@@ -27,7 +28,7 @@ const Format = "redsi-environment/1"
 const (
 	UV           = "uv"           // a uv.lock
 	Requirements = "requirements" // a requirements.txt with hashes
-	Conda        = "conda"        // a conda-lock.yml, a list of @EXPLICIT or a pixi.lock
+	Conda        = "conda"        // a conda-lock.yml or a pixi.lock
 	Image        = "image"        // NAME@sha256:DIGEST, or a SIF file
 	Nix          = "nix"          // a flake.lock
 )
@@ -46,8 +47,6 @@ type Recipe struct {
 	Path     string            `json:"path,omitempty"`   // of a SIF file
 	Python   string            `json:"python,omitempty"` // such as "3.11" or "3.11.7", where it was given
 	Platform string            `json:"platform"`
-	Groups   []string          `json:"groups,omitempty"`
-	Extras   []string          `json:"extras,omitempty"`
 	Sizes    map[string]int    `json:"sizes,omitempty"` // of Files, in a text
 	Files    map[string]string `json:"-"`               // texts of the lock and of what is beside it
 }
@@ -84,34 +83,17 @@ func Parse(text []byte) (r Recipe, err error) {
 	return r, err
 }
 
-// Problem is what is wrong with a recipe; Attribute of the block is what to change.
-type Problem struct {
-	Attribute string
-	Err       error
-}
-
-func (p *Problem) Error() string { return p.Err.Error() }
-func (p *Problem) Unwrap() error { return p.Err }
-
-func problem(attribute, format string, args ...any) error {
-	return &Problem{attribute, fmt.Errorf(format, args...)}
-}
-
-// Manifest is what the environment has on its platform. Errors are of type *Problem, or about
-// the lock's text.
+// Manifest is what the environment has on its platform.
 func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	on, ok := platforms[r.Platform]
 	if !ok {
-		return m, problem("platform", "there is no platform %q: %s are known", r.Platform, strings.Join(Platforms(), ", "))
+		return m, fmt.Errorf("there is no platform %q: %s are known", r.Platform, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
 	}
 	if r.Python != "" && !pythonVersion.MatchString(r.Python) {
-		return m, problem("python", "%q is not a version of Python such as 3.11 or 3.11.7", r.Python)
-	}
-	if r.Kind != UV && len(r.Groups)+len(r.Extras) > 0 {
-		return m, problem(cmp.Or(map[bool]string{true: "groups"}[len(r.Groups) > 0], "extras"), "only a uv.lock has groups and extras")
+		return m, fmt.Errorf("%q is not a version of Python such as 3.11 or 3.11.7", r.Python)
 	}
 	if r.Python != "" && r.Kind != UV && r.Kind != Requirements {
-		return m, problem("python", "the lock of %s has its own Python", r.Kind)
+		return m, fmt.Errorf("the lock of %s has its own Python: leave out python", r.Kind)
 	}
 	switch r.Kind {
 	case UV:
@@ -137,9 +119,6 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	return m, nil
 }
 
-// IsPython says that the environment is a virtual one of Python.
-func (r Recipe) IsPython() bool { return r.Kind == UV || r.Kind == Requirements }
-
 // platform is what is known of one.
 type platform struct {
 	markers map[string]string // of PEP 508
@@ -159,29 +138,12 @@ func markersOf(sys, system, machine string) map[string]string {
 		"platform_python_implementation": "CPython", "implementation_name": "cpython"}
 }
 
-// Platforms are the names of those that are known, sorted.
-func Platforms() []string {
-	var names []string
-	for name := range platforms {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Here is this machine's platform; one that is not known is told by Manifest.
 func Here() string {
-	system, arch := runtime.GOOS, runtime.GOARCH
-	if arch == "amd64" {
-		arch = "x86_64"
+	if runtime.GOOS == "darwin" {
+		return "macos-" + strings.Replace(runtime.GOARCH, "amd64", "x86_64", 1)
 	}
-	switch {
-	case system == "darwin":
-		system = "macos"
-	case arch == "arm64":
-		arch = "aarch64"
-	}
-	return system + "-" + arch
+	return runtime.GOOS + "-" + strings.NewReplacer("amd64", "x86_64", "arm64", "aarch64").Replace(runtime.GOARCH)
 }
 
 var pythonVersion = regexp.MustCompile(`^3\.[0-9]+(\.[0-9]+)?$`)
@@ -206,13 +168,13 @@ func (r Recipe) pythonOf(requires string) (python, full string, err error) {
 		}
 	}
 	if python == "" {
-		return "", "", problem("", `it does not say for which Python it is: give python = "3.11", or another version`)
+		return "", "", errors.New(`it does not say for which Python it is: give python = "3.11", or another version`)
 	}
 	if full = python; strings.Count(full, ".") == 1 {
 		full += newest
 	}
 	if admits != nil && !admits.Match(full) {
-		return "", "", problem("python", "the lock is for Python %s, which leaves out %s", requires, python)
+		return "", "", fmt.Errorf("the lock is for Python %s, which leaves out %s", requires, python)
 	}
 	return python, full, nil
 }
@@ -225,9 +187,6 @@ func minor(full string) (n int) {
 
 // hashesOf is one digest of several hashes, in whatever order.
 func hashesOf(hashes []string) string {
-	if len(hashes) == 0 {
-		return ""
-	}
 	slices.Sort(hashes)
 	return artifacts.Sum([]byte(strings.Join(slices.Compact(hashes), "\n"))).Hex()
 }
@@ -248,35 +207,29 @@ func (on platform) takes(wheel, full string) bool {
 	if err != nil {
 		return false
 	}
-	n := minor(full)
+	python, n := fmt.Sprintf("cp3%d", minor(full)), minor(full)
 	return slices.ContainsFunc(info.Platforms, func(t pypi.PEP425Tag) bool {
 		if !on.runs(t.Platform) {
 			return false
 		}
-		var of int
-		switch {
-		case t.Python == "py3" || t.Python == "py2.py3":
-			return true
-		case t.Python == fmt.Sprintf("cp3%d", n):
-			return t.ABI == "none" || t.ABI == "abi3" || strings.TrimSuffix(t.ABI, "m") == t.Python
-		case strings.HasPrefix(t.Python, "cp3") && t.ABI == "abi3":
-			_, err = fmt.Sscanf(t.Python, "cp3%d", &of)
-			return err == nil && of <= n
-		case strings.HasPrefix(t.Python, "py3"):
-			_, err = fmt.Sscanf(t.Python, "py3%d", &of)
-			return err == nil && of <= n
+		if t.Python == python {
+			return t.ABI == "none" || t.ABI == "abi3" || strings.TrimSuffix(t.ABI, "m") == python
 		}
-		return false
+		release, pure := strings.CutPrefix(t.Python, "py3")
+		if !pure {
+			release, pure = strings.CutPrefix(t.Python, "cp3")
+			pure = pure && t.ABI == "abi3"
+		}
+		of, err := strconv.Atoi(cmp.Or(release, "0"))
+		return pure && err == nil && of <= n
 	})
 }
-
-var errNoText = errors.New("it has no text")
 
 // file is the text of one of the recipe's files.
 func (r Recipe) file(name string) (string, error) {
 	text := r.Files[name]
 	if strings.TrimSpace(text) == "" {
-		return "", fmt.Errorf("%s: %w", name, errNoText)
+		return "", fmt.Errorf("%s: it has no text", name)
 	}
 	return text, nil
 }

@@ -3,9 +3,8 @@ package environment
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"deps.dev/util/pypi"
@@ -14,9 +13,9 @@ import (
 )
 
 var (
-	requirement = regexp.MustCompile(`^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:===?\s*([^\s;]+)|@\s*(\S+))\s*(?:;\s*(.*))?$`)
-	hashOption  = regexp.MustCompile(`\s--hash[= ](\S+)`)
-	comment     = regexp.MustCompile(`(^|\s)#.*$`)
+	pin        = regexp.MustCompile(`^===?\s*([^\s,*]+)$`)
+	hashOption = regexp.MustCompile(`\s--hash[= ](\S+)`)
+	comment    = regexp.MustCompile(`(^|\s)#.*$`)
 )
 
 // errNoPins says how to make a file of requirements that is a lock.
@@ -38,7 +37,7 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 		return m, err
 	}
 	m.Python = python
-	values := on.values(full, nil)
+	values := on.values(full)
 	whole, first, n := "", 0, 0
 	for line := range strings.Lines(text + "\n") {
 		n++
@@ -72,10 +71,8 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 func pinned(line string, values markers) (d libraries.Distribution, here bool, err error) {
 	if strings.HasPrefix(line, "-") {
 		option, _, _ := strings.Cut(strings.ReplaceAll(line, "=", " "), " ")
-		for _, p := range passed {
-			if option == p {
-				return d, false, nil
-			}
+		if slices.Contains(passed, option) {
+			return d, false, nil
 		}
 		return d, false, fmt.Errorf("%s is not for a lock: a file with all packages, versions and hashes is made by uv pip compile --generate-hashes", option)
 	}
@@ -83,29 +80,17 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {
 		hashes = append(hashes, h[1])
 	}
-	parts := requirement.FindStringSubmatch(strings.TrimSpace(hashOption.ReplaceAllString(line, "")))
-	if parts == nil {
-		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
+	need, err := pypi.ParseDependency(hashOption.ReplaceAllString(line, ""))
+	if err != nil {
+		return d, false, err
 	}
-	d = libraries.Distribution{Name: pypi.CanonPackageName(parts[1]), Version: parts[2]}
-	if at := parts[3]; at != "" {
-		u, err := url.Parse(at)
-		if err != nil {
-			return d, false, err
-		}
-		if info, err := pypi.ParseWheelName(path.Base(u.Path)); err == nil {
-			d.Version = info.Version
-		} else if _, d.Version, err = pypi.SdistVersion(d.Name, path.Base(u.Path)); err != nil {
-			return d, false, fmt.Errorf("%s: %w", d.Name, err)
-		}
-	}
-	if strings.HasSuffix(d.Version, "*") {
+	version := pin.FindStringSubmatch(need.Constraint)
+	if version == nil {
 		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
 	}
 	if len(hashes) == 0 {
-		return d, false, fmt.Errorf("%s has no --hash: %w", parts[1], errNoPins)
+		return d, false, fmt.Errorf("%s has no --hash: %w", need.Name, errNoPins)
 	}
-	d.Files = hashesOf(hashes)
-	here, err = values.holds(parts[4])
-	return d, here, err
+	here, err = values.holds(need.Environment)
+	return libraries.Distribution{Name: need.Name, Version: version[1], Files: hashesOf(hashes)}, here, err
 }

@@ -3,6 +3,7 @@ package environment
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,12 +30,13 @@ type uvPackage struct {
 	Markers  []string            `toml:"resolution-markers"`
 	Needs    []uvNeed            `toml:"dependencies"`
 	Extras   map[string][]uvNeed `toml:"optional-dependencies"`
-	Groups   map[string][]uvNeed `toml:"dev-dependencies"`
 	Sdist    *uvFile             `toml:"sdist"`
 	Wheels   []uvFile            `toml:"wheels"`
 	Metadata struct {
-		Requires []uvRequirement            `toml:"requires-dist"`
-		Groups   map[string][]uvRequirement `toml:"requires-dev"`
+		Requires []struct {
+			Name      string `toml:"name"`
+			Specifier string `toml:"specifier"`
+		} `toml:"requires-dist"`
 	} `toml:"metadata"`
 }
 
@@ -44,12 +46,6 @@ type uvNeed struct {
 	Source  map[string]any `toml:"source"`
 	Marker  string         `toml:"marker"`
 	Extra   []string       `toml:"extra"`
-}
-
-type uvRequirement struct {
-	Name      string   `toml:"name"`
-	Extras    []string `toml:"extras"`
-	Specifier string   `toml:"specifier"`
 }
 
 type uvFile struct {
@@ -69,8 +65,7 @@ func (f uvFile) name() string {
 	return name
 }
 
-// uv is the manifest of a uv.lock: what the project beside it needs, with the groups and extras
-// that were chosen.
+// uv is the manifest of a uv.lock: what the project beside it needs, without its groups and extras.
 func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
@@ -97,25 +92,8 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	if err != nil {
 		return m, err
 	}
-	w := &uvWalk{lock: lock, on: on, full: full, seen: map[string]bool{}}
-	needs := slices.Clone(top.Needs)
-	chosen := slices.Clone(r.Extras)
-	for _, of := range []struct {
-		attribute string
-		from      map[string][]uvNeed
-		names     []string
-	}{{"extras", top.Extras, r.Extras}, {"groups", top.Groups, r.Groups}} {
-		for _, name := range of.names {
-			more, ok := of.from[name]
-			if !ok {
-				return m, problem(of.attribute, "%s has no %s %q", r.Lock, strings.TrimSuffix(of.attribute, "s"), name)
-			}
-			needs = append(needs, more...)
-			chosen = append(chosen, fmt.Sprintf("%s-%d-%s-%s", strings.TrimSuffix(of.attribute, "s"), len(top.Name), top.Name, name)) // as uv has them in markers
-		}
-	}
-	w.markers = on.values(full, chosen)
-	if err := w.all(needs); err != nil {
+	w := &uvWalk{lock: lock, on: on, full: full, markers: on.values(full), seen: map[string]bool{}}
+	if err := w.all(top.Needs); err != nil {
 		return m, fmt.Errorf("%s: %w", r.Lock, err)
 	}
 	return libraries.Manifest{Python: python, Distributions: w.out}, nil
@@ -232,8 +210,7 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 			Extras   map[string][]string `toml:"optional-dependencies"`
 			Dynamic  []string            `toml:"dynamic"`
 		} `toml:"project"`
-		Groups map[string][]any `toml:"dependency-groups"`
-		Tool   struct {
+		Tool struct {
 			UV struct {
 				Sources map[string]any `toml:"sources"`
 			} `toml:"uv"`
@@ -245,52 +222,31 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 	if slices.Contains(p.Project.Dynamic, "dependencies") {
 		return nil // what they are is known only when it is built
 	}
-	wanted := slices.Clone(p.Project.Needs)
-	for _, list := range p.Project.Extras {
-		wanted = append(wanted, list...)
+	elsewhere := map[string]bool{top.Name: true} // of these no versions are compared
+	for name := range p.Tool.UV.Sources {
+		elsewhere[pypi.CanonPackageName(name)] = true
 	}
-	locked := slices.Clone(top.Metadata.Requires)
-	for name, list := range p.Groups {
-		if slices.ContainsFunc(list, func(x any) bool { _, ok := x.(string); return !ok }) {
-			continue // it includes other groups
-		}
-		for _, x := range list {
-			wanted = append(wanted, x.(string))
-		}
-		locked = append(locked, top.Metadata.Groups[name]...)
-	}
-	asks, has := map[string]bool{}, map[string]bool{}
-	for _, w := range wanted {
-		d, err := pypi.ParseDependency(w)
-		if name, _, ok := strings.Cut(w, "@"); err != nil && ok {
-			d, err = pypi.Dependency{Name: strings.TrimSpace(name), Constraint: "@"}, nil
-		}
+	asks, has := map[string]bool{}, map[string]bool{top.Name: true}
+	for _, w := range slices.Concat(append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, []string{top.Name})...) {
+		w, _, direct := strings.Cut(w, "@")
+		d, err := pypi.ParseDependency(strings.TrimSpace(w))
 		if err != nil {
 			return fmt.Errorf("%s: %q: %w", project, w, err)
 		}
-		name := pypi.CanonPackageName(d.Name)
-		if name == top.Name {
-			continue // its own extras
-		}
-		if _, elsewhere := p.Tool.UV.Sources[d.Name]; elsewhere || d.Constraint == "@" {
-			asks[name] = true
-			continue
-		}
-		asks[strings.TrimSpace(name+" "+specifier(d.Constraint))] = true
+		elsewhere[d.Name] = elsewhere[d.Name] || direct
+		asks[wants(d.Name, d.Constraint, elsewhere)] = true
 	}
-	for _, l := range locked {
-		if l.Name != top.Name {
-			has[strings.TrimSpace(l.Name+" "+specifier(l.Specifier))] = true
-		}
+	for _, l := range top.Metadata.Requires {
+		has[wants(l.Name, l.Specifier, elsewhere)] = true
 	}
 	var differ []string
 	for a := range asks {
-		if name, _, versions := strings.Cut(a, " "); !has[a] && (versions || !anyOf(has, name)) {
+		if !has[a] {
 			differ = append(differ, a+" is not in the lock")
 		}
 	}
 	for h := range has {
-		if name, _, _ := strings.Cut(h, " "); !asks[h] && !asks[name] {
+		if !asks[h] {
 			differ = append(differ, h+" is not in "+project)
 		}
 	}
@@ -301,27 +257,23 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		return nil
 	}
 	slices.Sort(differ)
-	return problem("", "%s does not match the %s beside it: %s; make it anew: uv lock", r.Lock, project, strings.Join(differ, "; "))
+	return fmt.Errorf("%s does not match the %s beside it: %s; make it anew: uv lock", r.Lock, project, strings.Join(differ, "; "))
 }
 
-// anyOf says whether a set of requirements has one of a package.
-func anyOf(has map[string]bool, name string) bool {
-	for h := range has {
-		if n, _, _ := strings.Cut(h, " "); n == name {
-			return true
-		}
+// wants is a requirement in one form.
+func wants(name, versions string, elsewhere map[string]bool) string {
+	if elsewhere[name] {
+		return name
 	}
-	return false
+	return strings.TrimSpace(name + " " + specifier(versions))
 }
 
 // specifier is a list of versions in one form.
 func specifier(text string) string {
-	var parts []string
-	for part := range strings.SplitSeq(strings.Trim(strings.ReplaceAll(text, " ", ""), "()"), ",") {
-		if part != "" {
-			parts = append(parts, part)
-		}
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '(' || r == ')' })
+	for i, p := range parts {
+		parts[i] = strings.ReplaceAll(p, " ", "")
 	}
 	slices.Sort(parts)
-	return strings.Join(parts, ",")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ",")
 }

@@ -42,13 +42,11 @@ var (
 	environmentAttrs = []step.Attr{
 		{Name: "uv", Type: text1, Optional: true, Help: "A uv.lock that stands beside its pyproject.toml."},
 		{Name: "requirements", Type: text1, Optional: true, Help: "A requirements.txt whose packages all have versions and hashes."},
-		{Name: "conda", Type: text1, Optional: true, Help: "A conda-lock.yml, a list of @EXPLICIT or a pixi.lock."},
+		{Name: "conda", Type: text1, Optional: true, Help: "A conda-lock.yml or a pixi.lock."},
 		{Name: "image", Type: text1, Optional: true, Help: "An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."},
 		{Name: "nix", Type: text1, Optional: true, Help: "A flake.lock that stands beside its flake.nix."},
 		{Name: "python", Type: text1, Optional: true, Help: "The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."},
 		{Name: "platform", Type: text1, Optional: true, Help: "What the lock is read for, such as \"linux-x86_64\". Default: this machine's."},
-		{Name: "groups", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Groups of a uv.lock beside the project's own dependencies."},
-		{Name: "extras", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Extras of a uv.lock beside the project's own dependencies."},
 	}
 	variableAttrs = []step.Attr{
 		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},

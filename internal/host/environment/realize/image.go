@@ -1,6 +1,7 @@
 package realize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +18,10 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 )
 
-// The programs that run images, in the order in which they are tried.
-var (
-	engines    = []string{"podman", "docker"}
-	apptainers = []string{"apptainer", "singularity"}
-)
+// engines are the programs that run images, in the order in which they are tried.
+var engines = []string{"podman", "docker", apptainer}
+
+const apptainer = "apptainer"
 
 // sifFile is an image that apptainer has fetched.
 const sifFile = "image.sif"
@@ -31,25 +31,22 @@ func (m maker) image(ctx context.Context) (engine string, err error) {
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(m.work, 0o700); err != nil {
-		return "", err
-	}
-	names := slices.Concat(engines, apptainers)
 	if m.Recipe.Path != "" {
-		names = apptainers
+		if _, err := m.one(apptainer); err != nil {
+			return "", err
+		}
+		return apptainer, sameImage(ctx, m.Recipe)
 	}
-	if _, err := m.one(names...); err != nil {
+	if _, err := m.one(engines...); err != nil {
 		return "", err
 	}
 	var problems []error
-	for _, name := range names {
+	for _, name := range engines {
 		if _, err := exec.LookPath(name); err != nil {
 			continue
 		}
 		switch {
-		case m.Recipe.Path != "":
-			err = nil
-		case slices.Contains(apptainers, name):
+		case name == apptainer:
 			err = m.run(ctx, nil, name, "pull", "--force", filepath.Join(m.dir, sifFile), "docker://"+m.Recipe.Lock)
 		case exec.CommandContext(ctx, name, "image", "inspect", m.Recipe.Lock).Run() == nil:
 			err = nil // it is there
@@ -74,7 +71,7 @@ func sameImage(ctx context.Context, r environment.Recipe) error {
 }
 
 // clients are variables of this process by which an engine finds its images and its service.
-var clients = []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_STORAGE_CONF", "APPTAINER_CACHEDIR", "SINGULARITY_CACHEDIR"}
+var clients = []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_STORAGE_CONF", "APPTAINER_CACHEDIR"}
 
 // engine makes a run one of an engine that runs the same in the image: with the step's folder
 // alone, at its own path, and the step's variables. Their values stand on no command line.
@@ -82,15 +79,12 @@ func (h *Here) engine(run *command.Run) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(run.Env)), func(name string) bool { return name == "PATH" })
 	var argv []string
 	env := map[string]string{}
-	if slices.Contains(apptainers, h.Engine) {
-		image := filepath.Join(h.Dir, sifFile)
-		if h.Recipe.Path != "" {
-			image = h.Recipe.Path
-		}
+	if h.Engine == apptainer {
+		image := cmp.Or(h.Recipe.Path, filepath.Join(h.Dir, sifFile))
 		for _, name := range names {
-			env["APPTAINERENV_"+name], env["SINGULARITYENV_"+name] = run.Env[name], run.Env[name]
+			env["APPTAINERENV_"+name] = run.Env[name]
 		}
-		argv = []string{h.Engine, "-s", "exec", "--containall", "--no-home", "--bind", run.Dir + ":" + run.Dir, "--pwd", run.Dir, image}
+		argv = []string{apptainer, "-s", "exec", "--containall", "--no-home", "--bind", run.Dir + ":" + run.Dir, "--pwd", run.Dir, image}
 	} else {
 		argv = []string{h.Engine, "run", "--rm", "-i", "--name", containerOf(run.Dir), "--network", "host", "--entrypoint", "", "-v", run.Dir + ":" + run.Dir, "-w", run.Dir}
 		switch uid := os.Getuid(); {
@@ -119,14 +113,11 @@ func (h *Here) engine(run *command.Run) {
 
 // containerOf names the container of a step's folder.
 func containerOf(dir string) string {
-	return "redsi-" + strings.NewReplacer("/", "-").Replace(filepath.Base(filepath.Dir(dir))+"-"+filepath.Base(dir))
+	return "redsi-" + filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir)
 }
 
 // endContainer ends the container of a run that was ended itself: an engine's client does not.
 func (h *Here) endContainer(dir string) error {
-	if slices.Contains(apptainers, h.Engine) {
-		return nil
-	}
 	out, err := exec.Command(h.Engine, "kill", containerOf(dir)).CombinedOutput()
 	said := strings.ToLower(string(out))
 	if err != nil && !strings.Contains(said, "no such container") && !strings.Contains(said, "not running") && !strings.Contains(said, "no container with") {

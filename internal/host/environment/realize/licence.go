@@ -2,7 +2,9 @@ package realize
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"net/textproto"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,9 +51,6 @@ func licences(dir string, m libraries.Manifest) ([]environment.Package, error) {
 	return list, nil
 }
 
-// classifier begins a licence among the classifiers of a distribution.
-const classifier = "License :: "
-
 // longest is how long the field License may be; it may have a licence's whole text.
 const longest = 60
 
@@ -63,37 +62,17 @@ func licenceIn(at string) (name, licence string, err error) {
 		return "", "", err
 	}
 	defer f.Close()
-	var expression, field string
+	head, _ := textproto.NewReader(bufio.NewReader(f)).ReadMIMEHeader() // what comes before a line that is none
 	var classes []string
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() && lines.Text() != "" {
-		key, value, _ := strings.Cut(lines.Text(), ":")
-		value = strings.TrimSpace(value)
-		switch key {
-		case "Name":
-			name = value
-		case "License-Expression":
-			expression = value
-		case "License":
-			field = value
-		case "Classifier":
-			if c, ok := strings.CutPrefix(value, classifier); ok {
-				classes = append(classes, c[strings.LastIndex(c, ":")+1:])
-			}
+	for _, c := range head["Classifier"] {
+		if c, ok := strings.CutPrefix(c, "License :: "); ok {
+			classes = append(classes, strings.TrimSpace(c[strings.LastIndex(c, ":")+1:]))
 		}
 	}
+	slices.Sort(classes)
+	field := head.Get("License")
 	if len(field) > longest || field == "UNKNOWN" {
 		field = ""
 	}
-	for i, c := range classes {
-		classes[i] = strings.TrimSpace(c)
-	}
-	slices.Sort(classes)
-	for _, l := range []string{expression, strings.Join(slices.Compact(classes), ", "), field} {
-		if l != "" {
-			return name, l, lines.Err()
-		}
-	}
-	return name, "", lines.Err()
+	return head.Get("Name"), cmp.Or(head.Get("License-Expression"), strings.Join(slices.Compact(classes), ", "), field), nil
 }

@@ -2,14 +2,16 @@ package realize
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 
 	"deps.dev/util/pypi"
@@ -36,10 +38,10 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 	w.say(fmt.Sprintf("making %s of %s", w.Name, w.Recipe.Lock))
 	h.Record = Record{Name: w.Name, Kind: w.Recipe.Kind, Lock: w.Recipe.Lock, Packages: w.Packages.Digest, Platform: w.Recipe.Platform}
 	work := h.Dir + workSuffix
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return err
+	}
 	for name, text := range w.Recipe.Files {
-		if err := os.MkdirAll(work, 0o700); err != nil {
-			return err
-		}
 		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -58,21 +60,17 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 		if h.Engine, err = m.image(ctx); err == nil {
 			h.Program = versionOf(h.Engine)
 		}
-		if err == nil && w.Recipe.Path != "" {
-			err = sameImage(ctx, w.Recipe)
-		}
 	}
 	if err != nil {
 		return err
 	}
 	if w.Recipe.Kind == environment.Nix || w.Recipe.Kind == environment.Image {
-		for _, d := range w.Packages.Manifest.Distributions {
-			h.List = append(h.List, environment.Package{Name: d.Name, Version: d.Version})
-		}
+		h.List, err = licences(h.Dir, w.Packages.Manifest)
 	} else {
-		if err := h.check(ctx, w); err != nil {
-			return err
-		}
+		err = h.check(ctx, w)
+	}
+	if err != nil {
+		return err
 	}
 	if h.Bytes, err = sizeOf(h.Dir); err != nil {
 		return err
@@ -80,8 +78,15 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 	h.place.mu.Lock()
 	h.place.bad = false
 	h.place.mu.Unlock()
-	return errors.Join(h.save(), os.RemoveAll(work))
+	record, err := json.Marshal(h.Record)
+	if err != nil {
+		return err
+	}
+	return errors.Join(atomicfile.WriteFile(h.Dir+recordSuffix, record, 0o644), os.RemoveAll(work))
 }
+
+// fullVersion is Python's in a pyvenv.cfg, as uv and venv write it.
+var fullVersion = regexp.MustCompile(`(?m)^version(?:_info)?\s*=\s*(\S+)`)
 
 // check compares what was installed with the lock, and notes it.
 func (h *Here) check(ctx context.Context, w Wanted) error {
@@ -100,14 +105,15 @@ func (h *Here) check(ctx context.Context, w Wanted) error {
 	if h.List, err = licences(h.Dir, now.Manifest); err != nil {
 		return err
 	}
+	h.Python = w.Packages.Manifest.Python
 	if h.Recipe.Kind != environment.Conda {
 		settings, err := os.ReadFile(filepath.Join(h.Dir, "pyvenv.cfg"))
 		if err != nil {
 			return err
 		}
-		h.Python = settingOf(string(settings), "version_info", "version")
-	} else {
-		h.Python = w.Packages.Manifest.Python
+		if is := fullVersion.FindSubmatch(settings); is != nil {
+			h.Python = string(is[1])
+		}
 	}
 	if err := atomicfile.WriteFile(filepath.Join(h.Dir, manifestFile), now.Text, 0o644); err != nil {
 		return err
@@ -118,38 +124,16 @@ func (h *Here) check(ctx context.Context, w Wanted) error {
 
 // differences are the packages in which an environment is not what its lock has.
 func differences(lock, is libraries.Manifest) (words []string) {
-	versions := func(m libraries.Manifest) map[string]string {
-		of := map[string]string{}
+	versions := func(m libraries.Manifest) (bare libraries.Manifest) {
 		for _, d := range m.Distributions {
-			of[pypi.CanonPackageName(d.Name)] = pypi.CanonVersion(d.Version)
+			bare.Distributions = append(bare.Distributions, libraries.Distribution{Name: pypi.CanonPackageName(d.Name), Version: pypi.CanonVersion(d.Version)})
 		}
-		return of
+		return bare
 	}
-	has, found := versions(lock), versions(is)
-	for name, v := range has {
-		if found[name] != v {
-			words = append(words, libraries.Difference{Name: name, Old: v, New: found[name]}.String())
-		}
+	for _, d := range libraries.Compare(versions(lock), versions(is)) {
+		words = append(words, d.String())
 	}
-	for name, v := range found {
-		if _, ok := has[name]; !ok {
-			words = append(words, libraries.Difference{Name: name, New: v}.String())
-		}
-	}
-	slices.Sort(words)
 	return words
-}
-
-// settingOf is the first of some settings that pyvenv.cfg has.
-func settingOf(text string, names ...string) string {
-	for _, name := range names {
-		for line := range strings.Lines(text) {
-			if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == name {
-				return strings.TrimSpace(value)
-			}
-		}
-	}
-	return ""
 }
 
 func sizeOf(dir string) (n int64, err error) {
@@ -192,9 +176,7 @@ func (m maker) output(ctx context.Context, stdout io.Writer, more map[string]str
 			env[name] = value
 		}
 	}
-	for name, value := range more {
-		env[name] = value
-	}
+	maps.Copy(env, more)
 	said := func(line string) { m.say(m.Name + ": " + line) }
 	return command.Run{Program: path, Argv: argv, Dir: m.work, Env: env, Stdout: stdout, Line: said, ExitCodes: []int{0}}.Do(ctx)
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
-	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Variable names the folder of a user's environments.
 const Variable = "REDSI_ENVIRONMENTS"
 
-// Root is the folder of this user's environments: that of Variable, else in the cache folder.
-func Root() (string, error) {
+// root is the folder of this user's environments: that of Variable, else in the cache folder.
+func root() (string, error) {
 	if dir := os.Getenv(Variable); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -81,10 +81,8 @@ func Want(name string, recipe, packages []byte) (w Wanted, err error) {
 	return w, err
 }
 
-// Place is where environments are. Its zero value is Root.
+// Place is what this process knows of the environments of this machine.
 type Place struct {
-	Root string
-
 	mu   sync.Mutex
 	seen map[string]*watched // by folder
 }
@@ -118,7 +116,7 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 	if w.Recipe.Platform != environment.Here() {
 		return nil, fail(w, false, "it is for %s, and this machine is %s: plan with platform = %q, or run it on another worker", w.Recipe.Platform, environment.Here(), environment.Here())
 	}
-	base, err := p.base(w.Packages.Digest)
+	base, err := base(w.Packages.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -174,15 +172,9 @@ func taken(ctx context.Context, try func() (bool, error), wait func(context.Cont
 }
 
 // base is the path of an environment's folder.
-func (p *Place) base(d artifacts.Digest) (string, error) {
-	root := p.Root
-	if root == "" {
-		var err error
-		if root, err = Root(); err != nil {
-			return "", err
-		}
-	}
-	return filepath.Join(root, d.Hex()[:32]), nil
+func base(d artifacts.Digest) (string, error) {
+	root, err := root()
+	return filepath.Join(root, d.Hex()[:32]), err
 }
 
 // whole says whether the environment is there as it was made: fs.ErrNotExist, or what is wrong.
@@ -255,10 +247,7 @@ func (h *Here) look(ctx context.Context) error {
 	for _, d := range libraries.Compare(old, now.Manifest) {
 		differ = append(differ, d.String())
 	}
-	if len(differ) > differencesNamed {
-		differ = append(differ[:differencesNamed], fmt.Sprintf("and %d more", len(differ)-differencesNamed))
-	}
-	return errors.New(strings.Join(differ, ", "))
+	return errors.New(words.And(differ, differencesNamed))
 }
 
 // differencesNamed bounds what an error names.
@@ -300,38 +289,38 @@ func condaInstalled(dir string, meta []string) (*libraries.Environment, error) {
 	return m.As(dir)
 }
 
-// List is what is in the place, those used last first.
-func (p *Place) List() (list []Found, err error) {
-	base, err := p.base(artifacts.Digest{})
+// List is what this machine has, those used last first.
+func List() (list []Found, err error) {
+	root, err := root()
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(filepath.Dir(base))
+	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	list = []Found{}
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), lockSuffix)
 		if !ok {
 			continue
 		}
-		f := Found{ID: id, Dir: filepath.Join(filepath.Dir(base), id)}
-		if info, err := os.Stat(f.Dir + recordSuffix); err == nil {
-			f.Used = info.ModTime()
-			text, err := os.ReadFile(f.Dir + recordSuffix)
-			f.Whole = err == nil && json.Unmarshal(text, &f.Record) == nil
-		} else if _, err := os.Stat(f.Dir); err != nil {
-			continue // it was removed
-		} else if info, err := e.Info(); err == nil {
-			f.Used = info.ModTime()
+		f := Found{ID: id, Dir: filepath.Join(root, id)}
+		text, err := os.ReadFile(f.Dir + recordSuffix)
+		f.Whole = err == nil && json.Unmarshal(text, &f.Record) == nil
+		for _, at := range []string{f.Dir + recordSuffix, f.Dir} {
+			if info, err := os.Stat(at); err == nil {
+				f.Used = info.ModTime()
+				list = append(list, f)
+				break
+			}
 		}
-		list = append(list, f)
 	}
 	slices.SortFunc(list, func(a, b Found) int { return b.Used.Compare(a.Used) })
 	return list, nil
 }
 
-// Found is an environment in a place.
+// Found is an environment that this machine has.
 type Found struct {
 	ID    string    `json:"id"`
 	Dir   string    `json:"path"`
@@ -363,13 +352,4 @@ func remove(base string) error {
 		err = nil
 	}
 	return errors.Join(err, os.RemoveAll(base), os.RemoveAll(base+workSuffix))
-}
-
-// save writes the record.
-func (h *Here) save() error {
-	text, err := json.Marshal(h.Record)
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(h.Dir+recordSuffix, text, 0o644)
 }

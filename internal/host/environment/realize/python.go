@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,19 +18,11 @@ func (m maker) uv(ctx context.Context) (string, error) {
 	if _, err := m.one("uv"); err != nil {
 		return "", err
 	}
-	argv := []string{"uv", "sync", "--frozen", "--no-install-project", "--no-default-groups", "--compile-bytecode", "--python", m.Packages.Manifest.Python}
-	for _, g := range m.Recipe.Groups {
-		argv = append(argv, "--group", g)
-	}
-	for _, e := range m.Recipe.Extras {
-		argv = append(argv, "--extra", e)
-	}
-	env := map[string]string{"UV_PROJECT_ENVIRONMENT": m.dir}
-	for name, value := range copied {
-		env[name] = value
-	}
-	if err := m.run(ctx, env, argv...); err != nil {
-		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, m.Packages.Manifest.Python)
+	python := m.Packages.Manifest.Python
+	env := maps.Clone(copied)
+	env["UV_PROJECT_ENVIRONMENT"] = m.dir
+	if err := m.run(ctx, env, "uv", "sync", "--frozen", "--no-install-project", "--no-default-groups", "--compile-bytecode", "--python", python); err != nil {
+		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, python)
 	}
 	return versionOf("uv"), nil
 }

@@ -198,7 +198,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-reached
-	list, err := new(realize.Place).List()
+	list, err := realize.List()
 	if err != nil || len(list) != 1 || list[0].Whole {
 		t.Errorf("while it is made: %+v, %v", list, err)
 	}
@@ -238,7 +238,7 @@ func TestNoNetwork(t *testing.T) {
 			if !errors.As(err, &wrong) || !wrong.Passing || !strings.Contains(err.Error(), "the packages of requirements.txt could not be fetched") {
 				t.Errorf("got %v", err)
 			}
-			if list, err := new(realize.Place).List(); err != nil || len(list) != 0 {
+			if list, err := realize.List(); err != nil || len(list) != 0 {
 				t.Errorf("left %+v, %v", list, err)
 			}
 		})
@@ -327,7 +327,7 @@ func TestFullDisk(t *testing.T) {
 	if !errors.As(err, &wrong) || wrong.Passing || !strings.Contains(err.Error(), "there is no space for it") {
 		t.Errorf("got %v", err)
 	}
-	if list, err := new(realize.Place).List(); err != nil || len(list) != 0 {
+	if list, err := realize.List(); err != nil || len(list) != 0 {
 		t.Errorf("left %+v, %v", list, err)
 	}
 }
@@ -372,7 +372,7 @@ func TestRemove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := new(realize.Place).List()
+	list, err := realize.List()
 	if err != nil || len(list) != 1 || !list[0].Whole || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -382,7 +382,7 @@ func TestRemove(t *testing.T) {
 	if err := errors.Join(h.Close(), list[0].Remove()); err != nil {
 		t.Error(err)
 	}
-	if list, err := new(realize.Place).List(); err != nil || len(list) != 0 {
+	if list, err := realize.List(); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

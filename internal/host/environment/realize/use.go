@@ -85,7 +85,7 @@ func (h *Here) Start(run *command.Run) {
 
 // Ended ends what a run left that failed.
 func (h *Here) Ended(dir string, err error) error {
-	if h == nil || h.Recipe.Kind != environment.Image || err == nil {
+	if h == nil || h.Recipe.Kind != environment.Image || h.Engine == apptainer || err == nil {
 		return nil
 	}
 	return h.endContainer(dir)

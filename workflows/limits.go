@@ -78,8 +78,8 @@ func (r *run) exit(ctx workflow.Context, i int) {
 
 // reenter counts the limits of steps that an execution before has started.
 func (r *run) reenter() {
-	for i := range r.mine {
-		if names := r.limitsOf(i); len(names) > 0 {
+	for i := range r.heads {
+		if names := r.limitsOf(i); len(names) > 0 && r.mine[i] {
 			r.within[i] = true
 			r.use(names, 1)
 		}

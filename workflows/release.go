@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -74,16 +73,17 @@ func (r *run) releaseAll(ctx workflow.Context) {
 // letGo lets go of those of some steps that are idle, if there are any. That it cannot fails
 // no run.
 func (r *run) letGo(ctx workflow.Context, steps []int) (tried bool) {
-	idle := map[artifacts.Digest]bool{}
+	var keys []artifacts.Digest
 	for _, i := range steps {
 		if r.isIdle(i) {
-			idle[r.steps[i].Key] = true
+			keys = append(keys, r.steps[i].Key)
 		}
 	}
-	if len(idle) == 0 {
+	if len(keys) == 0 {
 		return false
 	}
-	keys := slices.SortedFunc(maps.Keys(idle), artifacts.Digest.Compare)
+	slices.SortFunc(keys, artifacts.Digest.Compare)
+	keys = slices.Compact(keys)
 	req := ReleaseRequest{Plan: r.loaded.Plan, RunID: r.id, Pipeline: r.loaded.Name, Project: r.loaded.Project}
 	var out Released
 	var err error

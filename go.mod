@@ -4,6 +4,8 @@ go 1.26.8
 
 require (
 	codeberg.org/go-pdf/fpdf v0.11.1
+	deps.dev/util/pypi v0.0.0-20260727054525-2946ae4a6141
+	deps.dev/util/semver v0.0.0-20260727054525-2946ae4a6141
 	github.com/agext/levenshtein v1.2.1
 	github.com/blevesearch/go-porterstemmer v1.0.3
 	github.com/blevesearch/snowballstem v0.9.0
@@ -53,11 +55,6 @@ require (
 	google.golang.org/grpc v1.83.2
 	google.golang.org/protobuf v1.36.12
 	mvdan.cc/sh/v3 v3.14.1
-)
-
-require (
-	deps.dev/util/pypi v0.0.0-20260727054525-2946ae4a6141 // indirect
-	deps.dev/util/semver v0.0.0-20260727054525-2946ae4a6141 // indirect
 )
 
 require (

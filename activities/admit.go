@@ -116,7 +116,7 @@ func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteReque
 // timed bounds a step's work.
 func (of admitted) timed(ctx context.Context) (context.Context, context.CancelFunc) {
 	if of.asks.Time == 0 {
-		return context.WithCancel(ctx)
+		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, of.asks.Time)
 }

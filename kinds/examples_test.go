@@ -98,7 +98,7 @@ func TestExamples(t *testing.T) {
 				}
 			}
 			file := filepath.Join(dir, k.Name+".hcl")
-			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, ReadFile: os.ReadFile, Vars: vars})
+			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, ReadFile: os.ReadFile, List: pipeline.List, Vars: vars})
 			if ds.HasErrors() {
 				t.Fatal(ds.Err())
 			}

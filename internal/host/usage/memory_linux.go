@@ -30,9 +30,19 @@ func resident() func() (int64, bool) {
 	}
 }
 
-// mostResident is the most memory that this process has had. Its record of the system has in
-// it what the process had that started it.
+// inherited is what the system's record of this process said at its start: the most that the
+// process had which started it, if that was more.
+var inherited = func() int64 {
+	r, _ := self()
+	return MaxMemory(&r)
+}()
+
+// mostResident is the most memory that this process has had. Its record tells, once that is
+// above what was inherited.
 func mostResident() (int64, bool) {
+	if r, ok := self(); ok && MaxMemory(&r) > inherited {
+		return MaxMemory(&r), true
+	}
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, false

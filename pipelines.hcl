@@ -156,8 +156,27 @@ variable "page_table" {
   default     = []
 }
 
+variable "pages_from" {
+  description = "Where the pages of revisions are had from: dump, or api: Wikipedia is asked, as it is today. page_table goes before both."
+  default     = "dump"
+  validation {
+    condition     = contains(["dump", "api"], var.pages_from)
+    error_message = "pages_from is dump or api."
+  }
+}
+
+variable "wikipedia_api" {
+  description = "With pages_from = api: address of Wikipedia's api.php, or of a mirror's."
+  default     = "https://en.wikipedia.org/w/api.php"
+}
+
+variable "contact" {
+  description = "With pages_from = api: your e-mail address or web page, which Wikipedia asks programs to say."
+  default     = ""
+}
+
 variable "compare_pages" {
-  description = "Read the dump beside page_table, and compare the two."
+  description = "Read the dump beside page_table or the API, and compare the two."
   default     = false
 }
 
@@ -170,7 +189,8 @@ locals {
   full = var.scale == "full"
 
   nq_bucket = "gs://natural_questions/v1.0"
-  read_dump = length(var.page_table) == 0 || var.compare_pages
+  read_dump = length(var.page_table) == 0 && var.pages_from == "dump" || var.compare_pages
+  ask_api   = length(var.page_table) == 0 && var.pages_from == "api"
   sources = {
     simplified = length(var.nq_simplified) > 0 ? var.nq_simplified : ["gs://natural_questions/v1.0-simplified/simplified-nq-train.jsonl.gz"]
     train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(50) : format("%s/train/nq-train-%02d.jsonl.gz", local.nq_bucket, i)]
@@ -405,14 +425,27 @@ step "page_table" "nq" {
   table    = each.value.files
 }
 
+step "pages_api" "nq" {
+  for_each = local.ask_api ? ["api"] : []
+  headers  = [step.extract.train.headers, step.extract.dev.headers]
+  api      = var.wikipedia_api
+  contact  = var.contact
+
+  check "the wiki has revisions that records name" {
+    counts   = "revisions_found"
+    min      = 1
+    severity = "warning"
+  }
+}
+
 step "compare_pages" "nq" {
-  for_each = local.read_dump ? step.page_table.nq : {}
+  for_each = local.read_dump ? merge(step.page_table.nq, step.pages_api.nq) : {}
   a        = step.pages.nq["dump"].table
   b        = each.value.table
 }
 
 locals {
-  pages = length(var.page_table) > 0 ? step.page_table.nq["table"].table : step.pages.nq["dump"].table
+  pages = length(var.page_table) > 0 ? step.page_table.nq["table"].table : local.ask_api ? step.pages_api.nq["api"].table : step.pages.nq["dump"].table
 
   # The operators of tab:dedup-counts, as the table names them.
   operators = {

@@ -332,7 +332,7 @@ func (a *Activities) parts(ctx context.Context, req workflows.ExecuteRequest) ([
 			return nil, err
 		}
 		keys[i] = key
-		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks))}
+		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks)), Alone: spec.OneByOne}
 	}
 	found, err := artifacts.LookupMany(ctx, a.Store, keys)
 	if err != nil {

@@ -18,7 +18,7 @@ func All() []step.Spec {
 		collection.Synth, collection.SynthMSMarco,
 		collection.Extract,
 		collection.Pages,
-		collection.PageTable, collection.ComparePages,
+		collection.PagesAPI, collection.PageTable, collection.ComparePages,
 		collection.Dedup, collection.Diagnose,
 		collection.ImportCorpus,
 		collection.Serialize,

@@ -102,6 +102,8 @@ type Kind[C any] struct {
 	Split func(ctx context.Context, io *IO, c C) ([]Task, error)
 	Parts []Spec // of DefinePart
 
+	OneByOne bool // parts run one after the other, for the sake of a server that they ask
+
 	// Run does the work. It reads and writes through io only, is deterministic
 	// in its configuration and inputs, and returns Permanent errors for what a
 	// retry cannot fix. Of a kind with Needs it is given by Compute.
@@ -159,6 +161,7 @@ type Spec struct {
 	Attrs              []Attr
 	Parts              []string // names of the kinds that it is cut into
 	Inline             bool
+	OneByOne           bool
 	Hidden             bool // a part of another kind, not written in HCL
 	Resumes            bool
 	Counts, CountsTo   string
@@ -201,7 +204,7 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
-		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Claim: k.Claim, Queue: k.Queue, Needs: k.Needs,
+		Inline: k.Inline, OneByOne: k.OneByOne, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Claim: k.Claim, Queue: k.Queue, Needs: k.Needs,
 		parts:      k.Parts,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),

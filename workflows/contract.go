@@ -424,6 +424,7 @@ type Part struct {
 	Kind  string           `json:"kind"`
 	Label string           `json:"label"`
 	Hit   bool             `json:"hit,omitempty"`
+	Alone bool             `json:"alone,omitempty"` // no other part of the step runs meanwhile
 }
 
 // Split is what a step was cut into. In JSON it is a list, or, where that would not

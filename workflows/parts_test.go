@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -152,3 +154,32 @@ func (quiet) Debug(string, ...any) {}
 func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
+
+// TestAlone: parts that run one by one have none beside them.
+func TestAlone(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+	whole := artifacts.Sum([]byte("whole"))
+	parts := make([]workflows.Part, 5)
+	for i := range parts {
+		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), Alone: true}
+	}
+	var at, most, ran atomic.Int32
+	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Split, error) {
+		return workflows.Split{Parts: parts}, nil
+	}, activity.RegisterOptions{Name: workflows.SplitActivity})
+	env.RegisterActivityWithOptions(func(_ context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
+		most.Store(max(most.Load(), at.Add(1)))
+		defer at.Add(-1)
+		ran.Add(1)
+		runtime.Gosched()
+		return workflows.Executed{Key: req.Key}, nil
+	}, activity.RegisterOptions{Name: workflows.ExecuteActivity})
+	env.RegisterActivityWithOptions(func(context.Context, []byte) (artifacts.Digest, error) { return whole, nil }, activity.RegisterOptions{Name: workflows.StashActivity})
+	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", Kind: "split", Splits: true, RunID: "a", Members: []string{"a"}})
+	if err := env.GetWorkflowError(); err != nil || most.Load() != 1 || ran.Load() != 6 {
+		t.Errorf("%v: %d activities, up to %d at a time", err, ran.Load(), most.Load())
+	}
+}

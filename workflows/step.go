@@ -218,14 +218,18 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 			break
 		}
 		started++
-		if err := slots.Acquire(ctx, 1); err != nil {
+		takes := int64(1)
+		if p.Alone {
+			takes = partsInFlight
+		}
+		if err := slots.Acquire(ctx, takes); err != nil {
 			failures = append(failures, err)
 			break
 		}
 		wg.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer wg.Done()
-			defer slots.Release(1)
+			defer slots.Release(takes)
 			label := in.Address + " · " + p.Label
 			done, err := execute(ctx, label, in.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID, Whole: in.Key, Resources: in.Resources})
 			if err != nil {

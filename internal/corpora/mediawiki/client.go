@@ -1,0 +1,244 @@
+package mediawiki
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+// Client asks one wiki, one request at a time.
+type Client struct {
+	API      string                        // address of its api.php
+	Wiki     string                        // its id, such as "enwiki"; answers of another wiki are refused
+	Contact  string                        // how whoever runs the wiki reaches whoever asks: an e-mail address or a web page
+	Kept     string                        // file of the answers so far
+	Progress func(done, total int64)       // in revisions
+	Log      func(msg string, args ...any) // of what is tried again
+	Wait     time.Duration                 // the first pause where the wiki names none, doubled up to 64 times of it; 0: 5 s
+
+	checked         bool // it is the wiki
+	requests, again int64
+}
+
+const (
+	tries     = 10               // of one request
+	maxlag    = 5                // seconds that copies of the wiki's database may be behind: else others go first
+	longest   = 20 * time.Minute // that a wiki is waited for as it asks
+	mostBytes = 8 << 20          // of an answer
+)
+
+// RefusedError says that an answer cannot be taken, and would not be at another try.
+type RefusedError struct{ what string }
+
+func (e *RefusedError) Error() string { return e.what }
+
+func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+
+// CheckContact says what is wrong with a contact. Wikimedia asks for one of all programs
+// (https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy).
+func (c *Client) CheckContact() error {
+	ok := strings.Contains(c.Contact, "@") || strings.HasPrefix(c.Contact, "https://") || strings.HasPrefix(c.Contact, "http://")
+	if !ok || strings.ContainsFunc(c.Contact, func(r rune) bool { return r <= ' ' || r == '(' || r == ')' || r == ';' || r > '~' }) {
+		return refused("contact is %q, and has to be an e-mail address or a web page by which whoever runs the wiki reaches you", c.Contact)
+	}
+	return nil
+}
+
+// query is what an answer has.
+type query struct {
+	General struct {
+		Wiki string `json:"wikiid"`
+	} `json:"general"`
+	Pages []struct {
+		PageID    uint64     `json:"pageid"`
+		NS        int32      `json:"ns"`
+		Title     string     `json:"title"`
+		Redirect  bool       `json:"redirect"`
+		Revisions []revision `json:"revisions"`
+	} `json:"pages"`
+	Bad revisions `json:"badrevids"`
+}
+
+type revision struct {
+	ID uint64 `json:"revid"`
+}
+
+// revisions are an object by id or, as MediaWiki writes an empty one, a list.
+type revisions []revision
+
+func (r *revisions) UnmarshalJSON(b []byte) error {
+	if strings.HasPrefix(string(b), "[") {
+		return json.Unmarshal(b, (*[]revision)(r))
+	}
+	var by map[string]revision
+	err := json.Unmarshal(b, &by)
+	*r = slices.Collect(maps.Values(by))
+	return err
+}
+
+// busy is an error that the wiki asks to wait for.
+type busy struct {
+	error
+	wait time.Duration // 0: it does not say
+}
+
+// ask asks for up to 50 revisions, sorted, until the wiki answers whole.
+func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
+	pause := cmp.Or(c.Wait, 5*time.Second)
+	longer := 64 * pause
+	for try := 1; ; try++ {
+		all, err := c.whole(ctx, ids)
+		var no *RefusedError
+		switch {
+		case err == nil:
+			return all, nil
+		case context.Cause(ctx) != nil:
+			return all, context.Cause(ctx)
+		case errors.As(err, &no):
+			return all, fmt.Errorf("the answer of %s cannot be taken: %w", c.API, err)
+		case try == tries:
+			return all, fmt.Errorf("%s did not answer in %d tries: %w", c.API, tries, err)
+		}
+		wait := pause
+		var b *busy
+		if errors.As(err, &b) {
+			wait = max(wait, min(b.wait, longest))
+		}
+		if c.Log != nil {
+			c.Log("the wiki is asked again", "after", wait, "err", err)
+		}
+		if err := readers.Pause(ctx, wait); err != nil {
+			return all, err
+		}
+		c.again++
+		pause = min(2*pause, longer)
+	}
+}
+
+// whole puts the answers to a request together, where the wiki gives it in pieces.
+func (c *Client) whole(ctx context.Context, ids []uint64) (Answers, error) {
+	ask := url.Values{"action": {"query"}, "format": {"json"}, "formatversion": {"2"}, "prop": {"info|revisions"}, "rvprop": {"ids"},
+		"revids": {join(ids)}, "maxlag": {strconv.Itoa(maxlag)}}
+	if !c.checked {
+		ask.Set("meta", "siteinfo")
+		ask.Set("siprop", "general")
+	}
+	var all query
+	for {
+		q, next, err := c.once(ctx, ask)
+		if err != nil {
+			return Answers{}, err
+		}
+		if !c.checked && q.General.Wiki != c.Wiki {
+			return Answers{}, refused("it is of the wiki %q, not of %q", q.General.Wiki, c.Wiki)
+		}
+		c.checked = true
+		all.Pages, all.Bad = append(all.Pages, q.Pages...), append(all.Bad, q.Bad...)
+		if len(next) == 0 {
+			return pagesOf(&all, ids)
+		}
+		for name, value := range next {
+			if ask.Get(name) == value {
+				return Answers{}, refused("it ends in the middle and continues where it began")
+			}
+			ask.Set(name, value)
+		}
+	}
+}
+
+func join(ids []uint64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte('|')
+		}
+		b.WriteString(strconv.FormatUint(id, 10))
+	}
+	return b.String()
+}
+
+// once sends one request, and reads its answer, and how to go on if that is not all.
+func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]string, error) {
+	ctx, cancel := readers.Within(ctx, 2*time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.API+"?"+ask.Encode(), nil)
+	if err != nil {
+		return nil, nil, refused("%v", err)
+	}
+	req.Header.Set("User-Agent", "redsi/1 ("+c.Contact+"; https://github.com/redsi/redsi) Go-http-client")
+	c.requests++
+	res, err := http.DefaultClient.Do(req) // asks for gzip, and unpacks it
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) { // its text has the whole address
+			err = u.Err
+		}
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, mostBytes))
+	if err != nil {
+		return nil, nil, err
+	}
+	wait := retryAfter(res.Header)
+	switch code := res.StatusCode; {
+	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
+		return nil, nil, &busy{errors.New(res.Status), wait}
+	case code != http.StatusOK:
+		return nil, nil, refused("%s: %s", res.Status, beginning(body))
+	}
+	if typ, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); typ != "application/json" {
+		return nil, nil, fmt.Errorf("it is not JSON but %q: %s", typ, beginning(body))
+	}
+	var answer struct {
+		Error *struct {
+			Code string `json:"code"`
+			Info string `json:"info"`
+		} `json:"error"`
+		Continue map[string]string `json:"continue"`
+		Query    *query            `json:"query"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, nil, fmt.Errorf("it cannot be read: %w: %s", err, beginning(body))
+	}
+	if e := answer.Error; e != nil {
+		err := fmt.Errorf("%s: %s", e.Code, e.Info)
+		if e.Code == "maxlag" || e.Code == "ratelimited" || e.Code == "readonly" || strings.HasPrefix(e.Code, "internal_api_error") {
+			return nil, nil, &busy{err, wait}
+		}
+		return nil, nil, refused("%v", err)
+	}
+	if answer.Query == nil {
+		return nil, nil, fmt.Errorf("it has no query: %s", beginning(body))
+	}
+	return answer.Query, answer.Continue, nil
+}
+
+// beginning is that of an answer, for errors.
+func beginning(body []byte) string { return fmt.Sprintf("%.80q", body) }
+
+// retryAfter is how long an answer asks to wait: seconds, or until a date.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
+		return time.Duration(n) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return max(0, time.Until(at))
+}

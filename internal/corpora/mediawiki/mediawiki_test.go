@@ -1,0 +1,227 @@
+package mediawiki_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/corpora/mediawiki"
+	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
+)
+
+// wiki has the revisions 1 to n but each seventh, three to a page.
+func wiki(n uint64) (*wikitest.Wiki, []uint64) {
+	k := &wikitest.Wiki{Name: "enwiki", Pages: map[uint64]wikipedia.Entry{}}
+	var all []uint64
+	for id := uint64(1); id <= n; id++ {
+		all = append(all, id)
+		if id%7 != 0 {
+			k.Pages[id] = wikipedia.Entry{OldID: id, PageID: 1000 + id/3, Title: fmt.Sprint("Page ", id/3), Redirect: id/3 == 2}
+		}
+	}
+	return k, all
+}
+
+func client(t *testing.T, k http.Handler) *mediawiki.Client {
+	s := httptest.NewServer(k)
+	t.Cleanup(s.Close)
+	return &mediawiki.Client{API: s.URL + "/w/api.php", Wiki: "enwiki", Contact: "me@example.org", Kept: filepath.Join(t.TempDir(), "k", "kept"), Wait: time.Nanosecond}
+}
+
+func check(t *testing.T, k *wikitest.Wiki, got mediawiki.Answers, n int) {
+	t.Helper()
+	if why := k.Wrong.Load(); why != nil {
+		t.Error(*why)
+	}
+	if len(got.Pages) != n-n/7 || len(got.Missing) != n/7 {
+		t.Fatalf("%d pages, %d missing, want %d and %d", len(got.Pages), len(got.Missing), n-n/7, n/7)
+	}
+	for _, p := range got.Pages {
+		if p != k.Pages[p.OldID] {
+			t.Fatalf("%+v, want %+v", p, k.Pages[p.OldID])
+		}
+	}
+}
+
+// TestPages: 50 a request, one request at a time, each revision once.
+func TestPages(t *testing.T) {
+	k, all := wiki(120)
+	got, err := client(t, k).Pages(t.Context(), append(all, all...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, k, got, 120)
+	if n := k.Requests.Load(); n != 3 || got.Requests != 3 || got.Again != 0 {
+		t.Errorf("%d requests, told %d and %d", n, got.Requests, got.Again)
+	}
+}
+
+// TestBusy: what a wiki does now and then is waited for.
+func TestBusy(t *testing.T) {
+	header := func(w http.ResponseWriter, code int, typ, text string) bool {
+		w.Header().Set("Content-Type", typ)
+		w.WriteHeader(code)
+		fmt.Fprint(w, text)
+		return true
+	}
+	const js = "application/json"
+	for name, fault := range map[string]func(k *wikitest.Wiki, w http.ResponseWriter) bool{
+		"429": func(_ *wikitest.Wiki, w http.ResponseWriter) bool {
+			w.Header().Set("Retry-After", "0")
+			return header(w, 429, "text/html", "slow down")
+		},
+		"503, until a date": func(_ *wikitest.Wiki, w http.ResponseWriter) bool {
+			w.Header().Set("Retry-After", time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat))
+			return header(w, 503, "text/html", "")
+		},
+		"maxlag": func(k *wikitest.Wiki, w http.ResponseWriter) bool {
+			w.Header().Set("Retry-After", "0")
+			k.Answer(w, map[string]any{"error": map[string]any{"code": "maxlag", "info": "Waiting for a database server: 5.5 seconds lagged.", "lag": 5.5}})
+			return true
+		},
+		"HTML": func(_ *wikitest.Wiki, w http.ResponseWriter) bool { return header(w, 200, "text/html", "<html>") },
+		"half": func(_ *wikitest.Wiki, w http.ResponseWriter) bool {
+			return header(w, 200, js, `{"query": {"pages": [{"pag`)
+		},
+		"no query": func(_ *wikitest.Wiki, w http.ResponseWriter) bool {
+			return header(w, 200, js, `{"batchcomplete": true}`)
+		},
+		"one left": func(_ *wikitest.Wiki, w http.ResponseWriter) bool {
+			return header(w, 200, js, `{"query": {"general": {"wikiid": "enwiki"}, "badrevids": {}}}`)
+		},
+		"cut": func(_ *wikitest.Wiki, _ http.ResponseWriter) bool { panic(http.ErrAbortHandler) },
+		"too short": func(_ *wikitest.Wiki, w http.ResponseWriter) bool {
+			w.Header().Set("Content-Length", "100")
+			return header(w, 200, js, "{}")
+		},
+	} {
+		k, all := wiki(120)
+		k.Fault = func(n int64, w http.ResponseWriter) bool { return n%2 == 1 && fault(k, w) }
+		got, err := client(t, k).Pages(t.Context(), all)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		check(t, k, got, 120)
+		if name != "cut" && (got.Requests != 6 || got.Again != 3) { // net/http itself repeats one that was cut
+			t.Errorf("%s: %d requests, %d again", name, got.Requests, got.Again)
+		}
+	}
+}
+
+// TestRefused: what no other try would mend is said at once, and nothing of it is kept.
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"query": {"general": {"wikiid": "dewiki"}}}`: `it is of the wiki "dewiki", not of "enwiki"`,
+		`{"query": {"general": {"wikiid": "enwiki"}, "pages": [{"pageid": 5, "title": "T", "revisions": [{"revid": 99}]}]}}`:                                  "it speaks of revision 99, which was not asked for",
+		`{"query": {"general": {"wikiid": "enwiki"}, "pages": [{"title": "T", "revisions": [{"revid": 1}]}]}}`:                                                "it gives revision 1 a page without a number or title",
+		`{"query": {"general": {"wikiid": "enwiki"}, "pages": [{"pageid": 5, "title": "T", "revisions": [{"revid": 1}]}], "badrevids": {"1": {"revid": 1}}}}`: "it gives revision 1 two pages, 5 and 0",
+		`{"error": {"code": "badvalue", "info": "Unrecognized value for parameter"}}`:                                                                         "badvalue: Unrecognized value for parameter",
+		`{"query": {"general": {"wikiid": "enwiki"}}, "continue": {"rvcontinue": "1", "continue": "||"}}`:                                                     "it ends in the middle and continues where it began",
+	} {
+		k, all := wiki(3)
+		k.Fault = func(_ int64, w http.ResponseWriter) bool {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, text)
+			return true
+		}
+		c := client(t, k)
+		_, err := c.Pages(t.Context(), all)
+		var no *mediawiki.RefusedError
+		if !errors.As(err, &no) || !strings.Contains(err.Error(), want) || k.Requests.Load() > 2 {
+			t.Errorf("%s: %v, in %d requests", text, err, k.Requests.Load())
+		}
+		if b, err := os.ReadFile(c.Kept); err != nil || strings.Count(string(b), "\n") != 1 {
+			t.Errorf("kept %q, %v", b, err)
+		}
+	}
+	for _, contact := range []string{"", "me", "me@example.org (x)", "a@b\nX: y"} {
+		_, err := (&mediawiki.Client{Contact: contact}).Pages(t.Context(), nil)
+		if err == nil || !strings.Contains(err.Error(), "has to be an e-mail address or a web page") {
+			t.Errorf("%q: %v", contact, err)
+		}
+	}
+}
+
+// TestGivenUp: a wiki that never answers is given up after some tries, for another time.
+func TestGivenUp(t *testing.T) {
+	k, all := wiki(3)
+	k.Fault = func(_ int64, w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true }
+	_, err := client(t, k).Pages(t.Context(), all)
+	var no *mediawiki.RefusedError
+	if err == nil || errors.As(err, &no) || !strings.Contains(err.Error(), "did not answer in 10 tries: 502 Bad Gateway") || k.Requests.Load() != 10 {
+		t.Errorf("%v, in %d requests", err, k.Requests.Load())
+	}
+}
+
+// TestContinued: an answer in pieces is put together.
+func TestContinued(t *testing.T) {
+	k, all := wiki(3)
+	k.Fault = func(n int64, w http.ResponseWriter) bool {
+		page := `{"pageid": 1000, "ns": 0, "title": "Page 0", "revisions": [{"revid": 1}, {"revid": 2}]}`
+		more := `, "continue": {"rvcontinue": "3", "continue": "||info"}`
+		if n == 2 {
+			page, more = `{"pageid": 1001, "ns": 0, "title": "Page 1", "revisions": [{"revid": 3}]}`, ""
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"query": {"general": {"wikiid": "enwiki"}, "pages": [%s]}%s}`, page, more)
+		return true
+	}
+	got, err := client(t, k).Pages(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, k, got, 3)
+}
+
+// TestResumed: a call that ended continues at its last request, whatever a kill left of the
+// file; what was kept for other revisions does not count.
+func TestResumed(t *testing.T) {
+	for _, left := range []string{"", "{\"pages\": [{\"old", "\x00\x00"} {
+		k, all := wiki(500)
+		c := client(t, k)
+		ctx, cancel := context.WithCancel(t.Context())
+		c.Progress = func(done, _ int64) {
+			if done == 200 {
+				cancel()
+			}
+		}
+		if _, err := c.Pages(ctx, all); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(c.Kept, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(f, left)
+		f.Close()
+		before := k.Requests.Load()
+		again := *c
+		again.Progress = nil
+		got, err := again.Pages(t.Context(), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, k, got, 500)
+		if n := k.Requests.Load() - before; n != 6 {
+			t.Errorf("%q: %d requests more, not 6", left, n)
+		}
+		other := again
+		got, err = other.Pages(t.Context(), all[:100])
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, k, got, 100)
+		if err := c.Forget(); err != nil {
+			t.Error(err)
+		}
+	}
+}

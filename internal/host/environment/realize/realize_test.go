@@ -212,6 +212,38 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// A process that waits to make an environment uses it once another one has made it, though that
+// one goes on using it.
+func TestMadeMeanwhile(t *testing.T) {
+	setup(t, true)
+	recipe := uvRecipe(t, indextest.Serve(t, two...))
+	h, _, err := use(t, new(realize.Place), recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := h.Dir + ".json"
+	if err := os.Rename(record, record+".away"); err != nil { // as if it were being made
+		t.Fatal(err)
+	}
+	w, err := wanted(recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	also, err := new(realize.Place).Use(ctx, w, func(line string) {
+		if err := os.Rename(record+".away", record); err != nil || !strings.HasPrefix(line, "waiting for another process") {
+			t.Errorf("%s: %v", line, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := also.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a killed process left is removed and made again.
 func TestKilled(t *testing.T) {
 	setup(t, true)

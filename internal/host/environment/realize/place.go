@@ -84,17 +84,15 @@ func Want(name string, recipe, packages []byte) (w Wanted, err error) {
 
 // Place is what this process knows of the environments of this machine.
 type Place struct {
-	mu   sync.Mutex
-	seen map[string]*watched // by folder
+	seen sync.Map // *watched by folder
 }
 
 // watched is what this process knows of an environment.
 type watched struct {
 	mu     sync.Mutex
 	memory libraries.Memory
-	last   time.Time     // when it was looked at
-	took   time.Duration // how long that was
-	bad    bool          // it is not as it was made
+	last   time.Time     // when it was seen to be as it was made; zero if it was not
+	took   time.Duration // to see that
 }
 
 // Here is an environment that is there, and stays until Close.
@@ -124,19 +122,10 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
 		return nil, failed(w, err)
 	}
-	lock := flock.New(base + lockSuffix)
-	p.mu.Lock()
-	if p.seen == nil {
-		p.seen = map[string]*watched{}
-	}
-	if p.seen[base] == nil {
-		p.seen[base] = &watched{}
-	}
-	seen := p.seen[base]
-	p.mu.Unlock()
-	h := &Here{Dir: base, Recipe: w.Recipe, lock: lock, place: seen}
+	seen, _ := p.seen.LoadOrStore(base, &watched{})
+	h := &Here{Dir: base, Recipe: w.Recipe, lock: flock.New(base + lockSuffix), place: seen.(*watched)}
 	if err := h.take(ctx, w); err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, h.lock.Close())
 	}
 	now := time.Now()
 	return h, os.Chtimes(base+recordSuffix, now, now)
@@ -210,7 +199,7 @@ func (h *Here) whole(ctx context.Context) error {
 	}
 	h.place.mu.Lock()
 	defer h.place.mu.Unlock()
-	if !h.place.last.IsZero() && !h.place.bad {
+	if !h.place.last.IsZero() {
 		return nil
 	}
 	return h.look(ctx)
@@ -227,7 +216,7 @@ func (h *Here) Unchanged(ctx context.Context) error {
 	}
 	h.place.mu.Lock()
 	defer h.place.mu.Unlock()
-	if time.Since(h.place.last) < share*h.place.took && !h.place.bad {
+	if time.Since(h.place.last) < share*h.place.took {
 		return nil
 	}
 	if err := h.look(ctx); err != nil {
@@ -237,16 +226,17 @@ func (h *Here) Unchanged(ctx context.Context) error {
 }
 
 // look compares the environment with what it was when it was made.
-func (h *Here) look(ctx context.Context) error {
+func (h *Here) look(ctx context.Context) (err error) {
 	began := time.Now()
-	defer func() { h.place.last, h.place.took = time.Now(), time.Since(began) }()
-	h.place.bad = true
+	defer func() {
+		if h.place.last, h.place.took = time.Now(), time.Since(began); err != nil {
+			h.place.last = time.Time{}
+		}
+	}()
 	if h.Installed.IsZero() {
-		_, err := os.Stat(h.Dir)
-		if err == nil && h.Recipe.Path != "" {
+		if _, err = os.Stat(h.Dir); err == nil && h.Recipe.Path != "" {
 			err = sameImage(ctx, h.Recipe)
 		}
-		h.place.bad = err != nil
 		return err
 	}
 	now, err := installed(ctx, &h.place.memory, h.Dir)
@@ -254,7 +244,6 @@ func (h *Here) look(ctx context.Context) error {
 		return err
 	}
 	if now.Digest == h.Installed {
-		h.place.bad = false
 		return nil
 	}
 	was, err := os.ReadFile(filepath.Join(h.Dir, manifestFile))
@@ -265,11 +254,7 @@ func (h *Here) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var differ []string
-	for _, d := range libraries.Compare(old, now.Manifest) {
-		differ = append(differ, d.String())
-	}
-	return errors.New(words.And(differ, differencesNamed))
+	return errors.New(words.And(libraries.Differences(old, now.Manifest), differencesNamed))
 }
 
 // differencesNamed bounds what an error names.

@@ -95,21 +95,11 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	if r.Python != "" && r.Kind != UV && r.Kind != Requirements {
 		return m, fmt.Errorf("the lock of %s has its own Python: leave out python", r.Kind)
 	}
-	switch r.Kind {
-	case UV:
-		m, err = r.uv(on)
-	case Requirements:
-		m, err = r.requirements(on)
-	case Conda:
-		m, err = r.conda(on)
-	case Image:
-		m, err = r.image()
-	case Nix:
-		m, err = r.nix()
-	default:
+	read, ok := map[string]func(platform) (libraries.Manifest, error){UV: r.uv, Requirements: r.requirements, Conda: r.conda, Image: r.image, Nix: r.nix}[r.Kind]
+	if !ok {
 		return m, fmt.Errorf("this redsi knows no environments of %q", r.Kind)
 	}
-	if err != nil {
+	if m, err = read(on); err != nil {
 		return m, err
 	}
 	m.Format, m.Platform = libraries.Format, r.Platform

@@ -188,8 +188,11 @@ func pack(texts map[string]string) (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), err
 }
 
-// unpack gives the program the texts of its files.
+// unpack gives a program that runs beside its code the texts of its files.
 func (c *commandConfig) unpack() error {
+	if c.code == nil {
+		return nil
+	}
 	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(c.code.CodeFiles)))
 	if err == nil {
 		err = json.NewDecoder(io.LimitReader(r, 8*maxCode)).Decode(&c.Files)

@@ -135,11 +135,7 @@ func checkCommand(c commandConfig) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		inout.Check(&ps, "env."+name, !strings.ContainsRune(c.Env[name], 0), hasNUL)
-		if slices.Contains(ownVariables, name) {
-			bad("env", "%s is set by the step", name)
-		} else if name == "" || strings.ContainsAny(name, "=\x00") {
-			bad("env", "%q is not the name of a variable", name)
-		}
+		checkVariable(&ps, "env", name)
 	}
 	for i, p := range c.Reads {
 		inout.Check(&ps, fmt.Sprintf("isolation_reads[%d]", i), filepath.IsAbs(p), "%q is not an absolute path; what belongs to the study goes into files or inputs", p)
@@ -151,6 +147,12 @@ func checkCommand(c commandConfig) error {
 	_, err := c.timeout()
 	inout.Check(&ps, "timeout", err == nil, "%q is not a positive time such as 90m", c.Timeout)
 	return ps.Err()
+}
+
+// checkVariable reports a name that no variable of a program can have.
+func checkVariable(ps *step.Problems, path, name string) {
+	inout.Check(ps, path, !slices.Contains(ownVariables, name), "%s is set by the step", name)
+	inout.Check(ps, path, name != "" && !strings.ContainsAny(name, "=\x00"), "%q is not the name of a variable", name)
 }
 
 func checkInputName(ps *step.Problems, path, name string) {
@@ -179,6 +181,9 @@ func (c commandConfig) timeout() (time.Duration, error) {
 }
 
 func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
+	if err := c.unpack(); err != nil {
+		return err
+	}
 	secrets, err := secretsOf(x, c)
 	if err != nil {
 		return err
@@ -301,9 +306,7 @@ func noRoom(err error, what string) error {
 
 func (c commandConfig) environment(dir string) map[string]string {
 	env := map[string]string{"TZ": "UTC", "LANG": "C.UTF-8", "SOURCE_DATE_EPOCH": "0", "PYTHONHASHSEED": "0"}
-	for k, v := range c.Env {
-		env[k] = v
-	}
+	maps.Copy(env, c.Env)
 	env["PATH"], env["HOME"], env["TMPDIR"] = os.Getenv("PATH"), dir, filepath.Join(dir, "tmp")
 	if paths := c.searched(dir); paths != "" {
 		env["PYTHONPATH"] = paths

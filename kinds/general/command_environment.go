@@ -130,12 +130,3 @@ func keepEnvironment(ctx context.Context, x *step.IO, c programConfig, h *realiz
 	}
 	return nil
 }
-
-// programWithin is a program of an environment.
-func programWithin(h *realize.Here, name string) (program, error) {
-	found, err := h.Find(name)
-	if err != nil {
-		return program{}, step.Permanent(err)
-	}
-	return program{path: found}, nil
-}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -15,18 +14,12 @@ import (
 
 // checkSecrets reports what is wrong with the secrets of a command.
 func checkSecrets(ps *step.Problems, c commandConfig) {
-	bad := inout.Adding(ps)
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		path := fmt.Sprintf("secret_env[%q]", name)
 		inout.CheckError(ps, path, secret.CheckSource(c.SecretEnv[name]))
-		switch _, both := c.Env[name]; {
-		case both:
-			bad(path, "%s is also in env", name)
-		case slices.Contains(ownVariables, name):
-			bad(path, "%s is set by the step", name)
-		case name == "" || strings.ContainsAny(name, "=\x00"):
-			bad(path, "%q is not the name of a variable", name)
-		}
+		_, both := c.Env[name]
+		inout.Check(ps, path, !both, "%s is also in env", name)
+		checkVariable(ps, path, name)
 	}
 	inout.Check(ps, "secret_fingerprint", !c.SecretFingerprint || len(c.SecretEnv) > 0, "applies only to steps with secret_env")
 	inout.Check(ps, "fingerprint", c.Fingerprint == "" || c.SecretFingerprint, "applies only to steps with secret_fingerprint = true, which fills it in")

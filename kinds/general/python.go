@@ -48,9 +48,9 @@ outputs, execution counts and metadata of cells do not count, nor do cells of te
 		err := c.resolve(ctx, env, c.program())
 		return c, err
 	},
-	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error { return runCode(ctx, x, c.program()) },
+	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error { return runCommand(ctx, x, c.program()) },
 	Stage: func(ctx context.Context, x *step.IO, c pythonConfig, dir string) (step.Program, error) {
-		return stageCode(ctx, x, c.program(), dir)
+		return stageProgram(ctx, x, c.program(), dir)
 	},
 	Alike: func(c pythonConfig) map[string]step.Alike { return c.program().alike() },
 })

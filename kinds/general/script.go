@@ -48,9 +48,9 @@ fails it, and is named. Cost: as a command. docs/code.md has the rules.`,
 		err := c.resolve(ctx, env, c.program())
 		return c, err
 	},
-	Run: func(ctx context.Context, x *step.IO, c scriptConfig) error { return runCode(ctx, x, c.program()) },
+	Run: func(ctx context.Context, x *step.IO, c scriptConfig) error { return runCommand(ctx, x, c.program()) },
 	Stage: func(ctx context.Context, x *step.IO, c scriptConfig, dir string) (step.Program, error) {
-		return stageCode(ctx, x, c.program(), dir)
+		return stageProgram(ctx, x, c.program(), dir)
 	},
 	Alike: func(c scriptConfig) map[string]step.Alike { return c.program().alike() },
 })

@@ -58,7 +58,7 @@ var rules = []rule{
 	{"internal/host/environment/indextest", nil},
 	{"internal/host/environment/realize", []string{"artifacts", "internal/host/environment/.", "internal/host/libraries", "internal/host/command", "internal/stores/local", "internal/system"}},
 	{"internal/host/roofline", []string{"internal/host/nvidia"}},
-	{"internal/host/devserver", []string{"internal/system/.", "internal/system/readers"}},
+	{"internal/host/devserver", []string{"internal/system/.", "internal/system/process", "internal/system/readers"}},
 	{"internal/host/device", []string{"step", "internal/host/nvidia"}},
 	{"internal/pipeline/questions", nil},
 	{"internal/pipeline/console", []string{"internal/pipeline/.", "internal/pipeline/plan", "step", "artifacts"}},

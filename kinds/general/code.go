@@ -213,12 +213,10 @@ func checkCode(c commandConfig) error {
 			inout.CheckError(&ps, fmt.Sprintf("sources[%d]", i), command.CheckName(folder))
 		}
 	}
-	var own step.Problems
-	if err := checkCommand(c); errors.As(err, &own) {
-		for _, p := range own {
-			if !strings.HasPrefix(p.Path, "argv") {
-				ps = append(ps, p)
-			}
+	own, _ := errors.AsType[step.Problems](checkCommand(c))
+	for _, p := range own {
+		if !strings.HasPrefix(p.Path, "argv") {
+			ps = append(ps, p)
 		}
 	}
 	for i, arg := range c.code.Arguments {

@@ -52,8 +52,8 @@ const mostStrays = 5
 // missed adds to the failure of a program which files it lacked that stand beside the
 // pipeline: modules that were not found, and paths that its last words tell.
 func (c commandConfig) missed(err error, dir string) error {
-	var exit *command.ExitError
-	if !errors.As(err, &exit) {
+	exit, ok := errors.AsType[*command.ExitError](err)
+	if !ok {
 		return err
 	}
 	if m := noModule.FindStringSubmatch(exit.Tail); m != nil {

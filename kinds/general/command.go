@@ -184,9 +184,9 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	if err := c.unpack(); err != nil {
 		return err
 	}
-	secrets, err := secretsOf(x, c)
+	secrets, err := secret.Finder{Vars: x.Secrets}.Values(c.SecretEnv) // on this worker
 	if err != nil {
-		return err
+		return step.Permanent(err)
 	}
 	return withoutSecrets(runProgram(ctx, x, c, secrets), secrets)
 }
@@ -281,15 +281,16 @@ const noRoomHere = "free space on this worker's disk for a copy of the inputs an
 // commandError decides about the retry: a program that says it failed, or cannot
 // start, will do so again; one that the system ended may fare better.
 func commandError(err error) error {
-	var start *command.StartError
-	var exit *command.ExitError
-	var late *command.TimeoutError
-	var setup *isolation.SetupError
 	if step.IsPermanent(err) {
 		return err
 	}
-	if errors.As(err, &setup) || errors.As(err, &start) && !start.Passing() || errors.As(err, &exit) && !exit.Passing() ||
-		errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
+	passing, known := errors.AsType[interface {
+		error
+		Passing() bool
+	}](err)
+	_, late := errors.AsType[*command.TimeoutError](err)
+	_, setup := errors.AsType[*isolation.SetupError](err)
+	if known && !passing.Passing() || late || setup || errors.Is(err, command.ErrLeftRunning) {
 		return step.Permanent(err)
 	}
 	return noRoom(err, "the store has no space for its standard output: free some")

@@ -99,8 +99,7 @@ func (c programConfig) enter(ctx context.Context, x *step.IO) (*realize.Here, er
 		x.Log.Info(line)
 		x.Report(step.Progress{Note: line})
 	})
-	var wrong *realize.Error
-	if errors.As(err, &wrong) && !wrong.Passing && ctx.Err() == nil {
+	if wrong, ok := errors.AsType[*realize.Error](err); ok && !wrong.Passing && ctx.Err() == nil {
 		err = step.Permanent(err)
 	}
 	return h, err

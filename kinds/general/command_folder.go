@@ -195,8 +195,8 @@ func keepFile(x *step.IO, output, folder, name string, secrets secret.Set) error
 
 // besides adds to the error of a missing output that the program left it in its folder.
 func (c commandConfig) besides(err error, dir string) error {
-	var missing *command.MissingError
-	if !errors.As(err, &missing) {
+	missing, ok := errors.AsType[*command.MissingError](err)
+	if !ok {
 		return err
 	}
 	if c.code != nil {

@@ -37,15 +37,6 @@ func fingerprinted(env step.Sources, c commandConfig) (commandConfig, error) {
 	return c, err
 }
 
-// secretsOf finds the values of a command's secrets on this worker.
-func secretsOf(x *step.IO, c commandConfig) (secret.Set, error) {
-	s, err := secret.Finder{Vars: x.Secrets}.Values(c.SecretEnv)
-	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	return s, nil
-}
-
 // withoutSecrets is an error whose text has no value of a secret. A program that
 // wrote one into what it leaves will do so again.
 func withoutSecrets(err error, s secret.Set) error {
@@ -59,8 +50,7 @@ func withoutSecrets(err error, s secret.Set) error {
 		}
 		return clean
 	}
-	var leak *secret.LeakError
-	if errors.As(err, &leak) {
+	if _, leaked := errors.AsType[*secret.LeakError](err); leaked {
 		return step.Permanent(fmt.Errorf("%w; nothing of it was kept. Everybody who reads the store can read results: let the program leave its secrets out", err))
 	}
 	return err

@@ -54,11 +54,7 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 		}
 		rec.Format, rec.Steps, rec.Body = longRunFormat, nil, &d
 	}
-	b, err := json.Marshal(rec)
-	if err != nil {
-		return err
-	}
-	if err := store.Records.Put(ctx, artifacts.RunsPrefix+rec.RunID, b); err != nil {
+	if err := artifacts.PutJSON(ctx, store.Records, artifacts.RunsPrefix+rec.RunID, rec); err != nil {
 		return err
 	}
 	return closeRuns(ctx, store, rec, whole)
@@ -177,12 +173,8 @@ func closeRuns(ctx context.Context, store artifacts.Store, rec workflows.RunReco
 }
 
 func openRuns(ctx context.Context, store artifacts.Store) ([]openRun, error) {
-	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.OpenRunPrefix)
-	if err != nil {
-		return nil, err
-	}
 	var open []openRun
-	for doc, err := range artifacts.Documents(ctx, store.Records, names) {
+	for doc, err := range artifacts.DocumentsIn(ctx, store.Records, artifacts.OpenRunPrefix) {
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ type cardUpdate struct {
 }
 
 func (u cardUpdate) word(i int64) *tensor.Tensor {
-	return u.Narrow(u.Words(u.Narrow(u.numbers, 0, rateAndShare, 1)), 0, i, 1)
+	return u.Narrow(u.Bits(u.Narrow(u.numbers, 0, rateAndShare, 1), tensor.F32), 0, i, 1)
 }
 func (u cardUpdate) rate() *tensor.Tensor  { return u.word(0) }
 func (u cardUpdate) share() *tensor.Tensor { return u.word(1) }

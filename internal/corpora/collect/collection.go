@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -72,7 +73,7 @@ func NewCollection(q *Questions) *Collection {
 		for _, j := range have.judged {
 			relevant := have.asked() && j.grade >= q.options.Relevant
 			if relevant {
-				c.asking[j.document][splitIndex(have.split)]++
+				c.asking[j.document][slices.Index(Splits(), have.split)]++
 			}
 			if relevant || q.options.Keep != KeepRelevant {
 				c.wanted[j.document] = true
@@ -80,15 +81,6 @@ func NewCollection(q *Questions) *Collection {
 		}
 	}
 	return c
-}
-
-func splitIndex(s nq.Split) int {
-	for i, split := range Splits() {
-		if split == s {
-			return i
-		}
-	}
-	return len(Splits()) - 1
 }
 
 // ReadDocuments takes the documents of a file, in its order, and gives those that belong to

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Ties says how documents of equal score are ordered.
@@ -133,25 +134,12 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *qrels
 		}
 	}
 	if s.Missing == MissingFail && len(missing) > 0 {
-		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged()), some(missing))
+		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged()), words.Quoted(missing, 5))
 	}
 	for i := range out.Mean {
 		out.Mean[i] /= float64(len(out.Rows))
 	}
 	return nil
-}
-
-// some names the first few of a list.
-func some(names []string) string {
-	const few = 5
-	list := make([]string, 0, few)
-	for _, n := range names[:min(few, len(names))] {
-		list = append(list, fmt.Sprintf("%.80q", n))
-	}
-	if len(names) > few {
-		list = append(list, "…")
-	}
-	return strings.Join(list, ", ")
 }
 
 func (s *Scores) countTies(rows []rawRow) {

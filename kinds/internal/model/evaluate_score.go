@@ -210,7 +210,7 @@ func meanOf(rows []metrics.QueryScore, queries []AskedQuery, seen bool) (*effect
 
 // writeQueryScores writes a line per query: raw metrics, post-filtered ones, and
 // the share of invalid hypotheses, as fractions.
-func writeQueryScores(b *bufio.Writer, measures []metrics.Metric, raw, filtered *metrics.Report) error {
+func writeQueryScores(b *bufio.Writer, measures []metrics.Metric, raw, filtered *metrics.Scores) error {
 	b.WriteString("query")
 	ranked := measures[:len(measures)-1]
 	for _, mode := range metrics.Modes() {

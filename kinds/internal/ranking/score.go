@@ -83,9 +83,12 @@ func parseMeasures(attr string, names []string) (list []metrics.Metric, ps step.
 	for i, name := range names {
 		m, err := metrics.Parse(name)
 		at := fmt.Sprintf("%s[%d]", attr, i)
-		inout.CheckError(&ps, at, err)
+		if err != nil {
+			inout.CheckError(&ps, at, err)
+			continue
+		}
 		twice := slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() })
-		inout.Check(&ps, at, err != nil || !twice, "%s is asked for twice", m)
+		inout.Check(&ps, at, !twice, "%s is asked for twice", m)
 		list = append(list, m)
 	}
 	return list, ps

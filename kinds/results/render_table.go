@@ -103,12 +103,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 		if err != nil {
 			return err
 		}
-		for output, write := range map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "csv": t.CSV, "json": t.JSON} {
-			if err := inout.Write(x, output, write); err != nil {
-				return err
-			}
-		}
-		return nil
+		return inout.WriteAll(x, map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "csv": t.CSV, "json": t.JSON})
 	},
 })
 

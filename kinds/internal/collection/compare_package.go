@@ -58,14 +58,9 @@ func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) er
 		return inout.DataError(err)
 	}
 	d, q := report.Documents, report.Queries
-	x.Count("pairs", int64(d.Pairs))
-	x.Count("unpaired_ours", int64(d.Ours-d.Pairs))
-	x.Count("unpaired_package", int64(d.Package-d.Pairs))
-	x.Count("other_texts", int64(d.Pairs-report.Texts.Same))
-	x.Count("other_titles", int64(report.Titles.Differ))
-	x.Count("other_numbers", int64(d.Pairs-d.SameNumber))
-	x.Count("other_targets", int64(q.OtherTarget))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"pairs": d.Pairs, "unpaired_ours": d.Ours - d.Pairs,
+		"unpaired_package": d.Package - d.Pairs, "other_texts": d.Pairs - report.Texts.Same,
+		"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
 }
 
 // side opens one collection of a comparison.

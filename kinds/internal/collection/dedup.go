@@ -159,11 +159,9 @@ func dedupSources(x *step.IO, c dedupConfig) (dedup.Sources, error) {
 }
 
 func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
-	for output, write := range map[string]func(io.Writer) error{
-		"documents": g.WriteDocuments, "queries": g.WriteQueries, "unresolved": g.WriteAudit} {
-		if err := inout.Write(x, output, write); err != nil {
-			return err
-		}
+	err := inout.WriteAll(x, map[string]func(io.Writer) error{"documents": g.WriteDocuments, "queries": g.WriteQueries, "unresolved": g.WriteAudit})
+	if err != nil {
+		return err
 	}
 	rec := g.Records
 	counts := dedupCounts{Records: dedup.Counts{Train: rec.Train(), Dev: rec.Dev(), Union: rec.Len()},
@@ -171,11 +169,9 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 	if resolved {
 		r := rec.Resolution()
 		counts.Resolved = &r
-		x.Count("unresolved_records", int64(r.UnresolvedRecords))
-		x.Count("records_without_revision", int64(r.NoRevision))
+		inout.Count(x, map[string]int{"unresolved_records": r.UnresolvedRecords, "records_without_revision": r.NoRevision})
 	}
-	x.Count("records", int64(rec.Len()))
-	x.Count("documents", int64(counts.Documents.Union))
+	inout.Count(x, map[string]int{"records": rec.Len(), "documents": counts.Documents.Union})
 	if g.Key.Heading() {
 		n := g.Empty()
 		counts.Headless = &n

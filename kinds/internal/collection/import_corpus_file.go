@@ -83,7 +83,5 @@ func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 		return err
 	}
 	report.Documents = coll.Report
-	x.Count("documents", report.Documents.Lines.Records)
-	x.Count("kept", kept)
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"documents": int(report.Documents.Lines.Records), "kept": int(kept)})
 }

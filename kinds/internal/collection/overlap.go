@@ -159,10 +159,8 @@ func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {
 		return err
 	}
 	between := rep.Between
-	x.Count("dev_in_train", int64(between.DevTrain.Any))
-	x.Count("test_in_train", int64(between.TestTrain.Any))
-	x.Count("test_in_dev", int64(between.TestDev.Any))
-	return inout.WriteJSON(x, "report", rep)
+	return inout.WriteReport(x, rep, map[string]int{"dev_in_train": between.DevTrain.Any,
+		"test_in_train": between.TestTrain.Any, "test_in_dev": between.TestDev.Any})
 }
 
 func overlapQueries(x *step.IO, in step.Input) (*overlap.Queries, error) {

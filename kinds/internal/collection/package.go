@@ -86,11 +86,8 @@ func runPackage(ctx context.Context, x *step.IO, c packageConfig) error {
 			return err
 		}
 	}
-	x.Count("documents", int64(have.Documents))
-	x.Count("queries", int64(have.Train+have.Dev))
-	x.Count("documents_without_text", int64(have.WithoutText))
-	x.Count("other_source_ids", int64(have.OtherSources))
-	return inout.WriteJSON(x, "report", have)
+	return inout.WriteReport(x, have, map[string]int{"documents": have.Documents, "queries": have.Train + have.Dev,
+		"documents_without_text": have.WithoutText, "other_source_ids": have.OtherSources})
 }
 
 // packageFiles finds the four files of one folder.

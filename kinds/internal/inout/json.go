@@ -8,14 +8,30 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
+// WriteReport counts, and writes output "report" as JSON.
+func WriteReport(x *step.IO, v any, counts map[string]int) error {
+	Count(x, counts)
+	return WriteJSON(x, "report", v)
+}
+
+// Count counts several things.
+func Count(x *step.IO, counts map[string]int) {
+	for name, n := range counts {
+		x.Count(name, int64(n))
+	}
+}
+
 // WriteJSON writes a value as an output, indented, with a newline.
-func WriteJSON(x *step.IO, output string, v any) error {
-	return Write(x, output, func(w io.Writer) error {
+func WriteJSON(x *step.IO, output string, v any) error { return Write(x, output, JSON(v)) }
+
+// JSON writes a value as WriteJSON does.
+func JSON(v any) func(io.Writer) error {
+	return func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")
 		e.SetEscapeHTML(false)
 		return step.Permanent(e.Encode(v))
-	})
+	}
 }
 
 // ReadJSON reads a small JSON input whole.

@@ -73,8 +73,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 			}
 		}
 	}
-	x.Count("queries", int64(len(queries)))
-	x.Count("queries_without_hypothesis", int64(len(queries)-len(byTokens)))
+	inout.Count(x, map[string]int{"queries": len(queries), "queries_without_hypothesis": len(queries) - len(byTokens)})
 	if err := inout.Write(x, "qrels", judged.Write); err != nil {
 		return err
 	}

@@ -205,10 +205,8 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 		return step.Permanent(fmt.Errorf("none of the %d generated queries can be kept: %d are development or test queries, %d are there already, %d have no letters or digits",
 			m.Generated, m.Leaks, m.Repeated+m.Known, m.Empty))
 	}
-	x.Count("generated_queries", int64(m.Generated))
-	x.Count("kept_queries", int64(m.Kept))
-	x.Count("leaks_left_out", int64(m.Leaks))
-	return inout.WriteJSON(x, "report", m.Report)
+	return inout.WriteReport(x, m.Report, map[string]int{"generated_queries": m.Generated, "kept_queries": m.Kept,
+		"leaks_left_out": m.Leaks})
 }
 
 // generatedParts yields what the parts generated, in the order of documents.

@@ -158,8 +158,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 		return err
 	}
 	report.Statistics = ix.Statistics
-	documents := int32(ix.Statistics.Documents)
-	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(documents))
+	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(ix.Statistics.Documents))
 	if err != nil {
 		return err
 	}
@@ -184,16 +183,14 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	if err != nil {
 		return err
 	}
-	x.Count("documents", int64(documents))
-	x.Count("queries", int64(report.Queries))
-	x.Count("queries_without_hit", int64(report.Unfound))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"documents": ix.Statistics.Documents, "queries": report.Queries,
+		"queries_without_hit": report.Unfound})
 }
 
 // inCollection checks that judged documents are there.
-func inCollection(documents int32) func(*dedup.Query) error {
+func inCollection(documents int) func(*dedup.Query) error {
 	return func(q *dedup.Query) error {
-		if q.Doc < 0 || q.Doc >= documents {
+		if q.Doc < 0 || int(q.Doc) >= documents {
 			return fmt.Errorf("document %d is not one of the %d that are ranked: take all from the same collection", q.Doc, documents)
 		}
 		return nil

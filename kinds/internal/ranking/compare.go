@@ -199,9 +199,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 			}
 		}
 	}
-	x.Count("comparisons", int64(len(pairs)*len(list)))
-	x.Count("queries", int64(report.Queries))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"comparisons": len(pairs) * len(list), "queries": report.Queries})
 }
 
 // put files a comparison under the system and the baseline.

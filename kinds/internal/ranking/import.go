@@ -87,8 +87,7 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 	if r.Rows == 0 {
 		return step.Permanent(fmt.Errorf("no line of %d files was used; %d name unknown queries, %d unknown documents", len(files), r.UnknownQueries, r.UnknownDocuments))
 	}
-	x.Count("rows", int64(r.Rows))
-	x.Count("unknown_documents", int64(r.UnknownDocuments))
-	x.Count("unknown_queries", int64(r.UnknownQueries))
+	inout.Count(x, map[string]int{"rows": r.Rows, "unknown_documents": r.UnknownDocuments,
+		"unknown_queries": r.UnknownQueries})
 	return nil
 }

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"io"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
@@ -58,9 +59,6 @@ the judgments, 100 bytes each.`,
 			return err
 		}
 		report.Queries = len(queries)
-		if err := inout.Write(x, "qrels", judged.Write); err != nil {
-			return err
-		}
-		return inout.WriteJSON(x, "report", report)
+		return inout.WriteAll(x, map[string]func(io.Writer) error{"qrels": judged.Write, "report": inout.JSON(report)})
 	},
 })

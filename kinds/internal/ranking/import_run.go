@@ -93,9 +93,7 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 	if err := inout.WriteRun(x, rankings); err != nil {
 		return err
 	}
-	x.Count("duplicates", int64(report.Duplicates))
-	x.Count("tied_rows", int64(report.TiedRows))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"duplicates": report.Duplicates, "tied_rows": report.TiedRows})
 }
 
 // ranking brings a query's rows in order.

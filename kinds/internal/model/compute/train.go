@@ -156,8 +156,7 @@ func fitted(ctx context.Context, x *step.IO, c model.Fitting, learner *fit.Seq2S
 	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
 		return nil, err
 	}
-	x.Count("updates", out.Steps)
-	x.Count("updates_left_out", learner.Skipped())
+	inout.Count(x, map[string]int{"updates": int(out.Steps), "updates_left_out": int(learner.Skipped())})
 	logRecorded(x, learner.Recorded())
 	return out, writeCurve(x, out.Curve)
 }

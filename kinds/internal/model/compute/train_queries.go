@@ -118,8 +118,7 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 			out[i] = append(out[i], train.Example{Input: texts[p.doc], Target: p.tokens})
 		}
 	}
-	x.Count("examples", int64(len(out[0])))
-	x.Count("development_queries", int64(len(out[1])))
+	inout.Count(x, map[string]int{"examples": len(out[0]), "development_queries": len(out[1])})
 	return out[0], out[1], nil
 }
 

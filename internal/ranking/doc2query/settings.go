@@ -52,20 +52,8 @@ func ParseSettings(text []byte) (Settings, error) {
 	return s, nil
 }
 
-// Reader reads documents as training does and generation after it.
-func (s Settings) Reader(t retrieve.Tokenizer) (Reader, error) {
-	r, err := retrieve.Inputs{MaxInput: s.MaxInput, MaxQuery: s.MaxQuery, IndexPrefix: s.Prefix, Lowercase: s.Lowercase}.Reader(t)
-	return Reader{r}, err
-}
-
-// Reader turns documents into what the model reads, and queries into what it writes.
-type Reader struct{ of retrieve.Reader }
-
-// Document is what the model reads of a document.
-func (r Reader) Document(text string) []int32 { return r.of.Document(text) }
-
-// Query is what the model learns to write.
-func (r Reader) Query(text string) []int32 {
-	tokens, _ := r.of.Query(text)
-	return tokens
+// Reader reads documents as training does and generation after it, and the queries that the
+// model learns to write.
+func (s Settings) Reader(t retrieve.Tokenizer) (retrieve.Reader, error) {
+	return retrieve.Inputs{MaxInput: s.MaxInput, MaxQuery: s.MaxQuery, IndexPrefix: s.Prefix, Lowercase: s.Lowercase}.Reader(t)
 }

@@ -43,17 +43,7 @@ there are URLs. Texts are streamed; of each document and query 150 bytes are hel
 })
 
 func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) error {
-	ours, closeOurs, err := side(x, c.Documents, c.Queries, c.Corpus)
-	if err != nil {
-		return err
-	}
-	defer closeOurs()
-	theirs, closeTheirs, err := side(x, c.PackageDocuments, c.PackageQueries, c.PackageCorpus)
-	if err != nil {
-		return err
-	}
-	defer closeTheirs()
-	report, err := nq320k.Compare(ours, theirs, c.Examples)
+	report, err := nq320k.Compare(side(x, c.Documents, c.Queries, c.Corpus), side(x, c.PackageDocuments, c.PackageQueries, c.PackageCorpus), c.Examples)
 	if err != nil {
 		return inout.DataError(err)
 	}
@@ -63,26 +53,11 @@ func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) er
 		"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
 }
 
-// side opens one collection of a comparison.
-func side(x *step.IO, documents, queries, texts step.Input) (nq320k.Collection, func(), error) {
-	c := nq320k.Collection{Corpus: func() (*corpus.Reader, func(), error) { return inout.OpenCorpus(x, texts) }}
-	var open []io.Closer
-	done := func() {
-		for _, r := range open {
-			r.Close()
-		}
+// side is one collection of a comparison.
+func side(x *step.IO, documents, queries, texts step.Input) nq320k.Collection {
+	return nq320k.Collection{
+		Documents: func() (io.ReadCloser, error) { return x.Open(documents) },
+		Queries:   func() (io.ReadCloser, error) { return x.Open(queries) },
+		Corpus:    func() (*corpus.Reader, func(), error) { return inout.OpenCorpus(x, texts) },
 	}
-	for _, in := range []struct {
-		input step.Input
-		to    *io.Reader
-	}{{documents, &c.Documents}, {queries, &c.Queries}} {
-		r, err := x.Open(in.input)
-		if err != nil {
-			done()
-			return c, nil, err
-		}
-		open = append(open, r)
-		*in.to = r
-	}
-	return c, done, nil
 }

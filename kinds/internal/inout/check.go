@@ -6,6 +6,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
+// Or is what a pointer points to, or a default.
+func Or[T any](p *T, otherwise T) T {
+	if p != nil {
+		return *p
+	}
+	return otherwise
+}
+
 // Check adds a problem with the attribute at path unless ok. Each attribute has problems of
 // its own, so that the one in question is shown.
 func Check(ps *step.Problems, path string, ok bool, format string, args ...any) {

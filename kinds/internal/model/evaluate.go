@@ -137,14 +137,8 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 
 // search is the model's, unless the step has another.
 func (c evaluateConfig) search(s retrieve.Settings) retrieve.Search {
-	search := s.Search
-	if c.EarlyStopping != nil {
-		search.EarlyStopping = stopping.Rule(*c.EarlyStopping)
-	}
-	if c.Validity != nil {
-		search.Validity = retrieve.Validity(*c.Validity)
-	}
-	return search
+	return retrieve.Search{EarlyStopping: stopping.Rule(inout.Or(c.EarlyStopping, string(s.Search.EarlyStopping))),
+		Validity: retrieve.Validity(inout.Or(c.Validity, string(s.Search.Validity)))}
 }
 
 // Settings reads how the model was trained, without its weights.

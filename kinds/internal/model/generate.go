@@ -148,8 +148,8 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	if err != nil {
 		return nil, err
 	}
-	p := GenerateShardConfig{generating: c.generating, MaxInput: or(c.MaxInput, settings.MaxInput), Prefix: or(c.Prefix, settings.Prefix),
-		Lowercase: or(c.Lowercase, settings.Lowercase)}
+	p := GenerateShardConfig{generating: c.generating, MaxInput: inout.Or(c.MaxInput, settings.MaxInput), Prefix: inout.Or(c.Prefix, settings.Prefix),
+		Lowercase: inout.Or(c.Lowercase, settings.Lowercase)}
 	p.Beams = max(c.Beams, c.PerDocument)
 	d := generateDefaults
 	if c.Method == ByBeam {
@@ -163,14 +163,6 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 		parts = append(parts, p)
 	}
 	return inout.Tasks(GenerateShard, parts)
-}
-
-// or is what a pointer points to, or a default.
-func or[T any](p *T, otherwise T) T {
-	if p != nil {
-		return *p
-	}
-	return otherwise
 }
 
 // joinGenerated puts what was generated behind the collection's own queries.

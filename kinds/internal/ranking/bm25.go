@@ -116,31 +116,25 @@ func (c *bm25Config) analyzer() (bm25.Analyzer, error) {
 	case luceneEnglish:
 		return bm25.LuceneEnglish(), nil
 	case wordsTokenizer:
-		stemmer := ""
-		if c.Stemmer != nil && *c.Stemmer != "none" {
-			stemmer = *c.Stemmer
+		stemmer := inout.Or(c.Stemmer, "none")
+		if stemmer == "none" {
+			stemmer = ""
 		}
-		return bm25.Words(c.Stopwords == nil || *c.Stopwords == "english", stemmer)
+		return bm25.Words(inout.Or(c.Stopwords, "english") == "english", stemmer)
 	}
 	return bm25.Whitespace(), nil
 }
 
 func (c *bm25Config) options() bm25.Options {
-	o := bm25.Options{Formula: bm25.Formula(c.Formula), K1: c.K1, B: c.B, Delta: 0.5, Epsilon: 0.25, Absent: c.Absent}
-	if o.Formula == bm25.Plus {
-		o.Delta = 1
+	delta, lengths := 0.5, "exact"
+	switch bm25.Formula(c.Formula) {
+	case bm25.Plus:
+		delta = 1
+	case bm25.Lucene:
+		lengths = "lucene"
 	}
-	if c.Delta != nil {
-		o.Delta = *c.Delta
-	}
-	if c.Epsilon != nil {
-		o.Epsilon = *c.Epsilon
-	}
-	o.LuceneLengths = o.Formula == bm25.Lucene
-	if c.Lengths != nil {
-		o.LuceneLengths = *c.Lengths == "lucene"
-	}
-	return o
+	return bm25.Options{Formula: bm25.Formula(c.Formula), K1: c.K1, B: c.B, Delta: inout.Or(c.Delta, delta), Epsilon: inout.Or(c.Epsilon, 0.25),
+		LuceneLengths: inout.Or(c.Lengths, lengths) == "lucene", Absent: c.Absent}
 }
 
 func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {

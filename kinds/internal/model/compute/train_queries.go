@@ -87,7 +87,8 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 		case q.Split != nq.Train:
 			return nil
 		}
-		*of = append(*of, pair{q.Doc, read.Query(q.Question)})
+		tokens, _ := read.Query(q.Question)
+		*of = append(*of, pair{q.Doc, tokens})
 		texts[q.Doc] = nil
 		return nil
 	})

@@ -165,8 +165,9 @@ func File(x *step.IO, model step.Input, name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// Read reads how the model was trained, its identifiers, and the queries that it is asked.
-func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []AskedQuery, error) {
+// Read reads how the model was trained, its identifiers, and the queries that it is asked, whose
+// documents, of all splits, have identifiers.
+func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []inout.Question, error) {
 	settings, err := Settings(x, c.Model)
 	if err != nil {
 		return settings, nil, nil, err
@@ -178,36 +179,10 @@ func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []AskedQuery, e
 	if err := settings.Match(ids); err != nil {
 		return settings, nil, nil, step.Permanent(err)
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, ids)
-	return settings, ids, queries, err
-}
-
-// AskedQuery is a query and its relevant documents.
-type AskedQuery struct {
-	inout.Question
-	targets []int // places of the documents among the identifiers
-}
-
-// askedQueries reads the queries of a split and pairs those of all splits with identifiers.
-func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]AskedQuery, error) {
 	pairing := ids.PairWith("queries")
-	questions, err := inout.ReadQuestions(x, in, nq.Split(split), func(q *dedup.Query) error {
+	queries, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), func(q *dedup.Query) error {
 		_, err := pairing.Find(int(q.Doc))
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]AskedQuery, len(questions))
-	for i, q := range questions {
-		out[i].Question = q
-		for _, d := range q.Documents {
-			target, err := pairing.Find(int(d))
-			if err != nil {
-				return nil, step.Permanent(err)
-			}
-			out[i].targets = append(out[i].targets, target)
-		}
-	}
-	return out, nil
+	return settings, ids, queries, err
 }

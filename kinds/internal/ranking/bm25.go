@@ -24,10 +24,10 @@ type bm25Config struct {
 	Title     bool        `hcl:"title,optional" help:"a document's title comes before its text, which in many corpora begins with it already"`
 	Depth     int         `hcl:"depth,optional" min:"1" help:"documents of a ranking, at most"`
 	Formula   string      `hcl:"formula,optional" enum:"lucene,robertson,atire,bm25+,bm25l,bm25l_tf,okapi" help:"what a document scores"`
-	K1        float64     `hcl:"k1,optional" help:"how soon a repeated word counts no more"`
-	B         float64     `hcl:"b,optional" help:"how much long documents are penalized, from 0 to 1"`
-	Delta     *float64    `hcl:"delta,optional" help:"for bm25+, default 1, and for bm25l and bm25l_tf, default 0.5"`
-	Epsilon   *float64    `hcl:"epsilon,optional" help:"for okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
+	K1        float64     `hcl:"k1,optional" min:"0" help:"how soon a repeated word counts no more"`
+	B         float64     `hcl:"b,optional" min:"0" max:"1" help:"how much long documents are penalized"`
+	Delta     *float64    `hcl:"delta,optional" min:"0" help:"for bm25+, default 1, and for bm25l and bm25l_tf, default 0.5"`
+	Epsilon   *float64    `hcl:"epsilon,optional" min:"0" help:"for okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
 	Lengths   *string     `hcl:"lengths,optional" enum:"lucene,exact" help:"documents' lengths in a byte, as Lucene keeps them, with its float32 arithmetic, or as they are; default lucene for that formula, exact for the others, which know nothing else"`
 	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is not a lower bound"`
 	Tokenizer string      `hcl:"tokenizer,optional" enum:"lucene_english,words,whitespace" help:"what the terms of a text are"`

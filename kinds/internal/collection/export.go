@@ -137,10 +137,6 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 			return err
 		}
 	}
-	coll, err := export.FromGrouping(g)
-	if err != nil {
-		return step.Permanent(err)
-	}
 	card, err := c.card(x)
 	if err != nil {
 		return err
@@ -152,7 +148,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 		}
 	}
 	create := func(name string) (io.WriteCloser, error) { return x.CreateFile("files", name) }
-	sum, err := export.Write(coll, formats, create)
+	sum, err := export.Write(export.FromGrouping(g), formats, create)
 	if err != nil {
 		return inout.DataError(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/collect"
@@ -119,8 +118,7 @@ func checkImportCorpus(c importCorpusConfig) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Pick)) {
 		inout.Check(&ps, "pick", attributes[name], "%q is not one of %v", name, slices.Sorted(maps.Keys(attributes)))
 		for _, pattern := range c.Pick[name] {
-			_, err := path.Match(pattern, "")
-			inout.Check(&ps, "pick", err == nil, "%q is not a pattern of names", pattern)
+			inout.CheckPattern(&ps, "pick", pattern)
 		}
 	}
 	for _, r := range c.readings() {

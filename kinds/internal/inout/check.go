@@ -2,6 +2,7 @@ package inout
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/redsi/redsi/step"
 )
@@ -27,6 +28,12 @@ func CheckError(ps *step.Problems, path string, err error) {
 	if err != nil {
 		*ps = append(*ps, step.Problem{Path: path, Detail: err.Error()})
 	}
+}
+
+// CheckPattern adds that a pattern of path.Match is none.
+func CheckPattern(ps *step.Problems, at, pattern string) {
+	_, err := path.Match(pattern, "")
+	Check(ps, at, err == nil, "%q is not a pattern of names", pattern)
 }
 
 // Tasks are parts of a step, by their configurations.

@@ -135,15 +135,24 @@ func eachHeaderInOrder(x *step.IO, order dedup.RecordOrder, train, dev step.Inpu
 	return nil
 }
 
+// bertNormalize is what the tokenizer of an attribute makes of a title; nil if there is none.
+func bertNormalize(x *step.IO, in step.Inputs, attribute string) (func(string) string, error) {
+	if len(in) == 0 {
+		return nil, nil
+	}
+	bert, err := inout.OpenTokenizer(x, in, attribute, tokenize.LoadBERT)
+	if err != nil {
+		return nil, err
+	}
+	return bert.Normalize, nil
+}
+
 // dedupSources loads what the key needs from other domains.
 func dedupSources(x *step.IO, c dedupConfig) (dedup.Sources, error) {
 	var s dedup.Sources
-	if len(c.Tokenizer) > 0 {
-		bert, err := inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", tokenize.LoadBERT)
-		if err != nil {
-			return s, err
-		}
-		s.BertNormalize = bert.Normalize
+	var err error
+	if s.BertNormalize, err = bertNormalize(x, c.Tokenizer, "tokenizer"); err != nil {
+		return s, err
 	}
 	if c.Pages.Set() {
 		table, err := readPages(x, c.Pages, "pages")

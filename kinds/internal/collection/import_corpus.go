@@ -8,7 +8,6 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -222,11 +221,9 @@ func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) erro
 	}
 	options := c.options()
 	if c.Key == collect.NormalizedTitle {
-		bert, err := inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", tokenize.LoadBERT)
-		if err != nil {
+		if options.Normalize, err = bertNormalize(x, c.Tokenizer, "tokenizer"); err != nil {
 			return err
 		}
-		options.Normalize = bert.Normalize
 	}
 	i := &corpusImport{ctx: ctx, x: x, c: c.importing}
 	questions, err := i.questions(options, files)

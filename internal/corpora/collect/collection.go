@@ -249,7 +249,7 @@ func (c *Collection) Finish() error {
 			r.Documentless++
 		}
 	}
-	for asked := range c.targets {
+	for asked := range c.Targets {
 		for s, split := range Splits() {
 			if asked[s] > 0 {
 				q.Report.Of(split).Targets++
@@ -332,15 +332,7 @@ func (c *Collection) Qrels(split nq.Split) (*qrels.Judgments, error) {
 }
 
 // Targets yields how many train, dev and test queries each document has that judgments name.
-func (c *Collection) Targets(yield func(train, dev, test int32) bool) {
-	for a := range c.targets {
-		if !yield(a[0], a[1], a[2]) {
-			return
-		}
-	}
-}
-
-func (c *Collection) targets(yield func([3]int32) bool) {
+func (c *Collection) Targets(yield func([3]int32) bool) {
 	if c.byNumber != nil {
 		for _, a := range c.byNumber {
 			if !yield(a) {

@@ -77,7 +77,7 @@ func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 			kept++
 			return put(&d)
 		})
-		return i.read(report.File, err, true)
+		return readError(err)
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
@@ -36,17 +37,24 @@ func JSON(v any) func(io.Writer) error {
 
 // ReadJSON reads a small JSON input whole.
 func ReadJSON(x *step.IO, in step.Input, v any) error {
-	r, err := x.Open(in)
+	return Scan(x, in, "", func(r io.Reader) error {
+		b, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(b, v); err != nil {
+			return fmt.Errorf("input is not the expected JSON: %w", err)
+		}
+		return nil
+	})
+}
+
+// ReadFile reads a small file whole.
+func ReadFile(x *step.IO, f artifacts.File) ([]byte, error) {
+	r, err := x.OpenFile(f)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return step.Permanent(fmt.Errorf("input is not the expected JSON: %w", err))
-	}
-	return nil
+	return io.ReadAll(r)
 }

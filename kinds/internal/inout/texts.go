@@ -44,14 +44,6 @@ func (t Texts) Unit() string {
 	return "documents"
 }
 
-// One is what each of them is.
-func (t Texts) One() string {
-	if t.Queries.Set() {
-		return "query"
-	}
-	return "document"
-}
-
 // Each are the texts, in order; an error ends them.
 func (t Texts) Each(x *step.IO) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"io"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -157,12 +156,7 @@ func File(x *step.IO, model step.Input, name string) ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	r, err := x.OpenFile(f)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
+	return inout.ReadFile(x, f)
 }
 
 // Read reads how the model was trained, its identifiers, and the queries that it is asked, whose

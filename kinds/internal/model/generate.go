@@ -205,23 +205,21 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	return func(yield func(doc2query.Generated) error) error {
 		for _, p := range x.Parts() {
-			err := inout.Scan(x, step.In(p.Outputs["generated"]), "", func(r io.Reader) error { return eachGenerated(r, yield) })
+			err := inout.Scan(x, step.In(p.Outputs["generated"]), "", func(r io.Reader) error {
+				return dedup.ReadLines(r, func(line []byte) error {
+					var g doc2query.Generated
+					if err := json.Unmarshal(line, &g); err != nil {
+						return err
+					}
+					return yield(g)
+				})
+			})
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-}
-
-func eachGenerated(r io.Reader, yield func(doc2query.Generated) error) error {
-	return dedup.ReadLines(r, func(line []byte) error {
-		var g doc2query.Generated
-		if err := json.Unmarshal(line, &g); err != nil {
-			return err
-		}
-		return yield(g)
-	})
 }
 
 // broughtQueries reads queries generated elsewhere, those of a document in the order of the files.

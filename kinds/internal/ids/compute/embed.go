@@ -53,7 +53,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 				normalize(v)
 			}
 			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
-				return step.Permanent(fmt.Errorf("model: the vector of %s %d is not finite: do the weights belong to config.json?", of.One(), m.Rows+i))
+				return step.Permanent(fmt.Errorf("model: vector %d of the %s is not finite: do the weights belong to config.json?", m.Rows+i, of.Unit()))
 			}
 			m.Data = append(m.Data, v...)
 		}

@@ -22,7 +22,7 @@ func ofTree[T any](s *Spec, ask func(config any) T, tree map[string]any) (said T
 	if ask == nil {
 		return said, nil
 	}
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return said, err
 	}

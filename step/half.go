@@ -54,7 +54,7 @@ func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
 	if s.Whole() {
 		return false, nil
 	}
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	return err == nil && s.elsewhere(c), err
 }
 
@@ -88,7 +88,7 @@ func (s *Spec) DeviceOf(tree map[string]any) (string, error) {
 	if s.device == nil {
 		return "", nil
 	}
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return "", err
 	}

@@ -211,7 +211,7 @@ func (r *Registry) keyOf(kind string, tree map[string]any) (artifacts.Digest, []
 	if spec == nil {
 		return artifacts.Digest{}, nil, fmt.Errorf("no kind %q in this build", kind)
 	}
-	c, err := spec.decode(tree)
+	c, err := spec.Decode(tree)
 	if err != nil {
 		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", kind, err)
 	}

@@ -243,6 +243,13 @@ func Define[C any](k Kind[C]) Spec {
 	return s
 }
 
+// Form describes a block that is no step by the tags of C, as Define does a step. It is in no
+// registry and no key. check may be nil.
+func Form[C any](check func(C) error) *Spec {
+	t := reflect.TypeFor[C]()
+	return &Spec{configType: t, defaults: reflect.Zero(t), Attrs: schemaOf(t), check: erased(check)}
+}
+
 // erased is a function of a kind's configuration, whatever its type; nil stays nil.
 func erased[C, R any](f func(C) R) func(any) R {
 	if f == nil {
@@ -333,11 +340,12 @@ func (s *Spec) config(t Task) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.decode(tree)
+	return s.Decode(tree)
 }
 
-// decode fills the kind's configuration from a tree and checks it.
-func (s *Spec) decode(tree map[string]any) (any, error) {
+// Decode is the configuration that a tree is, of the type that the Spec was made of, checked.
+// Errors are Problems, or what the kind's Check returned.
+func (s *Spec) Decode(tree map[string]any) (any, error) {
 	v := reflect.New(s.configType).Elem()
 	v.Set(s.defaults)
 	if ps := decodeObject(tree, v, s.Attrs, ""); len(ps) > 0 {
@@ -355,7 +363,7 @@ func (s *Spec) decode(tree map[string]any) (any, error) {
 // Complete checks a configuration tree and returns it with defaults filled in.
 // Errors are Problems, or what the kind's Check returned.
 func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -387,7 +395,7 @@ func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, 
 	if s.split == nil {
 		return nil, nil
 	}
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, Permanent(err)
 	}
@@ -396,7 +404,7 @@ func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, 
 
 // Run runs a task whose inputs are all known, in this program: see Elsewhere.
 func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return Permanent(err)
 	}

@@ -20,7 +20,7 @@ func (s *Spec) Stage(ctx context.Context, io *IO, tree map[string]any, dir strin
 	if s.stage == nil {
 		return nil, nil
 	}
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, Permanent(err)
 	}

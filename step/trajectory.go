@@ -21,7 +21,7 @@ func (r *Registry) Trajectory(t Task) (key artifacts.Digest, ok bool, err error)
 	if err != nil {
 		return key, false, err
 	}
-	c, err := spec.decode(tree)
+	c, err := spec.Decode(tree)
 	if err != nil {
 		return key, false, err
 	}

@@ -10,7 +10,15 @@ import (
 // result before anything reads it.
 const checkBlock = "check"
 
-var attrsOfCheck = []string{"counts", "field", "equals", "min", "max", "of", "severity"}
+type checkForm struct {
+	Counts   string   `hcl:"counts,optional" help:"What the step counted, such as \"records\""`
+	Field    string   `hcl:"field,optional" help:"Or a number in an output, as OUTPUT:PATH"`
+	Equals   *string  `hcl:"equals,optional" help:"What it must be: a number, or the name of another one"`
+	Min      *string  `hcl:"min,optional" help:"The least that it may be"`
+	Max      *string  `hcl:"max,optional" help:"The most that it may be"`
+	Of       []string `hcl:"of,optional" help:"Attributes of the step: those names are of what these take"`
+	Severity string   `hcl:"severity,optional" enum:"error,warning" help:"A warning stops nothing. Default: \"error\""`
+}
 
 // shapeCheck checks the names in a check block.
 func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
@@ -22,7 +30,6 @@ func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 		l.diags.error(header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
 		return
 	}
-	l.attributes(inner, "check", named(attrsOfCheck...)...)
-	l.noBlocks(inner, "check has attributes only.")
+	l.shapeForm(inner)
 	b.checks = append(b.checks, inner)
 }

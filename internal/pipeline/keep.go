@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/redsi/redsi/step"
 )
@@ -31,13 +30,8 @@ func (l *loader) temporary(b *block, inst *instance) (temporary, ok bool) {
 	if b.keep == nil {
 		return false, true
 	}
-	v := l.open(l.value(b.keep, inst.ctx, inst), b.keep.Range(), inst)
-	if !v.IsKnown() {
-		return false, false
-	}
-	v, err := convert.Convert(v, cty.Bool)
-	if err != nil || v.IsNull() {
-		l.diags.error(b.keep.Range(), "Wrong type", "keep is true or false: the bytes of a step with keep = false leave the store when all that read them are done.")
+	v, ok := l.typed(b.keep, inst.ctx, inst, cty.Bool, "keep is true or false: the bytes of a step with keep = false leave the store when all that read them are done.")
+	if !ok {
 		return false, false
 	}
 	if v.False() {

@@ -116,7 +116,11 @@ func (c *config) problems(err error) {
 			}
 			continue
 		}
-		c.fail(path, rng, "Value not allowed", strings.TrimRight(p.Error(), ".")+"."+c.hint(path, rng, p.Detail))
+		detail := strings.TrimRight(p.Error(), ".")
+		if !strings.HasSuffix(detail, "?") {
+			detail += "."
+		}
+		c.fail(path, rng, "Value not allowed", detail+c.hint(path, rng, p.Detail))
 	}
 }
 
@@ -194,7 +198,7 @@ func (c *config) attr(path []any) *step.Attr {
 }
 
 func (c *config) missing(path []any, a *step.Attr) string {
-	owner := "Kind " + strconv.Quote(c.b.kind)
+	owner := c.b.owner()
 	if len(path) > 1 {
 		owner = show(path[:len(path)-1])
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // isFlag reports whether blocks may have an attribute beside those of their kind.
@@ -41,16 +40,10 @@ func (l *loader) runs(n *node, inst *instance) bool {
 	if e == nil {
 		return true
 	}
-	v := l.open(l.value(e, inst.ctx, inst), e.Range(), inst)
-	if !v.IsKnown() {
-		inst.undecided, n.undecided = true, true
-		return true
-	}
-	v, err := convert.Convert(v, cty.Bool)
-	if err != nil || v.IsNull() {
-		rng := e.Range()
-		detail := "when is true or false: a step whose when is false is skipped."
-		l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: detail, Subject: &rng}, inst, detail)
+	v, ok := l.typed(e, inst.ctx, inst, cty.Bool, "when is true or false: a step whose when is false is skipped.")
+	if !ok {
+		inst.undecided = !v.IsKnown() // else it is wrong
+		n.undecided = n.undecided || inst.undecided
 		return true
 	}
 	if v.False() {

@@ -163,10 +163,13 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 // no more.
 func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
 	spec := r.Lookup(t.Kind)
-	if spec == nil || spec.resolve == nil {
+	if spec == nil || spec.of.Resolve == nil {
 		return t, nil
 	}
-	c, err := spec.resolved(ctx, env, t)
+	c, err := spec.config(t)
+	if err == nil {
+		c, err = spec.of.Resolve(ctx, env, c)
+	}
 	if err != nil {
 		return Task{}, err
 	}

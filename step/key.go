@@ -39,7 +39,7 @@ func NewTask(spec *Spec, tree map[string]any) (Task, error) {
 	}
 	t, err := encodeTask(spec.Name, tree)
 	if err == nil && t.mayRefer() {
-		refs := refsOf(tree)
+		refs := RefsIn(tree)
 		t.refs = &refs
 	}
 	return t, err
@@ -92,10 +92,11 @@ func (t Task) Refs() ([]Ref, error) {
 		return nil, nil
 	}
 	tree, err := t.Tree()
-	return refsOf(tree), err
+	return RefsIn(tree), err
 }
 
-func refsOf(tree map[string]any) (refs []Ref) {
+// RefsIn lists the outputs of other steps in a tree.
+func RefsIn(tree any) (refs []Ref) {
 	_, _ = MapInputs(tree, func(_ string, in Input) (Input, error) {
 		if in.Ref != nil {
 			refs = append(refs, *in.Ref)

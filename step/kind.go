@@ -303,9 +303,6 @@ func (s *Spec) Lint(t Task) []Problem {
 	return problems
 }
 
-// ReadsFields reports whether tasks of this kind read fields of JSON inputs.
-func (s *Spec) ReadsFields() bool { return s.of.Reads != nil }
-
 // Reads names the fields of JSON inputs that a completed tree's task will read.
 func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
 	return ofTree(s, s.of.Reads, tree)

@@ -15,7 +15,6 @@ const (
 	forEachAttr    = "for_each"
 	resourcesBlock = "resources"
 	retryBlock     = "retry"
-	queueAttr      = "queue"
 	whenAttr       = "when"
 	allowEmptyAttr = "allow_empty"
 )
@@ -36,8 +35,7 @@ func (l *loader) shape(b *block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.forEach = a.Expr
 	}
-	l.shapeWhen(b)
-	l.shapeKeep(b)
+	l.shapeFlags(b)
 	for _, inner := range b.Body.Blocks {
 		if inner.Type == checkBlock && b.typ != "claim" {
 			l.shapeCheck(b, inner)

@@ -93,9 +93,6 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 		}
 		for i, x := range answers {
 			s := search.Answered{Query: part[i], Results: x.Hits, Invalid: x.Invalid, Truncated: x.Truncated}
-			if s.Results == nil {
-				s.Results = []search.Hit{}
-			}
 			if x.Truncated {
 				a.Log.Warn("the model reads only the beginning of a query", "query", part[i])
 			}

@@ -51,7 +51,7 @@ const tablesPrinted = 3
 func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {
 	of := out.Of
 	var tables []string
-	over := a.waiting("writing the tables and figures")
+	over := a.Waiting("writing the tables and figures")
 	defer over()
 	for _, i := range a.rendered(of.Plan) {
 		s := of.Plan.Steps[i]

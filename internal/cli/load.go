@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// printLoaded prints a pipeline's diagnostics; an error if it cannot be used.
-func (a *app) printLoaded(ds pipeline.Diagnostics) error {
+// Diagnostics prints those of a pipeline; an error if it cannot be used.
+func (a *app) Diagnostics(ds pipeline.Diagnostics) error {
 	if ds.HasErrors() && a.JSON {
 		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
 			return err

@@ -18,6 +18,12 @@ type meter struct {
 	shown time.Time
 }
 
+// Copying shows how many bytes have been copied, until over is called.
+func (a *app) Copying(what string, total int64) (add func(n int64), over func()) {
+	m := &meter{a: a, what: what, total: total, shown: time.Now()}
+	return m.add, m.close
+}
+
 // meterEvery is how often the line is drawn.
 const meterEvery = 200 * time.Millisecond
 

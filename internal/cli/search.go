@@ -41,7 +41,7 @@ its number of tokens. The percentage is the probability itself.`,
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
   echo "who sings it" | redsi search --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := m.check(cmd); err != nil {
+			if err := m.check(); err != nil {
 				return err
 			}
 			queries, err := a.queries(cmd.InOrStdin(), args)

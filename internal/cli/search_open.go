@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,10 +16,9 @@ import (
 
 // modelFlags are the flags of verbs that search with a trained model.
 type modelFlags struct {
-	model                      string
-	results                    int
-	constrained, unconstrained bool
-	options                    search.Options
+	model   string
+	results int
+	options search.Options
 }
 
 func (m *modelFlags) add(a *app, cmd *cobra.Command) {
@@ -30,15 +28,12 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	f.StringVarP(&m.model, "model", "m", "", `train step whose model to use: step.train.NAME["key"]; optional if only one is trained`)
 	f.IntVarP(&m.results, "results", "k", 10, "documents shown per query, at most as many as beams")
 	f.IntVar(&m.options.Beams, "beams", 40, "beam width of the search")
-	f.BoolVar(&m.constrained, "constrained", true, "generate only identifiers of the collection, so that every beam is a document")
-	f.BoolVar(&m.unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
+	f.BoolVar(&m.options.Unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
 	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, even if in use, else the CPU")
 }
 
-func (m *modelFlags) check(cmd *cobra.Command) error {
+func (m *modelFlags) check() error {
 	switch {
-	case cmd.Flags().Changed("constrained") && cmd.Flags().Changed("unconstrained"):
-		return fault.Input(errors.New("give either --constrained or --unconstrained, not both"))
 	case m.options.Beams < 1:
 		return fault.Input(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
 	case m.results < 1:
@@ -49,7 +44,6 @@ func (m *modelFlags) check(cmd *cobra.Command) error {
 	for _, p := range device.Check(m.options.Device) {
 		return fault.Input(fmt.Errorf("--device %s: %s", m.options.Device, p.Detail))
 	}
-	m.options.Unconstrained = m.unconstrained || !m.constrained
 	return nil
 }
 

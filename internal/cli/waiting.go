@@ -18,12 +18,12 @@ func (a *app) patience() time.Duration {
 	return a.Waits.Say
 }
 
-// waiting says what it waits for, once that has taken a while, until over is called.
-func (a *app) waiting(what string) (over func()) {
+// Waiting says what it waits for, once that has taken a while, until over is called.
+func (a *app) Waiting(what string) (over func()) {
 	return a.waitingFor(func() string { return what })
 }
 
-// waitingFor is waiting with a changing text, which a terminal shows every second.
+// waitingFor is Waiting with a changing text, which a terminal shows every second.
 func (a *app) waitingFor(what func() string) (over func()) {
 	patience := a.patience()
 	if patience == 0 { // in tests
@@ -46,7 +46,7 @@ func (a *app) waitingFor(what func() string) (over func()) {
 			case <-next.C:
 			}
 			if screen == nil {
-				a.say(what() + " …")
+				a.Say(what() + " …")
 				next.Reset(patience)
 				continue
 			}
@@ -60,8 +60,8 @@ func (a *app) waitingFor(what func() string) (over func()) {
 	})
 }
 
-// hashing makes a context in which reading files reports its progress.
-func (a *app) hashing(ctx context.Context, what string) (_ context.Context, over func()) {
+// Reading makes a context in which reading files reports its progress.
+func (a *app) Reading(ctx context.Context, what string) (_ context.Context, over func()) {
 	var mu sync.Mutex
 	var files int
 	var last step.Progress

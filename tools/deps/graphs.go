@@ -10,14 +10,6 @@ import (
 	"slices"
 )
 
-// graphs fills DIR with the library that records and replays CUDA graphs, of redsi's source, compiled against libtorch's
-// headers and CUDA's. DIR/licenses has the licences of CUDA's, which do not stay.
-type graphs struct {
-	versions, platform string
-	libtorch           string // the folder of that part
-	source             string // the folder of table.h and library/graph.cc
-}
-
 // graphsLibrary is the library's name; internal/model/tensor/cudagraph has the same.
 const graphsLibrary = "libredsi_graphs.so"
 
@@ -27,15 +19,18 @@ var cudaHeaders = []rule{
 	{regexp.MustCompile(`^([^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE|License)(\.txt)?$`), nil, "licenses/$1/$2"},
 }
 
-func (g graphs) build(ctx context.Context, p partPlace, show *progress) error {
-	if g.libtorch == "" {
+// cudaGraphs fills DIR with the library that records and replays CUDA graphs, of redsi's source, compiled against libtorch's
+// headers and CUDA's. DIR/licenses has the licences of CUDA's, which do not stay.
+func (o options) cudaGraphs(ctx context.Context, p partPlace, show *progress) error {
+	torch := o.dirs["libtorch"]
+	if torch == "" {
 		return errors.New("it is compiled against libtorch: give libtorch=DIR too")
 	}
-	wheels, err := wheelsIn(g.versions, "HEADERS_"+g.platform)
+	wheels, err := o.wheels("HEADERS_")
 	if err != nil {
 		return err
 	}
-	own, err := wheelsIn(g.versions, "WHEELS_"+g.platform)
+	own, err := o.wheels("WHEELS_")
 	if err != nil {
 		return err
 	}
@@ -46,8 +41,8 @@ func (g graphs) build(ctx context.Context, p partPlace, show *progress) error {
 	}
 	include := filepath.Join(p.new, "include")
 	cmd := exec.Command("c++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-s", "-Wl,-soname,"+graphsLibrary,
-		"-I", g.source, "-I", filepath.Join(g.libtorch, "include"), "-I", include,
-		"-o", filepath.Join(p.new, graphsLibrary), filepath.Join(g.source, "library", "graph.cc"))
+		"-I", o.graphs, "-I", filepath.Join(torch, "include"), "-I", include,
+		"-o", filepath.Join(p.new, graphsLibrary), filepath.Join(o.graphs, "library", "graph.cc"))
 	if err := runShown(ctx, p, show, "compiling", cmd, nil); err != nil {
 		return err
 	}

@@ -2,15 +2,8 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"regexp"
 )
-
-// libtorch fills DIR/include, DIR/lib and DIR/licenses from the wheels that the versions file lists for the platform.
-type libtorch struct {
-	versions, platform string
-	keep               string // a distribution whose wheel stays: a part that is installed next takes it
-}
 
 // libtorchFiles says where a wheel's files go; all others stay behind. Of torch/lib, what needs CUDA or Python is
 // left out: the CPU libraries load without it.
@@ -21,10 +14,11 @@ var libtorchFiles = []rule{
 	{regexp.MustCompile(`^nvidia/.*/(lib/(libcupti|libcudart)\.so[.0-9]*)$`), nil, "$1"},
 }
 
-func (l libtorch) build(ctx context.Context, p partPlace, show *progress) error {
-	wheels, err := wheelsIn(l.versions, "WHEELS_"+l.platform)
+// libtorch fills DIR/include, DIR/lib and DIR/licenses from the wheels that the versions file lists for the platform.
+func (o options) libtorch(ctx context.Context, p partPlace, show *progress) error {
+	wheels, err := o.wheels("WHEELS_")
 	if err != nil {
 		return err
 	}
-	return unpackWheels(ctx, p, show, wheels, libtorchFiles, l.keep)
+	return unpackWheels(ctx, p, show, wheels, libtorchFiles, o.keep)
 }

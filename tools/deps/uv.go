@@ -7,16 +7,14 @@ import (
 	"regexp"
 )
 
-// uv fills DIR with the program uv, for tests that make environments of Python.
-type uv struct{ versions, platform string }
-
 var uvFiles = []rule{
 	{regexp.MustCompile(`^uv-[^/]*\.data/scripts/(uv)$`), nil, "$1"},
 	{regexp.MustCompile(`^([^/]*)\.dist-info/licenses/(LICENSE-[A-Z]+)$`), nil, "licenses/$1/$2"},
 }
 
-func (u uv) build(ctx context.Context, p partPlace, show *progress) error {
-	wheels, err := wheelsIn(u.versions, "UV_"+u.platform)
+// uv fills DIR with the program uv, for tests that make environments of Python.
+func (o options) uv(ctx context.Context, p partPlace, show *progress) error {
+	wheels, err := o.wheels("UV_")
 	if err != nil {
 		return err
 	}

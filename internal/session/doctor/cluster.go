@@ -1,49 +1,30 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
 
-// Cluster is how a Temporal cluster is reached.
-type Cluster struct {
-	Address string // as it was given
-	Dial    func(ctx context.Context) (Connection, error)
-	Worker  func(queue string) string // the command that starts a worker of a queue
-}
-
-// Connection is an open connection to a cluster.
-type Connection interface {
-	Place() string // its address and namespace, in words
-	Polled(ctx context.Context, queue string) (bool, error)
-	Close()
-}
-
-// Check dials the cluster and checks that its queues are polled.
-func (c Cluster) Check(ctx context.Context) []Finding {
-	f := Finding{What: "cluster", Note: c.Address}
-	ctx, cancel := context.WithTimeout(ctx, answersWithin)
-	defer cancel()
-	conn, err := c.Dial(ctx)
-	if err != nil {
-		f.Note, f.Do = err.Error(), "check --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"
+// Cluster checks that the queues of a cluster are polled. place is its address and namespace,
+// dialed why it was not reached, and worker the command that starts a worker of a queue.
+func Cluster(place string, dialed error, polled func(queue string) (bool, error), worker func(queue string) string) []Finding {
+	f := Finding{What: "cluster", Note: place}
+	if dialed != nil {
+		f.Note, f.Do = dialed.Error(), "check --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"
 		return []Finding{f}
 	}
-	defer conn.Close()
-	f.Note = conn.Place()
 	found := []Finding{f}
 	for _, queue := range []string{workflows.TaskQueue, workflows.GPUTaskQueue} {
-		is, err := conn.Polled(ctx, queue)
+		is, err := polled(queue)
 		if err != nil {
 			found[0].Note, found[0].Do = f.Note+": "+err.Error(), "check --temporal-namespace, and whether the account may use it"
 			return found[:1]
 		}
 		w := Finding{What: "workers", OK: is, Soft: true, Note: fmt.Sprintf("queue %s is polled", queue)}
 		if !is {
-			w.Note, w.Do = "no worker polls queue "+queue, c.Worker(queue)
+			w.Note, w.Do = "no worker polls queue "+queue, worker(queue)
 		}
 		found = append(found, w)
 	}

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/workflows"
 )
 
 // renderedIn reads a run's results of tables and figures, by address; those that are no
@@ -14,23 +16,19 @@ func (a *app) renderedIn(ctx context.Context, store artifacts.Store, name string
 	if err != nil {
 		return nil, err
 	}
-	of := map[artifacts.Digest][]string{}
+	steps := slices.DeleteFunc(run.Steps, func(s workflows.RunStep) bool { return !pipeline.IsRendered(s.Address) || s.Key.IsZero() })
 	var keys []artifacts.Digest
-	for _, s := range run.Steps {
-		if pipeline.IsRendered(s.Address) && !s.Key.IsZero() {
-			keys, of[s.Key] = append(keys, s.Key), append(of[s.Key], s.Address)
-		}
+	for _, s := range steps {
+		keys = append(keys, s.Key)
 	}
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	if err != nil {
 		return nil, err
 	}
 	results := map[string]*artifacts.Result{}
-	for key, e := range entries {
-		for _, address := range of[key] {
-			if e.Result != nil {
-				results[address] = e.Result
-			}
+	for _, s := range steps {
+		if r := entries[s.Key].Result; r != nil {
+			results[s.Address] = r
 		}
 	}
 	return results, nil

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ const tablesPrinted = 3
 func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {
 	of := out.Of
 	var tables []string
-	over := a.waiting("writing the tables and figures")
+	over := a.Waiting("writing the tables and figures")
 	defer over()
 	for _, i := range a.rendered(of.Plan) {
 		s := of.Plan.Steps[i]
@@ -121,14 +120,10 @@ func (a *app) rendered(pl *plan.Plan) []int {
 			found = append(found, i)
 		}
 	}
-	rank := func(i int) int {
-		n := slices.IndexFunc(a.Targets, func(t string) bool { return plan.Matches(t, pl.Steps[i].Address) })
-		if n < 0 {
-			return len(a.Targets)
-		}
-		return n
+	rank := func(i int) uint { // of none of the targets: -1, which is the last
+		return uint(slices.IndexFunc(a.Targets, func(t string) bool { return plan.Matches(t, pl.Steps[i].Address) }))
 	}
-	sort.SliceStable(found, func(x, y int) bool { return rank(found[x]) < rank(found[y]) })
+	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(rank(x), rank(y)) })
 	return found
 }
 

@@ -76,7 +76,7 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 	if err != nil {
 		return nil, err
 	}
-	over := a.waiting("adding up the time and resources of runs")
+	over := a.Waiting("adding up the time and resources of runs")
 	spent, err := activities.SpentBy(ctx, v.Store, a.Project(), v.Plan.Pipeline)
 	over()
 	if err != nil {

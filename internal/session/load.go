@@ -201,17 +201,11 @@ func (se *Session) LoadWith(ctx context.Context, accept func(file string) error,
 // some verbs also work without one.
 func (se *Session) ReadResults(ctx context.Context) {
 	file := cmp.Or(se.File, os.Getenv("REDSI_FILE"), "pipelines.hcl")
-	sources, err := pipeline.Read(file)
-	if err != nil {
-		return
-	}
 	g, err := se.Given()
 	if err != nil {
 		return
 	}
-	mods := se.Reader(file)
-	p, ds := pipeline.Load(sources, se.Options(ctx, g, mods))
-	if !ds.HasErrors() {
+	if p, ds, err := se.Read(ctx, file, g, se.Reader(file)); err == nil && !ds.HasErrors() {
 		se.Results = p.Results
 	}
 }

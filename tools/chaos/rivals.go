@@ -20,21 +20,18 @@ const rival = "slow-n0"
 // leases are taken away, the step ends when both are at it, and what they write under the key
 // meets on the way to the store. One of them must win, and whatever else there was must be
 // recorded.
-func rivals(r *round) {
+func rivals(r *round) error {
 	ctx := context.Background()
 	first, err := r.run()
 	if err != nil {
-		r.violate("%v", err)
-		return
+		return err
 	}
 	if !first.wait(r.slack(recovery)) || first.code != 0 {
-		r.violate("a run that nobody hurts does not succeed: %s", first.out.tail(6))
-		return
+		return fmt.Errorf("a run that nobody hurts does not succeed: %s", first.out.tail(6))
 	}
 	store, ok := r.store(ctx)
 	if !ok {
-		r.violate("the store does not open")
-		return
+		return fmt.Errorf("the store does not open")
 	}
 	old, err := resultOf(ctx, store, rival)
 	incomplete := r.rng.IntN(2) == 0
@@ -63,8 +60,7 @@ func rivals(r *round) {
 		}
 	}
 	if err != nil {
-		r.violate("%v", err)
-		return
+		return err
 	}
 	limit := r.slack(recovery)
 	if !eventually(limit, func() bool {
@@ -86,8 +82,7 @@ func rivals(r *round) {
 	r.res.RecoveredS = time.Since(r.gone).Seconds()
 	won, err := artifacts.Lookup(ctx, store, old.Key)
 	if err != nil || won == nil || won.OutputsDigest() == old.OutputsDigest() {
-		r.violate("in the end the result of %s is %+v, %v", rival, won, err)
-		return
+		return fmt.Errorf("in the end the result of %s is %+v, %v", rival, won, err)
 	}
 	var lost []string
 	for info, err := range store.Records.List(ctx, "nondeterminism/"+old.Key.Hex()+"/") {
@@ -101,6 +96,7 @@ func rivals(r *round) {
 	}
 	r.res.By = "itself"
 	r.note("incomplete: %v, recorded: %d", incomplete, len(lost))
+	return nil
 }
 
 // resultOf finds the result of the step that leaves a mark.

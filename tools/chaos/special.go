@@ -5,22 +5,21 @@ package main
 import (
 	"fmt"
 	"os"
-	"sort"
+	"slices"
 	"syscall"
 	"time"
 )
 
 // crowd starts two to ten runs in one folder and hurts some of them. The others
 // must end well, and the next run must find everything done.
-func crowd(r *round) {
+func crowd(r *round) error {
 	c := r.plan.choices[0]
 	hurt := map[*process]syscall.Signal{}
 	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGSTOP, syscall.SIGTERM}
 	for i := range c.N {
 		p, err := r.run("--out", fmt.Sprintf("results-%d", i))
 		if err != nil {
-			r.violate("%v", err)
-			return
+			return err
 		}
 		if r.rng.IntN(3) == 0 {
 			hurt[p] = signals[r.rng.IntN(len(signals))]
@@ -53,22 +52,18 @@ func crowd(r *round) {
 	limit := r.slack(recovery)
 	for _, p := range r.runs {
 		if !p.wait(limit - time.Since(r.gone)) {
-			r.violate("%s has not ended %.0f s after the fault was gone; it said last: %s", p.name, time.Since(r.gone).Seconds(), p.out.tail(4))
-			return
+			return fmt.Errorf("%s has not ended %.0f s after the fault was gone; it said last: %s", p.name, time.Since(r.gone).Seconds(), p.out.tail(4))
 		}
 		if _, was := hurt[p]; !was && p.code != 0 {
 			r.violate("%s, which nobody had hurt, ended with code %d: %s", p.name, p.code, p.out.tail(6))
 		}
 	}
 	r.note("%d runs, %d ended, %d stopped", c.N, len(hurt), stopped)
-	var err error
-	if r.cli, err = r.run(); err != nil {
-		r.violate("%v", err)
-		return
+	if err := r.next(); err != nil {
+		return err
 	}
 	if !r.cli.wait(limit) || r.cli.code != 0 {
-		r.violate("the next run does not succeed: %s", r.cli.out.tail(6))
-		return
+		return fmt.Errorf("the next run does not succeed: %s", r.cli.out.tail(6))
 	}
 	last := r.gone
 	for _, p := range r.runs {
@@ -77,37 +72,35 @@ func crowd(r *round) {
 		}
 	}
 	r.res.By, r.res.RecoveredS = "itself", last.Sub(r.gone).Seconds()
+	return nil
 }
 
 // twenty starts twenty runs of one pipeline on a cluster, each with a step of its
 // own. None may straggle, and what they share runs once.
-func twenty(r *round) {
+func twenty(r *round) error {
 	const runs = 20
 	r.gone = time.Now()
 	for i := range runs {
 		dir := fmt.Sprintf("user-%d", i)
 		if err := os.MkdirAll(r.path(dir), 0o755); err != nil {
-			r.violate("%v", err)
-			return
+			return err
 		}
 		if _, err := r.run("--state", dir+"/state", "--out", dir+"/results", "--var", fmt.Sprintf("run=%d", i)); err != nil {
-			r.violate("%v", err)
-			return
+			return err
 		}
 	}
 	limit := 3 * r.slack(recovery)
 	var took []float64
 	for _, p := range r.runs {
 		if !p.wait(limit - time.Since(r.gone)) {
-			r.violate("%s has not ended after %.0f s; it said last: %s", p.name, time.Since(r.gone).Seconds(), p.out.tail(4))
-			return
+			return fmt.Errorf("%s has not ended after %.0f s; it said last: %s", p.name, time.Since(r.gone).Seconds(), p.out.tail(4))
 		}
 		if p.code != 0 {
 			r.violate("%s ended with code %d: %s", p.name, p.code, p.out.tail(6))
 		}
 		took = append(took, p.ended.Sub(r.gone).Seconds())
 	}
-	sort.Float64s(took)
+	slices.Sort(took)
 	median, last := took[runs/2], took[runs-1]
 	r.note("ended after %.1f s (first), %.1f s (median), %.1f s (last)", took[0], median, last)
 	if last-median > r.slack(speechless).Seconds() {
@@ -124,14 +117,13 @@ func twenty(r *round) {
 	}
 	r.results = fmt.Sprintf("user-%d/results", r.rng.IntN(runs))
 	r.res.By, r.res.RecoveredS = "itself", last-median
+	return nil
 }
 
 // thousands kills a worker every ten seconds of a run of 2,000 steps.
-func thousands(r *round) {
-	var err error
-	if r.cli, err = r.run(); err != nil {
-		r.violate("%v", err)
-		return
+func thousands(r *round) error {
+	if err := r.next(); err != nil {
+		return err
 	}
 	r.gone = time.Now()
 	limit, kills := r.slack(15*time.Minute), 0
@@ -142,18 +134,15 @@ func thousands(r *round) {
 		p.kill()
 		kills++
 		if err := r.employ(); err != nil {
-			r.violate("%v", err)
-			return
+			return err
 		}
 	}
 	r.note("%d kills in %.0f s", kills, time.Since(r.gone).Seconds())
 	if r.cli.running() {
-		r.violate("the run has not ended after %.0f s; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
-		return
+		return fmt.Errorf("the run has not ended after %.0f s; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
 	}
 	if r.cli.code != 0 {
-		r.violate("the run ended with code %d: %s", r.cli.code, r.cli.out.tail(6))
-		return
+		return fmt.Errorf("the run ended with code %d: %s", r.cli.code, r.cli.out.tail(6))
 	}
 	again, lost := 0, 0
 	for name, n := range marks(r.path("marks")) {
@@ -167,4 +156,5 @@ func thousands(r *round) {
 	}
 	r.note("%d steps began again, %d attempts lost", again, lost)
 	r.res.By = "itself"
+	return nil
 }

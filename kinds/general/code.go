@@ -73,8 +73,8 @@ func (c *codeConfig) resolve(ctx context.Context, env step.Sources, run commandC
 }
 
 // gather reads the code of a step, once for all that have the same: what find returns for the
-// script's text, and the files of code. kind and sources are what find depends on.
-func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string, find func(text string, read python.Read) (map[string]string, error)) error {
+// script's text beside more, the files of code. kind and sources are what find depends on.
+func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string, find func(text string, more map[string]string, read python.Read) (map[string]string, error)) error {
 	if len(c.CodeDigests) > 0 || c.CodeFiles != "" || c.CodeFolder != "" {
 		return step.Problem{Path: "code_digests", Detail: "and code_files and code_folder are filled in when the pipeline is loaded: leave them out"}
 	}
@@ -91,13 +91,15 @@ func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string,
 		if err != nil {
 			return nil, step.Problem{Path: "script", Detail: c.Script + ": " + err.Error()}
 		}
-		texts, err := find(text, read)
+		texts, err := c.further(files)
+		if err != nil {
+			return nil, err
+		}
+		found, err := find(text, texts, read)
 		if err != nil {
 			return nil, step.Problem{Path: "script", Detail: err.Error()}
 		}
-		if err := c.further(files, texts); err != nil {
-			return nil, err
-		}
+		maps.Copy(texts, found)
 		digests, err := c.digested(texts)
 		if err != nil {
 			return nil, step.Problem{Path: "code", Detail: err.Error()}
@@ -121,13 +123,14 @@ func readCode(files step.CodeFiles, name string) (string, bool, error) {
 	return string(b), ok, err
 }
 
-// further adds the files that code names.
-func (c codeConfig) further(files step.CodeFiles, texts map[string]string) error {
+// further are the files that code names.
+func (c codeConfig) further(files step.CodeFiles) (map[string]string, error) {
+	texts := map[string]string{}
 	for i, pattern := range c.Code {
 		at := fmt.Sprintf("code[%d]", i)
 		names, err := files.List(pattern)
 		if err != nil {
-			return step.Problem{Path: at, Detail: err.Error()}
+			return nil, step.Problem{Path: at, Detail: err.Error()}
 		}
 		found := false
 		for _, name := range names {
@@ -136,14 +139,14 @@ func (c codeConfig) further(files step.CodeFiles, texts map[string]string) error
 			}
 			found = true
 			if texts[name], _, err = readCode(files, name); err != nil {
-				return step.Problem{Path: at, Detail: name + ": " + err.Error()}
+				return nil, step.Problem{Path: at, Detail: name + ": " + err.Error()}
 			}
 		}
 		if !found {
-			return step.Problem{Path: at, Detail: fmt.Sprintf("no file beside the pipeline matches %q; the files of a folder are %q", pattern, path.Join(pattern, "**"))}
+			return nil, step.Problem{Path: at, Detail: fmt.Sprintf("no file beside the pipeline matches %q; the files of a folder are %q", pattern, path.Join(pattern, "**"))}
 		}
 	}
-	return nil
+	return texts, nil
 }
 
 // digested finds out what counts of each file.

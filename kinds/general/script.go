@@ -64,7 +64,7 @@ func (c scriptConfig) withCode(files step.CodeFiles) (scriptConfig, error) {
 	if checkCode(c.program()) != nil {
 		return c, nil // the check will say so
 	}
-	err := c.gather(files, "script", nil, func(text string, _ python.Read) (map[string]string, error) {
+	err := c.gather(files, "script", nil, func(text string, _ map[string]string, _ python.Read) (map[string]string, error) {
 		return map[string]string{c.Script: text}, nil
 	})
 	if err != nil || len(c.Interpreter) > 0 {

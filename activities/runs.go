@@ -62,12 +62,9 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 
 // wholeRun reports whether each step of a run has a result, which its record names.
 func wholeRun(rec *workflows.RunRecord) bool {
-	for _, s := range rec.Steps {
-		if s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
-			return false
-		}
-	}
-	return len(rec.Steps) > 0
+	return len(rec.Steps) > 0 && !slices.ContainsFunc(rec.Steps, func(s workflows.RunStep) bool {
+		return s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran
+	})
 }
 
 // DamagedRunError says that a run's record, or the blob of its steps, cannot be read

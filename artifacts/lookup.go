@@ -94,8 +94,10 @@ func (e Entry) Miss() string {
 // nowhere else. Records are read concurrently and blobs checked in one batch. An
 // error means that the store could not answer, never that a key is a miss.
 func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
-	unique := sorted(keys)
-	l := layersOf(s)
+	unique, l := sorted(keys), s.layers
+	if l == nil {
+		l = newLayers(s, nil, Policy{}) // which believes all it has
+	}
 	found, err := l.look(ctx, ownTier(s), s.Blobs, unique)
 	if err != nil {
 		return nil, err

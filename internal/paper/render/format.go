@@ -170,25 +170,17 @@ func (c Cell) unmarked(f Format) string {
 		}
 		return s
 	}
-	s := f.number(*c.Value)
-	switch {
-	case f.Style == "kilo":
+	s, bold, math := f.number(*c.Value), `\textbf{`, ""
+	if f.Style == "kilo" {
 		s = strings.Replace(s, " K", `\,K`, 1)
-	case f.Std && c.Std != nil:
-		s = "$" + boldMath(c.Bold, strings.Replace(s, "−", "-", 1)+` \pm `+f.std(*c.Std)) + "$"
-		return s
-	case f.Style == "signed":
-		return "$" + boldMath(c.Bold, strings.Replace(s, "−", "-", 1)) + "$"
+	} else if std := f.Std && c.Std != nil; std || f.Style == "signed" {
+		s, bold, math = strings.Replace(s, "−", "-", 1), `\mathbf{`, "$"
+		if std {
+			s += ` \pm ` + f.std(*c.Std)
+		}
 	}
 	if c.Bold {
-		s = `\textbf{` + s + `}`
+		s = bold + s + `}`
 	}
-	return s
-}
-
-func boldMath(bold bool, s string) string {
-	if bold {
-		return `\mathbf{` + s + `}`
-	}
-	return s
+	return math + s + math
 }

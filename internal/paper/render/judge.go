@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -130,15 +131,12 @@ func (j judge) compare(e Expectation) ([]Check, error) {
 		return nil, err
 	}
 	e, j.comparable = e.at(j.scale, j.paperScale)
-	c := Check{Cell: e.Cell, Form: form, Paper: e.Value, Text: e.Text, Source: e.Source, Verdict: NotRun, Severity: e.Severity}
+	c := Check{Cell: e.Cell, Form: form, Paper: e.Value, Text: e.Text, Source: cmp.Or(e.Source, j.paper), Verdict: NotRun, Severity: e.Severity}
 	if !j.comparable {
 		c.Verdict = NotComparable
 	}
 	if j.comparable && !AtPaperScale(j.scale, j.paperScale) {
 		c.Scale = j.scale
-	}
-	if c.Source == "" {
-		c.Source = j.paper
 	}
 	if form.Claim() {
 		err := j.claim(e, &c)

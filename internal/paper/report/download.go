@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/prose"
 )
 
 // Bounds of the files in a page: of each, and of all together.
@@ -72,7 +73,7 @@ func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error 
 		if write := texts[d.output]; !ok || it.Table != nil && write == nil {
 			continue
 		}
-		f := Download{Label: d.label, Name: strings.Trim(slug(it.Name), "-") + d.ending, Size: a.Size, From: it.Address + "." + d.output}
+		f := Download{Label: d.label, Name: strings.Trim(prose.Slug(it.Name), "-") + d.ending, Size: a.Size, From: it.Address + "." + d.output}
 		if r.roomFor[f.From] {
 			data, err := it.bytesOf(ctx, d.output, texts[d.output], read)
 			if err != nil {

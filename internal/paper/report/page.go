@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/words"
@@ -54,7 +55,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"counted":  words.Count,
 		"unplaced": Unplaced,
 		"file":     FileOf,
-		"slug":     slug,
+		"slug":     prose.Slug,
 		"grid":     r.grid,
 		"figures":  r.numbers,
 		"dec":      decimal,

@@ -54,7 +54,12 @@ func Citation(w Work) []byte {
 	}
 	line("", "url", w.URL)
 	line("", "abstract", w.Abstract)
-	list(&b, "", "keywords", w.Keywords)
+	if len(w.Keywords) > 0 {
+		b.WriteString("keywords:\n")
+	}
+	for _, k := range w.Keywords {
+		fmt.Fprintf(&b, "  - %s\n", quoted(k))
+	}
 	b.WriteString("authors:\n")
 	authors(&b, "  ", w.Authors)
 	if w.Paper != "" {
@@ -81,16 +86,6 @@ func authors(b *bytes.Buffer, indent string, all []Author) {
 		if a.Affiliation != "" && split { // a name without parts is an entity, which has no affiliation
 			fmt.Fprintf(b, "%s  affiliation: %s\n", indent, quoted(a.Affiliation))
 		}
-	}
-}
-
-func list(b *bytes.Buffer, indent, name string, values []string) {
-	if len(values) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "%s%s:\n", indent, name)
-	for _, v := range values {
-		fmt.Fprintf(b, "%s  - %s\n", indent, quoted(v))
 	}
 }
 

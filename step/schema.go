@@ -60,7 +60,8 @@ func (t Type) HasInput() bool {
 //	hcl:"name[,optional][,block][,label][,added][,nokey][,names][,secret][,was=name]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
 //	[min:"1" or above:"0"]  [max:"1" or below:"1"]
 //
-// An embedded struct stands for its attributes, so that kinds share them.
+// An embedded struct stands for its attributes, so that kinds share them. A field with
+// hcl:"-" is none.
 //
 // optional attributes take their default from Kind.Defaults. block marks a list
 // of objects that HCL writes as repeated blocks; label is the attribute of such
@@ -109,7 +110,7 @@ func schemaOf(t reflect.Type) []Attr {
 			}
 			continue
 		}
-		if !ok && !f.IsExported() {
+		if tag == "-" || !ok && !f.IsExported() {
 			continue // the kind's own
 		}
 		if !ok {

@@ -17,13 +17,13 @@ type Program struct {
 // Stage fills the folder dir with what a run of the task would find there: inputs that
 // are read-only, and files. For a kind that runs no program it does nothing and returns nil.
 func (s *Spec) Stage(ctx context.Context, io *IO, tree map[string]any, dir string) (*Program, error) {
-	if s.stage == nil {
+	if s.of.Stage == nil {
 		return nil, nil
 	}
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, Permanent(err)
 	}
-	p, err := s.stage(ctx, io, c, dir)
+	p, err := s.of.Stage(ctx, io, c, dir)
 	return &p, err
 }

@@ -14,18 +14,14 @@ const trajectoryFormat = "redsi-trajectory/1"
 // have it in common. ok is false of a task that goes a way of its own.
 func (r *Registry) Trajectory(t Task) (key artifacts.Digest, ok bool, err error) {
 	spec := r.Lookup(t.Kind)
-	if spec == nil || spec.trajectory == nil {
+	if spec == nil || spec.of.Trajectory == nil {
 		return key, false, nil
 	}
-	tree, err := t.Tree()
+	c, err := spec.config(t)
 	if err != nil {
 		return key, false, err
 	}
-	c, err := spec.decode(tree)
-	if err != nil {
-		return key, false, err
-	}
-	without := spec.trajectory(c)
+	without := spec.of.Trajectory(c)
 	if len(without) == 0 {
 		return key, false, nil
 	}

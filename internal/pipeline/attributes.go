@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // attribute is one that a block may have, and what reads it.
@@ -52,10 +54,22 @@ func expression(to *hclsyntax.Expression) func(*hclsyntax.Attribute) {
 
 // description checks a text that is for people alone.
 func (l *loader) description(a *hclsyntax.Attribute) {
-	if !l.constant(a.Expr, "A description") {
-		return
+	if l.constant(a.Expr, "A description") {
+		l.typed(a.Expr, l.constants(a), nil, cty.String, "A description is a string.")
 	}
-	if d := l.value(a.Expr, l.constants(a), nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
-		l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
+}
+
+// typed is the value of an expression as a primitive type; false if it is not known, or null or
+// of another type, which is reported.
+func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
+	v := l.open(l.value(e, ctx, inst), e.Range(), inst)
+	if !v.IsWhollyKnown() {
+		return v, false
 	}
+	if typed, err := convert.Convert(v, want); err == nil && !typed.IsNull() {
+		return typed, true
+	}
+	rng := e.Range()
+	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, inst, wrong)
+	return v, false
 }

@@ -61,15 +61,9 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		}},
 		attribute{"description", l.description},
 		attribute{"sensitive", func(a *hclsyntax.Attribute) {
-			if !l.constant(a.Expr, "Whether a variable is sensitive") {
-				return
-			}
-			switch s := l.value(a.Expr, nil, nil); {
-			case !s.IsKnown():
-			case s.IsNull() || s.Type() != cty.Bool:
-				l.diags.error(a.Expr.Range(), "Wrong type", "sensitive is true or false.")
-			default:
-				v.sensitive = s.True()
+			if l.constant(a.Expr, "Whether a variable is sensitive") {
+				s, ok := l.typed(a.Expr, nil, nil, cty.Bool, "sensitive is true or false.")
+				v.sensitive = ok && s.True()
 			}
 		}})
 	for _, inner := range b.Body.Blocks {

@@ -217,17 +217,6 @@ func (c *Checkpoints) read(ctx context.Context, name string) (n int64, files map
 	if files == nil {
 		return 0, nil, errRecord
 	}
-	var blobs []artifacts.Digest
-	for _, f := range files {
-		blobs = append(blobs, f.Digest)
-	}
-	missing, err := c.blobs.Missing(ctx, blobs)
-	if err != nil {
-		return 0, nil, err
-	}
-	if len(missing) > 0 {
-		return 0, nil, fmt.Errorf("blob %s: %w", missing[0], artifacts.ErrNotExist)
-	}
 	for _, f := range files {
 		if err := c.readable(ctx, f); err != nil {
 			return 0, nil, err

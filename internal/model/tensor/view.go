@@ -7,11 +7,6 @@ func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
 	return s.shaped("View", lib.AtgView, t, shape)
 }
 
-// Words are the float32 numbers that the bytes of t hold, an int64 vector [n]: [2*n], sharing memory.
-func (s *Scope) Words(t *Tensor) *Tensor {
-	return s.unary("Words", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgViewDtype(out, c, int32(F32)) }, t)
-}
-
 // Reshape is View that copies where the layout asks for it.
 func (s *Scope) Reshape(t *Tensor, shape ...int64) *Tensor {
 	return s.shaped("Reshape", lib.AtgReshape, t, shape)

@@ -62,6 +62,3 @@ func (f *Figure) Find(name string) (Cell, error) {
 	c, _, err := f.find(name)
 	return c, err
 }
-
-// Plain is a cell's text as its column prints it, without styles.
-func (c Cell) Plain(f Format) string { return c.plain(f) }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/paper/expect"
 )
 
 // Bounds of the files in a page: of each, and of all together.
@@ -86,7 +88,7 @@ func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error 
 
 func (it *Item) bytesOf(ctx context.Context, output string, write func(io.Writer) error, read Reader) ([]byte, error) {
 	if write == nil {
-		return readOutput(ctx, it.result, output, read)
+		return expect.ReadOutput(ctx, it.result, output, read)
 	}
 	var b bytes.Buffer
 	err := write(&b)

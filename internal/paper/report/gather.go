@@ -196,7 +196,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Options: o, Pipeline: fileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
+	r := &Report{Options: o, Pipeline: FileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
 	r.Store = storeOf(o.Store)
 	if r.Judged, err = expect.Judge(ctx, v, o.Claims, read); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"clip":     words.Clip,
 		"counted":  words.Count,
 		"unplaced": Unplaced,
-		"file":     fileOf,
+		"file":     FileOf,
 		"slug":     slug,
 		"grid":     r.grid,
 		"figures":  r.numbers,

@@ -71,11 +71,8 @@ func eachDocument(texts io.Reader, card func(corpus.Document) Card) ([]Card, err
 	}
 	defer r.Close()
 	var cards []Card
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return cards, nil
-		} else if err != nil {
+	for d, err := range r.All() {
+		if err != nil {
 			return nil, err
 		}
 		if int(d.Doc) != len(cards) {
@@ -83,6 +80,7 @@ func eachDocument(texts io.Reader, card func(corpus.Document) Card) ([]Card, err
 		}
 		cards = append(cards, card(d))
 	}
+	return cards, nil
 }
 
 // newCard leaves the title that a text begins with out of its first words.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/safetensors"
@@ -16,20 +15,17 @@ import (
 // EachFile visits the open files below a folder by their slash-separated names, in
 // lexical order.
 func EachFile(folder string, visit func(name string, in io.Reader) error) error {
-	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	root := os.DirFS(folder)
+	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		in, err := os.Open(path)
+		in, err := root.Open(name)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		return visit(filepath.ToSlash(rel), in)
+		return visit(name, in)
 	})
 }
 

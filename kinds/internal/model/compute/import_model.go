@@ -95,19 +95,15 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 		if !slices.Contains(m.weights, f.Name) && !besideWeights(f.Name) {
 			continue
 		}
-		if err := m.link(f); err != nil {
+		src, err := x.Path(f.Digest)
+		if err == nil {
+			err = local.Link(m.folder, f.Name, src)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return m, m.findTokenizer(tokenizer)
-}
-
-func (m *stagedModel) link(f artifacts.File) error {
-	src, err := m.x.Path(f.Digest)
-	if err != nil {
-		return err
-	}
-	return local.Link(m.folder, f.Name, src)
 }
 
 // findTokenizer takes the tokenizer that is given, or the one among the files.

@@ -1,4 +1,4 @@
-package storetest
+package stores_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -42,9 +43,9 @@ func newPeople(t *testing.T) people {
 	return p
 }
 
-// Others checks that results of the stores which open returns are served if the policy
+// others checks that results of the stores which open returns are served if the policy
 // believes them and never otherwise, and that what is served is whole.
-func Others(t *testing.T, open func(t *testing.T) Theirs) {
+func others(t *testing.T, open func(t *testing.T) Theirs) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, theirs Theirs, p people)
@@ -93,7 +94,7 @@ func read(t *testing.T, s artifacts.Store, d artifacts.Digest) (string, error) {
 
 // served: what a trusted key signed is a hit, whose blobs are copied when they are read.
 func served(t *testing.T, theirs Theirs, p people) {
-	r := NewResult(t, theirs.Store, "k", map[string]string{"train": "one", "dev": "two"})
+	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"train": "one", "dev": "two"})
 	publish(t, theirs.Store, p.alice, r)
 	own := mem.New()
 	s := artifacts.With(own, []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring})
@@ -121,7 +122,7 @@ func served(t *testing.T, theirs Theirs, p people) {
 		t.Errorf("the other store is %+v", st)
 	}
 	// What follows from it is filed with all blobs, whoever had them.
-	next := NewResult(t, own, "next", map[string]string{"more": "three"})
+	next := storetest.NewResult(t, own, "next", map[string]string{"more": "three"})
 	next.Outputs["same"] = r.Outputs["train"]
 	publishInto(t, s, next)
 	if e := lookUp(t, own, next.Key); !e.Hit() || e.Result.From != "" {
@@ -138,7 +139,7 @@ func publishInto(t *testing.T, s artifacts.Store, r artifacts.Result) {
 
 // brought: a result is copied whole, its record byte by byte and its signatures with it.
 func brought(t *testing.T, theirs Theirs, p people) {
-	r := NewResult(t, theirs.Store, "k", map[string]string{"train": "one", "dev": "two"})
+	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"train": "one", "dev": "two"})
 	r.Log = &artifacts.Log{Digest: put(t, theirs.Store, []byte("said")), Size: 4}
 	r.Kept = []artifacts.File{{Name: "libraries", Digest: put(t, theirs.Store, []byte("list")), Size: 4}}
 	publish(t, theirs.Store, p.alice, r)
@@ -184,7 +185,7 @@ func brought(t *testing.T, theirs Theirs, p people) {
 
 // unsigned: what nobody signed is a matter of the policy.
 func unsigned(t *testing.T, theirs Theirs, p people) {
-	r := NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
+	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
 	publish(t, theirs.Store, nil, r)
 	for _, c := range []struct {
 		policy       artifacts.Policy
@@ -226,7 +227,7 @@ func unsigned(t *testing.T, theirs Theirs, p people) {
 // flippedByte: a blob that differs is named and not served, and from then on it is lost;
 // the next store is asked for it.
 func flippedByte(t *testing.T, theirs Theirs, p people) {
-	r := NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
+	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
 	publish(t, theirs.Store, p.alice, r)
 	d := r.Outputs["out"].Digest
 	theirs.Rewrite(d, []byte("onf"))
@@ -263,7 +264,7 @@ func flippedByte(t *testing.T, theirs Theirs, p people) {
 }
 
 func lostBlob(t *testing.T, theirs Theirs, p people) {
-	r := NewResult(t, theirs.Store, "k", map[string]string{"out": "one", "log": "two"})
+	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"out": "one", "log": "two"})
 	publish(t, theirs.Store, p.alice, r)
 	if err := theirs.Store.Blobs.Delete(t.Context(), r.Outputs["out"].Digest); err != nil {
 		t.Fatal(err)
@@ -282,7 +283,7 @@ func lostBlob(t *testing.T, theirs Theirs, p people) {
 
 // longResult: a record that names its body is signed by what it says, which is the body's digest.
 func longResult(t *testing.T, theirs Theirs, p people) {
-	r := NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
+	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
 	r.Env["text"] = strings.Repeat("long ", 150_000)
 	publish(t, theirs.Store, p.alice, r)
 	s := artifacts.With(mem.New(), []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring})
@@ -314,7 +315,7 @@ func longResult(t *testing.T, theirs Theirs, p people) {
 
 // neverWritten: whatever is done with a store that has others, they stay as they are.
 func neverWritten(t *testing.T, theirs Theirs, p people) {
-	r := NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
+	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"out": "one"})
 	publish(t, theirs.Store, p.alice, r)
 	records, blobs := listRecords(t, theirs.Store, ""), listBlobs(t, t.Context(), theirs.Store)
 	s := artifacts.With(mem.New(), []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring, Signer: p.alice})
@@ -323,7 +324,7 @@ func neverWritten(t *testing.T, theirs Theirs, p people) {
 		artifacts.DropResult(t.Context(), s, r.Key)); err != nil {
 		t.Fatal(err)
 	}
-	publishInto(t, s, NewResult(t, s, "new", map[string]string{"out": "two"}))
+	publishInto(t, s, storetest.NewResult(t, s, "new", map[string]string{"out": "two"}))
 	if _, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Grace: 1}); err != nil {
 		t.Fatal(err)
 	}

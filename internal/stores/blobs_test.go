@@ -1,4 +1,4 @@
-package storetest
+package stores_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // maxBlob is the largest blob in a call that tests make of ReadBlob.
@@ -20,7 +21,7 @@ const maxBlob = 64 << 20
 
 func blobRoundTrip(t *testing.T, s artifacts.Store) {
 	for i, n := range []int{0, 1, 4095, 1 << 16, 1<<20 + 1, 9 << 20} {
-		want := Bytes(uint64(i), n)
+		want := storetest.Bytes(uint64(i), n)
 		d := put(t, s, want)
 		got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob)
 		if err != nil {
@@ -31,7 +32,7 @@ func blobRoundTrip(t *testing.T, s artifacts.Store) {
 		}
 	}
 	// A reader that gives a byte at a time, and its EOF with the last one.
-	want := Bytes(9, 3000)
+	want := storetest.Bytes(9, 3000)
 	d, n, err := s.Blobs.Put(t.Context(), iotest.DataErrReader(iotest.OneByteReader(bytes.NewReader(want))))
 	if err != nil || d != artifacts.Sum(want) || n != 3000 {
 		t.Fatalf("Put byte by byte = %s, %d, %v", d, n, err)
@@ -40,7 +41,7 @@ func blobRoundTrip(t *testing.T, s artifacts.Store) {
 
 func blobPutAgain(t *testing.T, s artifacts.Store) {
 	before := time.Now().Add(-time.Minute) // a server's clock may be in whole seconds
-	b := Bytes(1, 1000)
+	b := storetest.Bytes(1, 1000)
 	d := put(t, s, b)
 	put(t, s, b)
 	all := listBlobs(t, t.Context(), s)
@@ -66,7 +67,7 @@ func blobNotThere(t *testing.T, s artifacts.Store) {
 func blobPutFails(t *testing.T, s artifacts.Store) {
 	broken := errors.New("the cable fell out")
 	for _, n := range []int{0, 10, 9 << 20} {
-		r := io.MultiReader(bytes.NewReader(Bytes(2, n)), iotest.ErrReader(broken))
+		r := io.MultiReader(bytes.NewReader(storetest.Bytes(2, n)), iotest.ErrReader(broken))
 		if _, _, err := s.Blobs.Put(t.Context(), r); !errors.Is(err, broken) {
 			t.Errorf("Put that breaks after %d bytes: %v", n, err)
 		}
@@ -78,7 +79,7 @@ func blobPutFails(t *testing.T, s artifacts.Store) {
 
 func blobPutCancelled(t *testing.T, s artifacts.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
-	b := Bytes(3, 9<<20)
+	b := storetest.Bytes(3, 9<<20)
 	r := &hookReader{r: bytes.NewReader(b), after: 5 << 20, hook: cancel}
 	if _, _, err := s.Blobs.Put(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put = %v, want context.Canceled", err)
@@ -128,7 +129,7 @@ func blobList(t *testing.T, s artifacts.Store) {
 	}
 	want := map[artifacts.Digest]int64{}
 	for i := range 40 {
-		want[put(t, s, Bytes(uint64(i), i))] = int64(i)
+		want[put(t, s, storetest.Bytes(uint64(i), i))] = int64(i)
 	}
 	all := listBlobs(t, t.Context(), s)
 	for _, info := range all {
@@ -164,7 +165,7 @@ func blobConcurrent(t *testing.T, s artifacts.Store) {
 	var wg sync.WaitGroup
 	for i := range 32 {
 		wg.Go(func() {
-			b := Bytes(uint64(i%4), 100_000) // four contents, eight writers each
+			b := storetest.Bytes(uint64(i%4), 100_000) // four contents, eight writers each
 			d, _, err := s.Blobs.Put(t.Context(), bytes.NewReader(b))
 			if err != nil {
 				t.Errorf("Put: %v", err)
@@ -183,7 +184,7 @@ func blobConcurrent(t *testing.T, s artifacts.Store) {
 }
 
 func blobCloseEarly(t *testing.T, s artifacts.Store) {
-	d := put(t, s, Bytes(5, 2<<20))
+	d := put(t, s, storetest.Bytes(5, 2<<20))
 	for range 20 {
 		rc, err := s.Blobs.Open(t.Context(), d)
 		if err != nil {
@@ -198,9 +199,9 @@ func blobCloseEarly(t *testing.T, s artifacts.Store) {
 	}
 }
 
-// Integrity checks that reads of s find blobs that were changed behind its back.
+// integrity checks that reads of s find blobs that were changed behind its back.
 // rewrite replaces the stored bytes of d.
-func Integrity(t *testing.T, s artifacts.Store, rewrite func(d artifacts.Digest, data []byte)) {
+func integrity(t *testing.T, s artifacts.Store, rewrite func(d artifacts.Digest, data []byte)) {
 	const n = 100_000
 	for i, c := range []struct {
 		name   string
@@ -213,7 +214,7 @@ func Integrity(t *testing.T, s artifacts.Store, rewrite func(d artifacts.Digest,
 		{"longer", func(b []byte) []byte { return append(b, 0) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := Bytes(uint64(100+i), n)
+			b := storetest.Bytes(uint64(100+i), n)
 			d := put(t, s, b)
 			rewrite(d, c.change(bytes.Clone(b)))
 			got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob)

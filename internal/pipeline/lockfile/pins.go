@@ -26,15 +26,41 @@ func (f *File) list(pattern string) []string {
 
 // PinList pins what a pattern stands for, replacing an earlier list, and writes the file.
 func PinList(path string, l List) error {
-	return exclusively(path, func() error {
-		f, err := Read(path)
-		if err != nil {
-			return err
-		}
-		f.Lists = append(slices.DeleteFunc(f.Lists, func(old List) bool { return old.Pattern == l.Pattern }), l)
-		slices.SortFunc(f.Lists, func(a, b List) int { return strings.Compare(a.Pattern, b.Pattern) })
-		return f.write(path)
+	return change(path, func(f *File) (bool, error) {
+		f.Lists = replaced(f.Lists, l, func(l List) string { return l.Pattern })
+		return true, nil
 	})
+}
+
+// Module pins the commit of a module's repository.
+type Module struct {
+	Source string `json:"source"` // git::URL?ref=REF, without a folder in it
+	Commit string `json:"commit"`
+	Tree   string `json:"tree"` // digest of the commit's files
+}
+
+// Module returns the pin of a module's repository.
+func (f *File) Module(source string) (Module, bool) {
+	i := slices.IndexFunc(f.Modules, func(m Module) bool { return m.Source == source })
+	if i < 0 {
+		return Module{}, false
+	}
+	return f.Modules[i], true
+}
+
+// PinModule pins a module's repository, replacing an earlier pin, and writes the file.
+func PinModule(path string, m Module) error {
+	return change(path, func(f *File) (bool, error) {
+		f.Modules = replaced(f.Modules, m, func(m Module) string { return m.Source })
+		return true, nil
+	})
+}
+
+// replaced is a sorted list with x in place of what has the same name.
+func replaced[T any](list []T, x T, name func(T) string) []T {
+	list = append(slices.DeleteFunc(list, func(old T) bool { return name(old) == name(x) }), x)
+	slices.SortFunc(list, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	return list
 }
 
 // Listed returns the sources that a pattern stands for. The server is asked once: then they are

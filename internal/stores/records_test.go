@@ -1,4 +1,4 @@
-package storetest
+package stores_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package storetest
+package stores_test
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Strays checks that what others have put among the blobs and records of an empty
+// strays checks that what others have put among the blobs and records of an empty
 // store is named, is not a problem, hinders nobody and goes aside with its bytes. put
 // stores bytes at a path below the store, read has those at a path that Check told.
-func Strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), read func(path string) []byte) {
+func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), read func(path string) []byte) {
 	ctx := t.Context()
 	if err := s.Records.Create(ctx, "runs/1", []byte("{}")); err != nil {
 		t.Fatal(err)

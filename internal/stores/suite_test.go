@@ -1,9 +1,8 @@
-package storetest
+package stores_test
 
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -47,9 +46,9 @@ var checks = []check{
 	{"publish race over what cannot be used", publishOverRace},
 }
 
-// Run checks that the stores which open returns, each empty, keep the contract
+// suite checks that the stores which open returns, each empty, keep the contract
 // of artifacts.Blobs and artifacts.Records.
-func Run(t *testing.T, open func(t *testing.T) artifacts.Store) {
+func suite(t *testing.T, open func(t *testing.T) artifacts.Store) {
 	run(t, open, checks)
 	ofRecords := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return !strings.HasPrefix(c.name, "record ") })
 	t.Run("leases", func(t *testing.T) { // are records in a place of their own
@@ -65,17 +64,6 @@ func run(t *testing.T, open func(t *testing.T) artifacts.Store, checks []check) 
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
-}
-
-// Bytes returns n bytes that depend on seed only.
-func Bytes(seed uint64, n int) []byte {
-	var key [32]byte
-	for i := range 8 {
-		key[i] = byte(seed >> (8 * i))
-	}
-	b := make([]byte, n)
-	rand.NewChaCha8(key).Read(b) // never fails
-	return b
 }
 
 func put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {

@@ -1,4 +1,4 @@
-package storetest
+package stores_test
 
 import (
 	"strings"
@@ -6,15 +6,16 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
 // planted: under the right key, with a right seal, lie other outputs.
 func planted(t *testing.T, theirs Theirs, p people) {
 	honest := func(name string) artifacts.Result {
-		return NewResult(t, theirs.Store, name, map[string]string{"out": "right"})
+		return storetest.NewResult(t, theirs.Store, name, map[string]string{"out": "right"})
 	}
 	forged := func(name string) artifacts.Result {
-		return NewResult(t, theirs.Store, name, map[string]string{"out": "planted"})
+		return storetest.NewResult(t, theirs.Store, name, map[string]string{"out": "planted"})
 	}
 	// over puts the record of a forged result in the place of another.
 	over := func(r artifacts.Result) {

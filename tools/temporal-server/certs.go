@@ -31,7 +31,7 @@ const (
 // serverName is the name in the server's certificate.
 const serverName = "redsi-temporal"
 
-// Names in the certificates of callers, which authorize.go maps to what they may.
+// Names in the certificates of callers, which roles maps to what they may.
 const (
 	nameClient = "redsi"  // the user's programs
 	nameSystem = "system" // the server itself

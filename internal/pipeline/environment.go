@@ -24,13 +24,15 @@ type Environment struct {
 }
 
 type environmentBlock struct {
-	UV           string `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
-	Requirements string `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
-	Conda        string `hcl:"conda,optional" help:"A conda-lock.yml or a pixi.lock."`
-	Image        string `hcl:"image,optional" help:"An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."`
-	Nix          string `hcl:"nix,optional" help:"A flake.lock that stands beside its flake.nix."`
-	Python       string `hcl:"python,optional" help:"The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."`
-	Platform     string `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
+	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
+	Requirements string   `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
+	Conda        string   `hcl:"conda,optional" help:"A conda-lock.yml or a pixi.lock."`
+	Image        string   `hcl:"image,optional" help:"An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."`
+	Nix          string   `hcl:"nix,optional" help:"A flake.lock that stands beside its flake.nix."`
+	Python       string   `hcl:"python,optional" help:"The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."`
+	Extras       []string `hcl:"extras,optional" help:"Of uv: optional dependencies of the project that are installed too."`
+	Groups       []string `hcl:"groups,optional" help:"Of uv: dependency groups that are installed too, such as \"dev\"."`
+	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
 }
 
 func (l *loader) declareEnvironment(b *hclsyntax.Block) {
@@ -52,7 +54,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		}
 		return
 	}
-	r := environment.Recipe{Format: environment.Format, Platform: cmp.Or(x.Platform, environment.Here()), Python: x.Python}
+	r := environment.Recipe{Format: environment.Format, Platform: cmp.Or(x.Platform, environment.Here()), Python: x.Python, Extras: x.Extras, Groups: x.Groups}
 	given := 0
 	for i, lock := range []string{x.UV, x.Requirements, x.Conda, x.Image, x.Nix} {
 		if lock != "" {

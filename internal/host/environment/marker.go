@@ -13,13 +13,13 @@ import (
 )
 
 // markers are the values of an environment marker's variables, of PEP 508. Those that differ from
-// machine to machine are empty, and so are extras.
+// machine to machine are empty; extra has all that are chosen, each between bars.
 type markers map[string]string
 
 func (on platform) values(full string) markers {
 	values := maps.Clone(on.markers)
 	maps.Copy(values, markers{"python_full_version": full, "implementation_version": full, "python_version": fmt.Sprintf("3.%d", minor(full)),
-		"platform_release": "", "platform_version": "", "extra": "", "extras": "", "dependency_groups": ""})
+		"platform_release": "", "platform_version": "", "extra": "|", "extras": "", "dependency_groups": ""})
 	return values
 }
 
@@ -82,6 +82,10 @@ func (m markers) compare(a, op, b string) (bool, error) {
 		return false, err
 	}
 	switch {
+	case leftName == "extra":
+		return strings.Contains(left, "|"+right+"|") == (op == "=="), nil
+	case rightName == "extra":
+		return strings.Contains(right, "|"+left+"|") == (op == "=="), nil
 	case isVersion(leftName):
 		return compareVersion(left, op, right)
 	case isVersion(rightName):

@@ -46,6 +46,8 @@ type Recipe struct {
 	Lock     string            `json:"lock"`             // name of the lock file without folders, or the reference of an image
 	Path     string            `json:"path,omitempty"`   // of a SIF file
 	Python   string            `json:"python,omitempty"` // such as "3.11" or "3.11.7", where it was given
+	Extras   []string          `json:"extras,omitempty"` // of a uv.lock's project, and
+	Groups   []string          `json:"groups,omitempty"` // of its dependencies
 	Platform string            `json:"platform"`
 	Sizes    map[string]int    `json:"sizes,omitempty"` // of Files, in a text
 	Files    map[string]string `json:"-"`               // texts of the lock and of what is beside it
@@ -94,6 +96,9 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	}
 	if r.Python != "" && r.Kind != UV && r.Kind != Requirements {
 		return m, fmt.Errorf("the lock of %s has its own Python: leave out python", r.Kind)
+	}
+	if len(r.Extras)+len(r.Groups) > 0 && r.Kind != UV {
+		return m, fmt.Errorf("extras and groups are of a uv.lock; the lock of %s is taken whole", r.Kind)
 	}
 	switch r.Kind {
 	case UV:

@@ -29,7 +29,7 @@ func (se *Session) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := se.talk().Diagnostics(ds); err != nil {
+	if err := se.Diagnostics(ds); err != nil {
 		return nil, err
 	}
 	se.Secrets, se.Results = p.Secrets, p.Results
@@ -92,7 +92,7 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	o := se.Options(ctx, g, se.Modules)
 	o.Stop = ctx.Err
 	s, p, ds := pipeline.Open(sources, o)
-	if err := se.talk().Diagnostics(ds); err != nil {
+	if err := se.Diagnostics(ds); err != nil {
 		return nil, nil, err
 	}
 	se.Secrets, se.Results = p.Secrets, p.Results

@@ -263,12 +263,13 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 		}
 		path = r.At + between + path
 	}
-	return d.read(r.inputs(k), path, 1)
+	return d.read(r.inputs(k), path, 1, true)
 }
 
 // read is what a field of the inputs, one per seed, comes to: the mean of their numbers times a
-// factor, or a text, or a mean that one input has; no value if one is missing or not finite.
-func (d cells) read(ins step.Inputs, path string, factor float64) (render.Cell, error) {
+// factor, or a text, or, with means, a mean that the only input has; no value if one is missing
+// or not finite.
+func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (render.Cell, error) {
 	var vs []float64
 	var digests []string
 	for _, in := range ins {
@@ -286,7 +287,7 @@ func (d cells) read(ins step.Inputs, path string, factor float64) (render.Cell, 
 		if _, ok := at.(inout.NotFinite); ok {
 			return render.Cell{}, nil // nor is a mean with it
 		}
-		if cell, ok := inout.Summary(at, factor); ok && len(ins) == 1 {
+		if cell, ok := inout.Summary(at); ok && means && len(ins) == 1 {
 			if cell.Missing() {
 				d.Told(in, path+".mean")
 			}

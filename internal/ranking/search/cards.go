@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Card is what is shown of a document.
@@ -109,12 +110,7 @@ func FirstWords(text string, limit int) string {
 			n++
 		}
 		if size > limit { // the first word is longer than all
-			for range limit {
-				_, width := utf8.DecodeRuneInString(word)
-				b.WriteString(word[:width])
-				word = word[width:]
-			}
-			b.WriteString("…")
+			b.WriteString(words.Clip(word, limit))
 			break
 		}
 		b.WriteString(word)

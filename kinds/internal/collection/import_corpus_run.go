@@ -69,11 +69,7 @@ func (c importing) arranged(files []artifacts.File) ([]collectedFile, error) {
 		}
 		return all, nil
 	}
-	var names []string
-	for _, f := range files {
-		names = append(names, f.Name)
-	}
-	parts, err := collect.Arrange(names, c.Folder)
+	parts, err := collect.Arrange(inout.Names(files), c.Folder)
 	if err != nil {
 		return nil, err
 	}

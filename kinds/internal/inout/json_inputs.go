@@ -48,18 +48,14 @@ func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
 	}
 	f, ok := a.File(name)
 	if !named || !ok {
-		var names []string
-		for _, f := range a.Files {
-			names = append(names, f.Name)
-		}
-		return f, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(names, ", "))
+		return f, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(Names(a.Files), ", "))
 	}
 	return f, field, nil
 }
 
-// Summary is the mean of n values with their sample standard deviation, times a factor, if that
+// Summary is the mean of n values with their sample standard deviation, if that
 // is what is at a path; without a value if the mean is not finite.
-func Summary(at any, factor float64) (render.Cell, bool) {
+func Summary(at any) (render.Cell, bool) {
 	m, _ := at.(map[string]any)
 	mean, isMean := m["mean"].(float64)
 	std, isStd := m["std"].(float64)
@@ -70,7 +66,6 @@ func Summary(at any, factor float64) (render.Cell, bool) {
 	if !isFinite(mean) {
 		return render.Cell{}, true
 	}
-	mean, std = mean*factor, std*factor
 	c := render.Cell{Value: &mean, N: int(n)}
 	if n > 1 && isFinite(std) {
 		c.Std = &std

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
@@ -65,9 +66,13 @@ func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 // ModelFiles are the names of the files of a Hugging Face folder that opening the model
 // reads: config.json first, and its weights in one file or several.
 func ModelFiles(x *step.IO, in step.Input) []string {
-	var names []string
-	for _, f := range x.Files(in, "file") {
+	return append([]string{"config.json"}, safetensors.Files(Names(x.Files(in, "file")))...)
+}
+
+// Names are those of files.
+func Names(files []artifacts.File) (names []string) {
+	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	return append([]string{"config.json"}, safetensors.Files(names)...)
+	return names
 }

@@ -86,11 +86,7 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 		return nil, step.Permanent(fmt.Errorf("files: none of %d is below %q", others, folder))
 	}
 	slices.SortFunc(m.files, func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })
-	var names []string
-	for _, f := range m.files {
-		names = append(names, f.Name)
-	}
-	m.weights = safetensors.Files(names)
+	m.weights = safetensors.Files(inout.Names(m.files))
 	for _, f := range m.files {
 		if !slices.Contains(m.weights, f.Name) && !besideWeights(f.Name) {
 			continue

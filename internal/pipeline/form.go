@@ -31,7 +31,7 @@ func (l *loader) shapeForm(b *hclsyntax.Block) {
 
 // formReader reads a block that has a form in what an instance sees.
 func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *config {
-	return &config{l: l, b: &block{Block: b, spec: forms[b.Type]}, inst: inst, outputs: map[step.Ref]step.Output{}, read: map[string]*step.Spec{}}
+	return &config{l: l, b: &block{Block: b, spec: forms[b.Type]}, inst: inst}
 }
 
 // read is what a block says; false if something is wrong with it, or not known yet.

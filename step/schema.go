@@ -122,29 +122,18 @@ func schemaOf(t reflect.Type) []Attr {
 			panic(fmt.Sprintf("%s.%s needs a name and a help text", t, f.Name))
 		}
 		for _, p := range parts[1:] {
-			switch p {
-			case "optional":
-				a.Optional = true
-			case "block":
-				a.Block, a.Optional = true, true
-			case "label":
-				a.Label = true
-			case "added":
-				a.Added, a.Optional = true, true
-			case "nokey":
-				a.NoKey = true
-			case "names":
-				a.Names = true
-			case "secret":
-				a.Secret = true
+			flag := map[string]*bool{"optional": &a.Optional, "block": &a.Block, "label": &a.Label, "added": &a.Added, "nokey": &a.NoKey, "names": &a.Names, "secret": &a.Secret}[p]
+			was, isName := strings.CutPrefix(p, "was=")
+			switch {
+			case flag != nil:
+				*flag = true
+			case isName && was != "":
+				a.Was = was
 			default:
-				if was, ok := strings.CutPrefix(p, "was="); ok && was != "" {
-					a.Was = was
-					break
-				}
 				panic(fmt.Sprintf("%s.%s: unknown tag option %q", t, f.Name, p))
 			}
 		}
+		a.Optional = a.Optional || a.Block || a.Added
 		if e := f.Tag.Get("enum"); e != "" {
 			a.Enum = strings.Split(e, ",")
 		}

@@ -32,14 +32,6 @@ func (l *loader) attributes(b *hclsyntax.Block, owner string, known ...attribute
 	}
 }
 
-// named are attributes that are read elsewhere, for each instance of their block.
-func named(names ...string) (known []attribute) {
-	for _, name := range names {
-		known = append(known, attribute{name, func(*hclsyntax.Attribute) {}})
-	}
-	return known
-}
-
 // noBlocks reports the blocks of one that has none.
 func (l *loader) noBlocks(b *hclsyntax.Block, only string) {
 	for _, inner := range b.Body.Blocks {
@@ -55,7 +47,7 @@ func expression(to *hclsyntax.Expression) func(*hclsyntax.Attribute) {
 // description checks a text that is for people alone.
 func (l *loader) description(a *hclsyntax.Attribute) {
 	if l.constant(a.Expr, "A description") {
-		l.typed(a.Expr, l.constants(a), nil, cty.String, "A description is a string.")
+		l.typed(a.Expr, l.varContext(a.NameRange.Filename), nil, cty.String, "A description is a string.")
 	}
 }
 

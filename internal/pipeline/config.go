@@ -127,6 +127,9 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.ref, typeName(a.output.Type)))
 		}
 		ref := a.ref
+		if c.outputs == nil {
+			c.outputs, c.read = map[step.Ref]step.Output{}, map[string]*step.Spec{}
+		}
 		c.outputs[ref], c.read[ref.Step] = a.output, a.spec
 		return step.Input{Ref: &ref}
 	case ty == cty.String:

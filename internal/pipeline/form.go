@@ -31,7 +31,7 @@ func (l *loader) shapeForm(b *hclsyntax.Block) {
 
 // formReader reads a block that has a form in what an instance sees.
 func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *config {
-	return &config{l: l, b: &block{Block: b, spec: forms[b.Type]}, inst: inst, outputs: map[step.Ref]step.Output{}, read: map[string]*step.Spec{}}
+	return &config{l: l, b: &block{Block: b, spec: forms[b.Type]}, inst: inst}
 }
 
 // read is what a block says; false if something is wrong with it, or not known yet.
@@ -53,12 +53,12 @@ func decoded[T any](c *config, tree map[string]any) (said T, ok bool) {
 func (l *loader) fixedReader(b *hclsyntax.Block, root string) *config {
 	l.shapeForm(b)
 	l.refersWithin(b, b.Body, root)
-	return l.formReader(b, &instance{address: b.Type, ctx: l.fixedContext(b)})
+	return l.formReader(b, &instance{address: b.Type, ctx: l.varContext(b.TypeRange.Filename)})
 }
 
-// fixedContext is what such expressions are evaluated in.
-func (l *loader) fixedContext(b *hclsyntax.Block) *hcl.EvalContext {
-	return &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(b.TypeRange.Filename))}
+// varContext is what expressions of a file are evaluated in that refer to variables alone.
+func (l *loader) varContext(file string) *hcl.EvalContext {
+	return &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(file))}
 }
 
 // refersWithin reports what else expressions of a block refer to.

@@ -43,7 +43,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if l.meter.config > maxConfigs || l.meter.ended != nil { // reported
 		return Step{}, false
 	}
-	c := &config{l: l, b: b, inst: inst, outputs: map[step.Ref]step.Output{}, read: map[string]*step.Spec{}}
+	c := &config{l: l, b: b, inst: inst}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	if err := b.spec.WithCode(tree, l.codeBeside(folder(b.TypeRange.Filename))); err != nil {
 		c.problems(err)

@@ -128,7 +128,7 @@ func (l *loader) setLimits() {
 	}
 	l.refersWithin(b, b.Body, "var")
 	for _, a := range sortedAttributes(b.Body) {
-		v := l.open(l.value(a.Expr, l.fixedContext(b), nil), a.Expr.Range(), nil)
+		v := l.open(l.value(a.Expr, l.varContext(b.TypeRange.Filename), nil), a.Expr.Range(), nil)
 		if !v.IsKnown() || v.IsNull() {
 			continue
 		}

@@ -91,9 +91,9 @@ func (of admitted) notes(env map[string]string) map[string]string {
 
 const cpusNote = "cpus"
 
-// cpusOf is what a result's step was given of processors; 0: nothing was said.
-func cpusOf(r artifacts.Result) int {
-	n, _ := strconv.Atoi(r.Env[step.NotePrefix+cpusNote])
+// noted is a number that was kept with a result of how it was made; 0: nothing was said.
+func noted(r artifacts.Result, name string) int {
+	n, _ := strconv.Atoi(r.Env[step.NotePrefix+name])
 	return max(0, n)
 }
 

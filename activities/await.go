@@ -34,16 +34,15 @@ func (a *Activities) await(ctx context.Context, p *pulse, workflowID string) (wo
 	if err == nil || ctx.Err() != nil {
 		return out, err
 	}
-	var terminated *temporal.TerminatedError
-	if temporal.IsCanceledError(err) || errors.As(err, &terminated) {
+	if temporal.IsCanceledError(err) || is[*temporal.TerminatedError](err) {
 		return out, temporal.NewNonRetryableApplicationError(errorText(err), workflows.AwaitCancelled, nil)
 	}
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
-		if app.Type() == workflows.OtherVersionError {
-			return out, temporal.NewNonRetryableApplicationError(app.Message(), workflows.AwaitCancelled, nil)
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		kind := app.Type()
+		if kind == workflows.OtherVersionError {
+			kind = workflows.AwaitCancelled
 		}
-		return out, temporal.NewNonRetryableApplicationError(app.Message(), app.Type(), nil)
+		return out, temporal.NewNonRetryableApplicationError(app.Message(), kind, nil)
 	}
 	return out, err
 }

@@ -375,12 +375,12 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 // dropCorrupt removes a blob that does not have the bytes its digest says, so
 // that its producer is known to have no result and runs again.
 func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
-	var bad *artifacts.IntegrityError
-	if errors.As(err, &bad) && bad.Other { // the store has none of it
+	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
+	switch {
+	case !ok:
+	case bad.Other: // the store has none of it
 		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
-		return err
-	}
-	if errors.As(err, &bad) {
+	default:
 		dropped, derr := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want)
 		if derr != nil {
 			return errors.Join(err, derr)
@@ -395,14 +395,11 @@ func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
 // sourceChanged reports whether err says that a file here has other bytes than the
 // plan, and if so sees to it that no later plan of this machine is made from memory.
 func (a *Activities) sourceChanged(err error) bool {
-	var changed *step.SourceChangedError
-	if !errors.As(err, &changed) {
-		return false
-	}
-	if a.Forget != nil {
+	changed, is := errors.AsType[*step.SourceChangedError](err)
+	if is && a.Forget != nil {
 		if err := a.Forget(changed.Path); err != nil {
 			a.Log.Warn("could not forget the checksum of a changed file", "path", changed.Path, "err", err)
 		}
 	}
-	return true
+	return is
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -55,13 +56,13 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return nil
 	case step.IsPoisoned(err) && !cancelled:
 		return died(ctx, err)
-	case isProgram(err):
+	case is[*compute.ProgramError](err): // the second program is not to be used here
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case ended && !cancelled:
 		return again(ctx, fmt.Errorf("interrupted: %w", context.Cause(ctx)))
 	case ended, errors.Is(err, context.Canceled):
 		return context.Canceled
-	case typed(err):
+	case is[*temporal.ApplicationError](err):
 		return err
 	case errors.As(err, &try):
 		return temporal.NewApplicationErrorWithOptions(errorText(err), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: pause(int32(try.failed))})
@@ -69,7 +70,7 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PlanLostError, nil, plan.PlanLost)
 	case a.sourceChanged(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.SourceChangedError, nil)
-	case step.IsPermanent(err), sealed(err):
+	case step.IsPermanent(err), is[*payload.Error](err): // as one that another key than this worker's would fix
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case a.misread(ctx, err):
 		return again(ctx, err)
@@ -93,8 +94,7 @@ func (d *deadly) Unwrap() error { return d.error }
 // died is the error of a step that its process did not survive, or of a card that failed:
 // the next attempt has a new one.
 func died(ctx context.Context, err error) error {
-	var last *deadly
-	if errors.As(err, &last) {
+	if last, ok := errors.AsType[*deadly](err); ok {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\n%d processes died of it, so it is not tried again", err, last.n)), workflows.PermanentError, nil)
 	}
 	return again(ctx, fmt.Errorf("%w\nit continues in a new process, from its checkpoint if it has one", err))
@@ -104,8 +104,8 @@ func died(ctx context.Context, err error) error {
 // read once more: they were changed on the way. One that is wrong in the store is
 // removed.
 func (a *Activities) misread(ctx context.Context, err error) bool {
-	var bad *artifacts.IntegrityError
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
+	if !ok {
 		return false
 	}
 	if dropped, err := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want); dropped || err != nil {
@@ -136,57 +136,45 @@ func attemptOf(ctx context.Context) int32 {
 // permanent reports whether an error is the step's own: a retry cannot fix it, or this many
 // did not. Errors about an input's bytes belong to the input, not to the step.
 func permanent(err error, attempt int32) bool {
-	var changed *step.SourceChangedError
-	var try *failedTry
 	switch {
-	case errors.As(err, &changed), errors.As(err, &try), artifacts.IsLost(err):
-		return false
-	case isProgram(err):
+	case is[*step.SourceChangedError](err), is[*failedTry](err), is[*compute.ProgramError](err), artifacts.IsLost(err):
 		return false
 	case step.IsPoisoned(err):
-		var last *deadly
-		return errors.As(err, &last) || attempt >= errorTries
+		return is[*deadly](err) || attempt >= errorTries
 	}
 	return step.IsPermanent(err) || hopeless(err) != "" || attempt >= errorTries
 }
 
-// sealed reports an error that another key than this worker's would fix.
-func sealed(err error) bool {
-	var e *payload.Error
-	return errors.As(err, &e)
-}
-
-// typed reports an error that has its type already.
-func typed(err error) bool {
-	var app *temporal.ApplicationError
-	return errors.As(err, &app)
+// is reports whether an error is, or wraps, one of a type.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // hopeless says what a person has to do about an error that will come again
 // whatever is tried; "" if a retry might mend it. The program must not run again
 // for it: what it needs is not there.
 func hopeless(err error) string {
-	is := func(targets ...error) bool {
+	one := func(targets ...error) bool {
 		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
-	var refused *artifacts.RefusedError
 	var exit *command.ExitError
 	switch {
-	case is(syscall.ENOSPC, syscall.EDQUOT):
+	case one(syscall.ENOSPC, syscall.EDQUOT):
 		return "a retry cannot fix this: free space or raise the quota there"
-	case is(syscall.EFBIG):
+	case one(syscall.EFBIG):
 		return "a retry cannot fix this: the file is larger than the file system or `ulimit -f` allows; raise that"
-	case is(syscall.EROFS):
+	case one(syscall.EROFS):
 		return "a retry cannot fix this: the file system there is read-only; make it writable or use another folder"
-	case is(fs.ErrPermission):
+	case one(fs.ErrPermission):
 		return "a retry cannot fix this: give this user the right to do that"
-	case is(syscall.E2BIG):
+	case one(syscall.E2BIG):
 		return "a retry cannot fix this: arguments and environment are longer than the system allows; pass long values in files"
-	case is(syscall.EINVAL):
+	case one(syscall.EINVAL):
 		return "a retry cannot fix this: the system rejects an argument, perhaps for a NUL byte in argv, env or a file name"
-	case is(syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP):
+	case one(syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP):
 		return "a retry cannot fix this: use another file name or folder"
-	case errors.As(err, &refused):
+	case is[*artifacts.RefusedError](err):
 		return "a retry cannot fix this"
 	case errors.As(err, &exit) && !exit.Passing():
 		return "a program that ends like this would do so again"

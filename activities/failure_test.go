@@ -166,7 +166,6 @@ func TestPermanent(t *testing.T) {
 
 func TestPermanentFailures(t *testing.T) {
 	store := mem.New()
-	a := &Activities{Store: store}
 	key, part, other := artifacts.Sum([]byte("k")), artifacts.Sum([]byte("p")), artifacts.Sum([]byte("o"))
 	at := func(minute int) time.Time { return time.Date(2026, 11, 23, 6, minute, 0, 0, time.UTC) }
 	for _, f := range []Failure{
@@ -178,7 +177,7 @@ func TestPermanentFailures(t *testing.T) {
 		{RunID: "r1", Key: other, Error: "other", Permanent: true, Outcome: FailedStep, Ended: at(9)},
 	} {
 		f.Format = failureFormat
-		if err := a.putFailure(t.Context(), f); err != nil {
+		if err := artifacts.PutJSON(t.Context(), store.Records, failureName(f.RunID, f.Key), f); err != nil {
 			t.Fatal(err)
 		}
 	}

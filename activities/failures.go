@@ -71,22 +71,14 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
 	defer stop()
 	f.Log = log.keep(ctx, a, req.Address)
-	err := a.putFailure(ctx, f)
+	err := artifacts.PutJSON(ctx, a.Store.Records, failureName(f.RunID, f.Key), f)
 	if f.Permanent && !req.Whole.IsZero() {
 		f.Key, f.Part, f.Log = req.Whole, req.Key, nil
-		err = errors.Join(err, a.putFailure(ctx, f))
+		err = errors.Join(err, artifacts.PutJSON(ctx, a.Store.Records, failureName(f.RunID, f.Key), f))
 	}
 	if err != nil {
 		a.Log.Warn("could not record the step's failure", "step", req.Address, "err", err)
 	}
-}
-
-func (a *Activities) putFailure(ctx context.Context, f Failure) error {
-	b, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return a.Store.Records.Put(ctx, failureName(f.RunID, f.Key), b)
 }
 
 // Remembered is what is known of the failures of a step under one key.

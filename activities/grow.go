@@ -21,16 +21,15 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 		return out, err
 	}
 	is, err := a.grown(ctx, was, req.Lock)
-	var wrong notThePipeline
-	var invalid *pipeline.Invalid
-	switch {
-	case errors.As(err, &invalid):
+	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		out.Wrong = bounded(invalid.Diagnostics.Lines(), maxError/4)
 		return out, nil
-	case errors.As(err, &wrong):
+	}
+	if wrong, ok := errors.AsType[notThePipeline](err); ok {
 		out.Wrong = bounded(wrong.Error(), maxError/4)
 		return out, nil
-	case err != nil:
+	}
+	if err != nil {
 		return out, err
 	}
 	if out.Plan, err = StorePlan(ctx, a.Store.Blobs, is); err != nil {

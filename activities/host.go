@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -85,10 +84,4 @@ func (a *Activities) canCompute(req workflows.ExecuteRequest, task step.Task) er
 	}
 	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s: %w; leaving it to another worker", req.Address, a.Lacks)),
 		workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
-}
-
-// isProgram reports an error that says that the second program is not to be used here.
-func isProgram(err error) bool {
-	var e *compute.ProgramError
-	return errors.As(err, &e)
 }

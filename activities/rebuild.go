@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strconv"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
@@ -55,11 +54,11 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 		a.Models.SetThreads(o.Threads)
 		a.Models.Share(o.Threads)
 	} else if before != nil {
-		a.Models.Share(threadsOf(*before)) // which counts where results depend on it
+		a.Models.Share(noted(*before, compute.ThreadsNote)) // which counts where results depend on it
 	}
 	var given step.Granted // as many threads as the one that stands
 	if before != nil {
-		given.CPUs = cpusOf(*before)
+		given.CPUs = noted(*before, cpusNote)
 	}
 	r.Made, err = a.make(ctx, address, key, task, given, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
 		p, err := a.Rebuild(ctx, label, key, part, o)
@@ -68,7 +67,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	if err != nil {
 		return r, err
 	}
-	r.Threads = threadsOf(*r.Made)
+	r.Threads = noted(*r.Made, compute.ThreadsNote)
 	r.Verdict, r.First = alike.Same, before == nil
 	if r.Stands = before; before != nil {
 		if r.Comparison, err = a.Compare(ctx, task, *before, *r.Made, o); err != nil {
@@ -86,15 +85,6 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 		}
 	}
 	return r, a.checkpoints(key).Clear(ctx)
-}
-
-// threadsOf are those of an operation with which a result was computed; 0: not told.
-func threadsOf(r artifacts.Result) int {
-	n, err := strconv.Atoi(r.Env[step.NotePrefix+compute.ThreadsNote])
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // make runs a task whose parts part makes or finds. Nothing is published.

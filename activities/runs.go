@@ -54,11 +54,7 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 		}
 		rec.Format, rec.Steps, rec.Body = longRunFormat, nil, &d
 	}
-	b, err := json.Marshal(rec)
-	if err != nil {
-		return err
-	}
-	if err := store.Records.Put(ctx, artifacts.RunsPrefix+rec.RunID, b); err != nil {
+	if err := artifacts.PutJSON(ctx, store.Records, artifacts.RunsPrefix+rec.RunID, rec); err != nil {
 		return err
 	}
 	return closeRuns(ctx, store, rec, whole)
@@ -66,12 +62,9 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 
 // wholeRun reports whether each step of a run has a result, which its record names.
 func wholeRun(rec *workflows.RunRecord) bool {
-	for _, s := range rec.Steps {
-		if s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
-			return false
-		}
-	}
-	return len(rec.Steps) > 0
+	return len(rec.Steps) > 0 && !slices.ContainsFunc(rec.Steps, func(s workflows.RunStep) bool {
+		return s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran
+	})
 }
 
 // DamagedRunError says that a run's record, or the blob of its steps, cannot be read
@@ -104,13 +97,10 @@ func ReadRunHead(ctx context.Context, store artifacts.Store, id string) (*workfl
 // ReadRun reads the record of a run with its steps.
 func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
 	rec, err := ReadRunHead(ctx, store, id)
-	if err == nil {
-		err = readSteps(ctx, store, rec)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return rec, nil
+	return rec, readSteps(ctx, store, rec)
 }
 
 // readSteps reads the steps of a long run into its record.
@@ -180,12 +170,8 @@ func closeRuns(ctx context.Context, store artifacts.Store, rec workflows.RunReco
 }
 
 func openRuns(ctx context.Context, store artifacts.Store) ([]openRun, error) {
-	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.OpenRunPrefix)
-	if err != nil {
-		return nil, err
-	}
 	var open []openRun
-	for doc, err := range artifacts.Documents(ctx, store.Records, names) {
+	for doc, err := range artifacts.DocumentsIn(ctx, store.Records, artifacts.OpenRunPrefix) {
 		if err != nil {
 			return nil, err
 		}
@@ -206,27 +192,17 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 	if err != nil {
 		return err
 	}
-	same, other := false, false
-	for _, o := range open {
-		if o.Pipeline != rec.Pipeline {
-			continue
-		}
-		if rec.Plan, err = StorePlan(ctx, store.Blobs, pl); err != nil {
-			return err
-		}
-		if o.Plan == rec.Plan {
-			same = true
-		} else {
-			other = true
-		}
-	}
-	if !same && other {
-		if other, err = unrecorded(ctx, store, rec); err != nil {
-			return err
-		}
-	}
-	if !same && !other {
+	open = slices.DeleteFunc(open, func(o openRun) bool { return o.Pipeline != rec.Pipeline })
+	if len(open) == 0 {
 		return nil
+	}
+	if rec.Plan, err = StorePlan(ctx, store.Blobs, pl); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(open, func(o openRun) bool { return o.Plan == rec.Plan }) {
+		if other, err := unrecorded(ctx, store, rec); err != nil || !other {
+			return err
+		}
 	}
 	return WriteRun(ctx, store, rec)
 }
@@ -238,11 +214,10 @@ func unrecorded(ctx context.Context, store artifacts.Store, rec workflows.RunRec
 		return true, err
 	}
 	last, err := ReadRun(ctx, store, ids[len(ids)-1])
-	var damaged *DamagedRunError
-	switch {
-	case errors.As(err, &damaged):
+	if is[*DamagedRunError](err) {
 		return true, nil
-	case err != nil:
+	}
+	if err != nil {
 		return true, err
 	}
 	return last.Plan != rec.Plan || !slices.EqualFunc(last.Steps, rec.Steps, func(a, b workflows.RunStep) bool { return a.Key == b.Key }), nil

@@ -45,9 +45,8 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 	runs := map[string]bool{}
 	for _, id := range ids {
 		rec, err := ReadRun(ctx, store, id)
-		var damaged *DamagedRunError
 		switch {
-		case errors.As(err, &damaged):
+		case is[*DamagedRunError](err):
 			s.Damaged++
 			continue
 		case errors.Is(err, artifacts.ErrNotExist): // removed meanwhile

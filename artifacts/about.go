@@ -33,11 +33,7 @@ func ListAbout(ctx context.Context, s Store, keys []Digest) error {
 		if len(all[key]) == 0 {
 			continue
 		}
-		b, err := json.Marshal(aboutList{aboutFormat, all[key]})
-		if err == nil {
-			err = s.Records.Put(ctx, aboutPrefix+key.Hex(), b)
-		}
-		if err != nil {
+		if err := PutJSON(ctx, s.Records, aboutPrefix+key.Hex(), aboutList{aboutFormat, all[key]}); err != nil {
 			return fmt.Errorf("list what is said about %s: %w", key, err)
 		}
 	}

@@ -119,9 +119,6 @@ func (a *Acceptance) Sentence() string {
 // Text is the document, as it was signed.
 func (a *Acceptance) Text() string { return a.text }
 
-// SignedBy is who signed it; zero if nobody did.
-func (a *Acceptance) SignedBy() signature.Public { return a.signer }
-
 func (a *Acceptance) name() string { return acceptedPrefix + a.Key.Hex() + "/" + a.ID() }
 
 // Acceptance is by which r stands for its key; nil if it was made under it. A text that says
@@ -174,10 +171,7 @@ func acceptedPin(key Digest) string { return PinsPrefix + "accepted-" + key.Hex(
 // Withdraw ends an acceptance: what stands by it is deleted, and that it was is recorded.
 func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.Time) error {
 	s = s.Own()
-	b, err := json.Marshal(Withdrawal{withdrawnFormat, a.Key, a.ID(), by, when})
-	if err == nil {
-		err = s.Records.Put(ctx, a.name()+withdrawnSuffix, b)
-	}
+	err := PutJSON(ctx, s.Records, a.name()+withdrawnSuffix, Withdrawal{withdrawnFormat, a.Key, a.ID(), by, when})
 	if err == nil {
 		err = DropResult(ctx, s, a.Key)
 	}
@@ -202,11 +196,7 @@ func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
 	s = s.Own()
 	found := map[string]*AcceptedNow{}
 	ended := map[string]*Withdrawal{}
-	names, err := RecordNames(ctx, s.Records, acceptedPrefix)
-	if err != nil {
-		return nil, err
-	}
-	for doc, err := range Documents(ctx, s.Records, names) {
+	for doc, err := range DocumentsIn(ctx, s.Records, acceptedPrefix) {
 		if err != nil {
 			return nil, err
 		}

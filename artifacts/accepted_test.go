@@ -45,7 +45,7 @@ func TestAccept(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	back, err := r.Acceptance()
-	if err != nil || back.Reason != "a comment" || back.Of != of.Key || back.ID() != a.ID() || back.SignedBy().Name != "alice" || r.Took != time.Hour || r.OutputsDigest() != of.OutputsDigest() {
+	if err != nil || back.Reason != "a comment" || back.Of != of.Key || back.ID() != a.ID() || strings.Contains(back.Sentence(), "not signed") || r.Took != time.Hour || r.OutputsDigest() != of.OutputsDigest() {
 		t.Errorf("%+v %v of %+v", back, err, r)
 	}
 	if again, err := artifacts.Lookup(t.Context(), s, of.Key); err != nil || again == nil || again.Origin.Accepted != "" {

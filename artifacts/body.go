@@ -49,9 +49,9 @@ func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Resu
 // readRecordBy is readRecord with a function that reads the body of a long one.
 func readRecordBy(key Digest, b []byte, bodyOf func(Digest) ([]byte, error)) (r *Result, damage, err error) {
 	r, damage = decodeResult(key, b)
-	var format *FormatError
+	format, other := errors.AsType[*FormatError](damage)
 	var head longRecord
-	if !errors.As(damage, &format) || format.Format != longResultFormat || json.Unmarshal(b, &head) != nil {
+	if !other || format.Format != longResultFormat || json.Unmarshal(b, &head) != nil {
 		return r, damage, nil
 	}
 	if head.Key != key {

@@ -33,11 +33,7 @@ func PutElsewhere(ctx context.Context, s Store, e Elsewhere) error {
 	if err := e.validate(e.Digest); err != nil {
 		return err
 	}
-	b, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	return s.Records.Put(ctx, ElsewhereName(e.Digest), b)
+	return PutJSON(ctx, s.Records, ElsewhereName(e.Digest), e)
 }
 
 func (e Elsewhere) validate(d Digest) error {

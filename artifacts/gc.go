@@ -143,11 +143,10 @@ func (c *contents) garbage(o GCOptions) Garbage {
 		}
 	}
 	kept := maps.Clone(roots) // blobs
-	var dead []held
-	var deadKeys []Digest
+	var dead []dying
 	for key, h := range c.results {
 		if !live(key) {
-			dead, deadKeys = append(dead, h), append(deadKeys, key)
+			dead = append(dead, dying{held: h, key: key})
 			continue
 		}
 		for _, d := range h.blobs {
@@ -195,7 +194,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			g.Records = append(g.Records, r)
 		}
 	}
-	c.choose(&g, kept, dead, deadKeys, o.Free)
+	c.choose(&g, kept, dead, o.Free)
 	for _, r := range g.Results {
 		g.Records = append(g.Records, about[r.Key]...)
 	}
@@ -247,22 +246,29 @@ func (c *contents) droppedRuns(n int) map[string]bool {
 	return dropped
 }
 
+// dying is a result that may go.
+type dying struct {
+	held
+	key   Digest
+	own   []Digest // blobs that no living one has
+	price float64  // seconds per byte
+}
+
 // choose fills in which of the dead results and blobs go: blobs that no result
 // names, then results by price, until free bytes are reached.
-func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []held, keys []Digest, free int64) {
+func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []dying, free int64) {
 	users := map[Digest]int{} // results, still there, that name a blob
-	own := make([][]Digest, len(dead))
-	price := make([]float64, len(dead))
-	for i, h := range dead {
+	for i := range dead {
+		h := &dead[i]
 		var bytes int64
 		for _, d := range h.blobs {
 			if info, ok := c.blobs[d]; ok && !kept[d] {
-				own[i] = append(own[i], d)
+				h.own = append(h.own, d)
 				users[d]++
 				bytes += info.Size
 			}
 		}
-		price[i] = h.took.Seconds() / float64(max(bytes, 1))
+		h.price = h.took.Seconds() / float64(max(bytes, 1))
 	}
 	drop := func(d Digest) int64 {
 		g.Blobs = append(g.Blobs, c.blobs[d])
@@ -272,24 +278,17 @@ func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []held, keys []
 	for _, d := range slices.SortedFunc(maps.Keys(c.blobs), Digest.Compare) {
 		info := c.blobs[d]
 		switch {
-		case kept[d]:
-			g.Kept += info.Size
-		case users[d] == 0 && (free == 0 || g.Bytes < free):
+		case !kept[d] && users[d] > 0:
+		case !kept[d] && (free == 0 || g.Bytes < free):
 			drop(d)
-		case users[d] == 0:
+		default:
 			g.Kept += info.Size
 		}
 	}
-	order := make([]int, len(dead))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(price[a], price[b]), keys[a].Compare(keys[b]))
-	})
-	for _, i := range order {
+	slices.SortFunc(dead, func(a, b dying) int { return cmp.Or(cmp.Compare(a.price, b.price), a.key.Compare(b.key)) })
+	for _, h := range dead {
 		if free > 0 && g.Bytes >= free {
-			for _, d := range own[i] {
+			for _, d := range h.own {
 				if users[d] > 0 {
 					g.Kept += c.blobs[d].Size
 					users[d] = 0
@@ -297,8 +296,8 @@ func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []held, keys []
 			}
 			continue
 		}
-		r := DeadResult{Key: keys[i], Step: dead[i].step, Took: dead[i].took, Finished: dead[i].finished, Damage: dead[i].damage}
-		for _, d := range own[i] {
+		r := DeadResult{Key: h.key, Step: h.step, Took: h.took, Finished: h.finished, Damage: h.damage}
+		for _, d := range h.own {
 			if users[d]--; users[d] == 0 {
 				r.Bytes += drop(d)
 			}

@@ -158,8 +158,12 @@ func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) e
 		if err == nil {
 			err = l.copyFrom(ctx, t, d, read)
 		}
-		if !failed(err, &down, &bad, &gone, &other) {
+		switch {
+		case err == nil:
 			return nil
+		case errors.As(err, &down), errors.As(err, &bad), errors.As(err, &gone):
+		case !errors.Is(err, ErrNotExist) && other == nil:
+			other = err
 		}
 	}
 	switch {
@@ -177,18 +181,6 @@ func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) e
 		return gone
 	}
 	return fmt.Errorf("blob %s: %w", d, ErrNotExist)
-}
-
-// failed sorts an error of one of several places where a blob may be; nil is none.
-func failed(err error, down **DownError, bad **IntegrityError, gone **awayError, other *error) bool {
-	switch {
-	case err == nil:
-		return false
-	case errors.As(err, down), errors.As(err, bad), errors.As(err, gone):
-	case !errors.Is(err, ErrNotExist) && *other == nil:
-		*other = err
-	}
-	return true
 }
 
 // copyFrom copies a blob from a tier that is not own, or from where a record of the tier
@@ -220,11 +212,10 @@ func (l *layers) copyFrom(ctx context.Context, t *tier, d Digest, read func(n in
 
 func (l *layers) copyOnce(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
 	var ours error
-	err := t.ask(ctx, "blob "+d.String(), func() (theirs error) {
+	err := t.ask(ctx, "blob "+d.String(), func() error {
 		rc, err := t.blobs.Open(ctx, d)
 		if err == nil {
-			theirs, ours = l.keep(ctx, rc, d, t.name, read)
-			return theirs
+			err, ours = l.keep(ctx, rc, d, t.name, read)
 		}
 		return err
 	})

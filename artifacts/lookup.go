@@ -94,8 +94,10 @@ func (e Entry) Miss() string {
 // nowhere else. Records are read concurrently and blobs checked in one batch. An
 // error means that the store could not answer, never that a key is a miss.
 func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
-	unique := sorted(keys)
-	l := layersOf(s)
+	unique, l := sorted(keys), s.layers
+	if l == nil {
+		l = newLayers(s, nil, Policy{}) // which believes all it has
+	}
 	found, err := l.look(ctx, ownTier(s), s.Blobs, unique)
 	if err != nil {
 		return nil, err
@@ -186,14 +188,22 @@ func (e Entry) Known() *Result {
 
 // LookupKnown is LookupMany for those who do not read the outputs of released results.
 func LookupKnown(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
+	return lookup(ctx, s, keys, Entry.Known)
+}
+
+// lookup is those results of keys that of gives of their entries.
+func lookup(ctx context.Context, s Store, keys []Digest, of func(Entry) *Result) (map[Digest]*Result, error) {
 	entries, err := Inspect(ctx, s, keys)
-	known := make(map[Digest]*Result, len(entries))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[Digest]*Result, len(entries))
 	for key, e := range entries {
-		if r := e.Known(); r != nil {
-			known[key] = r
+		if r := of(e); r != nil {
+			found[key] = r
 		}
 	}
-	return known, err
+	return found, nil
 }
 
 // Lookup returns the result of key, or nil and no error if there is none that
@@ -205,17 +215,12 @@ func Lookup(ctx context.Context, s Store, key Digest) (*Result, error) {
 
 // LookupMany is Lookup for many keys at once; a key that misses is not in the map.
 func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
-	entries, err := Inspect(ctx, s, keys)
-	if err != nil {
-		return nil, err
-	}
-	hits := make(map[Digest]*Result, len(entries))
-	for key, e := range entries {
-		if e.Hit() {
-			hits[key] = e.Result
+	return lookup(ctx, s, keys, func(e Entry) *Result {
+		if !e.Hit() {
+			return nil
 		}
-	}
-	return hits, nil
+		return e.Result
+	})
 }
 
 // EachResult gives each every usable result of s itself, not of its others, in the order of keys, until it returns false.

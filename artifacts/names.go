@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -129,6 +130,30 @@ func RecordNames(ctx context.Context, records recordLister, prefix string) ([]st
 type Document struct {
 	Name string
 	Text []byte
+}
+
+// DocumentsIn reads the records whose names begin with prefix, which it lists first.
+func DocumentsIn(ctx context.Context, records interface {
+	recordLister
+	recordReader
+}, prefix string) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		names, err := RecordNames(ctx, records, prefix)
+		if err != nil {
+			yield(Document{}, err)
+			return
+		}
+		Documents(ctx, records, names)(yield)
+	}
+}
+
+// PutJSON stores a value as a document.
+func PutJSON(ctx context.Context, records Records, name string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return records.Put(ctx, name, b)
 }
 
 // Documents reads records in the order of names. One that is deleted meanwhile is left out;

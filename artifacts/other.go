@@ -77,13 +77,6 @@ func With(own Store, others []Other, p Policy) Store {
 // Own is s without others: what it has itself, under the same policy.
 func (s Store) Own() Store { return With(s, nil, s.policy()) }
 
-// strict is Own, where blobs that are elsewhere are not there.
-func (s Store) strict() Store {
-	p := s.policy()
-	p.Elsewhere = nil
-	return With(s, nil, p)
-}
-
 // bare is s itself, without others and policy.
 func (s Store) bare() Store {
 	if s.layers == nil {

@@ -14,26 +14,6 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// reading refuses every write of a record.
-var reading = storetest.Before(func(_ context.Context, c *storetest.Call) error {
-	switch c.Method {
-	case storetest.RecordsCreate, storetest.RecordsPut, storetest.RecordsReplace, storetest.RecordsDelete:
-		return errors.New("not to be written to")
-	}
-	return nil
-})
-
-// memory is a store in memory that gives other bytes for what was rewritten.
-func memory(t *testing.T) storetest.Theirs {
-	s, faults := storetest.Faulty(mem.New())
-	return storetest.Theirs{Store: s, Other: artifacts.Other{Store: storetest.Hooked(s, reading), Name: "friend"},
-		Rewrite: func(d artifacts.Digest, _ []byte) {
-			for range 8 {
-				faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
-			}
-		}}
-}
-
 // TestElsewhereOfOwn: own may say where a blob is that it lacks, too.
 func TestElsewhereOfOwn(t *testing.T) {
 	own := mem.New()
@@ -141,17 +121,6 @@ func TestOwnWithoutOthers(t *testing.T) {
 	}
 }
 
-// TestSuite: a store with others keeps the contract of a store.
-func TestSuite(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) artifacts.Store {
-		alice, err := signature.New("alice")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return artifacts.With(mem.New(), []artifacts.Other{{Store: mem.New(), Name: "friend"}}, artifacts.Policy{Signer: alice})
-	})
-}
-
 func TestPolicy(t *testing.T) {
 	alice, err := signature.New("alice")
 	if err != nil {
@@ -170,5 +139,3 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 }
-
-func TestOthers(t *testing.T) { storetest.Others(t, memory) }

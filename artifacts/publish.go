@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redsi/redsi/internal/system/readers"
@@ -47,11 +48,13 @@ func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterminis
 		r.Format = ResultFormat
 	}
 	r.From, r.Signer = "", ""
-	all := s
-	s = s.strict()
+	all, p := s, s.policy()
+	p.Elsewhere = nil // blobs that are elsewhere are not there
+	s = With(s, nil, p)
 	err = publishable(ctx, s, r)
 	if errors.Is(err, errNoBlobs) && all.layers != nil && !all.layers.none() {
-		if err = gather(ctx, all, r); err == nil {
+		// What only others have, or lies elsewhere, is copied; publishable says which is lost.
+		if err = all.layers.fetchAll(ctx, r.needs(), nil); err == nil || errors.Is(err, ErrNotExist) {
 			err = publishable(ctx, s, r)
 		}
 	}
@@ -67,15 +70,6 @@ func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterminis
 
 // errNoBlobs says that a result's blobs are to be stored before it.
 var errNoBlobs = errors.New("store them before the result")
-
-// gather copies the blobs of r that only others have, or that lie elsewhere.
-func gather(ctx context.Context, s Store, r Result) error {
-	err := s.layers.fetchAll(ctx, r.needs(), nil)
-	if errors.Is(err, ErrNotExist) { // publishable says which
-		return nil
-	}
-	return err
-}
 
 // file is Publish by the bytes of r's record, in a store without others.
 func file(ctx context.Context, s Store, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
@@ -127,10 +121,6 @@ const (
 	unsignedPauses = 10
 )
 
-// isUnsigned says of a record that is passed over that there may be no signature of it: the
-// one of another record may be of the record that it replaced.
-func isUnsigned(why Reason) bool { return why == Unsigned || why == NotSigned }
-
 // wait pauses and returns errChanged, unless the record has been found long enough.
 func (u *unsigned) wait(ctx context.Context, record []byte) error {
 	if d := Sum(record); u.record != d {
@@ -165,7 +155,8 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsig
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, have.Damage)
 	case have.Result == nil && have.Damage == nil && len(have.Passed) == 0:
 		return nil, false, errChanged
-	case len(have.Passed) > 0 && isUnsigned(have.Passed[0].Reason) && !bytes.Equal(there, encoded):
+	case len(have.Passed) > 0 && slices.Contains([]Reason{Unsigned, NotSigned}, have.Passed[0].Reason) && !bytes.Equal(there, encoded):
+		// there may be no signature of it: one of another record may be of that which it replaced
 		if err := wait.wait(ctx, there); err != nil {
 			return nil, false, err
 		}
@@ -197,9 +188,9 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsig
 		return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
 	}
 	if bytes.Equal(there, encoded) { // an attempt before this one may have filed it, and not signed it
-		return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
+		err = s.signNew(ctx, r.Key, encoded)
 	}
-	return won, nondeterministic, nil
+	return won, nondeterministic, err
 }
 
 // signNew signs a record that was just filed, if the policy has a key for that. If it was

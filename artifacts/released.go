@@ -91,11 +91,7 @@ func (freed *Freed) release(ctx context.Context, s Store, keys []Digest, wanted 
 		}
 	}
 	if err := each(ctx, len(order), parallel, func(ctx context.Context, i int) error {
-		text, err := json.Marshal(Released{ReleasedFormat, order[i], bytes[order[i]]})
-		if err != nil {
-			return err
-		}
-		return s.Records.Put(ctx, ReleasedName(order[i]), text)
+		return PutJSON(ctx, s.Records, ReleasedName(order[i]), Released{ReleasedFormat, order[i], bytes[order[i]]})
 	}); err != nil {
 		return err
 	}

@@ -106,12 +106,8 @@ func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := RecordNames(ctx, s.Records, signaturePrefix(key))
-	if err != nil {
-		return nil, err
-	}
 	var all []Signed
-	for doc, err := range Documents(ctx, s.Records, names) {
+	for doc, err := range DocumentsIn(ctx, s.Records, signaturePrefix(key)) {
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +119,7 @@ func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
 
 // dropStale deletes the signatures of a result whose record was replaced by this one.
 func dropStale(ctx context.Context, s Store, key Digest, record []byte) error {
-	names, err := RecordNames(ctx, s.Records, signaturePrefix(key))
-	if err != nil {
-		return err
-	}
-	for doc, err := range Documents(ctx, s.Records, names) {
+	for doc, err := range DocumentsIn(ctx, s.Records, signaturePrefix(key)) {
 		if err != nil {
 			return err
 		}

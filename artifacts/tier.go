@@ -53,14 +53,6 @@ func newLayers(own Store, others []Other, p Policy) *layers {
 	return l
 }
 
-// layersOf are those of s, or of a store without others that believes all it has.
-func layersOf(s Store) *layers {
-	if s.layers != nil {
-		return s.layers
-	}
-	return newLayers(s, nil, Policy{})
-}
-
 func (l *layers) others() []*tier { return l.tiers[1:] }
 
 // none reports that there is nobody to fetch blobs from.

@@ -77,28 +77,22 @@ const (
 )
 
 // Results sends the results of keys.
-func (t *Transfer) Results(ctx context.Context, keys []Digest) error {
+func (t *Transfer) Results(ctx context.Context, keys []Digest) (err error) {
 	keys = sorted(keys)
-	if err := t.begin(ctx, keys); err != nil {
-		return fmt.Errorf("send results to %s: %w", t.To.URL, err)
-	}
-	for some := range slices.Chunk(keys, transferMost) {
-		if err := t.some(ctx, some); err != nil {
-			return fmt.Errorf("send results to %s: %w", t.To.URL, err)
+	if !t.DryRun {
+		if t.said, err = aboutOf(ctx, t.from().Records, keys); errors.Is(err, ErrNoList) {
+			err = nil
 		}
 	}
+	for some := range slices.Chunk(keys, transferMost) {
+		if err == nil {
+			err = t.some(ctx, some)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("send results to %s: %w", t.To.URL, err)
+	}
 	return nil
-}
-
-// begin lists what is said about keys.
-func (t *Transfer) begin(ctx context.Context, keys []Digest) (err error) {
-	if t.DryRun {
-		return nil
-	}
-	if t.said, err = aboutOf(ctx, t.from().Records, keys); errors.Is(err, ErrNoList) {
-		return nil
-	}
-	return err
 }
 
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
@@ -127,13 +121,22 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 					return err
 				}
 			case !mine.Hit():
-				t.note(func(done *Transferred) { done.lose(key, mine.Miss()) })
+				t.note(func(done *Transferred) {
+					if done.Lost == nil {
+						done.Lost = map[Digest]string{}
+					}
+					done.Lost[key] = mine.Miss()
+				})
 			case theirs.unknown() != nil:
 				return theirs.unknown()
 			case !settled:
 				todo = append(todo, mine.Result)
 			case round == 0:
-				t.note(func(done *Transferred) { done.meet(mine.Result, theirs.Result) })
+				t.note(func(done *Transferred) {
+					if done.There++; mine.Result.OutputsDigest() != theirs.Result.OutputsDigest() {
+						done.Differs = append(done.Differs, key)
+					}
+				})
 			}
 		}
 		if len(todo) == 0 {
@@ -147,21 +150,6 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 		}
 	}
 	return nil
-}
-
-func (done *Transferred) lose(key Digest, why string) {
-	if done.Lost == nil {
-		done.Lost = map[Digest]string{}
-	}
-	done.Lost[key] = why
-}
-
-// meet notes a result that the other store has.
-func (done *Transferred) meet(mine, theirs *Result) {
-	done.There++
-	if mine.OutputsDigest() != theirs.OutputsDigest() {
-		done.Differs = append(done.Differs, mine.Key)
-	}
 }
 
 // send sends results that the other store does not have: the blobs of all, then their

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -113,21 +112,24 @@ func rankPassages(args []string) (sample, error) {
 		o.LuceneLengths = false
 	}
 	b := bm25.NewBuilder(analyzer)
-	if err := eachLine(filepath.Join(args[0], "passages.txt"), func(text string) error { return b.Add(text) }); err != nil {
+	texts, err := os.ReadFile(filepath.Join(args[0], "passages.txt"))
+	if err != nil {
 		return s, err
+	}
+	for text := range strings.Lines(string(texts)) {
+		if err := b.Add(text); err != nil {
+			return s, err
+		}
 	}
 	ix, err := b.Finish(o)
 	if err != nil {
 		return s, err
 	}
-	var queries []string
-	err = eachLine(filepath.Join(args[0], "queries.txt"), func(text string) error {
-		queries = append(queries, text)
-		return nil
-	})
+	asked, err := os.ReadFile(filepath.Join(args[0], "queries.txt"))
 	if err != nil {
 		return s, err
 	}
+	queries := strings.Split(strings.TrimSpace(string(asked)), "\n")
 	for pass := range bm25Passes + 1 {
 		lap := stopwatch()
 		found, err := ix.SearchAll(context.Background(), queries, bm25Depth)
@@ -148,19 +150,4 @@ func rankPassages(args []string) (sample, error) {
 		s.Check = fmt.Sprintf("%d hits, the best score %.1f", hits, best)
 	}
 	return s, nil
-}
-
-func eachLine(path string, visit func(string) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := bufio.NewScanner(f)
-	for in.Scan() {
-		if err := visit(in.Text()); err != nil {
-			return err
-		}
-	}
-	return in.Err()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,23 +65,22 @@ var (
 
 // filledLines are commands on a store with the results of 100,000 steps in one block. Their bounds of
 // time are what revision d360bf4 took. Memory is that of this program at least, see peak.
-var filledLines = []line{
-	filled("plan_100000", "what is to be done, when all is done", processorTime, 23, "plan"),
-	filled("plan_100000_memory", "the same", resident, 400, "plan"),
-	filled("noop_100000", "run again", processorTime, 28, "run"),
-	filled("noop_100000_memory", "the same", resident, 400, "run"),
-	filled("ls_100000", "their outputs", processorTime, 23, "artifacts", "ls"),
-	filled("ls_100000_memory", "the same", resident, 400, "artifacts", "ls"),
-	filled("gc_100000", "what no run names", processorTime, 11, "gc", "--dry-run"),
-	filled("gc_100000_memory", "the same", resident, 400, "gc", "--dry-run"),
-	filled("verify_100000", "every byte", processorTime, 15, "verify"),
-	filled("verify_100000_memory", "the same", resident, 400, "verify"),
-	filled("report_100000", "the page of all", processorTime, 39, "report"),
-	filled("report_100000_memory", "the same", resident, 400, "report"),
-	filled("report_100000_page", "the page's size", page, 10, "report"),
+var filledLines = slices.Concat(
+	filled("plan_100000", "what is to be done, when all is done", 23, "plan"),
+	filled("noop_100000", "run again", 28, "run"),
+	filled("ls_100000", "their outputs", 23, "artifacts", "ls"),
+	filled("gc_100000", "what no run names", 11, "gc", "--dry-run"),
+	filled("verify_100000", "every byte", 15, "verify"),
+	filled("report_100000", "the page of all", 39, "report"),
+	[]line{onFilled("report_100000_page", "the page's size", page, 10, "report")},
+)
+
+// filled are the time of a command, with its bound, and its memory.
+func filled(name, doc string, bound float64, verb ...string) []line {
+	return []line{onFilled(name, doc, processorTime, bound, verb...), onFilled(name+"_memory", "the same", resident, 400, verb...)}
 }
 
-func filled(name, doc string, v value, bound float64, verb ...string) line {
+func onFilled(name, doc string, v value, bound float64, verb ...string) line {
 	return line{name: name, target: 1, value: v, once: true, asked: true,
 		doc:  fmt.Sprintf("results of 100,000 steps, %s: redsi %s, against a bound of %g %s", doc, strings.Join(verb, " "), bound, v.unit),
 		ours: redsiDAG("wide", 100_000, "filled", verb...), peer: side{bound: bound}}

@@ -13,11 +13,11 @@
 // A ratio above 1 means that redsi is better, whatever the unit.
 //
 // A new comparison is a line in its group's list, or a new file with a list of its
-// own that lines.go names, plus a piece in pieces.go for our side and a script in
+// own that allLines in main.go names, plus a piece in pieces.go for our side and a script in
 // peers/ with a pinned requirements-GROUP.txt for the other.
 //
 // Reading order: main.go, line.go (what a line is), measure.go (how it is taken),
-// lines.go (the list), then one file per group. pieces.go lists what the program
+// then one file per group. pieces.go lists what the program
 // can be started again as. The generated corpus and the peers' virtual environments
 // are kept in the folder bench of REDSI_DEPS, or of the user's cache folder.
 package main

@@ -98,3 +98,8 @@ func means(given, name string) bool {
 	group, all := strings.CutSuffix(given, "...")
 	return given == name || all && strings.HasPrefix(name, group)
 }
+
+// allLines are the lines in the order in which they are measured.
+func allLines() []line {
+	return slices.Concat(startLines, environmentLines, dagLines, bytesLines, filledLines, nqLines, stubLines, htmlLines, kmeansLines, bm25Lines, dedupLines, scoreLines, launchLines, modelLines, cardLines)
+}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -41,22 +38,12 @@ func (e *env) trained() (program, dir string, err error) {
 			"step.export.nq.files/beir/qrels/train.tsv", "step.export.nq.files/beir/qrels/dev.tsv",
 			"step.random_t5.tiny.model/config.json", "step.random_t5.tiny.model/model.safetensors"} {
 			if err == nil {
-				err = e.copyOut(program, dir, file)
+				err = e.quiet(program, trainingOf(dir, "artifacts", "get", file, filepath.Join(dir, "data"), "--force")...)
 			}
 		}
 		return err
 	})
 	return program, dir, err
-}
-
-// copyOut puts a file of an output into the folder data, by its name.
-func (e *env) copyOut(redsi, dir, file string) error {
-	path, err := exec.CommandContext(e.ctx, redsi, trainingOf(dir, "artifacts", "path", file)...).Output()
-	if err != nil {
-		return fmt.Errorf("where %s is: %w", file, err)
-	}
-	to := filepath.Join(dir, "data")
-	return errors.Join(os.MkdirAll(to, 0o755), e.quiet("cp", "-L", strings.TrimSpace(string(path)), filepath.Join(to, filepath.Base(file))))
 }
 
 // trainingOf are the arguments of a verb on bench/run_train.hcl.

@@ -137,7 +137,7 @@ func TestCompareErrors(t *testing.T) {
 	writeSystems(t, dir)
 	newLocal(t).fails(ownPipeline(t, dir, fmt.Sprintf(comparePipeline, `measures = ["P@5"]`, "")), "system bad was not scored by P@5, but by [MRR@10 Hits@1]")
 	write(t, dir, "good.run", "q1 Q0 d 1 1 t\n")
-	newLocal(t).fails(ownPipeline(t, dir, fmt.Sprintf(comparePipeline, `measures = ["RR@10"]`, `missing = "leave_out"`)), `good lacks 11 of bad ("q0", "q10", "q11", …). Score all with the same qrels`)
+	newLocal(t).fails(ownPipeline(t, dir, fmt.Sprintf(comparePipeline, `measures = ["RR@10"]`, `missing = "leave_out"`)), `good lacks 11 of bad ("q0", "q10", "q11" and 8 more). Score all with the same qrels`)
 }
 
 const significanceTable = `

@@ -186,7 +186,7 @@ func TestEmbedMistakes(t *testing.T) {
 		"no weights":       {without("model.safetensors"), 8, "has none of [model.safetensors model.safetensors.index.json pytorch_model.bin"},
 		"another model":    {with(`"bert"`, `"t5"`), 8, `model_type is "t5"`},
 		"cut short":        {map[string][]byte{"config.json": model["config.json"], "model.safetensors": model["model.safetensors"][:5000]}, 8, "safetensors"},
-		"no numbers":       {broken, 8, "the vector of document 0 is not finite"},
+		"no numbers":       {broken, 8, "vector 0 of the documents is not finite"},
 		"few positions":    {model, 64, "max_tokens is 64, the model has 40 positions"},
 	} {
 		_, err := l.do("embed", map[string]any{"title": false, "corpus": corpus, "model": l.tree("hf/model", c.files), "tokenizer": tokenizer, "max_tokens": c.tokens})

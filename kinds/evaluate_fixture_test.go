@@ -151,7 +151,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 			tensor.NoGrad(func() {
 				embedding, head := m.Param("shared.weight"), m.Param("lm_head.weight")
 				s.AddInPlace(embedding, s.FromFloat32s(large, tensor.CPU, 1, c.DModel))
-				s.MulInPlace(head, s.FromFloat32s(scale, tensor.CPU, c.VocabSize, 1))
+				s.CopyInPlace(head, s.Mul(head, s.FromFloat32s(scale, tensor.CPU, c.VocabSize, 1)))
 				s.AddInPlace(head, s.FromFloat32s(ends, tensor.CPU, c.VocabSize, c.DModel))
 			})
 		})

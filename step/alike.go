@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -198,17 +199,10 @@ const maxMargin = 1e300
 func checkFields(fields map[string]Margin) error {
 	for at, m := range fields {
 		if at == "" || m.check() != nil {
-			return fmt.Errorf("field %q: %w", at, cmpError(m.check(), errors.New("it has no path")))
+			return fmt.Errorf("field %q: %w", at, cmp.Or(m.check(), errors.New("it has no path")))
 		}
 	}
 	return nil
-}
-
-func cmpError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func (n Numbers) check() error { return errors.Join(n.Margin.check(), checkFields(n.Fields)) }
@@ -321,7 +315,7 @@ func (s *Spec) Rules(t Task) (map[string]Alike, error) {
 	for _, o := range s.Outputs {
 		rules[o.Name] = o.Rule()
 	}
-	own, err := ofTask(s, s.alike, t)
+	own, err := ofTask(s, s.of.Alike, t)
 	if err != nil {
 		return nil, err
 	}

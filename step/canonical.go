@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
-	"sort"
 	"strconv"
 	"unicode/utf8"
 )
@@ -18,9 +16,9 @@ import (
 // machine and Go version.
 //
 // The tree is made of map[string]any, []any, string, bool, nil, Input and the
-// number types json.Number, int64, float64 and *big.Float; anything else, a
-// non-finite number or invalid UTF-8 is an error: a key that cannot be complete
-// must not exist.
+// number types json.Number, int64 and float64; anything else, a non-finite
+// number or invalid UTF-8 is an error: a key that cannot be complete must not
+// exist.
 func Canonical(tree any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := canonical(&b, tree); err != nil {
@@ -43,8 +41,6 @@ func canonical(b *bytes.Buffer, v any) error {
 		return canonicalFloat(b, v)
 	case json.Number:
 		return canonicalNumber(b, v)
-	case *big.Float:
-		return canonicalNumber(b, json.Number(v.Text('g', -1)))
 	case Input:
 		return canonicalInput(b, v)
 	case []any:
@@ -59,13 +55,8 @@ func canonical(b *bytes.Buffer, v any) error {
 		}
 		b.WriteByte(']')
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
 		b.WriteByte('{')
-		for i, k := range keys {
+		for i, k := range sortedKeys(v) {
 			if i > 0 {
 				b.WriteByte(',')
 			}

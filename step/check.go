@@ -2,13 +2,12 @@ package step
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,12 +46,8 @@ func Remembered(open Opener) Opener {
 		b, ok := kept[d]
 		mu.Unlock()
 		if !ok {
-			rc, err := open(ctx, d)
-			if err != nil {
-				return nil, err
-			}
-			b, err = io.ReadAll(rc)
-			if err = errors.Join(err, rc.Close()); err != nil {
+			var err error
+			if b, err = readAll(ctx, open, d); err != nil {
 				return nil, err
 			}
 			mu.Lock()
@@ -92,10 +87,7 @@ func (c Check) sentence(problem string) string {
 
 // problem says why the check fails; "" if it does not.
 func (c Check) problem(ctx context.Context, r *artifacts.Result, open Opener) (string, error) {
-	name := c.Counts
-	if name == "" {
-		name = c.Field
-	}
+	name := cmp.Or(c.Counts, c.Field)
 	v, why, err := wanted(name, r).number(ctx, open)
 	if why != "" || err != nil {
 		return why, err
@@ -133,18 +125,20 @@ func quotedList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, error) {
-	if a.Size > mostChecked {
-		return nil, fmt.Errorf("the output has %d bytes; a check reads at most %d", a.Size, mostChecked)
-	}
-	rc, err := open(ctx, a.Digest)
+func readAll(ctx context.Context, open Opener, d artifacts.Digest) ([]byte, error) {
+	rc, err := open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	b, err := io.ReadAll(rc)
-	if cerr := rc.Close(); err == nil {
-		err = cerr
+	return b, errors.Join(err, rc.Close())
+}
+
+func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, error) {
+	if a.Size > mostChecked {
+		return nil, fmt.Errorf("the output has %d bytes; a check reads at most %d", a.Size, mostChecked)
 	}
+	b, err := readAll(ctx, open, a.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -157,23 +151,10 @@ func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, e
 
 // numberAt follows a path to a number, or says why there is none.
 func numberAt(doc any, path string) (float64, string) {
-	at := doc
-	for _, name := range strings.Split(path, ".") {
-		switch x := at.(type) {
-		case map[string]any:
-			next, ok := x[name]
-			if !ok {
-				return 0, fmt.Sprintf("there is no %q, but %s", name, quotedList(slices.Sorted(maps.Keys(x))))
-			}
-			at = next
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(x) {
-				return 0, fmt.Sprintf("there is no element %s of %d", name, len(x))
-			}
-			at = x[i]
-		default:
-			return 0, fmt.Sprintf("there is nothing below %v", at)
+	at, err := doc, error(nil)
+	for w := WalkPath(path); w.Next(); {
+		if at, err = w.In(at); err != nil {
+			return 0, err.Error()
 		}
 	}
 	v, ok := at.(float64)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
 	"strings"
 )
 
@@ -101,7 +101,9 @@ func diff(a, b any, path string, out *[]Change) {
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)
 	if okX && okY && x[digestField] == nil && y[digestField] == nil {
-		for _, k := range union(x, y) {
+		all := maps.Clone(x)
+		maps.Copy(all, y)
+		for _, k := range sortedKeys(all) {
 			diff(x[k], y[k], join(path, k), out)
 		}
 		return
@@ -136,18 +138,4 @@ func text(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(b)
-}
-
-func union(a, b map[string]any) []string {
-	var keys []string
-	for k := range a {
-		keys = append(keys, k)
-	}
-	for k := range b {
-		if _, ok := a[k]; !ok {
-			keys = append(keys, k)
-		}
-	}
-	sort.Strings(keys)
-	return keys
 }

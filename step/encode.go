@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"sort"
 )
 
 // encodeObject turns a filled-in struct back into a tree: defaults included,
@@ -130,13 +129,8 @@ func mapInputs(v any, path string, f func(string, Input) (Input, error)) (any, e
 		}
 		return out, nil
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
 		out := make(map[string]any, len(v))
-		for _, k := range keys {
+		for _, k := range sortedKeys(v) {
 			m, err := mapInputs(v[k], join(path, k), f)
 			if err != nil {
 				return nil, err

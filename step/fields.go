@@ -248,6 +248,23 @@ func (w *PathWalk) Index() (int, bool) {
 	return i, err == nil && i >= 0
 }
 
+// In is what the present part leads to from decoded JSON.
+func (w *PathWalk) In(at any) (any, error) {
+	switch x := at.(type) {
+	case map[string]any:
+		if next, ok := x[w.Name]; ok {
+			return next, nil
+		}
+		return nil, w.Lost(Object, sortedKeys(x))
+	case []any:
+		if i, ok := w.Index(); ok && i < len(x) {
+			return x[i], nil
+		}
+		return nil, w.Lost(List, nil)
+	}
+	return nil, w.Lost(String, nil)
+}
+
 // Lost says that the present part leads nowhere from what is there.
 func (w *PathWalk) Lost(is TypeKind, names []string) error {
 	return &NoFieldError{Path: w.path, Name: w.Name, Within: w.within, Is: is, Names: names}

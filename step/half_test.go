@@ -50,7 +50,7 @@ func TestHalf(t *testing.T) {
 			t.Errorf("%s: device %q, %v", c.name, d, err)
 		}
 	}
-	if declared.run != nil {
+	if declared.of.Run != nil {
 		t.Error("the declaration was changed")
 	}
 }

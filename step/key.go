@@ -39,7 +39,7 @@ func NewTask(spec *Spec, tree map[string]any) (Task, error) {
 	}
 	t, err := encodeTask(spec.Name, tree)
 	if err == nil && t.mayRefer() {
-		refs := refsOf(tree)
+		refs := RefsIn(tree)
 		t.refs = &refs
 	}
 	return t, err
@@ -92,10 +92,11 @@ func (t Task) Refs() ([]Ref, error) {
 		return nil, nil
 	}
 	tree, err := t.Tree()
-	return refsOf(tree), err
+	return RefsIn(tree), err
 }
 
-func refsOf(tree map[string]any) (refs []Ref) {
+// RefsIn lists the outputs of other steps in a tree.
+func RefsIn(tree any) (refs []Ref) {
 	_, _ = MapInputs(tree, func(_ string, in Input) (Input, error) {
 		if in.Ref != nil {
 			refs = append(refs, *in.Ref)
@@ -163,10 +164,13 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 // no more.
 func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
 	spec := r.Lookup(t.Kind)
-	if spec == nil || spec.resolve == nil {
+	if spec == nil || spec.of.Resolve == nil {
 		return t, nil
 	}
-	c, err := spec.resolved(ctx, env, t)
+	c, err := spec.config(t)
+	if err == nil {
+		c, err = spec.of.Resolve(ctx, env, c)
+	}
 	if err != nil {
 		return Task{}, err
 	}
@@ -211,7 +215,7 @@ func (r *Registry) keyOf(kind string, tree map[string]any) (artifacts.Digest, []
 	if spec == nil {
 		return artifacts.Digest{}, nil, fmt.Errorf("no kind %q in this build", kind)
 	}
-	c, err := spec.decode(tree)
+	c, err := spec.Decode(tree)
 	if err != nil {
 		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", kind, err)
 	}
@@ -238,4 +242,34 @@ func (r *Registry) keyOfConfig(spec *Spec, c any) (artifacts.Digest, []byte, err
 		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", spec.Name, err)
 	}
 	return artifacts.KeyOf(b), b, nil
+}
+
+// trajectoryFormat is the format of a trajectory's preimage, which is so that of no result.
+const trajectoryFormat = "redsi-trajectory/1"
+
+// Trajectory is the key under which a task's kept states are filed: that of its preimage
+// without the attributes that its kind's Trajectory names. Tasks that differ in these alone
+// have it in common. ok is false of a task that goes a way of its own.
+func (r *Registry) Trajectory(t Task) (key artifacts.Digest, ok bool, err error) {
+	spec := r.Lookup(t.Kind)
+	if spec == nil || spec.of.Trajectory == nil {
+		return key, false, nil
+	}
+	c, err := spec.config(t)
+	if err != nil {
+		return key, false, err
+	}
+	without := spec.of.Trajectory(c)
+	if len(without) == 0 {
+		return key, false, nil
+	}
+	config := encodeObject(reflect.ValueOf(c), spec.defaults, spec.Attrs, true)
+	for _, name := range without {
+		delete(config, name)
+	}
+	b, err := Canonical(map[string]any{"format": trajectoryFormat, "kind": spec.Name, "version": int64(spec.Version), "config": config})
+	if err != nil {
+		return key, false, err
+	}
+	return artifacts.KeyOf(b), true, nil
 }

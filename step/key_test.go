@@ -197,11 +197,11 @@ func TestRandomConfigurations(t *testing.T) {
 		if !bytes.Equal(task.Config, again.Config) {
 			t.Fatalf("changed on the way:\n%s\n%s", task.Config, again.Config)
 		}
-		a, err := spec.decode(tree)
+		a, err := spec.Decode(tree)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := spec.decode(back)
+		b, err := spec.Decode(back)
 		if err != nil {
 			t.Fatal(err)
 		}

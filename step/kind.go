@@ -169,28 +169,9 @@ type Spec struct {
 	Queue              Queue
 	Needs              string
 
-	parts      []Spec
-	class      string
+	of         Kind[any] // what it is defined by, its functions erased
 	configType reflect.Type
 	defaults   reflect.Value
-	check      func(any) error
-	lint       func(any) []Problem
-	code       func(any, CodeFiles) (any, error)
-	reads      func(any) []Read
-	cells      func(any) []string
-	names      func(any) []CellName
-	declares   func(any) map[string]*Fields
-	leaves     func(any) map[string][]string
-	resolve    func(context.Context, Sources, any) (any, error)
-	pins       func(any, map[string]artifacts.Artifact) []Pin
-	split      func(context.Context, *IO, any) ([]Task, error)
-	run        func(context.Context, *IO, any) error
-	stage      func(context.Context, *IO, any, string) (Program, error)
-	alike      func(any) map[string]Alike
-	trajectory func(any) []string
-	work       func(any) Work
-	unless     func(any) bool
-	device     func(any) string
 }
 
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
@@ -205,12 +186,11 @@ func Define[C any](k Kind[C]) Spec {
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
 		Inline: k.Inline, OneByOne: k.OneByOne, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Claim: k.Claim, Queue: k.Queue, Needs: k.Needs,
-		parts:      k.Parts,
-		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),
-		unless:     erased(k.Unless), device: erased(k.Device), trajectory: erased(k.Trajectory), work: erased(k.Work), alike: erased(k.Alike), check: erased(k.Check),
-		lint: erased(k.Lint), reads: erased(k.Reads), cells: erased(k.Cells), names: erased(k.Names), declares: erased(k.Declares), leaves: erased(k.Leaves),
+		of: Kind[any]{Parts: k.Parts, Class: k.Class, Unless: erased(k.Unless), Device: erased(k.Device), Trajectory: erased(k.Trajectory), Work: erased(k.Work),
+			Alike: erased(k.Alike), Check: erased(k.Check), Lint: erased(k.Lint), Reads: erased(k.Reads), Cells: erased(k.Cells), Names: erased(k.Names),
+			Declares: erased(k.Declares), Leaves: erased(k.Leaves)},
 	}
 	for _, p := range k.Parts {
 		s.Parts = append(s.Parts, p.Name)
@@ -224,26 +204,33 @@ func Define[C any](k Kind[C]) Spec {
 		}
 	}
 	if k.Run != nil {
-		s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
+		s.of.Run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
 	}
 	if k.Stage != nil {
-		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
+		s.of.Stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
 			return k.Stage(ctx, io, c.(C), dir)
 		}
 	}
 	if k.Code != nil {
-		s.code = func(c any, f CodeFiles) (any, error) { return k.Code(c.(C), f) }
+		s.of.Code = func(c any, f CodeFiles) (any, error) { return k.Code(c.(C), f) }
 	}
 	if k.Split != nil {
-		s.split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
+		s.of.Split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
 	}
 	if k.Resolve != nil {
-		s.resolve = func(ctx context.Context, env Sources, c any) (any, error) { return k.Resolve(ctx, env, c.(C)) }
+		s.of.Resolve = func(ctx context.Context, env Sources, c any) (any, error) { return k.Resolve(ctx, env, c.(C)) }
 	}
 	if k.Pins != nil {
-		s.pins = func(c any, o map[string]artifacts.Artifact) []Pin { return k.Pins(c.(C), o) }
+		s.of.Pins = func(c any, o map[string]artifacts.Artifact) []Pin { return k.Pins(c.(C), o) }
 	}
 	return s
+}
+
+// Form describes a block that is no step by the tags of C, as Define does a step. It is in no
+// registry and no key. check may be nil.
+func Form[C any](check func(C) error) *Spec {
+	t := reflect.TypeFor[C]()
+	return &Spec{configType: t, defaults: reflect.Zero(t), Attrs: schemaOf(t), of: Kind[any]{Check: erased(check)}}
 }
 
 // erased is a function of a kind's configuration, whatever its type; nil stays nil.
@@ -284,15 +271,15 @@ func (s *Spec) Output(name string) (Output, bool) {
 // ClassOf names the tasks that are expected to take equally long, if nothing better is known.
 func (s *Spec) ClassOf(t Task) string {
 	var attrs map[string]json.RawMessage
-	if s.class == "" || json.Unmarshal(t.Config, &attrs) != nil {
+	if s.of.Class == "" || json.Unmarshal(t.Config, &attrs) != nil {
 		return s.Name
 	}
-	return s.Name + " " + string(attrs[s.class])
+	return s.Name + " " + string(attrs[s.of.Class])
 }
 
 // Declared is the outputs of a task, each with the Fields that its configuration gives it.
 func (s *Spec) Declared(t Task) []Output {
-	fields, err := ofTask(s, s.declares, t)
+	fields, err := ofTask(s, s.of.Declares, t)
 	if err != nil || fields == nil {
 		return s.Outputs
 	}
@@ -308,27 +295,24 @@ func (s *Spec) Declared(t Task) []Output {
 // Leaves names the files of an output of a task; false if they are not known before it
 // has run. Folders whose files are not known end in "/".
 func (s *Spec) Leaves(t Task, output string) ([]string, bool) {
-	all, err := ofTask(s, s.leaves, t)
+	all, err := ofTask(s, s.of.Leaves, t)
 	names, ok := all[output]
 	return names, err == nil && ok
 }
 
 // Lint says what in a task's configuration is allowed but hardly meant.
 func (s *Spec) Lint(t Task) []Problem {
-	problems, _ := ofTask(s, s.lint, t)
+	problems, _ := ofTask(s, s.of.Lint, t)
 	return problems
 }
 
-// ReadsFields reports whether tasks of this kind read fields of JSON inputs.
-func (s *Spec) ReadsFields() bool { return s.reads != nil }
-
 // Reads names the fields of JSON inputs that a completed tree's task will read.
 func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
-	return ofTree(s, s.reads, tree)
+	return ofTree(s, s.of.Reads, tree)
 }
 
 // Splits reports whether work of this kind is cut into parts.
-func (s *Spec) Splits() bool { return s.split != nil }
+func (s *Spec) Splits() bool { return s.of.Split != nil }
 
 // config is the configuration of a task, checked.
 func (s *Spec) config(t Task) (any, error) {
@@ -336,19 +320,20 @@ func (s *Spec) config(t Task) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.decode(tree)
+	return s.Decode(tree)
 }
 
-// decode fills the kind's configuration from a tree and checks it.
-func (s *Spec) decode(tree map[string]any) (any, error) {
+// Decode is the configuration that a tree is, of the type that the Spec was made of, checked.
+// Errors are Problems, or what the kind's Check returned.
+func (s *Spec) Decode(tree map[string]any) (any, error) {
 	v := reflect.New(s.configType).Elem()
 	v.Set(s.defaults)
 	if ps := decodeObject(tree, v, s.Attrs, ""); len(ps) > 0 {
 		return nil, ps
 	}
 	c := v.Interface()
-	if s.check != nil {
-		if err := s.check(c); err != nil {
+	if s.of.Check != nil {
+		if err := s.of.Check(c); err != nil {
 			return nil, err
 		}
 	}
@@ -358,53 +343,70 @@ func (s *Spec) decode(tree map[string]any) (any, error) {
 // Complete checks a configuration tree and returns it with defaults filled in.
 // Errors are Problems, or what the kind's Check returned.
 func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, err
 	}
 	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
 }
 
-// resolved is the configuration of a task with the kind's Resolve applied.
-func (s *Spec) resolved(ctx context.Context, env Sources, t Task) (any, error) {
-	c, err := s.config(t)
-	if err != nil {
-		return nil, err
-	}
-	return s.resolve(ctx, env, c)
-}
-
 // HasPins reports whether tasks of this kind find out checksums of sources.
-func (s *Spec) HasPins() bool { return s.pins != nil }
+func (s *Spec) HasPins() bool { return s.of.Pins != nil }
 
 // Pins names the checksums that a finished task found out about its sources.
 func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error) {
-	if s.pins == nil {
+	if s.of.Pins == nil {
 		return nil, nil
 	}
-	return ofTask(s, func(c any) []Pin { return s.pins(c, outputs) }, t)
+	return ofTask(s, func(c any) []Pin { return s.of.Pins(c, outputs) }, t)
 }
 
 // Split cuts a task into parts; nil for kinds that do not split.
 func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, error) {
-	if s.split == nil {
+	if s.of.Split == nil {
 		return nil, nil
 	}
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, Permanent(err)
 	}
-	return s.split(ctx, io, c)
+	return s.of.Split(ctx, io, c)
 }
 
 // Run runs a task whose inputs are all known, in this program: see Elsewhere.
 func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
-	c, err := s.decode(tree)
+	c, err := s.Decode(tree)
 	if err != nil {
 		return Permanent(err)
 	}
 	if s.elsewhere(c) {
 		return Permanent(fmt.Errorf("kind %s needs %s, which this program does not have", s.Name, s.Needs))
 	}
-	return s.run(ctx, io, c)
+	return s.of.Run(ctx, io, c)
+}
+
+// OwnFolder is where a staged folder has what a run would not find there.
+const OwnFolder = ".step"
+
+// Program is what a kind runs in a folder, for a person to run it there too.
+type Program struct {
+	Argv    []string          `json:"argv"`
+	Env     map[string]string `json:"env"`
+	Secrets []string          `json:"secrets,omitempty"` // further variables, whose values are not told
+	Stdin   string            `json:"stdin,omitempty"`   // a file in the folder; "" is nothing
+	Note    string            `json:"note,omitempty"`    // how a run of the step differs from running it by hand
+}
+
+// Stage fills the folder dir with what a run of the task would find there: inputs that
+// are read-only, and files. For a kind that runs no program it does nothing and returns nil.
+func (s *Spec) Stage(ctx context.Context, io *IO, tree map[string]any, dir string) (*Program, error) {
+	if s.of.Stage == nil {
+		return nil, nil
+	}
+	c, err := s.Decode(tree)
+	if err != nil {
+		return nil, Permanent(err)
+	}
+	p, err := s.of.Stage(ctx, io, c, dir)
+	return &p, err
 }

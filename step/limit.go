@@ -30,14 +30,15 @@ type Term struct {
 	None   string              `json:"none,omitempty"`
 }
 
-// bindChecks fills in what limits say of the steps that they are of.
-func bindChecks(checks []Check, result func(address string) *artifacts.Result) ([]Check, error) {
-	if !slices.ContainsFunc(checks, func(c Check) bool { return len(c.Of) > 0 }) {
-		return checks, nil
+// BindChecks returns the task with what its checks compare with in the results of other
+// steps; result finds that of an address.
+func (t Task) BindChecks(result func(address string) *artifacts.Result) (Task, error) {
+	if !slices.ContainsFunc(t.Checks, func(c Check) bool { return len(c.Of) > 0 }) {
+		return t, nil
 	}
-	bound := slices.Clone(checks)
-	for i := range bound {
-		c := &bound[i]
+	t.Checks = slices.Clone(t.Checks)
+	for i := range t.Checks {
+		c := &t.Checks[i]
 		for _, at := range []**Limit{&c.Min, &c.Max, &c.Equals} {
 			if len(c.Of) == 0 || *at == nil || (*at).Name == "" {
 				continue
@@ -46,7 +47,7 @@ func bindChecks(checks []Check, result func(address string) *artifacts.Result) (
 			for _, address := range c.Of {
 				r := result(address)
 				if r == nil {
-					return nil, fmt.Errorf("check %q: %s has no result yet", c.Name, address)
+					return t, fmt.Errorf("check %q: %s has no result yet", c.Name, address)
 				}
 				term := wanted(limit.Name, r)
 				term.Step = address
@@ -55,15 +56,7 @@ func bindChecks(checks []Check, result func(address string) *artifacts.Result) (
 			*at = &limit
 		}
 	}
-	return bound, nil
-}
-
-// BindChecks returns the task with what its checks compare with in the results of other
-// steps; result finds that of an address.
-func (t Task) BindChecks(result func(address string) *artifacts.Result) (Task, error) {
-	var err error
-	t.Checks, err = bindChecks(t.Checks, result)
-	return t, err
+	return t, nil
 }
 
 // wanted finds what is counted under a name, or the output in which OUTPUT:PATH is.

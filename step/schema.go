@@ -60,7 +60,8 @@ func (t Type) HasInput() bool {
 //	hcl:"name[,optional][,block][,label][,added][,nokey][,names][,secret][,was=name]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
 //	[min:"1" or above:"0"]  [max:"1" or below:"1"]
 //
-// An embedded struct stands for its attributes, so that kinds share them.
+// An embedded struct stands for its attributes, so that kinds share them. A field with
+// hcl:"-" is none.
 //
 // optional attributes take their default from Kind.Defaults. block marks a list
 // of objects that HCL writes as repeated blocks; label is the attribute of such
@@ -109,7 +110,7 @@ func schemaOf(t reflect.Type) []Attr {
 			}
 			continue
 		}
-		if !ok && !f.IsExported() {
+		if tag == "-" || !ok && !f.IsExported() {
 			continue // the kind's own
 		}
 		if !ok {
@@ -121,29 +122,18 @@ func schemaOf(t reflect.Type) []Attr {
 			panic(fmt.Sprintf("%s.%s needs a name and a help text", t, f.Name))
 		}
 		for _, p := range parts[1:] {
-			switch p {
-			case "optional":
-				a.Optional = true
-			case "block":
-				a.Block, a.Optional = true, true
-			case "label":
-				a.Label = true
-			case "added":
-				a.Added, a.Optional = true, true
-			case "nokey":
-				a.NoKey = true
-			case "names":
-				a.Names = true
-			case "secret":
-				a.Secret = true
+			flag := map[string]*bool{"optional": &a.Optional, "block": &a.Block, "label": &a.Label, "added": &a.Added, "nokey": &a.NoKey, "names": &a.Names, "secret": &a.Secret}[p]
+			was, isName := strings.CutPrefix(p, "was=")
+			switch {
+			case flag != nil:
+				*flag = true
+			case isName && was != "":
+				a.Was = was
 			default:
-				if was, ok := strings.CutPrefix(p, "was="); ok && was != "" {
-					a.Was = was
-					break
-				}
 				panic(fmt.Sprintf("%s.%s: unknown tag option %q", t, f.Name, p))
 			}
 		}
+		a.Optional = a.Optional || a.Block || a.Added
 		if e := f.Tag.Get("enum"); e != "" {
 			a.Enum = strings.Split(e, ",")
 		}

@@ -93,6 +93,6 @@ type FutureCollection struct{ Documents, TrainQueries, DevQueries int64 }
 // Work is what a card computes for a task, by its configuration; nothing if its kind does
 // not say.
 func (s *Spec) Work(t Task) Work {
-	w, _ := ofTask(s, s.work, t) // a run says what is wrong with it
+	w, _ := ofTask(s, s.of.Work, t) // a run says what is wrong with it
 	return w
 }

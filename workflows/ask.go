@@ -21,20 +21,16 @@ func Ask[T any](ctx context.Context, c client.Client, workflow, query string, ar
 		if err == nil {
 			return answer, v.Get(&answer)
 		}
-		if n == askedAgain || ctx.Err() != nil || !pollIsGone(err) {
+		_, gone := errors.AsType[*serviceerror.Canceled](err)
+		if n == askedAgain || ctx.Err() != nil || !gone && !Late(err) {
 			return answer, err
 		}
 	}
 }
 
-func pollIsGone(err error) bool {
-	var cancelled *serviceerror.Canceled
-	return errors.As(err, &cancelled) || Late(err)
-}
-
 // Late reports whether a call to Temporal ended because no answer came in its time, which
 // is the SDK's bound unless the caller's context ended.
 func Late(err error) bool {
-	var late *serviceerror.DeadlineExceeded
-	return errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded)
+	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
+	return late || errors.Is(err, context.DeadlineExceeded)
 }

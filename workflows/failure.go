@@ -32,21 +32,19 @@ func (e *RunError) Error() string { return e.Text }
 // ErrorOf is the application error inside err, nil if there is none. Details that are
 // not there, or not readable, are left out: another version of redsi wrote them.
 func ErrorOf(err error) *RunError {
-	var app *temporal.ApplicationError
-	if !errors.As(err, &app) {
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok {
 		return nil
 	}
 	e := &RunError{Type: app.Type(), Text: app.Message()}
-	if !app.HasDetails() {
-		return e
-	}
-	switch e.Type {
-	case PlanLostError:
+	switch {
+	case !app.HasDetails():
+	case e.Type == PlanLostError:
 		var d PlanLost
 		if app.Details(&d) == nil {
 			e.PlanLost = &d
 		}
-	case FailedRun:
+	case e.Type == FailedRun:
 		if app.Details(&e.Result) != nil {
 			e.Result = ReproduceResult{}
 		}
@@ -71,8 +69,7 @@ func ended(err error) error {
 
 // errorType is the type of the application error inside err; "" if none.
 func errorType(err error) string {
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return app.Type()
 	}
 	return ""
@@ -81,15 +78,14 @@ func errorType(err error) string {
 // begun reports whether an activity that was cancelled says that it was running: one that
 // was only queued says nothing.
 func begun(err error) bool {
-	var c *temporal.CanceledError
+	c, ok := errors.AsType[*temporal.CanceledError](err)
 	var detail string
-	return errors.As(err, &c) && c.HasDetails() && c.Details(&detail) == nil && detail == AtWork
+	return ok && c.HasDetails() && c.Details(&detail) == nil && detail == AtWork
 }
 
 // reason is the innermost message of an error, without Temporal's wrapping.
 func reason(err error) string {
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return app.Message()
 	}
 	if temporal.IsCanceledError(err) {

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"slices"
-	"time"
 
 	"go.temporal.io/sdk/workflow"
 )
@@ -40,25 +39,25 @@ const (
 func (r *run) judge(i int) verdict {
 	h := r.heads[i]
 	p := r.paces[h.Class]
-	of := func(seconds float64) verdict {
-		if seconds <= ShortStep.Seconds() {
-			return quick
-		}
-		return slow
-	}
+	last := 0.0
 	switch {
 	case h.Splits, h.Queue == "gpu", r.alone[i], h.Resources != nil && len(h.Resources.Limits) > 0:
 		return slow
 	case h.Inline:
 		return quick
 	case h.TookS != nil:
-		return of(*h.TookS)
+		last = *h.TookS
 	case p == nil || p.n < samples && !p.late:
 		return unknown
 	case p.n < samples:
 		return slow
+	default:
+		last = slices.Max(p.last[:])
 	}
-	return of(slices.Max(p.last[:]))
+	if last <= ShortStep.Seconds() {
+		return quick
+	}
+	return slow
 }
 
 func (r *run) paceOf(class string) *pace {
@@ -105,9 +104,4 @@ func (r *run) probe(ctx workflow.Context, i int) bool {
 		})
 	}
 	return false
-}
-
-// elapsed is in seconds.
-func elapsed(ctx workflow.Context, since time.Time) float64 {
-	return workflow.Now(ctx).Sub(since).Seconds()
 }

@@ -154,9 +154,7 @@ func pageActivity(ctx workflow.Context, what, name string, in, out any) error {
 // unpageable makes what is wrong with a page itself an error that is not retried; an
 // activity's is as it is.
 func unpageable(err error) error {
-	var activity *temporal.ActivityError
-	var cancelled *temporal.CanceledError
-	if err == nil || errors.As(err, &activity) || errors.As(err, &cancelled) {
+	if _, activity := errors.AsType[*temporal.ActivityError](err); err == nil || activity || temporal.IsCanceledError(err) {
 		return err
 	}
 	return temporal.NewNonRetryableApplicationError(err.Error(), PermanentError, nil)

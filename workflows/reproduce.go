@@ -160,37 +160,26 @@ func (r *run) walk(ctx workflow.Context) error {
 		if !r.stop && r.grown(ctx) {
 			r.stop, r.long = true, true
 		}
-		if r.mayGrow(ctx) {
-			if err := r.grow(ctx); err != nil {
-				r.stop = true
-				if ctx.Err() == nil {
-					r.drain(ctx)
-					return err
-				}
+		if more, err := r.proceed(ctx); err != nil {
+			r.stop = true
+			if ctx.Err() == nil { // nothing new is started: wait for what is running
+				_ = workflow.Await(ctx, func() bool { return r.flying == 0 })
+				return err
 			}
 			continue
-		}
-		if !r.stop && r.flying < inFlight {
-			if ready := r.take(shortReady, min(prepared, inFlight-r.flying), r.likelyShort); len(ready) > 0 {
-				if err := r.dispatch(ctx, ready); err != nil {
-					r.stop = true
-					if ctx.Err() == nil {
-						r.drain(ctx)
-						return err
-					}
-				}
-				continue
-			}
+		} else if more {
+			continue
 		}
 		if r.flying == 0 {
-			if !r.stop && ctx.Err() == nil && r.hasDecided() {
+			switch {
+			case r.stop || ctx.Err() != nil:
+				return ctx.Err()
+			case r.hasDecided():
 				r.growNext = time.Time{}
-				continue
+			case !r.unbar():
+				return nil
 			}
-			if !r.stop && ctx.Err() == nil && r.unbar() {
-				continue
-			}
-			return ctx.Err()
+			continue
 		}
 		if ctx.Err() != nil {
 			r.stop = true
@@ -216,12 +205,20 @@ func (r *run) walk(ctx workflow.Context) error {
 	}
 }
 
-// drain waits for what is running when nothing new will be started.
-func (r *run) drain(ctx workflow.Context) {
-	_ = workflow.Await(ctx, func() bool { return r.flying == 0 })
+// proceed makes the plan again, or dispatches what is ready, if either is due.
+func (r *run) proceed(ctx workflow.Context) (more bool, err error) {
+	if r.mayGrow(ctx) {
+		return true, r.grow(ctx)
+	}
+	if r.stop || r.flying >= inFlight {
+		return false, nil
+	}
+	ready := r.take(shortReady, min(prepared, inFlight-r.flying), func(i int) bool { return r.judge(i) != slow })
+	if len(ready) == 0 {
+		return false, nil
+	}
+	return true, r.dispatch(ctx, ready)
 }
-
-func (r *run) likelyShort(i int) bool { return r.judge(i) != slow }
 
 // dispatch learns the keys of ready steps, and of those that follow as far as there
 // are hits, and starts what has no result.
@@ -342,7 +339,7 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 			done, err := r.perform(ctx, p, grown)
 			took, i := done.TookS, r.today(grown, p.Index)
 			if err != nil {
-				took = elapsed(ctx, began)
+				took = workflow.Now(ctx).Sub(began).Seconds()
 			}
 			r.took(i, took)
 			if err != nil && ctx.Err() != nil && temporal.IsCanceledError(err) {

@@ -242,18 +242,12 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 	wg.Wait(ctx)
 	var failed error
 	for _, err := range failures {
-		if errors.Is(err, errLong) {
-			continue
-		}
-		if failed == nil || temporal.IsCanceledError(failed) && begun(err) { // of cancelled parts, one that was running
+		if failed == nil || errors.Is(failed, errLong) || temporal.IsCanceledError(failed) && begun(err) { // of cancelled parts, one that was running
 			failed = err
 		}
 	}
 	if failed != nil {
 		return nil, failed
-	}
-	if len(failures) > 0 {
-		return nil, errLong
 	}
 	return keys, nil
 }
@@ -285,8 +279,7 @@ func (r *run) shared(ctx workflow.Context, place func() int, in StepInput) (Exec
 			}
 			return out, err
 		}
-		var started *temporal.ChildWorkflowExecutionAlreadyStartedError
-		if !errors.As(err, &started) {
+		if _, started := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); !started {
 			stop()
 			return Executed{}, err
 		}

@@ -25,12 +25,9 @@ func RunAgain() *temporal.RetryPolicy {
 // final makes an error of a run one that the server does not retry. A cancellation and
 // continue-as-new are not failures.
 func final(err error) error {
-	var next *workflow.ContinueAsNewError
-	var app *temporal.ApplicationError
-	switch {
-	case err == nil, temporal.IsCanceledError(err), errors.As(err, &next):
-		return err
-	case errors.As(err, &app) && app.NonRetryable() && error(app) == err:
+	_, next := errors.AsType[*workflow.ContinueAsNewError](err)
+	app, ok := err.(*temporal.ApplicationError)
+	if err == nil || next || temporal.IsCanceledError(err) || ok && app.NonRetryable() {
 		return err
 	}
 	return ended(err)

@@ -31,8 +31,8 @@ type app struct {
 	LogLevel string
 }
 
-// say tells the person at the terminal something they should know now.
-func (a *app) say(text string) { a.sayer.say(text) }
+// Say, Waiting, Reading, Copying and Diagnostics are what a session says, on this terminal.
+func (a *app) Say(text string) { a.sayer.say(text) }
 
 // globalFlags are understood by every verb.
 func (a *app) globalFlags(root *cobra.Command) {

@@ -116,7 +116,7 @@ With FILE.tex:
 
 // judge compares the results of a preview with what the pipeline expects.
 func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview, p *pipeline.Pipeline) (*expect.Judged, error) {
-	defer a.waiting("reading the tables and figures")()
+	defer a.Waiting("reading the tables and figures")()
 	j, err := expect.Judge(ctx, v, p.Claims, store.Blobs.Open)
 	if err != nil {
 		return nil, err

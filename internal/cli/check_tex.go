@@ -6,15 +6,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/workflows"
 )
 
 // texOptions say how check reads a paper.
@@ -129,3 +133,28 @@ unlikely; numbers such as 2 or 40 say too little and are only counted. A table t
 typed by hand gets one line; --verbose shows its numbers.
 
 Exit code 1 if the paper disagrees with the results: the first three of these.`
+
+// renderedIn reads a run's results of tables and figures, by address; those that are no
+// longer in the store are missing.
+func (a *app) renderedIn(ctx context.Context, store artifacts.Store, name string) (map[string]*artifacts.Result, error) {
+	run, err := a.FindRun(ctx, store, name)
+	if err != nil {
+		return nil, err
+	}
+	steps := slices.DeleteFunc(run.Steps, func(s workflows.RunStep) bool { return !pipeline.IsRendered(s.Address) || s.Key.IsZero() })
+	var keys []artifacts.Digest
+	for _, s := range steps {
+		keys = append(keys, s.Key)
+	}
+	entries, err := artifacts.Inspect(ctx, store, keys)
+	if err != nil {
+		return nil, err
+	}
+	results := map[string]*artifacts.Result{}
+	for _, s := range steps {
+		if r := entries[s.Key].Result; r != nil {
+			results[s.Address] = r
+		}
+	}
+	return results, nil
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,26 +87,22 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 		}
 		return a.impact(ctx, x, y, o)
 	}
-	isFolder := [2]bool{}
-	for i, arg := range args {
-		if _, err := os.Stat(arg); err == nil {
-			isFolder[i] = true
-		}
-	}
-	if isFolder[0] || isFolder[1] {
+	folders := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { _, err := os.Stat(arg); return err != nil })
+	if len(folders) > 0 {
 		store, err := a.OpenOwn(ctx)
 		if err != nil {
 			return err
 		}
-		for i, arg := range args {
-			if isFolder[i] && !strings.ContainsAny(arg, "/.") {
-				if _, err := a.FindRun(ctx, store, arg); err == nil {
-					return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
-				}
+		for _, arg := range folders {
+			if strings.ContainsAny(arg, "/.") {
+				continue
+			}
+			if _, err := a.FindRun(ctx, store, arg); err == nil {
+				return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
 			}
 		}
 		for i, arg := range args {
-			if !isFolder[i] {
+			if !slices.Contains(folders, arg) {
 				return fault.Input(fmt.Errorf("%s is a file or folder, but %s does not exist: give two folders, two runs, or one range of commits such as main..HEAD", args[1-i], arg))
 			}
 		}

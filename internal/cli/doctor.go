@@ -59,12 +59,7 @@ func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	found = append(found, doctor.Trust(policy, err))
 	found = append(found, doctor.Others(ctx, a.Addresses(), a.RequiresFrom())...)
 	if o.Given() {
-		c := doctor.Cluster{Address: o.Address, Worker: func(queue string) string { return a.hint("worker", "--queue", queue) },
-			Dial: func(ctx context.Context) (doctor.Connection, error) {
-				conn, err := a.Dial(ctx, o)
-				return examined{conn}, err
-			}}
-		found = append(found, c.Check(ctx)...)
+		found = append(found, a.examineCluster(ctx, o)...)
 	} else {
 		found = append(found, doctor.Server())
 	}
@@ -73,16 +68,22 @@ func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 		found = append(found, doctor.PayloadKey(o.PayloadKey, codec.IDs(), err))
 	}
 	if text := a.settings(); text != "" {
-		found = append(found, doctor.Settings(text))
+		found = append(found, doctor.Finding{What: "settings", OK: true, Note: text})
 	}
 	return found
 }
 
-// examined is a connection to a cluster that is checked.
-type examined struct{ *drive.Connection }
-
-func (e examined) Place() string { return fmt.Sprintf("%s, namespace %s", e.Host, e.Namespace) }
-
-func (e examined) Polled(ctx context.Context, queue string) (bool, error) {
-	return drive.Polled(ctx, e.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
+// examineCluster dials a cluster and checks it.
+func (a *app) examineCluster(ctx context.Context, o drive.Cluster) []doctor.Finding {
+	ctx, cancel := context.WithTimeout(ctx, doctor.AnswersWithin)
+	defer cancel()
+	conn, err := a.Dial(ctx, o)
+	if err != nil {
+		return doctor.Cluster("", err, nil, nil)
+	}
+	defer conn.Close()
+	polled := func(queue string) (bool, error) {
+		return drive.Polled(ctx, conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
+	}
+	return doctor.Cluster(fmt.Sprintf("%s, namespace %s", conn.Host, conn.Namespace), nil, polled, func(queue string) string { return a.hint("worker", "--queue", queue) })
 }

@@ -69,7 +69,7 @@ func newEnvPathCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := new(realize.Place).Use(cmd.Context(), w, a.say)
+			h, err := new(realize.Place).Use(cmd.Context(), w, a.Say)
 			if err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 					continue
 				}
 				if err := f.Remove(); errors.Is(err, realize.ErrInUse) {
-					a.say(f.Dir + " stays: it is in use")
+					a.Say(f.Dir + " stays: it is in use")
 					continue
 				} else if err != nil {
 					return err

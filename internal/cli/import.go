@@ -49,7 +49,7 @@ one given with --trust; --untrusted use accepts them unsigned.`,
 				return err
 			}
 			in := pack.Incoming{File: args[0], Folder: o.dir, Most: o.most.n, Ring: ring, Unsigned: o.untrusted != "",
-				Reading: func() func() { return a.waiting("reading the archive") },
+				Reading: func() func() { return a.Waiting("reading the archive") },
 				Meter:   func(total int64) (func(int64), func()) { return a.Copying("imported", total) }}
 			if a.namesStore() {
 				in.Store = a.OpenOwn

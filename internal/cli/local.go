@@ -27,7 +27,7 @@ func readsLocal(cmd *cobra.Command) bool {
 func (a *app) useLocal(folder string) error {
 	l, ds, err := a.LocalOf(folder)
 	if err == nil {
-		err = a.printLoaded(ds)
+		err = a.Diagnostics(ds)
 	}
 	if err != nil || l.File == "" {
 		return err
@@ -90,6 +90,6 @@ func (a *app) sayLocal() {
 		return
 	}
 	if text := a.settings(); text != "" {
-		a.say(text)
+		a.Say(text)
 	}
 }

@@ -108,7 +108,7 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepl
 
 // followLog prints what a step says until it ends.
 func (a *app) followLog(ctx context.Context, target string) error {
-	f := steplog.Follower{Find: steplog.Target(a.Session, target), Say: a.say,
+	f := steplog.Follower{Find: steplog.Target(a.Session, target), Say: a.Say,
 		Open: func(ctx context.Context) bool { return len(a.openNames(ctx, "")) > 0 },
 		Print: func(text []byte) error {
 			return view.Copy(a.Out, bytes.NewReader(text), terminal(a.Out) > 0)

@@ -78,7 +78,7 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		}
 		return filepath.Join(root, path)
 	}
-	b := session.Session{Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}
+	b := session.Session{Talk: session.Quiet{}, Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}
 	b.Others.Trust, b.Others.Untrusted, b.Others.From = a.Others.Trust, a.Others.Untrusted, slices.Clone(a.Others.From)
 	for i, address := range b.Others.From {
 		b.Others.From[i] = within(address)

@@ -34,7 +34,7 @@ func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Prev
 	view.PrintPassed(a.Err, a.Belief.Summary())
 	for _, o := range a.Others.Opened {
 		if n := a.Belief.Unsigned[o.Name]; n > 0 {
-			a.say(fmt.Sprintf("%s in %s not signed by a key that this project trusts: untrusted = \"use\" accepts them", words.Count(n, "hit"), o.Name))
+			a.Say(fmt.Sprintf("%s in %s not signed by a key that this project trusts: untrusted = \"use\" accepts them", words.Count(n, "hit"), o.Name))
 		}
 	}
 	if !isDown(store) || v.Done() {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/session/model"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -41,7 +43,7 @@ its number of tokens. The percentage is the probability itself.`,
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
   echo "who sings it" | redsi search --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := m.check(cmd); err != nil {
+			if err := m.check(); err != nil {
 				return err
 			}
 			queries, err := a.queries(cmd.InOrStdin(), args)
@@ -93,9 +95,6 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 		}
 		for i, x := range answers {
 			s := search.Answered{Query: part[i], Results: x.Hits, Invalid: x.Invalid, Truncated: x.Truncated}
-			if s.Results == nil {
-				s.Results = []search.Hit{}
-			}
 			if x.Truncated {
 				a.Log.Warn("the model reads only the beginning of a query", "query", part[i])
 			}
@@ -126,3 +125,68 @@ func answerWidth(columns int) int {
 	}
 	return min(columns, 120)
 }
+
+// modelFlags are the flags of verbs that search with a trained model.
+type modelFlags struct {
+	model   string
+	results int
+	options search.Options
+}
+
+func (m *modelFlags) add(a *app, cmd *cobra.Command) {
+	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&m.model, "model", "m", "", `train step whose model to use: step.train.NAME["key"]; optional if only one is trained`)
+	f.IntVarP(&m.results, "results", "k", 10, "documents shown per query, at most as many as beams")
+	f.IntVar(&m.options.Beams, "beams", 40, "beam width of the search")
+	f.BoolVar(&m.options.Unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
+	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, even if in use, else the CPU")
+}
+
+func (m *modelFlags) check() error {
+	switch {
+	case m.options.Beams < 1:
+		return fault.Input(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
+	case m.results < 1:
+		return fault.Input(fmt.Errorf("-k %d: at least 1 is needed", m.results))
+	case m.results > m.options.Beams:
+		return fault.Input(fmt.Errorf("-k %d: %d beams find at most %d documents; use --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
+	}
+	for _, p := range device.Check(m.options.Device) {
+		return fault.Input(fmt.Errorf("--device %s: %s", m.options.Device, p.Detail))
+	}
+	return nil
+}
+
+// openModel finds a trained model, fetches its files and opens it.
+func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *model.Engine, error) {
+	t, err := model.Of(ctx, a.Session, m.model)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := model.Present(m.options.Device, func() (device.CUDA, error) { return a.SecondProgram().Cards(ctx) }); err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	cards, err := t.Cards(ctx, a.modelPlace())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	f, done, err := t.Files(ctx, a.modelPlace())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	e, err := model.OpenEngine(ctx, a.SecondProgram(), f, done, cards, m.options)
+	if err != nil {
+		done()
+		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	about := e.About()
+	a.Log.Info("model opened", "step", t.Address, "identifiers", about.Identifiers, "documents", about.Documents,
+		"device", about.Device, "search", about.Explain(), "took", view.Seconds(time.Since(start)))
+	return t, e, nil
+}
+
+// modelPlace is where copies of a model's files are kept.
+func (a *app) modelPlace() model.Place { return model.Place{Cache: a.CacheDir(), Log: a.Log} }

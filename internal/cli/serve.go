@@ -46,7 +46,7 @@ Requests must be made to localhost, to the address itself, or to a name given wi
   curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := m.check(cmd); err != nil {
+			if err := m.check(); err != nil {
 				return err
 			}
 			if err := s.check(); err != nil {

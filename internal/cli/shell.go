@@ -45,7 +45,7 @@ the folder, which stays, and starts no shell.`,
 			}
 			err = a.enter(dir, p)
 			if keep {
-				a.say(dir + " stays")
+				a.Say(dir + " stays")
 				return err
 			}
 			return errors.Join(err, os.RemoveAll(dir))
@@ -72,7 +72,7 @@ func (a *app) enter(dir string, p *step.Program) error {
 		}
 		what = drive.RunScript + " runs the program"
 	}
-	a.say(fmt.Sprintf("%s: %s, %s is the configuration; leave with exit", dir, what, activities.ConfigFile))
+	a.Say(fmt.Sprintf("%s: %s, %s is the configuration; leave with exit", dir, what, activities.ConfigFile))
 	err := cmd.Run()
 	if _, ok := errors.AsType[*exec.ExitError](err); ok { // the exit code of the shell does not matter
 		return nil

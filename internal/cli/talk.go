@@ -2,37 +2,200 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"sync"
 	"time"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/step"
 )
 
-// talk is what a session says, on the terminal of its command.
-type talk struct{ a *app }
-
-func (t talk) Say(text string) { t.a.say(text) }
-
-func (t talk) Waiting(what string) (over func()) { return t.a.waiting(what) }
-
-func (t talk) Reading(ctx context.Context, what string) (_ context.Context, over func()) {
-	return t.a.hashing(ctx, what)
+// patience is how long to wait in silence: longer without a terminal.
+func (a *app) patience() time.Duration {
+	if terminal(a.Err) > 0 {
+		return a.Waits.Silent
+	}
+	return a.Waits.Say
 }
 
-func (t talk) Copying(what string, total int64) (add func(n int64), over func()) {
-	m := &meter{a: t.a, what: what, total: total, shown: time.Now()}
+// Waiting says what it waits for, once that has taken a while, until over is called.
+func (a *app) Waiting(what string) (over func()) {
+	return a.waitingFor(func() string { return what })
+}
+
+// waitingFor is Waiting with a changing text, which a terminal shows every second.
+func (a *app) waitingFor(what func() string) (over func()) {
+	patience := a.patience()
+	if patience == 0 { // in tests
+		return func() {}
+	}
+	done := make(chan struct{})
+	began := time.Now()
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		next := time.NewTimer(patience)
+		defer next.Stop()
+		screen, _ := a.Err.(*view.Screen)
+		for {
+			select {
+			case <-done:
+				if screen != nil {
+					screen.Show(nil)
+				}
+				return
+			case <-next.C:
+			}
+			if screen == nil {
+				a.Say(what() + " …")
+				next.Reset(patience)
+				continue
+			}
+			screen.Show(view.Waiting(what(), time.Since(began), terminal(screen)))
+			next.Reset(time.Second)
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(done)
+		telling.Wait()
+	})
+}
+
+// Reading makes a context in which reading files reports its progress.
+func (a *app) Reading(ctx context.Context, what string) (_ context.Context, over func()) {
+	var mu sync.Mutex
+	var files int
+	var last step.Progress
+	ctx = step.WithReporter(ctx, func(p step.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		if p.Note != last.Note {
+			files++
+		}
+		last = p
+	})
+	return ctx, a.waitingFor(func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		if files == 0 {
+			return what
+		}
+		return fmt.Sprintf("%s: %s read, %s", what, view.Count(files-1, "file"), view.Progress(last, 0))
+	})
+}
+
+// sayer prints messages for a person: directly to the terminal, or through what is drawing
+// there.
+type sayer struct {
+	mu   sync.Mutex
+	w    io.Writer
+	draw func(string)
+}
+
+func (s *sayer) say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draw != nil {
+		s.draw(text)
+		return
+	}
+	view.Println(s.w, text)
+}
+
+// through sends messages to draw, until it is called with nil.
+func (s *sayer) through(draw func(string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draw = draw
+}
+
+// meter shows on a terminal how many bytes have been copied; elsewhere it is silent.
+// Its methods may be called from several goroutines.
+type meter struct {
+	a     *app
+	what  string
+	mu    sync.Mutex
+	done  int64
+	total int64
+	shown time.Time
+}
+
+// Copying shows how many bytes have been copied, until over is called.
+func (a *app) Copying(what string, total int64) (add func(n int64), over func()) {
+	m := &meter{a: a, what: what, total: total, shown: time.Now()}
 	return m.add, m.close
 }
 
-func (t talk) Diagnostics(ds pipeline.Diagnostics) error { return t.a.printLoaded(ds) }
+// meterEvery is how often the line is drawn.
+const meterEvery = 200 * time.Millisecond
+
+func (m *meter) add(n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done += n
+	if terminal(m.a.Err) == 0 || m.a.JSON || time.Since(m.shown) < meterEvery {
+		return
+	}
+	m.shown = time.Now()
+	if m.total > 0 {
+		view.Printf(m.a.Err, "\r\x1b[K%s %s of %s", m.what, view.Size(m.done), view.Size(m.total))
+	} else {
+		view.Printf(m.a.Err, "\r\x1b[K%s %s", m.what, view.Size(m.done))
+	}
+}
+
+// close removes the line.
+func (m *meter) close() {
+	if terminal(m.a.Err) > 0 && !m.a.JSON {
+		view.Printf(m.a.Err, "\r\x1b[K")
+	}
+}
+
+// Diagnostics prints those of a pipeline; an error if it cannot be used.
+func (a *app) Diagnostics(ds pipeline.Diagnostics) error {
+	if ds.HasErrors() && a.JSON {
+		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
+			return err
+		}
+		return fault.Printed(fault.CodeInput)
+	}
+	if err := a.printDiagnostics(ds); err != nil {
+		return err
+	}
+	if ds.HasErrors() {
+		return fault.Printed(fault.CodeInput)
+	}
+	return nil
+}
+
+// printDiagnostics prints diagnostics for people, with a count at the end.
+func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
+	if len(ds.List) == 0 {
+		return nil
+	}
+	err := ds.Write(a.Err, pipeline.Style{Width: min(terminal(a.Err), 100), Color: a.style(a.Err).Color})
+	if n, _ := ds.Count(); n > 0 {
+		view.Printf(a.Err, "%s: %s\n", a.File, ds.Summary())
+		undeclared := slices.ContainsFunc(ds.List, func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, "Undeclared ") })
+		if around := pipeline.Around(a.File); undeclared && around != "" {
+			view.Printf(a.Err, "%s was read alone. To read it as part of the pipeline in its folder: -f %s\n", a.File, around)
+		}
+	}
+	return err
+}
 
 // newApp is an app that talks for its session.
 func newApp(s *session.Session, out, errw io.Writer) *app {
 	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: errw}
-	a.Talk, a.Hint, a.Patience, a.Show = talk{a}, a.hint, a.patience, a.show
+	a.Talk, a.Hint, a.Patience, a.Show = a, a.hint, a.patience, a.show
 	return a
 }
 

@@ -78,7 +78,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 			return fault.Input(err)
 		}
 		f, ds := testfile.Parse(filepath.ToSlash(name), b)
-		if err := t.a.printLoaded(ds); err != nil {
+		if err := t.a.Diagnostics(ds); err != nil {
 			return err
 		}
 		f.Runs = slices.DeleteFunc(f.Runs, func(r *testfile.Run) bool { return !match.MatchString(r.Name) })

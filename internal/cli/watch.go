@@ -59,12 +59,12 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 			view.Println(a.Err, "redsi:", err)
 		}
 		note()
-		a.say("watching " + words.Count(len(read), "file") + "; Ctrl-C ends")
+		a.Say("watching " + words.Count(len(read), "file") + "; Ctrl-C ends")
 		files := await(ctx, read, a.look, ticks.C)
 		if files == nil {
 			return nil
 		}
-		a.say(words.And(files, 3) + " changed")
+		a.Say(words.And(files, 3) + " changed")
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +19,7 @@ func newWorkerCmd(a *app) *cobra.Command {
 	var o drive.Cluster
 	var w worker.Options
 	var gpus cards.Options
-	sbatch, setCurrent, deployment := false, false, ""
+	setCurrent, deployment := false, ""
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run steps for a Temporal cluster until interrupted",
@@ -43,7 +42,7 @@ or evaluate, or need a model's tokenizer, to others, and says which.
 On machines with a time limit, --idle-exit ends a worker that has nothing to do, and
 --until ends it after a given time. It starts no step that took longer last time than the
 time left (except training and embedding, which continue from checkpoints). At the
-end it hands running steps back, and exits with 0. --print-sbatch prints this command as a job for Slurm.
+end it hands running steps back, and exits with 0.
 
 With --deployment a worker belongs to a build: a run stays with the workers of the build
 that began it, and new runs go to the current build, which --set-current makes this one.
@@ -54,8 +53,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu --gpus all
   CUDA_VISIBLE_DEVICES=1 redsi worker --queue redsi-gpu    # a worker for one card
-  redsi worker --queue redsi                               # leaves cards to others
-  redsi worker --queue redsi-gpu --temporal-address head:7233 --print-sbatch > worker.sh && sbatch worker.sh`,
+  redsi worker --queue redsi                               # leaves cards to others`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, q := range w.Queues {
@@ -80,11 +78,6 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			} else if setCurrent {
 				return fault.Input(errors.New("--set-current makes a build of a deployment current: give --deployment as well"))
 			}
-			if sbatch {
-				job, err := gpus.Sbatch(os.Args[1:], w)
-				view.Printf(a.Out, "%s", view.Document(job))
-				return err
-			}
 			shown, err := cards.For(cmd.Context(), a.Driver, &w, gpus)
 			if err != nil {
 				return err
@@ -106,7 +99,6 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit (default: never)")
 	f.StringVar(&deployment, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
 	f.BoolVar(&setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
-	f.BoolVar(&sbatch, "print-sbatch", false, "print this command as a job for Slurm, and exit")
 	f.StringArrayVar(&o.Accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
 	return cmd
 }

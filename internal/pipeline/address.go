@@ -1,8 +1,8 @@
 package pipeline
 
 import (
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -10,28 +10,14 @@ import (
 // innermost one: module.first["a"].step.dedup.nq["url"] into module.first["a"] and
 // step.dedup.nq["url"]. Without modules the first part is "".
 func SplitAddress(address string) (module, local string) {
-	end := 0 // of the modules, their last dot included
-	for strings.HasPrefix(address[end:], "module.") {
-		at := end + len("module.")
-		n := strings.IndexAny(address[at:], ".[")
-		if n < 0 {
-			break
-		}
-		at += n
-		if address[at] == '[' {
-			q, err := strconv.QuotedPrefix(address[at+1:])
-			if at += 1 + len(q); err != nil || !strings.HasPrefix(address[at:], "].") {
-				break
-			}
-			at++
-		}
-		end = at + 1
-	}
-	if end == 0 {
+	if !strings.HasPrefix(address, "module.") {
 		return "", address
 	}
-	return address[:end-1], address[end:]
+	modules := modulesOf.FindString(address)
+	return strings.TrimSuffix(modules, "."), address[len(modules):]
 }
+
+var modulesOf = regexp.MustCompile(`^(?:module\.[^.\[]+(?:\["(?:[^"\\]|\\.)*"\])?\.)*`)
 
 // AnyInstance ends the address of the one step that stands for all of a block while it is
 // not known which there are.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // attribute is one that a block may have, and what reads it.
@@ -30,14 +32,6 @@ func (l *loader) attributes(b *hclsyntax.Block, owner string, known ...attribute
 	}
 }
 
-// named are attributes that are read elsewhere, for each instance of their block.
-func named(names ...string) (known []attribute) {
-	for _, name := range names {
-		known = append(known, attribute{name, func(*hclsyntax.Attribute) {}})
-	}
-	return known
-}
-
 // noBlocks reports the blocks of one that has none.
 func (l *loader) noBlocks(b *hclsyntax.Block, only string) {
 	for _, inner := range b.Body.Blocks {
@@ -52,10 +46,22 @@ func expression(to *hclsyntax.Expression) func(*hclsyntax.Attribute) {
 
 // description checks a text that is for people alone.
 func (l *loader) description(a *hclsyntax.Attribute) {
-	if !l.constant(a.Expr, "A description") {
-		return
+	if l.constant(a.Expr, "A description") {
+		l.typed(a.Expr, l.varContext(a.NameRange.Filename), nil, cty.String, "A description is a string.")
 	}
-	if d := l.value(a.Expr, l.constants(a), nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
-		l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
+}
+
+// typed is the value of an expression as a primitive type; false if it is not known, or null or
+// of another type, which is reported.
+func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
+	v := l.open(l.value(e, ctx, inst), e.Range(), inst)
+	if !v.IsWhollyKnown() {
+		return v, false
 	}
+	if typed, err := convert.Convert(v, want); err == nil && !typed.IsNull() {
+		return typed, true
+	}
+	rng := e.Range()
+	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, inst, wrong)
+	return v, false
 }

@@ -2,15 +2,29 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/step"
 )
 
 // checkBlock is what a step may have any number of: something that must be true of its
 // result before anything reads it.
 const checkBlock = "check"
 
-var attrsOfCheck = []string{"counts", "field", "equals", "min", "max", "of", "severity"}
+type checkForm struct {
+	Counts   string   `hcl:"counts,optional" help:"What the step counted, such as \"records\""`
+	Field    string   `hcl:"field,optional" help:"Or a number in an output, as OUTPUT:PATH"`
+	Equals   *string  `hcl:"equals,optional" help:"What it must be: a number, or the name of another one"`
+	Min      *string  `hcl:"min,optional" help:"The least that it may be"`
+	Max      *string  `hcl:"max,optional" help:"The most that it may be"`
+	Of       []string `hcl:"of,optional" help:"Attributes of the step: those names are of what these take"`
+	Severity string   `hcl:"severity,optional" enum:"error,warning" help:"A warning stops nothing. Default: \"error\""`
+}
 
 // shapeCheck checks the names in a check block.
 func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
@@ -22,7 +36,141 @@ func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 		l.diags.error(header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
 		return
 	}
-	l.attributes(inner, "check", named(attrsOfCheck...)...)
-	l.noBlocks(inner, "check has attributes only.")
+	l.shapeForm(inner)
 	b.checks = append(b.checks, inner)
+}
+
+// checks reads the check blocks of one instance, whose configuration is tree; false if
+// something is wrong with them, or not known yet.
+func (c *config) checks(tree map[string]any) (list []step.Check, ok bool) {
+	ok = true
+	for _, inner := range c.b.checks {
+		r := &checkReader{config: c.l.formReader(inner, c.inst), of: c, tree: tree}
+		own := r.body(inner.Body, r.b.spec.Attrs, nil)
+		if name, one := own["of"].(string); one {
+			own["of"] = []any{name}
+		}
+		if x, known := decoded[checkForm](r.config, own); known {
+			list = append(list, r.check(x)...)
+		}
+		ok = ok && !r.failed()
+	}
+	return list, ok
+}
+
+// checkReader reads one check block of one instance.
+type checkReader struct {
+	*config
+	of   *config // of the step
+	tree map[string]any
+}
+
+func (r *checkReader) wrong(attribute, format string, args ...any) {
+	at := []any{attribute}
+	r.fail(at, r.locate(at), "Wrong check", fmt.Sprintf(format, args...))
+}
+
+// check makes a check of a block; none of one whose limits are all null.
+func (r *checkReader) check(x checkForm) []step.Check {
+	c := step.Check{Name: r.b.Labels[0], At: posOf(r.b.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
+		Warning: x.Severity == "warning", Of: r.steps(x.Of)}
+	if c.Field != "" && !strings.Contains(c.Field, ":") {
+		r.wrong("field", "%q is not a field: write OUTPUT:PATH.", c.Field)
+	}
+	r.field("field", c.Field, "The step", r.of.b.spec)
+	given := c.Min != nil || c.Max != nil || c.Equals != nil
+	attrs := r.b.Body.Attributes
+	named := func(l *step.Limit) bool { return l != nil && l.Name != "" }
+	switch {
+	case r.failed():
+	case (c.Counts == "") == (c.Field == ""):
+		r.wrong("", "It has exactly one of counts, what the step counted, and field, a number in an output as OUTPUT:PATH.")
+	case attrs["min"] == nil && attrs["max"] == nil && attrs["equals"] == nil:
+		r.wrong("", "It needs equals, min or max: a number, or the name of another one.")
+	case c.Equals != nil && (c.Min != nil || c.Max != nil):
+		r.wrong("", "It has both equals and min or max. Leave out one of them.")
+	case c.Min != nil && c.Max != nil && !named(c.Min) && !named(c.Max) && c.Min.Number > c.Max.Number:
+		r.wrong("", "Its min is above its max.")
+	case given && len(c.Of) > 0 && !named(c.Min) && !named(c.Max) && !named(c.Equals):
+		r.wrong("", `of says whose number equals, min or max names, so one of them must be a name, such as "records".`)
+	}
+	if !r.failed() {
+		r.compared("equals", c.Equals, c.Of)
+		r.compared("min", c.Min, c.Of)
+		r.compared("max", c.Max, c.Of)
+	}
+	if !given {
+		return nil
+	}
+	return []step.Check{c}
+}
+
+// compared reports a limit that is a field which its steps do not have.
+func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
+	if limit == nil || limit.Name == "" {
+		return
+	}
+	for _, address := range of {
+		r.field(attr, limit.Name, address, r.of.read[address])
+	}
+	if len(of) == 0 {
+		r.field(attr, limit.Name, "The step", r.of.b.spec)
+	}
+}
+
+// limitOf is a number, or the name of one: what is counted, or OUTPUT:PATH.
+func limitOf(text *string) *step.Limit {
+	if text == nil {
+		return nil
+	}
+	if n, err := strconv.ParseFloat(*text, 64); err == nil {
+		return &step.Limit{Number: n}
+	}
+	return &step.Limit{Name: *text}
+}
+
+// steps are those whose outputs the named attributes take.
+func (r *checkReader) steps(names []string) (addresses []string) {
+	if names != nil && len(names) == 0 {
+		r.wrong("of", "of has no attribute.")
+	}
+	for _, name := range names {
+		refs := step.RefsIn(r.tree[name])
+		for _, ref := range refs {
+			addresses = append(addresses, ref.Step)
+		}
+		switch _, given := r.tree[name]; {
+		case !given:
+			r.wrong("of", "The step has no attribute %q. %s", name, suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
+		case len(refs) == 0 && r.of.failed(): // reported
+			r.broken = append(r.broken, []any{"of"})
+		case len(refs) == 0:
+			r.wrong("of", "Attribute %q does not take a step's output.", name)
+		}
+	}
+	slices.Sort(addresses)
+	return slices.Compact(addresses)
+}
+
+// field reports an output that a step has not, and a path that it does not declare. What
+// is counted is known to no kind before it has run.
+func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
+	output, path, found := strings.Cut(field, ":")
+	if spec == nil || !found {
+		return
+	}
+	switch o, ok := spec.Output(output); {
+	case !ok:
+		var names []string
+		for _, o := range spec.Outputs {
+			names = append(names, o.Name)
+		}
+		r.wrong(attr, "%s has no output %q. %s", owner, output, suggest(output, names, "output"))
+	case o.Tree:
+		r.wrong(attr, "Output %q is many files; a check reads one.", output)
+	case o.Fields != nil:
+		if _, err := o.Fields.At(path); err != nil {
+			r.wrong(attr, "Field %q of output %q %v.", path, output, err)
+		}
+	}
 }

@@ -67,12 +67,6 @@ func (l *loader) claimName(b *hclsyntax.Block) bool {
 	return true
 }
 
-// isRenderedName reports whether a reference is to a table or figure.
-func isRenderedName(reference string) bool {
-	block, _, _ := strings.Cut(reference, ".")
-	return block == "table" || block == "figure"
-}
-
 // cellsOf is what claims see of a table or figure: an object of its cells, each with its
 // own name as ADDRESS:CELL; of for_each an object of such objects. It is unknown if the
 // block could not be evaluated.

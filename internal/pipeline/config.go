@@ -19,8 +19,8 @@ type config struct {
 	inst   *instance
 	broken [][]any // paths of values that are wrong; reported
 
-	outputs map[step.Ref]step.Output // artifacts among the values, where the kind reads fields of them
-	read    map[string]*step.Spec    // the steps that they are of, where there are checks
+	outputs map[step.Ref]step.Output // artifacts among the values
+	read    map[string]*step.Spec    // the steps that they are of
 }
 
 // broken stands in a tree for a value that is known to be wrong. No type takes
@@ -127,12 +127,10 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.ref, typeName(a.output.Type)))
 		}
 		ref := a.ref
-		if c.outputs != nil {
-			c.outputs[ref] = a.output
+		if c.outputs == nil {
+			c.outputs, c.read = map[step.Ref]step.Output{}, map[string]*step.Spec{}
 		}
-		if c.read != nil {
-			c.read[ref.Step] = a.spec
-		}
+		c.outputs[ref], c.read[ref.Step] = a.output, a.spec
 		return step.Input{Ref: &ref}
 	case ty == cty.String:
 		return v.AsString()

@@ -38,14 +38,12 @@ type node struct {
 	awaits    *awaited // what the value waits for, or was made of; nil if no step decides it
 	undecided bool     // of a block: it is not known yet whether some step of it is skipped
 
-	expr   hclsyntax.Expression // of a local, output or publish block
+	expr   hclsyntax.Expression // of a local or output
 	block  *block               // of a source, step, table, figure or claim
 	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
 	module *moduleCall
 
-	environment *hclsyntax.Block     // of an environment block; nil of a wrong one
-	publish     *hclsyntax.Block     // of a publish block
-	to          hclsyntax.Expression // its folder
+	form *hclsyntax.Block // an environment or publish block
 }
 
 // edge is a reference from one node to another.
@@ -96,7 +94,7 @@ func (l *loader) declare() {
 			case "publish":
 				l.declarePublish(blk)
 			case "results":
-				l.declareResults(blk)
+				l.single(blk)
 			case "checklist":
 				l.declareChecklist(blk)
 			case limitsBlock:
@@ -145,6 +143,18 @@ func (l *loader) add(n *node) bool {
 	n.dir, n.value = folder(n.rng.Filename), cty.DynamicVal
 	l.byName[n.name] = n
 	return true
+}
+
+// declareNamed declares the node of a block with a name; nil if something is wrong with that.
+func (l *loader) declareNamed(b *hclsyntax.Block) *node {
+	if !l.labels(b, "NAME") {
+		return nil
+	}
+	n := &node{name: b.Type + "." + b.Labels[0], rng: header(b)}
+	if !l.add(n) {
+		return nil
+	}
+	return n
 }
 
 // single notes a block without labels of which a pipeline has one; another one is reported.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -22,66 +23,47 @@ type Environment struct {
 	Packages *libraries.Environment // what it has, by the digest that is in keys
 }
 
-// environmentForm is how one is written.
-const environmentForm = `environment "NAME" { uv = "uv.lock" }`
+type environmentBlock struct {
+	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
+	Requirements string   `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
+	Conda        string   `hcl:"conda,optional" help:"A conda-lock.yml or a pixi.lock."`
+	Image        string   `hcl:"image,optional" help:"An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."`
+	Nix          string   `hcl:"nix,optional" help:"A flake.lock that stands beside its flake.nix."`
+	Python       string   `hcl:"python,optional" help:"The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."`
+	Extras       []string `hcl:"extras,optional" help:"Of uv: optional dependencies of the project that are installed too."`
+	Groups       []string `hcl:"groups,optional" help:"Of uv: dependency groups that are installed too, such as \"dev\"."`
+	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
+}
 
 func (l *loader) declareEnvironment(b *hclsyntax.Block) {
-	if !l.labels(b, "NAME") {
-		return
-	}
-	n := &node{name: "environment." + b.Labels[0], rng: header(b), environment: b}
-	if !l.add(n) {
-		return
-	}
-	l.nodes = append(l.nodes, n)
-	l.noBlocks(b, "An environment has attributes only: "+environmentForm+".")
-	l.attributes(b, "An environment", named(slices.Concat(environment.Kinds, []string{"python", "platform"})...)...)
-	var given []*hclsyntax.Attribute
-	for _, a := range sortedAttributes(b.Body) {
-		if slices.Contains(environment.Kinds, a.Name) {
-			given = append(given, a)
-		}
-	}
-	list := strings.Join(environment.Kinds, ", ")
-	switch {
-	case len(given) == 0:
-		l.diags.error(n.rng, "Missing attribute", fmt.Sprintf("An environment has one of %s: %s.", list, environmentForm))
-	case len(given) > 1:
-		l.diags.error(given[1].NameRange, "Two locks", fmt.Sprintf("An environment has one of %s.", list), Place{given[0].NameRange, "the first one"})
-	}
-	if len(given) != 1 {
-		n.environment = nil
+	if n := l.declareNamed(b); n != nil {
+		n.form = b
+		l.nodes = append(l.nodes, n)
+		l.shapeForm(b)
 	}
 }
 
 // evaluateEnvironment reads the lock of an environment. What steps see of it is small: its
 // name and two digests.
 func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
-	if n.environment == nil {
-		return // reported
+	c := l.formReader(n.form, &instance{ctx: ctx})
+	x, ok := read[environmentBlock](c)
+	if !ok {
+		if l.now.any() {
+			l.diags.error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
+		}
+		return
 	}
-	r := environment.Recipe{Format: environment.Format, Platform: environment.Here()}
-	var lock hcl.Range
-	for _, a := range sortedAttributes(n.environment.Body) {
-		v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
-		if l.now.any() && !v.IsKnown() {
-			l.diags.error(a.Expr.Range(), "Environment that is not known", "An environment cannot wait for what a step makes.")
+	r := environment.Recipe{Format: environment.Format, Platform: cmp.Or(x.Platform, environment.Here()), Python: x.Python, Extras: x.Extras, Groups: x.Groups}
+	given := 0
+	for i, lock := range []string{x.UV, x.Requirements, x.Conda, x.Image, x.Nix} {
+		if lock != "" {
+			given, r.Kind, r.Lock = given+1, environment.Kinds[i], lock
 		}
-		if !v.IsWhollyKnown() {
-			return // reported
-		}
-		if v.IsNull() || v.Type() != cty.String {
-			l.diags.error(a.Expr.Range(), "Wrong type", a.Name+" is a string.")
-			return
-		}
-		switch text := v.AsString(); a.Name {
-		case "python":
-			r.Python = text
-		case "platform":
-			r.Platform = text
-		default:
-			lock, r.Kind, r.Lock = a.Expr.Range(), a.Name, text
-		}
+	}
+	if given != 1 {
+		l.diags.error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
+		return
 	}
 	e := Environment{Name: l.qualified(n.name)}
 	err := l.readLock(n.dir, &r)
@@ -92,12 +74,12 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		e.Packages, err = l.Environments.Manifest(r, e.Text, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		l.diags.error(lock, "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		l.diags.error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	l.environments = append(l.environments, e)
 	n.value = cty.ObjectVal(map[string]cty.Value{
-		"name": cty.StringVal(n.environment.Labels[0]), "kind": cty.StringVal(r.Kind),
+		"name": cty.StringVal(n.form.Labels[0]), "kind": cty.StringVal(r.Kind),
 		"packages": cty.StringVal(e.Packages.Digest.Hex()), "recipe": cty.StringVal(artifacts.Sum(e.Text).Hex()),
 	})
 }
@@ -123,18 +105,6 @@ func (l *loader) readLock(dir string, r *environment.Recipe) (err error) {
 		r.Files[file] = string(b)
 	}
 	return nil
-}
-
-// isEnvironment says of a node that it is an environment, be it a wrong one.
-func isEnvironment(n *node) bool { return strings.HasPrefix(n.name, "environment.") }
-
-func (l *loader) linkEnvironment(n *node) {
-	if n.environment == nil {
-		return
-	}
-	for _, a := range sortedAttributes(n.environment.Body) {
-		l.link(n, a.Expr, false)
-	}
 }
 
 // allEnvironments are the loader's own and those of its modules.

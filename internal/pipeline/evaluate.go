@@ -20,10 +20,10 @@ func (l *loader) evaluate(n *node) {
 	switch {
 	case n.module != nil:
 		l.evaluateModule(n, ctx)
-	case isEnvironment(n):
+	case n.form != nil && n.form.Type == "environment":
 		l.evaluateEnvironment(n, ctx)
 		return
-	case n.publish != nil:
+	case n.form != nil:
 		l.evaluatePublish(n, ctx)
 		return
 	case n.block == nil:

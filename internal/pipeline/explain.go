@@ -135,7 +135,7 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "Unknown instance", fmt.Sprintf("%s has no instance %q. %s", of, name, suggest(name, keys, "instance"))
 	}
 	switch {
-	case t.IsObjectType() && isRenderedName(of):
+	case t.IsObjectType() && IsRendered(of):
 		return "Unknown cell", fmt.Sprintf("%s has no cell %q. %s", of, name, suggest(name, sortedKeys(t.AttributeTypes()), "cell"))
 	case t.IsObjectType():
 		return "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", of, name, suggest(name, sortedKeys(t.AttributeTypes()), "attribute"))

@@ -44,12 +44,6 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		return Step{}, false
 	}
 	c := &config{l: l, b: b, inst: inst}
-	if b.spec.ReadsFields() {
-		c.outputs = map[step.Ref]step.Output{}
-	}
-	if len(b.checks) > 0 {
-		c.read = map[string]*step.Spec{}
-	}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	if err := b.spec.WithCode(tree, l.codeBeside(folder(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
@@ -65,7 +59,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		c.problems(err) // but those of what is not known
 	}
 	if l.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
-		return l.now.pending(s, readIn(tree)), true
+		return l.now.pending(s, step.RefsIn(tree)), true
 	}
 	if err == nil {
 		c.fields(tree)
@@ -93,23 +87,6 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 func (l *loader) stepOf(b *block, address string) Step {
 	return Step{Address: address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
 		Pos: posOf(b.TypeRange), AttrPos: b.places()}
-}
-
-// readIn are the artifacts that a configuration has as far as it is known.
-func readIn(tree any) (refs []step.Ref) {
-	switch x := tree.(type) {
-	case step.Input:
-		refs = append(refs, *x.Ref)
-	case []any:
-		for _, e := range x {
-			refs = append(refs, readIn(e)...)
-		}
-	case map[string]any:
-		for _, e := range x {
-			refs = append(refs, readIn(e)...)
-		}
-	}
-	return refs
 }
 
 // places are those of the block's attributes and inner blocks, by name: one map for all

@@ -31,7 +31,7 @@ func (l *loader) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.bodies {
-		_ = hclsyntax.Walk(b.Body, &lintWalk{l: l, keys: map[hclsyntax.Node]bool{}}) // it reports through l
+		l.lintExpressions(b.Body)
 	}
 }
 
@@ -112,28 +112,24 @@ func (c *config) lint(task step.Task) {
 	}
 }
 
-// lintWalk looks at every expression of a file.
-type lintWalk struct {
-	l    *loader
-	keys map[hclsyntax.Node]bool // expressions that are keys of objects
-}
-
-func (w *lintWalk) Enter(n hclsyntax.Node) hcl.Diagnostics {
-	switch e := n.(type) {
-	case *hclsyntax.ObjectConsKeyExpr:
-		w.keys[e.Wrapped] = true // "${x}" is one way to write a key that is not a word
-	case *hclsyntax.TemplateWrapExpr:
-		if !w.keys[n] {
-			w.l.diags.warn(e.Range(), "Template of one value", "This is the value itself, with its own type. Write it without quotation marks and ${ }; to make it a text, use tostring().")
-		}
-	case *hclsyntax.ForExpr:
-		for _, name := range []string{e.KeyVar, e.ValVar} {
-			if slices.Contains([]string{"var", "local", "step", "environment", "module", "each"}, name) {
-				w.l.diags.warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
+// lintExpressions looks at every expression of a file.
+func (l *loader) lintExpressions(body *hclsyntax.Body) {
+	keys := map[hclsyntax.Node]bool{} // of objects
+	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+		switch e := n.(type) {
+		case *hclsyntax.ObjectConsKeyExpr:
+			keys[e.Wrapped] = true // "${x}" is one way to write a key that is not a word
+		case *hclsyntax.TemplateWrapExpr:
+			if !keys[n] {
+				l.diags.warn(e.Range(), "Template of one value", "This is the value itself, with its own type. Write it without quotation marks and ${ }; to make it a text, use tostring().")
+			}
+		case *hclsyntax.ForExpr:
+			for _, name := range []string{e.KeyVar, e.ValVar} {
+				if slices.Contains([]string{"var", "local", "step", "environment", "module", "each"}, name) {
+					l.diags.warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
-
-func (w *lintWalk) Exit(hclsyntax.Node) hcl.Diagnostics { return nil }

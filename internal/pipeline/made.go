@@ -276,22 +276,9 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 	if field == "" || field == "." {
 		return FromTree(at), nil
 	}
-	w := step.WalkPath(field)
-	for w.Next() {
-		var found bool
-		switch x := at.(type) {
-		case map[string]any:
-			if at, found = x[w.Name]; !found {
-				return cty.DynamicVal, fmt.Errorf("%s: %w", name, w.Lost(step.Object, sortedKeys(x)))
-			}
-		case []any:
-			i, ok := w.Index()
-			if !ok || i >= len(x) {
-				return cty.DynamicVal, fmt.Errorf("%s: %w", name, w.Lost(step.List, nil))
-			}
-			at = x[i]
-		default:
-			return cty.DynamicVal, fmt.Errorf("%s: %w", name, w.Lost(step.String, nil))
+	for w := step.WalkPath(field); w.Next(); {
+		if at, err = w.In(at); err != nil {
+			return cty.DynamicVal, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return FromTree(at), nil

@@ -26,21 +26,18 @@ const sourceAttr = "source"
 // its outputs.
 type moduleCall struct {
 	*hclsyntax.Block
-	name      string
 	files     map[string][]byte // nil if they cannot be had; reported
 	forEach   hclsyntax.Expression
 	arguments []*hclsyntax.Attribute
 }
 
 func (l *loader) declareModule(b *hclsyntax.Block) {
-	if !l.labels(b, "NAME") {
+	n := l.declareNamed(b)
+	if n == nil {
 		return
 	}
-	m := &moduleCall{Block: b, name: b.Labels[0]}
-	n := &node{name: "module." + m.name, rng: header(b), module: m}
-	if !l.add(n) {
-		return
-	}
+	m := &moduleCall{Block: b}
+	n.module = m
 	l.nodes = append(l.nodes, n)
 	l.noBlocks(b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range sortedAttributes(b.Body) {
@@ -63,14 +60,11 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 	if !l.constant(e, "The source of a module") {
 		return nil
 	}
-	v := l.value(e, nil, nil)
-	switch {
-	case !v.IsKnown():
+	v, ok := l.typed(e, nil, nil, cty.String, "The source of a module is a string.")
+	if !ok {
 		return nil
-	case v.IsNull() || v.Type() != cty.String:
-		l.diags.error(e.Range(), "Wrong type", "The source of a module is a string.")
-		return nil
-	case l.Module == nil:
+	}
+	if l.Module == nil {
 		l.diags.error(e.Range(), "No modules", "Modules cannot be used here.")
 		return nil
 	}
@@ -239,11 +233,8 @@ func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 
 // declareOutput declares what a pipeline shows of itself where it is a module.
 func (l *loader) declareOutput(b *hclsyntax.Block) {
-	if !l.labels(b, "NAME") {
-		return
-	}
-	n := &node{name: "output." + b.Labels[0], rng: header(b)}
-	if !l.add(n) {
+	n := l.declareNamed(b)
+	if n == nil {
 		return
 	}
 	l.noBlocks(b, "An output has attributes only: value and description.")

@@ -1,67 +1,89 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/redsi/redsi/step"
 )
 
 // Paper is what a pipeline says of the paper or study that it rebuilds, for people: it is
 // no part of any key.
 type Paper struct {
-	Title   string   `json:"title,omitempty"`
-	Authors []string `json:"authors,omitempty"`
-	URL     string   `json:"url,omitempty"`
+	Title   string   `hcl:"title" help:"The paper's title, which the report begins with." json:"title,omitempty"`
+	Authors []string `hcl:"authors,optional" help:"Its authors." json:"authors,omitempty"`
+	URL     string   `hcl:"url,optional" help:"Where it can be read." json:"url,omitempty"`
 
 	// For those who deposit, cite or reuse it: see `redsi export --archive`.
-	Abstract     string            `json:"abstract,omitempty"`
-	License      string            `json:"license,omitempty"` // of the pipeline and of what is exported: an SPDX id, or a URL
-	Keywords     []string          `json:"keywords,omitempty"`
-	DOI          string            `json:"doi,omitempty"`          // of the paper
-	Version      string            `json:"version,omitempty"`      // of what is exported
-	ORCID        map[string]string `json:"orcid,omitempty"`        // by author
-	Affiliations map[string]string `json:"affiliations,omitempty"` // by author
-}
-
-var paperTypes = map[string]cty.Type{
-	"title": cty.String, "authors": cty.List(cty.String), "url": cty.String,
-	"abstract": cty.String, "license": cty.String, "keywords": cty.List(cty.String), "doi": cty.String, "version": cty.String,
-	"orcid": cty.Map(cty.String), "affiliations": cty.Map(cty.String),
+	Abstract     string            `hcl:"abstract,optional" help:"What it is about, for deposits." json:"abstract,omitempty"`
+	License      string            `hcl:"license,optional" help:"Licence of the pipeline and of what is exported: an SPDX id, or the https:// address of its text." json:"license,omitempty"`
+	Keywords     []string          `hcl:"keywords,optional" help:"Words under which a deposit is found." json:"keywords,omitempty"`
+	DOI          string            `hcl:"doi,optional" help:"The paper's DOI, such as 10.5281/zenodo.1234." json:"doi,omitempty"`
+	Version      string            `hcl:"version,optional" help:"Version of what is exported, for citations." json:"version,omitempty"`
+	ORCID        map[string]string `hcl:"orcid,optional" help:"The ORCID of each author who has one, by name." json:"orcid,omitempty"`
+	Affiliations map[string]string `hcl:"affiliations,optional" help:"The affiliation of each author, by name." json:"affiliations,omitempty"`
 }
 
 // declarePaper reads the paper block, whose attributes are constants.
 func (l *loader) declarePaper(b *hclsyntax.Block) {
-	if !l.single(b) {
-		return
+	if l.single(b) {
+		l.paper, _ = read[Paper](l.fixedReader(b, ""))
 	}
-	l.noBlocks(b, "A paper has attributes only, such as title, authors and url.")
-	values := map[string]cty.Value{}
-	var known []attribute
-	for _, name := range sortedKeys(paperTypes) {
-		known = append(known, attribute{name, func(a *hclsyntax.Attribute) {
-			want := paperTypes[name]
-			if v, ok := l.said(a, want, "A value of the paper block", fmt.Sprintf("A paper's %s must be %s.", name, typeInWords(want))); ok {
-				values[name] = v
+}
+
+var (
+	doiForm     = regexp.MustCompile(`^10\.[0-9]{4,9}/[!-~]+$`)
+	licenseForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*$`)
+)
+
+// IsDOI reports whether s is a DOI as it stands, without an address before it.
+func IsDOI(s string) bool { return doiForm.MatchString(s) }
+
+// checkPaper reports what of a paper would be wrong in a deposit or a citation.
+func checkPaper(p Paper) error {
+	var ps step.Problems
+	bad := func(path, format string, args ...any) {
+		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+	}
+	if p.DOI != "" && !IsDOI(p.DOI) {
+		bad("doi", "A DOI is written 10.5281/zenodo.1234, without https://doi.org/.")
+	}
+	if u, err := url.Parse(p.License); p.License != "" && !licenseForm.MatchString(p.License) && (err != nil || u.Scheme != "https" || u.Host == "") {
+		bad("license", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text.")
+	}
+	byAuthor := func(attribute string, texts map[string]string, wrong func(text string) bool) {
+		for _, name := range sortedKeys(texts) {
+			switch path := show([]any{attribute, key(name)}); {
+			case !slices.Contains(p.Authors, name):
+				bad(path, "%q is not one of the authors. %s", name, suggest(name, p.Authors, "author"))
+			case wrong(texts[name]):
+				bad(path, "%q is not an ORCID, such as 0000-0002-1825-0097: four groups of four digits, the last of which is a checksum.", texts[name])
 			}
-		}})
-	}
-	l.attributes(b, "A paper", known...)
-	if _, ok := values["title"]; !ok {
-		if b.Body.Attributes["title"] == nil {
-			l.diags.error(header(b), "Missing attribute", "A paper needs title = \"…\", which the report begins with.")
 		}
-		return
 	}
-	v := cty.ObjectVal(values)
-	text, err := ctyjson.Marshal(v, v.Type())
-	if err == nil {
-		err = json.Unmarshal(text, &l.paper)
+	byAuthor("orcid", p.ORCID, func(id string) bool { return !isORCID(id) })
+	byAuthor("affiliations", p.Affiliations, func(string) bool { return false })
+	return ps.Err()
+}
+
+// isORCID reports whether s is an ORCID: 16 digits in groups of four, of which the last,
+// or X for ten, is the checksum of ISO 7064 MOD 11-2 over the others.
+func isORCID(s string) bool {
+	digits := strings.ReplaceAll(s, "-", "")
+	if len(s) != 19 || s[4] != '-' || s[9] != '-' || s[14] != '-' || len(digits) != 16 {
+		return false
 	}
-	if err != nil {
-		panic(fmt.Sprintf("paper: %v", err)) // the types are those of Paper
+	sum := 0
+	for _, c := range digits[:15] {
+		if c < '0' || c > '9' {
+			return false
+		}
+		sum = (sum + int(c-'0')) * 2
 	}
-	l.checkPaper(b)
+	return "0123456789X"[(12-sum%11)%11] == digits[15]
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,41 +54,27 @@ func pattern(path []any) string {
 	return show(general)
 }
 
+var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
+
 // parsePath reads what show writes. Of a path in another form it takes as much
 // as it understands: the place is then less exact, but right.
 func parsePath(s string) (path []any) {
-	for s != "" {
-		if s[0] != '[' {
-			s = strings.TrimPrefix(s, ".")
-			n := strings.IndexAny(s, ".[")
-			if n < 0 {
-				n = len(s)
-			}
-			if n == 0 {
-				return path
-			}
-			path, s = append(path, s[:n]), s[n:]
-			continue
-		}
-		if q, err := strconv.QuotedPrefix(s[1:]); err == nil {
-			k, err := strconv.Unquote(q)
-			if err != nil || !strings.HasPrefix(s[1+len(q):], "]") {
-				return path
-			}
-			path, s = append(path, key(k)), s[len(q)+2:]
-			continue
-		}
-		end := strings.IndexByte(s, ']')
-		if end < 0 {
+	for {
+		m := pathPart.FindStringSubmatch(s)
+		if m == nil {
 			return path
 		}
-		i, err := strconv.Atoi(s[1:end])
-		if err != nil {
+		s = s[len(m[0]):]
+		if k, err := strconv.Unquote(m[3]); err == nil {
+			path = append(path, key(k))
+		} else if i, err := strconv.Atoi(m[2]); err == nil {
+			path = append(path, i)
+		} else if m[1] != "" {
+			path = append(path, m[1])
+		} else {
 			return path
 		}
-		path, s = append(path, i), s[end+1:]
 	}
-	return path
 }
 
 // problems reports what a kind found wrong with a configuration, except where
@@ -96,7 +83,7 @@ func (c *config) problems(err error) {
 	all := flatten(err)
 	for _, p := range all {
 		path := parsePath(p.Path)
-		if names, ok := c.unknown(path); ok && !c.covered(path) {
+		if _, names := c.attr(path); names != nil && !c.covered(path) {
 			last := fmt.Sprint(path[len(path)-1])
 			within := path[:len(path)-1]
 			rng, _ := c.find(path, true)
@@ -110,13 +97,17 @@ func (c *config) problems(err error) {
 			continue
 		}
 		rng, given := c.find(path, false)
-		if a := c.attr(path); a != nil && !a.Optional && !given {
+		if a, _ := c.attr(path); a != nil && !a.Optional && !given {
 			if !c.l.typos[typo(rng, a.Name)] {
 				c.fail(path, rng, "Missing attribute", c.missing(path, a))
 			}
 			continue
 		}
-		c.fail(path, rng, "Value not allowed", strings.TrimRight(p.Error(), ".")+"."+c.hint(path, rng, p.Detail))
+		detail := strings.TrimRight(p.Error(), ".")
+		if !strings.HasSuffix(detail, "?") {
+			detail += "."
+		}
+		c.fail(path, rng, "Value not allowed", detail+c.hint(path, rng, p.Detail))
 	}
 }
 
@@ -146,55 +137,32 @@ func (c *config) covered(path []any) bool {
 	})
 }
 
-// unknown tells whether a path ends in a name that its object does not have,
-// and which ones it has.
-func (c *config) unknown(path []any) (names []string, ok bool) {
+// attr finds the attribute that a path ends in, if no part of the path lacks one; else it is
+// nil, and names are what is there in its place, if that is an object.
+func (c *config) attr(path []any) (found *step.Attr, names []string) {
 	t := step.Type{Kind: step.Object, Attrs: c.b.spec.Attrs}
 	for _, p := range path {
-		switch p := p.(type) {
-		case string:
-			if t.Kind != step.Object {
-				return nil, false
-			}
-			a := attrOf(t.Attrs, p)
-			if a == nil {
-				for _, a := range t.Attrs {
-					names = append(names, a.Name)
-				}
-				return names, true
-			}
-			t = a.Type
-		default:
-			if t.Elem == nil {
-				return nil, false
-			}
+		name, isName := p.(string)
+		switch {
+		case isName && t.Kind != step.Object, !isName && t.Elem == nil:
+			return nil, nil
+		case !isName:
 			t = *t.Elem
+			continue
 		}
-	}
-	return nil, false
-}
-
-// attr finds the attribute that a path ends in.
-func (c *config) attr(path []any) *step.Attr {
-	attrs := c.b.spec.Attrs
-	var found *step.Attr
-	for _, p := range path {
-		if name, ok := p.(string); ok {
-			if found = attrOf(attrs, name); found == nil {
-				return nil
+		if found = attrOf(t.Attrs, name); found == nil {
+			for _, a := range t.Attrs {
+				names = append(names, a.Name)
 			}
-			t := found.Type
-			for t.Elem != nil {
-				t = *t.Elem
-			}
-			attrs = t.Attrs
+			return nil, names
 		}
+		t = found.Type
 	}
-	return found
+	return found, nil
 }
 
 func (c *config) missing(path []any, a *step.Attr) string {
-	owner := "Kind " + strconv.Quote(c.b.kind)
+	owner := c.b.owner()
 	if len(path) > 1 {
 		owner = show(path[:len(path)-1])
 	}

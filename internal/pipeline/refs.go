@@ -23,13 +23,12 @@ func (l *loader) resolve() {
 	for _, n := range l.nodes {
 		if n.expr != nil {
 			l.link(n, n.expr, false)
-			if n.to != nil {
-				l.link(n, n.to, false)
-			}
 			continue
 		}
-		if isEnvironment(n) {
-			l.linkEnvironment(n)
+		if n.form != nil {
+			for _, a := range sortedAttributes(n.form.Body) {
+				l.link(n, a.Expr, false)
+			}
 			continue
 		}
 		if n.module != nil {

@@ -6,9 +6,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -23,6 +20,14 @@ type Results struct {
 	Shared    string // the same of results in the project's own store
 }
 
+type resultsBlock struct {
+	From      []string `hcl:"from,optional" help:"Other stores, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."`
+	Trust     []string `hcl:"trust,optional" help:"Public keys whose results are trusted, as redsi key show prints them: NAME:BASE64."`
+	Revoked   []string `hcl:"revoked,optional" help:"Public keys whose signatures count for nothing, whenever they were made."`
+	Untrusted string   `hcl:"untrusted,optional" enum:"run,verify,use" help:"What happens to others' results that no trusted key signed: the step runs here, it runs and is compared, or the result is used. Default: \"run\""`
+	Shared    string   `hcl:"shared,optional" enum:"run,verify,use" help:"The same for results in the project's own store. Default: \"use\""`
+}
+
 // Beliefs are what Untrusted and Shared may be.
 var Beliefs = []string{"run", "verify", "use"}
 
@@ -32,76 +37,37 @@ const (
 	maxKeys = 1000
 )
 
-// declareResults notes the results block, which is read once variables have values.
-func (l *loader) declareResults(b *hclsyntax.Block) {
-	if l.single(b) {
-		l.noBlocks(b, "A results block has attributes only: from, trust, revoked, untrusted, shared.")
-	}
-}
-
-// setResults reads the results block. That of a module says nothing: whom to believe is for
-// the pipeline that is run.
+// setResults reads the results block, once variables have values. That of a module says nothing:
+// whom to believe is for the pipeline that is run.
 func (l *loader) setResults() {
 	b := l.singles["results"]
 	if b == nil {
 		return
 	}
-	at := map[string]hcl.Range{}
-	r := &l.results
-	l.attributes(b, "A results block",
-		attribute{"from", func(a *hclsyntax.Attribute) { r.From = l.addresses(a) }},
-		attribute{"trust", func(a *hclsyntax.Attribute) { r.Trust = l.publicKeys(a, at) }},
-		attribute{"revoked", func(a *hclsyntax.Attribute) { r.Revoked = l.publicKeys(a, at) }},
-		attribute{"untrusted", func(a *hclsyntax.Attribute) { r.Untrusted = l.belief(a) }},
-		attribute{"shared", func(a *hclsyntax.Attribute) { r.Shared = l.belief(a) }})
+	c := l.fixedReader(b, "var")
+	x, ok := read[resultsBlock](c)
+	if !ok {
+		return
+	}
+	seen := map[string]hcl.Range{}
+	l.results = Results{c.addresses(x.From), c.publicKeys("trust", x.Trust, seen), c.publicKeys("revoked", x.Revoked, seen), x.Untrusted, x.Shared}
 }
 
-// resultsTexts is the value of an attribute of type want, string or list of strings, with
-// the place of each text; nil if it is none, which is reported.
-func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string) (texts []string, at []hcl.Range) {
-	if !l.refersOnly(a.Expr, "var", "Not a constant", "A results block can refer to variables only.") || !l.check(a.Expr, false) {
-		return nil, nil
-	}
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(a.NameRange.Filename))}
-	v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
-	if !v.IsWhollyKnown() {
-		return nil, nil // reported
-	}
-	v, err := convert.Convert(v, want)
-	if err != nil || v.IsNull() {
-		l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("%s is %s.", a.Name, form))
-		return nil, nil
-	}
-	if want == cty.String {
-		return []string{v.AsString()}, []hcl.Range{a.Expr.Range()}
-	}
-	written, _ := unwrap(a.Expr).(*hclsyntax.TupleConsExpr)
-	for i, e := range v.AsValueSlice() {
-		rng := a.Expr.Range()
-		if written != nil && len(written.Exprs) == v.LengthInt() {
-			rng = written.Exprs[i].Range()
-		}
-		if e.IsNull() {
-			l.diags.error(rng, "Wrong type", fmt.Sprintf("%s is %s.", a.Name, form))
-			return nil, nil
-		}
-		texts, at = append(texts, e.AsString()), append(at, rng)
-	}
-	return texts, at
-}
-
-func (l *loader) addresses(a *hclsyntax.Attribute) (from []string) {
-	texts, at := l.resultsTexts(a, cty.List(cty.String), "a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders")
+func (c *config) addresses(texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		l.diags.error(a.Expr.Range(), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.l.diags.error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
-		switch address := l.besideFile(a, text); {
+		address := text
+		if !strings.Contains(text, "://") { // a folder is relative to the file
+			address = beside(folder(c.b.TypeRange.Filename), text)
+		}
+		switch at := c.locate([]any{"from", i}); {
 		case text == "":
-			l.diags.error(at[i], "Wrong address", "An address is not empty.")
+			c.l.diags.error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
-			l.diags.error(at[i], "Named twice", fmt.Sprintf("%s is already in this list.", text))
+			c.l.diags.error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
 		default:
 			from = append(from, address)
 		}
@@ -109,42 +75,24 @@ func (l *loader) addresses(a *hclsyntax.Attribute) (from []string) {
 	return from
 }
 
-// besideFile is an address as the pipeline means it: a folder is relative to its file.
-func (l *loader) besideFile(a *hclsyntax.Attribute, address string) string {
-	if strings.Contains(address, "://") || address == "" {
-		return address
-	}
-	return beside(folder(a.NameRange.Filename), address)
-}
-
-func (l *loader) publicKeys(a *hclsyntax.Attribute, seen map[string]hcl.Range) (keys []signature.Public) {
-	texts, at := l.resultsTexts(a, cty.List(cty.String), `a list of public keys: "NAME:BASE64", as redsi key show prints them`)
+func (c *config) publicKeys(attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		l.diags.error(a.Expr.Range(), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.l.diags.error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
+		at := c.locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			l.diags.error(at[i], "Not a public key", err.Error()+".")
+			c.l.diags.error(at, "Not a public key", err.Error()+".")
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), Place{first, "named here first"})
+			c.l.diags.error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), Place{first, "named here first"})
 			continue
 		}
-		seen[k.ID()] = at[i]
+		seen[k.ID()] = at
 		keys = append(keys, k)
 	}
 	return keys
-}
-
-func (l *loader) belief(a *hclsyntax.Attribute) string {
-	texts, at := l.resultsTexts(a, cty.String, `"run", "verify" or "use"`)
-	if len(texts) == 0 || slices.Contains(Beliefs, texts[0]) {
-		return strings.Join(texts, "")
-	}
-	l.diags.error(at[0], "Wrong value", fmt.Sprintf(`%s is "run" (the step is run here), "verify" (it is run here and compared) or "use" (the result is taken), not %q. %s`,
-		a.Name, texts[0], suggest(texts[0], Beliefs, "value")))
-	return ""
 }

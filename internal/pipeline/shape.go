@@ -15,7 +15,6 @@ const (
 	forEachAttr    = "for_each"
 	resourcesBlock = "resources"
 	retryBlock     = "retry"
-	queueAttr      = "queue"
 	whenAttr       = "when"
 	allowEmptyAttr = "allow_empty"
 )
@@ -36,8 +35,7 @@ func (l *loader) shape(b *block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.forEach = a.Expr
 	}
-	l.shapeWhen(b)
-	l.shapeKeep(b)
+	l.shapeFlags(b)
 	for _, inner := range b.Body.Blocks {
 		if inner.Type == checkBlock && b.typ != "claim" {
 			l.shapeCheck(b, inner)
@@ -47,12 +45,19 @@ func (l *loader) shape(b *block) {
 		}
 	}
 	if b.spec != nil {
-		owner := fmt.Sprintf("Kind %q", b.kind)
-		if b.typ != "step" {
-			owner = "A " + b.typ
-		}
-		l.shapeBody(b.Block, b.spec.Attrs, owner, true)
+		l.shapeBody(b.Block, b.spec.Attrs, b.owner(), true)
 	}
+}
+
+// owner is the block in sentences about its attributes.
+func (b *block) owner() string {
+	switch {
+	case b.kind == "": // it has a form
+		return "The " + b.Type + " block"
+	case b.typ == "step":
+		return fmt.Sprintf("Kind %q", b.kind)
+	}
+	return "A " + b.typ
 }
 
 // shapeBody checks a block's body against the attributes that it may have.

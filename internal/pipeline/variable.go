@@ -17,7 +17,6 @@ import (
 // variable is a declared variable and, once set, its value.
 type variable struct {
 	name      string
-	dir       string
 	rng       hcl.Range
 	typ       cty.Type // DynamicPseudoType if any value will do
 	fallback  cty.Value
@@ -39,7 +38,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
-	v := &variable{name: b.Labels[0], dir: folder(b.TypeRange.Filename), rng: header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
+	v := &variable{name: b.Labels[0], rng: header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
 	if old := l.variables[v.name]; old != nil {
 		l.twice("var."+v.name, v.rng, old.rng)
 		return
@@ -56,20 +55,14 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		attribute{"default", func(a *hclsyntax.Attribute) {
 			v.optional = true
 			if l.constant(a.Expr, "The default of a variable") {
-				v.fallback = l.value(a.Expr, l.constants(a), nil)
+				v.fallback = l.value(a.Expr, l.varContext(a.NameRange.Filename), nil)
 			}
 		}},
 		attribute{"description", l.description},
 		attribute{"sensitive", func(a *hclsyntax.Attribute) {
-			if !l.constant(a.Expr, "Whether a variable is sensitive") {
-				return
-			}
-			switch s := l.value(a.Expr, nil, nil); {
-			case !s.IsKnown():
-			case s.IsNull() || s.Type() != cty.Bool:
-				l.diags.error(a.Expr.Range(), "Wrong type", "sensitive is true or false.")
-			default:
-				v.sensitive = s.True()
+			if l.constant(a.Expr, "Whether a variable is sensitive") {
+				s, ok := l.typed(a.Expr, nil, nil, cty.Bool, "sensitive is true or false.")
+				v.sensitive = ok && s.True()
 			}
 		}})
 	for _, inner := range b.Body.Blocks {
@@ -119,11 +112,6 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 		}
 		v.fallback = d
 	}
-}
-
-// constants is what a constant is evaluated in: the functions of its file's folder.
-func (l *loader) constants(a *hclsyntax.Attribute) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: l.functions(folder(a.NameRange.Filename))}
 }
 
 // constant reports whether an expression refers to nothing.
@@ -191,7 +179,7 @@ func (l *loader) validate(v *variable) bool {
 		if !l.onlyVariables(c.condition) || !l.onlyVariables(c.message) || !v.value.IsWhollyKnown() {
 			continue
 		}
-		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(v.dir)}
+		ctx := l.varContext(v.rng.Filename)
 		ok, _ := l.value(c.condition, ctx, nil).Unmark()
 		if !ok.IsKnown() {
 			continue

@@ -6,23 +6,32 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/redsi/redsi/step"
 )
 
 // isFlag reports whether blocks may have an attribute beside those of their kind.
 func isFlag(name string) bool { return name == whenAttr || name == allowEmptyAttr || name == keepAttr }
 
-// shapeWhen notes when and allow_empty.
-func (l *loader) shapeWhen(b *block) {
-	own := func(name string) bool { return b.spec != nil && attrOf(b.spec.Attrs, name) != nil }
-	if a := b.Body.Attributes[whenAttr]; a != nil && !own(whenAttr) {
-		if b.typ == "claim" {
-			l.diags.error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
-			return
+// shapeFlags notes when, allow_empty and keep, unless they are attributes of the kind.
+func (l *loader) shapeFlags(b *block) {
+	flag := func(name string) *hclsyntax.Attribute {
+		if b.spec != nil && attrOf(b.spec.Attrs, name) != nil {
+			return nil
 		}
+		return b.Body.Attributes[name]
+	}
+	if a := flag(whenAttr); a != nil && b.typ == "claim" {
+		l.diags.error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
+	} else if a != nil {
 		b.when = a.Expr
 	}
-	if a := b.Body.Attributes[allowEmptyAttr]; a != nil && !own(allowEmptyAttr) {
+	if a := flag(keepAttr); a != nil && b.typ != "step" {
+		l.diags.error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.typ))
+	} else if a != nil {
+		b.keep = a.Expr
+	}
+	if a := flag(allowEmptyAttr); a != nil {
 		v, ds := a.Expr.Value(nil)
 		switch {
 		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
@@ -41,16 +50,10 @@ func (l *loader) runs(n *node, inst *instance) bool {
 	if e == nil {
 		return true
 	}
-	v := l.open(l.value(e, inst.ctx, inst), e.Range(), inst)
-	if !v.IsKnown() {
-		inst.undecided, n.undecided = true, true
-		return true
-	}
-	v, err := convert.Convert(v, cty.Bool)
-	if err != nil || v.IsNull() {
-		rng := e.Range()
-		detail := "when is true or false: a step whose when is false is skipped."
-		l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: detail, Subject: &rng}, inst, detail)
+	v, ok := l.typed(e, inst.ctx, inst, cty.Bool, "when is true or false: a step whose when is false is skipped.")
+	if !ok {
+		inst.undecided = !v.IsKnown() // else it is wrong
+		n.undecided = n.undecided || inst.undecided
 		return true
 	}
 	if v.False() {
@@ -87,4 +90,32 @@ func (l *loader) whySkipped(of, name string) (summary, detail string) {
 		}
 	}
 	return "", ""
+}
+
+// keepAttr says of a step, by false, that its outputs' bytes leave the store once all that
+// read them are done. It is not part of the key. A kind may have an attribute of that name,
+// which is another one.
+const keepAttr = "keep"
+
+// temporary evaluates the keep of an instance; ok is false if it is wrong, or not known yet.
+func (l *loader) temporary(b *block, inst *instance) (temporary, ok bool) {
+	if b.keep == nil {
+		return false, true
+	}
+	v, ok := l.typed(b.keep, inst.ctx, inst, cty.Bool, "keep is true or false: the bytes of a step with keep = false leave the store when all that read them are done.")
+	if !ok {
+		return false, false
+	}
+	if v.False() {
+		l.dropped[inst.address] = true
+	}
+	return v.False(), true
+}
+
+// readable refuses to read, for the pipeline itself, what a step does not keep.
+func (l *loader) readable(ref step.Ref) error {
+	if l.dropped[ref.Step] {
+		return fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", ref, ref.Step)
+	}
+	return nil
 }

@@ -99,7 +99,7 @@ func (se *Session) Bring(ctx context.Context, store artifacts.Store, v *plan.Pre
 	if len(steps) == 0 {
 		return nil
 	}
-	add, over := se.talk().Copying("fetched", 0)
+	add, over := se.Copying("fetched", 0)
 	se.Others.fetched.tell(add)
 	defer func() { se.Others.fetched.tell(nil); over() }()
 	for some := range slices.Chunk(steps, bringMost) {

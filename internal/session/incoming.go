@@ -190,9 +190,7 @@ func (se *Session) countIncoming(ctx context.Context, own artifacts.Store, v *pl
 	for _, d := range missing {
 		gone[d] = true
 	}
-	// A blob of several steps counts for the first of them in the plan.
-	slices.SortStableFunc(blobs, func(x, y blob) int { return x.step - y.step })
-	for _, b := range blobs {
+	for _, b := range blobs { // one of several steps counts for the first of them in the plan
 		if gone[b.Digest] && !seen[b.Digest] {
 			seen[b.Digest] = true
 			out.Fetch[b.step] += b.size

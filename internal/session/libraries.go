@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -175,4 +176,18 @@ func (se *Session) manifest(ctx context.Context, store artifacts.Store, quoted s
 	}
 	m, err = libraries.Parse(text)
 	return m, err == nil
+}
+
+// ComparePreimages compares two preimages or tasks in a form that may be shown: URLs without
+// credentials.
+func ComparePreimages(before, after []byte) ([]step.Change, error) {
+	changes, err := step.Diff(before, after)
+	for i, c := range changes {
+		c.Old, c.New = fetch.Redact(c.Old), fetch.Redact(c.New)
+		if c.Old == c.New {
+			c.New += " (what is hidden differs)"
+		}
+		changes[i] = c
+	}
+	return changes, err
 }

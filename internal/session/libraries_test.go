@@ -46,7 +46,7 @@ func BenchmarkPlanLibraries(b *testing.B) {
 		b.Run(fmt.Sprintf("program_libraries=%t", on), func(b *testing.B) {
 			put("pipelines.hcl", fmt.Sprintf("step \"command\" \"x\" {\nfor_each = toset([for i in range(1000) : tostring(i)])\nargv = [%q, each.key]\noutputs = [\"o\"]\nprogram_libraries = %t\n}\n",
 				filepath.Join(dir, "env/bin/python"), on))
-			a := Session{Registry: kinds.Registry(), File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, ".redsi")}
+			a := Session{Talk: Quiet{}, Registry: kinds.Registry(), File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, ".redsi")}
 			src, err := pipeline.Read(a.File)
 			if err != nil {
 				b.Fatal(err)

@@ -29,7 +29,7 @@ func (se *Session) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := se.talk().Diagnostics(ds); err != nil {
+	if err := se.Diagnostics(ds); err != nil {
 		return nil, err
 	}
 	se.Secrets, se.Results = p.Secrets, p.Results
@@ -92,7 +92,7 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	o := se.Options(ctx, g, se.Modules)
 	o.Stop = ctx.Err
 	s, p, ds := pipeline.Open(sources, o)
-	if err := se.talk().Diagnostics(ds); err != nil {
+	if err := se.Diagnostics(ds); err != nil {
 		return nil, nil, err
 	}
 	se.Secrets, se.Results = p.Secrets, p.Results
@@ -201,17 +201,11 @@ func (se *Session) LoadWith(ctx context.Context, accept func(file string) error,
 // some verbs also work without one.
 func (se *Session) ReadResults(ctx context.Context) {
 	file := cmp.Or(se.File, os.Getenv("REDSI_FILE"), "pipelines.hcl")
-	sources, err := pipeline.Read(file)
-	if err != nil {
-		return
-	}
 	g, err := se.Given()
 	if err != nil {
 		return
 	}
-	mods := se.Reader(file)
-	p, ds := pipeline.Load(sources, se.Options(ctx, g, mods))
-	if !ds.HasErrors() {
+	if p, ds, err := se.Read(ctx, file, g, se.Reader(file)); err == nil && !ds.HasErrors() {
 		se.Results = p.Results
 	}
 }

@@ -54,7 +54,7 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string) (*plan.Plan, *pipeline.Pipeline, error) {
 	p, pl, err := se.Grow(ctx, p, nil, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, se.File, targets) })
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
-		err = se.talk().Diagnostics(invalid.Diagnostics)
+		err = se.Diagnostics(invalid.Diagnostics)
 	}
 	return pl, p, err
 }
@@ -166,7 +166,7 @@ func (e *unresolved) Unwrap() error { return e.error }
 // Resolve fills in what is known of the sources and programs of a plan's steps: sources
 // answers, of the files of src.
 func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources, sources step.Sources, changed []string) error {
-	ctx, over := se.talk().Reading(ctx, "planning")
+	ctx, over := se.Reading(ctx, "planning")
 	defer over()
 	all := make([]int, len(pl.Steps))
 	for i := range all {

@@ -13,11 +13,11 @@ import (
 )
 
 // Session is one command's view of a pipeline and its stores: what was asked for, and what
-// was read so far. The zero value with a Registry says nothing to anybody.
+// was read so far.
 type Session struct {
+	Talk     // Quiet tells nobody
 	Registry *step.Registry
 	Log      *slog.Logger
-	Talk     Talk // nil: nobody is told
 	// Hint is a command of this program to copy; nil: none are named.
 	Hint func(verb string, args ...string) string
 
@@ -77,38 +77,20 @@ type Talk interface {
 	Diagnostics(ds pipeline.Diagnostics) error
 }
 
-// quiet tells nobody.
-type quiet struct{}
+// Quiet tells nobody.
+type Quiet struct{}
 
-func (quiet) Say(string) {}
+func (Quiet) Say(string) {}
 
-func (quiet) Waiting(string) func() { return func() {} }
+func (Quiet) Waiting(string) func() { return func() {} }
 
-func (quiet) Reading(ctx context.Context, _ string) (context.Context, func()) {
+func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) {
 	return ctx, func() {}
 }
 
-func (quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
+func (Quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
 
-func (quiet) Diagnostics(ds pipeline.Diagnostics) error { return ds.Err() }
-
-func (se *Session) talk() Talk {
-	if se.Talk == nil {
-		return quiet{}
-	}
-	return se.Talk
-}
-
-// Say tells the person what they should know now.
-func (se *Session) Say(text string) { se.talk().Say(text) }
-
-// Waiting says what is waited for, once that has taken a while, until over is called.
-func (se *Session) Waiting(what string) (over func()) { return se.talk().Waiting(what) }
-
-// Copying shows how many bytes have been copied, until over is called; total may be 0: unknown.
-func (se *Session) Copying(what string, total int64) (add func(n int64), over func()) {
-	return se.talk().Copying(what, total)
-}
+func (Quiet) Diagnostics(ds pipeline.Diagnostics) error { return ds.Err() }
 
 // ToRun is the command that runs these targets; with none, everything.
 func (se *Session) ToRun(targets ...string) string {

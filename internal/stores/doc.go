@@ -1,7 +1,7 @@
 // Package stores is the district of the places where artifacts lie: package dir keeps them in a
 // directory, s3 in a bucket, mem in memory, and web reads them from a static host. Package open
-// picks one by its URL, storetest holds the suite that all of them pass, and local is where
-// blobs meet files on this machine.
+// picks one by its URL, storetest has what tests of stores share, and local is where blobs meet
+// files on this machine. The tests of this package are the suite that all places pass.
 //
 // A place is an artifacts.Driver: it moves bytes by path and knows nothing of digests, results or
 // signatures, which artifacts does for all of them. They import artifacts and internal/system.

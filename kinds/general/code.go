@@ -73,8 +73,8 @@ func (c *codeConfig) resolve(ctx context.Context, env step.Sources, run commandC
 }
 
 // gather reads the code of a step, once for all that have the same: what find returns for the
-// script's text, and the files of code. kind and sources are what find depends on.
-func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string, find func(text string, read python.Read) (map[string]string, error)) error {
+// script's text beside more, the files of code. kind and sources are what find depends on.
+func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string, find func(text string, more map[string]string, read python.Read) (map[string]string, error)) error {
 	if len(c.CodeDigests) > 0 || c.CodeFiles != "" || c.CodeFolder != "" {
 		return step.Problem{Path: "code_digests", Detail: "and code_files and code_folder are filled in when the pipeline is loaded: leave them out"}
 	}
@@ -91,13 +91,15 @@ func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string,
 		if err != nil {
 			return nil, step.Problem{Path: "script", Detail: c.Script + ": " + err.Error()}
 		}
-		texts, err := find(text, read)
+		texts, err := c.further(files)
+		if err != nil {
+			return nil, err
+		}
+		found, err := find(text, texts, read)
 		if err != nil {
 			return nil, step.Problem{Path: "script", Detail: err.Error()}
 		}
-		if err := c.further(files, texts); err != nil {
-			return nil, err
-		}
+		maps.Copy(texts, found)
 		digests, err := c.digested(texts)
 		if err != nil {
 			return nil, step.Problem{Path: "code", Detail: err.Error()}
@@ -121,13 +123,14 @@ func readCode(files step.CodeFiles, name string) (string, bool, error) {
 	return string(b), ok, err
 }
 
-// further adds the files that code names.
-func (c codeConfig) further(files step.CodeFiles, texts map[string]string) error {
+// further are the files that code names.
+func (c codeConfig) further(files step.CodeFiles) (map[string]string, error) {
+	texts := map[string]string{}
 	for i, pattern := range c.Code {
 		at := fmt.Sprintf("code[%d]", i)
 		names, err := files.List(pattern)
 		if err != nil {
-			return step.Problem{Path: at, Detail: err.Error()}
+			return nil, step.Problem{Path: at, Detail: err.Error()}
 		}
 		found := false
 		for _, name := range names {
@@ -136,14 +139,14 @@ func (c codeConfig) further(files step.CodeFiles, texts map[string]string) error
 			}
 			found = true
 			if texts[name], _, err = readCode(files, name); err != nil {
-				return step.Problem{Path: at, Detail: name + ": " + err.Error()}
+				return nil, step.Problem{Path: at, Detail: name + ": " + err.Error()}
 			}
 		}
 		if !found {
-			return step.Problem{Path: at, Detail: fmt.Sprintf("no file beside the pipeline matches %q; the files of a folder are %q", pattern, path.Join(pattern, "**"))}
+			return nil, step.Problem{Path: at, Detail: fmt.Sprintf("no file beside the pipeline matches %q; the files of a folder are %q", pattern, path.Join(pattern, "**"))}
 		}
 	}
-	return nil
+	return texts, nil
 }
 
 // digested finds out what counts of each file.
@@ -188,8 +191,11 @@ func pack(texts map[string]string) (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), err
 }
 
-// unpack gives the program the texts of its files.
+// unpack gives a program that runs beside its code the texts of its files.
 func (c *commandConfig) unpack() error {
+	if c.code == nil {
+		return nil
+	}
 	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(c.code.CodeFiles)))
 	if err == nil {
 		err = json.NewDecoder(io.LimitReader(r, 8*maxCode)).Decode(&c.Files)
@@ -210,12 +216,10 @@ func checkCode(c commandConfig) error {
 			inout.CheckError(&ps, fmt.Sprintf("sources[%d]", i), command.CheckName(folder))
 		}
 	}
-	var own step.Problems
-	if err := checkCommand(c); errors.As(err, &own) {
-		for _, p := range own {
-			if !strings.HasPrefix(p.Path, "argv") {
-				ps = append(ps, p)
-			}
+	own, _ := errors.AsType[step.Problems](checkCommand(c))
+	for _, p := range own {
+		if !strings.HasPrefix(p.Path, "argv") {
+			ps = append(ps, p)
 		}
 	}
 	for i, arg := range c.code.Arguments {

@@ -1,7 +1,6 @@
 package general
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,22 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
-	"github.com/redsi/redsi/step"
 )
-
-func runCode(ctx context.Context, x *step.IO, c commandConfig) error {
-	if err := c.unpack(); err != nil {
-		return err
-	}
-	return runCommand(ctx, x, c)
-}
-
-func stageCode(ctx context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
-	if err := c.unpack(); err != nil {
-		return step.Program{}, err
-	}
-	return stageProgram(ctx, x, c, dir)
-}
 
 // searched is what PYTHONPATH is, for a working folder: the step's sources, then what env has.
 func (c commandConfig) searched(dir string) string {
@@ -68,8 +52,8 @@ const mostStrays = 5
 // missed adds to the failure of a program which files it lacked that stand beside the
 // pipeline: modules that were not found, and paths that its last words tell.
 func (c commandConfig) missed(err error, dir string) error {
-	var exit *command.ExitError
-	if !errors.As(err, &exit) {
+	exit, ok := errors.AsType[*command.ExitError](err)
+	if !ok {
 		return err
 	}
 	if m := noModule.FindStringSubmatch(exit.Tail); m != nil {
@@ -159,15 +143,4 @@ func (c commandConfig) strays(dir string, outputs []string) (names []string) {
 		return nil
 	})
 	return names
-}
-
-// elsewhereLeft adds to the error of a missing output where the program left a file of its
-// name.
-func (c commandConfig) elsewhereLeft(err error, dir, output string) error {
-	for _, name := range c.strays(dir, nil) {
-		if path.Base(name) == path.Base(output) {
-			return fmt.Errorf("%w: it left %s; write outputs = [%q]", err, name, name)
-		}
-	}
-	return err
 }

@@ -135,11 +135,7 @@ func checkCommand(c commandConfig) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		inout.Check(&ps, "env."+name, !strings.ContainsRune(c.Env[name], 0), hasNUL)
-		if slices.Contains(ownVariables, name) {
-			bad("env", "%s is set by the step", name)
-		} else if name == "" || strings.ContainsAny(name, "=\x00") {
-			bad("env", "%q is not the name of a variable", name)
-		}
+		checkVariable(&ps, "env", name)
 	}
 	for i, p := range c.Reads {
 		inout.Check(&ps, fmt.Sprintf("isolation_reads[%d]", i), filepath.IsAbs(p), "%q is not an absolute path; what belongs to the study goes into files or inputs", p)
@@ -151,6 +147,12 @@ func checkCommand(c commandConfig) error {
 	_, err := c.timeout()
 	inout.Check(&ps, "timeout", err == nil, "%q is not a positive time such as 90m", c.Timeout)
 	return ps.Err()
+}
+
+// checkVariable reports a name that no variable of a program can have.
+func checkVariable(ps *step.Problems, path, name string) {
+	inout.Check(ps, path, !slices.Contains(ownVariables, name), "%s is set by the step", name)
+	inout.Check(ps, path, name != "" && !strings.ContainsAny(name, "=\x00"), "%q is not the name of a variable", name)
 }
 
 func checkInputName(ps *step.Problems, path, name string) {
@@ -179,9 +181,12 @@ func (c commandConfig) timeout() (time.Duration, error) {
 }
 
 func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
-	secrets, err := secretsOf(x, c)
-	if err != nil {
+	if err := c.unpack(); err != nil {
 		return err
+	}
+	secrets, err := secret.Finder{Vars: x.Secrets}.Values(c.SecretEnv) // on this worker
+	if err != nil {
+		return step.Permanent(err)
 	}
 	return withoutSecrets(runProgram(ctx, x, c, secrets), secrets)
 }
@@ -276,15 +281,16 @@ const noRoomHere = "free space on this worker's disk for a copy of the inputs an
 // commandError decides about the retry: a program that says it failed, or cannot
 // start, will do so again; one that the system ended may fare better.
 func commandError(err error) error {
-	var start *command.StartError
-	var exit *command.ExitError
-	var late *command.TimeoutError
-	var setup *isolation.SetupError
 	if step.IsPermanent(err) {
 		return err
 	}
-	if errors.As(err, &setup) || errors.As(err, &start) && !start.Passing() || errors.As(err, &exit) && !exit.Passing() ||
-		errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
+	passing, known := errors.AsType[interface {
+		error
+		Passing() bool
+	}](err)
+	_, late := errors.AsType[*command.TimeoutError](err)
+	_, setup := errors.AsType[*isolation.SetupError](err)
+	if known && !passing.Passing() || late || setup || errors.Is(err, command.ErrLeftRunning) {
 		return step.Permanent(err)
 	}
 	return noRoom(err, "the store has no space for its standard output: free some")
@@ -301,9 +307,7 @@ func noRoom(err error, what string) error {
 
 func (c commandConfig) environment(dir string) map[string]string {
 	env := map[string]string{"TZ": "UTC", "LANG": "C.UTF-8", "SOURCE_DATE_EPOCH": "0", "PYTHONHASHSEED": "0"}
-	for k, v := range c.Env {
-		env[k] = v
-	}
+	maps.Copy(env, c.Env)
 	env["PATH"], env["HOME"], env["TMPDIR"] = os.Getenv("PATH"), dir, filepath.Join(dir, "tmp")
 	if paths := c.searched(dir); paths != "" {
 		env["PYTHONPATH"] = paths

@@ -99,8 +99,7 @@ func (c programConfig) enter(ctx context.Context, x *step.IO) (*realize.Here, er
 		x.Log.Info(line)
 		x.Report(step.Progress{Note: line})
 	})
-	var wrong *realize.Error
-	if errors.As(err, &wrong) && !wrong.Passing && ctx.Err() == nil {
+	if wrong, ok := errors.AsType[*realize.Error](err); ok && !wrong.Passing && ctx.Err() == nil {
 		err = step.Permanent(err)
 	}
 	return h, err
@@ -129,13 +128,4 @@ func keepEnvironment(ctx context.Context, x *step.IO, c programConfig, h *realiz
 		x.Keep(artifacts.File{Name: name, Digest: artifacts.Sum(read), Size: int64(len(read))})
 	}
 	return nil
-}
-
-// programWithin is a program of an environment.
-func programWithin(h *realize.Here, name string) (program, error) {
-	found, err := h.Find(name)
-	if err != nil {
-		return program{}, step.Permanent(err)
-	}
-	return program{path: found}, nil
 }

@@ -86,6 +86,9 @@ func (c commandConfig) outAt(name string) string {
 
 // stageProgram is the folder and the program for people: without the values of secrets.
 func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
+	if err := c.unpack(); err != nil {
+		return step.Program{}, err
+	}
 	p := step.Program{Argv: c.line(), Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
 	tell(p.Env, x.Granted)
 	within, err := c.enter(ctx, x) // it stays as long as this process
@@ -192,12 +195,17 @@ func keepFile(x *step.IO, output, folder, name string, secrets secret.Set) error
 
 // besides adds to the error of a missing output that the program left it in its folder.
 func (c commandConfig) besides(err error, dir string) error {
-	var missing *command.MissingError
-	if !errors.As(err, &missing) {
+	missing, ok := errors.AsType[*command.MissingError](err)
+	if !ok {
 		return err
 	}
 	if c.code != nil {
-		return c.elsewhereLeft(err, dir, missing.Name)
+		for _, name := range c.strays(dir, nil) {
+			if path.Base(name) == path.Base(missing.Name) {
+				return fmt.Errorf("%w: it left %s; write outputs = [%q]", err, name, name)
+			}
+		}
+		return err
 	}
 	for _, name := range []string{missing.Name, path.Base(missing.Name)} {
 		name = strings.TrimSuffix(name, "/")

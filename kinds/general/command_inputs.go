@@ -27,6 +27,9 @@ const mostMounts = 1000
 // leastOfUser is how many bytes are worth the process that mounts for an account that is not root.
 const leastOfUser = 32 << 20
 
+// largeInputs names the note of how they came.
+const largeInputs = "large inputs"
+
 // elsewhere finds programs that have others, of another mount namespace or account, read what they
 // are given.
 var elsewhere = regexp.MustCompile(`(?i)\b(docker|podman|nerdctl|buildah|sudo|su|doas|ssh|srun|sbatch|qsub|bsub|systemd-run|newuidmap)\b`)
@@ -46,7 +49,6 @@ type inputs struct {
 
 	files  []largeFile // in the order of their names, later of their sizes
 	mounts int         // the first of files, the places of which are held
-	why    error       // they could not be mounted
 }
 
 // largeFile is an input with a verified file of its own on this machine.
@@ -115,6 +117,9 @@ func (in *inputs) binds() (binds []isolation.Bind, err error) {
 	for _, l := range in.files[:in.mounts] {
 		binds = append(binds, isolation.Bind{From: l.path, To: filepath.Join(l.folder, filepath.FromSlash(l.name))})
 	}
+	if in.mounts > 0 {
+		in.x.Note(largeInputs, fmt.Sprintf("%d mounted", in.mounts))
+	}
 	return binds, in.copies(in.files[in.mounts:])
 }
 
@@ -135,7 +140,6 @@ func (in *inputs) copies(files []largeFile) error {
 // run runs the program with its inputs, and with what it reads on standard input if that is set.
 // If they cannot be mounted, nothing has begun, and it runs with copies.
 func (in *inputs) run(ctx context.Context, run command.Run, stdin step.Input) error {
-	defer in.tell()
 	for {
 		if stdin.Set() {
 			r, err := in.stdin(stdin)
@@ -153,7 +157,8 @@ func (in *inputs) run(ctx context.Context, run command.Run, stdin step.Input) er
 		if err := in.copies(in.files[:in.mounts]); err != nil {
 			return noRoom(err, noRoomHere)
 		}
-		run.Binds, in.mounts, in.why = nil, 0, unbound
+		run.Binds, in.mounts = nil, 0
+		in.x.Note(largeInputs, fmt.Sprintf("copied: %v", unbound))
 	}
 }
 
@@ -187,16 +192,6 @@ func (in *inputs) unchanged() error {
 		}
 	}
 	return nil
-}
-
-// tell notes how the large inputs came.
-func (in *inputs) tell() {
-	switch {
-	case in.why != nil:
-		in.x.Note("large inputs", fmt.Sprintf("copied: %v", in.why))
-	case in.mounts > 0:
-		in.x.Note("large inputs", fmt.Sprintf("%d mounted", in.mounts))
-	}
 }
 
 // withReadOnly adds to the failure of a program what it may have tried to do with its inputs.

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -150,13 +151,13 @@ func sameLibraries(ctx context.Context, x *step.IO, c commandConfig, readers ...
 			return list, nil
 		}
 	}
-	var words []string
+	var differ []string
 	for i, e := range list {
 		if i < len(c.Libraries) && c.Libraries[i] != now[i] {
-			words = append(words, differences(x, c.Libraries[i], e)...)
+			differ = append(differ, differences(x, c.Libraries[i], e)...)
 		}
 	}
-	text := strings.Join(words, ", ")
+	text := words.And(differ, differencesNamed)
 	switch {
 	case text != "":
 		text = ": " + text
@@ -176,7 +177,7 @@ const differencesNamed = 20
 
 // differences are those of an environment from the one with a digest, if the store has the
 // list of that.
-func differences(x *step.IO, planned string, e *libraries.Environment) (words []string) {
+func differences(x *step.IO, planned string, e *libraries.Environment) []string {
 	text, err := plannedLibraries(x, planned)
 	if err != nil {
 		return nil
@@ -185,13 +186,7 @@ func differences(x *step.IO, planned string, e *libraries.Environment) (words []
 	if err != nil {
 		return nil
 	}
-	for i, d := range libraries.Compare(old, e.Manifest) {
-		if i == differencesNamed {
-			return append(words, "and more")
-		}
-		words = append(words, d.String())
-	}
-	return words
+	return libraries.Differences(old, e.Manifest)
 }
 
 func plannedLibraries(x *step.IO, hex string) ([]byte, error) {

@@ -145,7 +145,9 @@ func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Here
 		}
 		var err error
 		if i == 0 && c.within(name) {
-			list[i], err = programWithin(h, name)
+			if list[i].path, err = h.Find(name); err != nil {
+				err = step.Permanent(err)
+			}
 		} else {
 			list[i], err = programOf(ctx, name, digests[i])
 		}

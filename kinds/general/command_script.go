@@ -57,8 +57,7 @@ var fileLike = regexp.MustCompile(`^[\w./][\w./-]*\.[A-Za-z]\w*$`)
 // withStrays adds to the failure of a program which files it was told of that are not in
 // its folder.
 func (c commandConfig) withStrays(err error, dir string) error {
-	var exit *command.ExitError
-	if !errors.As(err, &exit) {
+	if _, ok := errors.AsType[*command.ExitError](err); !ok {
 		return err
 	}
 	if c.code != nil {

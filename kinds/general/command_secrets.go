@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -15,18 +14,12 @@ import (
 
 // checkSecrets reports what is wrong with the secrets of a command.
 func checkSecrets(ps *step.Problems, c commandConfig) {
-	bad := inout.Adding(ps)
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		path := fmt.Sprintf("secret_env[%q]", name)
 		inout.CheckError(ps, path, secret.CheckSource(c.SecretEnv[name]))
-		switch _, both := c.Env[name]; {
-		case both:
-			bad(path, "%s is also in env", name)
-		case slices.Contains(ownVariables, name):
-			bad(path, "%s is set by the step", name)
-		case name == "" || strings.ContainsAny(name, "=\x00"):
-			bad(path, "%q is not the name of a variable", name)
-		}
+		_, both := c.Env[name]
+		inout.Check(ps, path, !both, "%s is also in env", name)
+		checkVariable(ps, path, name)
 	}
 	inout.Check(ps, "secret_fingerprint", !c.SecretFingerprint || len(c.SecretEnv) > 0, "applies only to steps with secret_env")
 	inout.Check(ps, "fingerprint", c.Fingerprint == "" || c.SecretFingerprint, "applies only to steps with secret_fingerprint = true, which fills it in")
@@ -44,15 +37,6 @@ func fingerprinted(env step.Sources, c commandConfig) (commandConfig, error) {
 	return c, err
 }
 
-// secretsOf finds the values of a command's secrets on this worker.
-func secretsOf(x *step.IO, c commandConfig) (secret.Set, error) {
-	s, err := secret.Finder{Vars: x.Secrets}.Values(c.SecretEnv)
-	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	return s, nil
-}
-
 // withoutSecrets is an error whose text has no value of a secret. A program that
 // wrote one into what it leaves will do so again.
 func withoutSecrets(err error, s secret.Set) error {
@@ -66,8 +50,7 @@ func withoutSecrets(err error, s secret.Set) error {
 		}
 		return clean
 	}
-	var leak *secret.LeakError
-	if errors.As(err, &leak) {
+	if _, leaked := errors.AsType[*secret.LeakError](err); leaked {
 		return step.Permanent(fmt.Errorf("%w; nothing of it was kept. Everybody who reads the store can read results: let the program leave its secrets out", err))
 	}
 	return err

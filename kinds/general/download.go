@@ -211,16 +211,12 @@ func resolveDownload(ctx context.Context, env step.Sources, c downloadConfig) (d
 	}
 	sums := make([]string, len(c.URLs))
 	urls := make([]string, len(c.URLs))
-	var failed []error
+	failed := make([]error, len(c.URLs))
 	for i, u := range c.URLs {
-		urls[i] = u
 		if i < len(c.SHA256) && !isPlaceholder(c.SHA256[i]) {
 			sums[i] = strings.ToLower(c.SHA256[i])
 		}
-		urls[i], sums[i], err = resolveSource(ctx, env, u, sums[i])
-		if err != nil {
-			failed = append(failed, err)
-		}
+		urls[i], sums[i], failed[i] = resolveSource(ctx, env, u, sums[i])
 	}
 	c.URLs, c.SHA256 = urls, sums
 	return c, errors.Join(failed...)
@@ -285,8 +281,12 @@ var downloadFile = step.DefinePart(step.Kind[downloadFileConfig]{
 })
 
 func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) error {
-	sources := make([]fetch.Source, 0, 1+len(c.Mirrors))
-	for _, raw := range append([]string{c.URL}, mirrorURLs(c)...) {
+	urls := []string{c.URL}
+	for _, m := range c.Mirrors {
+		urls = append(urls, strings.TrimSuffix(m, "/")+"/"+c.Name)
+	}
+	var sources []fetch.Source
+	for _, raw := range urls {
 		s, err := fetch.ParseSource(raw)
 		if err != nil {
 			return step.Permanent(err)
@@ -339,12 +339,4 @@ func downloadError(err error) error {
 		return step.Permanent(err)
 	}
 	return err
-}
-
-func mirrorURLs(c downloadFileConfig) []string {
-	urls := make([]string, len(c.Mirrors))
-	for i, m := range c.Mirrors {
-		urls[i] = strings.TrimSuffix(m, "/") + "/" + c.Name
-	}
-	return urls
 }

@@ -28,7 +28,7 @@ The key has the arguments, inputs, the names of the files and what counts of eac
 so that comments, blank lines and layout do not; beside these what that of a command has,
 such as the SHA-256 of Python and of what is installed for it. Modules are found by import
 statements, wherever they are, and by import_module with a name that is written there; code
-names what is loaded in other ways. A notebook (.ipynb) is run by nbclient, in its own folder;
+names what is loaded in other ways, and what such a file imports comes with it. A notebook (.ipynb) is run by nbclient, in its own folder;
 outputs, execution counts and metadata of cells do not count, nor do cells of text. Cost: as a command. docs/code.md has the rules.`,
 	Example: `step "python" "fit" {
   script    = "src/fit.py"
@@ -48,9 +48,9 @@ outputs, execution counts and metadata of cells do not count, nor do cells of te
 		err := c.resolve(ctx, env, c.program())
 		return c, err
 	},
-	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error { return runCode(ctx, x, c.program()) },
+	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error { return runCommand(ctx, x, c.program()) },
 	Stage: func(ctx context.Context, x *step.IO, c pythonConfig, dir string) (step.Program, error) {
-		return stageCode(ctx, x, c.program(), dir)
+		return stageProgram(ctx, x, c.program(), dir)
 	},
 	Alike: func(c pythonConfig) map[string]step.Alike { return c.program().alike() },
 })
@@ -69,8 +69,8 @@ func (c pythonConfig) withCode(files step.CodeFiles) (pythonConfig, error) {
 	if c.check() != nil {
 		return c, nil // the check will say so
 	}
-	err := c.gather(files, "python", c.Sources, func(text string, read python.Read) (map[string]string, error) {
-		texts, err := python.Closure(c.Script, text, append([]string{path.Dir(c.Script)}, c.Sources...), read)
+	err := c.gather(files, "python", c.Sources, func(text string, more map[string]string, read python.Read) (map[string]string, error) {
+		texts, err := python.Closure(c.Script, text, more, append([]string{path.Dir(c.Script)}, c.Sources...), read)
 		if err == nil && python.IsNotebook(c.Script) {
 			texts[driverFile] = notebookDriver
 			texts[c.Script], err = python.Bare(text)

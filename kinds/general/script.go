@@ -48,9 +48,9 @@ fails it, and is named. Cost: as a command. docs/code.md has the rules.`,
 		err := c.resolve(ctx, env, c.program())
 		return c, err
 	},
-	Run: func(ctx context.Context, x *step.IO, c scriptConfig) error { return runCode(ctx, x, c.program()) },
+	Run: func(ctx context.Context, x *step.IO, c scriptConfig) error { return runCommand(ctx, x, c.program()) },
 	Stage: func(ctx context.Context, x *step.IO, c scriptConfig, dir string) (step.Program, error) {
-		return stageCode(ctx, x, c.program(), dir)
+		return stageProgram(ctx, x, c.program(), dir)
 	},
 	Alike: func(c scriptConfig) map[string]step.Alike { return c.program().alike() },
 })
@@ -64,7 +64,7 @@ func (c scriptConfig) withCode(files step.CodeFiles) (scriptConfig, error) {
 	if checkCode(c.program()) != nil {
 		return c, nil // the check will say so
 	}
-	err := c.gather(files, "script", nil, func(text string, _ python.Read) (map[string]string, error) {
+	err := c.gather(files, "script", nil, func(text string, _ map[string]string, _ python.Read) (map[string]string, error) {
 		return map[string]string{c.Script: text}, nil
 	})
 	if err != nil || len(c.Interpreter) > 0 {

@@ -172,7 +172,6 @@ func choose(x *step.IO, dev map[string]step.Input, field, order string) (r bestR
 		}
 		r.Values[name] = v
 	}
-	x.Count("candidates", int64(len(dev)))
-	x.Count("equals of the best", int64(len(r.Equals)))
+	inout.Count(x, map[string]int{"candidates": len(dev), "equals of the best": len(r.Equals)})
 	return r, nil
 }

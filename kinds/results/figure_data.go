@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/paper/render"
@@ -119,34 +120,15 @@ func (d cells) number(n figureNumber, factor float64) (render.Cell, error) {
 	if n.Number != nil {
 		return render.Number(*n.Number), nil
 	}
-	var vs []float64
-	var digests []string
-	for _, in := range n.Value {
-		at, err := d.Find(in, n.Field)
-		if err != nil {
-			return render.Cell{}, err
-		}
-		v, text, ok, err := inout.Scalar(at, n.Field)
-		_, notFinite := at.(inout.NotFinite)
-		switch {
-		case err != nil:
-			return render.Cell{}, err
-		case notFinite: // nor is the mean
-			d.x.Count("points without value", 1)
-			return render.Cell{}, nil
-		case text != "":
-			return render.Cell{}, fmt.Errorf("field %q is the text %.40q, not a number", n.Field, text)
-		case ok:
-			vs = append(vs, v*factor)
-			digests = append(digests, in.Artifact.Digest.String())
-		}
-	}
-	if len(vs) == 0 {
+	cell, err := d.read(n.Value, n.Field, factor, false)
+	switch {
+	case err != nil:
+	case cell.Text != "":
+		err = fmt.Errorf("field %q is the text %.40q, not a number", n.Field, cell.Text)
+	case cell.Value == nil:
 		d.x.Count("points without value", 1)
 	}
-	cell := render.Mean(vs)
-	cell.Inputs = digests
-	return cell, nil
+	return cell, err
 }
 
 // curve reads the points of a curve, or the two that its milestones are.
@@ -171,18 +153,10 @@ func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
 	if s.Curve.Reach == 0 || len(out) == 0 {
 		return out, nil
 	}
-	best := out[0]
-	for _, p := range out {
-		if *p.Y.Value > *best.Y.Value {
-			best = p
-		}
-	}
+	best := slices.MaxFunc(out, func(a, b render.Point) int { return cmp.Compare(*a.Y.Value, *b.Y.Value) })
 	first := best
-	for _, p := range out {
-		if *p.Y.Value >= s.Curve.Reach**best.Y.Value {
-			first = p
-			break
-		}
+	if at := slices.IndexFunc(out, func(p render.Point) bool { return *p.Y.Value >= s.Curve.Reach**best.Y.Value }); at >= 0 {
+		first = out[at]
 	}
 	first.ID, first.Hollow, first.Marker = "reach", true, cmp.Or(s.Marker, "circle")
 	best.ID, best.Marker = "best", cmp.Or(s.Marker, "circle")

@@ -164,12 +164,7 @@ reruns only this, editing an expectation nothing.`,
 		if err != nil {
 			return err
 		}
-		for output, write := range map[string]func(io.Writer) error{"svg": f.SVG, "pdf": f.PDF, "png": f.PNG, "csv": f.CSV, "json": f.JSON} {
-			if err := inout.Write(x, output, write); err != nil {
-				return err
-			}
-		}
-		return nil
+		return inout.WriteAll(x, map[string]func(io.Writer) error{"svg": f.SVG, "pdf": f.PDF, "png": f.PNG, "csv": f.CSV, "json": f.JSON})
 	},
 })
 

@@ -103,12 +103,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 		if err != nil {
 			return err
 		}
-		for output, write := range map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "csv": t.CSV, "json": t.JSON} {
-			if err := inout.Write(x, output, write); err != nil {
-				return err
-			}
-		}
-		return nil
+		return inout.WriteAll(x, map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "csv": t.CSV, "json": t.JSON})
 	},
 })
 
@@ -261,7 +256,6 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if !ok {
 		return render.Cell{}, nil
 	}
-	ins := r.inputs(k)
 	if r.At != "" {
 		between := "."
 		if strings.HasSuffix(r.At, ":") {
@@ -269,6 +263,13 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 		}
 		path = r.At + between + path
 	}
+	return d.read(r.inputs(k), path, 1, true)
+}
+
+// read is what a field of the inputs, one per seed, comes to: the mean of their numbers times a
+// factor, or a text, or, with means, a mean that the only input has; no value if one is missing
+// or not finite.
+func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (render.Cell, error) {
 	var vs []float64
 	var digests []string
 	for _, in := range ins {
@@ -286,7 +287,7 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 		if _, ok := at.(inout.NotFinite); ok {
 			return render.Cell{}, nil // nor is a mean with it
 		}
-		if cell, ok := inout.Summary(at); ok && len(ins) == 1 {
+		if cell, ok := inout.Summary(at); ok && means && len(ins) == 1 {
 			if cell.Missing() {
 				d.Told(in, path+".mean")
 			}
@@ -301,7 +302,7 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 			return render.Cell{Text: text, Data: true, Inputs: []string{from}}, nil
 		}
 		if ok {
-			vs = append(vs, v)
+			vs = append(vs, v*factor)
 			digests = append(digests, from)
 		}
 	}

@@ -69,9 +69,5 @@ func runEffects(_ context.Context, x *step.IO, c effectsConfig) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
-	report := effectsReport{From: c.From, To: c.To, Groups: map[string]metrics.Summary{}, Global: effects.Global}
-	for _, g := range effects.Groups {
-		report.Groups[g.Group] = g.Summary
-	}
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteJSON(x, "report", effectsReport{From: c.From, To: c.To, Groups: effects.Groups, Global: effects.Global})
 }

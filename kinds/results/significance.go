@@ -20,14 +20,6 @@ type significance struct {
 	Letters map[string]string `hcl:"letters" help:"superscript of cells that differ significantly from a baseline, by the baseline's name"`
 }
 
-// systemOf is the path of a system in the report.
-func systemOf(name string) string { return "systems." + name }
-
-// against is the path of a comparison.
-func against(system, baseline, measure string) string {
-	return fmt.Sprintf("systems.%s.against.%s.%s", system, baseline, measure)
-}
-
 // problems is what can be wrong before a run. A table without marks has none.
 func (s *significance) problems(c tableConfig) (ps step.Problems) {
 	if s == nil {
@@ -76,17 +68,17 @@ func (s *significance) reads(c tableConfig) (list []step.Read) {
 	}
 	rows := slices.Sorted(maps.Keys(s.Rows))
 	for _, row := range rows {
-		read("significance.rows["+strconv.Quote(row)+"]", systemOf(s.Rows[row]))
+		read("significance.rows["+strconv.Quote(row)+"]", "systems."+s.Rows[row])
 	}
 	for _, column := range slices.Sorted(maps.Keys(s.Columns)) {
 		if len(rows) > 0 {
-			read("significance.columns["+strconv.Quote(column)+"]", systemOf(s.Rows[rows[0]])+".percent."+s.Columns[column])
+			read("significance.columns["+strconv.Quote(column)+"]", "systems."+s.Rows[rows[0]]+".percent."+s.Columns[column])
 		}
 	}
 	for _, b := range s.baselines() {
 		for _, row := range rows {
 			if s.Rows[row] != b {
-				read("significance.letters", systemOf(s.Rows[row])+".against."+b)
+				read("significance.letters", "systems."+s.Rows[row]+".against."+b)
 				break
 			}
 		}
@@ -113,7 +105,7 @@ func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
 				if b == system {
 					continue
 				}
-				at, err := docs.Find(s.Report, against(system, b, measure)+".significant")
+				at, err := docs.Find(s.Report, fmt.Sprintf("systems.%s.against.%s.%s.significant", system, b, measure))
 				if err != nil {
 					return fmt.Errorf("significance of row %s, column %s: %w", row.ID, id, err)
 				}

@@ -44,7 +44,8 @@ type fault struct {
 	odd     bool // leaves other outputs than an undisturbed run
 	workers int
 	do      func(r *round, c choice) error
-	special func(r *round) // a whole round of its own, in place of do
+	special func(r *round) error // a whole round of its own, in place of do
+	shape   *shape               // of its pipeline; nil: one of shapes
 }
 
 const (
@@ -61,10 +62,8 @@ type scenario struct {
 
 // faultNamed finds a fault; the names come from the table itself.
 func faultNamed(name string) *fault {
-	for i := range faults {
-		if faults[i].name == name {
-			return &faults[i]
-		}
+	if i := slices.IndexFunc(faults, func(f fault) bool { return f.name == name }); i >= 0 {
+		return &faults[i]
 	}
 	return nil
 }

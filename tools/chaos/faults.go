@@ -23,7 +23,7 @@ var faults = []fault{
 	{name: "server: kill -9", place: embedded, itself: true, second: true, do: byRole(roleServer, syscall.SIGKILL)},
 	{name: "server: kill -9 at the first start", place: embedded, itself: true, moment: momentFirst, do: byRole(roleServer, syscall.SIGKILL)},
 	{name: "server: kill -9 in the last second", place: embedded, itself: true, moment: momentLast, do: byRole(roleServer, syscall.SIGKILL)},
-	{name: "server: kill -9 twenty times", place: embedded, itself: true, rare: 2, do: often},
+	{name: "server: kill -9 twenty times", place: embedded, itself: true, rare: 2, do: often, shape: &shape{Name: "long", Fast: 30, Slow: 8, Tenths: 60}},
 	{name: "server: stopped for a while", place: embedded, itself: true, second: true, do: byRole(roleServer, syscall.SIGSTOP)},
 	{name: "server: SIGTERM", place: embedded, itself: true, do: byRole(roleServer, syscall.SIGTERM)},
 	{name: "server: SIGINT", place: embedded, itself: true, do: byRole(roleServer, syscall.SIGINT)},
@@ -72,8 +72,10 @@ var faults = []fault{
 	{name: "run of a training: Ctrl-C twice", place: models, do: byRun(syscall.SIGINT, 2)},
 
 	{name: "two runs publish over what cannot be used", place: cluster, many: true, odd: true, special: rivals},
-	{name: "20 runs at once on a cluster", place: cluster, rare: 3, many: true, workers: 2, special: twenty},
-	{name: "2,000 steps, a worker killed every 10 s", place: cluster, rare: 10, many: true, workers: 3, special: thousands},
+	{name: "20 runs at once on a cluster", place: cluster, rare: 3, many: true, workers: 2, special: twenty,
+		shape: &shape{Name: "shared", Fast: 6, Slow: 2, Tenths: 20, Once: 1, Private: true}},
+	{name: "2,000 steps, a worker killed every 10 s", place: cluster, rare: 10, many: true, workers: 3, special: thousands,
+		shape: &shape{Name: "thousands", Fast: 660, Slow: 8, Tenths: 50, Once: 10, Pieces: 980}},
 }
 
 func byDev(s syscall.Signal) func(*round, choice) error {

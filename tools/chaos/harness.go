@@ -26,13 +26,7 @@ type harness struct {
 	keep     bool   // folders of rounds that went well, too
 
 	mu   sync.Mutex
-	refs map[string]*reference
-}
-
-type reference struct {
-	once sync.Once
-	out  outcome
-	err  error
+	refs map[string]func() (outcome, error) // by shape
 }
 
 func newHarness(program, work string, mounts bool) (*harness, error) {
@@ -52,7 +46,7 @@ func newHarness(program, work string, mounts bool) (*harness, error) {
 	if work, err = filepath.EvalSymlinks(work); err == nil {
 		work, err = filepath.Abs(work)
 	}
-	return &harness{redsi: path, work: work, mounts: mounts, refs: map[string]*reference{}}, err
+	return &harness{redsi: path, work: work, mounts: mounts, refs: map[string]func() (outcome, error){}}, err
 }
 
 // folder makes the folder of a round.
@@ -63,14 +57,12 @@ func (h *harness) folder(name string) (string, error) {
 // reference is the outcome of an undisturbed run of a shape, which is made once.
 func (h *harness) reference(s shape) (outcome, error) {
 	h.mu.Lock()
-	ref, ok := h.refs[s.Name]
-	if !ok {
-		ref = &reference{}
-		h.refs[s.Name] = ref
+	if h.refs[s.Name] == nil {
+		h.refs[s.Name] = sync.OnceValues(func() (outcome, error) { return h.undisturbed(s) })
 	}
+	made := h.refs[s.Name]
 	h.mu.Unlock()
-	ref.once.Do(func() { ref.out, ref.err = h.undisturbed(s) })
-	return ref.out, ref.err
+	return made()
 }
 
 func (h *harness) undisturbed(s shape) (o outcome, err error) {
@@ -138,15 +130,9 @@ func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (resu
 	}
 	rng := rand.New(rand.NewPCG(seed, 1<<32+uint64(n)))
 	s := shapeOf(rng)
-	switch f.name {
-	case "20 runs at once on a cluster":
-		s = shape{Name: "shared", Fast: 6, Slow: 2, Tenths: 20, Once: 1, Private: true}
-	case "2,000 steps, a worker killed every 10 s":
-		s = shape{Name: "thousands", Fast: 660, Slow: 8, Tenths: 50, Once: 10, Pieces: 980}
-	case "server: kill -9 twenty times":
-		s = shape{Name: "long", Fast: 30, Slow: 8, Tenths: 60}
-	}
-	if f.place == models {
+	if f.shape != nil {
+		s = *f.shape
+	} else if f.place == models {
 		s = shape{Name: "training", Fast: 4, Slow: 3, Tenths: 40, Updates: 1500}
 	}
 	r := &round{h: h, shape: s, rng: rng, plan: draw(f, s, rng)}

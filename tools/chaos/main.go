@@ -5,16 +5,16 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 type options struct {
@@ -109,11 +109,6 @@ func (o *options) do(ctx context.Context, mounts bool) error {
 	}
 	fmt.Println()
 	table(os.Stdout, all)
-	if o.out != "" {
-		if err := writeSums(o.out+".table.json", all); err != nil {
-			return err
-		}
-	}
 	bad := 0
 	for _, r := range log.all[before:] {
 		if len(r.Violations) > 0 {
@@ -124,14 +119,6 @@ func (o *options) do(ctx context.Context, mounts bool) error {
 		return fmt.Errorf("%d of %d rounds broke a promise", bad, len(log.all)-before)
 	}
 	return nil
-}
-
-func writeSums(path string, all []result) error {
-	b, err := json.MarshalIndent(rows(all), "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
 
 // todo lists the numbers of the rounds that are to be done.
@@ -155,40 +142,21 @@ func (o *options) todo(h *harness, log *logFile, only *regexp.Regexp) []int {
 // rush does rounds, so many at a time.
 func (o *options) rush(ctx context.Context, h *harness, log *logFile, todo []int) error {
 	began := time.Now()
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	next := make(chan int)
-	for range o.parallel {
-		wg.Go(func() {
-			for n := range next {
-				res, err := h.round(ctx, o.seed, n, nil)
-				if err == nil {
-					err = log.add(res)
-				}
-				mu.Lock()
-				if err != nil && failed == nil {
-					failed = err
-				}
-				if err == nil {
-					say(res)
-				}
-				mu.Unlock()
+	g, going := errgroup.WithContext(ctx) // a failure begins no further rounds, and disturbs none
+	g.SetLimit(o.parallel)
+	for _, n := range todo {
+		g.Go(func() error {
+			if going.Err() != nil || o.minutes > 0 && time.Since(began).Minutes() > o.minutes {
+				return nil
 			}
+			res, err := h.round(ctx, o.seed, n, nil)
+			if err != nil {
+				return err
+			}
+			return log.add(res)
 		})
 	}
-	for _, n := range todo {
-		mu.Lock()
-		stop := failed != nil || ctx.Err() != nil || o.minutes > 0 && time.Since(began).Minutes() > o.minutes
-		mu.Unlock()
-		if stop {
-			break
-		}
-		next <- n
-	}
-	close(next)
-	wg.Wait()
-	return failed
+	return g.Wait()
 }
 
 // say prints a round in one line, and its violations.

@@ -61,12 +61,10 @@ func (p *process) running() bool {
 
 // wait reports whether the process ended in time.
 func (p *process) wait(limit time.Duration) bool {
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-p.exited:
 		return true
-	case <-t.C:
+	case <-time.After(limit):
 		return false
 	}
 }
@@ -114,9 +112,7 @@ func belonging(dir string, but ...*process) []found {
 	}
 	skip := map[int]bool{os.Getpid(): true}
 	for _, p := range but {
-		if p != nil {
-			skip[p.pid()] = true
-		}
+		skip[p.pid()] = true
 	}
 	var out []found
 	for _, e := range entries {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"sort"
 	"sync"
 )
 
@@ -50,67 +49,62 @@ func (l *logFile) has(seed uint64, n int, revision string) bool {
 	return slices.ContainsFunc(l.all, func(r result) bool { return r.Seed == seed && r.Round == n && r.Revision == revision })
 }
 
+// add keeps a round, and says it.
 func (l *logFile) add(r result) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, r)
+	say(r)
 	if l.path == "" {
 		return nil
-	}
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
 	}
 	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(b, '\n'))
-	return errors.Join(err, f.Close())
+	return errors.Join(json.NewEncoder(f).Encode(r), f.Close())
 }
 
 // row sums up the rounds of a fault.
 type row struct {
-	Fault      string  `json:"fault"`
-	Rounds     int     `json:"rounds"`
-	Itself     int     `json:"recovered_by_itself"`
-	Next       int     `json:"recovered_by_next_run"`
-	MedianS    float64 `json:"median_s"`
-	MaxS       float64 `json:"max_s"`
-	SilenceS   float64 `json:"silence_s"`
-	Violations int     `json:"rounds_with_violations"`
-	Missed     int     `json:"missed"`
+	fault      string
+	rounds     int
+	itself     int // recovered so
+	next       int // recovered by the next run
+	median     float64
+	most       float64
+	silence    float64
+	violations int // rounds with any
 	times      []float64
 }
 
 func (w *row) add(r result) {
-	w.Rounds++
+	w.rounds++
 	switch r.By {
 	case "itself":
-		w.Itself++
+		w.itself++
 	case "next run":
-		w.Next++
+		w.next++
 	}
 	if r.By != "" {
 		w.times = append(w.times, r.RecoveredS)
-		sort.Float64s(w.times)
-		w.MedianS, w.MaxS = w.times[len(w.times)/2], w.times[len(w.times)-1]
+		slices.Sort(w.times)
+		w.median, w.most = w.times[len(w.times)/2], w.times[len(w.times)-1]
 	}
-	w.SilenceS = max(w.SilenceS, r.SilenceS)
-	w.Missed += r.Missed
+	w.silence = max(w.silence, r.SilenceS)
 	if len(r.Violations) > 0 {
-		w.Violations++
+		w.violations++
 	}
 }
 
 // rows sums up by fault, in the order of the list, with the sum of all last.
 func rows(all []result) []row {
 	by := map[string]*row{}
-	total := &row{Fault: "all"}
+	total := &row{fault: "all"}
 	for _, r := range all {
 		w, ok := by[r.Fault]
 		if !ok {
-			w = &row{Fault: r.Fault}
+			w = &row{fault: r.Fault}
 			by[r.Fault] = w
 		}
 		w.add(r)
@@ -131,7 +125,7 @@ func table(w io.Writer, all []result) {
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
 	for _, r := range rows(all) {
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f s | %.1f s | %.1f s | %d |\n",
-			r.Fault, r.Rounds, r.Itself, r.Next, r.MedianS, r.MaxS, r.SilenceS, r.Violations)
+			r.fault, r.rounds, r.itself, r.next, r.median, r.most, r.silence, r.violations)
 	}
 	for _, r := range all {
 		for _, v := range r.Violations {

@@ -180,10 +180,12 @@ func (r *round) do() result {
 		r.violate("the round could not be set up: %v", err)
 		return r.finish()
 	}
-	if special := r.plan.fault.special; special != nil {
-		special(r)
-	} else {
-		r.hurt()
+	act := (*round).hurt
+	if r.plan.fault.special != nil {
+		act = r.plan.fault.special
+	}
+	if err := act(r); err != nil {
+		r.violate("%v", err)
 	}
 	if len(r.res.Violations) == 0 || r.res.By != "" {
 		r.check()
@@ -212,15 +214,8 @@ func (r *round) finish() result {
 
 // save writes what the processes said beside the round's folder, which is kept.
 func (r *round) save() {
-	all := append(append([]*process{}, r.runs...), r.work...)
-	if r.dev != nil {
-		all = append(all, r.dev)
-	}
-	if r.lord != nil && r.lord.p != nil {
-		all = append(all, r.lord.p)
-	}
 	var b strings.Builder
-	for _, p := range all {
+	for _, p := range r.own() {
 		fmt.Fprintf(&b, "== %s, pid %d, began %s, %s\n%s\n", p.name, p.pid(), p.began.Format(time.TimeOnly), p.state(), p.out)
 	}
 	_ = os.WriteFile(r.path("said.txt"), []byte(b.String()), 0o644)
@@ -234,11 +229,9 @@ func (p *process) state() string {
 }
 
 // hurt does the faults, one after the other, and waits for the run to recover.
-func (r *round) hurt() {
-	var err error
-	if r.cli, err = r.run(); err != nil {
-		r.violate("%v", err)
-		return
+func (r *round) hurt() error {
+	if err := r.next(); err != nil {
+		return err
 	}
 	for _, c := range r.plan.choices {
 		if !r.moment(c) {
@@ -249,8 +242,7 @@ func (r *round) hurt() {
 		at, computing := r.trained(), r.victims(roleModels)
 		f := faultNamed(c.Fault)
 		if err := f.do(r, c); err != nil {
-			r.violate("fault %s could not be made: %v", c.Fault, err)
-			return
+			return fmt.Errorf("fault %s could not be made: %w", c.Fault, err)
 		}
 		r.gone = time.Now()
 		lost := func() bool { return !slices.ContainsFunc(computing, func(f found) bool { return f.alive(r.dir) }) }
@@ -259,28 +251,24 @@ func (r *round) hurt() {
 			r.resumes = r.resumes || at > 0 && at <= r.shape.Updates/2
 		}
 		if !r.cli.running() && (r.cli.code != 0 || c != r.plan.choices[len(r.plan.choices)-1]) {
-			if !r.again(f) {
-				return
+			if r.cli.code != 0 && f.itself && r.begun() {
+				r.violate("the run gave up (exit code %d) where it should have gone on: %s", r.cli.code, r.cli.out.tail(4))
+			}
+			if err := r.next(); err != nil {
+				return err
 			}
 		}
 	}
 	if r.gone.IsZero() {
 		r.gone = time.Now()
 	}
-	r.recover()
+	return r.recover()
 }
 
-// again starts the next run after a fault that ended the one before.
-func (r *round) again(f *fault) bool {
-	if r.cli.code != 0 && f.itself && r.begun() {
-		r.violate("the run gave up (exit code %d) where it should have gone on: %s", r.cli.code, r.cli.out.tail(4))
-	}
-	var err error
-	if r.cli, err = r.run(); err != nil {
-		r.violate("%v", err)
-		return false
-	}
-	return true
+// next starts the run that faults aim at from now on.
+func (r *round) next() (err error) {
+	r.cli, err = r.run()
+	return err
 }
 
 // begun reports whether the run had reached its server: one that finds none at its
@@ -290,7 +278,7 @@ func (r *round) begun() bool {
 }
 
 // recover waits until a run has ended well.
-func (r *round) recover() {
+func (r *round) recover() error {
 	limit := r.slack(recovery)
 	itself := true
 	for _, c := range r.plan.choices {
@@ -298,8 +286,7 @@ func (r *round) recover() {
 	}
 	for attempt := 0; ; attempt++ {
 		if !r.attended(limit-time.Since(r.gone), func() bool { return !r.cli.running() }) {
-			r.violate("the run has not ended %.0f s after the fault was gone; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
-			return
+			return fmt.Errorf("the run has not ended %.0f s after the fault was gone; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
 		}
 		if r.cli.code == 0 {
 			break
@@ -308,12 +295,10 @@ func (r *round) recover() {
 			r.violate("the run ended with code %d: %s", r.cli.code, r.cli.out.tail(6))
 		}
 		if attempt == 2 {
-			return
+			return nil
 		}
-		var err error
-		if r.cli, err = r.run(); err != nil {
-			r.violate("%v", err)
-			return
+		if err := r.next(); err != nil {
+			return err
 		}
 	}
 	r.res.RecoveredS = max(0, r.cli.ended.Sub(r.gone).Seconds())
@@ -323,6 +308,7 @@ func (r *round) recover() {
 			r.res.By = "next run"
 		}
 	}
+	return nil
 }
 
 // moment waits for the time of a fault; false if the run ended before.
@@ -357,7 +343,10 @@ func (r *round) victims(role string) []found {
 }
 
 func (r *round) own() []*process {
-	all := append(append([]*process{r.dev}, r.runs...), r.work...)
+	all := slices.Concat(r.runs, r.work)
+	if r.dev != nil {
+		all = append(all, r.dev)
+	}
 	for _, s := range []*server{r.lord, r.minio} {
 		if s != nil && s.p != nil {
 			all = append(all, s.p)
@@ -369,7 +358,7 @@ func (r *round) own() []*process {
 // end takes away all that is left of the round, and its folder if it went well.
 func (r *round) end() {
 	for _, p := range r.own() {
-		if p != nil && p.running() {
+		if p.running() {
 			p.kill()
 		}
 	}

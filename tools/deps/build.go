@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,29 +27,14 @@ const quickSpecs = "*cc1plus:\n+ -O1\n"
 
 // gotch fills DIR with the header that is forced into gotch's sources, the compiler's specs, and DIR/stubs. They are
 // files there so that compiler flags, which Go's build cache keys on, name no clone.
-type gotch struct{ header string }
-
-func (g gotch) build(_ context.Context, p partPlace, _ *progress) error {
-	header, err := os.ReadFile(g.header)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(p.new, filepath.Base(g.header)), header, 0o644); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(p.new, "quick.specs"), []byte(quickSpecs), 0o644); err != nil {
-		return err
-	}
+func (o options) gotch(_ context.Context, p partPlace, _ *progress) error {
 	stubs := filepath.Join(p.new, "stubs")
-	if err := os.Mkdir(stubs, 0o755); err != nil {
-		return err
-	}
+	err := errors.Join(copyFile(o.header, filepath.Join(p.new, filepath.Base(o.header))),
+		os.WriteFile(filepath.Join(p.new, "quick.specs"), []byte(quickSpecs), 0o644), os.Mkdir(stubs, 0o755))
 	for _, name := range stubLibraries {
-		if err := os.WriteFile(filepath.Join(stubs, "lib"+name+".a"), []byte(emptyArchive), 0o644); err != nil {
-			return err
-		}
+		err = errors.Join(err, os.WriteFile(filepath.Join(stubs, "lib"+name+".a"), []byte(emptyArchive), 0o644))
 	}
-	return nil
+	return err
 }
 
 // tokenizersModule is the Go module whose folder is also the crate of libtokenizers.a.
@@ -99,13 +85,13 @@ func tokenizers(ctx context.Context, p partPlace, show *progress) error {
 
 // server builds a program of another Go module, so that its dependencies are not redsi's. It is built as redsi is,
 // because Go's build cache then has what both are made of: its own library, and modules of equal versions. None needs C.
-type server struct{ moduleDir, pkg string }
-
-func (s server) build(ctx context.Context, p partPlace, show *progress) error {
-	cmd := exec.Command("go", "build", "-v", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(s.pkg)), s.pkg)
-	cmd.Dir = s.moduleDir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	return runShown(ctx, p, show, "compiling", cmd, nil)
+func server(moduleDir, pkg string) builder {
+	return func(ctx context.Context, p partPlace, show *progress) error {
+		cmd := exec.Command("go", "build", "-v", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(pkg)), pkg)
+		cmd.Dir = moduleDir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+		return runShown(ctx, p, show, "compiling", cmd, nil)
+	}
 }
 
 // moduleDir is the folder of one of redsi's modules in the module cache, fetched when it is not there yet.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -40,62 +39,60 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 	stop := context.AfterFunc(ctx, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) })
 	defer stop()
 
-	var tail []string
-	var latest lineBox
-	read := make(chan struct{})
+	lines := make(chan string)
 	go func() {
-		defer close(read)
-		lines := bufio.NewReader(reader)
-		for {
-			line, err := lines.ReadString('\n')
-			if line = strings.TrimSpace(line); line != "" && (take == nil || !take(line)) {
-				latest.set(line)
-				if tail = append(tail, line); len(tail) > shownOnFailure {
-					tail = tail[1:]
-				}
+		defer close(lines)
+		for in := bufio.NewReader(reader); ; {
+			line, err := in.ReadString('\n')
+			if line = strings.TrimSpace(line); line != "" {
+				lines <- line
 			}
 			if err != nil {
 				return
 			}
 		}
 	}()
-	ticks := time.NewTicker(time.Second)
-	defer ticks.Stop()
 	exited := make(chan error, 1)
 	go func() {
 		err := cmd.Wait()
-		writer.Close()
+		writer.Close() // after all that it wrote
 		exited <- err
 	}()
+	var tail []string
+	printed := 0
 	state := func() {
-		line, lines := latest.get()
 		text := fmt.Sprintf("%s, %s", what, time.Since(start).Round(time.Second))
-		if left := expected.left(time.Since(start), lines); left != "" {
+		if left := expected.left(time.Since(start), printed); left != "" {
 			text += ", " + left
 		}
-		if line != "" {
-			text += "  " + line
+		if len(tail) > 0 {
+			text += "  " + tail[len(tail)-1]
 		}
 		show.state("%s", text)
 	}
 	state()
-	for {
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for reading := true; reading; {
 		select {
-		case err := <-exited:
-			<-read
-			switch {
-			case ctx.Err() != nil:
-				return fmt.Errorf("%s: interrupted", what)
-			case err != nil:
-				return fmt.Errorf("%s: %w; its last lines:\n  %s", what, err, strings.Join(tail, "\n  "))
+		case line, ok := <-lines:
+			if reading = ok; ok && (take == nil || !take(line)) {
+				printed++
+				tail = append(tail[max(0, len(tail)+1-shownOnFailure):], line)
 			}
-			return nil
 		case <-ticks.C:
 			if take == nil {
 				state()
 			}
 		}
 	}
+	switch err := <-exited; {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: interrupted", what)
+	case err != nil:
+		return fmt.Errorf("%s: %w; its last lines:\n  %s", what, err, strings.Join(tail, "\n  "))
+	}
+	return nil
 }
 
 // runFirst runs a command on the terminal, to its end: Ctrl-C reaches it from there, and it ends in its own way.
@@ -116,19 +113,4 @@ func giveWay(cmd *exec.Cmd) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19"}, cmd.Args...)
 	}
-}
-
-// lineBox holds the latest line, and how many there were, between the goroutine that reads and the one that shows.
-type lineBox struct {
-	mu    sync.Mutex
-	line  string
-	lines int
-}
-
-func (b *lineBox) set(line string) { b.mu.Lock(); b.line = line; b.lines++; b.mu.Unlock() }
-
-func (b *lineBox) get() (line string, lines int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.line, b.lines
 }

@@ -14,11 +14,6 @@ import (
 	"strings"
 )
 
-// cuda fills DIR as Python's site-packages has it, because the libraries look for each other there: DIR/torch/lib has
-// libtorch's CUDA half, DIR/nvidia/*/lib what it needs of NVIDIA's. DIR/versions names them; DIR/licenses has their
-// licences. What runs on a CPU already, libtorch_cpu, c10, cudart and cupti, is libtorch's part.
-type cuda struct{ versions, platform string }
-
 // cudaHalf are the files of the torch wheel that both this part and kernels have.
 var cudaHalf = []rule{
 	{regexp.MustCompile(`^torch/lib/lib(torch_cuda|torch_cuda_linalg|torch_nvshmem|c10_cuda|caffe2_nvrtc)\.so$`), nil, "$0"},
@@ -32,12 +27,15 @@ var nvidiaFiles = []rule{
 	{regexp.MustCompile(`^([^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE|License)(\.txt)?$`), nil, "licenses/$1/$2"},
 }
 
-func (c cuda) build(ctx context.Context, p partPlace, show *progress) error {
-	wheels, err := wheelsIn(c.versions, "CUDA_"+c.platform)
+// cuda fills DIR as Python's site-packages has it, because the libraries look for each other there: DIR/torch/lib has
+// libtorch's CUDA half, DIR/nvidia/*/lib what it needs of NVIDIA's. DIR/versions names them; DIR/licenses has their
+// licences. What runs on a CPU already, libtorch_cpu, c10, cudart and cupti, is libtorch's part.
+func (o options) cuda(ctx context.Context, p partPlace, show *progress) error {
+	wheels, err := o.wheels("CUDA_")
 	if err != nil {
 		return err
 	}
-	torch, err := takeHalf(ctx, p, show, c.versions, c.platform, "cuda-kernels")
+	torch, err := o.takeHalf(ctx, p, show, "cuda-kernels")
 	if err != nil {
 		return err
 	}
@@ -49,7 +47,7 @@ func (c cuda) build(ctx context.Context, p partPlace, show *progress) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(unmet)) {
-		return fmt.Errorf("%s needs %s, which no wheel of CUDA_%s in %s has", unmet[name], name, c.platform, c.versions)
+		return fmt.Errorf("%s needs %s, which no wheel of CUDA_%s in %s has", unmet[name], name, o.platform, o.versions)
 	}
 	var text strings.Builder
 	for _, w := range append([]wheel{torch}, wheels...) {
@@ -58,19 +56,17 @@ func (c cuda) build(ctx context.Context, p partPlace, show *progress) error {
 	return os.WriteFile(filepath.Join(p.new, "versions"), []byte(text.String()), 0o644)
 }
 
-// kernels fills DIR with libtorch's CUDA half and, for each library of NVIDIA's that it names, an empty one of that
-// name: enough to load it and to ask which operators it has, not to run one. It is for tests, which so need a wheel
-// that is downloaded for libtorch anyway, in place of 2 GB more. DIR/metadata says which versions torch asks for.
-type kernels struct{ versions, platform string }
-
 var metadataFiles = []rule{{regexp.MustCompile(`^([^/]*)\.dist-info/METADATA$`), nil, "metadata/$1"}}
 
-func (k kernels) build(ctx context.Context, p partPlace, show *progress) error {
-	toolkit, err := wheelsIn(k.versions, "TOOLKIT")
+// cudaKernels fills DIR with libtorch's CUDA half and, for each library of NVIDIA's that it names, an empty one of that
+// name: enough to load it and to ask which operators it has, not to run one. It is for tests, which so need a wheel
+// that is downloaded for libtorch anyway, in place of 2 GB more. DIR/metadata says which versions torch asks for.
+func (o options) cudaKernels(ctx context.Context, p partPlace, show *progress) error {
+	toolkit, err := wheelsIn(o.versions, "TOOLKIT")
 	if err != nil {
 		return err
 	}
-	if _, err := takeHalf(ctx, p, show, k.versions, k.platform, "cuda"); err != nil {
+	if _, err := o.takeHalf(ctx, p, show, "cuda"); err != nil {
 		return err
 	}
 	if err := unpackWheels(ctx, p, show, toolkit, metadataFiles, ""); err != nil {
@@ -87,8 +83,8 @@ func (k kernels) build(ctx context.Context, p partPlace, show *progress) error {
 
 // takeHalf puts libtorch's CUDA half into p.new: links to what the other part has of the same version, or the wheel's
 // files. It returns the wheel.
-func takeHalf(ctx context.Context, p partPlace, show *progress, versions, platform, other string) (wheel, error) {
-	wheels, err := wheelsIn(versions, "WHEELS_"+platform)
+func (o options) takeHalf(ctx context.Context, p partPlace, show *progress, other string) (wheel, error) {
+	wheels, err := o.wheels("WHEELS_")
 	if err != nil {
 		return wheel{}, err
 	}

@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	_ "embed"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 )
-
-// libtorch fills DIR/include, DIR/lib and DIR/licenses from the wheels that the versions file lists for the platform.
-type libtorch struct {
-	versions, platform string
-	keep               string // a distribution whose wheel stays: a part that is installed next takes it
-}
 
 // libtorchFiles says where a wheel's files go; all others stay behind. Of torch/lib, what needs CUDA or Python is
 // left out: the CPU libraries load without it.
@@ -21,10 +19,67 @@ var libtorchFiles = []rule{
 	{regexp.MustCompile(`^nvidia/.*/(lib/(libcupti|libcudart)\.so[.0-9]*)$`), nil, "$1"},
 }
 
-func (l libtorch) build(ctx context.Context, p partPlace, show *progress) error {
-	wheels, err := wheelsIn(l.versions, "WHEELS_"+l.platform)
+// libtorch fills DIR/include, DIR/lib and DIR/licenses from the wheels that the versions file lists for the platform.
+func (o options) libtorch(ctx context.Context, p partPlace, show *progress) error {
+	wheels, err := o.wheels("WHEELS_")
 	if err != nil {
 		return err
 	}
-	return unpackWheels(ctx, p, show, wheels, libtorchFiles, l.keep)
+	return unpackWheels(ctx, p, show, wheels, libtorchFiles, o.keep)
+}
+
+var uvFiles = []rule{
+	{regexp.MustCompile(`^uv-[^/]*\.data/scripts/(uv)$`), nil, "$1"},
+	{regexp.MustCompile(`^([^/]*)\.dist-info/licenses/(LICENSE-[A-Z]+)$`), nil, "licenses/$1/$2"},
+}
+
+// uv fills DIR with the program uv, for tests that make environments of Python.
+func (o options) uv(ctx context.Context, p partPlace, show *progress) error {
+	wheels, err := o.wheels("UV_")
+	if err != nil {
+		return err
+	}
+	if err := unpackWheels(ctx, p, show, wheels, uvFiles, ""); err != nil {
+		return err
+	}
+	return os.Chmod(filepath.Join(p.new, "uv"), 0o755)
+}
+
+// graphsLibrary is the library's name; internal/model/tensor/cudagraph has the same.
+const graphsLibrary = "libredsi_graphs.so"
+
+// cudaHeaders are the files of NVIDIA's wheels that a program is compiled with.
+var cudaHeaders = []rule{
+	{regexp.MustCompile(`^nvidia/[^/]+/(include/.*\.(?:h|hpp|inl))$`), nil, "$1"},
+	{regexp.MustCompile(`^([^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE|License)(\.txt)?$`), nil, "licenses/$1/$2"},
+}
+
+// cudaGraphs fills DIR with the library that records and replays CUDA graphs, of redsi's source, compiled against libtorch's
+// headers and CUDA's. DIR/licenses has the licences of CUDA's, which do not stay.
+func (o options) cudaGraphs(ctx context.Context, p partPlace, show *progress) error {
+	torch := o.dirs["libtorch"]
+	if torch == "" {
+		return errors.New("it is compiled against libtorch: give libtorch=DIR too")
+	}
+	wheels, err := o.wheels("HEADERS_")
+	if err != nil {
+		return err
+	}
+	own, err := o.wheels("WHEELS_")
+	if err != nil {
+		return err
+	}
+	// The runtime's wheel, of which libtorch's part takes the library.
+	wheels = append(wheels, slices.DeleteFunc(own, func(w wheel) bool { return w.distribution != "nvidia-cuda-runtime" })...)
+	if err := unpackWheels(ctx, p, show, wheels, cudaHeaders, ""); err != nil {
+		return err
+	}
+	include := filepath.Join(p.new, "include")
+	cmd := exec.Command("c++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-s", "-Wl,-soname,"+graphsLibrary,
+		"-I", o.graphs, "-I", filepath.Join(torch, "include"), "-I", include,
+		"-o", filepath.Join(p.new, graphsLibrary), filepath.Join(o.graphs, "library", "graph.cc"))
+	if err := runShown(ctx, p, show, "compiling", cmd, nil); err != nil {
+		return err
+	}
+	return os.RemoveAll(include)
 }

@@ -94,14 +94,14 @@ func parse(args []string) (options, error) {
 // builders are the functions that fill the parts' folders.
 func builders(o options) map[string]builder {
 	return map[string]builder{
-		"libtorch":        libtorch{versions: o.versions, platform: o.platform, keep: o.keep}.build,
-		"cuda":            cuda{versions: o.versions, platform: o.platform}.build,
-		"cuda-kernels":    kernels{versions: o.versions, platform: o.platform}.build,
-		"cuda-graphs":     graphs{versions: o.versions, platform: o.platform, libtorch: o.dirs["libtorch"], source: o.graphs}.build,
-		"gotch":           gotch{header: o.header}.build,
+		"libtorch":        o.libtorch,
+		"cuda":            o.cuda,
+		"cuda-kernels":    o.cudaKernels,
+		"cuda-graphs":     o.cudaGraphs,
+		"gotch":           o.gotch,
 		"tokenizers":      tokenizers,
-		"uv":              uv{versions: o.versions, platform: o.platform}.build,
-		"temporal-server": server{"tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"}.build,
-		"minio":           server{"tools/minio", "github.com/minio/minio"}.build,
+		"uv":              o.uv,
+		"temporal-server": server("tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"),
+		"minio":           server("tools/minio", "github.com/minio/minio"),
 	}
 }

@@ -68,6 +68,9 @@ func wheelsIn(versions, name string) ([]wheel, error) {
 	return wheelsFor(values, name)
 }
 
+// wheels are those of a variable for the platform.
+func (o options) wheels(name string) ([]wheel, error) { return wheelsIn(o.versions, name+o.platform) }
+
 // parseWheel reads SHA256:NAME-VERSION-PYTHON-ABI-PLATFORM[.PLATFORM…].whl.
 func parseWheel(entry string) (wheel, error) {
 	sum, file, _ := strings.Cut(entry, ":")

@@ -6,12 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 )
@@ -105,20 +105,8 @@ func terminal(env []string) []string {
 
 // pages are the files that are read, README first.
 func pages(root string) ([]string, error) {
-	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		return nil, err
-	}
-	sort.Strings(docs)
-	all := []string{"README.md", "CONTRIBUTING.md"}
-	for _, d := range docs {
-		name, err := filepath.Rel(root, d)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, name)
-	}
-	return all, nil
+	docs, err := fs.Glob(os.DirFS(root), "docs/*.md")
+	return append([]string{"README.md", "CONTRIBUTING.md"}, docs...), err
 }
 
 // copyTree copies what git has or would take, as it is now.

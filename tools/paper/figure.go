@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/paper/render"
 )
 
 var coordinate = regexp.MustCompile(`\(\s*(-?[0-9.]+)\s*,\s*(-?[0-9.]+)\s*\)`)
@@ -39,18 +41,9 @@ func (s *source) compareFigure(b block) result {
 		}
 		r.numbers++
 	}
-	var heights []float64
 	for _, p := range points {
-		if v, err := strconv.ParseFloat(p[2], 64); err == nil {
-			heights = append(heights, v)
-		}
-	}
-	for _, v := range heights {
-		found := false
-		for _, e := range b.numbers() {
-			found = found || same(v, *e.Value) || same(100*v, *e.Value)
-		}
-		if !found {
+		v, err := strconv.ParseFloat(p[2], 64)
+		if err == nil && !slices.ContainsFunc(b.numbers(), func(e render.Expectation) bool { return same(v, *e.Value) || same(100*v, *e.Value) }) {
 			r.problem("the paper plots %v, the pipeline expects nothing", v)
 		}
 	}

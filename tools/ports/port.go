@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -64,12 +65,8 @@ func readPort(folder string) (*port, error) {
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("%s: port.json: %w", folder, err)
 	}
-	known := map[string]bool{}
-	for _, kind := range kinds {
-		known[kind] = true
-	}
 	for kind := range p.Changes {
-		if !known[kind] {
+		if !slices.Contains(kinds, kind) {
 			return nil, fmt.Errorf("%s: port.json: there is no change %q: they are %s", folder, kind, strings.Join(kinds, ", "))
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -26,18 +25,12 @@ type options struct {
 	dir          string
 	memory       bool
 	port, uiPort int
-	attributes   list // keyword search attributes
-	notes        list // what a person should know of this start
+	attributes   []string // keyword search attributes
+	notes        []string // what a person should know of this start
 	idle         time.Duration
 	long         int    // events
 	create       string // only make a database there
 }
-
-// list is a flag that may be repeated.
-type list []string
-
-func (l *list) String() string     { return strings.Join(*l, ",") }
-func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
 func main() {
 	var o options
@@ -47,8 +40,8 @@ func main() {
 	flag.IntVar(&o.uiPort, "ui-port", 0, "port of the web UI; 0: the last one, or a free one")
 	flag.DurationVar(&o.idle, "idle", 2*time.Second, "how long to stay without a client")
 	flag.IntVar(&o.long, "long", 4096, "events after which a workflow is told that its history is long")
-	flag.Var(&o.attributes, "attribute", "keyword search attribute to have; may be repeated")
-	flag.Var(&o.notes, "note", "what to tell the person who started this; may be repeated")
+	flag.Func("attribute", "keyword search attribute to have; may be repeated", appendTo(&o.attributes))
+	flag.Func("note", "what to tell the person who started this; may be repeated", appendTo(&o.notes))
 	flag.StringVar(&o.create, "create", "", "make an empty database in that file and end")
 	flag.Parse()
 	syscall.Umask(0o077) // histories and keys are the user's
@@ -57,6 +50,11 @@ func main() {
 		os.Exit(1)
 	}
 	os.Exit(0) // what was answered is in the database: there is nothing to wait for
+}
+
+// appendTo is a flag that may be repeated.
+func appendTo(l *[]string) func(string) error {
+	return func(s string) error { *l = append(*l, s); return nil }
 }
 
 func run(o options) error {

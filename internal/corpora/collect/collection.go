@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -72,7 +73,7 @@ func NewCollection(q *Questions) *Collection {
 		for _, j := range have.judged {
 			relevant := have.asked() && j.grade >= q.options.Relevant
 			if relevant {
-				c.asking[j.document][splitIndex(have.split)]++
+				c.asking[j.document][slices.Index(Splits(), have.split)]++
 			}
 			if relevant || q.options.Keep != KeepRelevant {
 				c.wanted[j.document] = true
@@ -80,15 +81,6 @@ func NewCollection(q *Questions) *Collection {
 		}
 	}
 	return c
-}
-
-func splitIndex(s nq.Split) int {
-	for i, split := range Splits() {
-		if split == s {
-			return i
-		}
-	}
-	return len(Splits()) - 1
 }
 
 // ReadDocuments takes the documents of a file, in its order, and gives those that belong to
@@ -257,7 +249,7 @@ func (c *Collection) Finish() error {
 			r.Documentless++
 		}
 	}
-	for asked := range c.targets {
+	for asked := range c.Targets {
 		for s, split := range Splits() {
 			if asked[s] > 0 {
 				q.Report.Of(split).Targets++
@@ -340,15 +332,7 @@ func (c *Collection) Qrels(split nq.Split) (*qrels.Judgments, error) {
 }
 
 // Targets yields how many train, dev and test queries each document has that judgments name.
-func (c *Collection) Targets(yield func(train, dev, test int32) bool) {
-	for a := range c.targets {
-		if !yield(a[0], a[1], a[2]) {
-			return
-		}
-	}
-}
-
-func (c *Collection) targets(yield func([3]int32) bool) {
+func (c *Collection) Targets(yield func([3]int32) bool) {
 	if c.byNumber != nil {
 		for _, a := range c.byNumber {
 			if !yield(a) {

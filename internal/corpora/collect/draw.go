@@ -2,6 +2,7 @@ package collect
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -76,11 +77,7 @@ func (q *Questions) draw() {
 		}
 		g.queries = append(g.queries, i)
 	}
-	groups := make([]*group, 0, len(byWords))
-	for _, g := range byWords {
-		groups = append(groups, g)
-	}
-	slices.SortFunc(groups, func(a, b *group) int {
+	groups := slices.SortedFunc(maps.Values(byWords), func(a, b *group) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), strings.Compare(a.words, b.words))
 	})
 	for _, split := range []nq.Split{nq.Test, nq.Dev, nq.Train} {

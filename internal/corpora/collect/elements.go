@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -136,18 +137,13 @@ func (e *elements) record() (*record, error) {
 	return &e.rec, nil
 }
 
+var numberAttribute = regexp.MustCompile(`(?i)number= *["']*([^"' ]*)`)
+
 // topic takes off what TREC writes before a number and a title, and finds a number that is an
 // attribute.
 func (e *elements) topic(attributes string) {
-	if v := &e.rec.values[queryID]; v.texts == nil {
-		lower := asciiLower(attributes)
-		if at := strings.Index(lower, "number="); at >= 0 {
-			number := strings.Trim(attributes[at+len("number="):], " ")
-			if i := strings.IndexAny(strings.TrimLeft(number, `"'`), `"' `); i >= 0 {
-				number = strings.TrimLeft(number, `"'`)[:i]
-			}
-			v.texts = []string{strings.Trim(number, `"'`)}
-		}
+	if number := numberAttribute.FindStringSubmatch(attributes); number != nil && e.rec.values[queryID].texts == nil {
+		e.rec.values[queryID].texts = number[1:]
 	}
 	for i, label := range map[int]string{queryID: "number:", queryText: "topic:"} {
 		if v := e.rec.values[i]; v.texts != nil {
@@ -202,30 +198,14 @@ type tag struct {
 	at, after int
 }
 
-// tagsOf finds tags: "<" and a letter, or "</" and a letter, to the next ">".
-func tagsOf(text string) []tag {
-	var tags []tag
-	for at := 0; ; {
-		open := strings.IndexByte(text[at:], '<')
-		if open < 0 {
-			return tags
-		}
-		at += open
-		rest := text[at+1:]
-		end := strings.HasPrefix(rest, "/")
-		rest = strings.TrimPrefix(rest, "/")
-		length := strings.IndexFunc(rest, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-		})
-		closing := strings.IndexByte(rest, '>')
-		if length <= 0 || closing < length || rest[0] >= '0' && rest[0] <= '9' || rest[0] == '-' {
-			at++
-			continue
-		}
-		after := len(text) - len(rest) + closing + 1
-		tags = append(tags, tag{asciiLower(rest[:length]), end, at, after})
-		at = after
+// tagForm is a tag: "<" and a letter, or "</" and a letter, to the next ">".
+var tagForm = regexp.MustCompile(`<(/?)([A-Za-z_][\w-]*)[^>]*>`)
+
+func tagsOf(text string) (tags []tag) {
+	for _, at := range tagForm.FindAllStringSubmatchIndex(text, -1) {
+		tags = append(tags, tag{asciiLower(text[at[4]:at[5]]), at[3] > at[2], at[0], at[1]})
 	}
+	return tags
 }
 
 // inside is the text of every element of a name, one after another, without the tags in it.

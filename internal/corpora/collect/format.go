@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -22,6 +23,9 @@ const (
 // headBytes of a text tell its format.
 const headBytes = 64 << 10
 
+// aRecord begins a record among TREC's elements.
+var aRecord = regexp.MustCompile(`(?i)<(doc|top|topic)[> ]`)
+
 // formatOf tells the format of a text by its first bytes, and where they do not decide by its
 // name.
 func formatOf(name string, head []byte) Format {
@@ -29,27 +33,13 @@ func formatOf(name string, head []byte) Format {
 	switch {
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
 		return JSONL
-	case len(text) > 0 && text[0] == '<' && element(text) != "":
+	case len(text) > 0 && text[0] == '<' && aRecord.Match(text[:min(len(text), headBytes)]):
 		return TREC
 	}
 	if _, ext := stem(name); ext == ".csv" {
 		return CSV
 	}
 	return TSV
-}
-
-// element is the first TREC element that a text begins, lower-cased; "" if it has none.
-func element(text []byte) string {
-	lower := bytes.ToLower(text[:min(len(text), headBytes)])
-	first, which := len(lower), ""
-	for _, name := range []string{"doc", "top", "topic"} {
-		for _, end := range []string{">", " "} {
-			if at := bytes.Index(lower, []byte("<"+name+end)); at >= 0 && at < first {
-				first, which = at, name
-			}
-		}
-	}
-	return which
 }
 
 // compressed are the endings that say nothing of what is inside.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -150,30 +151,15 @@ func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
 // member follows a path into an object.
 func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
 	first, rest, _ := strings.Cut(path, ".")
-	if raw.Kind() != '{' {
+	var fields map[string]jsontext.Value
+	if raw.Kind() != '{' || json.Unmarshal(raw, &fields) != nil {
 		return nil, false
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, false
+	v, ok := fields[first]
+	if ok && rest != "" {
+		return member(v, rest)
 	}
-	for dec.PeekKind() != '}' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return nil, false
-		}
-		found := token.String() == first
-		v, err := dec.ReadValue()
-		switch {
-		case err != nil:
-			return nil, false
-		case found && rest == "":
-			return v, true
-		case found:
-			return member(v, rest)
-		}
-	}
-	return nil, false
+	return v, ok
 }
 
 var errNeither = errors.New("neither a text nor a number")

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Part is what a file of a tree is in a collection.
@@ -25,8 +26,8 @@ func (p Part) Compare(o Part) int {
 	return cmp.Or(slices.Index(roles, p.Role)-slices.Index(roles, o.Role), slices.Index(splits, p.Split)-slices.Index(splits, o.Split))
 }
 
-// words are the parts of a name that say what a file is.
-var words = map[string]Role{
+// roleWords are the parts of a name that say what a file is.
+var roleWords = map[string]Role{
 	"corpus": Documents, "documents": Documents, "docs": Documents, "collection": Documents, "passages": Documents,
 	"queries": Queries, "topics": Queries, "questions": Queries,
 	"qrels": Judgments, "judgments": Judgments, "judgements": Judgments,
@@ -47,7 +48,7 @@ var endings = []string{".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".txt", ".t
 // qrels.dev.tsv, msmarco-docs.tsv, …) and those that export writes.
 func PartOf(name string) (p Part, ok bool) {
 	base, ext := stem(name)
-	if !slices.Contains(endings, ext) && !(words[strings.TrimPrefix(ext, ".")] != "" || splitWords[strings.TrimPrefix(ext, ".")] != "") {
+	if !slices.Contains(endings, ext) && !(roleWords[strings.TrimPrefix(ext, ".")] != "" || splitWords[strings.TrimPrefix(ext, ".")] != "") {
 		return p, false
 	}
 	if !slices.Contains(endings, ext) {
@@ -55,15 +56,15 @@ func PartOf(name string) (p Part, ok bool) {
 	}
 	parts := strings.FieldsFunc(base, func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, w := range parts {
-		if role, is := words[w]; is && (p.Role == "" || role != Documents) {
+		if role, is := roleWords[w]; is && (p.Role == "" || role != Documents) {
 			p.Role = role
 		}
 		if split, is := splitWords[w]; is && p.Split == "" {
 			p.Split = split
 		}
 	}
-	if folder := path.Base(path.Dir(name)); p.Role == "" && words[strings.ToLower(folder)] != "" {
-		p.Role = words[strings.ToLower(folder)]
+	if folder := path.Base(path.Dir(name)); p.Role == "" && roleWords[strings.ToLower(folder)] != "" {
+		p.Role = roleWords[strings.ToLower(folder)]
 	}
 	if p.Role == Documents {
 		p.Split = ""
@@ -92,7 +93,7 @@ func Arrange(names []string, folder string) (parts map[string]Part, err error) {
 		parts[name] = p
 		if p.Role == Documents {
 			dir := path.Dir(name)
-			if words[strings.ToLower(path.Base(dir))] == Documents {
+			if roleWords[strings.ToLower(path.Base(dir))] == Documents {
 				dir = path.Dir(dir)
 			}
 			tops[dir] = true
@@ -100,9 +101,9 @@ func Arrange(names []string, folder string) (parts map[string]Part, err error) {
 	}
 	switch {
 	case len(tops) == 0:
-		return nil, fmt.Errorf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(names), some(names))
+		return nil, fmt.Errorf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(names), words.Quoted(names, mostNames))
 	case len(tops) > 1:
-		return nil, fmt.Errorf("documents are in several folders: %s; choose one with folder", some(slices.Sorted(maps.Keys(tops))))
+		return nil, fmt.Errorf("documents are in several folders: %s; choose one with folder", words.Quoted(slices.Sorted(maps.Keys(tops)), mostNames))
 	}
 	for dir := range tops {
 		if dir != "." {

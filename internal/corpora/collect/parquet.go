@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,16 +16,17 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// parquetRows reads those columns of a Parquet table that a schema wants, a page of each at a
-// time.
+// parquetRows reads those columns of a Parquet table that a schema wants, some rows at a time.
 type parquetRows struct {
 	file   *os.File
 	table  *parquet.File
-	names  []string // of all columns
-	leaves []int    // column of the table, by column of the schema; -1: none
-	group  int      // row groups begun
-	left   int64    // rows of the present one
-	open   []*leaf
+	names  []string                  // of all columns
+	leaves []int                     // column of the table, by column of the schema; -1: none
+	group  int                       // row groups begun
+	rows   parquet.RowReadSeekCloser // of the present one
+	left   int64                     // rows that it has yet
+	buf    [64]parquet.Row
+	held   []parquet.Row // of buf
 	row    int64
 	rec    record
 }
@@ -56,7 +58,6 @@ func openParquet(path string, s schema) (p *parquetRows, err error) {
 	for i, c := range s {
 		rows.leaves[i] = leafOf(paths, c.known)
 	}
-	rows.open = make([]*leaf, len(s))
 	return rows, nil
 }
 
@@ -87,128 +88,83 @@ func guarded(err *error) func() {
 func (p *parquetRows) at() int64 { return p.row }
 
 func (p *parquetRows) close() {
-	p.closeGroup()
+	if p.rows != nil {
+		p.rows.Close()
+	}
 	p.file.Close()
 }
 
-func (p *parquetRows) closeGroup() {
-	for i, l := range p.open {
-		if l != nil {
-			l.close()
-			p.open[i] = nil
+// fill reads the next rows; io.EOF after the last.
+func (p *parquetRows) fill() error {
+	for len(p.held) == 0 {
+		if p.rows == nil {
+			groups := p.table.RowGroups()
+			if p.group == len(groups) {
+				return io.EOF
+			}
+			p.rows, p.left = parquet.NewColumnChunkRowReader(p.chunks(groups[p.group].ColumnChunks())), groups[p.group].NumRows()
+			p.group++
+		}
+		n, err := p.rows.ReadRows(p.buf[:])
+		p.held = p.buf[:n]
+		p.left -= int64(n)
+		switch {
+		case errors.Is(err, io.EOF) && p.left > 0:
+			return fmt.Errorf("the table ends before its row %d", p.row+int64(n)+1)
+		case errors.Is(err, io.EOF):
+			err = p.rows.Close()
+			p.rows = nil
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// chunks are those that are read, each once: of a table that has none of the columns the first,
+// to count its rows.
+func (p *parquetRows) chunks(all []parquet.ColumnChunk) (chunks []parquet.ColumnChunk) {
+	for i, c := range all {
+		if slices.Contains(p.leaves, i) {
+			chunks = append(chunks, c)
+		}
+	}
+	if chunks == nil {
+		return all[:1]
+	}
+	return chunks
 }
 
 func (p *parquetRows) next() (r *record, err error) {
 	defer guarded(&err)()
-	for p.left == 0 {
-		p.closeGroup()
-		groups := p.table.RowGroups()
-		if p.group == len(groups) {
-			return nil, io.EOF
-		}
-		g := groups[p.group]
-		p.group++
-		p.left = g.NumRows()
-		for i, at := range p.leaves {
-			if at >= 0 {
-				p.open[i] = &leaf{pages: g.ColumnChunks()[at].Pages()}
-			}
-		}
+	if err := p.fill(); err != nil {
+		return nil, err
 	}
-	p.left--
+	row := p.held[0]
+	p.held = p.held[1:]
 	p.row++
 	p.rec.names = p.names
-	var bad error
-	for i, l := range p.open {
-		p.rec.values[i] = value{}
-		if l == nil {
-			continue
+	for i, leaf := range p.leaves {
+		v, ended := value{}, leaf >= 0
+		for _, cell := range row {
+			if cell.Column() != leaf {
+				continue
+			}
+			ended = false
+			v.list = v.list || cell.RepetitionLevel() > 0
+			if !cell.IsNull() {
+				text, bad := cellText(cell)
+				err = errors.Join(err, bad)
+				v.texts = append(v.texts, text)
+			}
 		}
-		v, err := l.next()
-		if errors.As(err, new(*fault)) {
-			bad = errors.Join(bad, err) // the other columns go on to the next row all the same
-			continue
-		} else if errors.Is(err, io.EOF) {
+		if ended {
 			return nil, fmt.Errorf("the table ends before its row %d", p.row)
-		} else if err != nil {
-			return nil, err
 		}
 		p.rec.values[i] = v
 	}
-	if bad != nil {
-		return nil, bad
-	}
-	return &p.rec, nil
-}
-
-// leaf is one column of a row group.
-type leaf struct {
-	pages  parquet.Pages
-	page   parquet.Page
-	values parquet.ValueReader
-	buf    [256]parquet.Value
-	held   []parquet.Value // of buf
-}
-
-func (l *leaf) close() {
-	if l.page != nil {
-		parquet.Release(l.page)
-	}
-	l.pages.Close()
-}
-
-// peek is the next value; io.EOF after the last.
-func (l *leaf) peek() (parquet.Value, error) {
-	for len(l.held) == 0 {
-		if l.values == nil {
-			if l.page != nil {
-				parquet.Release(l.page)
-				l.page = nil
-			}
-			page, err := l.pages.ReadPage()
-			if err != nil {
-				return parquet.Value{}, err
-			}
-			l.page, l.values = page, page.Values()
-		}
-		n, err := l.values.ReadValues(l.buf[:])
-		l.held = l.buf[:n]
-		if errors.Is(err, io.EOF) {
-			l.values = nil
-		} else if err != nil {
-			return parquet.Value{}, err
-		}
-	}
-	return l.held[0], nil
-}
-
-// next is what the next row has in the column.
-func (l *leaf) next() (v value, err error) {
-	first, err := l.peek()
-	if err != nil {
-		return v, err
-	}
-	for at := first; ; {
-		l.held = l.held[1:]
-		if !at.IsNull() {
-			text, bad := cellText(at)
-			err = errors.Join(err, bad)
-			v.texts = append(v.texts, text)
-		}
-		var end error
-		if at, end = l.peek(); errors.Is(end, io.EOF) {
-			break
-		} else if end != nil {
-			return v, end
-		}
-		if at.RepetitionLevel() == 0 {
-			break
-		}
-		v.list = true
-	}
-	return v, err
+	return &p.rec, err
 }
 
 func cellText(v parquet.Value) (string, error) {

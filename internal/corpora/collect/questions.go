@@ -79,8 +79,8 @@ type Questions struct {
 	options Options
 	list    []question
 	byName  map[string]int32
-	named   dedup.NameTable           // documents that judgments name
-	many    map[int32]map[int32]int32 // grades by document, of queries with many judgments
+	named   dedup.NameTable    // documents that judgments name
+	grades  map[[2]int32]int32 // by query and document
 	files   []string
 
 	Report QuestionsReport
@@ -133,7 +133,7 @@ func (r *QuestionsReport) Of(split nq.Split) *SplitReport {
 
 // NewQuestions has none yet.
 func NewQuestions(o Options) *Questions {
-	return &Questions{options: o, byName: map[string]int32{}, many: map[int32]map[int32]int32{}}
+	return &Questions{options: o, byName: map[string]int32{}, grades: map[[2]int32]int32{}}
 }
 
 // ReadQueries takes the queries of a file, all of one split, or each of that which its record
@@ -205,7 +205,7 @@ func (q *Questions) inline(r *record) ([]namedGrade, error) {
 	if v.grades == nil && len(v.texts) == 1 && v.texts[0] == "" {
 		return nil, nil
 	}
-	judged := make([]namedGrade, 0, len(v.texts))
+	var judged []namedGrade
 	for i, document := range v.texts {
 		name, err := cleanName("document", document)
 		if err != nil {
@@ -222,9 +222,6 @@ func (q *Questions) inline(r *record) ([]namedGrade, error) {
 			return nil, err
 		}
 		judged = append(judged, namedGrade{name, grade})
-	}
-	if len(judged) == 0 {
-		return nil, nil
 	}
 	return judged, nil
 }
@@ -276,49 +273,16 @@ func (q *Questions) addJudgment(r *record, split nq.Split) error {
 // judge adds a judgment to a query.
 func (q *Questions) judge(at int32, document string, grade int32) error {
 	have := &q.list[at]
-	number, isNew := q.named.Find(document)
-	if isNew = !isNew; isNew {
-		number, _ = q.named.Add(document)
+	number, _ := q.named.Add(document)
+	switch before, ok := q.grades[[2]int32{at, number}]; {
+	case ok && before == grade:
+		q.Report.Repeated++
+		return nil
+	case ok:
+		return faultf(nq.Duplicate, "query %.60q and document %.60q are judged twice, with grades %d and %d", have.name, document, before, grade)
 	}
-	if !isNew {
-		switch before, ok := q.gradeOf(at, number); {
-		case ok && before == grade:
-			q.Report.Repeated++
-			return nil
-		case ok:
-			return faultf(nq.Duplicate, "query %.60q and document %.60q are judged twice, with grades %d and %d", have.name, document, before, grade)
-		}
-	}
-	if m := q.many[at]; m != nil {
-		m[number] = grade
-	}
+	q.grades[[2]int32{at, number}] = grade
 	have.judged = append(have.judged, judgment{number, grade})
 	have.relevant = have.relevant || grade >= q.options.Relevant
 	return nil
-}
-
-// manyJudgments is how many judgments of a query are better looked up than looked through.
-const manyJudgments = 32
-
-// gradeOf is how a document was judged for a query before.
-func (q *Questions) gradeOf(at, document int32) (grade int32, ok bool) {
-	have := &q.list[at]
-	if len(have.judged) < manyJudgments {
-		for _, j := range have.judged {
-			if j.document == document {
-				return j.grade, true
-			}
-		}
-		return 0, false
-	}
-	m := q.many[at]
-	if m == nil {
-		m = make(map[int32]int32, 2*manyJudgments)
-		for _, j := range have.judged {
-			m[j.document] = j.grade
-		}
-		q.many[at] = m
-	}
-	grade, ok = m[document]
-	return grade, ok
 }

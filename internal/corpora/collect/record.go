@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Role is what a file is of.
@@ -126,7 +128,7 @@ func (r *record) check(s schema, role Role) error {
 		switch {
 		case c.needed && v.texts == nil:
 			return faultf(nq.MissingField, "no %s: looked for %s, the fields are %s; say which it is by %s", c.name,
-				strings.Join(c.known, ", "), some(r.names), attributeOf[role])
+				strings.Join(c.known, ", "), cmp.Or(words.Quoted(r.names, mostNames), "none"), attributeOf[role])
 		case v.list && !(role == Queries && i == queryDocument):
 			return faultf(nq.BadType, "%s is a list, want one text or number", c.name)
 		}
@@ -134,25 +136,11 @@ func (r *record) check(s schema, role Role) error {
 	return nil
 }
 
+// mostNames is how many names errors list.
+const mostNames = 12
+
 // attributeOf is how the reader of files names fields of each role.
 var attributeOf = map[Role]string{Documents: "fields", Queries: "query_fields", Judgments: "qrels_fields"}
-
-// some is a list of names that does not grow with the file.
-func some(names []string) string {
-	const most = 12
-	if len(names) == 0 {
-		return "none"
-	}
-	quoted := make([]string, 0, most)
-	for _, n := range names[:min(len(names), most)] {
-		quoted = append(quoted, fmt.Sprintf("%.40q", n))
-	}
-	list := strings.Join(quoted, ", ")
-	if len(names) > most {
-		list += ", …"
-	}
-	return list
-}
 
 // fault is why a record cannot be used.
 type fault struct {

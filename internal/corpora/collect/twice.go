@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -73,7 +74,7 @@ func (c *Collection) Number() {
 		have := &c.questions.list[i]
 		for _, j := range c.judgments(have) {
 			if have.asked() && j.grade >= c.questions.options.Relevant {
-				c.byNumber[j.document][splitIndex(have.split)]++
+				c.byNumber[j.document][slices.Index(Splits(), have.split)]++
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"container/heap"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,23 +121,36 @@ func (r *Reader) Close() { r.z.Close() }
 // Merge writes the documents of all streams in order of their numbers, holding
 // one document of each in memory. A number in two streams is an error.
 func Merge(w *Writer, streams []*Reader) error {
-	h := &heads{}
-	for _, r := range streams {
-		if err := h.advance(r); err != nil {
+	heads := make([]*Document, len(streams)) // nil: the stream is at its end
+	advance := func(i int) error {
+		d, err := streams[i].Next()
+		if heads[i] = &d; errors.Is(err, io.EOF) {
+			heads[i], err = nil, nil
+		}
+		return err
+	}
+	for i := range streams {
+		if err := advance(i); err != nil {
 			return err
 		}
 	}
-	for h.Len() > 0 {
-		top := (*h)[0]
-		if err := w.Write(top.doc); err != nil {
+	for {
+		first := -1
+		for i, d := range heads {
+			if d != nil && (first < 0 || d.Doc < heads[first].Doc) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return nil
+		}
+		if err := w.Write(*heads[first]); err != nil {
 			return fmt.Errorf("merge: %w", err)
 		}
-		heap.Pop(h)
-		if err := h.advance(top.r); err != nil {
+		if err := advance(first); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // Concatenate writes the documents of all streams one stream after the other,
@@ -180,34 +192,4 @@ func Zip(a, b *Reader, visit func(a, b Document) error) error {
 			return err
 		}
 	}
-}
-
-type head struct {
-	doc Document
-	r   *Reader
-}
-
-type heads []head
-
-func (h heads) Len() int           { return len(h) }
-func (h heads) Less(i, j int) bool { return h[i].doc.Doc < h[j].doc.Doc }
-func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *heads) Push(x any)        { *h = append(*h, x.(head)) }
-func (h *heads) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
-
-func (h *heads) advance(r *Reader) error {
-	d, err := r.Next()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	heap.Push(h, head{d, r})
-	return nil
 }

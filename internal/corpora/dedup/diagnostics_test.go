@@ -88,7 +88,7 @@ func TestDiagnosticsAgainstRecount(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := func(i int) uint64 { return g.Records.At(i).PageID }
-		key := func(i int) string { return g.KeyOf(g.DocOf(i)) }
+		key := func(i int) string { return g.KeyOf(g.docOf[i]) }
 		fragmented, colliding, collidingPages := map[uint64]bool{}, map[string]bool{}, map[uint64]bool{}
 		for i := range hs {
 			for j := range hs {

@@ -69,7 +69,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 			next := int32(0)
 			members := g.Members()
 			for i := range hs {
-				d := g.Document(g.DocOf(i))
+				d := g.Document(g.docOf[i])
 				if d.Key != keys[i] {
 					t.Fatalf("seed %d %s: record %d has key %q, want %q", seed, g.Key.Name, i, d.Key, keys[i])
 				}
@@ -78,8 +78,8 @@ func TestGroupingAgainstRecount(t *testing.T) {
 						t.Fatalf("document %d is not numbered by first occurrence", d.Doc)
 					}
 					next++
-					if want := represent(hs, union[keys[i]], rule); g.RecordOf(d.Doc) != want || d.ExampleID != hs[want].ExampleID || d.URL != hs[want].URL || d.Split != hs[want].Split {
-						t.Fatalf("seed %d %s by %s: record %d represents %v, want %d", seed, g.Key.Name, rule, g.RecordOf(d.Doc), union[keys[i]], want)
+					if want := represent(hs, union[keys[i]], rule); int(g.docs[d.Doc].record) != want || d.ExampleID != hs[want].ExampleID || d.URL != hs[want].URL || d.Split != hs[want].Split {
+						t.Fatalf("seed %d %s by %s: record %d represents %v, want %d", seed, g.Key.Name, rule, int(g.docs[d.Doc].record), union[keys[i]], want)
 					}
 					for j, m := range members[d.Doc] {
 						if int(m) != union[keys[i]][j] {

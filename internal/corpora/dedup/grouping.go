@@ -40,14 +40,8 @@ type members struct{ record, train, dev int32 }
 // Len is |D|, the number of documents.
 func (g *Grouping) Len() int { return len(g.docs) }
 
-// DocOf returns the document of record i.
-func (g *Grouping) DocOf(i int) int32 { return g.docOf[i] }
-
 // KeyOf returns the key string of a document.
 func (g *Grouping) KeyOf(doc int32) string { return g.keys.at(doc) }
-
-// RecordOf returns the record that represents a document.
-func (g *Grouping) RecordOf(doc int32) int { return int(g.docs[doc].record) }
 
 // Document describes a document.
 func (g *Grouping) Document(doc int32) Document {

@@ -92,9 +92,6 @@ type Resolution struct {
 	NoRevision        int     `json:"records_without_revision"`
 }
 
-// UnresolvedRevisions is the number of revision ids without a page.
-func (r Resolution) UnresolvedRevisions() int { return r.Revisions - r.Resolved }
-
 // Resolution counts over all records; it is all unresolved if the pass had no
 // Sources.PageID.
 func (r *Records) Resolution() Resolution {

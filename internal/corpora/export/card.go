@@ -33,7 +33,7 @@ type Card struct {
 // card's words on licence and attribution.
 type Origin string
 
-// The origins; the zero value is NaturalQuestions.
+// The origins.
 const (
 	NaturalQuestions Origin = "natural_questions"
 	Generated        Origin = "generated" // by this program
@@ -42,15 +42,12 @@ const (
 
 // words are what the card says about an origin.
 var words = map[Origin]struct{ license, subject, licence string }{
-	"":               {"cc-by-sa-3.0", naturalQuestions, licence},
-	NaturalQuestions: {"cc-by-sa-3.0", naturalQuestions, licence},
+	NaturalQuestions: {"cc-by-sa-3.0", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
 	Generated: {"apache-2.0", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
 		"\n## Licence\n\nQuestions and pages are generated; no text of Natural Questions or Wikipedia is in them.\n"},
 	Other: {"", "Questions, each with the document that answers it, for training and evaluating retrieval",
 		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
 }
-
-const naturalQuestions = "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval"
 
 // Setting is one name with its value.
 type Setting struct{ Name, Value string }
@@ -64,9 +61,6 @@ type KeyCount struct {
 // WriteCard writes README.md: metadata that dataset hosts read, counts, files,
 // making and licence. Equal arguments give equal bytes.
 func WriteCard(w io.Writer, c Card, s Summary) error {
-	if _, ok := words[c.Origin]; !ok {
-		return fmt.Errorf("unknown origin of a dataset card: %q", c.Origin)
-	}
 	var b bytes.Buffer
 	c.header(&b, s)
 	fmt.Fprintf(&b, "# %s\n\n", c.Name)
@@ -225,30 +219,19 @@ func has(s Summary, name string) bool {
 	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == name })
 }
 
-// what describes a file by its name; in the released layout, by the last part of it.
+// what describes a file by its name, of several splits that of train; in the released layout, by
+// the last part of it.
 var what = map[string]string{
 	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train and dev (its queries)",
 	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",
-	"jsonl/queries.dev.jsonl.gz":    "the same for dev",
-	"jsonl/queries.test.jsonl.gz":   "the same for test",
-	"parquet/queries-test.parquet":  "the same for test",
-	"trec/topics.test.trec":         "the same for test",
-	"trec/topics.test.tsv":          "the same for test",
-	"trec/qrels.test.txt":           "the same for test",
-	"beir/qrels/test.tsv":           "the same for test",
 	"parquet/documents.parquet":     "documents, the same columns",
 	"parquet/queries-train.parquet": "queries, the same columns",
-	"parquet/queries-dev.parquet":   "the same for dev",
 	"trec/topics.train.trec":        "topics in TREC format",
-	"trec/topics.dev.trec":          "the same for dev",
 	"trec/topics.train.tsv":         "topics as id, tab, question",
-	"trec/topics.dev.tsv":           "the same for dev",
 	"trec/qrels.train.txt":          "relevance judgements for trec_eval: query, 0, document, 1",
-	"trec/qrels.dev.txt":            "the same for dev",
 	"beir/corpus.jsonl":             "documents in the BEIR layout",
 	"beir/queries.jsonl":            "queries of both splits in the BEIR layout",
 	"beir/qrels/train.tsv":          "relevance judgements in the BEIR layout",
-	"beir/qrels/dev.tsv":            "the same for dev",
 	CroissantFile:                   "these files and their records in the vocabulary Croissant",
 	nq320k.Documents:                "documents in the layout in which NQ320K was published: docid, kind, text, title (of the URL), source_ids (examples, dev first)",
 	nq320k.TrainQueries:             "queries in that layout: docid, kind, text, title (empty), source_ids (the example)",
@@ -257,6 +240,11 @@ var what = map[string]string{
 }
 
 func describe(s Summary, file string) string {
+	for _, split := range []string{"dev", "test"} {
+		if as := strings.Replace(file, split, "train", 1); as != file && what[as] != "" {
+			return "the same for " + split
+		}
+	}
 	switch text, ok := what[file]; {
 	case ok && file == "beir/queries.jsonl" && s.Test > 0:
 		return strings.Replace(text, "both splits", "all splits", 1)

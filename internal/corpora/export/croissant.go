@@ -1,8 +1,8 @@
 package export
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -131,14 +131,11 @@ var qrelColumns = []column{
 // digests and sizes, and its documents, queries and judgements as record sets, and adds it
 // to the files. Documents and queries are those of Parquet or, without it, of JSON lines.
 func WriteCroissant(create Sink, c Card, s *Summary) error {
-	about, ok := words[c.Origin]
-	if !ok {
-		return fmt.Errorf("unknown origin of a data set: %q", c.Origin)
-	}
+	about := words[c.Origin]
 	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: "en",
 		Description: fmt.Sprintf("%s: %s documents, %s queries.", about.subject, thousands(s.Documents), s.queries()),
 		License:     licenseURL[about.license], Distribution: []croissantObject{}, RecordSet: []croissantRecord{}}
-	if c.Origin == NaturalQuestions || c.Origin == "" {
+	if c.Origin == NaturalQuestions {
 		set.CiteAs = strings.TrimSpace(bibtex)
 	}
 	for _, f := range s.Files {
@@ -146,23 +143,13 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 			Size: fmt.Sprintf("%d B", f.Bytes), Format: encoding(f.Name), SHA256: f.SHA256})
 	}
 	set.records(*s)
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(set); err != nil {
-		return err
-	}
 	out := &files{create: create, done: s.Files}
-	w, err := out.open(CroissantFile)
+	w, err := out.text(CroissantFile)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		w.Close()
-		return err
-	}
-	if err := w.Close(); err != nil {
+	w.json.SetIndent("", "  ")
+	if err := errors.Join(w.json.Encode(set), w.close()); err != nil {
 		return err
 	}
 	s.Files = out.sorted()

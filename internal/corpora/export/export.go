@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"iter"
 	"slices"
@@ -320,10 +321,7 @@ type file struct {
 	w     io.WriteCloser
 	name  string
 	bytes int64
-	hash  interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	hash  hash.Hash
 	files *files
 }
 

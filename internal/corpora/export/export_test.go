@@ -229,7 +229,7 @@ func TestOneSplit(t *testing.T) {
 			}
 		}
 		var card bytes.Buffer
-		if err := WriteCard(&card, Card{Name: "n"}, s); err != nil {
+		if err := WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s); err != nil {
 			t.Fatal(err)
 		}
 		if c.have == "" {

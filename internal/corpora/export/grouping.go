@@ -48,14 +48,7 @@ type Grouping struct {
 }
 
 // FromGrouping is the collection of a grouping, to be read once.
-func FromGrouping(g Grouping) (Collection, error) {
-	switch g.IDs {
-	case "":
-		g.IDs = ByNumber
-	case ByNumber, ByKey:
-	default:
-		return Collection{}, fmt.Errorf("unknown naming of documents %q; use %s or %s", g.IDs, ByNumber, ByKey)
-	}
+func FromGrouping(g Grouping) Collection {
 	var names []string // of documents, for the targets of queries
 	c := Collection{
 		Variant: g.Variant,
@@ -114,7 +107,7 @@ func FromGrouping(g Grouping) (Collection, error) {
 			return nil
 		})})
 	}
-	return c, nil
+	return c
 }
 
 // judged are a query's judgments with the names of their documents instead of numbers.

@@ -36,17 +36,19 @@ type gradedRow struct {
 	Grade int32 `parquet:"grade"`
 }
 
-// queries is the table of a split: of queryRow, or of gradedRow.
-type queries struct {
-	plain  *table[queryRow]
-	graded *table[gradedRow]
+// queryTable is the table of a split: of queryRow, or of gradedRow.
+type queryTable struct {
+	add   func(row queryRow, grade int32, size int) error
+	close func() error
 }
 
-func (t *queries) close() error {
-	if t.graded != nil {
-		return t.graded.close()
+func openQueries(f *files, name string, graded bool) (queryTable, error) {
+	if graded {
+		t, err := openTable[gradedRow](f, name)
+		return queryTable{func(row queryRow, grade int32, size int) error { return t.add(gradedRow{row, grade}, size) }, t.close}, err
 	}
-	return t.plain.close()
+	t, err := openTable[queryRow](f, name)
+	return queryTable{func(row queryRow, _ int32, size int) error { return t.add(row, size) }, t.close}, err
 }
 
 // rowGroupBytes bounds the text of a row group in memory.
@@ -87,7 +89,7 @@ func (t *table[T]) close() error { return errors.Join(t.w.Close(), t.file.Close(
 type parquetFiles struct {
 	files     *files
 	documents *table[documentRow]
-	queries   map[nq.Split]*queries // made when a split has its first query
+	queries   map[nq.Split]queryTable // made when a split has its first query
 }
 
 func openParquet(f *files) (writer, error) {
@@ -95,7 +97,7 @@ func openParquet(f *files) (writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parquetFiles{f, documents, map[nq.Split]*queries{}}, nil
+	return &parquetFiles{f, documents, map[nq.Split]queryTable{}}, nil
 }
 
 func (w *parquetFiles) document(d *Document) error {
@@ -109,23 +111,14 @@ func (w *parquetFiles) document(d *Document) error {
 func (w *parquetFiles) query(q *Query, _ bool) error {
 	t, ok := w.queries[q.Split]
 	if !ok {
-		t = &queries{}
 		var err error
-		if name := "parquet/queries-" + string(q.Split) + ".parquet"; q.Graded {
-			t.graded, err = openTable[gradedRow](w.files, name)
-		} else {
-			t.plain, err = openTable[queryRow](w.files, name)
-		}
-		if err != nil {
+		if t, err = openQueries(w.files, "parquet/queries-"+string(q.Split)+".parquet", q.Graded); err != nil {
 			return err
 		}
 		w.queries[q.Split] = t
 	}
 	row, size := queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID)
-	if t.graded != nil {
-		return t.graded.add(gradedRow{row, max(q.Grade, 1)}, size)
-	}
-	return t.plain.add(row, size)
+	return t.add(row, max(q.Grade, 1), size)
 }
 
 func (w *parquetFiles) close() error {

@@ -89,7 +89,7 @@ func TestIdentifiers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var card bytes.Buffer
-	if err := WriteCard(&card, Card{Name: "n"}, s); err != nil {
+	if err := WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -113,7 +113,7 @@ func TestIdentifiers(t *testing.T) {
 		t.Fatal(err)
 	}
 	card.Reset()
-	if err := WriteCard(&card, Card{Name: "n"}, s); err != nil {
+	if err := WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s); err != nil {
 		t.Fatal(err)
 	}
 	for _, config := range []string{"  data_files: jsonl/documents.jsonl.gz\n", "path: identifiers/naive.jsonl.gz\n",

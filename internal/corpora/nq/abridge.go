@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Abridged shows one record as people print it (paper, fig:nq-format-example):
@@ -20,9 +20,7 @@ type Abridged struct {
 
 // Print writes the JSON object in line. Numbers keep their digits.
 func (a Abridged) Print(w io.Writer, line []byte) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	p := &printer{a: a, d: d}
+	p := &printer{a: a, d: jsontext.NewDecoder(bytes.NewReader(line), lenient)}
 	if err := p.value(0); err != nil {
 		return fmt.Errorf("print a record: %w", err)
 	}
@@ -32,56 +30,44 @@ func (a Abridged) Print(w io.Writer, line []byte) error {
 }
 
 type printer struct {
-	a    Abridged
-	d    *json.Decoder
-	b    bytes.Buffer
-	mute int // > 0 within what is left out
+	a Abridged
+	d *jsontext.Decoder
+	b bytes.Buffer
 }
 
-func (p *printer) write(s string) {
-	if p.mute == 0 {
-		p.b.WriteString(s)
-	}
-}
-
-func (p *printer) line(depth int) { p.write("\n" + strings.Repeat("  ", depth)) }
+func (p *printer) line(depth int) { p.b.WriteString("\n" + strings.Repeat("  ", depth)) }
 
 func (p *printer) value(depth int) error {
-	t, err := p.d.Token()
+	t, err := p.d.ReadToken()
 	if err != nil {
 		return err
 	}
-	switch t := t.(type) {
-	case json.Delim:
-		if t == '{' {
-			return p.object(depth)
-		}
+	switch t.Kind() {
+	case jsontext.KindBeginObject:
+		return p.object(depth)
+	case jsontext.KindBeginArray:
 		return p.list(depth)
-	case string:
-		p.write(p.text(t))
-	case json.Number:
-		p.write(t.String())
-	case bool:
-		p.write(strconv.FormatBool(t))
+	case jsontext.KindString:
+		p.b.WriteString(quote(p.cut(t.String())))
 	default:
-		p.write("null")
+		p.b.WriteString(t.String())
 	}
 	return nil
 }
 
 func (p *printer) object(depth int) error {
-	p.write("{")
+	p.b.WriteByte('{')
 	n := 0
-	for ; p.d.More(); n++ {
+	for ; p.d.PeekKind() == jsontext.KindString; n++ {
 		if n > 0 {
-			p.write(",")
+			p.b.WriteByte(',')
 		}
 		p.line(depth + 1)
-		key, err := p.d.Token()
+		name, err := p.d.ReadToken()
 		if err != nil {
 			return err
 		}
-		p.write(quote(key.(string)) + ": ") // a decoder gives strings as keys
+		p.b.WriteString(quote(name.String()) + ": ")
 		if err := p.value(depth + 1); err != nil {
 			return err
 		}
@@ -89,29 +75,30 @@ func (p *printer) object(depth int) error {
 	if n > 0 {
 		p.line(depth)
 	}
-	p.write("}")
-	_, err := p.d.Token()
+	p.b.WriteByte('}')
+	_, err := p.d.ReadToken()
 	return err
 }
 
 func (p *printer) list(depth int) error {
-	p.write("[")
-	n, limit, words := 0, p.a.Items, p.d.More() && p.nextIsText()
+	p.b.WriteByte('[')
+	limit, words := p.a.Items, p.d.PeekKind() == jsontext.KindString
 	if words {
 		limit *= 10
 	}
-	for ; p.d.More(); n++ {
-		if n == limit {
+	n := 0
+	for ; p.d.PeekKind() != jsontext.KindEndArray; n++ {
+		if n <= limit {
 			p.separate(n, depth, words)
-			p.write("...")
 		}
-		if n >= limit {
-			p.mute++
+		if n == limit {
+			p.b.WriteString("...")
 		}
-		p.separate(n, depth, words)
-		err := p.value(depth + 1)
-		if n >= limit {
-			p.mute--
+		err := error(nil)
+		if n < limit {
+			err = p.value(depth + 1)
+		} else {
+			err = p.d.SkipValue()
 		}
 		if err != nil {
 			return err
@@ -120,53 +107,33 @@ func (p *printer) list(depth int) error {
 	if n > 0 && !words {
 		p.line(depth)
 	}
-	p.write("]")
-	_, err := p.d.Token()
+	p.b.WriteByte(']')
+	_, err := p.d.ReadToken()
 	return err
 }
 
 func (p *printer) separate(n, depth int, words bool) {
 	switch {
 	case words && n > 0:
-		p.write(", ")
+		p.b.WriteString(", ")
 	case words:
 	case n > 0:
-		p.write(",")
+		p.b.WriteByte(',')
 		p.line(depth + 1)
 	default:
 		p.line(depth + 1)
 	}
 }
 
-// nextIsText looks at the first byte of a list's first value.
-func (p *printer) nextIsText() bool {
-	rest, ok := p.d.Buffered().(*bytes.Reader)
-	if !ok {
-		return false
-	}
-	for {
-		c, err := rest.ReadByte()
-		if err != nil {
-			return false
-		}
-		if !strings.ContainsRune(" \t\r\n,:", rune(c)) {
-			return c == '"'
+// cut gives the first characters of a text.
+func (p *printer) cut(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > p.a.Characters && p.a.Characters > 0 {
+			return text[:i] + "..."
 		}
 	}
-}
-
-func (p *printer) text(s string) string {
-	if p.a.Characters > 0 && utf8.RuneCountInString(s) > p.a.Characters {
-		n := 0
-		for i := range s {
-			if n == p.a.Characters {
-				s = s[:i] + "..."
-				break
-			}
-			n++
-		}
-	}
-	return quote(s)
+	return text
 }
 
 func quote(s string) string {

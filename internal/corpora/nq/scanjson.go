@@ -207,51 +207,25 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// integer consumes a JSON integer of at most 18 digits, which always fits int64;
-// longer ones, fractions and exponents are left to the library.
+// integer consumes a JSON integer that fits int64; others, fractions and exponents are
+// left to the library.
 func (s *scanner) integer() (int64, bool) {
 	s.ws()
 	b, p := s.b, s.p
 	neg := p < len(b) && b[p] == '-'
+	limit := uint64(1<<63 - 1)
 	if neg {
 		p++
-	}
-	start, n := p, int64(0)
-	for p < len(b) && b[p]-'0' <= 9 {
-		n = n*10 + int64(b[p]-'0')
-		if p++; p-start > 18 {
-			return s.longInteger()
-		}
-	}
-	if p == start || b[start] == '0' && p-start > 1 || p < len(b) && (b[p] == '.' || b[p]|0x20 == 'e') {
-		return 0, false
-	}
-	s.p = p
-	if neg {
-		n = -n
-	}
-	return n, true
-}
-
-// longInteger consumes a JSON integer of 19 digits with a range check.
-func (s *scanner) longInteger() (int64, bool) {
-	b, p := s.b, s.p
-	neg := b[p] == '-'
-	if neg {
-		p++
+		limit++
 	}
 	start, n := p, uint64(0)
 	for p < len(b) && b[p]-'0' <= 9 {
 		n = n*10 + uint64(b[p]-'0')
-		if p++; p-start > 19 {
+		if p++; p-start > 19 { // which fit uint64
 			return 0, false
 		}
 	}
-	limit := uint64(1<<63 - 1)
-	if neg {
-		limit++
-	}
-	if b[start] == '0' || n > limit || p < len(b) && (b[p] == '.' || b[p]|0x20 == 'e') {
+	if p == start || b[start] == '0' && p-start > 1 || n > limit || p < len(b) && (b[p] == '.' || b[p]|0x20 == 'e') {
 		return 0, false
 	}
 	s.p = p

@@ -1,6 +1,10 @@
 package nq320k
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/words"
+)
 
 // Code points that around shows before and from a difference.
 const (
@@ -25,16 +29,5 @@ func around(a, b string) (at int, ofA, ofB string) {
 		_, size := utf8.DecodeLastRuneInString(a[:from])
 		from -= size
 	}
-	return at, cut(a[from:]), cut(b[from:])
-}
-
-// cut is the beginning of a text, as long as around shows.
-func cut(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n > before+after {
-			return s[:i] + "…"
-		}
-	}
-	return s
+	return at, words.Clip(a[from:], before+after), words.Clip(b[from:], before+after)
 }

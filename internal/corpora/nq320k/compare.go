@@ -9,7 +9,7 @@ import (
 
 // Collection is one side of a comparison.
 type Collection struct {
-	Documents, Queries io.Reader
+	Documents, Queries func() (io.ReadCloser, error)
 	Corpus             func() (*corpus.Reader, func(), error) // opened twice, if texts differ
 }
 

@@ -2,6 +2,7 @@ package nq320k
 
 import (
 	"bytes"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,7 +58,10 @@ func collection(t *testing.T, groups []group, question func(int64) string) Colle
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Collection{Documents: &documents, Queries: &queries, Corpus: func() (*corpus.Reader, func(), error) {
+	file := func(b *bytes.Buffer) func() (io.ReadCloser, error) {
+		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }
+	}
+	return Collection{Documents: file(&documents), Queries: file(&queries), Corpus: func() (*corpus.Reader, func(), error) {
 		r, err := corpus.NewReader(bytes.NewReader(texts.Bytes()))
 		return r, func() { r.Close() }, err
 	}}
@@ -170,7 +174,7 @@ func TestCompareQuestions(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	groups := []group{{"A", "t", []int64{1}}}
 	broken := collection(t, groups, question)
-	broken.Queries = strings.NewReader("no stream")
+	broken.Queries = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("no stream")), nil }
 	if _, err := Compare(collection(t, groups, question), broken, 1); err == nil || !strings.Contains(err.Error(), "the package: queries: ") {
 		t.Error(err)
 	}

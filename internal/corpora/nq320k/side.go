@@ -2,6 +2,7 @@ package nq320k
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -27,29 +28,18 @@ type side struct {
 
 func readSide(c Collection) (*side, error) {
 	s := &side{at: map[nq.Key]int32{}}
-	err := dedup.ReadDocuments(c.Documents, func(d *dedup.Document) error {
-		s.titles = append(s.titles, TitleOf(d))
-		return nil
+	err := read(c.Documents, func(in io.Reader) error {
+		return dedup.ReadDocuments(in, func(d *dedup.Document) error {
+			s.titles = append(s.titles, TitleOf(d))
+			return nil
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("documents: %w", err)
 	}
 	s.first, s.size = slices.Repeat([]int32{-1}, len(s.titles)), make([]int32, len(s.titles))
 	s.pair = slices.Clone(s.first)
-	err = dedup.ReadQueries(c.Queries, len(s.titles), func(q *dedup.Query) error {
-		key := nq.Key{Split: q.Split, ID: q.ExampleID}
-		if _, ok := s.at[key]; ok {
-			return fmt.Errorf("%s example %d occurs twice", q.Split, q.ExampleID)
-		}
-		n := int32(len(s.queries))
-		s.at[key] = n
-		s.queries = append(s.queries, asked{key, q.Doc, q.Question})
-		s.size[q.Doc]++
-		if f := s.first[q.Doc]; f < 0 || key.Split == nq.Dev && s.queries[f].Split != nq.Dev {
-			s.first[q.Doc] = n
-		}
-		return nil
-	})
+	err = read(c.Queries, func(in io.Reader) error { return dedup.ReadQueries(in, len(s.titles), s.add) })
 	if err != nil {
 		return nil, fmt.Errorf("queries: %w", err)
 	}
@@ -59,6 +49,31 @@ func readSide(c Collection) (*side, error) {
 		}
 	}
 	return s, nil
+}
+
+func read(open func() (io.ReadCloser, error), visit func(io.Reader) error) error {
+	in, err := open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return visit(in)
+}
+
+// add takes a line of queries.
+func (s *side) add(q *dedup.Query) error {
+	key := nq.Key{Split: q.Split, ID: q.ExampleID}
+	if _, ok := s.at[key]; ok {
+		return fmt.Errorf("%s example %d occurs twice", q.Split, q.ExampleID)
+	}
+	n := int32(len(s.queries))
+	s.at[key] = n
+	s.queries = append(s.queries, asked{key, q.Doc, q.Question})
+	s.size[q.Doc]++
+	if f := s.first[q.Doc]; f < 0 || key.Split == nq.Dev && s.queries[f].Split != nq.Dev {
+		s.first[q.Doc] = n
+	}
+	return nil
 }
 
 // find is a record's query, of the other split if its own has none; -1 if there is none.

@@ -1,6 +1,7 @@
 package overlap
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -203,13 +204,7 @@ func (x *index) pairs(group []uint64, threshold float64, set func(int32) []uint6
 		j := item(m)
 		x.rare = append(x.rare[:0], set(j)...)
 		slices.SortFunc(x.rare, func(a, b uint64) int {
-			if d := x.often[a] - x.often[b]; d != 0 {
-				return int(d)
-			}
-			if a < b {
-				return -1
-			}
-			return 1
+			return cmp.Or(cmp.Compare(x.often[a], x.often[b]), cmp.Compare(a, b))
 		})
 		prefix := len(x.rare) - int(math.Ceil(threshold*float64(len(x.rare))-1e-9)) + 1
 		clear(x.seen)

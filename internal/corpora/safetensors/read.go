@@ -1,13 +1,15 @@
 package safetensors
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
-	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -67,26 +69,18 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// parse goes through the header token by token, because a JSON object that names
-// a tensor twice must be an error.
+// parse reads the header, in which no name may stand twice.
 func (f *File) parse(header []byte) error {
-	d := json.NewDecoder(bytes.NewReader(header))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("want a JSON object")
+	var all map[string]jsontext.Value
+	if err := json.Unmarshal(header, &all); err != nil {
+		return err
 	}
-	seen := map[string]bool{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := key.(string)
-		if seen[name] {
-			return fmt.Errorf("%q is there twice", name)
-		}
-		seen[name] = true
+	if len(all) > maxTensors {
+		return fmt.Errorf("more than %d tensors", maxTensors)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "__metadata__" {
-			if err := d.Decode(&f.Metadata); err != nil {
+			if err := json.Unmarshal(all[name], &f.Metadata); err != nil {
 				return fmt.Errorf("__metadata__: %w", err)
 			}
 			continue
@@ -96,36 +90,21 @@ func (f *File) parse(header []byte) error {
 			Shape   []int64 `json:"shape"`
 			Offsets []int64 `json:"data_offsets"`
 		}
-		if err := d.Decode(&e); err != nil {
+		if err := json.Unmarshal(all[name], &e); err != nil {
 			return fmt.Errorf("%q: %w", name, err)
 		}
 		if len(e.Offsets) != 2 {
 			return fmt.Errorf("%q: want two data_offsets", name)
 		}
-		if len(f.Tensors) == maxTensors {
-			return fmt.Errorf("more than %d tensors", maxTensors)
-		}
 		f.Tensors = append(f.Tensors, Info{Name: name, DType: e.DType, Shape: e.Shape, begin: e.Offsets[0], end: e.Offsets[1]})
-	}
-	if _, err := d.Token(); err != nil {
-		return err
-	}
-	if rest := strings.Trim(string(header[d.InputOffset():]), " "); rest != "" {
-		return fmt.Errorf("bytes after the JSON object")
 	}
 	return nil
 }
 
 // check proves that the tensors fill the data section without overlap.
 func (f *File) check(size int64) error {
-	slices.SortFunc(f.Tensors, func(a, b Info) int {
-		switch {
-		case a.begin != b.begin:
-			return int(max(-1, min(1, a.begin-b.begin)))
-		case a.end != b.end:
-			return int(max(-1, min(1, a.end-b.end)))
-		}
-		return strings.Compare(a.Name, b.Name)
+	slices.SortStableFunc(f.Tensors, func(a, b Info) int { // those of one place stay in the order of their names
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	at := int64(0)
 	for _, t := range f.Tensors {

@@ -67,10 +67,7 @@ func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 		return err
 	}
 	for _, s := range sources {
-		want, err := Size(s.DType, s.Shape)
-		if err != nil {
-			return err
-		}
+		want, _ := Size(s.DType, s.Shape)
 		c := &counter{w: w}
 		if err := s.Write(c); err != nil {
 			return fmt.Errorf("safetensors: %q: %w", s.Name, err)

@@ -1,6 +1,10 @@
 package serialize
 
-import "golang.org/x/net/html/atom"
+import (
+	"slices"
+
+	"golang.org/x/net/html/atom"
+)
 
 // element is what an HTML element means to the tree and to the lines written
 // from it.
@@ -86,17 +90,5 @@ func (e element) inTable() bool { return e == table || e == rowGroup || e == row
 
 // level is 1 to 6 for h1 to h6.
 func level(a atom.Atom) int {
-	switch a {
-	case atom.H1:
-		return 1
-	case atom.H2:
-		return 2
-	case atom.H3:
-		return 3
-	case atom.H4:
-		return 4
-	case atom.H5:
-		return 5
-	}
-	return 6
+	return 1 + slices.Index([]atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a)
 }

@@ -18,7 +18,7 @@ func (s *scanner) endTag(a atom.Atom, el element) {
 			}
 		}
 	case paragraph:
-		if i := s.find(func(o open) bool { return o.el == paragraph }, nil); i >= 0 {
+		if i := s.find(isParagraph, nil); i >= 0 {
 			s.pop(i)
 		} else {
 			s.boundary() // an empty paragraph
@@ -66,16 +66,10 @@ func (s *scanner) close(match, stop func(open) bool) {
 
 // closeParagraph ends an open p, as the start of any block does.
 func (s *scanner) closeParagraph() {
-	for i := len(s.stack) - 1; i >= 0; i-- {
-		switch el := s.stack[i].el; {
-		case el == paragraph:
-			s.pop(i)
-			return
-		case el.bounds():
-			return
-		}
-	}
+	s.close(isParagraph, nil)
 }
+
+func isParagraph(o open) bool { return o.el == paragraph }
 
 // closeItem ends an open item (of either of two kinds) that the start of another
 // one ends: the search stops at any block but address, div and p.

@@ -1,6 +1,11 @@
 package serialize
 
-import "golang.org/x/net/html/atom"
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/net/html/atom"
+)
 
 const (
 	maxColumns    = 4096 // further columns count as this one
@@ -117,7 +122,10 @@ func (g *grid) row(w *writer, id int32) {
 			kept++
 		}
 	}
-	g.active = mergeSpans(old[:kept], fresh)
+	g.active = append(old[:kept], fresh...)
+	if len(fresh) > 0 {
+		slices.SortStableFunc(g.active, func(a, b activeSpan) int { return cmp.Compare(a.col, b.col) })
+	}
 }
 
 // cell reads one cell. Tables in it are text of it, unless rows of keys and values
@@ -132,25 +140,6 @@ func (g *grid) cell(w *writer, id int32) gridCell {
 	w.nest = w.nest[:from]
 	r.b, r.d = int32(len(g.text)), int32(len(g.nested))
 	return r
-}
-
-// mergeSpans joins two runs in column order.
-func mergeSpans(a, b []activeSpan) []activeSpan {
-	if len(b) == 0 {
-		return a
-	}
-	if len(a) == 0 {
-		return append(a, b...)
-	}
-	out := make([]activeSpan, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if a[0].col <= b[0].col {
-			out, a = append(out, a[0]), a[1:]
-		} else {
-			out, b = append(out, b[0]), b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
 }
 
 func (g *grid) count(r *gridRow) {

@@ -1,8 +1,8 @@
 package serialize
 
 import (
-	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -11,10 +11,7 @@ import (
 
 // simplified is the text of the simplified format without its tags: the same
 // text that the keys Text4K and Text4K-Cased cut.
-func simplified(r *nq.Record) (Text, error) {
-	if !r.Full() && r.Text == "" {
-		return Text{}, noText(r)
-	}
+func simplified(r *nq.Record) Text {
 	t := Text{Body: dedup.FlatText(r, 0)}
 	t.text = t.Body
 	if r.Full() {
@@ -23,18 +20,14 @@ func simplified(r *nq.Record) (Text, error) {
 				t.Removed.Tags++
 			}
 		}
-		return t, nil
+		return t
 	}
 	for token := range strings.SplitSeq(r.Text, " ") {
 		if len(token) > 2 && token[0] == '<' && token[len(token)-1] == '>' && !strings.Contains(token[1:], "<") {
 			t.Removed.Tags++
 		}
 	}
-	return t, nil
-}
-
-func noText(r *nq.Record) error {
-	return fmt.Errorf("serialize: example %d has neither document_text nor document_tokens", r.ExampleID)
+	return t
 }
 
 // nci follows the published NCI notebook (NQ_dataset_Process.ipynb): string
@@ -51,10 +44,7 @@ func noText(r *nq.Record) error {
 //
 // NOTE: without <P> the notebook reuses the offset of the record before. Here there
 // is not an abstract; SimpleNorm's content starts with the text, NciNorm is the title.
-func (s *Serializer) nci(r *nq.Record) (Text, error) {
-	if !r.Full() && r.Text == "" {
-		return Text{}, noText(r)
-	}
+func (s *Serializer) nci(r *nq.Record) Text {
 	doc := simplifiedText(r)
 	var t Text
 	t.Title, t.Removed.NoTitle = s.nciTitle(r, doc)
@@ -73,7 +63,7 @@ func (s *Serializer) nci(r *nq.Record) (Text, error) {
 	}
 	if s.form == NciNorm && (!s.o.NCIContent || t.Removed.NoAbstract) {
 		t.text = t.Title + t.Abstract
-		return t, nil
+		return t
 	}
 	final := len(doc)
 	if last := strings.LastIndex(doc, "</Ul>"); last >= 0 {
@@ -84,7 +74,7 @@ func (s *Serializer) nci(r *nq.Record) (Text, error) {
 	}
 	t.Body = nciContent(doc[after:max(after, final)])
 	t.text = t.Title + t.Abstract + t.Body
-	return t, nil
+	return t
 }
 
 // nciTitle is the title that NCITitle asks for, and whether there was none.
@@ -168,4 +158,4 @@ func nciContent(s string) string {
 }
 
 // isPythonSpace is Python's str.isspace for one character.
-func isPythonSpace(r rune) bool { return isSpace(r) || r >= 0x1c && r <= 0x1f }
+func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }

@@ -49,18 +49,10 @@ type attributes struct {
 	start            int32 // of ol
 }
 
-// eachClass calls f with the classes of an element until it returns true.
-func (a *attributes) eachClass(f func(class []byte) bool) bool {
-	rest := a.class
-	for len(rest) > 0 {
-		i := bytes.IndexAny(rest, " \t\n\f\r")
-		var class []byte
-		if i < 0 {
-			class, rest = rest, nil
-		} else {
-			class, rest = rest[:i], rest[i+1:]
-		}
-		if len(class) > 0 && f(class) {
+// hasClass reports whether f is true of a class of an element.
+func (a *attributes) hasClass(f func(class []byte) bool) bool {
+	for class := range bytes.FieldsFuncSeq(a.class, func(r rune) bool { return strings.ContainsRune(" \t\n\f\r", r) }) {
+		if f(class) {
 			return true
 		}
 	}
@@ -72,7 +64,7 @@ func (r *rules) drops(a *attributes) bool {
 	if len(a.id) > 0 && r.ids[string(a.id)] {
 		return true
 	}
-	if len(a.class) > 0 && a.eachClass(func(c []byte) bool { return r.classes[string(c)] }) {
+	if len(a.class) > 0 && a.hasClass(func(c []byte) bool { return r.classes[string(c)] }) {
 		return true
 	}
 	if r.RemoveHidden && len(a.style) > 0 {
@@ -83,7 +75,7 @@ func (r *rules) drops(a *attributes) bool {
 }
 
 func (r *rules) isInfobox(a *attributes) bool {
-	return a.eachClass(func(c []byte) bool { return bytes.HasPrefix(c, r.infobox) })
+	return a.hasClass(func(c []byte) bool { return bytes.HasPrefix(c, r.infobox) })
 }
 
 // normalizeHeading is the form in which headings are compared: blanks joined,

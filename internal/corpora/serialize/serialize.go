@@ -70,29 +70,26 @@ func (f Form) NeedsUnknown(o Options) bool { return f == HtmlNorm && o.Pronuncia
 // Document serializes one record. HtmlNorm needs a full record, the other forms
 // take either format. The result shares no memory with r.
 func (s *Serializer) Document(r *nq.Record) (Text, error) {
-	switch s.form {
-	case SimplifiedTags:
-		if !r.Full() && r.Text == "" {
-			return Text{}, noText(r)
-		}
+	switch {
+	case s.form != HtmlNorm && !r.Full() && r.Text == "":
+		return Text{}, fmt.Errorf("serialize: example %d has neither document_text nor document_tokens", r.ExampleID)
+	case s.form == SimplifiedTags:
 		text := simplifiedText(r)
 		return Text{Body: text, text: text}, nil
-	case Simplified:
-		return simplified(r)
-	case SimpleNorm, NciNorm:
-		return s.nci(r)
-	}
-	if !r.Full() {
+	case s.form == Simplified:
+		return simplified(r), nil
+	case s.form == SimpleNorm, s.form == NciNorm:
+		return s.nci(r), nil
+	case !r.Full():
 		return Text{}, fmt.Errorf("serialize: example %d: htmlnorm needs the full format (document_html and document_tokens); this record has document_text only", r.ExampleID)
-	}
-	if len(r.HTML) == 0 {
+	case len(r.HTML) == 0:
 		return Text{}, fmt.Errorf("serialize: example %d has tokens but no document_html", r.ExampleID)
 	}
-	return s.htmlNorm(r)
+	return s.htmlNorm(r), nil
 }
 
 // htmlNorm is the paper's appendix, whole.
-func (s *Serializer) htmlNorm(r *nq.Record) (Text, error) {
+func (s *Serializer) htmlNorm(r *nq.Record) Text {
 	sc := s.pool.Get().(*scanner)
 	defer s.pool.Put(sc)
 	sc.scan(r)
@@ -122,5 +119,5 @@ func (s *Serializer) htmlNorm(r *nq.Record) (Text, error) {
 	} else {
 		t.Body = t.text
 	}
-	return t, nil
+	return t
 }

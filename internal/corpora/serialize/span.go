@@ -3,6 +3,7 @@ package serialize
 import (
 	"bytes"
 	"html"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -118,7 +119,7 @@ func (s *scanner) spaced(gap []byte, tokens bool) bool {
 		r, size := utf8.DecodeRune(gap)
 		return size == len(gap) && unicode.Is(unicode.Zs, r)
 	}
-	return bytes.ContainsFunc(gap, isSpace)
+	return bytes.ContainsFunc(gap, unicode.IsSpace)
 }
 
 // endSpan places the token whose span went on behind a tag.
@@ -198,7 +199,8 @@ func (s *scanner) tokensIn(id int32) int {
 }
 
 // normalizer recovers the surface form of a span: entities resolved, Unicode
-// normalized, white space joined.
+// normalized, white space joined. White space is Unicode's: no-break and hair space count,
+// the zero-width space does not.
 type normalizer struct{ buf []byte }
 
 // append adds the text of raw to dst. No two blanks in a row come to stand behind
@@ -220,7 +222,7 @@ func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte
 	for i := 0; i < len(raw); {
 		r, size := utf8.DecodeRune(raw[i:])
 		switch {
-		case isSpace(r):
+		case unicode.IsSpace(r):
 			if len(dst) == from || dst[len(dst)-1] != ' ' {
 				dst = append(dst, ' ')
 			}
@@ -243,10 +245,6 @@ func plain(raw []byte) bool {
 	return true
 }
 
-// isSpace is Unicode's White_Space: no-break and hair space count, the zero-width
-// space does not.
-func isSpace(r rune) bool { return unicode.IsSpace(r) }
-
 // hasSpace reports whether character data holds white space once its entities
 // are resolved.
 func hasSpace(raw []byte) bool {
@@ -254,14 +252,8 @@ func hasSpace(raw []byte) bool {
 		switch {
 		case c == ' ' || c >= '\t' && c <= '\r':
 			return true
-		case c == '&':
-			return bytes.ContainsFunc([]byte(html.UnescapeString(string(raw[i:]))), isSpace)
-		case c >= utf8.RuneSelf:
-			if bytes.ContainsFunc(raw[i:], isSpace) {
-				return true
-			}
-			return bytes.IndexByte(raw[i:], '&') >= 0 &&
-				bytes.ContainsFunc([]byte(html.UnescapeString(string(raw[i:]))), isSpace)
+		case c == '&' || c >= utf8.RuneSelf:
+			return strings.ContainsFunc(html.UnescapeString(string(raw[i:])), unicode.IsSpace)
 		}
 	}
 	return false

@@ -3,8 +3,6 @@ package synth
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 )
 
 // collector writes outputs in order and adds up their truth.
@@ -18,8 +16,6 @@ type collector struct {
 
 	done, total int64
 }
-
-func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
 // collect writes one job's output.
 func (g *collector) collect(j job, o output) error {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -68,7 +70,7 @@ func Generate(cfg Config, create func(name string) (io.WriteCloser, error), prog
 		total: int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes()), subs: newSubstitutions(), open: map[int]*gzipFile{},
 	}
 	err = g.run(p)
-	for _, i := range sortedKeys(g.open) { // those that an error left open
+	for _, i := range slices.Sorted(maps.Keys(g.open)) { // those that an error left open
 		err = errors.Join(err, g.open[i].w.Close())
 	}
 	if err != nil {
@@ -103,39 +105,28 @@ type output struct {
 	err                   error
 }
 
-// run lets workers take jobs in any order and collects them in the given one.
+// run does jobs side by side and collects them in their order.
 func (g *collector) run(p *plan) error {
-	jobs := p.jobs(g.files)
-	workers := runtime.GOMAXPROCS(0)
 	ctx, cancel := context.WithCancel(context.Background())
-	todo := make(chan job)
-	order := make(chan job, workers) // bounds what is in memory
+	order := make(chan job, runtime.GOMAXPROCS(0)-1) // with the one that is waited for: bounds what is in memory
+	workers := sync.Pool{New: func() any { return &worker{renderer: renderer{plan: p}} }}
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	for range workers {
-		wg.Go(func() {
-			w := &worker{renderer: renderer{plan: p}}
-			for j := range todo {
-				j.done <- w.do(j)
-			}
-		})
-	}
 	wg.Go(func() {
 		defer close(order)
-		defer close(todo)
-		for _, j := range jobs {
+		for _, j := range p.jobs(g.files) {
 			j.done = make(chan output, 1)
 			select {
 			case order <- j:
 			case <-ctx.Done():
 				return
 			}
-			select {
-			case todo <- j:
-			case <-ctx.Done():
-				return
-			}
+			wg.Go(func() {
+				w := workers.Get().(*worker)
+				j.done <- w.do(j)
+				workers.Put(w)
+			})
 		}
 	})
 	for j := range order {

@@ -32,6 +32,7 @@ type File struct {
 	Model struct {
 		Type                    string          `json:"type"`
 		UnkToken                string          `json:"unk_token"`
+		UnknownID               *int64          `json:"unk_id"` // of a Unigram
 		ContinuingSubwordPrefix string          `json:"continuing_subword_prefix"`
 		MaxInputCharsPerWord    int             `json:"max_input_chars_per_word"`
 		Vocab                   json.RawMessage `json:"vocab"`

@@ -12,17 +12,12 @@ import (
 // lineCounter remembers where lines end, so that a place in JSON is a line.
 type lineCounter struct {
 	r    io.Reader
-	buf  *bufio.Reader
 	at   int64
 	ends []int64
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
-	r := c.r
-	if c.buf != nil {
-		r = c.buf
-	}
-	n, err := r.Read(p)
+	n, err := c.r.Read(p)
 	for i, b := range p[:n] {
 		if b == '\n' && c.ends != nil {
 			c.ends = append(c.ends, c.at+int64(i))
@@ -33,10 +28,9 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 }
 
 // peek is the first byte that is not white space; 0 for none. Nothing is read by it.
-func (c *lineCounter) peek() (byte, error) {
-	c.buf = bufio.NewReader(c.r)
-	for n := 1; n <= c.buf.Size(); n++ {
-		b, err := c.buf.Peek(n)
+func peek(r *bufio.Reader) (byte, error) {
+	for n := 1; n <= r.Size(); n++ {
+		b, err := r.Peek(n)
 		if len(b) < n {
 			if errors.Is(err, io.EOF) {
 				return 0, nil

@@ -1,6 +1,7 @@
 package trec
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -58,9 +59,10 @@ func read(r io.Reader, format Format, parse parser, byFields map[int]Format, for
 		return format, err
 	}
 	defer z.Close()
-	in := &lineCounter{r: z}
+	buffered := bufio.NewReader(z)
+	in := &lineCounter{r: buffered}
 	if format == Auto {
-		b, err := in.peek()
+		b, err := peek(buffered)
 		if err != nil {
 			return format, err
 		}

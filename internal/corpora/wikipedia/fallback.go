@@ -139,6 +139,13 @@ func (s *stub) oddPage() error {
 	return s.readPage(offset)
 }
 
+// raw is text as a dump has it, for resolved.
+func raw(text string) []byte {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes all
+	return b.Bytes()
+}
+
 // oddChild reads a child of a page that does not have its usual form. It reports
 // whether it was the page's end tag.
 func (s *stub) oddChild() (ended bool, err error) {
@@ -169,9 +176,9 @@ func (s *stub) oddChild() (ended bool, err error) {
 		if p.hasTitle {
 			return false, wrong("is a second one")
 		}
-		p.title, p.hasTitle, p.titleText = append(p.title, e.Text...), true, true
+		p.title, p.hasTitle = raw(e.Text), true
 	case "redirect":
-		p.redirects, p.target, p.targetText = true, append(p.target[:0], e.Title...), true
+		p.redirects, p.target = true, raw(e.Title)
 	case "revision":
 		if len(e.IDs) != 1 {
 			return false, wrong("has no id, or several")

@@ -25,9 +25,13 @@ func literal(b []byte, want string) status {
 	return odd
 }
 
-// leaf reads an element that holds text only, without attributes. b begins behind
-// its open tag. It returns the raw text and the length with the close tag.
-func leaf(b []byte, closeTag string) (text []byte, n int, st status) {
+// leaf reads an element that holds text only, without attributes: the raw text and
+// the length with both tags.
+func leaf(b []byte, openTag, closeTag string) (text []byte, n int, st status) {
+	if st := literal(b, openTag); st != done {
+		return nil, 0, st
+	}
+	b = b[len(openTag):]
 	i := bytes.IndexByte(b, '<')
 	if i < 0 {
 		return nil, 0, more
@@ -35,7 +39,7 @@ func leaf(b []byte, closeTag string) (text []byte, n int, st status) {
 	if st := literal(b[i:], closeTag); st != done {
 		return nil, 0, st
 	}
-	return b[:i], i + len(closeTag), done
+	return b[:i], len(openTag) + i + len(closeTag), done
 }
 
 // number reads a decimal id without sign; 0 is not an id.
@@ -75,11 +79,7 @@ const (
 func revision(b []byte) (id uint64, n int, st status) {
 	p := len(openRevision)
 	p += blanks(b[p:])
-	if st := literal(b[p:], "<id>"); st != done {
-		return 0, 0, st
-	}
-	p += len("<id>")
-	text, n, st := leaf(b[p:], "</id>")
+	text, n, st := leaf(b[p:], "<id>", "</id>")
 	if st != done {
 		return 0, 0, st
 	}

@@ -2,9 +2,11 @@ package wikipedia
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,18 +27,16 @@ type stub struct {
 
 // page is what is known of the page being read.
 type page struct {
-	id         uint64
-	title      []byte // raw, or text if titleText
-	titleText  bool
-	hasTitle   bool
-	ns         int32
-	hasNS      bool
-	redirects  bool
-	target     []byte // of the redirect; raw, or text if targetText
-	targetText bool
-	revisions  int64
-	found      []uint64 // wanted revisions
-	offset     int64
+	id        uint64
+	title     []byte // raw
+	hasTitle  bool
+	ns        int32
+	hasNS     bool
+	redirects bool
+	target    []byte // of the redirect, raw
+	revisions int64
+	found     []uint64 // wanted revisions
+	offset    int64
 }
 
 // malformed is an error about the text at the current position.
@@ -180,6 +180,7 @@ func (s *stub) readPage(offset int64) error {
 		}
 		var st status
 		var n int
+		var text []byte
 		switch {
 		case literal(b, openRevision) == done:
 			var id uint64
@@ -187,34 +188,27 @@ func (s *stub) readPage(offset int64) error {
 				s.revision(id)
 			}
 		case literal(b, "<id>") == done && p.id == 0:
-			var text []byte
-			if text, n, st = leaf(b[4:], "</id>"); st == done {
+			if text, n, st = leaf(b, "<id>", "</id>"); st == done {
 				var ok bool
 				if p.id, ok = number(text); !ok {
 					st = odd
 				}
-				n += 4
 			}
 		case literal(b, "<ns>") == done && !p.hasNS:
-			var text []byte
-			if text, n, st = leaf(b[4:], "</ns>"); st == done {
+			if text, n, st = leaf(b, "<ns>", "</ns>"); st == done {
 				v, err := strconv.ParseInt(string(text), 10, 32)
 				p.ns, p.hasNS = int32(v), err == nil
 				if err != nil {
 					st = odd
 				}
-				n += 4
 			}
 		case literal(b, "<title>") == done && !p.hasTitle:
-			var text []byte
-			if text, n, st = leaf(b[7:], "</title>"); st == done {
+			if text, n, st = leaf(b, "<title>", "</title>"); st == done {
 				p.title, p.hasTitle = append(p.title, text...), true
-				n += 7
 			}
 		case literal(b, "<redirect") == done:
-			var target []byte
-			if target, n, st = redirect(b); st == done {
-				p.redirects, p.target = true, append(p.target[:0], target...)
+			if text, n, st = redirect(b); st == done {
+				p.redirects, p.target = true, append(p.target[:0], text...)
 			}
 		case literal(b, "</page>") == done:
 			s.w.pos += len("</page>")
@@ -257,10 +251,10 @@ func (s *stub) endPage() error {
 	var title, target string
 	if len(p.found) > 0 || !p.hasNS {
 		var err error
-		if title, err = text(p.title, p.titleText); err != nil {
+		if title, err = resolved(p.title); err != nil {
 			return malformedf("the title of page %d: %v", p.id, err)
 		}
-		if target, err = text(p.target, p.targetText); err != nil {
+		if target, err = resolved(p.target); err != nil {
 			return malformedf("the redirect of page %d: %v", p.id, err)
 		}
 	}
@@ -281,6 +275,12 @@ func (s *stub) endPage() error {
 	}
 	*p = page{title: p.title, target: p.target, found: p.found}
 	return nil
+}
+
+// resolved is raw XML text with its entities resolved.
+func resolved(raw []byte) (text string, err error) {
+	err = xml.Unmarshal(slices.Concat([]byte("<t>"), raw, []byte("</t>")), &text)
+	return text, err
 }
 
 // namespaceOf derives the namespace from a title's prefix.

@@ -158,8 +158,8 @@ func TestBadDumps(t *testing.T) {
 		{"revision with two ids", page(`<title>A</title><id>7</id><revision><id>3</id><id>4</id></revision>`), "has no id, or several"},
 		{"tags crossed", page(`<title>A</title><id>7</id><revision><id>3</id><a><b></a></b></revision>`), "not well-formed in page 7"},
 		{"text between", page(`<title>A</title><id>7</id>text`), "text where an element was expected"},
-		{"unknown entity", page(`<title>A&nbsp;B</title><id>7</id><revision><id>3</id></revision>`), "the title of page 7: it has an unknown entity"},
-		{"not UTF-8", page("<title>A\xff</title><id>7</id><revision><id>3</id></revision>"), "the title of page 7: it is not UTF-8"},
+		{"unknown entity", page(`<title>A&nbsp;B</title><id>7</id><revision><id>3</id></revision>`), "the title of page 7: XML syntax error on line 1: invalid character entity &nbsp;"},
+		{"not UTF-8", page("<title>A\xff</title><id>7</id><revision><id>3</id></revision>"), "the title of page 7: XML syntax error on line 1: invalid UTF-8"},
 		{"one revision on two pages", header + `<page><title>A</title><id>7</id><revision><id>3</id></revision></page><page><title>B</title><id>8</id><revision><id>3</id></revision></page></mediawiki>`, "revision 3 belongs to page 7 and to page 8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

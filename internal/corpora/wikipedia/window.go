@@ -1,97 +1,67 @@
 package wikipedia
 
 import (
+	"bufio"
 	"context"
 	"io"
+	"slices"
 )
 
 const (
 	chunkBytes = 1 << 20
-	chunkCount = 4
 	maxUnit    = 64 << 20 // bytes of one element, beyond which input is refused
 )
 
 // window is the part of the text that the scanner looks at. A goroutine
-// decompresses chunks ahead of it.
+// decompresses the chunk behind it.
 type window struct {
 	buf  []byte
 	pos  int   // next byte
 	base int64 // offset of buf[0] in the text
-	err  error // io.EOF or why the source ended, once no chunk is left
+	err  error // io.EOF or why the text ended
 
-	chunks chan chunk
-	free   chan []byte
-	cancel context.CancelFunc
-}
-
-type chunk struct {
-	b   []byte
-	err error
+	ctx   context.Context
+	text  *io.PipeReader
+	size  int // of a chunk
+	ended chan struct{}
 }
 
 func newWindow(ctx context.Context, src io.Reader, size int) *window {
-	ctx, cancel := context.WithCancel(ctx)
-	w := &window{chunks: make(chan chunk, chunkCount), free: make(chan []byte, chunkCount), cancel: cancel}
-	for range chunkCount {
-		w.free <- make([]byte, size)
-	}
+	r, w := io.Pipe()
+	ended := make(chan struct{})
 	go func() {
-		defer close(w.chunks)
-		for {
-			var b []byte
-			select {
-			case b = <-w.free:
-			case <-ctx.Done():
-				w.chunks <- chunk{nil, ctx.Err()} // capacity for every chunk
-				return
-			}
-			n, err := fill(src, b)
-			w.chunks <- chunk{b[:n], err}
-			if err != nil {
-				return
-			}
+		defer close(ended)
+		chunks := bufio.NewWriterSize(w, size)
+		_, err := io.Copy(chunks, src)
+		if failed := chunks.Flush(); err == nil {
+			err = failed
 		}
+		w.CloseWithError(err)
 	}()
-	return w
-}
-
-// fill reads until b is full or the source ends; unlike io.ReadFull it returns the
-// source's own error, which tells a truncated stream from the end of the text.
-func fill(src io.Reader, b []byte) (n int, err error) {
-	for n < len(b) && err == nil {
-		var k int
-		k, err = src.Read(b[n:])
-		n += k
-	}
-	return n, err
+	return &window{ctx: ctx, text: r, size: size, ended: ended}
 }
 
 // stop ends the goroutine and waits for it.
 func (w *window) stop() {
-	w.cancel()
-	for range w.chunks {
-	}
+	w.text.Close()
+	<-w.ended
 }
 
 // more appends the next chunk, dropping what lies before pos. It reports false at
 // the end of the text and after an error.
 func (w *window) more() bool {
+	if w.err == nil {
+		w.err = w.ctx.Err()
+	}
 	if w.err != nil {
 		return false
 	}
-	c, ok := <-w.chunks
-	if !ok {
-		w.err = io.EOF
-		return false
-	}
 	w.base += int64(w.pos)
-	w.buf = append(w.buf[:copy(w.buf, w.buf[w.pos:])], c.b...)
+	w.buf = slices.Grow(w.buf[:copy(w.buf, w.buf[w.pos:])], w.size)
 	w.pos = 0
-	w.err = c.err
-	if c.err == nil {
-		w.free <- c.b[:cap(c.b)]
-	}
-	return len(c.b) > 0
+	n, err := w.text.Read(w.buf[len(w.buf) : len(w.buf)+w.size])
+	w.buf, w.err = w.buf[:len(w.buf)+n], err
+	return n > 0
 }
 
 // rest is the text from pos on, as far as it is here.
@@ -113,14 +83,11 @@ func (w *window) ReadByte() (byte, error) {
 	return b, nil
 }
 
-func (w *window) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+func (w *window) Read(p []byte) (n int, err error) {
+	if len(p) > 0 {
+		if p[0], err = w.ReadByte(); err == nil {
+			n = 1
+		}
 	}
-	b, err := w.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	p[0] = b
-	return 1, nil
+	return n, err
 }

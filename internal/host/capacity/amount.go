@@ -36,16 +36,15 @@ func (a Amount) short(want Amount) (of Amount) {
 // machine has 23 GB"; "" if it has all of it.
 func (a Amount) Lacks(want Amount, who string) string {
 	var asked, has []string
+	lack := func(lacks bool, want, have string) {
+		if lacks {
+			asked, has = append(asked, want), append(has, have)
+		}
+	}
 	of := a.short(want)
-	if of.CPUs > 0 {
-		asked, has = append(asked, words.Count(of.CPUs, "cpu")), append(has, words.Count(a.CPUs, "cpu"))
-	}
-	if of.Memory > 0 {
-		asked, has = append(asked, words.Size(of.Memory)+" of memory"), append(has, words.Size(a.Memory))
-	}
-	if of.GPUs > 0 {
-		asked, has = append(asked, words.Count(of.GPUs, "card")), append(has, words.Count(a.GPUs, "card"))
-	}
+	lack(of.CPUs > 0, words.Count(of.CPUs, "cpu"), words.Count(a.CPUs, "cpu"))
+	lack(of.Memory > 0, words.Size(of.Memory)+" of memory", words.Size(a.Memory))
+	lack(of.GPUs > 0, words.Count(of.GPUs, "card"), words.Count(a.GPUs, "card"))
 	if asked == nil {
 		return ""
 	}

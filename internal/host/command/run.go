@@ -90,7 +90,7 @@ func (r Run) do(ctx context.Context) error {
 	cmd := exec.CommandContext(limited, r.Program)
 	cmd.Args, cmd.Dir, cmd.Env = r.Argv, r.Dir, environ(r.Env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, stderr
-	cmd.SysProcAttr = childAttributes()
+	cmd.SysProcAttr = system.Tied(system.Session()) // with no terminal that it could stop at to ask
 	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
 	own, killed := usage.Own(), r.killed()

@@ -29,8 +29,7 @@ func encodeError(err error) *wireError {
 	}
 	e := &wireError{Text: err.Error(), Permanent: step.IsPermanent(err), Poisoned: step.IsPoisoned(err),
 		Cancelled: errors.Is(err, context.Canceled), Lost: errors.Is(err, artifacts.ErrNotExist)}
-	var refused *artifacts.RefusedError
-	e.Refused = errors.As(err, &refused)
+	_, e.Refused = errors.AsType[*artifacts.RefusedError](err)
 	if changed, ok := errors.AsType[*step.SourceChangedError](err); ok {
 		e.Changed = changed.Path
 	}

@@ -73,11 +73,6 @@ func (p *Pool) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
-	p.tell()
-}
-
-// tell tells all processes of their threads; it is called locked.
-func (p *Pool) tell() {
 	for c := range p.all {
 		_ = c.w.send(message{Threads: p.threadsOf(c)}) // one that has ended is noticed when it is asked
 	}
@@ -263,7 +258,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	return nil, err
 }
 
-// setup tells a process what it is to know; it is called locked, as tell is, so that what is
+// setup tells a process what it is to know; it is called locked, so that what is
 // told last holds.
 func (p *Pool) setup(c *process, store string) error {
 	s := Setup{Store: store, CacheDir: p.o.CacheDir, Threads: p.threadsOf(c)}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/step"
 )
 
@@ -68,7 +69,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 	c.cmd.Env = slices.Concat([]string{waiting}, os.Environ(), env)
 	c.cmd.Stdout, c.cmd.Stderr = c.last, c.last // a library that prints is not heard as a frame
 	c.cmd.ExtraFiles = []*os.File{in, toOut}
-	c.cmd.SysProcAttr = attributes()
+	c.cmd.SysProcAttr = system.Tied(&syscall.SysProcAttr{})
 	c.cmd.WaitDelay = lastWords
 	started := make(chan error, 1)
 	go func() {

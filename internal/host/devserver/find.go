@@ -30,7 +30,7 @@ func Find() (string, error) {
 			return p, nil
 		}
 	}
-	if found := installed(depsDir()); found != "" {
+	if found := installed(); found != "" {
 		return found, nil
 	}
 	if p, err := exec.LookPath(beside); err == nil {
@@ -39,23 +39,18 @@ func Find() (string, error) {
 	return "", ErrNoServer
 }
 
-func depsDir() string {
-	if d := os.Getenv("REDSI_DEPS"); d != "" {
-		return d
+// installed is the program that `make` installed last; "" if there is none.
+func installed() (newest string) {
+	deps := os.Getenv("REDSI_DEPS")
+	if deps == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		deps = filepath.Join(cache, "redsi")
 	}
-	d, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(d, "redsi")
-}
-
-func installed(deps string) string {
-	found, err := filepath.Glob(filepath.Join(deps, "temporal-server", "*", "temporal-server"))
-	if err != nil {
-		return ""
-	}
-	newest, at := "", time.Time{}
+	found, _ := filepath.Glob(filepath.Join(deps, "temporal-server", "*", "temporal-server")) // none: of a path with letters of patterns
+	at := time.Time{}
 	for _, p := range found {
 		if st, err := os.Stat(p); err == nil && st.ModTime().After(at) {
 			newest, at = p, st.ModTime()

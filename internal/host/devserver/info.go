@@ -1,16 +1,16 @@
 package devserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 
-	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/process"
 )
 
 // Info says how to reach the server of a folder.
@@ -58,14 +58,20 @@ func Running(dir string) (Info, bool) {
 
 // AwaitEnd waits until the server of a folder has ended, as it does when it is not used.
 func AwaitEnd(ctx context.Context, dir string) error {
+	return awaitEnd(ctx, dir, 0, &patience{})
+}
+
+// awaitEnd waits until there is no server, or another one than a process if that is given.
+func awaitEnd(ctx context.Context, dir string, pid int, p *patience) error {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
 			return nil // there never was one
 		}
-		if _, _, held, err := look(dir); err != nil || !held {
+		i, answers, held, err := look(dir)
+		if err != nil || !held || pid != 0 && answers && i.PID != pid {
 			return err
 		}
-		if err := readers.Pause(ctx, lookEvery); err != nil {
+		if err := p.wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -90,8 +96,8 @@ func (i Info) alive() bool {
 	if i.Start == "" { // not known on this system
 		return i.signal(syscall.Signal(0)) == nil
 	}
-	_, start := process(i.PID)
-	return start == i.Start
+	id, err := process.Of(i.PID)
+	return err == nil && id.Boot+"/"+id.Start == i.Start
 }
 
 func (i Info) signal(s os.Signal) error {
@@ -103,22 +109,11 @@ func (i Info) signal(s os.Signal) error {
 	return p.Signal(s)
 }
 
-// process returns a process's state letter and start time, as the server program writes it;
-// empty if there is no such process, or the system does not say.
-func process(pid int) (state, start string) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return "", ""
-	}
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return "", ""
-	}
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(f) < 20 {
-		return "", ""
-	}
-	return f[0], strings.TrimSpace(string(boot)) + "/" + f[19]
+// stateOf is the letter of a process's state; "" if the system does not say.
+func stateOf(pid int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	state, _, _ := strings.Cut(strings.TrimSpace(string(b[bytes.LastIndexByte(b, ')')+1:])), " ")
+	return state
 }
 
 // Condition describes the state of the server of a folder, and what keeps it from working if
@@ -140,7 +135,7 @@ func condition(dir string) string {
 	case !answers:
 		return "it is starting or ending"
 	}
-	switch state, _ := process(i.PID); state {
+	switch state := stateOf(i.PID); state {
 	case "T", "t":
 		return fmt.Sprintf("process %d is stopped (state %s); `kill -CONT %d` resumes it", i.PID, state, i.PID)
 	case "D":

@@ -139,7 +139,8 @@ func (s *Server) agree(ctx context.Context, alone bool) error {
 		switch {
 		case alone:
 			_ = i.signal(syscall.SIGTERM)
-			if err := s.awaitEnd(ctx, i.PID); err != nil {
+			p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to end: " + s.Condition() }}
+			if err := awaitEnd(ctx, s.o.Dir, i.PID, p); err != nil {
 				return err
 			}
 		case s.o.Strict:
@@ -149,19 +150,6 @@ func (s *Server) agree(ctx context.Context, alone bool) error {
 	var err error
 	s.Info, err = s.ensure(ctx)
 	return err
-}
-
-func (s *Server) awaitEnd(ctx context.Context, pid int) error {
-	p := &patience{say: s.o.Say, what: func() string { return fmt.Sprintf("waiting for the Temporal server to end: %s", Condition(s.o.Dir)) }}
-	for {
-		i, answers, held, err := look(s.o.Dir)
-		if err != nil || !held || answers && i.PID != pid {
-			return err
-		}
-		if err := p.wait(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 func (s *Server) wanted(i Info) bool {

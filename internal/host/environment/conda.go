@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -70,80 +71,59 @@ func named(at, hash string) (p Locked, err error) {
 	return Locked{URL: at, Hash: hash, Name: parts[1], Of: parts[2] + " " + parts[3]}, nil
 }
 
+// condaPackage is one of a conda-lock.yml or, with SHA256, of a pixi.lock.
+type condaPackage struct {
+	Name, Version, Manager, Platform, URL, Category string
+	Optional                                        bool
+	Hash                                            struct{ MD5, SHA256 string }
+
+	Conda, Pypi string // its address
+	SHA256      string
+}
+
 // condaLock reads a conda-lock.yml or a pixi.lock.
 func condaLock(text []byte, folder string) (list []Locked, err error) {
 	var lock struct {
-		Version      int `yaml:"version"`
-		Environments map[string]struct {
-			Packages map[string][]map[string]any `yaml:"packages"`
-		} `yaml:"environments"`
-		Package  []condaPackage `yaml:"package"`
-		Packages []pixiPackage  `yaml:"packages"`
+		Environments      map[string]struct{ Packages map[string][]condaPackage }
+		Package, Packages []condaPackage
 	}
 	if err := yaml.Unmarshal(text, &lock); err != nil {
 		return nil, err
 	}
-	if lock.Environments == nil {
-		for _, p := range lock.Package {
-			if p.Platform != folder || p.Optional || p.Category != "" && p.Category != "main" {
-				continue
+	add := func(p Locked) error {
+		if !p.Python {
+			if p, err = named(p.URL, p.Hash); err != nil {
+				return err
 			}
-			one := Locked{URL: p.URL, Hash: "sha256:" + p.Hash.SHA256, Name: p.Name, Of: p.Version, Python: true}
-			if p.Hash.SHA256 == "" {
-				one.Hash = "md5:" + p.Hash.MD5
-			}
-			if p.Hash.SHA256+p.Hash.MD5 == "" {
-				return nil, fmt.Errorf("%s has no hash", p.Name)
-			}
-			if p.Manager != "pip" {
-				if one, err = named(p.URL, one.Hash); err != nil {
-					return nil, err
-				}
-			}
-			list = append(list, one)
 		}
-		return list, nil
+		list = append(list, p)
+		return nil
+	}
+	for _, p := range lock.Package {
+		if lock.Environments != nil || p.Platform != folder || p.Optional || p.Category != "" && p.Category != "main" {
+			continue
+		}
+		hash := "sha256:" + p.Hash.SHA256
+		if p.Hash.SHA256 == "" {
+			hash = "md5:" + p.Hash.MD5
+		}
+		if p.Hash.SHA256+p.Hash.MD5 == "" {
+			return nil, fmt.Errorf("%s has no hash", p.Name)
+		}
+		if err := add(Locked{URL: p.URL, Hash: hash, Name: p.Name, Of: p.Version, Python: p.Manager == "pip"}); err != nil {
+			return nil, err
+		}
 	}
 	for _, p := range lock.Environments["default"].Packages[folder] {
-		for _, kind := range []string{"conda", "pypi"} {
-			at, ok := p[kind].(string)
-			if !ok {
-				continue
-			}
-			i := slices.IndexFunc(lock.Packages, func(x pixiPackage) bool { return x.Conda == at && kind == "conda" || x.Pypi == at && kind == "pypi" })
-			if i < 0 || lock.Packages[i].SHA256 == "" {
-				return nil, fmt.Errorf("%s has no sha256", at)
-			}
-			one := Locked{URL: at, Hash: "sha256:" + lock.Packages[i].SHA256, Name: pypi.CanonPackageName(lock.Packages[i].Name), Of: lock.Packages[i].Version, Python: true}
-			if kind == "conda" {
-				if one, err = named(at, one.Hash); err != nil {
-					return nil, err
-				}
-			}
-			list = append(list, one)
+		at := cmp.Or(p.Conda, p.Pypi)
+		i := slices.IndexFunc(lock.Packages, func(x condaPackage) bool { return x.Conda == p.Conda && x.Pypi == p.Pypi })
+		if i < 0 || lock.Packages[i].SHA256 == "" {
+			return nil, fmt.Errorf("%s has no sha256", at)
+		}
+		is := lock.Packages[i]
+		if err := add(Locked{URL: at, Hash: "sha256:" + is.SHA256, Name: pypi.CanonPackageName(is.Name), Of: is.Version, Python: p.Conda == ""}); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
-}
-
-type condaPackage struct {
-	Name     string `yaml:"name"`
-	Version  string `yaml:"version"`
-	Manager  string `yaml:"manager"`
-	Platform string `yaml:"platform"`
-	URL      string `yaml:"url"`
-	Category string `yaml:"category"`
-	Optional bool   `yaml:"optional"`
-	Hash     struct {
-		MD5    string `yaml:"md5"`
-		SHA256 string `yaml:"sha256"`
-	} `yaml:"hash"`
-}
-
-type pixiPackage struct {
-	Conda   string `yaml:"conda"`
-	Pypi    string `yaml:"pypi"`
-	Name    string `yaml:"name"`
-	Version string `yaml:"version"`
-	SHA256  string `yaml:"sha256"`
 }

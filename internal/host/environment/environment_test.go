@@ -131,10 +131,12 @@ func list(m libraries.Manifest) string {
 
 func TestUV(t *testing.T) {
 	for want, r := range map[string]Recipe{
-		"numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":               uvRecipe(),
-		"numpy 2.0, openpyxl 3.1, pandas 2.2, tzdata 2025.1":               with(uvRecipe(), func(r *Recipe) { r.Python = "3.10.4" }),
-		"numpy 2.3, openpyxl 3.1, pandas 2.2":                              with(uvRecipe(), func(r *Recipe) { r.Platform = "macos-arm64" }),
-		"colorama 0.4, numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1": uvRecipe("sys_platform == 'win32'", "sys_platform == 'linux'"),
+		"numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":                       uvRecipe(),
+		"numpy 2.0, openpyxl 3.1, pandas 2.2, tzdata 2025.1":                       with(uvRecipe(), func(r *Recipe) { r.Python = "3.10.4" }),
+		"numpy 2.3, openpyxl 3.1, pandas 2.2":                                      with(uvRecipe(), func(r *Recipe) { r.Platform = "macos-arm64" }),
+		"numpy 2.3, openpyxl 3.1, pandas 2.2, pytest 8.0, six 1.17, tzdata 2025.1": with(uvRecipe(), func(r *Recipe) { r.Extras, r.Groups = []string{"plots"}, []string{"dev"} }),
+		"numpy 2.3, openpyxl 3.1, pandas 2.2, six 1.17, tzdata 2025.1":             with(uvRecipe(`{ name = "six" }]`, `{ name = "six", marker = "extra == 'extra-5-study-plots' and extra != 'group-5-study-dev'" }]`), func(r *Recipe) { r.Extras = []string{"plots"} }),
+		"colorama 0.4, numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":         uvRecipe("sys_platform == 'win32'", "sys_platform == 'linux'"),
 	} {
 		m, err := r.Manifest()
 		if err != nil || list(m) != want {
@@ -176,7 +178,7 @@ func TestUVKey(t *testing.T) {
 		"another Python's version":   {true, []string{"H0", "Hx"}},
 		"a source that is not taken": {true, []string{"H9", "Hx"}},
 		"another platform's package": {true, []string{`"colorama"` + "\nversion = \"0.4\"", `"colorama"` + "\nversion = \"0.5\""}},
-		"a group":                    {true, []string{`"8.0"`, `"8.1"`}},
+		"a group that is not chosen": {true, []string{`"8.0"`, `"8.1"`}},
 		"its own wheel":              {false, []string{"H2", "Hx"}},
 		"a source that is taken":     {false, []string{"H5", "Hx"}},
 		"a commit":                   {false, []string{"#0123456789", "#0123456780"}},
@@ -199,6 +201,10 @@ func TestUVRefused(t *testing.T) {
 		"scipy is not in the lock": with(uvRecipe(), func(r *Recipe) {
 			r.Files["pyproject.toml"] = strings.Replace(projectText, "\"six\"", "\"six\", \"scipy\"", 1)
 		}),
+		"pytest >=8 is not in pyproject.toml":                   with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
+		"uv.lock has no group \"docs\"":                         with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
+		"uv.lock has no extra \"docs\"":                         with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
+		"extras and groups are of a uv.lock; the lock of conda": with(uvRecipe(), func(r *Recipe) { r.Kind, r.Python, r.Extras = Conda, "", []string{"docs"} }),
 		"requires-python is >=3.10, in the lock >=3.9":          with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
 		"uv.lock has version 2":                                 uvRecipe("version = 1\n", "version = 2\n"),
 		"which leaves out 3.8":                                  with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),

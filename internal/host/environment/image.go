@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -15,7 +16,7 @@ var imageDigest = regexp.MustCompile(`^([^@\s]+)@sha256:([0-9a-f]{64})$`)
 func IsReference(name string) bool { return imageDigest.MatchString(name) }
 
 // image is the manifest of an image: its name and its digest. Files has that of a SIF file.
-func (r Recipe) image() (m libraries.Manifest, err error) {
+func (r Recipe) image(platform) (m libraries.Manifest, err error) {
 	if parts := imageDigest.FindStringSubmatch(r.Lock); parts != nil {
 		m.Distributions = []libraries.Distribution{{Name: "image", Version: r.Lock, Files: parts[2]}}
 		return m, nil
@@ -28,7 +29,7 @@ func (r Recipe) image() (m libraries.Manifest, err error) {
 }
 
 // nix is the manifest of a flake: its inputs with their hashes, and the flake itself.
-func (r Recipe) nix() (m libraries.Manifest, err error) {
+func (r Recipe) nix(platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
 		return m, err
@@ -38,13 +39,11 @@ func (r Recipe) nix() (m libraries.Manifest, err error) {
 		return m, err
 	}
 	var lock struct {
-		Version int    `json:"version"`
-		Root    string `json:"root"`
-		Nodes   map[string]struct {
+		Root  string `json:"root"`
+		Nodes map[string]struct {
 			Locked struct {
 				Hash string `json:"narHash"`
 				Rev  string `json:"rev"`
-				Type string `json:"type"`
 			} `json:"locked"`
 		} `json:"nodes"`
 	}
@@ -58,11 +57,7 @@ func (r Recipe) nix() (m libraries.Manifest, err error) {
 		if n.Locked.Hash == "" {
 			return m, fmt.Errorf("%s: the input %s has no narHash", r.Lock, name)
 		}
-		version := n.Locked.Rev
-		if version == "" {
-			version = n.Locked.Hash
-		}
-		m.Distributions = append(m.Distributions, libraries.Distribution{Name: name, Version: version, Files: n.Locked.Hash})
+		m.Distributions = append(m.Distributions, libraries.Distribution{Name: name, Version: cmp.Or(n.Locked.Rev, n.Locked.Hash), Files: n.Locked.Hash})
 	}
 	m.Files = []libraries.File{{Name: "flake.nix", Is: "the flake", Digest: artifacts.Sum([]byte(flake))}}
 	return m, nil

@@ -1,6 +1,8 @@
 package environment
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,157 +13,116 @@ import (
 )
 
 // markers are the values of an environment marker's variables, of PEP 508. Those that differ from
-// machine to machine are empty, and so are extras.
+// machine to machine are empty; extra has all that are chosen, each between bars.
 type markers map[string]string
 
 func (on platform) values(full string) markers {
 	values := maps.Clone(on.markers)
 	maps.Copy(values, markers{"python_full_version": full, "implementation_version": full, "python_version": fmt.Sprintf("3.%d", minor(full)),
-		"platform_release": "", "platform_version": "", "extra": "", "extras": "", "dependency_groups": ""})
+		"platform_release": "", "platform_version": "", "extra": "|", "extras": "", "dependency_groups": ""})
 	return values
 }
+
+const markerValue = `('[^']*'|"[^"]*"|[A-Za-z_][\w.]*)`
+
+var (
+	// markerPart is a comparison, or what stands between two of them.
+	markerPart = regexp.MustCompile(`(?s)` + markerValue + `\s*(===|==|~=|!=|<=|>=|<|>|not\s+in\b|in\b)\s*` + markerValue + `|and\b|or\b|\s+|.`)
+	bracketed  = regexp.MustCompile(`\([01](?:[&|][01])*\)`) // with none in it
+)
 
 // holds evaluates a marker; an empty one holds.
 func (m markers) holds(text string) (bool, error) {
 	if strings.TrimSpace(text) == "" {
 		return true, nil
 	}
-	p := &marking{m: m, rest: text}
-	p.next()
-	v := p.or()
-	if p.err == nil && p.token != "" {
-		p.fail("%q is left over", p.token)
-	}
-	if p.err != nil {
-		return false, fmt.Errorf("the marker %q: %w", text, p.err)
-	}
-	return v, nil
-}
-
-// marking is a marker that is being read.
-type marking struct {
-	m     markers
-	rest  string
-	token string // "" at the end
-	err   error
-}
-
-var markerToken = regexp.MustCompile(`^\s*(\(|\)|'[^']*'|"[^"]*"|===|==|~=|!=|<=|>=|<|>|[A-Za-z_][\w.]*)`)
-
-func (p *marking) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = fmt.Errorf(format, args...)
-	}
-}
-
-func (p *marking) next() {
-	if p.token = ""; strings.TrimSpace(p.rest) == "" {
-		return
-	}
-	at := markerToken.FindStringSubmatchIndex(p.rest)
-	if at == nil {
-		p.fail("%q is not understood", strings.TrimSpace(p.rest))
-		p.rest = ""
-		return
-	}
-	p.token, p.rest = p.rest[at[2]:at[3]], p.rest[at[1]:]
-}
-
-func (p *marking) or() bool {
-	v := p.and()
-	for p.token == "or" {
-		p.next()
-		w := p.and()
-		v = v || w
-	}
-	return v
-}
-
-func (p *marking) and() bool {
-	v := p.atom()
-	for p.token == "and" {
-		p.next()
-		w := p.atom()
-		v = v && w
-	}
-	return v
-}
-
-func (p *marking) atom() bool {
-	if p.token == "(" {
-		p.next()
-		v := p.or()
-		if p.token != ")" {
-			p.fail("a bracket is not closed")
+	var wrong error
+	digit := map[bool]string{false: "0", true: "1"}
+	form := "(" + markerPart.ReplaceAllStringFunc(text, func(part string) string {
+		if c := markerPart.FindStringSubmatch(part); c[2] != "" {
+			holds, err := m.compare(c[1], c[2], c[3])
+			wrong = cmp.Or(wrong, err)
+			return digit[holds]
 		}
-		p.next()
-		return v
+		if between, ok := map[string]string{"and": "&", "or": "|", "(": "(", ")": ")"}[part]; ok || strings.TrimSpace(part) == "" {
+			return between
+		}
+		return "?"
+	}) + ")"
+	for bracketed.MatchString(form) {
+		form = bracketed.ReplaceAllStringFunc(form, func(b string) string {
+			return digit[slices.ContainsFunc(strings.Split(b, "|"), func(all string) bool { return !strings.Contains(all, "0") })]
+		})
 	}
-	left, leftName := p.value()
-	op := p.token
-	p.next()
-	if op == "not" && p.token == "in" {
-		op = "not in"
-		p.next()
+	if wrong == nil && form != "0" && form != "1" {
+		wrong = errors.New("it is not comparisons with and, or and brackets")
 	}
-	right, rightName := p.value()
+	if wrong != nil {
+		return false, fmt.Errorf("the marker %q: %w", text, wrong)
+	}
+	return form == "1", nil
+}
+
+// value is that of a text or a variable; name is that of a variable.
+func (m markers) value(t string) (text, name string, err error) {
+	if t[0] == '\'' || t[0] == '"' {
+		return t[1 : len(t)-1], "", nil
+	}
+	text, ok := m[t]
+	if !ok {
+		err = fmt.Errorf("there is no variable %q", t)
+	}
+	return text, t, err
+}
+
+func (m markers) compare(a, op, b string) (bool, error) {
+	left, leftName, err := m.value(a)
+	right, rightName, rerr := m.value(b)
+	if err = cmp.Or(err, rerr); err != nil {
+		return false, err
+	}
 	switch {
-	case p.err != nil:
-		return false
+	case leftName == "extra":
+		return strings.Contains(left, "|"+right+"|") == (op == "=="), nil
+	case rightName == "extra":
+		return strings.Contains(right, "|"+left+"|") == (op == "=="), nil
 	case isVersion(leftName):
-		return p.version(left, op, right)
+		return compareVersion(left, op, right)
 	case isVersion(rightName):
-		return p.version(right, strings.NewReplacer("<", ">", ">", "<").Replace(op), left)
+		return compareVersion(right, strings.NewReplacer("<", ">", ">", "<").Replace(op), left)
 	}
+	order := strings.Compare(left, right)
 	switch op {
 	case "==", "===":
-		return left == right
+		return order == 0, nil
 	case "!=":
-		return left != right
-	case "in":
-		return strings.Contains(right, left)
-	case "not in":
-		return !strings.Contains(right, left)
+		return order != 0, nil
 	case "<":
-		return left < right
+		return order < 0, nil
 	case "<=":
-		return left <= right
+		return order <= 0, nil
 	case ">":
-		return left > right
+		return order > 0, nil
 	case ">=":
-		return left >= right
+		return order >= 0, nil
+	case "~=":
+		return false, fmt.Errorf("%s and %s are not versions, which %s compares", a, b, op)
 	}
-	p.fail("%q is no comparison", op)
-	return false
-}
-
-// value reads a text or a variable; name is that of a variable.
-func (p *marking) value() (text, name string) {
-	t := p.token
-	p.next()
-	if len(t) > 1 && (t[0] == '\'' || t[0] == '"') {
-		return t[1 : len(t)-1], ""
-	}
-	v, ok := p.m[t]
-	if !ok {
-		p.fail("there is no variable %q", t)
-	}
-	return v, t
+	return strings.Contains(right, left) == (op == "in"), nil
 }
 
 func isVersion(name string) bool {
 	return name == "python_version" || name == "python_full_version" || name == "implementation_version"
 }
 
-func (p *marking) version(is, op, than string) bool {
-	if op == "in" || op == "not in" {
+func compareVersion(is, op, than string) (bool, error) {
+	if strings.HasSuffix(op, "in") {
 		list := strings.FieldsFunc(than, func(r rune) bool { return r == ' ' || r == ',' || r == '|' })
-		return slices.Contains(list, is) == (op == "in")
+		return slices.Contains(list, is) == (op == "in"), nil
 	}
 	c, err := semver.PyPI.ParseConstraint(op + than)
 	if err != nil {
-		p.fail("%s %s: %w", op, than, err)
-		return false
+		return false, fmt.Errorf("%s %s: %w", op, than, err)
 	}
-	return c.Match(is)
+	return c.Match(is), nil
 }

@@ -46,6 +46,8 @@ type Recipe struct {
 	Lock     string            `json:"lock"`             // name of the lock file without folders, or the reference of an image
 	Path     string            `json:"path,omitempty"`   // of a SIF file
 	Python   string            `json:"python,omitempty"` // such as "3.11" or "3.11.7", where it was given
+	Extras   []string          `json:"extras,omitempty"` // of a uv.lock's project, and
+	Groups   []string          `json:"groups,omitempty"` // of its dependencies
 	Platform string            `json:"platform"`
 	Sizes    map[string]int    `json:"sizes,omitempty"` // of Files, in a text
 	Files    map[string]string `json:"-"`               // texts of the lock and of what is beside it
@@ -95,21 +97,14 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	if r.Python != "" && r.Kind != UV && r.Kind != Requirements {
 		return m, fmt.Errorf("the lock of %s has its own Python: leave out python", r.Kind)
 	}
-	switch r.Kind {
-	case UV:
-		m, err = r.uv(on)
-	case Requirements:
-		m, err = r.requirements(on)
-	case Conda:
-		m, err = r.conda(on)
-	case Image:
-		m, err = r.image()
-	case Nix:
-		m, err = r.nix()
-	default:
+	if len(r.Extras)+len(r.Groups) > 0 && r.Kind != UV {
+		return m, fmt.Errorf("extras and groups are of a uv.lock; the lock of %s is taken whole", r.Kind)
+	}
+	read, ok := map[string]func(platform) (libraries.Manifest, error){UV: r.uv, Requirements: r.requirements, Conda: r.conda, Image: r.image, Nix: r.nix}[r.Kind]
+	if !ok {
 		return m, fmt.Errorf("this redsi knows no environments of %q", r.Kind)
 	}
-	if err != nil {
+	if m, err = read(on); err != nil {
 		return m, err
 	}
 	m.Format, m.Platform = libraries.Format, r.Platform

@@ -30,14 +30,18 @@ type uvPackage struct {
 	Markers  []string            `toml:"resolution-markers"`
 	Needs    []uvNeed            `toml:"dependencies"`
 	Extras   map[string][]uvNeed `toml:"optional-dependencies"`
+	Groups   map[string][]uvNeed `toml:"dev-dependencies"`
 	Sdist    *uvFile             `toml:"sdist"`
 	Wheels   []uvFile            `toml:"wheels"`
 	Metadata struct {
-		Requires []struct {
-			Name      string `toml:"name"`
-			Specifier string `toml:"specifier"`
-		} `toml:"requires-dist"`
+		Requires []uvRequirement            `toml:"requires-dist"`
+		Groups   map[string][]uvRequirement `toml:"requires-dev"`
 	} `toml:"metadata"`
+}
+
+type uvRequirement struct {
+	Name      string `toml:"name"`
+	Specifier string `toml:"specifier"`
 }
 
 type uvNeed struct {
@@ -65,7 +69,8 @@ func (f uvFile) name() string {
 	return name
 }
 
-// uv is the manifest of a uv.lock: what the project beside it needs, without its groups and extras.
+// uv is the manifest of a uv.lock: what the project beside it needs, with the extras and groups
+// that were chosen.
 func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
@@ -93,7 +98,22 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 		return m, err
 	}
 	w := &uvWalk{lock: lock, on: on, full: full, markers: on.values(full), seen: map[string]bool{}}
-	if err := w.all(top.Needs); err != nil {
+	needs := slices.Clone(top.Needs)
+	add := func(what string, names []string, from map[string][]uvNeed) error {
+		for _, name := range names {
+			more, ok := from[name]
+			if !ok {
+				return fmt.Errorf("%s has no %s %q", r.Lock, what, name)
+			}
+			needs = append(needs, more...)
+			w.markers["extra"] += fmt.Sprintf("%s|%s-%d-%s-%[1]s|", name, what, len(top.Name), top.Name) // as uv has them in markers
+		}
+		return nil
+	}
+	if err := cmp.Or(add("extra", r.Extras, top.Extras), add("group", r.Groups, top.Groups)); err != nil {
+		return m, err
+	}
+	if err := w.all(needs); err != nil {
 		return m, fmt.Errorf("%s: %w", r.Lock, err)
 	}
 	return libraries.Manifest{Python: python, Distributions: w.out}, nil
@@ -210,7 +230,8 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 			Extras   map[string][]string `toml:"optional-dependencies"`
 			Dynamic  []string            `toml:"dynamic"`
 		} `toml:"project"`
-		Tool struct {
+		Groups map[string][]any `toml:"dependency-groups"`
+		Tool   struct {
 			UV struct {
 				Sources map[string]any `toml:"sources"`
 			} `toml:"uv"`
@@ -227,7 +248,15 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		elsewhere[pypi.CanonPackageName(name)] = true
 	}
 	asks, has := map[string]bool{}, map[string]bool{top.Name: true}
-	for _, w := range slices.Concat(append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, []string{top.Name})...) {
+	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, []string{top.Name})
+	for _, group := range p.Groups {
+		for _, of := range group {
+			if text, ok := of.(string); ok { // else it includes another group
+				wanted = append(wanted, []string{text})
+			}
+		}
+	}
+	for _, w := range slices.Concat(wanted...) {
 		w, _, direct := strings.Cut(w, "@")
 		d, err := pypi.ParseDependency(strings.TrimSpace(w))
 		if err != nil {
@@ -236,7 +265,7 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		elsewhere[d.Name] = elsewhere[d.Name] || direct
 		asks[wants(d.Name, d.Constraint, elsewhere)] = true
 	}
-	for _, l := range top.Metadata.Requires {
+	for _, l := range slices.Concat(append(slices.Collect(maps.Values(top.Metadata.Groups)), top.Metadata.Requires)...) {
 		has[wants(l.Name, l.Specifier, elsewhere)] = true
 	}
 	var differ []string

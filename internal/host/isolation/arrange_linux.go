@@ -88,16 +88,13 @@ func take(o order) ([]part, error) {
 		if err != nil {
 			return err
 		}
-		fd, err := unix.OpenTree(unix.AT_FDCWD, from, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-		if err != nil {
-			return fmt.Errorf("take %s (Linux 5.12): %w", from, err)
-		}
-		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID}
+		attributes := uint64(unix.MOUNT_ATTR_NOSUID)
 		if readOnly {
-			attr.Attr_set |= unix.MOUNT_ATTR_RDONLY
+			attributes |= unix.MOUNT_ATTR_RDONLY
 		}
-		if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &attr); err != nil {
-			return fmt.Errorf("make %s read-only (Linux 5.12): %w", from, err)
+		fd, err := detached(from, unix.AT_RECURSIVE, attributes)
+		if err != nil {
+			return err
 		}
 		parts = append(parts, part{fd, at, info.IsDir()})
 		return nil

@@ -57,21 +57,30 @@ func bind(binds []Bind) error {
 	}
 	for _, b := range binds {
 		if err := b.mount(); err != nil {
-			return fmt.Errorf("%s (Linux 5.12): %w", b.To, err)
+			return fmt.Errorf("%s: %w", b.To, err)
 		}
 	}
 	return nil
 }
 
 func (b Bind) mount() error {
-	fd, err := unix.OpenTree(unix.AT_FDCWD, b.From, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
+	fd, err := detached(b.From, unix.AT_SYMLINK_NOFOLLOW, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
-	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr); err != nil {
-		return err
-	}
 	return unix.MoveMount(fd, "", unix.AT_FDCWD, b.To, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+// detached is a copy of the mount at a path, with attributes, that is at no place yet: with all
+// below it if how is AT_RECURSIVE.
+func detached(path string, how uint, attributes uint64) (int, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|how)
+	if err == nil {
+		err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|how&unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attributes})
+	}
+	if err != nil {
+		return fd, fmt.Errorf("take %s (Linux 5.12): %w", path, err)
+	}
+	return fd, nil
 }

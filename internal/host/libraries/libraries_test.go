@@ -294,12 +294,12 @@ func TestMemory(t *testing.T) {
 	later := func() time.Time { return time.Now().Add(time.Hour) }
 	read := func(m *Memory) (e *Environment, n int64) {
 		t.Helper()
-		before := m.Read.Load()
+		before := m.reads.Load()
 		e, err := m.Of(t.Context(), program, exec.LookPath)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e, m.Read.Load() - before
+		return e, m.reads.Load() - before
 	}
 	m := &Memory{File: file}
 	first, n := read(m)
@@ -312,14 +312,14 @@ func TestMemory(t *testing.T) {
 	m.now = later
 	read(m)
 	if e, n := read(m); n != 0 || e.Digest != first.Digest {
-		t.Errorf("again: %d files", n)
+		t.Errorf("it was read again, %d times", n)
 	}
 	if err := m.Save(); err != nil {
 		t.Fatal(err)
 	}
 	m = &Memory{File: file, now: later}
 	if e, n := read(m); n != 0 || e.Digest != first.Digest || e.String() != first.String() {
-		t.Errorf("in another process: %d files, %s", n, e)
+		t.Errorf("in another process: read %d times, %s", n, e)
 	}
 	write(t, filepath.Join(site, "pip", "__init__.py"), "pop")
 	at(t, filepath.Join(site, "pip", "__init__.py"), installedAt)

@@ -130,6 +130,14 @@ func Compare(old, now Manifest) (list []Difference) {
 	return list
 }
 
+// Differences is Compare in words.
+func Differences(old, now Manifest) (list []string) {
+	for _, d := range Compare(old, now) {
+		list = append(list, d.String())
+	}
+	return list
+}
+
 // fact is what is said of a name, and the digest that tells two of one text apart.
 type fact struct{ text, digest string }
 

@@ -15,14 +15,14 @@ import (
 // Memory remembers environments by their interpreters as long as no file of them has
 // another size or time. Its zero value remembers in this process alone.
 type Memory struct {
-	File string       // where it is kept; "": nowhere
-	Read atomic.Int64 // files that were opened to read environments
+	File string // where it is kept; "": nowhere
 
-	now   func() time.Time // for tests; nil: time.Now
-	mu    sync.Mutex
-	read  bool
-	fresh bool
-	known map[string]remembered
+	now    func() time.Time // for tests; nil: time.Now
+	reads  atomic.Int64     // of environments, not from memory
+	mu     sync.Mutex
+	loaded sync.Once
+	fresh  bool
+	known  map[string]remembered
 }
 
 // remembered is an environment with what its files looked like.
@@ -54,11 +54,12 @@ func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environm
 			}
 		}
 	}
+	m.reads.Add(1)
 	began := time.Now()
 	if m.now != nil {
 		began = m.now()
 	}
-	manifest, roots, stamp, newest, err := read(ctx, at, &m.Read)
+	manifest, roots, stamp, newest, err := read(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -95,17 +96,13 @@ func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
 func (m *Memory) remembered(at place) (remembered, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.load()
+	m.loaded.Do(m.load)
 	was, ok := m.known[at.Interpreter]
 	return was, ok && reflect.DeepEqual(was.At, at)
 }
 
 // load reads what is kept; what is damaged is forgotten.
 func (m *Memory) load() {
-	if m.read {
-		return
-	}
-	m.read = true
 	b, err := os.ReadFile(m.File)
 	if err != nil || json.Unmarshal(b, &m.known) != nil || m.known == nil {
 		m.known = map[string]remembered{}

@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,7 +25,6 @@ import (
 // reading is one reading of an environment.
 type reading struct {
 	at       place
-	files    *atomic.Int64       // that were opened
 	conda    map[string]recorded // by the path below the environment's folder
 	sources  []root
 	projects []root // that editable installations are of
@@ -56,11 +54,6 @@ type loose struct {
 	sum  artifacts.Digest
 }
 
-func (r *reading) read(path string, most int64) ([]byte, error) {
-	r.files.Add(1)
-	return readBounded(path, most)
-}
-
 const (
 	maxRecord = 64 << 20
 	maxJSON   = 16 << 20
@@ -68,8 +61,8 @@ const (
 
 // read reads what is installed at a place. It returns the roots whose files say whether that
 // has changed, and what they had.
-func read(ctx context.Context, p place, files *atomic.Int64) (m Manifest, roots []root, stamp string, newest int64, err error) {
-	r := &reading{at: p, files: files, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
+func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string, newest int64, err error) {
+	r := &reading{at: p, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
 	roots = p.roots()
 	all, err := scan(ctx, roots)
 	if err != nil {
@@ -107,7 +100,6 @@ func read(ctx context.Context, p place, files *atomic.Int64) (m Manifest, roots 
 	}
 	interpreter, _, err := local.HashFile(ctx, p.Interpreter, nil)
 	if err == nil {
-		files.Add(1)
 		r.out.Interpreter = interpreter
 		err = r.hash(ctx)
 	}
@@ -215,7 +207,7 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 		known[info+"/"+f] = recorded{own: true}
 	}
 	if _, ok := byName[info+"/direct_url.json"]; ok {
-		text, err := r.read(filepath.Join(at, info, "direct_url.json"), maxHead)
+		text, err := readBounded(filepath.Join(at, info, "direct_url.json"), maxHead)
 		if err != nil {
 			return err
 		}
@@ -233,7 +225,7 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 		}
 	}
 	if e, ok := byName[info+"/RECORD"]; ok {
-		text, err := r.read(filepath.Join(at, info, "RECORD"), maxRecord)
+		text, err := readBounded(filepath.Join(at, info, "RECORD"), maxRecord)
 		if err != nil {
 			return err
 		}
@@ -283,7 +275,7 @@ func (r *reading) record(text string, since int64, editable bool, known map[stri
 // pointer reads a file by which Python imports from elsewhere. What it does at its start, a
 // line that begins with import, counts as it stands, and so do paths as what they lead to.
 func (r *reading) pointer(at string, e entry, listed bool) error {
-	text, err := r.read(filepath.Join(at, e.Name), maxJSON)
+	text, err := readBounded(filepath.Join(at, e.Name), maxJSON)
 	if err != nil {
 		return err
 	}
@@ -365,7 +357,6 @@ func (r *reading) hash(ctx context.Context) error {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range r.loose {
 		g.Go(func() (err error) {
-			r.files.Add(1)
 			r.loose[i].sum, _, err = local.HashFile(gctx, r.loose[i].path, nil)
 			return err
 		})

@@ -45,7 +45,7 @@ func (r *reading) condaMeta(entries []entry) error {
 			continue
 		}
 		at := filepath.Join(r.at.Conda, e.Name)
-		text, err := r.read(at, maxJSON)
+		text, err := readBounded(at, maxJSON)
 		if err != nil {
 			return err
 		}

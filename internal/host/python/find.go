@@ -1,8 +1,11 @@
 package python
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -12,10 +15,19 @@ type Read func(name string) (text string, ok bool, err error)
 // Closure are the sources that a program is made of, by name: itself, and what is imported
 // from the folders that its Python looks through first, in their order. What is in none of
 // them is Python's own, or installed. Packages come with the __init__.py that Python runs on
-// the way to a module; folders may be packages without one. Errors name the file.
-func Closure(name, text string, folders []string, read Read) (map[string]string, error) {
+// the way to a module; folders may be packages without one. What sources in more import is
+// found too, where they can be read as Python. Errors name the file.
+func Closure(name, text string, more map[string]string, folders []string, read Read) (map[string]string, error) {
 	f := &finder{folders, read, map[string]string{}}
-	return f.found, f.add(name, text)
+	err := f.add(name, text)
+	for _, other := range slices.Sorted(maps.Keys(more)) {
+		_, known := f.found[other]
+		if _, _, wrong := Imports(more[other]); known || wrong != nil || path.Ext(other) != ".py" {
+			continue
+		}
+		err = errors.Join(err, f.add(other, more[other]))
+	}
+	return f.found, err
 }
 
 // finder looks for what is imported.

@@ -117,13 +117,19 @@ func TestClosure(t *testing.T) {
 		"lib/helper.py":           "is shadowed",
 	}
 	read := func(name string) (string, bool, error) { text, ok := files[name]; return text, ok, nil }
-	got, err := Closure("src/fit.py", files["src/fit.py"], []string{"src", "lib"}, read)
+	got, err := Closure("src/fit.py", files["src/fit.py"], nil, []string{"src", "lib"}, read)
 	want := "lib/far/away.py src/all/__init__.py src/all/one.py src/fit.py src/helper.py src/models/base.py src/models/linear.py src/pkg/__init__.py src/pkg/other.py src/pkg/sub/__init__.py src/pkg/sub/deep.py src/random.py"
 	if s := strings.Join(slices.Sorted(maps.Keys(got)), " "); err != nil || s != want {
 		t.Errorf("got %v\n%s\nwant\n%s", err, s, want)
 	}
+	files["src/theme.py"], files["src/unread.py"] = "x = 1\n", "x = 1\n"
+	more := map[string]string{"plugins/a.py": "import theme\n", "plugins/b.py": "import (", "plugins/c.txt": "import unread\n"}
+	got, err = Closure("src/all/two.py", "", more, []string{"src"}, read)
+	if s := strings.Join(slices.Sorted(maps.Keys(got)), " "); err != nil || s != "plugins/a.py src/all/two.py src/theme.py" {
+		t.Errorf("with more: %v, %s", err, s)
+	}
 	files["src/helper.py"] = "\nimport (\n"
-	if _, err := Closure("src/fit.py", files["src/fit.py"], []string{"src"}, read); err == nil || !strings.HasPrefix(err.Error(), "src/helper.py: line 2: ") {
+	if _, err := Closure("src/fit.py", files["src/fit.py"], nil, []string{"src"}, read); err == nil || !strings.HasPrefix(err.Error(), "src/helper.py: line 2: ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -153,7 +159,7 @@ func TestNotebook(t *testing.T) {
 			t.Errorf("%s for %s: the same is %v", c.now, c.old, !c.same)
 		}
 	}
-	got, err := Closure("nb/a.ipynb", text, []string{"nb"}, func(name string) (string, bool, error) {
+	got, err := Closure("nb/a.ipynb", text, nil, []string{"nb"}, func(name string) (string, bool, error) {
 		files := map[string]string{"nb/a.ipynb": text, "nb/helper.py": "", "nb/m/z.py": "", "nb/no.py": ""}
 		s, ok := files[name]
 		return s, ok, nil

@@ -146,7 +146,7 @@ func (a *Area) Close() error {
 	if a.place == "" {
 		return nil
 	}
-	left, err := filepath.Glob(filepath.Join(a.place, "step-*"))
+	left, err := folders(a.place)
 	if err == nil && len(left) == 0 {
 		err = os.RemoveAll(a.place)
 	}

@@ -39,7 +39,7 @@ func (a *Area) Sweep() (Swept, error) {
 	dead, err := claim(root)
 	problems := []error{err}
 	for _, d := range dead {
-		problems = append(problems, d.end(&s), d.remove(&s), d.owner.Close())
+		problems = append(problems, d.sweep(&s), d.owner.Close())
 	}
 	return s, errors.Join(problems...)
 }
@@ -96,29 +96,20 @@ func elsewhere(owner string, here process.Host) bool {
 	return id.Machine != here.Machine && id.Boot != here.Boot
 }
 
-// end ends what still runs in the folders.
-func (d deadPlace) end(s *Swept) error {
-	folders, err := d.folders()
-	for _, f := range folders {
+// sweep ends what still runs in the folders, and removes them.
+func (d deadPlace) sweep(s *Swept) error {
+	left, err := folders(d.path)
+	for _, f := range left {
 		var id process.Identity
 		if b, rerr := os.ReadFile(f + programSuffix); rerr == nil {
 			_ = json.Unmarshal(b, &id) // half a record: its writer was killed
 		}
 		n, eerr := endProgram(f, id)
 		s.Programs += n
-		err = errors.Join(err, eerr)
-	}
-	return err
-}
-
-func (d deadPlace) remove(s *Swept) error {
-	folders, err := d.folders()
-	for _, f := range folders {
-		if rerr := removeAll(f); rerr != nil {
-			err = errors.Join(err, rerr)
-			continue
+		if eerr = errors.Join(eerr, removeAll(f)); eerr == nil {
+			s.Folders++
 		}
-		s.Folders++
+		err = errors.Join(err, eerr)
 	}
 	if err != nil {
 		return err
@@ -126,12 +117,12 @@ func (d deadPlace) remove(s *Swept) error {
 	return os.RemoveAll(d.path)
 }
 
-func (d deadPlace) folders() ([]string, error) {
-	entries, err := os.ReadDir(d.path)
-	var list []string
+// folders are those in a place, without what is beside them.
+func folders(place string) (list []string, err error) {
+	entries, err := os.ReadDir(place)
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), "step-") { // not what is beside them
-			list = append(list, filepath.Join(d.path, e.Name()))
+		if e.IsDir() && strings.HasPrefix(e.Name(), "step-") {
+			list = append(list, filepath.Join(place, e.Name()))
 		}
 	}
 	return list, err

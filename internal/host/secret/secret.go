@@ -52,8 +52,7 @@ const (
 
 // Finder finds values on one machine.
 type Finder struct {
-	Vars   map[string]string           // sensitive variables given to this process
-	Lookup func(string) (string, bool) // nil: os.LookupEnv
+	Vars map[string]string // sensitive variables given to this process
 }
 
 // Value is the value of a secret. Errors never contain it, or a part of it.
@@ -61,22 +60,18 @@ func (f Finder) Value(source string) (string, error) {
 	if err := CheckSource(source); err != nil {
 		return "", err
 	}
-	lookup := f.Lookup
-	if lookup == nil {
-		lookup = os.LookupEnv
-	}
 	kind, name, _ := strings.Cut(source, ":")
 	var v string
 	switch kind + ":" {
 	case envSource:
 		var ok bool
-		if v, ok = lookup(name); !ok {
+		if v, ok = os.LookupEnv(name); !ok {
 			return "", fmt.Errorf("this worker has no environment variable %s: set it where the worker is started", name)
 		}
 	case varSource:
 		var ok bool
 		if v, ok = f.Vars[name]; !ok {
-			if v, ok = lookup(VarPrefix + name); !ok {
+			if v, ok = os.LookupEnv(VarPrefix + name); !ok {
 				return "", fmt.Errorf("this worker was not given var.%s: set %s%s in the environment of every worker", name, VarPrefix, name)
 			}
 		}

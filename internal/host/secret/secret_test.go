@@ -32,20 +32,22 @@ func TestValues(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	env := map[string]string{"A": "of the environment", "REDSI_VAR_there": "of the worker", "EMPTY": ""}
-	f := Finder{Vars: map[string]string{"given": "of the command line"}, Lookup: func(n string) (string, bool) { v, ok := env[n]; return v, ok }}
-	for source, want := range map[string]string{"env:A": "of the environment", "var:given": "of the command line", "var:there": "of the worker", "file:" + file: "of a file"} {
+	for name, value := range map[string]string{"REDSI_TEST_A": "of the environment", "REDSI_VAR_there": "of the worker", "REDSI_TEST_EMPTY": ""} {
+		t.Setenv(name, value)
+	}
+	f := Finder{Vars: map[string]string{"given": "of the command line"}}
+	for source, want := range map[string]string{"env:REDSI_TEST_A": "of the environment", "var:given": "of the command line", "var:there": "of the worker", "file:" + file: "of a file"} {
 		if got, err := f.Value(source); err != nil || got != want {
 			t.Errorf("%s: %q, %v", source, got, err)
 		}
 	}
-	for source, want := range map[string]string{"env:B": "no environment variable B", "var:x": "set REDSI_VAR_x", "file:" + dir: "not a regular file", "file:" + dir + "/none": "no such file",
-		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:EMPTY": "fewer than 6"} {
+	for source, want := range map[string]string{"env:REDSI_TEST_B": "no environment variable REDSI_TEST_B", "var:x": "set REDSI_VAR_x", "file:" + dir: "not a regular file", "file:" + dir + "/none": "no such file",
+		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:REDSI_TEST_EMPTY": "fewer than 6"} {
 		if v, err := f.Value(source); err == nil || !strings.Contains(err.Error(), want) || v != "" {
 			t.Errorf("%s: %q, %v; want %s", source, v, err, want)
 		}
 	}
-	if _, err := f.Values(map[string]string{"X": "env:B", "Y": "env:A"}); err == nil || !strings.Contains(err.Error(), "secret X") {
+	if _, err := f.Values(map[string]string{"X": "env:REDSI_TEST_B", "Y": "env:REDSI_TEST_A"}); err == nil || !strings.Contains(err.Error(), "secret X") {
 		t.Errorf("%v", err)
 	}
 }

@@ -155,16 +155,6 @@ func (c *Checkpoints) files(ctx context.Context, name string) (map[string]artifa
 	return files, nil
 }
 
-// readable reads a file of a checkpoint to its end, where its bytes are verified.
-func (c *Checkpoints) readable(ctx context.Context, f artifacts.File) error {
-	r, err := c.Open(ctx, f)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, r)
-	return errors.Join(err, r.Close())
-}
-
 // Latest gives use the newest checkpoint that can be read, every byte of it. One that
 // is damaged, or that use finds unfit, is said and passed over, for the one before it
 // or for none: it must not fail its step for good.
@@ -217,19 +207,13 @@ func (c *Checkpoints) read(ctx context.Context, name string) (n int64, files map
 	if files == nil {
 		return 0, nil, errRecord
 	}
-	var blobs []artifacts.Digest
 	for _, f := range files {
-		blobs = append(blobs, f.Digest)
-	}
-	missing, err := c.blobs.Missing(ctx, blobs)
-	if err != nil {
-		return 0, nil, err
-	}
-	if len(missing) > 0 {
-		return 0, nil, fmt.Errorf("blob %s: %w", missing[0], artifacts.ErrNotExist)
-	}
-	for _, f := range files {
-		if err := c.readable(ctx, f); err != nil {
+		r, err := c.Open(ctx, f)
+		if err == nil { // at their end its bytes are verified
+			_, err = io.Copy(io.Discard, r)
+			err = errors.Join(err, r.Close())
+		}
+		if err != nil {
 			return 0, nil, err
 		}
 	}

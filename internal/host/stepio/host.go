@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/step"
 )
 
@@ -32,33 +33,10 @@ func (h *Host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, err
 	if err != nil || h.Telemetry == nil {
 		return r, err
 	}
-	return &counted{ReadCloser: r, t: h.Telemetry}, nil
-}
-
-// counted tells how many bytes were read, at their end or when it is closed.
-type counted struct {
-	io.ReadCloser
-	t *telemetry.Telemetry
-	n int64
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.n += int64(n)
-	if err != nil {
-		c.tell()
-	}
-	return n, err
-}
-
-func (c *counted) Close() error {
-	c.tell()
-	return c.ReadCloser.Close()
-}
-
-func (c *counted) tell() {
-	c.t.Moved(c.n, 0)
-	c.n = 0
+	return struct {
+		io.Reader
+		io.Closer
+	}{readers.Pieces(r, func(n int64) { h.Telemetry.Moved(n, 0) }), r}, nil
 }
 
 // Put stores a blob.

@@ -48,33 +48,21 @@ func (s *Sum) Join(o Sum) {
 
 // Add counts a step that took so long and used u, nil if that is not known.
 func (s *Sum) Add(took time.Duration, u *artifacts.Used) {
-	s.Steps++
-	s.Took += took
-	s.TookS = s.Took.Seconds()
-	if u == nil {
-		return
-	}
-	s.Measured++
-	s.Read += u.Read
-	s.Written += u.Written
-	if u.Own() {
-		s.CPU += u.CPU
-		s.CPUSteps++
-	}
-	if own := (&artifacts.Result{Used: u}).Memory(); own > 0 {
-		s.Memory = max(s.Memory, own)
-		s.MemSteps++
-	}
-	if u.EnergyOf != "" {
-		s.Energy += u.Energy
-		s.EnergyOf++
-		if u.Beside > 0 {
-			s.Shared++
+	one := Sum{Steps: 1, Took: took}
+	if u != nil {
+		one.Measured, one.Read, one.Written = 1, u.Read, u.Written
+		if u.Own() {
+			one.CPU, one.CPUSteps = u.CPU, 1
+		}
+		if own := (&artifacts.Result{Used: u}).Memory(); own > 0 {
+			one.Memory, one.MemSteps = own, 1
+		}
+		if u.EnergyOf != "" {
+			one.Energy, one.EnergyOf, one.Shared = u.Energy, 1, min(u.Beside, 1)
+		}
+		if u.CardMemory > 0 {
+			one.CardTook, one.CardMemory = took, u.CardMemory
 		}
 	}
-	if u.CardMemory > 0 {
-		s.CardTook += took
-		s.CardS = s.CardTook.Seconds()
-		s.CardMemory = max(s.CardMemory, u.CardMemory)
-	}
+	s.Join(one)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/model/train"
 )
 
 func scaler(t *testing.T, o amp.Options) *amp.Scaler {
@@ -52,12 +51,12 @@ func gradients(s *tensor.Scope, value float64) (all []*tensor.Tensor) {
 	return all
 }
 
-// TestScaleIsTheCPUs: the scale of any sequence of good and bad updates is train.Scaler's, from
+// TestScaleIsTheCPUs: the scale of any sequence of good and bad updates is GradScaler's, from
 // its states, over several reads.
 func TestScaleIsTheCPUs(t *testing.T) {
 	run(t, func(s *tensor.Scope) {
 		a := scaler(t, amp.Options{Scaled: true, Ring: 7})
-		want := train.NewScaler()
+		want := gradScaler{Scale: 65536}
 		if state, updates := a.Read(); state != amp.Start() || state.Scale != want.Scale || updates != nil {
 			t.Errorf("at first %+v, %v", state, updates)
 		}

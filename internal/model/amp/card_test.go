@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/model/train"
 )
 
 // optimizer is what both are.
@@ -88,7 +87,7 @@ func onCard(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (optimi
 func onCPU(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (optimizer, error), d tensor.DType) ([]checkpoint.Named, amp.State, int64) {
 	t.Helper()
 	o, params := start(t, s, make, tensor.CPU)
-	scaler := train.Scaler{Scale: resumed.Scale, Good: resumed.Good}
+	scaler := gradScaler{Scale: resumed.Scale, Good: resumed.Good}
 	skipped := int64(0)
 	for step := range updates {
 		grads, finite, square := []*tensor.Tensor{}, true, 0.0

@@ -123,10 +123,7 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 }
 
 // Biases implements seq2seq.Network: positions are learned, attention has none.
-func (n *network) Biases(*tensor.Scope, int64) []*tensor.Tensor { return nil }
-
-// BiasesBy implements seq2seq.Network.
-func (n *network) BiasesBy(*tensor.Scope, int64, *tensor.Tensor) []*tensor.Tensor { return nil }
+func (n *network) Biases(*tensor.Scope, int64, *tensor.Tensor) []*tensor.Tensor { return nil }
 
 // Keys implements seq2seq.Network: [S, d_model] -> [S, d_model] each.
 func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {

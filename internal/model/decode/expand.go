@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -213,15 +214,7 @@ func (k *hypotheses) done(b *Beam, best float32, step int) bool {
 
 // best returns the n best; of equal scores the one that came last is first.
 func (k *hypotheses) best(n int) []Hypothesis {
-	slices.SortStableFunc(k.kept, func(a, b hypothesis) int {
-		switch {
-		case a.score < b.score:
-			return -1
-		case a.score > b.score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(k.kept, func(a, b hypothesis) int { return cmp.Compare(a.score, b.score) })
 	slices.Reverse(k.kept)
 	out := make([]Hypothesis, min(n, len(k.kept)))
 	for i := range out {

@@ -68,7 +68,7 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 	}
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			for _, bias := range m.net.Biases(inner, c.most) {
+			for _, bias := range m.net.Biases(inner, c.most, nil) {
 				c.biases = append(c.biases, c.scope.Move(bias))
 			}
 			for i := range m.net.Layers() {

@@ -79,7 +79,7 @@ func (m *Model) newCardCache(e *Encoding, most int) *Cache {
 		tensor.Within(func(inner *tensor.Scope) {
 			whole := pack([][]int32{make([]int32, c.most)})
 			c.card.indexes = c.scope.Upload(m.Device, m.indexes(whole, false))[0]
-			for _, bias := range m.net.BiasesBy(inner, c.most, c.card.indexes) {
+			for _, bias := range m.net.Biases(inner, c.most, c.card.indexes) {
 				bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
 				c.biases = append(c.biases, c.scope.Move(bias))
 			}

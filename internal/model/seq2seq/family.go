@@ -92,11 +92,9 @@ type Network interface {
 	// [S, width]: keys and values, [S, heads*d] each.
 	Keys(p *Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor)
 	// Biases are what the decoder's self-attention adds to the scores of up to n positions,
-	// [heads, n, n], in each layer; one: in every layer, none: nothing.
-	Biases(s *tensor.Scope, n int64) []*tensor.Tensor
-	// BiasesBy is Biases by the decoder's Indexes of sequences, the longest of which has n
-	// tokens; nil: they are made.
-	BiasesBy(s *tensor.Scope, n int64, indexes *tensor.Tensor) []*tensor.Tensor
+	// [heads, n, n], in each layer; one: in every layer, none: nothing. Indexes are Config's of
+	// sequences, the longest of which has n tokens; nil: they are made.
+	Biases(s *tensor.Scope, n int64, indexes *tensor.Tensor) []*tensor.Tensor
 	// Decode gives the decoder's states for the product with Head: [T, width] -> [T, w].
 	Decode(p *Pass, x *tensor.Tensor, at Attention) *tensor.Tensor
 }

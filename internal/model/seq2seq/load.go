@@ -20,7 +20,6 @@ import (
 const (
 	ConfigFile  = "config.json"
 	WeightsFile = "model.safetensors"
-	OldWeights  = "pytorch_model.bin"
 )
 
 // ReadConfig reads a model folder's config.json, which must be of one of the families.

@@ -71,22 +71,8 @@ func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, head Head, labe
 
 // Scale is what a loss is multiplied by before gradients are taken; the zero value is 1.
 type Scale struct {
-	By float64        // 0: 1
+	By float64        // of a model on a CPU; 0: 1
 	On *tensor.Tensor // a scalar on the model's card; nil: 1
-}
-
-// onCard is the scale as a tensor of one number, [1], or nil where it is 1.
-func (a Scale) onCard(s *tensor.Scope, device tensor.Device) *tensor.Tensor {
-	one := a.By == 0 || a.By == 1
-	switch {
-	case one && a.On == nil:
-		return nil
-	case a.On == nil:
-		return s.Full(a.By, tensor.F32, device, 1)
-	case one:
-		return s.View(a.On, 1)
-	}
-	return s.View(s.Scale(a.On, a.By), 1)
 }
 
 // loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
@@ -95,13 +81,15 @@ func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, at index
 	if !m.Device.IsCUDA() {
 		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
 		loss = s.Detach(value)
-		if scale.By != 0 && scale.By != 1 {
+		if scale.By != 0 {
 			value = s.Scale(value, scale.By)
 		}
 		return loss, value
 	}
 	o := tensor.HeadOptions{Last: true}
-	tensor.NoGrad(func() { o.Scale = scale.onCard(s, m.Device) })
+	if scale.On != nil {
+		tensor.NoGrad(func() { o.Scale = s.View(scale.On, 1) })
+	}
 	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
 	loss = s.Detach(value)
 	if o.Scale != nil {

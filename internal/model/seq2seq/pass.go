@@ -141,7 +141,7 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 func (m *Model) forced(p *Pass, net Network, in, out *tensor.Tensor, at indexes) *tensor.Tensor {
 	t := &taught{Pass: p, net: net, at: at}
 	t.memory = net.Encode(p, in, at.inputs.Sequences)
-	t.biases = net.BiasesBy(p.S, at.read.Most, at.read.Indexes)
+	t.biases = net.Biases(p.S, at.read.Most, at.read.Indexes)
 	// NOTE one product for all layers, and keys that are not computed again; on a CPU
 	// they would be in memory together for nothing.
 	if p.tape != nil || p.copies != nil {

@@ -81,12 +81,7 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 }
 
 // Biases implements seq2seq.Network.
-func (n *network) Biases(s *tensor.Scope, most int64) []*tensor.Tensor {
-	return n.biases(s, n.decoder, most, false, nil)
-}
-
-// BiasesBy implements seq2seq.Network.
-func (n *network) BiasesBy(s *tensor.Scope, most int64, indexes *tensor.Tensor) []*tensor.Tensor {
+func (n *network) Biases(s *tensor.Scope, most int64, indexes *tensor.Tensor) []*tensor.Tensor {
 	return n.biases(s, n.decoder, most, false, indexes)
 }
 

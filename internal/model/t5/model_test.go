@@ -68,7 +68,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		}
 		for _, file := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
 			folder := t.TempDir()
-			for from, to := range map[string]string{seq2seq.ConfigFile: seq2seq.ConfigFile, file: seq2seq.OldWeights} {
+			for from, to := range map[string]string{seq2seq.ConfigFile: seq2seq.ConfigFile, file: "pytorch_model.bin"} {
 				data, err := os.ReadFile(filepath.Join("testdata", name, from))
 				if err == nil {
 					err = os.WriteFile(filepath.Join(folder, to), data, 0o644)

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Error is a failed operation: what was asked, of which shapes, and libtorch's
@@ -102,18 +103,9 @@ var rooms = []struct {
 func (e *Error) Room() (r Room) {
 	for _, x := range rooms {
 		if m := x.words.FindStringSubmatch(e.Message); m != nil {
-			*x.of(&r) = sized(m[1])
+			n, _ := humanize.ParseBytes(strings.TrimSuffix(m[1], "ytes")) // no number: 0
+			*x.of(&r) = int64(n)
 		}
 	}
 	return r
-}
-
-// sized reads a size as libtorch's allocator writes it.
-func sized(text string) int64 {
-	number, unit, _ := strings.Cut(text, " ")
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return 0
-	}
-	return int64(n * float64(map[string]int64{"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "bytes": 1}[unit]))
 }

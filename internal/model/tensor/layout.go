@@ -305,32 +305,6 @@ const (
 
 func (f form) fused(fits bool) bool { return f == kernel || f == padded || f == byType && fits }
 
-// PackedAttentionQKV is PackedAttention of the thirds of qkv [T, 3*heads*d], as one product
-// makes them. On a card they are padded and put back together.
-func (s *Scope) PackedAttentionQKV(qkv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
-	parts := s.columns("PackedAttentionQKV", qkv, 3)
-	return s.PackedAttention(parts[0], parts[1], parts[2], bias, spans, o)
-}
-
-// PackedAttentionKV is PackedAttention of q [T, heads*d] and of the halves of kv [S, 2*heads*d].
-func (s *Scope) PackedAttentionKV(q, kv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
-	parts := s.columns("PackedAttentionKV", kv, 2)
-	return s.PackedAttention(q, parts[0], parts[1], bias, spans, o)
-}
-
-// columns are t's n equal parts of its columns, views whose gradients are put together at once.
-func (s *Scope) columns(op string, t *Tensor, n int) []*Tensor {
-	parts, msg := native.Columns(t.n(op), n)
-	if msg != "" {
-		fail(op, msg, []*Tensor{t})
-	}
-	out := make([]*Tensor, n)
-	for i, c := range parts {
-		out[i] = s.own(op, lib.Ctensor(c), t)
-	}
-	return out
-}
-
 // BatchAttention is softmax(scale·q·kᵀ + bias)·v per head, of a padded batch: q [n, m, heads*d],
 // k and v [n, l, heads*d] -> [n, m, heads*d]. The bias, nil or of a shape that broadcasts to
 // [n, heads, m, l], holds masks too, as large negative numbers. On a card in half precision it

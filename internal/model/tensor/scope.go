@@ -46,9 +46,6 @@ func (s *Scope) Close() {
 	s.tensors, s.closed = nil, true
 }
 
-// Len is the number of tensors that the scope owns.
-func (s *Scope) Len() int { return len(s.tensors) }
-
 // Free frees tensors before their scope closes. A nil or freed one is left alone.
 func Free(tensors ...*Tensor) {
 	for _, t := range tensors {

@@ -31,8 +31,8 @@ func TestScopesFree(t *testing.T) {
 		}
 		b := s.Alias(kept)
 		Free(kept, kept)
-		if b.Dim(-1) != 2 || s.Len() != 2 {
-			t.Errorf("alias %v, scope of %d", b, s.Len())
+		if b.Dim(-1) != 2 || len(s.tensors) != 2 {
+			t.Errorf("alias %v, scope of %d", b, len(s.tensors))
 		}
 	})
 }

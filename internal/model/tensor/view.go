@@ -7,24 +7,9 @@ func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
 	return s.shaped("View", lib.AtgView, t, shape)
 }
 
-// Words are the float32 numbers that the bytes of t hold, an int64 vector [n]: [2*n], sharing memory.
-func (s *Scope) Words(t *Tensor) *Tensor {
-	return s.unary("Words", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgViewDtype(out, c, int32(F32)) }, t)
-}
-
-// Reshape is View that copies where the layout asks for it.
-func (s *Scope) Reshape(t *Tensor, shape ...int64) *Tensor {
-	return s.shaped("Reshape", lib.AtgReshape, t, shape)
-}
-
 // Transpose swaps two dimensions, sharing memory.
 func (s *Scope) Transpose(t *Tensor, i, j int64) *Tensor {
 	return s.unary("Transpose", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgTranspose(out, c, i, j) }, t)
-}
-
-// Permute orders the dimensions anew, sharing memory.
-func (s *Scope) Permute(t *Tensor, order ...int64) *Tensor {
-	return s.shaped("Permute", lib.AtgPermute, t, order)
 }
 
 // Narrow is rows start … start+length-1 along dim, sharing memory.
@@ -74,23 +59,10 @@ func (s *Scope) Gather(t *Tensor, dim int64, index *Tensor) *Tensor {
 	return s.binary("Gather", func(out *lib.Ctensor, x, y lib.Ctensor) { lib.AtgGather(out, x, dim, y, 0) }, t, index)
 }
 
-// Embedding is the rows of weight ([n, d]) that index (I64, any shape) names:
-// shape index..., d.
-func (s *Scope) Embedding(weight, index *Tensor) *Tensor {
-	return s.binary("Embedding", func(out *lib.Ctensor, x, y lib.Ctensor) { lib.AtgEmbedding(out, x, y, -1, 0, 0) }, weight, index)
-}
-
 // CopyInPlace writes src's elements into dst, broadcasting and converting.
 func (s *Scope) CopyInPlace(dst, src *Tensor) {
 	lib.AtCopy_(dst.use("CopyInPlace"), src.use("CopyInPlace"))
 	check("CopyInPlace", dst, src)
-}
-
-// IndexAddInPlace adds row i of src to row index[i] of t, along dim.
-func (s *Scope) IndexAddInPlace(t *Tensor, dim int64, index, src *Tensor) {
-	var out lib.Ctensor
-	lib.AtgIndexAdd_(&out, t.use("IndexAddInPlace"), dim, index.use("IndexAddInPlace"), src.use("IndexAddInPlace"))
-	s.inPlace("IndexAddInPlace", out, t, index, src)
 }
 
 // FillInPlace sets all elements to v.

@@ -10,5 +10,5 @@
 // datasets, files of results or steps of a pipeline.
 //
 // Reading order: ratio.go, permutation.go, sampler.go, batch.go, schedule.go;
-// loop.go, ahead.go, state.go; curve.go, events.go; scaler.go.
+// loop.go, ahead.go, state.go; curve.go, events.go.
 package train

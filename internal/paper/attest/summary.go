@@ -37,7 +37,8 @@ func (v Verdicts) Sum(w Verdicts) Verdicts {
 	return Verdicts{v.Same + w.Same, v.Within + w.Within, v.Differs + w.Differs}
 }
 
-func (v *Verdicts) add(verdict alike.Verdict) {
+// Add counts one.
+func (v *Verdicts) Add(verdict alike.Verdict) {
 	switch verdict {
 	case alike.Same:
 		v.Same++
@@ -88,9 +89,9 @@ func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary)
 	}
 	for w, verdict := range newest {
 		if w.signer == "" {
-			s.Unsigned.add(verdict)
+			s.Unsigned.Add(verdict)
 		} else {
-			s.Signed.add(verdict)
+			s.Signed.Add(verdict)
 		}
 	}
 	s.People, s.Platforms = len(people), len(platforms)

@@ -13,7 +13,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/host/environment"
-	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/questions"
@@ -34,37 +33,24 @@ type facts struct {
 
 // about is what is known about a topic. What is missing becomes a blank answer.
 func (f *facts) about(t questions.Topic) []Answer {
-	switch t {
-	case questions.Code:
-		return f.code()
-	case questions.Data:
-		return f.data()
-	case questions.Sizes:
-		return f.sizes()
-	case questions.Models:
-		return f.models()
-	case questions.Compute:
-		return f.compute()
-	case questions.Machines:
-		return f.machines()
-	case questions.Settings:
-		return f.settings()
-	case questions.Runs:
-		return f.runs()
-	case questions.Commands:
-		return f.commandsAnswer()
-	case questions.Expected:
-		return f.expected()
-	case questions.Disk:
-		return []Answer{{Text: fmt.Sprintf("%s of results; the largest table with all that it comes from: %s.", words.Size(f.Report.Bytes), words.Size(largest(f.commands))), From: "sizes in the results' records"}}
-	case questions.Available:
-		return f.available()
-	case questions.Citation:
-		return f.citation()
-	case questions.Parameters:
-		return f.parameters()
+	answer := map[questions.Topic]func() []Answer{
+		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
+		questions.Machines: f.machines, questions.Settings: f.settings, questions.Runs: f.runs, questions.Commands: f.commandsAnswer,
+		questions.Expected: f.expected, questions.Disk: f.disk, questions.Available: f.available, questions.Citation: f.citation, questions.Parameters: f.parameters,
+	}[t]
+	if answer == nil {
+		return nil
 	}
-	return nil
+	return answer()
+}
+
+// disk is what results take, and the command that needs most of it.
+func (f *facts) disk() []Answer {
+	var most int64
+	for _, c := range f.commands {
+		most = max(most, c.Disk)
+	}
+	return []Answer{{Text: fmt.Sprintf("%s of results; the largest table with all that it comes from: %s.", words.Size(f.Report.Bytes), words.Size(most)), From: "sizes in the results' records"}}
 }
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }
@@ -349,20 +335,5 @@ func (f *facts) placeOf(address string) string {
 }
 
 func place(p pipeline.Pos) string {
-	file := p.File
-	if filepath.IsAbs(file) || strings.HasPrefix(file, "..") {
-		file = filepath.Base(file)
-	}
-	return file + ":" + strconv.Itoa(p.Line)
+	return report.FileOf(p.File) + ":" + strconv.Itoa(p.Line)
 }
-
-// largest is the disk space of the command that needs most.
-func largest(list []Command) (n int64) {
-	for _, c := range list {
-		n = max(n, c.Disk)
-	}
-	return n
-}
-
-// hasStd reports whether a cell is a mean of several values.
-func hasStd(c render.Cell) bool { return c.Std != nil && c.N > 1 }

@@ -1,6 +1,7 @@
 package checklist
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -194,20 +195,7 @@ func (f *facts) runs() (out []Answer) {
 	if len(list) == 0 {
 		out = append(out, blank("seeds: no step's configuration has one"))
 	}
-	means, single, least, most := 0, 0, 0, 0
-	for _, it := range f.Report.Items {
-		if it.Table == nil {
-			continue
-		}
-		m, s, lo, hi := meansOf(it)
-		means, single = means+m, single+s
-		if m > 0 {
-			if least == 0 || lo < least {
-				least = lo
-			}
-			most = max(most, hi)
-		}
-	}
+	means, single, least, most := meansOf(f.Report.Items)
 	if means+single == 0 {
 		return append(out, blank("means and deviations: no table has run"))
 	}
@@ -221,20 +209,21 @@ func (f *facts) runs() (out []Answer) {
 	return append(out, Answer{Text: fmt.Sprintf("Numbers of tables: %s%s with the sample standard deviation, and %d without.", counted(means, "mean"), of, single), From: "cells of the tables"})
 }
 
-// meansOf counts the numbers of a table: means with a deviation, over how many values, and
+// meansOf counts the numbers of tables: means with a deviation, over how many values, and
 // single ones.
-func meansOf(it *report.Item) (means, single, least, most int) {
-	for _, row := range it.Table.Rows {
-		for _, c := range row.Cells {
-			switch {
-			case hasStd(c):
-				means++
-				if least == 0 || c.N < least {
-					least = c.N
+func meansOf(items []*report.Item) (means, single, least, most int) {
+	for _, it := range items {
+		if it.Table == nil {
+			continue
+		}
+		for _, row := range it.Table.Rows {
+			for _, c := range row.Cells {
+				if c.Std != nil && c.N > 1 {
+					means++
+					least, most = min(cmp.Or(least, c.N), c.N), max(most, c.N)
+				} else if c.Value != nil {
+					single++
 				}
-				most = max(most, c.N)
-			case c.Value != nil:
-				single++
 			}
 		}
 	}

@@ -16,8 +16,26 @@ import (
 // Reader opens a blob; the bytes are verified to their end.
 type Reader func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
 
-// mostRead bounds the data of a table or figure.
-const mostRead = 16 << 20
+// MostRead bounds an output that is read into memory.
+const MostRead = 16 << 20
+
+// ReadOutput reads a small output of a result.
+func ReadOutput(ctx context.Context, r *artifacts.Result, output string, read Reader) ([]byte, error) {
+	a, ok := r.Outputs[output]
+	if !ok || a.Files != nil {
+		return nil, fmt.Errorf("its result has no output %q", output)
+	}
+	rc, err := read(ctx, a.Digest)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	b, err := io.ReadAll(io.LimitReader(rc, MostRead+1))
+	if err == nil && len(b) > MostRead {
+		err = fmt.Errorf("its output %q has more than the %d bytes that are read", output, MostRead)
+	}
+	return b, err
+}
 
 // Check is a comparison, and where what is compared is written.
 type Check struct {
@@ -148,23 +166,9 @@ func (it *Item) load(ctx context.Context, config []byte, r *artifacts.Result, re
 
 // read fills in the cells of a result.
 func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) error {
-	out, ok := r.Outputs["json"]
-	if !ok {
-		return fmt.Errorf("its result has no output %q", "json")
-	}
-	rc, err := read(ctx, out.Digest)
+	b, err := ReadOutput(ctx, r, "json", read)
 	if err != nil {
 		return err
-	}
-	b, err := io.ReadAll(io.LimitReader(rc, mostRead+1))
-	if cerr := rc.Close(); err == nil {
-		err = cerr
-	}
-	switch {
-	case err != nil:
-		return err
-	case len(b) > mostRead:
-		return fmt.Errorf("its output %q has more than the %d bytes that are read", "json", mostRead)
 	}
 	if pipeline.BlockType(it.Address) == "table" {
 		it.table = &render.Table{PaperScale: it.asked.PaperScale}

@@ -158,16 +158,12 @@ func sameWords(a, b []string) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// gone is shown for a cell that no longer exists.
-const gone = "no cell any more"
-
 // now is what an earlier cell prints now.
 func (x *index) now(old *entry) string {
-	id, ok := x.names[old.table.Address+":"+old.cell.Name]
-	if !ok {
-		return gone
+	if id, ok := x.names[old.table.Address+":"+old.cell.Name]; ok {
+		return Plain(x.entries[id].cell.TeX)
 	}
-	return Plain(x.entries[id].cell.TeX)
+	return "no cell any more"
 }
 
 func (x *index) finding(p *Paper, t typed, m match) Finding {
@@ -231,22 +227,18 @@ func (r *Result) uses(p *Paper, x, was *index) {
 		name := plainName(oneLine(m.text))
 		u := Use{Place: p.place(m.spot), Name: name}
 		id, ok := x.named(name)
-		if !ok && r.waits(name) {
+		switch {
+		case !ok && r.waits(name):
 			r.Waiting = append(r.Waiting, u)
-			continue
-		}
-		if !ok {
+		case !ok:
 			u.Near = x.nearest(name)
 			r.Unknown = append(r.Unknown, u)
-			continue
-		}
-		if was == nil {
-			continue
-		}
-		if before, ok := was.named(name); ok {
-			u.Was, u.Now = Plain(was.entries[before].cell.TeX), Plain(x.entries[id].cell.TeX)
-			if u.Was != u.Now {
-				r.Changed = append(r.Changed, u)
+		case was != nil:
+			if before, ok := was.named(name); ok {
+				u.Was, u.Now = Plain(was.entries[before].cell.TeX), Plain(x.entries[id].cell.TeX)
+				if u.Was != u.Now {
+					r.Changed = append(r.Changed, u)
+				}
 			}
 		}
 	}
@@ -333,14 +325,18 @@ const mostName = 100
 // FileName is the file name, without extension, of a table or figure in a folder written by
 // redsi report --latex: what LaTeX can read of its name, which may contain an instance's key.
 func FileName(address string) string {
-	name := strings.TrimPrefix(strings.TrimPrefix(address, "table."), "figure.")
-	name = strings.Trim(strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+	name := strings.Trim(Slug(strings.TrimPrefix(strings.TrimPrefix(address, "table."), "figure.")), "-")
+	return name[:min(len(name), mostName)]
+}
+
+// Slug is a text with - in the place of all but letters, digits and _.
+func Slug(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' {
 			return c
 		}
 		return '-'
-	}, name), "-")
-	return name[:min(len(name), mostName)]
+	}, s)
 }
 
 // Plain is the LaTeX of a cell for people.

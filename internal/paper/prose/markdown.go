@@ -50,55 +50,51 @@ func (r *Result) Markdown(w io.Writer) error {
 		verdict += fmt.Sprintf("; pictures that are missing or old: %d", n)
 	}
 	fmt.Fprintf(&b, "### Numbers in the paper\n\n%s. Cells: %d; `\\redsi`: %d; typed numbers: %d, of which %d are a cell's and %d say too little.\n", verdict, r.Cells, r.Uses, r.Numbers, len(r.Typed), r.Vague)
-	tables, rest := r.Tables, r.Sentences()
-	list := func(title string, n int, line func(i int) string) {
-		if n == 0 {
-			return
-		}
-		fmt.Fprintf(&b, "\n#### %s\n\n", title)
-		for i := range min(n, mostLines) {
-			fmt.Fprintf(&b, "- %s\n", line(i))
-		}
-		if n > mostLines {
-			fmt.Fprintf(&b, "- and %d more\n", n-mostLines)
-		}
-	}
-	list("Unknown cells", len(r.Unknown), func(i int) string {
-		u := r.Unknown[i]
+	list(&b, "Unknown cells", r.Unknown, func(u Use) string {
 		if u.Near == "" {
 			return fmt.Sprintf("%s: %s", code(u.Place.String()), code(u.Name))
 		}
 		return fmt.Sprintf("%s: %s; did you mean %s?", code(u.Place.String()), code(u.Name), code(u.Near))
 	})
-	list("Pictures that are not there", len(r.NoPicture), func(i int) string {
-		return fmt.Sprintf("%s: %s", code(r.NoPicture[i].Place.String()), code(r.NoPicture[i].Name))
+	list(&b, "Pictures that are not there", r.NoPicture, func(p Included) string {
+		return fmt.Sprintf("%s: %s", code(p.Place.String()), code(p.Name))
 	})
-	list("Pictures that are older than their figures", len(r.OldPicture), func(i int) string {
-		return fmt.Sprintf("%s: %s, %s", code(r.OldPicture[i].Place.String()), code(r.OldPicture[i].Name), code(r.OldPicture[i].Of))
+	list(&b, "Pictures that are older than their figures", r.OldPicture, func(p Included) string {
+		return fmt.Sprintf("%s: %s, %s", code(p.Place.String()), code(p.Name), code(p.Of))
 	})
-	list("Numbers that have changed", len(r.Stale), func(i int) string {
-		f := r.Stale[i]
+	list(&b, "Numbers that have changed", r.Stale, func(f Finding) string {
 		return fmt.Sprintf("%s: %s is now %s, %s", code(f.Place.String()), code(f.Text), code(f.Now), code(f.Candidates[0].Cell))
 	})
-	list("Sentences to read again", len(r.Changed), func(i int) string {
-		u := r.Changed[i]
+	list(&b, "Sentences to read again", r.Changed, func(u Use) string {
 		return fmt.Sprintf("%s: %s prints %s, and printed %s", code(u.Place.String()), code(u.Name), code(u.Now), code(u.Was))
 	})
-	list("Typed by hand", len(rest), func(i int) string {
-		f := rest[i]
+	list(&b, "Typed by hand", r.Sentences(), func(f Finding) string {
 		return fmt.Sprintf("%s: %s, write %s", code(f.Place.String()), code(f.Text), code(f.Candidates[0].Write))
 	})
-	list("Tables typed by hand", len(tables), func(i int) string {
-		t := tables[i]
+	list(&b, "Tables typed by hand", r.Tables, func(t TypedTable) string {
 		return fmt.Sprintf("%s: %s, %d of %d numbers are its cells; write `\\input` of %s", code(t.Place.String()), code(t.Address), t.Cells, t.Numbers, code(t.File))
 	})
-	list("Not run", len(r.NotRun), func(i int) string { return code(r.NotRun[i]) })
-	list("Not in the paper", len(r.Absent), func(i int) string { return code(r.Absent[i].Address) })
-	list("Files that are not there", len(r.Missing), func(i int) string {
-		return fmt.Sprintf("%s: %s", code(r.Missing[i].Place.String()), code(r.Missing[i].Name))
+	list(&b, "Not run", r.NotRun, code)
+	list(&b, "Not in the paper", r.Absent, func(a Absent) string { return code(a.Address) })
+	list(&b, "Files that are not there", r.Missing, func(m Missed) string {
+		return fmt.Sprintf("%s: %s", code(m.Place.String()), code(m.Name))
 	})
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// list writes a list with its title, unless it is empty.
+func list[T any](b *strings.Builder, title string, all []T, line func(T) string) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n#### %s\n\n", title)
+	for _, x := range all[:min(len(all), mostLines)] {
+		fmt.Fprintf(b, "- %s\n", line(x))
+	}
+	if n := len(all) - mostLines; n > 0 {
+		fmt.Fprintf(b, "- and %d more\n", n)
+	}
 }
 
 // code is a text as code in one line.

@@ -32,13 +32,13 @@ func total(counts map[Verdict]int) (n int) {
 // Sentence says how many cells match and how many claims hold. what is the noun for a cell.
 func (t Tally) Sentence(what string) string {
 	var parts []string
-	rest := func(s string, of map[Verdict]int) string {
+	rest := func(s string, of map[Verdict]int) {
 		for _, v := range []Verdict{NotHere, Shown, NotComparable} {
 			if n := of[v]; n > 0 {
 				s += fmt.Sprintf(", %d %s", n, v)
 			}
 		}
-		return s
+		parts = append(parts, s)
 	}
 	near := func(of map[Verdict]int) string {
 		if n := of[IsNear]; n > 0 {
@@ -47,12 +47,10 @@ func (t Tally) Sentence(what string) string {
 		return ""
 	}
 	if cells := total(t.Cells); cells > 0 {
-		s := fmt.Sprintf("%d of %d %s match,%s %d differ, %d not run", t.Cells[Matches], cells-t.Cells[Shown]-t.Cells[NotComparable], what, near(t.Cells), t.Cells[Differs], t.Cells[NotRun])
-		parts = append(parts, rest(s, t.Cells))
+		rest(fmt.Sprintf("%d of %d %s match,%s %d differ, %d not run", t.Cells[Matches], cells-t.Cells[Shown]-t.Cells[NotComparable], what, near(t.Cells), t.Cells[Differs], t.Cells[NotRun]), t.Cells)
 	}
 	if total(t.Claims) > 0 {
-		s := fmt.Sprintf("claims: %d hold,%s %d do not, %d not run", t.Claims[Holds], near(t.Claims), t.Claims[Broken], t.Claims[NotRun])
-		parts = append(parts, rest(s, t.Claims))
+		rest(fmt.Sprintf("claims: %d hold,%s %d do not, %d not run", t.Claims[Holds], near(t.Claims), t.Claims[Broken], t.Claims[NotRun]), t.Claims)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -119,19 +117,17 @@ func short(v *float64) string {
 
 // Said is what was asked and what was found, in a line.
 func (c Check) Said() string {
-	s := ""
 	switch {
 	case c.Form.Claim():
-		s = fmt.Sprintf("%s; rebuilt %s", c.Asked, c.RebuiltSays())
+		s := fmt.Sprintf("%s; rebuilt %s", c.Asked, c.RebuiltSays())
 		if c.Cell != "" && !strings.HasPrefix(c.Asked, c.Cell) {
 			s = c.Cell + ": " + s
 		}
+		return s
 	case c.Worded() || c.Difference == nil:
-		s = fmt.Sprintf("%s: %s %s, rebuilt %s", c.Cell, c.Whose(), c.PaperSays(), c.RebuiltSays())
-	default:
-		s = fmt.Sprintf("%s: %s %v, rebuilt %.6g, difference %+.6g", c.Cell, c.Whose(), *c.Paper, *c.Rebuilt, *c.Difference)
+		return fmt.Sprintf("%s: %s %s, rebuilt %s", c.Cell, c.Whose(), c.PaperSays(), c.RebuiltSays())
 	}
-	return s
+	return fmt.Sprintf("%s: %s %v, rebuilt %.6g, difference %+.6g", c.Cell, c.Whose(), *c.Paper, *c.Rebuilt, *c.Difference)
 }
 
 // Unmet are the checks of cells that differ and of claims that do not hold.

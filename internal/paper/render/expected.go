@@ -14,11 +14,11 @@ func (c Cell) Expected(column Format, most int) (value, text string) {
 	if c.Value != nil {
 		return f.expected(*c.Value), ""
 	}
-	text = plainSpace(c.plain(f))
+	text = plainSpace(c.Plain(f))
 	if runes := []rune(text); len(runes) > most {
 		text = strings.TrimSpace(string(runes[:most])) + " …"
 	}
-	if strings.Trim(plainText(text), "… ") == "" || !SameText(text, c.plain(f)) {
+	if strings.Trim(plainText(text), "… ") == "" || !SameText(text, c.Plain(f)) {
 		return "", ""
 	}
 	return "", text

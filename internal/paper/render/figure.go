@@ -107,10 +107,7 @@ var (
 
 // Finish checks the figure and brings it into the form that is drawn.
 func (f *Figure) Finish() error {
-	forms := 0
-	for _, n := range []int{len(f.Series), len(f.Panels), len(f.Flow)} {
-		forms += min(n, 1)
-	}
+	forms := min(len(f.Series), 1) + min(len(f.Panels), 1) + min(len(f.Flow), 1)
 	if f.Image != nil {
 		forms++
 	}

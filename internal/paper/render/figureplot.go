@@ -110,7 +110,9 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 	a.Label.TextStyle = style("Sans", normalPt, false)
 	a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
 	a.Label.Padding = 3
-	a.Tick.Label = withAlign(a.Tick.Label.XAlign, a.Tick.Label.YAlign, a.Tick.Label.Rotation)
+	label := style("Sans", smallPt, false)
+	label.XAlign, label.YAlign, label.Rotation = a.Tick.Label.XAlign, a.Tick.Label.YAlign, a.Tick.Label.Rotation
+	a.Tick.Label = label
 	a.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
 	a.Tick.LineStyle, a.Tick.Length = a.LineStyle, vg.Points(3)
 	a.Padding = 0
@@ -252,10 +254,4 @@ func (f *Figure) drawRight(c draw.Canvas, e extent) {
 	title.Rotation = math.Pi / 2
 	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
 	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, drawn(f.Y2.Title))
-}
-
-func withAlign(x draw.XAlignment, y draw.YAlignment, rotation float64) draw.TextStyle {
-	s := style("Sans", smallPt, false)
-	s.XAlign, s.YAlign, s.Rotation = x, y, rotation
-	return s
 }

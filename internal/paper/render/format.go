@@ -113,8 +113,8 @@ func (f Format) unsigned() string {
 // none is what a cell without value shows.
 const none = "–"
 
-// plain is a cell's text without styles.
-func (c Cell) plain(f Format) string {
+// Plain is a cell's text as its column prints it, without styles.
+func (c Cell) Plain(f Format) string {
 	f = c.format(f)
 	switch {
 	case c.Value == nil && c.Text == "":
@@ -133,7 +133,7 @@ func (c Cell) markdown(f Format) string { return c.written(f, MarkdownText, mark
 
 // written is a cell as a format has it, whose escapes and markup are given.
 func (c Cell) written(f Format, text, marked func(string) string, bold, end string) string {
-	s := text(c.plain(f))
+	s := text(c.Plain(f))
 	if c.Value == nil && !c.Data && !c.Missing() {
 		s = marked(c.Text)
 	}
@@ -161,7 +161,7 @@ func (c Cell) unmarked(f Format) string {
 		if c.Missing() {
 			return `\textendash`
 		}
-		s := latex(c.Text)
+		s := TeX(c.Text)
 		if c.Data {
 			s = TeXData(c.Text)
 		}
@@ -170,25 +170,17 @@ func (c Cell) unmarked(f Format) string {
 		}
 		return s
 	}
-	s := f.number(*c.Value)
-	switch {
-	case f.Style == "kilo":
+	s, bold, math := f.number(*c.Value), `\textbf{`, ""
+	if f.Style == "kilo" {
 		s = strings.Replace(s, " K", `\,K`, 1)
-	case f.Std && c.Std != nil:
-		s = "$" + boldMath(c.Bold, strings.Replace(s, "−", "-", 1)+` \pm `+f.std(*c.Std)) + "$"
-		return s
-	case f.Style == "signed":
-		return "$" + boldMath(c.Bold, strings.Replace(s, "−", "-", 1)) + "$"
+	} else if std := f.Std && c.Std != nil; std || f.Style == "signed" {
+		s, bold, math = strings.Replace(s, "−", "-", 1), `\mathbf{`, "$"
+		if std {
+			s += ` \pm ` + f.std(*c.Std)
+		}
 	}
 	if c.Bold {
-		s = `\textbf{` + s + `}`
+		s = bold + s + `}`
 	}
-	return s
-}
-
-func boldMath(bold bool, s string) string {
-	if bold {
-		return `\mathbf{` + s + `}`
-	}
-	return s
+	return math + s + math
 }

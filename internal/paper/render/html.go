@@ -37,10 +37,10 @@ type Span struct {
 
 // HeadRows are the rows of headers above the columns' titles, outermost first.
 func (t *Table) HeadRows() [][]Span {
-	var rows [][]Span
 	if len(t.Columns) == 0 {
 		return nil
 	}
+	var rows [][]Span
 	for level := range t.Columns[0].Groups {
 		var row []Span
 		for _, s := range t.spans(level) {
@@ -62,6 +62,3 @@ func (f *Figure) Find(name string) (Cell, error) {
 	c, _, err := f.find(name)
 	return c, err
 }
-
-// Plain is a cell's text as its column prints it, without styles.
-func (c Cell) Plain(f Format) string { return c.plain(f) }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -68,8 +69,7 @@ type judge struct {
 // Expect compares the table with the paper; CELL.std names a cell's deviation. An
 // expectation of no form, or for a cell that does not exist, is an error.
 func (t *Table) Expect(es ...Expectation) error {
-	j := judge{paper: t.Paper, scale: t.Scale, paperScale: t.PaperScale, find: t.CellAt}
-	return j.expect(es, &t.Checks)
+	return judge{paper: t.Paper, scale: t.Scale, paperScale: t.PaperScale, find: t.CellAt}.expect(es, &t.Checks)
 }
 
 // CellAt finds a cell by its name, and how its number is printed.
@@ -131,15 +131,12 @@ func (j judge) compare(e Expectation) ([]Check, error) {
 		return nil, err
 	}
 	e, j.comparable = e.at(j.scale, j.paperScale)
-	c := Check{Cell: e.Cell, Form: form, Paper: e.Value, Text: e.Text, Source: e.Source, Verdict: NotRun, Severity: e.Severity}
+	c := Check{Cell: e.Cell, Form: form, Paper: e.Value, Text: e.Text, Source: cmp.Or(e.Source, j.paper), Verdict: NotRun, Severity: e.Severity}
 	if !j.comparable {
 		c.Verdict = NotComparable
 	}
 	if j.comparable && !AtPaperScale(j.scale, j.paperScale) {
 		c.Scale = j.scale
-	}
-	if c.Source == "" {
-		c.Source = j.paper
 	}
 	if form.Claim() {
 		err := j.claim(e, &c)
@@ -192,12 +189,12 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 		return c
 	}
 	if c.Form == IsText {
-		c.RebuiltText = plainSpace(cell.plain(f))
+		c.RebuiltText = plainSpace(cell.Plain(f))
 		c.Verdict = j.pass(c, SameText(c.Text, c.RebuiltText), false)
 		return c
 	}
 	if cell.Value == nil { // a text where the paper prints a number
-		c.RebuiltText = plainSpace(cell.plain(f))
+		c.RebuiltText = plainSpace(cell.Plain(f))
 		c.Verdict = j.pass(c, false, false)
 		return c
 	}
@@ -238,14 +235,11 @@ func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
 
 // rounding is half a unit of the last printed digit: the paper's own rounding.
 func (f Format) rounding() float64 {
-	half := 0.0
-	switch f.Style {
-	case "fixed", "signed":
-		half = 0.5
-	case "kilo":
-		half = 500
+	if f.Style == "integer" {
+		return 0
 	}
-	return half * math.Pow(10, -float64(f.Decimals)) * (1 + 1e-9)
+	f.Scale = 0
+	return f.Unit() / 2 * (1 + 1e-9)
 }
 
 // claim judges what is said about several cells, or about the sign of one.

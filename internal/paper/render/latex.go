@@ -101,7 +101,7 @@ func (t *Table) latexHead(b *strings.Builder) {
 				cells = append(cells, strings.Repeat(" & ", s.last-s.first))
 				continue
 			}
-			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.last-s.first+1, latex(s.title)))
+			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.last-s.first+1, TeX(s.title)))
 			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1))
 		}
 		fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
@@ -111,10 +111,10 @@ func (t *Table) latexHead(b *strings.Builder) {
 	}
 	var cells []string
 	for _, s := range t.Stubs {
-		cells = append(cells, latex(s))
+		cells = append(cells, TeX(s))
 	}
 	for _, c := range t.Columns {
-		cells = append(cells, latex(c.Title))
+		cells = append(cells, TeX(c.Title))
 	}
 	fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
 }
@@ -136,13 +136,13 @@ func (t *Table) latexRows(b *strings.Builder, width string) {
 		case r.Space:
 			b.WriteString("\\addlinespace[2pt]\n")
 		case r.Center:
-			fmt.Fprintf(b, "\\multicolumn{%d}{c}{%s} \\\\\n", all, latex(r.Section))
+			fmt.Fprintf(b, "\\multicolumn{%d}{c}{%s} \\\\\n", all, TeX(r.Section))
 		case r.Section != "":
 			form := "@{}l"
 			if utf8.RuneCountInString(Plain(r.Section)) > t.room()*2/3 {
 				form = "@{}p{" + width + "}@{}"
 			}
-			fmt.Fprintf(b, "\\multicolumn{%d}{%s}{%s} \\\\\n\\addlinespace[2pt]\n", all, form, latex(r.Section))
+			fmt.Fprintf(b, "\\multicolumn{%d}{%s}{%s} \\\\\n\\addlinespace[2pt]\n", all, form, TeX(r.Section))
 		case r.Under: // in the line of the row above
 		default:
 			cells := t.latexCells(i)
@@ -174,7 +174,7 @@ func (t *Table) latexCells(row int) (cells []string) {
 // in all but the last stub column.
 func (t *Table) latexTitle(row, stub int, title string) string {
 	if stub == len(t.Stubs)-1 {
-		return latex(title)
+		return TeX(title)
 	}
 	if row > 0 && t.sameTitles(row-1, row, stub) {
 		return ""
@@ -184,9 +184,9 @@ func (t *Table) latexTitle(row, stub int, title string) string {
 		n++
 	}
 	if n == 1 {
-		return latex(title)
+		return TeX(title)
 	}
-	return fmt.Sprintf(`\multirow{%d}{*}{%s}`, n, latex(title))
+	return fmt.Sprintf(`\multirow{%d}{*}{%s}`, n, TeX(title))
 }
 
 func (t *Table) sameTitles(a, b, stub int) bool {

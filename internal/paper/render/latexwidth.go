@@ -40,7 +40,7 @@ func (t *Table) widths() []int {
 		n := longest(0, Plain(c.Title))
 		for _, r := range t.Rows {
 			if cell, ok := r.Cells[c.ID]; ok {
-				n = longest(n, cell.plain(c.Format)+cell.Marks)
+				n = longest(n, cell.Plain(c.Format)+cell.Marks)
 			}
 		}
 		out = append(out, n)

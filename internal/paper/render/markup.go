@@ -123,7 +123,8 @@ var latexEscapes = strings.NewReplacer(
 
 func latexText(s string) string { return latexEscapes.Replace(escape.Controls(s)) }
 
-func latex(s string) string {
+// TeX is marked-up text as LaTeX.
+func TeX(s string) string {
 	return convert(s, func(t string, _ []string) string { return latexText(t) },
 		map[string]string{"b": `\textbf{`, "i": `\emph{`, "tt": `\texttt{`, "sc": `\textsc{`, "sub": `\textsubscript{`, "sup": `\textsuperscript{`},
 		map[string]string{"b": `}`, "i": `}`, "tt": `}`, "sc": `}`, "sub": `}`, "sup": `}`})

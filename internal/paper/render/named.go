@@ -23,7 +23,7 @@ func (t *Table) Named() (list []Named) {
 		}
 		for i, c := range t.Columns {
 			cell := r.Cells[c.ID]
-			list = append(list, Named{r.ID + "." + c.ID, r.ID, heads[i], cell.plain(c.Format), cell, plainTitles(r.Titles), cell.format(c.Format)})
+			list = append(list, Named{r.ID + "." + c.ID, r.ID, heads[i], cell.Plain(c.Format), cell, plainTitles(r.Titles), cell.format(c.Format)})
 		}
 	}
 	return list
@@ -40,7 +40,7 @@ func (f *Figure) Named() (list []Named) {
 			if s.Right {
 				y = f.Y2
 			}
-			list = append(list, Named{at + ".x", at, "x", p.X.plain(format), p.X, title, f.X.format()}, Named{at + ".y", at, "y", p.Y.plain(format), p.Y, title, y.format()})
+			list = append(list, Named{at + ".x", at, "x", p.X.Plain(format), p.X, title, f.X.format()}, Named{at + ".y", at, "y", p.Y.Plain(format), p.Y, title, y.format()})
 		}
 	}
 	return list

@@ -61,8 +61,8 @@ func (t *Table) heads(style func(string) string) []string {
 		head = append(head, style(s))
 	}
 	for _, c := range t.Columns {
-		parts := []string{}
-		for _, g := range append(append([]string{}, c.Groups...), c.Title) {
+		var parts []string
+		for _, g := range append(slices.Clip(c.Groups), c.Title) {
 			if g != "" {
 				parts = append(parts, style(g))
 			}

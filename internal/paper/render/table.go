@@ -165,11 +165,8 @@ func (t *Table) levelGroups() {
 	for _, c := range t.Columns {
 		levels = max(levels, len(c.Groups))
 	}
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		for len(c.Groups) < levels {
-			c.Groups = append(slices.Clip(c.Groups), "")
-		}
+	for i, c := range t.Columns {
+		t.Columns[i].Groups = append(slices.Clip(c.Groups), make([]string, levels-len(c.Groups))...)
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// TeX is marked-up text as LaTeX.
-func TeX(s string) string { return latex(s) }
-
 // TeXData is data, with no markup in it, as LaTeX.
 func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 
@@ -37,7 +34,7 @@ func (f *Figure) LaTeX(w io.Writer, file string) error {
 // endFloat writes the end of a float, with its caption and label if it has them.
 func endFloat(b *strings.Builder, env, caption, label string) {
 	if caption != "" {
-		fmt.Fprintf(b, "\\caption{%s}\n", latex(caption))
+		fmt.Fprintf(b, "\\caption{%s}\n", TeX(caption))
 	}
 	if label != "" {
 		fmt.Fprintf(b, "\\label{%s}\n", label)

@@ -5,11 +5,13 @@ import (
 	"context"
 	_ "embed" // the document's template
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"text/template"
 
+	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/words"
@@ -101,14 +103,12 @@ func (it *Item) label() string {
 // unlabel removes the item's label.
 func (it *Item) unlabel() {
 	if it.Table != nil {
-		t := *it.Table
-		t.Paper = ""
-		it.Table = &t
+		it.Table = new(*it.Table)
+		it.Table.Paper = ""
 		return
 	}
-	f := *it.Figure
-	f.Paper = ""
-	it.Figure = &f
+	it.Figure = new(*it.Figure)
+	it.Figure.Paper = ""
 }
 
 // floats are the item's files, first the one to \input. LaTeX is always made from values here:
@@ -125,7 +125,7 @@ func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleF
 		err := it.Figure.LaTeX(&b, "")
 		return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}}, err
 	}
-	picture, err := readOutput(ctx, it.result, output, read)
+	picture, err := expect.ReadOutput(ctx, it.result, output, read)
 	if err != nil {
 		return nil, err
 	}
@@ -184,21 +184,13 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 func foreign(files []BundleFile) (out []codePoint) {
 	seen := map[rune]bool{}
 	for _, f := range files {
-		if !strings.HasSuffix(f.Name, ".tex") {
-			continue
-		}
 		for _, c := range string(f.Data) {
-			seen[c] = seen[c] || c > 0x7e
+			if c > 0x7e && strings.HasSuffix(f.Name, ".tex") {
+				seen[c] = true
+			}
 		}
 	}
-	var runes []rune
-	for c, is := range seen {
-		if is {
-			runes = append(runes, c)
-		}
-	}
-	slices.Sort(runes)
-	for _, c := range runes {
+	for _, c := range slices.Sorted(maps.Keys(seen)) {
 		out = append(out, codePoint{fmt.Sprintf("%04X", c), string(c)})
 	}
 	return out

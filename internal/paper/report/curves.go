@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 )
@@ -37,7 +38,7 @@ type Curve struct {
 // loadCurve reads an output that is a training curve; nil for a curve without
 // points.
 func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve, error) {
-	b, err := readOutput(ctx, n.result, output, read)
+	b, err := expect.ReadOutput(ctx, n.result, output, read)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Address, err)
 	}

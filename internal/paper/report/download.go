@@ -8,6 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/prose"
 )
 
 // Bounds of the files in a page: of each, and of all together.
@@ -70,7 +73,7 @@ func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error 
 		if write := texts[d.output]; !ok || it.Table != nil && write == nil {
 			continue
 		}
-		f := Download{Label: d.label, Name: strings.Trim(slug(it.Name), "-") + d.ending, Size: a.Size, From: it.Address + "." + d.output}
+		f := Download{Label: d.label, Name: strings.Trim(prose.Slug(it.Name), "-") + d.ending, Size: a.Size, From: it.Address + "." + d.output}
 		if r.roomFor[f.From] {
 			data, err := it.bytesOf(ctx, d.output, texts[d.output], read)
 			if err != nil {
@@ -86,7 +89,7 @@ func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error 
 
 func (it *Item) bytesOf(ctx context.Context, output string, write func(io.Writer) error, read Reader) ([]byte, error) {
 	if write == nil {
-		return readOutput(ctx, it.result, output, read)
+		return expect.ReadOutput(ctx, it.result, output, read)
 	}
 	var b bytes.Buffer
 	err := write(&b)

@@ -196,7 +196,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Options: o, Pipeline: fileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
+	r := &Report{Options: o, Pipeline: FileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
 	r.Store = storeOf(o.Store)
 	if r.Judged, err = expect.Judge(ctx, v, o.Claims, read); err != nil {
 		return nil, err
@@ -235,24 +235,24 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 			shown[pipeline.BlockOf(n.Address)] = true
 		}
 	}
+	longest := func(a, b Block) int { return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address)) }
 	slices.SortFunc(r.Blocks, func(a, b Block) int {
 		if shown[a.Address] != shown[b.Address] {
 			return map[bool]int{true: -1, false: 1}[shown[a.Address]]
 		}
-		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address))
+		return longest(a, b)
 	})
 	r.Left.Blocks = max(0, len(r.Blocks)-mostRows)
 	r.Blocks = r.Blocks[:min(len(r.Blocks), mostRows)]
-	slices.SortFunc(r.Blocks, func(a, b Block) int {
-		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address))
-	})
+	slices.SortFunc(r.Blocks, longest)
 	r.Left.Counts = g.counted
 	for _, n := range nodes {
 		if len(n.Counts) > 0 {
 			r.Left.Counts--
 		}
 	}
-	r.judge()
+	r.Other = slices.ContainsFunc(r.Judged.Items, func(it expect.Item) bool { return it.Other })
+	r.Tally, r.Scales = r.Judged.Tally(), r.Judged.Summary().Scales // also of what is not shown
 	if err := r.addFiles(); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -28,7 +29,7 @@ func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 		case a.Size > min(mostPicture, mostPictures/int64(len(r.Items))):
 			it.Unshown = fmt.Sprintf("The picture (%s, %s) is too large for this page.", d.label, words.Size(a.Size))
 		default:
-			b, err := readOutput(ctx, it.result, d.output, read)
+			b, err := expect.ReadOutput(ctx, it.result, d.output, read)
 			if err == nil && d.output == "html" {
 				if !stillPage(b) {
 					continue
@@ -49,10 +50,10 @@ func stillPage(b []byte) bool {
 	return !bytes.Contains(bytes.ToLower(b), []byte("<script")) || bytes.Contains(b, []byte(`class="jp-Notebook"`))
 }
 
-// forLaTeX is the output that a LaTeX document includes; "" if there is none of up to mostRead.
+// forLaTeX is the output that a LaTeX document includes; "" if there is none of up to expect.MostRead.
 func (it *Item) forLaTeX() string {
 	for _, output := range []string{"pdf", "png"} {
-		if a, ok := it.result.Outputs[output]; ok && a.Size <= mostRead {
+		if a, ok := it.result.Outputs[output]; ok && a.Size <= expect.MostRead {
 			return output
 		}
 	}

@@ -107,7 +107,7 @@ func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 // fill reads the item from a result.
 func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) error {
 	it.State, it.result = Done, r
-	b, err := readOutput(ctx, r, "json", read)
+	b, err := expect.ReadOutput(ctx, r, "json", read)
 	if err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
@@ -124,7 +124,7 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 		}
 		it.Paper, it.Caption, it.Scale = it.Figure.Paper, it.Figure.Caption, it.Figure.Scale
 		if err == nil && it.Figure.Image == nil {
-			it.SVG, err = readOutput(ctx, r, "svg", read)
+			it.SVG, err = expect.ReadOutput(ctx, r, "svg", read)
 		}
 	}
 	if err != nil {

@@ -207,7 +207,7 @@ func leaves(out []Leaf, path string, v any) []Leaf {
 		}
 		return out
 	case []any:
-		if scalars(v) {
+		if !slices.ContainsFunc(v, nested) {
 			break
 		}
 		for i, e := range v {
@@ -236,14 +236,12 @@ func withoutCredentials(v any) any {
 	return v
 }
 
-func scalars(list []any) bool {
-	for _, e := range list {
-		switch e.(type) {
-		case map[string]any, []any:
-			return false
-		}
+func nested(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
 	}
-	return true
+	return false
 }
 
 // Source is an artifact that a number was read from, with the step that made it.

@@ -19,8 +19,8 @@ func Unplaced(s string) string {
 	})
 }
 
-// fileOf is a pipeline file's name on the page.
-func fileOf(name string) string {
+// FileOf is a pipeline file's name on the page.
+func FileOf(name string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "..") {
 		return filepath.Base(name)
 	}

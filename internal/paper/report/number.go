@@ -33,13 +33,3 @@ func short(digest string) string {
 	}
 	return hex[:12]
 }
-
-// slug makes a fragment name from an address.
-func slug(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' {
-			return c
-		}
-		return '-'
-	}, s)
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/words"
@@ -53,8 +54,8 @@ func (r *Report) HTML(w io.Writer) error {
 		"clip":     words.Clip,
 		"counted":  words.Count,
 		"unplaced": Unplaced,
-		"file":     fileOf,
-		"slug":     slug,
+		"file":     FileOf,
+		"slug":     prose.Slug,
 		"grid":     r.grid,
 		"figures":  r.numbers,
 		"dec":      decimal,

@@ -138,19 +138,8 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// judge counts the verdicts of the comparisons with the paper, also for what is not shown.
-func (r *Report) judge() {
-	for _, it := range r.Judged.Items {
-		r.Other = r.Other || it.Other
-	}
-	r.Tally = r.Judged.Tally()
-	r.Scales = r.Judged.Summary().Scales
-}
-
 // Full reports whether the results are at the paper's scale.
-func (r *Report) Full() bool {
-	return !r.Other
-}
+func (r *Report) Full() bool { return !r.Other }
 
 // Compared reports whether any number was compared with the paper's.
 func (r *Report) Compared() bool { return r.Full() && r.Checked() }

@@ -45,7 +45,11 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 	if err != nil {
 		return nil, err
 	}
-	c, err := it.cell(cell)
+	find := it.Figure.Find
+	if it.Table != nil {
+		find = it.Table.Find
+	}
+	c, err := find(cell)
 	if err != nil {
 		return nil, &UnknownCell{name, err.Error()}
 	}
@@ -120,12 +124,4 @@ func (t *Trace) ReadPackages(ctx context.Context, open func(context.Context, art
 		t.Steps[i].Packages = list
 	}
 	return nil
-}
-
-// cell finds a number of a table or figure.
-func (it *Item) cell(name string) (render.Cell, error) {
-	if it.Table != nil {
-		return it.Table.Find(name)
-	}
-	return it.Figure.Find(name)
 }

@@ -109,6 +109,7 @@ func Of(v *plan.Preview, h History) *Estimate {
 		for _, x := range h.Samples[i] {
 			own.add(x)
 		}
+		own.sort()
 		x := first(&own, blocks[pipeline.BlockOf(s.Address)], kinds[s.Task.Kind])
 		d := h.Downloads[i]
 		if x.Bytes < 0 && d.Sources > 0 && d.Unknown == 0 {
@@ -183,6 +184,11 @@ func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 			kind.add(x)
 		}
 	}
+	for _, all := range []map[string]*pool{blocks, kinds} {
+		for _, p := range all {
+			p.sort()
+		}
+	}
 	return blocks, kinds
 }
 
@@ -206,13 +212,13 @@ func first(own, block, kind *pool) Step {
 			continue
 		}
 		if out.Basis == Nothing {
-			out.Basis, out.P50, out.P90 = from.basis, from.at(0.5), from.at(0.9)
+			out.Basis, out.P50, out.P90 = from.basis, quantile(0.5, from.took), quantile(0.9, from.took)
 		}
 		if out.Bytes < 0 && len(from.bytes) > 0 {
-			out.Bytes = from.size()
+			out.Bytes = quantile(0.5, from.bytes)
 		}
 		if out.Memory == 0 && len(from.memory) > 0 {
-			out.Memory, out.MemoryBasis = from.most(), from.basis
+			out.Memory, out.MemoryBasis = quantile(0.9, from.memory), from.basis
 		}
 	}
 	return out
@@ -223,7 +229,6 @@ type pool struct {
 	took   []time.Duration
 	bytes  []int64
 	memory []int64
-	sorted bool
 }
 
 func (p *pool) add(s Sample) {
@@ -237,36 +242,18 @@ func (p *pool) add(s Sample) {
 }
 
 func (p *pool) sort() {
-	if !p.sorted {
-		slices.Sort(p.took)
-		slices.Sort(p.bytes)
-		slices.Sort(p.memory)
-		p.sorted = true
-	}
+	slices.Sort(p.took)
+	slices.Sort(p.bytes)
+	slices.Sort(p.memory)
 }
 
-// at is a quantile of the times, by the nearest rank.
-func (p *pool) at(q float64) time.Duration {
-	p.sort()
-	return p.took[rank(q, len(p.took))]
-}
-
-func (p *pool) size() int64 {
-	p.sort()
-	return p.bytes[rank(0.5, len(p.bytes))]
-}
-
-func (p *pool) most() int64 {
-	p.sort()
-	return p.memory[rank(0.9, len(p.memory))]
-}
-
-func rank(q float64, n int) int {
-	r := int(q * float64(n))
-	if float64(r) == q*float64(n) {
+// quantile is by the nearest rank, of what is sorted.
+func quantile[T any](q float64, of []T) T {
+	r := int(q * float64(len(of)))
+	if float64(r) == q*float64(len(of)) {
 		r--
 	}
-	return max(0, r)
+	return of[max(0, r)]
 }
 
 // chain finds the critical path: of chains as long, one of more steps.

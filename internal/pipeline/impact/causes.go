@@ -2,7 +2,7 @@ package impact
 
 import (
 	"cmp"
-	"math/bits"
+	"math/big"
 	"strings"
 )
 
@@ -35,52 +35,31 @@ func (c *causes) place(x Cause) int {
 	return n
 }
 
-// set is some causes by their numbers.
-type set []uint64
+// set is some causes, as bits by their numbers; nil is none. It stays as it is.
+type set struct{ bits *big.Int }
 
-func (s set) empty() bool { return len(s) == 0 }
+func (s set) empty() bool { return s.bits == nil }
 
-// plus returns the set with one more; s stays as it is.
-func (s set) plus(n int) set {
-	out := make(set, max(len(s), n/64+1))
-	copy(out, s)
-	out[n/64] |= 1 << (n % 64)
-	return out
-}
+// plus returns the set with one more.
+func (s set) plus(n int) set { return s.with(set{new(big.Int).SetBit(new(big.Int), n, 1)}) }
 
-// with returns all of two sets, which stay as they are.
+// with returns all of two sets.
 func (s set) with(t set) set {
-	if len(t) == 0 {
+	switch {
+	case t.empty() || s == t:
 		return s
-	}
-	if len(s) == 0 {
+	case s.empty():
 		return t
-	}
-	if s.has(t) {
+	case new(big.Int).AndNot(t.bits, s.bits).BitLen() == 0: // s has them all
 		return s
 	}
-	out := make(set, max(len(s), len(t)))
-	copy(out, s)
-	for i, w := range t {
-		out[i] |= w
-	}
-	return out
-}
-
-// has reports whether all of t is in s.
-func (s set) has(t set) bool {
-	for i, w := range t {
-		if w != 0 && (i >= len(s) || s[i]&w != w) {
-			return false
-		}
-	}
-	return true
+	return set{new(big.Int).Or(s.bits, t.bits)}
 }
 
 func (s set) each(do func(n int)) {
-	for i, w := range s {
-		for ; w != 0; w &= w - 1 {
-			do(i*64 + bits.TrailingZeros64(w))
+	for n := 0; !s.empty() && n < s.bits.BitLen(); n++ {
+		if s.bits.Bit(n) == 1 {
+			do(n)
 		}
 	}
 }

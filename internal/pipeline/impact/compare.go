@@ -115,7 +115,7 @@ func (c *comparison) step(i int, versions []set) error {
 	case j < 0:
 		found = found.plus(c.causes.place(Cause{Block: pipeline.BlockOf(x.Address), Text: "new", Where: where(x.Pos)}))
 	case !it.Key.IsZero() && it.Key == c.Was.Items[j].Key:
-		found = nil // whatever it was made of has the same bytes
+		found = set{} // whatever it was made of has the same bytes
 	default:
 		changes, err := c.changes(&c.Was.Plan.Steps[j], x)
 		if err != nil {

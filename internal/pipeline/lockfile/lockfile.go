@@ -80,28 +80,37 @@ func exclusively(path string, do func() error) error {
 	return errors.Join(do(), l.Close())
 }
 
+// change writes a lock file, as it is now, with what do changes of it, if that is something.
+func change(path string, do func(*File) (changed bool, err error)) error {
+	return exclusively(path, func() error {
+		f, err := Read(path)
+		if err != nil {
+			return err
+		}
+		if changed, err := do(f); err != nil || !changed {
+			return err
+		}
+		return f.write(path)
+	})
+}
+
 // Project returns the id of the lock file's project, and gives it one if it has none. Clones
 // share it with the file.
 func Project(path string) (string, error) {
 	f, err := Read(path)
-	if err != nil || f.Project != "" {
-		return f.project(), err
+	if err != nil {
+		return "", err
 	}
-	err = exclusively(path, func() error {
-		if f, err = Read(path); err != nil || f.Project != "" {
-			return err
-		}
-		f.Project = rand.Text()
-		return f.write(path)
-	})
-	return f.project(), err
-}
-
-func (f *File) project() string {
-	if f == nil {
-		return ""
+	if f.Project == "" {
+		err = change(path, func(now *File) (bool, error) {
+			if f = now; f.Project != "" {
+				return false, nil
+			}
+			f.Project = rand.Text()
+			return true, nil
+		})
 	}
-	return f.Project
+	return f.Project, err
 }
 
 // Add pins sources that are not pinned yet and writes the file if that changed it; if nothing
@@ -115,16 +124,7 @@ func Add(path string, pins []step.Pin) error {
 	if changed, err := f.add(path, pins); err != nil || !changed {
 		return err
 	}
-	return exclusively(path, func() error {
-		f, err := Read(path) // what other processes have added since
-		if err != nil {
-			return err
-		}
-		if changed, err := f.add(path, pins); err != nil || !changed {
-			return err
-		}
-		return f.write(path)
-	})
+	return change(path, func(f *File) (bool, error) { return f.add(path, pins) })
 }
 
 func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {

@@ -91,7 +91,6 @@ type completionItem struct {
 	Detail        string   `json:"detail,omitempty"`
 	Documentation *markup  `json:"documentation,omitempty"`
 	SortText      string   `json:"sortText"`
-	FilterText    string   `json:"filterText,omitempty"`
 	Format        int      `json:"insertTextFormat"` // 1 plain text, 2 snippet
 	TextEdit      textEdit `json:"textEdit"`
 }
@@ -111,7 +110,6 @@ const (
 
 type symbol struct {
 	Name      string   `json:"name"`
-	Detail    string   `json:"detail,omitempty"`
 	Kind      int      `json:"kind"`
 	Range     span     `json:"range"`
 	Selection span     `json:"selectionRange"`

@@ -32,22 +32,8 @@ var blockDocs = []struct{ typ, form, help string }{
 // Attributes outside kinds.
 var (
 	text1    = step.Type{Kind: step.String}
-	number1  = step.Type{Kind: step.Float}
 	anything = step.Type{Kind: "any"}
 
-	publishAttrs = []step.Attr{
-		{Name: "files", Type: step.Type{Kind: step.InputMany}, Help: "The output of a step, or a list of them."},
-		{Name: "to", Type: text1, Help: "A folder below the pipeline's own, such as \"results/plots\"."},
-	}
-	environmentAttrs = []step.Attr{
-		{Name: "uv", Type: text1, Optional: true, Help: "A uv.lock that stands beside its pyproject.toml."},
-		{Name: "requirements", Type: text1, Optional: true, Help: "A requirements.txt whose packages all have versions and hashes."},
-		{Name: "conda", Type: text1, Optional: true, Help: "A conda-lock.yml or a pixi.lock."},
-		{Name: "image", Type: text1, Optional: true, Help: "An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."},
-		{Name: "nix", Type: text1, Optional: true, Help: "A flake.lock that stands beside its flake.nix."},
-		{Name: "python", Type: text1, Optional: true, Help: "The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."},
-		{Name: "platform", Type: text1, Optional: true, Help: "What the lock is read for, such as \"linux-x86_64\". Default: this machine's."},
-	}
 	variableAttrs = []step.Attr{
 		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},
 		{Name: "default", Type: anything, Optional: true, Help: "Its value if none is given. A variable without a default must be given one."},
@@ -65,70 +51,29 @@ var (
 		{Name: "value", Type: anything, Help: "Its value: an artifact, a step, a map of them, or any other."},
 		{Name: "description", Type: text1, Optional: true, Help: "What it is, for people."},
 	}
-	paperAttrs = []step.Attr{
-		{Name: "title", Type: text1, Help: "The paper's title."},
-		{Name: "authors", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Its authors."},
-		{Name: "url", Type: text1, Optional: true, Help: "Where it can be read."},
-		{Name: "abstract", Type: text1, Optional: true, Help: "What it is about, for deposits."},
-		{Name: "license", Type: text1, Optional: true, Help: "Licence of the pipeline and of what is exported: an SPDX id, or the https:// address of its text."},
-		{Name: "keywords", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Words under which a deposit is found."},
-		{Name: "doi", Type: text1, Optional: true, Help: "The paper's DOI, such as 10.5281/zenodo.1234."},
-		{Name: "version", Type: text1, Optional: true, Help: "Version of what is exported, for citations."},
-		{Name: "orcid", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The ORCID of each author who has one, by name."},
-		{Name: "affiliations", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The affiliation of each author, by name."},
-	}
-	textsType    = step.Type{Kind: step.List, Elem: &text1}
-	resultsAttrs = []step.Attr{
-		{Name: "from", Type: textsType, Optional: true, Help: "Other stores, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."},
-		{Name: "trust", Type: textsType, Optional: true, Help: "Public keys whose results are trusted, as redsi key show prints them."},
-		{Name: "revoked", Type: textsType, Optional: true, Help: "Public keys whose signatures count for nothing, whenever they were made."},
-		{Name: "untrusted", Type: text1, Optional: true, Default: "run", Enum: pipeline.Beliefs, Help: "What happens to others' results that no trusted key signed: the step runs here, it runs and is compared, or the result is used."},
-		{Name: "shared", Type: text1, Optional: true, Default: "use", Enum: pipeline.Beliefs, Help: "The same for results in the project's own store."},
-	}
-	texts          = step.Type{Kind: step.Map, Elem: &text1}
-	checklistAttrs = []step.Attr{
-		{Name: "selection", Type: text1, Optional: true, Help: "How what is reported was chosen."},
-		{Name: "search", Type: texts, Optional: true, Help: "What was tried for each hyperparameter: its name to the bounds."},
-		{Name: "acl", Type: texts, Optional: true, Help: "Answers to ACL's list: A1 to E1."},
-		{Name: "neurips", Type: texts, Optional: true, Help: "Answers to NeurIPS's list: \"1\" to \"16\"."},
-		{Name: "acm", Type: texts, Optional: true, Help: "Answers to ACM's badges and artifact appendix."},
-		{Name: "dataset", Type: asset, Optional: true, Block: true, Help: "A dataset that is used or made."},
-		{Name: "model", Type: asset, Optional: true, Block: true, Help: "A model that is used or made."},
-	}
-	asset = step.Type{Kind: step.Map, Elem: &step.Type{Kind: step.Object, Attrs: []step.Attr{
-		{Name: "license", Type: text1, Optional: true, Help: "Its licence or terms."},
-		{Name: "url", Type: text1, Optional: true, Help: "Where to get it."},
-		{Name: "languages", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "The languages of its texts."},
-		{Name: "about", Type: text1, Optional: true, Help: "Domains, splits, terms: what a reader should know."},
-	}}}
 	commonAttrs = []step.Attr{
 		{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
 		{Name: "when", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 		{Name: "allow_empty", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
 		{Name: "keep", Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
-		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
-			{Name: "cpus", Type: number1, Optional: true, Help: "Processors that it keeps busy; programs are told, by OMP_NUM_THREADS and others. Default: 1"},
-			{Name: "memory", Type: text1, Optional: true, Help: "Memory that it takes, such as \"12GB\": steps run side by side as long as they fit"},
-			{Name: "gpus", Type: number1, Optional: true, Help: "Cards that its program is given, by CUDA_VISIBLE_DEVICES"},
-			{Name: "time", Type: text1, Optional: true, Help: "The longest that it may take, such as \"2h\""},
-			{Name: "queue", Type: text1, Optional: true, Enum: []string{string(step.CPU), string(step.GPU)}, Help: "Which workers run the step"},
-			{Name: "limits", Type: textsType, Optional: true, Help: "Names of the limits block: only so many steps of a run have one at a time"},
-		}}},
-		{Name: "retry", Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
-			{Name: "times", Type: number1, Help: "How often"},
-			{Name: "memory", Type: number1, Optional: true, Help: "By how much resources.memory is multiplied at each further try"},
-		}}},
+		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: formOf("resources")},
+		{Name: "retry", Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: formOf("retry")},
 	}
 )
+
+func formOf(block string) step.Type {
+	return step.Type{Kind: step.Object, Attrs: pipeline.BlockAttrs(block)}
+}
 
 // attrsOf lists what may be in the innermost of some blocks of a document.
 func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 	if len(blocks) == 0 {
 		return nil
 	}
-	attrs := map[string][]step.Attr{"variable": variableAttrs, "output": outputAttrs, "paper": paperAttrs, "results": resultsAttrs,
-		"publish": publishAttrs, "environment": environmentAttrs, "checklist": checklistAttrs}[blocks[0].typ]
-	if blocks[0].typ == "module" {
+	attrs := pipeline.BlockAttrs(blocks[0].typ)
+	if own, ok := map[string][]step.Attr{"variable": variableAttrs, "output": outputAttrs}[blocks[0].typ]; ok {
+		attrs = own
+	} else if blocks[0].typ == "module" {
 		attrs = s.moduleAttrsOf(d, blocks[0])
 	} else if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
 		attrs = slices.Concat(spec.Attrs, commonAttrs)

@@ -287,3 +287,29 @@ func topological(deps [][]int, selected []bool) []int {
 	}
 	return order
 }
+
+// nearest finds the address, or block prefix of one, that a mistyped target
+// most likely meant; "" if nothing is close.
+func nearest(target string, p *pipeline.Pipeline) string {
+	var names []string
+	for _, s := range p.Steps {
+		names = append(names, s.Address)
+		if block := pipeline.BlockOf(s.Address); block != s.Address {
+			names = append(names, block)
+		}
+	}
+	return pipeline.Nearest(target, names)
+}
+
+// InputsOf calls each for every input in a task, with the path of the attribute that reads it.
+func InputsOf(t step.Task, each func(path string, in step.Input)) error {
+	tree, err := t.Tree()
+	if err != nil {
+		return err
+	}
+	_, err = step.MapInputs(tree, func(path string, in step.Input) (step.Input, error) {
+		each(path, in)
+		return in, nil
+	})
+	return err
+}

@@ -152,16 +152,14 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 			named[name] = true
 		}
 	}
-	steps := map[string]map[string]map[string]cty.Value{} // kind, name, key
-	keyed := map[string]bool{}
+	all := map[string]any{}
 	addresses, kinds := []any{}, map[string]any{}
 	count := map[string]any{"hit": int64(0), "run": int64(0), "maybe": int64(0)}
 	for _, s := range w.Steps {
-		group := s.Block + "." + s.Kind
-		if s.Block != "step" {
-			group = s.Block
+		group, block := within(all, s.Block), s.Block+"."+s.Name
+		if s.Block == "step" {
+			group, block = within(group, s.Kind), "step."+s.Kind+"."+s.Name
 		}
-		block := group + "." + s.Name
 		x := map[string]any{"address": s.Address, "kind": s.Kind, "outcome": s.Outcome, "config": s.Config}
 		read, as := w.Outputs, "outputs"
 		if s.Block == "table" {
@@ -174,14 +172,11 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 			}
 			x[as] = got
 		}
-		if steps[group] == nil {
-			steps[group] = map[string]map[string]cty.Value{}
+		if strings.HasSuffix(s.Address, "]") {
+			within(group, s.Name)[s.Key] = x
+		} else {
+			group[s.Name] = x
 		}
-		if steps[group][s.Name] == nil {
-			steps[group][s.Name] = map[string]cty.Value{}
-		}
-		steps[group][s.Name][s.Key] = pipeline.FromTree(x)
-		keyed[block] = strings.HasSuffix(s.Address, "]")
 		addresses = append(addresses, s.Address)
 		n, _ := kinds[s.Kind].(int64)
 		kinds[s.Kind] = n + 1
@@ -189,23 +184,21 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 			count[strings.ToLower(s.Outcome)] = n + 1
 		}
 	}
-	blocks := func(group string) cty.Value {
-		m := map[string]cty.Value{}
-		for name, instances := range steps[group] {
-			if m[name] = instances[""]; keyed[group+"."+name] {
-				m[name] = cty.ObjectVal(instances)
-			}
-		}
-		return cty.ObjectVal(m)
-	}
-	byKind := map[string]cty.Value{}
-	for group := range steps {
-		if kind, ok := strings.CutPrefix(group, "step."); ok {
-			byKind[kind] = blocks(group)
-		}
-	}
-	return map[string]cty.Value{
-		"source": blocks("source"), "step": cty.ObjectVal(byKind), "table": blocks("table"), "figure": blocks("figure"),
+	values := map[string]cty.Value{
 		"plan": pipeline.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
-	}, nil
+	}
+	for _, block := range []string{"source", "step", "table", "figure"} {
+		values[block] = pipeline.FromTree(within(all, block))
+	}
+	return values, nil
+}
+
+// within is the object of a name in another one.
+func within(m map[string]any, name string) map[string]any {
+	inner, ok := m[name].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		m[name] = inner
+	}
+	return inner
 }

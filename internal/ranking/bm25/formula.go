@@ -34,15 +34,13 @@ const (
 	Okapi Formula = "okapi"
 )
 
-// Formulas lists them.
-func Formulas() []Formula { return []Formula{Lucene, Robertson, ATIRE, Plus, Long, LongTF, Okapi} }
-
-// Options are a formula and its parameters.
+// Options are a formula and its parameters, which are finite.
 type Options struct {
 	Formula Formula
-	K1, B   float64
-	Delta   float64 // of Plus, Long and LongTF
-	Epsilon float64 // of Okapi
+	K1      float64 // at least 0
+	B       float64 // from 0 to 1
+	Delta   float64 // of Plus, Long and LongTF: at least 0
+	Epsilon float64 // of Okapi: at least 0
 
 	// LuceneLengths has Lucene compute as its BM25Similarity does: a document's length is
 	// kept in a byte (SmallFloat.intToByte4), exact to 40 words and in steps of a sixteenth
@@ -54,23 +52,9 @@ type Options struct {
 	Absent bool
 }
 
-// Check reports options that make no sense.
+// Check reports options that a formula does not have.
 func (o Options) Check() error {
-	known := false
-	for _, f := range Formulas() {
-		known = known || f == o.Formula
-	}
 	switch {
-	case !known:
-		return fmt.Errorf("formula %q is unknown; there are %q", o.Formula, Formulas())
-	case !(o.K1 >= 0) || math.IsInf(o.K1, 0):
-		return fmt.Errorf("k1 is %v; it must be at least 0", o.K1)
-	case !(o.B >= 0 && o.B <= 1):
-		return fmt.Errorf("b is %v; it must be from 0 to 1", o.B)
-	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
-		return fmt.Errorf("delta is %v; it must be at least 0", o.Delta)
-	case !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 0):
-		return fmt.Errorf("epsilon is %v; it must be at least 0", o.Epsilon)
 	case o.LuceneLengths && o.Formula != Lucene:
 		return fmt.Errorf("formula %q has no lengths in a byte; only %q does", o.Formula, Lucene)
 	case o.Absent && o.Formula != Plus && o.Formula != Long:

@@ -137,7 +137,7 @@ func TestSettings(t *testing.T) {
 	if got, err := ParseSettings(text); err != nil || got != s {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := ParseSettings(nil); err != nil || got != Default() {
+	if got, err := ParseSettings(nil); err != nil || got != (Settings{MaxInput: 512, MaxQuery: 64}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, bad := range []string{"{", `{"max_input":0,"max_query":1}`, `{"max_input":1}`} {

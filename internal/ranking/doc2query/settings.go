@@ -19,32 +19,22 @@ type Settings struct {
 	Lowercase bool   `json:"lowercase"` // documents and queries, not the prefix
 }
 
-// Default is what the published doc2query models were trained with, which say nothing.
-func Default() Settings { return Settings{MaxInput: 512, MaxQuery: 64} }
-
-// Check says what is wrong with the settings.
-func (s Settings) Check() error {
-	if s.MaxInput < 1 || s.MaxQuery < 1 {
-		return fmt.Errorf("max_input %d and max_query %d; at least 1 is needed", s.MaxInput, s.MaxQuery)
-	}
-	return nil
-}
-
 // Write is the text of SettingsFile.
 func (s Settings) Write() ([]byte, error) {
 	text, err := json.MarshalIndent(s, "", "  ")
 	return append(text, '\n'), err
 }
 
-// ParseSettings reads the text of a settings file; of none they are the default.
+// ParseSettings reads the text of a settings file. Without one they are what the published
+// doc2query models were trained with, which say nothing.
 func ParseSettings(text []byte) (Settings, error) {
 	if len(text) == 0 {
-		return Default(), nil
+		return Settings{MaxInput: 512, MaxQuery: 64}, nil
 	}
 	var s Settings
 	err := json.Unmarshal(text, &s)
-	if err == nil {
-		err = s.Check()
+	if err == nil && (s.MaxInput < 1 || s.MaxQuery < 1) {
+		err = fmt.Errorf("max_input %d and max_query %d; at least 1 is needed", s.MaxInput, s.MaxQuery)
 	}
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", SettingsFile, err)
@@ -52,20 +42,8 @@ func ParseSettings(text []byte) (Settings, error) {
 	return s, nil
 }
 
-// Reader reads documents as training does and generation after it.
-func (s Settings) Reader(t retrieve.Tokenizer) (Reader, error) {
-	r, err := retrieve.Inputs{MaxInput: s.MaxInput, MaxQuery: s.MaxQuery, IndexPrefix: s.Prefix, Lowercase: s.Lowercase}.Reader(t)
-	return Reader{r}, err
-}
-
-// Reader turns documents into what the model reads, and queries into what it writes.
-type Reader struct{ of retrieve.Reader }
-
-// Document is what the model reads of a document.
-func (r Reader) Document(text string) []int32 { return r.of.Document(text) }
-
-// Query is what the model learns to write.
-func (r Reader) Query(text string) []int32 {
-	tokens, _ := r.of.Query(text)
-	return tokens
+// Reader reads documents as training does and generation after it, and the queries that the
+// model learns to write.
+func (s Settings) Reader(t retrieve.Tokenizer) (retrieve.Reader, error) {
+	return retrieve.Inputs{MaxInput: s.MaxInput, MaxQuery: s.MaxQuery, IndexPrefix: s.Prefix, Lowercase: s.Lowercase}.Reader(t)
 }

@@ -19,15 +19,8 @@ type Observation struct {
 
 // Effects are differences between two levels of a factor, paired by seed.
 type Effects struct {
-	Groups []GroupEffect // in the order of first occurrence
-	Global Summary       // over seeds, of the mean over groups within each seed
-}
-
-// GroupEffect is the effect within one group: over seeds, of the mean over the other
-// factor's levels.
-type GroupEffect struct {
-	Group string
-	Summary
+	Groups map[string]Summary // over seeds, of the mean over the other factor's levels
+	Global Summary            // over seeds, of the mean over groups within each seed
 }
 
 // PairedEffects computes to - from (paper, tab:representation-grouping-effects).
@@ -60,7 +53,7 @@ func PairedEffects(observations []Observation, from, to string) (*Effects, error
 		return nil, fmt.Errorf("no values to compare %q with %q", to, from)
 	}
 
-	effects := &Effects{}
+	effects := &Effects{Groups: map[string]Summary{}}
 	bySeed := make([]float64, len(seeds)) // mean over groups
 	sortedOthers, sortedSeeds := sortedKeys(others), sortedKeys(seeds)
 	for _, g := range groups {
@@ -77,15 +70,10 @@ func PairedEffects(observations []Observation, from, to string) (*Effects, error
 			}
 			bySeed[i] += differences[i] / float64(len(groups))
 		}
-		s, err := Summarize(differences)
-		if err != nil {
-			return nil, err
-		}
-		effects.Groups = append(effects.Groups, GroupEffect{g, s})
+		effects.Groups[g] = Summarize(differences)
 	}
-	var err error
-	effects.Global, err = Summarize(bySeed)
-	return effects, err
+	effects.Global = Summarize(bySeed)
+	return effects, nil
 }
 
 func sortedKeys[K cmp.Ordered](m map[K]bool) []K { return slices.Sorted(maps.Keys(m)) }

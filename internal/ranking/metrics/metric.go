@@ -3,13 +3,14 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Metric is a measure with its depth and options, such as MRR@10 or AP(rel=2)@100.
 type Metric struct {
-	family string
+	family *family
 	k      int  // 0: the whole ranking
 	rel    int  // least grade that counts as relevant; 0 is 1
 	exp    bool // nDCG's gain is 2^grade - 1 instead of the grade
@@ -37,50 +38,42 @@ type family struct {
 }
 
 // families are the measures by name. also are ir_measures' names of the same.
-func families() []family {
-	return []family{
-		{name: "Hits", cut: must, rel: true, also: []string{"Success"}, score: hits,
-			doc: "share of queries with a relevant document among the first k"},
-		{name: "MRR", cut: may, rel: true, also: []string{"RR"}, score: reciprocalRank,
-			doc: "mean of 1/rank of the first relevant document, among the first k"},
-		{name: "nDCG", cut: may, gain: true, also: []string{"NDCG"}, score: ndcg,
-			doc: "normalized discounted cumulative gain of the first k: gain is the grade, as in trec_eval, or 2^grade - 1"},
-		{name: "AP", cut: may, rel: true, also: []string{"MAP"}, score: averagePrecision,
-			doc: "mean of the precision at the ranks of relevant documents, among the first k"},
-		{name: "P", cut: must, rel: true, also: []string{"Precision"}, score: precision,
-			doc: "share of the first k ranks that have a relevant document"},
-		{name: "Recall", cut: must, rel: true, also: []string{"R"}, score: recall,
-			doc: "mean share of the relevant documents among the first k"},
-		{name: "Rprec", cut: never, rel: true, also: []string{"RPrec"}, score: rPrecision,
-			doc: "precision at as many ranks as there are relevant documents"},
-		{name: "Bpref", cut: never, rel: true, also: []string{"BPref"}, score: bpref,
-			doc: "how seldom documents judged not relevant stand above relevant ones; looks at judged documents only"},
-		{name: "Judged", cut: may, score: judgedShare,
-			doc: "share of the first k documents that anybody judged"},
-		{name: "Invalid", cut: must, lower: true, score: invalid,
-			doc: "mean share of the k hypotheses of the unfiltered beam that are no identifier"},
-	}
+var families = []*family{
+	{name: "Hits", cut: must, rel: true, also: []string{"Success"}, score: hits,
+		doc: "share of queries with a relevant document among the first k"},
+	{name: "MRR", cut: may, rel: true, also: []string{"RR"}, score: reciprocalRank,
+		doc: "mean of 1/rank of the first relevant document, among the first k"},
+	{name: "nDCG", cut: may, gain: true, also: []string{"NDCG"}, score: ndcg,
+		doc: "normalized discounted cumulative gain of the first k: gain is the grade, as in trec_eval, or 2^grade - 1"},
+	{name: "AP", cut: may, rel: true, also: []string{"MAP"}, score: averagePrecision,
+		doc: "mean of the precision at the ranks of relevant documents, among the first k"},
+	{name: "P", cut: must, rel: true, also: []string{"Precision"}, score: precision,
+		doc: "share of the first k ranks that have a relevant document"},
+	{name: "Recall", cut: must, rel: true, also: []string{"R"}, score: recall,
+		doc: "mean share of the relevant documents among the first k"},
+	{name: "Rprec", cut: never, rel: true, also: []string{"RPrec"}, score: rPrecision,
+		doc: "precision at as many ranks as there are relevant documents"},
+	{name: "Bpref", cut: never, rel: true, also: []string{"BPref"}, score: bpref,
+		doc: "how seldom documents judged not relevant stand above relevant ones; looks at judged documents only"},
+	{name: "Judged", cut: may, score: judgedShare,
+		doc: "share of the first k documents that anybody judged"},
+	{name: "Invalid", cut: must, lower: true, score: invalid,
+		doc: "mean share of the k hypotheses of the unfiltered beam that are no identifier"},
 }
 
-// familyOf finds a family by its name or another's.
-func familyOf(name string) (family, bool) {
-	for _, f := range families() {
-		if f.name == name {
-			return f, true
-		}
-		for _, a := range f.also {
-			if a == name {
-				return f, true
-			}
-		}
+// familyOf finds a family by its name or another's; nil if there is none.
+func familyOf(name string) *family {
+	at := slices.IndexFunc(families, func(f *family) bool { return f.name == name || slices.Contains(f.also, name) })
+	if at < 0 {
+		return nil
 	}
-	return family{}, false
+	return families[at]
 }
 
 // known lists the forms of names, for errors.
 func known() string {
 	var list []string
-	for _, f := range families() {
+	for _, f := range families {
 		if f.cut != must {
 			list = append(list, f.name)
 		}
@@ -93,12 +86,12 @@ func known() string {
 
 // String is the name that Parse reads, in one form of several.
 func (m Metric) String() string {
-	return m.named(m.family, "(dcg='exp-log2')", "(rel=%d)", "@")
+	return m.named(m.family.name, "(dcg='exp-log2')", "(rel=%d)", "@")
 }
 
 // ID is the name as a field of reports has it: mrr_10, ap_rel2_100, ndcg_exp_10.
 func (m Metric) ID() string {
-	return m.named(strings.ToLower(m.family), "_exp", "_rel%d", "_")
+	return m.named(strings.ToLower(m.family.name), "_exp", "_rel%d", "_")
 }
 
 // named is a name for the family, with what says of it how gains, relevance and depth are.
@@ -116,31 +109,16 @@ func (m Metric) named(s, exp, rel, k string) string {
 }
 
 // Doc says what the metric measures.
-func (m Metric) Doc() string {
-	f, _ := familyOf(m.family)
-	return f.doc
-}
+func (m Metric) Doc() string { return m.family.doc }
 
 // LowerIsBetter reports whether a good system has a low value.
-func (m Metric) LowerIsBetter() bool {
-	f, _ := familyOf(m.family)
-	return f.lower
-}
+func (m Metric) LowerIsBetter() bool { return m.family.lower }
 
 // depth is the number of ranks that are looked at.
 func (m Metric) depth(ranked int) int { return min(cmp.Or(m.k, ranked), ranked) }
 
 // relevant is the least grade that counts.
 func (m Metric) relevant() int { return max(1, m.rel) }
-
-// score is the metric's value for one query.
-func (m Metric) score(v *view) float64 {
-	f, ok := familyOf(m.family)
-	if !ok {
-		panic("metric " + m.family + " is none of Parse")
-	}
-	return f.score(v, m)
-}
 
 // Percent is a metric, which is a fraction, as reports of evaluations have it.
 func Percent(fraction float64) float64 { return 100 * fraction }

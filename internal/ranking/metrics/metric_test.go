@@ -93,7 +93,7 @@ func TestEvaluate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []float64{2. / 3, 2. / 3, 2. / 3, 1. / 40 / 3}
-	if r.Queries != 3 || r.Missing != 1 || !slices.EqualFunc(r.Mean, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+	if len(r.Rows) != 3 || r.MissingQueries != 1 || !slices.EqualFunc(r.Mean, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 		t.Errorf("%+v, want %v", r, want)
 	}
 	for _, c := range []struct {
@@ -118,5 +118,5 @@ func TestEvaluate(t *testing.T) {
 
 // papers are the paper's metrics.
 func papers() []Metric {
-	return []Metric{{family: "Hits", k: 1}, {family: "Hits", k: 10}, {family: "MRR", k: 10}, {family: "Invalid", k: 40}}
+	return []Metric{{family: familyOf("Hits"), k: 1}, {family: familyOf("Hits"), k: 10}, {family: familyOf("MRR"), k: 10}, {family: familyOf("Invalid"), k: 40}}
 }

@@ -19,14 +19,15 @@ func Parse(name string) (Metric, error) {
 	if err != nil {
 		return Metric{}, fmt.Errorf("metric %q: %w", name, err)
 	}
-	f, ok := familyOf(of)
-	m := Metric{family: f.name}
+	f := familyOf(of)
+	m := Metric{family: f}
+	ok := f != nil
 	if cutOff {
 		m.k, err = strconv.Atoi(depth)
 		ok = ok && err == nil && m.k > 0 && strconv.Itoa(m.k) == depth
 	}
 	if !ok || cutOff && f.cut == never || !cutOff && f.cut == must {
-		return Metric{}, unknown(name)
+		return Metric{}, fmt.Errorf("metric %.80q is unknown; there are %s", name, known())
 	}
 	for _, o := range options {
 		if err := m.option(f, o); err != nil {
@@ -34,10 +35,6 @@ func Parse(name string) (Metric, error) {
 		}
 	}
 	return m, nil
-}
-
-func unknown(name string) error {
-	return fmt.Errorf("metric %.80q is unknown; there are %s", name, known())
 }
 
 // splitOptions parts "AP(rel=2)" into the name and what stands in parentheses.
@@ -54,7 +51,7 @@ func splitOptions(s string) (name string, options []string, err error) {
 }
 
 // option sets one, as ir_measures writes it.
-func (m *Metric) option(f family, text string) error {
+func (m *Metric) option(f *family, text string) error {
 	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 	value = strings.Trim(value, `'"`)
 	switch {
@@ -94,15 +91,14 @@ var numbered = regexp.MustCompile(`^(.*)_([1-9][0-9]{0,8})$`)
 
 func trecEvalName(name string) (Metric, bool) {
 	if of, ok := trecEval[name]; ok {
-		f, _ := familyOf(of)
-		return Metric{family: of}, f.cut != must && !strings.HasSuffix(name, "_cut")
+		f := familyOf(of)
+		return Metric{family: f}, f.cut != must && !strings.HasSuffix(name, "_cut")
 	}
 	at := numbered.FindStringSubmatch(name)
 	if at == nil || at[1] == "recip_rank" || at[1] == "ndcg" || at[1] == "map" {
 		return Metric{}, false
 	}
-	of, ok := trecEval[at[1]]
-	f, _ := familyOf(of)
+	f := familyOf(trecEval[at[1]])
 	k, err := strconv.Atoi(at[2])
-	return Metric{family: of, k: k}, ok && err == nil && f.cut != never
+	return Metric{family: f, k: k}, f != nil && err == nil && f.cut != never
 }

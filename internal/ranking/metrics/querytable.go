@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -20,24 +21,21 @@ type QueryTable struct {
 }
 
 // Write writes it, values as fractions in the fewest digits that read back the same.
-func (t *QueryTable) Write(w io.Writer) error {
+func (t *QueryTable) Write(to io.Writer) error {
+	w := bufio.NewWriter(to)
 	line := []byte("query")
 	for _, m := range t.Metrics {
 		line = append(append(line, '\t'), m.String()...)
 	}
-	if _, err := w.Write(append(line, '\n')); err != nil {
-		return err
-	}
+	w.Write(append(line, '\n'))
 	for _, row := range t.Rows {
 		line = append(line[:0], qrels.EncodeName(row.Query)...)
 		for _, v := range row.Scores {
 			line = strconv.AppendFloat(append(line, '\t'), v, 'g', -1, 64)
 		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
-			return err
-		}
+		w.Write(append(line, '\n'))
 	}
-	return nil
+	return w.Flush()
 }
 
 // ReadQueryTable reads what Write wrote, or another program. Errors name the line.

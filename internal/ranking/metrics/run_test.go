@@ -51,10 +51,11 @@ func TestEqualsIRMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Queries != 120 || r.Missing != 2 || len(want.Queries) < 100 {
-		t.Errorf("%d queries, %d missing, %d golden", r.Queries, r.Missing, len(want.Queries))
+	if len(r.Rows) != 120 || r.MissingQueries != 2 || len(want.Queries) < 100 {
+		t.Errorf("%d queries, %d missing, %d golden", len(r.Rows), r.MissingQueries, len(want.Queries))
 	}
-	for i, name := range r.Metrics {
+	for i, m := range metrics {
+		name := m.String()
 		if math.Abs(r.Mean[i]-want.Means[name]) > 1e-12 {
 			t.Errorf("%s = %v, want %v", name, r.Mean[i], want.Means[name])
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Ties says how documents of equal score are ordered.
@@ -41,8 +42,14 @@ type Scoring struct {
 	Missing Missing
 }
 
-// Scores are the values of a run over all judged queries, those without a relevant
-// document included: they count 0, as in trec_eval.
+// QueryScore is one query's values.
+type QueryScore struct {
+	Query  string
+	Scores []float64 // by metric
+}
+
+// Scores are the values of a run over queries: of Score over all judged ones, those without a
+// relevant document included, which count 0, as in trec_eval.
 type Scores struct {
 	Mean []float64    // by metric, over Rows
 	Rows []QueryScore // in the order of the judgments
@@ -59,12 +66,7 @@ type Scores struct {
 // Score reads a run query by query and scores it. Memory grows with the judgments, with
 // the queries and with the longest ranking.
 func (s Scoring) Score(run io.Reader, judged *qrels.Judgments) (*Scores, error) {
-	of := make([]func(*view, Metric) float64, len(s.Metrics))
-	for i, m := range s.Metrics {
-		f, _ := familyOf(m.family)
-		of[i] = f.score
-	}
-	out := &Scores{Mean: make([]float64, len(s.Metrics))}
+	out := &Scores{}
 	scored := make(map[string][]float64, len(judged.Judged()))
 	reader := newRunReader(run)
 	var r rawRanking
@@ -88,17 +90,12 @@ func (s Scoring) Score(run io.Reader, judged *qrels.Judgments) (*Scores, error) 
 		if s.Ties == ByTrecEval {
 			slices.SortStableFunc(r.rows, asTrecEval)
 		}
-		v.fill(r.rows, j, s.Mode)
-		values := make([]float64, len(s.Metrics))
-		for i, m := range s.Metrics {
-			values[i] = of[i](&v, m)
-		}
-		scored[r.query] = values
+		scored[r.query] = s.values(&v, r.rows, j)
 	}
 	if len(scored) == 0 {
 		return nil, noneJudged(judged, unjudgedQuery)
 	}
-	return out, s.collect(out, scored, judged)
+	return out, s.collect(out, scored, judged, judged.Judged())
 }
 
 func noneJudged(judged *qrels.Judgments, ranked string) error {
@@ -111,10 +108,21 @@ func noneJudged(judged *qrels.Judgments, ranked string) error {
 	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, judged.Judged()[0])
 }
 
-// collect brings the queries in order and averages over them.
-func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *qrels.Judgments) error {
+// values are a ranking's, by metric.
+func (s Scoring) values(v *view, rows []rawRow, j *qrels.Query) []float64 {
+	v.fill(rows, j, s.Mode)
+	values := make([]float64, len(s.Metrics))
+	for i, m := range s.Metrics {
+		values[i] = m.family.score(v, m)
+	}
+	return values
+}
+
+// collect brings queries in order and averages over them.
+func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *qrels.Judgments, queries []string) error {
+	out.Mean = make([]float64, len(s.Metrics))
 	var missing []string
-	for _, q := range judged.Judged() {
+	for _, q := range queries {
 		if len(judged.Relevant(q)) == 0 {
 			out.IrrelevantQueries++
 		}
@@ -133,25 +141,12 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *qrels
 		}
 	}
 	if s.Missing == MissingFail && len(missing) > 0 {
-		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged()), some(missing))
+		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(queries), words.Quoted(missing, 5))
 	}
 	for i := range out.Mean {
 		out.Mean[i] /= float64(len(out.Rows))
 	}
 	return nil
-}
-
-// some names the first few of a list.
-func some(names []string) string {
-	const few = 5
-	list := make([]string, 0, few)
-	for _, n := range names[:min(few, len(names))] {
-		list = append(list, fmt.Sprintf("%.80q", n))
-	}
-	if len(names) > few {
-		list = append(list, "…")
-	}
-	return strings.Join(list, ", ")
 }
 
 func (s *Scores) countTies(rows []rawRow) {

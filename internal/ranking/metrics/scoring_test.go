@@ -158,7 +158,7 @@ func TestScoreIsEvaluate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ms := append(papers(), Metric{family: "nDCG", k: 10}, Metric{family: "AP"}, Metric{family: "Judged", k: 30})
+	ms := append(papers(), Metric{family: familyOf("nDCG"), k: 10}, Metric{family: familyOf("AP")}, Metric{family: familyOf("Judged"), k: 30})
 	for _, mode := range Modes() {
 		want, err := Evaluate(ms, mode, rankings, judged)
 		if err != nil {
@@ -241,7 +241,7 @@ func TestReadersAgree(t *testing.T) {
 }
 
 func TestQueryTable(t *testing.T) {
-	want := QueryTable{Metrics: []Metric{{family: "nDCG", k: 10, exp: true}, {family: "AP", rel: 2}}, Rows: []QueryScore{{"q 1", []float64{1. / 3, 0}}, {"q2", []float64{1, 1e-9}}}}
+	want := QueryTable{Metrics: []Metric{{family: familyOf("nDCG"), k: 10, exp: true}, {family: familyOf("AP"), rel: 2}}, Rows: []QueryScore{{"q 1", []float64{1. / 3, 0}}, {"q2", []float64{1, 1e-9}}}}
 	var b strings.Builder
 	if err := want.Write(&b); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"errors"
 	"math"
 )
 
@@ -14,17 +13,14 @@ type Summary struct {
 }
 
 // Summarize needs at least one value.
-func Summarize(values []float64) (Summary, error) {
-	if len(values) == 0 {
-		return Summary{}, errors.New("no values to average")
-	}
+func Summarize(values []float64) Summary {
 	s := Summary{N: len(values)}
 	for _, v := range values {
 		s.Mean += v
 	}
 	s.Mean /= float64(s.N)
 	if s.N == 1 {
-		return s, nil
+		return s
 	}
 	var squares float64
 	for _, v := range values {
@@ -32,5 +28,5 @@ func Summarize(values []float64) (Summary, error) {
 		squares += float64(d * d)
 	}
 	s.Std = math.Sqrt(squares / float64(s.N-1))
-	return s, nil
+	return s
 }

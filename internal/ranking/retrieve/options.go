@@ -27,9 +27,6 @@ type Search struct {
 // choice, the paper being silent.
 func DefaultSearch() Search { return Search{EarlyStopping: stopping.Full, Validity: ByTokens} }
 
-// formerSearch is that of models which say nothing of it.
-func formerSearch() Search { return Search{EarlyStopping: stopping.Heuristic, Validity: ByTokens} }
-
 // Default is the paper's search ("Experimental Setup"): 40 beams over the whole
 // vocabulary.
 func Default() Options {
@@ -52,5 +49,8 @@ func (s Search) Check() error {
 	if err := s.EarlyStopping.Check(); err != nil {
 		return err
 	}
-	return s.Validity.check()
+	if s.Validity != ByTokens && s.Validity != ByText {
+		return fmt.Errorf("validity %q; it is %q or %q", s.Validity, ByTokens, ByText)
+	}
+	return nil
 }

@@ -46,7 +46,7 @@ func TestSettingsErrors(t *testing.T) {
 		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxInput: 32, MaxQuery: -1}, DefaultSearch()}, "max_query -1; at least 1"},
 		{Settings{docid.KindNaive, 1, "", in, DefaultSearch()}, `assignment ""; a SHA-256`},
 		{Settings{docid.KindNaive, 1, assignment, in, Search{"soon", ByText}}, `search: early stopping "soon"; it is "full", "heuristic" or "never"`},
-		{Settings{docid.KindNaive, 1, assignment, in, Search{stopping.Full, "sight"}}, `search: validity "sight"; it is one of ["tokens" "text"]`},
+		{Settings{docid.KindNaive, 1, assignment, in, Search{stopping.Full, "sight"}}, `search: validity "sight"; it is "tokens" or "text"`},
 	} {
 		folder := t.TempDir()
 		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {

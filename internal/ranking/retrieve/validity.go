@@ -1,8 +1,6 @@
 package retrieve
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -19,16 +17,6 @@ const (
 	// other tokens for the same digits, and what spells an identifier but has not ended.
 	ByText Validity = "text"
 )
-
-// Validities lists both, the paper's first.
-func Validities() []Validity { return []Validity{ByTokens, ByText} }
-
-func (v Validity) check() error {
-	if !slices.Contains(Validities(), v) {
-		return fmt.Errorf("validity %q; it is one of %q", v, Validities())
-	}
-	return nil
-}
 
 // Texts are the places of identifiers by their texts.
 type Texts map[string]int

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Card is what is shown of a document.
@@ -71,11 +72,8 @@ func eachDocument(texts io.Reader, card func(corpus.Document) Card) ([]Card, err
 	}
 	defer r.Close()
 	var cards []Card
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return cards, nil
-		} else if err != nil {
+	for d, err := range r.All() {
+		if err != nil {
 			return nil, err
 		}
 		if int(d.Doc) != len(cards) {
@@ -83,6 +81,7 @@ func eachDocument(texts io.Reader, card func(corpus.Document) Card) ([]Card, err
 		}
 		cards = append(cards, card(d))
 	}
+	return cards, nil
 }
 
 // newCard leaves the title that a text begins with out of its first words.
@@ -111,12 +110,7 @@ func FirstWords(text string, limit int) string {
 			n++
 		}
 		if size > limit { // the first word is longer than all
-			for range limit {
-				_, width := utf8.DecodeRuneInString(word)
-				b.WriteString(word[:width])
-				word = word[width:]
-			}
-			b.WriteString("…")
+			b.WriteString(words.Clip(word, limit))
 			break
 		}
 		b.WriteString(word)

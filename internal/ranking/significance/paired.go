@@ -77,9 +77,7 @@ func (d Differences) Interval(confidence float64) (low, high float64) {
 func (d Differences) PairedT() (t, p float64) {
 	n := float64(len(d.Values))
 	switch {
-	case d.Mean == 0:
-		return 0, 1
-	case n < 2:
+	case d.Mean == 0 || n < 2:
 		return 0, 1
 	case d.same():
 		return math.Inf(int(math.Copysign(1, d.Mean))), 0

@@ -45,9 +45,7 @@ func (t Table) TukeyHSD() func(a, b int) float64 {
 	return func(a, b int) float64 {
 		diff := math.Abs(means[a] - means[b])
 		switch {
-		case diff <= slack*scale:
-			return 1
-		case df == 0:
+		case diff <= slack*scale || df == 0:
 			return 1
 		case deviation <= slack*scale:
 			return 0

@@ -139,18 +139,3 @@ func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (s
 	}
 	return strings.Join(names, ", "), nil
 }
-
-// OfJob is how many cards a job for Slurm requests.
-func (o *Options) OfJob(w worker.Options) (int, error) {
-	if !pollsGPU(w) || o.AllowCPU {
-		return 0, nil
-	}
-	if o.GPUs == "" {
-		return 1, nil
-	}
-	c, err := parseCards(o.GPUs)
-	if err == nil && c.n == 0 {
-		err = fault.Input(fmt.Errorf("--gpus %s: a job requests a number of cards, numbered from 0: say how many, such as --gpus 4", o.GPUs))
-	}
-	return c.n, err
-}

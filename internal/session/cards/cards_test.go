@@ -4,9 +4,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/worker"
-	"github.com/redsi/redsi/workflows"
 )
 
 // TestGPUs: --gpus is a number, all, or a list; of so many cards that there are.
@@ -38,29 +35,6 @@ func TestGPUs(t *testing.T) {
 		}
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s of %d: %v, %v", c.text, c.have, got, err)
-		}
-	}
-}
-
-// TestJobCards: a job for Slurm asks for cards by their number, where its worker needs any.
-func TestJobCards(t *testing.T) {
-	gpu := worker.Options{Queues: []string{workflows.GPUTaskQueue}}
-	for _, c := range []struct {
-		o    Options
-		w    worker.Options
-		want int
-		says string
-	}{
-		{Options{}, gpu, 1, ""},
-		{Options{}, worker.Options{}, 1, ""},
-		{Options{GPUs: "4"}, gpu, 4, ""},
-		{Options{AllowCPU: true}, gpu, 0, ""},
-		{Options{}, worker.Options{Queues: []string{workflows.TaskQueue}}, 0, ""},
-		{Options{GPUs: "all"}, gpu, 0, "a number of cards"},
-		{Options{GPUs: "0,2"}, gpu, 0, "a number of cards"},
-	} {
-		if n, err := c.o.OfJob(c.w); n != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: %d, %v", c.o, n, err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -43,29 +42,18 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-type connected map[string]error // by queue; nil: it is polled
-
-func (c connected) Place() string { return "127.0.0.1:7233, namespace default" }
-func (c connected) Close()        {}
-
-func (c connected) Polled(_ context.Context, queue string) (bool, error) {
-	err, asked := c[queue]
-	return asked && err == nil, err
-}
-
 // TestCluster: a cluster without workers of a queue is a warning, one that refuses a failure.
 func TestCluster(t *testing.T) {
 	for name, c := range map[string]struct {
-		conn Connection
-		err  error
-		want string // levels
+		dialed, asked error
+		want          string // levels
 	}{
-		"no answer": {nil, errors.New("refused"), "fail"},
-		"no access": {connected{workflows.TaskQueue: errors.New("denied")}, nil, "fail"},
-		"one queue": {connected{workflows.TaskQueue: nil}, nil, "ok ok warn"},
+		"no answer": {errors.New("refused"), nil, "fail"},
+		"no access": {nil, errors.New("denied"), "fail"},
+		"one queue": {nil, nil, "ok ok warn"},
 	} {
-		found := Cluster{Address: "a:1", Dial: func(context.Context) (Connection, error) { return c.conn, c.err },
-			Worker: func(queue string) string { return "redsi worker --queue " + queue }}.Check(t.Context())
+		polled := func(queue string) (bool, error) { return queue == workflows.TaskQueue, c.asked }
+		found := Cluster("127.0.0.1:7233, namespace default", c.dialed, polled, func(queue string) string { return "redsi worker --queue " + queue })
 		var levels []string
 		failed := Leveled(found)
 		for _, f := range found {

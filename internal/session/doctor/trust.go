@@ -63,7 +63,7 @@ var asksFor = artifacts.Sum([]byte("redsi doctor asks whether anybody answers"))
 func Others(ctx context.Context, addresses []string, required bool) (found []Finding) {
 	for _, address := range addresses {
 		f := Finding{What: "from", Soft: !required, Note: open.Shown(address)}
-		ctx, cancel := context.WithTimeout(ctx, answersWithin)
+		ctx, cancel := context.WithTimeout(ctx, AnswersWithin)
 		began := time.Now()
 		o, err := open.Other(ctx, address)
 		if err == nil {

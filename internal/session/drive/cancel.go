@@ -2,13 +2,18 @@ package drive
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
@@ -95,4 +100,86 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 		return "writing its record"
 	}
 	return words.Count(s.Counts[workflows.Running], "step") + " running: " + strings.Join(at, ", ")
+}
+
+// OpenRunsNamed connects to where runs may be open and finds those that are named, each by
+// its id or the beginning of it ("" and "last": the one that began last); with no name,
+// all. Unless there is an error, the caller must close the connection.
+func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) (*Connection, []Run, error) {
+	var where Report
+	conn, err := dr.Running(ctx, o, &where)
+	if err != nil {
+		return nil, nil, err
+	}
+	if conn != nil {
+		var found []Run
+		if found, names, err = dr.pick(ctx, conn, names); err == nil && len(found) > 0 {
+			return conn, found, nil
+		}
+		conn.Close()
+	}
+	if err == nil {
+		err = dr.noneOpen(ctx, where.Server, names)
+	}
+	return nil, nil, err
+}
+
+// pick finds open runs: all that are named or, if some do not exist, only their names.
+func (dr *Driver) pick(ctx context.Context, conn *Connection, names []string) (runs []Run, missing []string, err error) {
+	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	if err != nil || len(open) == 0 {
+		return nil, names, err
+	}
+	chosen := open
+	if len(names) > 0 {
+		chosen = nil
+	}
+	for _, name := range names {
+		w := slices.MaxFunc(open, func(x, y *workflow.WorkflowExecutionInfo) int {
+			return x.GetStartTime().AsTime().Compare(y.GetStartTime().AsTime())
+		})
+		if name != "" && name != "last" {
+			if w, err = dr.Named(ctx, conn, open, name); err != nil || w == nil {
+				return nil, []string{name}, err
+			}
+		}
+		chosen = append(chosen, w)
+	}
+	for _, w := range chosen {
+		run := openRun(conn, w)
+		run.name(RunOf(run.Workflow))
+		runs = append(runs, run)
+	}
+	return runs, nil, nil
+}
+
+// RunOf is the id of a workflow's run; the workflow's own if redsi did not start it.
+func RunOf(workflow string) string {
+	return strings.TrimPrefix(workflow, workflows.ReproduceWorkflowID(""))
+}
+
+// noneOpen says why there is no open run of those names: it has ended, or never existed.
+func (dr *Driver) noneOpen(ctx context.Context, server string, names []string) error {
+	where := "no server is running for " + dr.StateDir
+	if server != "" {
+		where = "at " + server
+	}
+	for _, name := range names {
+		if name == "" || name == "last" {
+			continue
+		}
+		store, err := dr.OpenOwn(ctx)
+		if err != nil {
+			return err
+		}
+		rec, err := dr.FindRun(ctx, store, name)
+		if fault.IsInput(err) {
+			return fault.Input(fmt.Errorf("no open run has an id that begins with %q (%s), and %w; %s lists the open ones", name, where, err, dr.Hint("status")))
+		}
+		if err != nil {
+			return err
+		}
+		return fault.Input(fmt.Errorf("run %s has ended: %s; %s", rec.RunID, Tally(EndedOf(rec).Counts), dr.Hint("status", "--run", rec.RunID)))
+	}
+	return fault.Input(errors.New("no run is open (" + where + ")"))
 }

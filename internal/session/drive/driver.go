@@ -4,13 +4,22 @@
 package drive
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Driver drives runs for a session: it connects to Temporal, runs steps in this process, and
@@ -40,4 +49,73 @@ func (dr *Driver) Close() {
 		}
 	}
 	dr.telemetry.Close()
+}
+
+// SecondProgram is the pool of processes that compute what this program cannot, started as
+// needed.
+func (dr *Driver) SecondProgram() *compute.Pool {
+	if dr.second == nil {
+		dr.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: dr.Registry, CacheDir: dr.CacheDir(), Log: dr.Log})
+	}
+	return dr.second
+}
+
+// Lacking is why steps that need the second program cannot run: it is missing, or of another
+// build. It is started to find out.
+func (dr *Driver) Lacking(ctx context.Context) error {
+	err := dr.SecondProgram().Check(ctx)
+	if program, ok := errors.AsType[*compute.ProgramError](err); ok {
+		return program
+	}
+	return nil // other errors are reported by the step that they happen to
+}
+
+// Computed are the names of the kinds that need the second program.
+func (dr *Driver) Computed() (names []string) {
+	for _, k := range dr.Registry.Kinds() {
+		if k.SecondFor() != "" && !k.Hidden {
+			names = append(names, k.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ReadySecond checks that the second program is available if steps of a run need it, and says
+// how many do if it is not. The result gives the reason once it is known.
+func (dr *Driver) ReadySecond(ctx context.Context, v *plan.Preview) <-chan error {
+	why := make(chan error, 1)
+	n := 0
+	for i, it := range v.Items {
+		tree, err := v.Plan.Steps[i].Task.Tree()
+		if it.Outcome == plan.Hit || err != nil {
+			continue
+		}
+		spec := dr.Registry.Lookup(v.Plan.Steps[i].Task.Kind)
+		if spec.NeedsSecond(tree) || v.Plan.Steps[i].Pending() && spec.SecondFor() != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		why <- nil
+		return why
+	}
+	go func() {
+		err := dr.Lacking(ctx)
+		if err != nil {
+			dr.Say(fmt.Sprintf("%s cannot be computed here: %v. Other steps run", words.Count(n, "step"), err))
+		}
+		why <- err
+	}()
+	return why
+}
+
+// OpenForWorker loads a pipeline named by a workflow's input, from accepted files.
+func (dr *Driver) OpenForWorker(ctx context.Context, accept func(file string) error, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
+	p, err := dr.LoadWith(ctx, accept, file, vars)
+	if err != nil {
+		return nil, "", err
+	}
+	pl, err := dr.PlanOf(ctx, p, file, targets)
+	return pl, filepath.Join(session.ProjectDir(file), lockfile.Name), err
 }

@@ -21,7 +21,7 @@ import (
 func TestResultsOfARun(t *testing.T) {
 	const steps = 100
 	store, counted := storetest.Faulty(mem.New())
-	a := &drive.Driver{Session: &session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}}
+	a := &drive.Driver{Session: &session.Session{Talk: session.Quiet{}, Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}}
 	pl := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
 	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
 	var table artifacts.Digest

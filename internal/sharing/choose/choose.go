@@ -4,6 +4,7 @@
 package choose
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
@@ -51,13 +52,7 @@ type Choice struct {
 func (c Choice) Take(all []*Candidate) {
 	order := slices.Clone(all)
 	slices.SortFunc(order, func(a, b *Candidate) int {
-		if a.Use != b.Use {
-			return int(b.Use - a.Use)
-		}
-		if a.Size != b.Size {
-			return int(min(1, max(-1, a.Size-b.Size)))
-		}
-		return a.Digest.Compare(b.Digest)
+		return cmp.Or(cmp.Compare(b.Use, a.Use), cmp.Compare(a.Size, b.Size), a.Digest.Compare(b.Digest))
 	})
 	var sum int64
 	for _, x := range order {

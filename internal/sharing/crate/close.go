@@ -1,7 +1,6 @@
 package crate
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 )
@@ -66,21 +65,15 @@ func (c *Writer) variables() (parameters, values []string) {
 		parameter, value := fragment("variable", v.Name), fragment("variable-value", v.Name)
 		parameters, values = append(parameters, parameter), append(values, value)
 		typ := "Text"
-		switch plain := plainValue(v.Value); {
-		case bytes.Equal(v.Value, []byte("true")), bytes.Equal(v.Value, []byte("false")):
+		if _, text := plainValue(v.Value).(string); string(v.Value) == "true" || string(v.Value) == "false" {
 			typ = "Boolean"
-		case isNumber(plain):
+		} else if !text {
 			typ = "Number"
 		}
 		c.add(entity{{"@id", parameter}, {"@type", "FormalParameter"}, {"additionalType", typ}, {"name", v.Name}, {"workExample", ref(value)}})
 		c.add(entity{{"@id", value}, {"@type", "PropertyValue"}, {"name", v.Name}, {"value", plainValue(v.Value)}, {"exampleOfWork", ref(parameter)}})
 	}
 	return parameters, values
-}
-
-func isNumber(v any) bool {
-	_, text := v.(string)
-	return !text
 }
 
 // runActions describes each run of which results are there: the run of the workflow, and

@@ -26,7 +26,9 @@ type Work struct {
 // Author is one of a work's authors. A name with a comma is "family, given"; any other is taken
 // as it is, since its parts cannot be told apart.
 type Author struct {
-	Name, ORCID, Affiliation string
+	Name        string `json:"name"`
+	Affiliation string `json:"affiliation,omitempty"`
+	ORCID       string `json:"orcid,omitempty"`
 }
 
 // Citation is a CITATION.cff of version 1.2.0; nil without the required title and authors.
@@ -52,7 +54,12 @@ func Citation(w Work) []byte {
 	}
 	line("", "url", w.URL)
 	line("", "abstract", w.Abstract)
-	list(&b, "", "keywords", w.Keywords)
+	if len(w.Keywords) > 0 {
+		b.WriteString("keywords:\n")
+	}
+	for _, k := range w.Keywords {
+		fmt.Fprintf(&b, "  - %s\n", quoted(k))
+	}
 	b.WriteString("authors:\n")
 	authors(&b, "  ", w.Authors)
 	if w.Paper != "" {
@@ -82,16 +89,6 @@ func authors(b *bytes.Buffer, indent string, all []Author) {
 	}
 }
 
-func list(b *bytes.Buffer, indent, name string, values []string) {
-	if len(values) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "%s%s:\n", indent, name)
-	for _, v := range values {
-		fmt.Fprintf(b, "%s  - %s\n", indent, quoted(v))
-	}
-}
-
 // quoted is a text in YAML, which accepts JSON strings.
 func quoted(s string) string {
 	var b bytes.Buffer
@@ -108,12 +105,6 @@ type MissingError struct{ Attributes []string }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("a deposit needs attributes that the pipeline's paper block lacks: %s", strings.Join(e.Attributes, ", "))
-}
-
-type creator struct {
-	Name        string `json:"name"`
-	Affiliation string `json:"affiliation,omitempty"`
-	ORCID       string `json:"orcid,omitempty"`
 }
 
 type related struct {
@@ -143,7 +134,7 @@ func Zenodo(w Work) ([]byte, error) {
 		Title       string    `json:"title"`
 		UploadType  string    `json:"upload_type"`
 		Description string    `json:"description"` // HTML
-		Creators    []creator `json:"creators"`
+		Creators    []Author  `json:"creators"`
 		Keywords    []string  `json:"keywords,omitempty"`
 		AccessRight string    `json:"access_right"`
 		License     string    `json:"license"`
@@ -152,10 +143,7 @@ func Zenodo(w Work) ([]byte, error) {
 		Related     []related `json:"related_identifiers,omitempty"`
 	}
 	m := metadata{Title: w.Title, UploadType: "dataset", Description: "<p>" + html.EscapeString(w.Abstract) + "</p>", Keywords: w.Keywords,
-		AccessRight: "open", License: strings.ToLower(w.License), Version: w.Version, DOI: w.DOI}
-	for _, a := range w.Authors {
-		m.Creators = append(m.Creators, a.creator())
-	}
+		Creators: w.Authors, AccessRight: "open", License: strings.ToLower(w.License), Version: w.Version, DOI: w.DOI}
 	if w.Paper != "" {
 		m.Related = append(m.Related, related{w.Paper, "isSupplementTo", "doi"})
 	} else if w.URL != "" {
@@ -168,8 +156,6 @@ func Zenodo(w Work) ([]byte, error) {
 	err := enc.Encode(map[string]any{"metadata": m})
 	return b.Bytes(), err
 }
-
-func (a Author) creator() creator { return creator{a.Name, a.Affiliation, a.ORCID} }
 
 // Commands upload an archive to Zenodo with its metadata file, as a draft for a person to
 // publish there. The token comes from the shell's environment. file and metadata must be

@@ -104,9 +104,5 @@ func pinResults(ctx context.Context, store artifacts.Store, name string, keys []
 	if err != nil {
 		return err
 	}
-	pin, err := json.Marshal(map[string]any{"format": "redsi-archive-pin/1", "results": len(list.Results), "body": body})
-	if err != nil {
-		return err
-	}
-	return store.Records.Put(ctx, artifacts.PinsPrefix+name, pin)
+	return artifacts.PutJSON(ctx, store.Records, artifacts.PinsPrefix+name, map[string]any{"format": "redsi-archive-pin/1", "results": len(list.Results), "body": body})
 }

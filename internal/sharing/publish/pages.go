@@ -34,40 +34,20 @@ var indexTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("index").Funcs(template.FuncMap{"size": words.Size, "count": words.Count}).Parse(indexText))
 })
 
-// marked is a page with the mark in its head.
+// marked is a page with the mark after its head's opening tag.
 func marked(write func(io.Writer) error) func(io.Writer) error {
-	return func(w io.Writer) error { return write(&marker{w: w}) }
-}
-
-// marker inserts the mark after the head's opening tag.
-type marker struct {
-	w    io.Writer
-	held []byte
-	done bool
-}
-
-// markWithin is how far into a page its head begins.
-const markWithin = 2048
-
-func (m *marker) Write(p []byte) (int, error) {
-	if m.done {
-		return m.w.Write(p)
-	}
-	m.held = append(m.held, p...)
-	at := bytes.Index(m.held, []byte("<head>"))
-	if at < 0 {
-		if len(m.held) > markWithin {
-			return 0, fmt.Errorf("the page has no head")
+	return func(w io.Writer) error {
+		var page bytes.Buffer
+		if err := write(&page); err != nil {
+			return err
 		}
-		return len(p), nil
+		before, after, ok := bytes.Cut(page.Bytes(), []byte("<head>"))
+		if !ok {
+			return errors.New("the page has no head")
+		}
+		_, err := fmt.Fprintf(w, "%s<head>\n%s%s", before, pageMark, after)
+		return err
 	}
-	at += len("<head>")
-	m.done = true
-	out := slices.Concat(m.held[:at], []byte("\n"+pageMark), m.held[at:])
-	if _, err := m.w.Write(out); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }
 
 // indexData is what index.html says.

@@ -68,11 +68,9 @@ type All struct {
 	Seed    *uint64   `json:"seed,omitempty"`
 	Steps   []Step    `json:"steps"`
 	LeftOut []LeftOut `json:"left_out,omitempty"`
-	Same    int       `json:"same"`
-	Within  int       `json:"within"`
-	Differs int       `json:"differs"`
-	Failed  int       `json:"failed,omitempty"`
-	Signer  string    `json:"signer,omitempty"` // public key; "" for attestations that are not signed
+	attest.Verdicts
+	Failed int    `json:"failed,omitempty"`
+	Signer string `json:"signer,omitempty"` // public key; "" for attestations that are not signed
 }
 
 // runner runs steps again.
@@ -176,13 +174,8 @@ func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *Al
 			done.Error = err.Error()
 			said.Failed++
 		}
-		switch done.Verdict {
-		case alike.Same:
-			said.Same++
-		case alike.Within:
-			said.Within++
-		case alike.Differs:
-			said.Differs++
+		if done.Verdict != "" {
+			said.Add(done.Verdict)
 		}
 		said.Steps = append(said.Steps, done)
 		r.Each(done)

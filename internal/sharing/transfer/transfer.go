@@ -68,13 +68,9 @@ func Run(ctx context.Context, from artifacts.Store, rec *workflows.RunRecord) (s
 }
 
 func (s *Selection) add(ctx context.Context, from artifacts.Store, prefix string) error {
-	for r, err := range from.Records.List(ctx, prefix) {
-		if err != nil {
-			return err
-		}
-		s.Records = append(s.Records, r.Name)
-	}
-	return nil
+	names, err := artifacts.RecordNames(ctx, from.Records, prefix)
+	s.Records = append(s.Records, names...)
+	return err
 }
 
 // Targets selects the results of targets and, unless only is set, of what they need. missing

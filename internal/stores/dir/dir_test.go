@@ -61,26 +61,6 @@ func openAt(t *testing.T, root string) artifacts.Store {
 	return s
 }
 
-func TestStore(t *testing.T) {
-	storetest.Run(t, open)
-}
-
-func TestIntegrity(t *testing.T) {
-	s := open(t)
-	storetest.Integrity(t, s, func(d artifacts.Digest, data []byte) {
-		path, ok := s.Blobs.(artifacts.Local).LocalPath(d)
-		if !ok {
-			t.Fatalf("no file of %s", d)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 // TestPutSame checks that a short blob that is there is left where it is, with a new age, whoever
 // has stored it, and that a long one is written again.
 func TestPutSame(t *testing.T) {

@@ -61,7 +61,7 @@ func (d *driver) alive(path string) error {
 
 // Open opens a file that the store has written.
 func (d *driver) Open(_ context.Context, path string) (io.ReadCloser, error) {
-	f, _, err := openOurs(d.Where(path))
+	f, err := openOurs(d.Where(path))
 	if err != nil && absent(err) {
 		if err := d.alive(path); err != nil {
 			return nil, err

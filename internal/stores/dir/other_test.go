@@ -10,28 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
-	"github.com/redsi/redsi/internal/stores/storetest"
 )
-
-func TestOthers(t *testing.T) {
-	storetest.Others(t, func(t *testing.T) storetest.Theirs {
-		root := t.TempDir()
-		other, err := dir.OpenReader(root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return storetest.Theirs{Store: openAt(t, root), Other: artifacts.Other{Store: other, Name: "colleague"},
-			Rewrite: func(d artifacts.Digest, data []byte) { rewrite(t, root, d, data) }}
-	})
-}
-
-func rewrite(t *testing.T, root string, d artifacts.Digest, data []byte) {
-	t.Helper()
-	path := filepath.Join(root, "blobs", filepath.FromSlash(artifacts.BlobPath(d)))
-	if err := errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestRecordTooLong: a record that is longer than any that redsi writes is read no further,
 // though somebody else's folder has it. One's own goes by verify --repair.

@@ -51,13 +51,13 @@ func (k *durable) has(path string, info os.FileInfo) bool {
 // age starts anew. On any doubt it is not. One that another process has stored is synced: that it
 // has a name says that it was, but not of its folder.
 func (d *driver) present(path string, content []byte) bool {
-	f, size, err := openOurs(path)
+	f, err := openOurs(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || size != int64(len(content)) || info.Mode().Perm() != 0o444 {
+	if err != nil || info.Size() != int64(len(content)) || info.Mode().Perm() != 0o444 {
 		return false
 	}
 	there, err := io.ReadAll(f)

@@ -21,21 +21,21 @@ const asideDir = "aside"
 // nothing else, so there is no such blob or record.
 var errNotOurs = errors.New("not a regular file")
 
-// openOurs opens a file that the store has written, and returns its size: no link is
-// followed, and no pipe or device is waited for.
-func openOurs(path string) (f *os.File, size int64, err error) {
+// openOurs opens a file that the store has written: no link is followed, and no pipe or
+// device is waited for.
+func openOurs(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, errNotOurs
+		return nil, errNotOurs
 	}
-	f, err = os.OpenFile(path, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
-		return nil, 0, errNotOurs
+		return nil, errNotOurs
 	}
-	return f, info.Size(), err
+	return f, err
 }
 
 // absent reports an error that says that a file of the store is not there: nothing

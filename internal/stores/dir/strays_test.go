@@ -119,20 +119,3 @@ func TestFolderIsAFile(t *testing.T) {
 		t.Errorf("aside: %v", got)
 	}
 }
-
-// TestStraysAreNamed: files in the store's folders that are neither blob nor record.
-func TestStraysAreNamed(t *testing.T) {
-	root := t.TempDir()
-	storetest.Strays(t, openAt(t, root), func(rel string, data []byte) {
-		p := filepath.Join(root, filepath.FromSlash(rel))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)); err != nil {
-			t.Fatal(err)
-		}
-	}, func(path string) []byte {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	})
-}

@@ -27,19 +27,6 @@ import (
 // TestStore tries everything that needs a real server on one.
 func TestStore(t *testing.T) {
 	server := storetest.MinIO(t)
-	t.Run("suite", func(t *testing.T) { storetest.Run(t, server.Store) })
-	t.Run("integrity", func(t *testing.T) {
-		c := server.Config()
-		storetest.Integrity(t, server.Open(t, c), func(d artifacts.Digest, data []byte) {
-			server.Rewrite(t, c, d, data)
-		})
-	})
-	t.Run("strays", func(t *testing.T) {
-		c := server.Config()
-		storetest.Strays(t, server.Open(t, c),
-			func(rel string, data []byte) { server.PutObject(t, c.Bucket, c.Prefix+"/"+rel, data) },
-			func(path string) []byte { return server.GetObject(t, path) })
-	})
 	t.Run("multipart", func(t *testing.T) { multipart(t, server.Store(t)) })
 	t.Run("multipart cut off", func(t *testing.T) { multipartCutOff(t, server) })
 	t.Run("put heals", func(t *testing.T) { putHeals(t, server) })
@@ -300,13 +287,6 @@ func others(t *testing.T, server *storetest.Server) {
 		t.Errorf("looked up in it: %v, %v, %+v", hit, err, with.Others())
 	}
 	server.Public(t)
-	storetest.Others(t, func(t *testing.T) storetest.Theirs {
-		c := server.Config()
-		public := c
-		public.Credentials, public.Anonymous, public.ReadOnly = nil, true, true
-		return storetest.Theirs{Store: server.Open(t, c), Other: artifacts.Other{Store: server.Open(t, public), Name: c.Bucket + "/" + c.Prefix},
-			Rewrite: func(d artifacts.Digest, data []byte) { server.Rewrite(t, c, d, data) }}
-	})
 	// Without any credentials in the environment it is opened like that by itself.
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "AWS_PROFILE"} {
 		t.Setenv(name, "")

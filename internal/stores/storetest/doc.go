@@ -1,6 +1,5 @@
-// Package storetest holds what tests of and on artifact stores share: the suite
-// that every store passes (Run, Integrity), a store that fails on demand
-// (Faulty), and a real MinIO server (MinIO).
+// Package storetest holds what tests of and on artifact stores share: a store that fails on
+// demand (Faulty), and a real MinIO server (MinIO).
 //
 // It is imported by tests only.
 package storetest

@@ -13,14 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
-// TestFaultyWithoutFaults checks that the wrapper alone changes nothing.
-func TestFaultyWithoutFaults(t *testing.T) {
-	storetest.Run(t, func(*testing.T) artifacts.Store {
-		s, _ := storetest.Faulty(mem.New())
-		return s
-	})
-}
-
 // call makes one call of m and returns its error.
 func call(ctx context.Context, s artifacts.Store, m storetest.Method, d artifacts.Digest) (err error) {
 	switch m {

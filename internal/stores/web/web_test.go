@@ -51,19 +51,6 @@ func openWith(t *testing.T, address string, l limits) artifacts.Store {
 	return artifacts.ReadOn(&host{u, l}, u.String())
 }
 
-func TestOthers(t *testing.T) {
-	storetest.Others(t, func(t *testing.T) storetest.Theirs {
-		s, root, address := serve(t, nil)
-		return storetest.Theirs{Store: s, Other: artifacts.Other{Store: open(t, address), Name: "host/paper"},
-			Rewrite: func(d artifacts.Digest, data []byte) {
-				path := filepath.Join(root, "blobs", filepath.FromSlash(artifacts.BlobPath(d)))
-				if err := errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)); err != nil {
-					t.Fatal(err)
-				}
-			}}
-	})
-}
-
 // TestNames: whatever a record is called, its address is that of its file.
 func TestNames(t *testing.T) {
 	s, _, address := serve(t, nil)

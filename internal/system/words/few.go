@@ -52,3 +52,12 @@ func And(list []string, n int) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
 }
+
+// Quoted is And of names in quotes, long ones cut.
+func Quoted(names []string, n int) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%.80q", name)
+	}
+	return And(quoted, n)
+}

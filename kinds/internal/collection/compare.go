@@ -48,10 +48,6 @@ func runCompare(ctx context.Context, x *step.IO, c compareConfig) error {
 		}
 	}
 	rep := f.Report()
-	x.Count("both", int64(rep.Both))
-	x.Count("same", int64(rep.Same))
-	x.Count("differ", int64(rep.Both-rep.Same))
-	x.Count("only_full", int64(rep.Full-rep.Both))
-	x.Count("only_simplified", int64(rep.OnlySimplified))
-	return inout.WriteJSON(x, "report", rep)
+	return inout.WriteReport(x, rep, map[string]int{"both": rep.Both, "same": rep.Same, "differ": rep.Both - rep.Same,
+		"only_full": rep.Full - rep.Both, "only_simplified": rep.OnlySimplified})
 }

@@ -43,51 +43,21 @@ there are URLs. Texts are streamed; of each document and query 150 bytes are hel
 })
 
 func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) error {
-	ours, closeOurs, err := side(x, c.Documents, c.Queries, c.Corpus)
-	if err != nil {
-		return err
-	}
-	defer closeOurs()
-	theirs, closeTheirs, err := side(x, c.PackageDocuments, c.PackageQueries, c.PackageCorpus)
-	if err != nil {
-		return err
-	}
-	defer closeTheirs()
-	report, err := nq320k.Compare(ours, theirs, c.Examples)
+	report, err := nq320k.Compare(side(x, c.Documents, c.Queries, c.Corpus), side(x, c.PackageDocuments, c.PackageQueries, c.PackageCorpus), c.Examples)
 	if err != nil {
 		return inout.DataError(err)
 	}
 	d, q := report.Documents, report.Queries
-	x.Count("pairs", int64(d.Pairs))
-	x.Count("unpaired_ours", int64(d.Ours-d.Pairs))
-	x.Count("unpaired_package", int64(d.Package-d.Pairs))
-	x.Count("other_texts", int64(d.Pairs-report.Texts.Same))
-	x.Count("other_titles", int64(report.Titles.Differ))
-	x.Count("other_numbers", int64(d.Pairs-d.SameNumber))
-	x.Count("other_targets", int64(q.OtherTarget))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"pairs": d.Pairs, "unpaired_ours": d.Ours - d.Pairs,
+		"unpaired_package": d.Package - d.Pairs, "other_texts": d.Pairs - report.Texts.Same,
+		"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
 }
 
-// side opens one collection of a comparison.
-func side(x *step.IO, documents, queries, texts step.Input) (nq320k.Collection, func(), error) {
-	c := nq320k.Collection{Corpus: func() (*corpus.Reader, func(), error) { return inout.OpenCorpus(x, texts) }}
-	var open []io.Closer
-	done := func() {
-		for _, r := range open {
-			r.Close()
-		}
+// side is one collection of a comparison.
+func side(x *step.IO, documents, queries, texts step.Input) nq320k.Collection {
+	return nq320k.Collection{
+		Documents: func() (io.ReadCloser, error) { return x.Open(documents) },
+		Queries:   func() (io.ReadCloser, error) { return x.Open(queries) },
+		Corpus:    func() (*corpus.Reader, func(), error) { return inout.OpenCorpus(x, texts) },
 	}
-	for _, in := range []struct {
-		input step.Input
-		to    *io.Reader
-	}{{documents, &c.Documents}, {queries, &c.Queries}} {
-		r, err := x.Open(in.input)
-		if err != nil {
-			done()
-			return c, nil, err
-		}
-		open = append(open, r)
-		*in.to = r
-	}
-	return c, done, nil
 }

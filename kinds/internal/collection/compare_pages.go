@@ -38,10 +38,7 @@ only one has, with examples. Takes a second for all of NQ.`,
 			return err
 		}
 		rep := wikipedia.Compare(a, b, c.Examples)
-		x.Count("same", int64(rep.Same))
-		x.Count("different", int64(rep.Different))
-		x.Count("only_a", int64(rep.OnlyA))
-		x.Count("only_b", int64(rep.OnlyB))
-		return inout.WriteJSON(x, "report", rep)
+		return inout.WriteReport(x, rep, map[string]int{"same": rep.Same, "different": rep.Different, "only_a": rep.OnlyA,
+			"only_b": rep.OnlyB})
 	},
 })

@@ -135,15 +135,24 @@ func eachHeaderInOrder(x *step.IO, order dedup.RecordOrder, train, dev step.Inpu
 	return nil
 }
 
+// bertNormalize is what the tokenizer of an attribute makes of a title; nil if there is none.
+func bertNormalize(x *step.IO, in step.Inputs, attribute string) (func(string) string, error) {
+	if len(in) == 0 {
+		return nil, nil
+	}
+	bert, err := inout.OpenTokenizer(x, in, attribute, tokenize.LoadBERT)
+	if err != nil {
+		return nil, err
+	}
+	return bert.Normalize, nil
+}
+
 // dedupSources loads what the key needs from other domains.
 func dedupSources(x *step.IO, c dedupConfig) (dedup.Sources, error) {
 	var s dedup.Sources
-	if len(c.Tokenizer) > 0 {
-		bert, err := inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", tokenize.LoadBERT)
-		if err != nil {
-			return s, err
-		}
-		s.BertNormalize = bert.Normalize
+	var err error
+	if s.BertNormalize, err = bertNormalize(x, c.Tokenizer, "tokenizer"); err != nil {
+		return s, err
 	}
 	if c.Pages.Set() {
 		table, err := readPages(x, c.Pages, "pages")
@@ -159,11 +168,9 @@ func dedupSources(x *step.IO, c dedupConfig) (dedup.Sources, error) {
 }
 
 func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
-	for output, write := range map[string]func(io.Writer) error{
-		"documents": g.WriteDocuments, "queries": g.WriteQueries, "unresolved": g.WriteAudit} {
-		if err := inout.Write(x, output, write); err != nil {
-			return err
-		}
+	err := inout.WriteAll(x, map[string]func(io.Writer) error{"documents": g.WriteDocuments, "queries": g.WriteQueries, "unresolved": g.WriteAudit})
+	if err != nil {
+		return err
 	}
 	rec := g.Records
 	counts := dedupCounts{Records: dedup.Counts{Train: rec.Train(), Dev: rec.Dev(), Union: rec.Len()},
@@ -171,11 +178,9 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 	if resolved {
 		r := rec.Resolution()
 		counts.Resolved = &r
-		x.Count("unresolved_records", int64(r.UnresolvedRecords))
-		x.Count("records_without_revision", int64(r.NoRevision))
+		inout.Count(x, map[string]int{"unresolved_records": r.UnresolvedRecords, "records_without_revision": r.NoRevision})
 	}
-	x.Count("records", int64(rec.Len()))
-	x.Count("documents", int64(counts.Documents.Union))
+	inout.Count(x, map[string]int{"records": rec.Len(), "documents": counts.Documents.Union})
 	if g.Key.Heading() {
 		n := g.Empty()
 		counts.Headless = &n

@@ -80,9 +80,8 @@ func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
 	if err := d.choose(x, title, c); err != nil {
 		return step.Permanent(err)
 	}
-	x.Count("fragmented_pages", int64(d.FragmentedPages))
-	x.Count("colliding_pages", int64(d.CollidingPages))
-	return inout.WriteJSON(x, "report", d)
+	return inout.WriteReport(x, d, map[string]int{"fragmented_pages": d.FragmentedPages,
+		"colliding_pages": d.CollidingPages})
 }
 
 // choose picks the examples: those asked for by title, else the first.

@@ -137,10 +137,6 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 			return err
 		}
 	}
-	coll, err := export.FromGrouping(g)
-	if err != nil {
-		return step.Permanent(err)
-	}
 	card, err := c.card(x)
 	if err != nil {
 		return err
@@ -152,7 +148,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 		}
 	}
 	create := func(name string) (io.WriteCloser, error) { return x.CreateFile("files", name) }
-	sum, err := export.Write(coll, formats, create)
+	sum, err := export.Write(export.FromGrouping(g), formats, create)
 	if err != nil {
 		return inout.DataError(err)
 	}
@@ -161,11 +157,8 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 			return err
 		}
 	}
-	x.Count("documents", int64(sum.Documents))
-	x.Count("queries", int64(sum.Train+sum.Dev+sum.Test))
-	x.Count("documents_without_text", int64(sum.Documents-sum.Texts))
-	x.Count("respaced", int64(sum.Respaced))
-	x.Count("escaped_topics", int64(sum.Escaped))
+	inout.Count(x, map[string]int{"documents": sum.Documents, "queries": sum.Train + sum.Dev + sum.Test,
+		"documents_without_text": sum.Documents - sum.Texts, "respaced": sum.Respaced, "escaped_topics": sum.Escaped})
 	return inout.WriteFile(x, "files", "README.md", func(w io.Writer) error { return export.WriteCard(w, card, sum) })
 }
 

@@ -160,9 +160,8 @@ func (c extractFileConfig) check(r *nq.Record) error {
 
 // writeCounts counts what a reader did, by reason, and writes its report.
 func writeCounts(x *step.IO, counts nq.Counts) error {
-	x.Count("records", counts.Records)
-	x.Count("fallbacks", counts.Fallbacks)
-	x.Count("skipped", counts.SkippedTotal())
+	inout.Count(x, map[string]int{"records": int(counts.Records), "fallbacks": int(counts.Fallbacks),
+		"skipped": int(counts.SkippedTotal())})
 	for reason, n := range counts.Skipped {
 		x.Count("skipped_"+strings.ReplaceAll(string(reason), "-", "_"), n)
 	}

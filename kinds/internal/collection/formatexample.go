@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -86,9 +85,22 @@ func (c formatExampleConfig) abridged(x *step.IO, format, id string, line []byte
 func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id *string) ([]byte, error) {
 	for _, in := range ins {
 		for _, f := range x.Files(in, name) {
-			line, err := findLineIn(ctx, x, f, id)
-			if err != nil || line != nil {
-				return line, err
+			var found []byte
+			err := inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
+				if has, ok := nq.ExampleID(line); ok {
+					if *id == "" {
+						*id = strconv.FormatInt(has, 10)
+					}
+					if strconv.FormatInt(has, 10) == *id {
+						found = bytes.Clone(bytes.TrimSpace(line))
+						return false, nil
+					}
+				}
+				x.Report(step.Progress{Done: int64(n), Unit: "records", Note: f.Name})
+				return true, ctx.Err()
+			})
+			if err != nil || found != nil {
+				return found, err
 			}
 		}
 	}
@@ -96,21 +108,4 @@ func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id 
 		return nil, step.Permanent(fmt.Errorf("the %s files have no records", name))
 	}
 	return nil, nil
-}
-
-func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) (found []byte, err error) {
-	err = inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
-		if has, ok := nq.ExampleID(line); ok {
-			if *id == "" {
-				*id = strconv.FormatInt(has, 10)
-			}
-			if strconv.FormatInt(has, 10) == *id {
-				found = bytes.Clone(bytes.TrimSpace(line))
-				return false, nil
-			}
-		}
-		x.Report(step.Progress{Done: int64(n), Unit: "records", Note: f.Name})
-		return true, ctx.Err()
-	})
-	return found, err
 }

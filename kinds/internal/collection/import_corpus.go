@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -119,8 +117,7 @@ func checkImportCorpus(c importCorpusConfig) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Pick)) {
 		inout.Check(&ps, "pick", attributes[name], "%q is not one of %v", name, slices.Sorted(maps.Keys(attributes)))
 		for _, pattern := range c.Pick[name] {
-			_, err := path.Match(pattern, "")
-			inout.Check(&ps, "pick", err == nil, "%q is not a pattern of names", pattern)
+			inout.CheckPattern(&ps, "pick", pattern)
 		}
 	}
 	for _, r := range c.readings() {
@@ -224,11 +221,9 @@ func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) erro
 	}
 	options := c.options()
 	if c.Key == collect.NormalizedTitle {
-		bert, err := inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", tokenize.LoadBERT)
-		if err != nil {
+		if options.Normalize, err = bertNormalize(x, c.Tokenizer, "tokenizer"); err != nil {
 			return err
 		}
-		options.Normalize = bert.Normalize
 	}
 	i := &corpusImport{ctx: ctx, x: x, c: c.importing}
 	questions, err := i.questions(options, files)

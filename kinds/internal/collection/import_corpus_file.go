@@ -77,13 +77,11 @@ func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 			kept++
 			return put(&d)
 		})
-		return i.read(report.File, err, true)
+		return readError(err)
 	})
 	if err != nil {
 		return err
 	}
 	report.Documents = coll.Report
-	x.Count("documents", report.Documents.Lines.Records)
-	x.Count("kept", kept)
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"documents": int(report.Documents.Lines.Records), "kept": int(kept)})
 }

@@ -69,11 +69,7 @@ func (c importing) arranged(files []artifacts.File) ([]collectedFile, error) {
 		}
 		return all, nil
 	}
-	var names []string
-	for _, f := range files {
-		names = append(names, f.Name)
-	}
-	parts, err := collect.Arrange(names, c.Folder)
+	parts, err := collect.Arrange(inout.Names(files), c.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +130,16 @@ func (i *corpusImport) file(f artifacts.File) collect.File {
 		Path: func() (string, error) { return i.x.Path(f.Digest) }}
 }
 
-// add takes the report of a file that was read.
-func (i *corpusImport) add(r collect.FileReport, err error) error { return i.read(r, err, false) }
-
-// read is add, but for the report of a file that was read before.
-func (i *corpusImport) read(r collect.FileReport, err error, before bool) error {
-	if !before {
+// add takes the report of a file that was read; of documents, parts have said it before.
+func (i *corpusImport) add(r collect.FileReport, err error) error {
+	if r.Role != collect.Documents || len(i.x.Parts()) == 0 {
 		i.report.Files = append(i.report.Files, r)
 	}
+	return readError(err)
+}
+
+// readError is an error of the data, unless what takes records failed.
+func readError(err error) error {
 	if unwritten := (*collect.Unwritten)(nil); errors.As(err, &unwritten) {
 		return unwritten.Err // the disk's or the store's, which another attempt may not meet
 	}
@@ -174,11 +172,9 @@ func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile
 	if err != nil {
 		return err
 	}
-	parts := len(i.x.Parts()) > 0
 	if coll.Twice() {
 		for _, f := range list {
-			report, err := coll.Gather(i.ctx, f, how)
-			if err := i.read(report, err, parts); err != nil {
+			if err := i.add(coll.Gather(i.ctx, f, how)); err != nil {
 				return err
 			}
 		}
@@ -191,13 +187,12 @@ func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile
 			}
 			for _, f := range list {
 				if coll.Twice() {
-					if err := i.read(collect.FileReport{}, coll.Rewrite(i.ctx, f, how, write), true); err != nil {
+					if err := readError(coll.Rewrite(i.ctx, f, how, write)); err != nil {
 						return err
 					}
 					continue
 				}
-				report, err := coll.ReadDocuments(i.ctx, f, how, write)
-				if err := i.read(report, err, parts); err != nil {
+				if err := i.add(coll.ReadDocuments(i.ctx, f, how, write)); err != nil {
 					return err
 				}
 			}
@@ -275,14 +270,13 @@ func (i *corpusImport) reports(coll *collect.Collection, questions *collect.Ques
 	r.Documents, r.QuestionsReport = coll.Report, questions.Report
 	counts := dedupCounts{Documents: dedup.Counts{Train: int(r.Train.Targets), Dev: int(r.Dev.Targets), Test: int(r.Test.Targets), Union: int(r.Documents.Union)},
 		Coverage: dedup.CoverageOf(func(yield func(train, dev int32) bool) {
-			coll.Targets(func(train, dev, _ int32) bool { return yield(train, dev) })
+			coll.Targets(func(n [3]int32) bool { return yield(n[0], n[1]) })
 		})}
-	coll.Targets(func(train, dev, test int32) bool {
-		counts.Records.Train += int(train)
-		counts.Records.Dev += int(dev)
-		counts.Records.Test += int(test)
-		return true
-	})
+	for n := range coll.Targets {
+		counts.Records.Train += int(n[0])
+		counts.Records.Dev += int(n[1])
+		counts.Records.Test += int(n[2])
+	}
 	counts.Records.Union = counts.Records.Train + counts.Records.Dev + counts.Records.Test
 	r.count(i.x)
 	return errors.Join(inout.WriteJSON(i.x, "counts", counts), inout.WriteJSON(i.x, "report", r))

@@ -84,10 +84,7 @@ type overlapBetween struct {
 
 // overlapCounts count the queries of the later split by the class of their nearest one.
 type overlapCounts struct {
-	Exact      int     `json:"exact"`
-	Normalised int     `json:"normalised"`
-	Near       int     `json:"near"`
-	Any        int     `json:"any"`
+	classCounts
 	Percent    float64 `json:"percent" unit:"percent"` // any, of the later split
 	SameTarget int     `json:"same_target"`            // of any: a document is relevant for both
 }
@@ -103,12 +100,28 @@ type overlapExample struct {
 }
 
 type overlapDocuments struct {
-	Documents  int   `json:"documents"`
-	Exact      int   `json:"exact"` // that an earlier document is like
-	Normalised int   `json:"normalised"`
-	Near       int   `json:"near"`
-	Any        int   `json:"any"`
-	Left       int64 `json:"pairs_left_out"`
+	Documents   int   `json:"documents"`
+	classCounts       // that an earlier document is like
+	Left        int64 `json:"pairs_left_out"`
+}
+
+type classCounts struct {
+	Exact      int `json:"exact"`
+	Normalised int `json:"normalised"`
+	Near       int `json:"near"`
+	Any        int `json:"any"`
+}
+
+func (n *classCounts) add(class overlap.Class) {
+	switch class {
+	case overlap.Exact:
+		n.Exact++
+	case overlap.Normalised:
+		n.Normalised++
+	default:
+		n.Near++
+	}
+	n.Any++
 }
 
 // overlapVerbatim counts queries of enough words.
@@ -159,10 +172,8 @@ func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {
 		return err
 	}
 	between := rep.Between
-	x.Count("dev_in_train", int64(between.DevTrain.Any))
-	x.Count("test_in_train", int64(between.TestTrain.Any))
-	x.Count("test_in_dev", int64(between.TestDev.Any))
-	return inout.WriteJSON(x, "report", rep)
+	return inout.WriteReport(x, rep, map[string]int{"dev_in_train": between.DevTrain.Any,
+		"test_in_train": between.TestTrain.Any, "test_in_dev": between.TestDev.Any})
 }
 
 func overlapQueries(x *step.IO, in step.Input) (*overlap.Queries, error) {
@@ -194,21 +205,14 @@ func overlapWithDocuments(ctx context.Context, x *step.IO, c overlapConfig, quer
 			}
 		}
 		pairs, standing = ds.Pairs(), ds.Standing()
-		rep.Documents = &overlapDocuments{Documents: ds.Count, Any: len(pairs), Left: ds.Left}
+		rep.Documents = &overlapDocuments{Documents: ds.Count, Left: ds.Left}
 		if c.Verbatim > 0 {
 			rep.Verbatim = &overlapVerbatim{Queries: ds.Sought(), Short: len(queries.List) - ds.Sought(), Standing: len(standing), Examples: []verbatimSample{}}
 		}
 	}
 	if err := writeTSV(x, "document_pairs", "doc\tother_doc\tclass\tsimilarity", func(row func(...any)) {
 		for _, p := range pairs {
-			switch p.Class {
-			case overlap.Exact:
-				rep.Documents.Exact++
-			case overlap.Normalised:
-				rep.Documents.Normalised++
-			default:
-				rep.Documents.Near++
-			}
+			rep.Documents.add(p.Class)
 			row(p.Doc, p.Other, p.Class, p.Similarity)
 		}
 	}); err != nil {
@@ -264,15 +268,7 @@ func (b *overlapBetween) of(later, earlier nq.Split) *overlapCounts {
 }
 
 func (n *overlapCounts) add(p overlap.Pair, of int) {
-	switch p.Class {
-	case overlap.Exact:
-		n.Exact++
-	case overlap.Normalised:
-		n.Normalised++
-	default:
-		n.Near++
-	}
-	n.Any++
+	n.classCounts.add(p.Class)
 	n.Percent = 100 * float64(n.Any) / float64(of)
 	if p.SameTarget {
 		n.SameTarget++

@@ -50,47 +50,30 @@ func runPackage(ctx context.Context, x *step.IO, c packageConfig) error {
 		return step.Permanent(err)
 	}
 	open := func(name string) (io.ReadCloser, error) { return x.OpenFile(files[name]) }
-	var streams [3]io.WriteCloser // documents, queries, corpus
-	for i, output := range []string{"documents", "queries", "corpus"} {
-		if streams[i], err = x.Create(output); err != nil {
-			return err
-		}
-	}
-	texts, err := corpus.NewWriter(streams[2])
+	var have nq320k.Contents
+	err = inout.WriteLines(x, "documents", func(document func(any) error) error {
+		return inout.WriteLines(x, "queries", func(query func(any) error) error {
+			return writeCorpus(x, func(texts *corpus.Writer) error {
+				var err error
+				have, err = nq320k.Read(open, nq320k.Visitor{
+					Query: func(q *dedup.Query) error { return query(q) },
+					Document: func(d *dedup.Document, text string) error {
+						if ctx.Err() != nil {
+							return ctx.Err()
+						}
+						x.Report(step.Progress{Done: int64(d.Doc) + 1, Unit: "documents"})
+						return errors.Join(document(d), texts.Write(corpus.Document{Doc: d.Doc, Title: d.Title, Text: text}))
+					},
+				})
+				return inout.DataError(err)
+			})
+		})
+	})
 	if err != nil {
 		return err
 	}
-	// Each stream is written within the function that opens it.
-	var have nq320k.Contents
-	err = dedup.WriteLines(streams[0], func(document func(any) error) error {
-		return dedup.WriteLines(streams[1], func(query func(any) error) error {
-			var err error
-			have, err = nq320k.Read(open, nq320k.Visitor{
-				Query: func(q *dedup.Query) error { return query(q) },
-				Document: func(d *dedup.Document, text string) error {
-					if ctx.Err() != nil {
-						return ctx.Err()
-					}
-					x.Report(step.Progress{Done: int64(d.Doc) + 1, Unit: "documents"})
-					return errors.Join(document(d), texts.Write(corpus.Document{Doc: d.Doc, Title: d.Title, Text: text}))
-				},
-			})
-			return err
-		})
-	})
-	if err = errors.Join(err, texts.Close()); err != nil {
-		return inout.DataError(err)
-	}
-	for _, w := range streams {
-		if err := w.Close(); err != nil {
-			return err
-		}
-	}
-	x.Count("documents", int64(have.Documents))
-	x.Count("queries", int64(have.Train+have.Dev))
-	x.Count("documents_without_text", int64(have.WithoutText))
-	x.Count("other_source_ids", int64(have.OtherSources))
-	return inout.WriteJSON(x, "report", have)
+	return inout.WriteReport(x, have, map[string]int{"queries": have.Train + have.Dev,
+		"documents_without_text": have.WithoutText, "other_source_ids": have.OtherSources})
 }
 
 // packageFiles finds the four files of one folder.

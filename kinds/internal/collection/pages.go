@@ -127,9 +127,8 @@ func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
-	x.Count("pages_seen", total.Pages)
-	x.Count("fallbacks", total.Fallbacks)
-	x.Count("revisions_seen", total.Revisions)
+	inout.Count(x, map[string]int{"pages_seen": int(total.Pages), "fallbacks": int(total.Fallbacks),
+		"revisions_seen": int(total.Revisions)})
 	if err := writePages(x, t); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/serialize"
-	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -110,15 +109,8 @@ type Unknown = func(text string) bool
 
 // serializerTools are those that there are: the BERT tokenizer is loaded.
 func serializerTools(x *step.IO, hasUnknown Unknown, bert step.Inputs) (serialize.Tools, error) {
-	tools := serialize.Tools{HasUnknown: hasUnknown}
-	if len(bert) > 0 {
-		tok, err := inout.OpenTokenizer(x, bert, "bert_tokenizer", tokenize.LoadBERT)
-		if err != nil {
-			return tools, err
-		}
-		tools.BertNormalize = tok.Normalize
-	}
-	return tools, nil
+	normalize, err := bertNormalize(x, bert, "bert_tokenizer")
+	return serialize.Tools{HasUnknown: hasUnknown, BertNormalize: normalize}, err
 }
 
 // WriteTexts serializes the records of a file.

@@ -36,9 +36,8 @@ func CountSubstitutions(ctx context.Context, x *step.IO, c SubstitutionsConfig, 
 	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { s.Add(r); return nil }); err != nil {
 		return err
 	}
-	x.Count("compared", s.Compared)
-	x.Count("mismatches", s.Mismatches)
-	return inout.WriteJSON(x, "report", s.Report(c.Top, hasUnknown))
+	return inout.WriteReport(x, s.Report(c.Top, hasUnknown), map[string]int{"compared": int(s.Compared),
+		"mismatches": int(s.Mismatches)})
 }
 
 // eachRecord reads record streams in the order of their files. The record is

@@ -109,9 +109,7 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 			return sharedExcerpt{Title: s.Title, Records: s.Records, Revisions: s.Revisions, OldIDA: s.A.OldID, OldIDB: s.B.OldID, A: a, B: b}
 		}))
 	}
-	x.Count("revisions", int64(sum.Revisions))
-	x.Count("texts", int64(sum.Texts))
-	return inout.WriteJSON(x, "report", rep)
+	return inout.WriteReport(x, rep, map[string]int{"revisions": sum.Revisions, "texts": sum.Texts})
 }
 
 // chooseRevisions gives the revisions that are shown.

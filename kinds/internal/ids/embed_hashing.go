@@ -2,9 +2,7 @@ package ids
 
 import (
 	"context"
-	"errors"
 	"hash/fnv"
-	"io"
 	"math"
 	"strings"
 	"unicode"
@@ -38,21 +36,13 @@ texts; memory is 4 bytes x documents x dimensions.`,
 	Defaults: embedHashingConfig{Texts: inout.Texts{Split: "dev", Title: true}, Dimensions: 512, Words: 512},
 	Check:    func(c embedHashingConfig) error { return c.Texts.Check().Err() },
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
-		in, done, err := c.Texts.Open(x)
-		if err != nil {
-			return err
-		}
-		defer done()
 		m := kmeans.Matrix{Cols: c.Dimensions}
-		for {
-			text, err := in.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return err
+		for text, err := range c.Texts.Each(x) {
+			if err == nil {
+				err = ctx.Err()
 			}
-			if ctx.Err() != nil {
-				return ctx.Err()
+			if err != nil {
+				return err
 			}
 			m.Data = append(m.Data, hashWords(text, c.Words, c.Dimensions)...)
 			m.Rows++

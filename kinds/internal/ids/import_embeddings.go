@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -47,10 +46,8 @@ Cost: a copy; memory is 4 bytes x rows x columns.`,
 	Check: func(c importEmbeddingsConfig) error {
 		var ps step.Problems
 		inout.Check(&ps, "documents", c.Documents.Set() != c.Queries.Set(), "set exactly one of documents and queries: it says whose vectors these are")
-		for _, p := range []struct{ attribute, pattern string }{{"file", c.File}, {"names_file", c.NamesFile}} {
-			_, err := path.Match(p.pattern, "")
-			inout.Check(&ps, p.attribute, err == nil, "%q is not a pattern of names", p.pattern)
-		}
+		inout.CheckPattern(&ps, "file", c.File)
+		inout.CheckPattern(&ps, "names_file", c.NamesFile)
 		inout.Check(&ps, "names", len(c.Names) > 0 || c.NamesFile == "" && c.Extra == "fail", "is needed by names_file and extra")
 		return ps.Err()
 	},

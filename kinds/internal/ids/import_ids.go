@@ -1,9 +1,8 @@
 package ids
 
 import (
-	"path"
-
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -34,10 +33,9 @@ tokens are in the vocabulary. Kind export writes such files. Memory: the identif
 	Outputs:  idOutputs,
 	Defaults: ImportIDsConfig{Type: string(docid.KindOther), Names: "key"},
 	Check: func(c ImportIDsConfig) error {
-		if _, err := path.Match(c.File, ""); err != nil {
-			return step.Problems{{Path: "file", Detail: "is not a pattern of names: a [ is not closed"}}
-		}
-		return nil
+		var ps step.Problems
+		inout.CheckPattern(&ps, "file", c.File)
+		return ps.Err()
 	},
 	Work:  ImportIDsConfig.work,
 	Needs: step.Tokenizers,

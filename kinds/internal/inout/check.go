@@ -2,9 +2,18 @@ package inout
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/redsi/redsi/step"
 )
+
+// Or is what a pointer points to, or a default.
+func Or[T any](p *T, otherwise T) T {
+	if p != nil {
+		return *p
+	}
+	return otherwise
+}
 
 // Check adds a problem with the attribute at path unless ok. Each attribute has problems of
 // its own, so that the one in question is shown.
@@ -19,6 +28,12 @@ func CheckError(ps *step.Problems, path string, err error) {
 	if err != nil {
 		*ps = append(*ps, step.Problem{Path: path, Detail: err.Error()})
 	}
+}
+
+// CheckPattern adds that a pattern of path.Match is none.
+func CheckPattern(ps *step.Problems, at, pattern string) {
+	_, err := path.Match(pattern, "")
+	Check(ps, at, err == nil, "%q is not a pattern of names", pattern)
 }
 
 // Tasks are parts of a step, by their configurations.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
@@ -66,6 +68,16 @@ func Write(x *step.IO, output string, write func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(write(w), w.Close())
+}
+
+// WriteAll writes whole outputs by their names.
+func WriteAll(x *step.IO, outputs map[string]func(io.Writer) error) error {
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		if err := Write(x, name, outputs[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WriteText is Write in small pieces.
@@ -172,15 +184,12 @@ func WriteVectors(x *step.IO, m kmeans.Matrix, unit string) error {
 
 // WriteIDs writes a collection's identifiers as ids, and what they are like as report.
 func WriteIDs(x *step.IO, set *docid.Set) error {
-	if err := Write(x, "ids", set.Write); err != nil {
-		return err
-	}
 	stats, err := set.Statistics()
 	if err != nil {
 		return step.Permanent(fmt.Errorf("identifiers: %w", err))
 	}
 	x.Count("documents", int64(len(set.Identifiers)))
-	return WriteJSON(x, "report", stats)
+	return WriteAll(x, map[string]func(io.Writer) error{"ids": set.Write, "report": JSON(stats)})
 }
 
 // DataError marks what a reader says about the data itself as permanent. A

@@ -48,11 +48,7 @@ func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
 	}
 	f, ok := a.File(name)
 	if !named || !ok {
-		var names []string
-		for _, f := range a.Files {
-			names = append(names, f.Name)
-		}
-		return f, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(names, ", "))
+		return f, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(Names(a.Files), ", "))
 	}
 	return f, field, nil
 }

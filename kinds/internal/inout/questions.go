@@ -2,7 +2,6 @@ package inout
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -87,31 +86,16 @@ const RunTag = "redsi"
 // WriteRun writes rankings, best first and documents by number, as output "run", such that
 // trec_eval, which orders equal scores by name, ranks them alike: metrics.Untie.
 func WriteRun(x *step.IO, rankings []metrics.Ranking) error {
-	w, err := CreateRun(x)
-	if err != nil {
-		return err
-	}
-	return errors.Join(w.Write(rankings), w.Close())
+	return WriteRuns(x, func(put func([]metrics.Ranking) error) error { return put(rankings) })
 }
 
-// RunWriter writes output "run" piece by piece, as WriteRun does at once.
-type RunWriter struct {
-	x *step.IO
-	w io.WriteCloser
+// WriteRuns is WriteRun piece by piece, each of queries that have no ranking yet.
+func WriteRuns(x *step.IO, each func(put func([]metrics.Ranking) error) error) error {
+	return Write(x, "run", func(w io.Writer) error {
+		return each(func(rankings []metrics.Ranking) error {
+			untied, moved := metrics.Untie(rankings)
+			x.Count("scores_untied", int64(moved))
+			return step.Permanent(metrics.WriteRun(w, RunTag, untied))
+		})
+	})
 }
-
-// CreateRun begins output "run".
-func CreateRun(x *step.IO) (*RunWriter, error) {
-	w, err := x.Create("run")
-	return &RunWriter{x, w}, err
-}
-
-// Write writes rankings of queries that have none yet.
-func (r *RunWriter) Write(rankings []metrics.Ranking) error {
-	untied, moved := metrics.Untie(rankings)
-	r.x.Count("scores_untied", int64(moved))
-	return step.Permanent(metrics.WriteRun(r.w, RunTag, untied))
-}
-
-// Close ends it.
-func (r *RunWriter) Close() error { return r.w.Close() }

@@ -133,25 +133,23 @@ func (r *Record) Text(column int, names ...string) (string, error) {
 		}
 		return "", nil
 	}
-	raw, name := r.field(names)
-	if raw == nil {
-		return "", nil
-	}
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return "", fmt.Errorf("%s: field %s is not a text", r.Place, name)
-	}
-	return text, nil
+	err := r.read(&text, "a text", names)
+	return text, err
 }
 
 // List is a list of JSON under the first of names, or nothing.
 func (r *Record) List(of any, names ...string) error {
+	return r.read(of, "the expected list", names)
+}
+
+func (r *Record) read(into any, what string, names []string) error {
 	raw, name := r.field(names)
 	if raw == nil {
 		return nil
 	}
-	if err := json.Unmarshal(raw, of); err != nil {
-		return fmt.Errorf("%s: field %s is not the expected list: %w", r.Place, name, err)
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("%s: field %s is not %s: %w", r.Place, name, what, err)
 	}
 	return nil
 }

@@ -1,11 +1,9 @@
 package inout
 
 import (
-	"errors"
 	"fmt"
-	"io"
+	"iter"
 
-	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
@@ -46,96 +44,72 @@ func (t Texts) Unit() string {
 	return "documents"
 }
 
-// One is what each of them is.
-func (t Texts) One() string {
-	if t.Queries.Set() {
-		return "query"
+// Each are the texts, in order; an error ends them.
+func (t Texts) Each(x *step.IO) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		each := t.eachDocument
+		if t.Queries.Set() {
+			each = t.eachQuery
+		}
+		if err := each(x, func(text string) bool { return yield(text, nil) }); err != nil {
+			yield("", err)
+		}
 	}
-	return "document"
 }
 
-// TextReader gives texts one after another, io.EOF after the last.
-type TextReader interface{ Next() (string, error) }
-
-// Open reads the texts, in the order of the rows that they become.
-func (t Texts) Open(x *step.IO) (TextReader, func(), error) {
-	if !t.Queries.Set() {
-		return openTexts(x, t.Corpus, t.Documents, t.Title)
-	}
+func (t Texts) eachQuery(x *step.IO, yield func(string) bool) error {
 	questions, err := ReadQuestions(x, t.Queries, nq.Split(t.Split), nil)
-	return &queryTexts{questions}, func() {}, err
-}
-
-// queryTexts are the texts of the questions that are left.
-type queryTexts struct{ left []Question }
-
-func (q *queryTexts) Next() (string, error) {
-	if len(q.left) == 0 {
-		return "", io.EOF
+	for _, q := range questions {
+		if !yield(q.Text) {
+			return nil
+		}
 	}
-	text := q.left[0].Text
-	q.left = q.left[1:]
-	return text, nil
+	return err
 }
 
-// documentTexts reads what is embedded of every document. Vectors are paired with
-// documents by their place, so the corpus must have all documents from zero.
-type documentTexts struct {
-	corpus *corpus.Reader
-	read   int
-	titles []string // of documents; nil: none are embedded
-}
-
-// openTexts opens a corpus and, if they are wanted, the titles of its documents.
-func openTexts(x *step.IO, in, documents step.Input, title bool) (*documentTexts, func(), error) {
-	t := &documentTexts{}
-	if title {
+// eachDocument checks that the corpus has every document, and titles for all of them.
+func (t Texts) eachDocument(x *step.IO, yield func(string) bool) error {
+	var titles []string
+	if t.Title {
 		var err error
-		if t.titles, err = titles(x, documents); err != nil {
-			return nil, nil, err
+		if titles, err = ofDocuments(x, t.Documents, titleOf); err != nil {
+			return err
 		}
 	}
-	rd, done, err := OpenCorpus(x, in)
-	t.corpus = rd
-	return t, done, err
+	rd, done, err := OpenCorpus(x, t.Corpus)
+	if err != nil {
+		return err
+	}
+	defer done()
+	read := 0
+	for d, err := range rd.All() {
+		text := d.Text
+		switch {
+		case err != nil:
+			return DataError(err)
+		case int(d.Doc) != read:
+			return step.Permanent(fmt.Errorf("corpus: document %d where %d was expected: all documents need a vector, in order", d.Doc, read))
+		case t.Title && read >= len(titles):
+			return step.Permanent(fmt.Errorf("document %d of corpus is not one of the %d in documents: take both from the same collection", d.Doc, len(titles)))
+		case t.Title:
+			text = titles[read] + " " + text
+		}
+		read++
+		if !yield(text) {
+			return nil
+		}
+	}
+	if t.Title && read != len(titles) {
+		return step.Permanent(fmt.Errorf("corpus has %d documents, documents %d: take both from the same collection", read, len(titles)))
+	}
+	return nil
 }
 
-// titles are those in documents' URLs, "" where a URL has none, and the documents' own
-// where there is no URL.
-func titles(x *step.IO, in step.Input) ([]string, error) {
-	all := []string{}
-	err := EachRow(x, in, "", func(d *dedup.Document) error {
-		title := d.Title
-		if d.URL != "" {
-			title, _ = wikipedia.URLTitle(d.URL)
-		}
-		all = append(all, title)
-		return nil
-	})
-	return all, err
-}
-
-// Next is the next document's text, after its title and a blank if titles are wanted;
-// io.EOF after the last.
-func (t *documentTexts) Next() (string, error) {
-	d, err := t.corpus.Next()
-	switch {
-	case errors.Is(err, io.EOF):
-		if t.titles != nil && t.read != len(t.titles) {
-			return "", step.Permanent(fmt.Errorf("corpus has %d documents, documents %d: take both from the same collection", t.read, len(t.titles)))
-		}
-		return "", err
-	case err != nil:
-		return "", DataError(err)
-	case int(d.Doc) != t.read:
-		return "", step.Permanent(fmt.Errorf("corpus: document %d where %d was expected: all documents need a vector, in order", d.Doc, t.read))
+// titleOf is the title in a document's URL, or its own where there is no URL.
+func titleOf(d *dedup.Document) string {
+	if d.URL == "" {
+		return d.Title
 	}
-	t.read++
-	if t.titles == nil {
-		return d.Text, nil
-	}
-	if t.read > len(t.titles) {
-		return "", step.Permanent(fmt.Errorf("document %d of corpus is not one of the %d in documents: take both from the same collection", d.Doc, len(t.titles)))
-	}
-	return t.titles[d.Doc] + " " + d.Text, nil
+	title, _ := wikipedia.URLTitle(d.URL)
+	return title
 }

@@ -5,9 +5,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
@@ -16,20 +16,17 @@ import (
 // EachFile visits the open files below a folder by their slash-separated names, in
 // lexical order.
 func EachFile(folder string, visit func(name string, in io.Reader) error) error {
-	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	root := os.DirFS(folder)
+	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		in, err := os.Open(path)
+		in, err := root.Open(name)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		return visit(filepath.ToSlash(rel), in)
+		return visit(name, in)
 	})
 }
 
@@ -69,9 +66,13 @@ func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 // ModelFiles are the names of the files of a Hugging Face folder that opening the model
 // reads: config.json first, and its weights in one file or several.
 func ModelFiles(x *step.IO, in step.Input) []string {
-	var names []string
-	for _, f := range x.Files(in, "file") {
+	return append([]string{"config.json"}, safetensors.Files(Names(x.Files(in, "file")))...)
+}
+
+// Names are those of files.
+func Names(files []artifacts.File) (names []string) {
+	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	return append([]string{"config.json"}, safetensors.Files(names)...)
+	return names
 }

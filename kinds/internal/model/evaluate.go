@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"io"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -137,14 +136,8 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 
 // search is the model's, unless the step has another.
 func (c evaluateConfig) search(s retrieve.Settings) retrieve.Search {
-	search := s.Search
-	if c.EarlyStopping != nil {
-		search.EarlyStopping = stopping.Rule(*c.EarlyStopping)
-	}
-	if c.Validity != nil {
-		search.Validity = retrieve.Validity(*c.Validity)
-	}
-	return search
+	return retrieve.Search{EarlyStopping: stopping.Rule(inout.Or(c.EarlyStopping, string(s.Search.EarlyStopping))),
+		Validity: retrieve.Validity(inout.Or(c.Validity, string(s.Search.Validity)))}
 }
 
 // Settings reads how the model was trained, without its weights.
@@ -163,16 +156,12 @@ func File(x *step.IO, model step.Input, name string) ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	r, err := x.OpenFile(f)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
+	return inout.ReadFile(x, f)
 }
 
-// Read reads how the model was trained, its identifiers, and the queries that it is asked.
-func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []AskedQuery, error) {
+// Read reads how the model was trained, its identifiers, and the queries that it is asked, whose
+// documents, of all splits, have identifiers.
+func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []inout.Question, error) {
 	settings, err := Settings(x, c.Model)
 	if err != nil {
 		return settings, nil, nil, err
@@ -184,36 +173,10 @@ func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []AskedQuery, e
 	if err := settings.Match(ids); err != nil {
 		return settings, nil, nil, step.Permanent(err)
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, ids)
-	return settings, ids, queries, err
-}
-
-// AskedQuery is a query and its relevant documents.
-type AskedQuery struct {
-	inout.Question
-	targets []int // places of the documents among the identifiers
-}
-
-// askedQueries reads the queries of a split and pairs those of all splits with identifiers.
-func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]AskedQuery, error) {
 	pairing := ids.PairWith("queries")
-	questions, err := inout.ReadQuestions(x, in, nq.Split(split), func(q *dedup.Query) error {
+	queries, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), func(q *dedup.Query) error {
 		_, err := pairing.Find(int(q.Doc))
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]AskedQuery, len(questions))
-	for i, q := range questions {
-		out[i].Question = q
-		for _, d := range q.Documents {
-			target, err := pairing.Find(int(d))
-			if err != nil {
-				return nil, step.Permanent(err)
-			}
-			out[i].targets = append(out[i].targets, target)
-		}
-	}
-	return out, nil
+	return settings, ids, queries, err
 }

@@ -66,15 +66,19 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 		return err
 	}
 	var judged qrels.Judgments
+	pairing := ids.PairWith("queries")
 	for _, q := range queries {
-		for i, target := range q.targets {
+		for i, d := range q.Documents {
+			target, err := pairing.Find(int(d))
+			if err != nil {
+				return step.Permanent(err)
+			}
 			if err := judged.Judge(q.Name, ids.Identifiers[target].Document, q.Grades[i]); err != nil {
 				return step.Permanent(err)
 			}
 		}
 	}
-	x.Count("queries", int64(len(queries)))
-	x.Count("queries_without_hypothesis", int64(len(queries)-len(byTokens)))
+	inout.Count(x, map[string]int{"queries": len(queries), "queries_without_hypothesis": len(queries) - len(byTokens)})
 	if err := inout.Write(x, "qrels", judged.Write); err != nil {
 		return err
 	}
@@ -139,7 +143,7 @@ const invalidDepth = 40
 func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
 // score fills in the percentages and writes each query's metrics.
-func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, judged *qrels.Judgments, queries []AskedQuery) error {
+func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, judged *qrels.Judgments, queries []inout.Question) error {
 	var measures []metrics.Metric
 	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)} {
 		m, err := metrics.Parse(name)
@@ -187,7 +191,7 @@ func percent(mean []float64) effectiveness {
 
 // meanOf is the mean and number of the queries that are seen, or of those that are not;
 // rows are in the order of queries.
-func meanOf(rows []metrics.QueryScore, queries []AskedQuery, seen bool) (*effectiveness, int) {
+func meanOf(rows []metrics.QueryScore, queries []inout.Question, seen bool) (*effectiveness, int) {
 	mean, n := make([]float64, 3), 0
 	for i, q := range queries {
 		if q.Seen != seen {
@@ -210,7 +214,7 @@ func meanOf(rows []metrics.QueryScore, queries []AskedQuery, seen bool) (*effect
 
 // writeQueryScores writes a line per query: raw metrics, post-filtered ones, and
 // the share of invalid hypotheses, as fractions.
-func writeQueryScores(b *bufio.Writer, measures []metrics.Metric, raw, filtered *metrics.Report) error {
+func writeQueryScores(b *bufio.Writer, measures []metrics.Metric, raw, filtered *metrics.Scores) error {
 	b.WriteString("query")
 	ranked := measures[:len(measures)-1]
 	for _, mode := range metrics.Modes() {

@@ -148,8 +148,8 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	if err != nil {
 		return nil, err
 	}
-	p := GenerateShardConfig{generating: c.generating, MaxInput: or(c.MaxInput, settings.MaxInput), Prefix: or(c.Prefix, settings.Prefix),
-		Lowercase: or(c.Lowercase, settings.Lowercase)}
+	p := GenerateShardConfig{generating: c.generating, MaxInput: inout.Or(c.MaxInput, settings.MaxInput), Prefix: inout.Or(c.Prefix, settings.Prefix),
+		Lowercase: inout.Or(c.Lowercase, settings.Lowercase)}
 	p.Beams = max(c.Beams, c.PerDocument)
 	d := generateDefaults
 	if c.Method == ByBeam {
@@ -163,14 +163,6 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 		parts = append(parts, p)
 	}
 	return inout.Tasks(GenerateShard, parts)
-}
-
-// or is what a pointer points to, or a default.
-func or[T any](p *T, otherwise T) T {
-	if p != nil {
-		return *p
-	}
-	return otherwise
 }
 
 // joinGenerated puts what was generated behind the collection's own queries.
@@ -205,33 +197,29 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 		return step.Permanent(fmt.Errorf("none of the %d generated queries can be kept: %d are development or test queries, %d are there already, %d have no letters or digits",
 			m.Generated, m.Leaks, m.Repeated+m.Known, m.Empty))
 	}
-	x.Count("generated_queries", int64(m.Generated))
-	x.Count("kept_queries", int64(m.Kept))
-	x.Count("leaks_left_out", int64(m.Leaks))
-	return inout.WriteJSON(x, "report", m.Report)
+	return inout.WriteReport(x, m.Report, map[string]int{"generated_queries": m.Generated, "kept_queries": m.Kept,
+		"leaks_left_out": m.Leaks})
 }
 
 // generatedParts yields what the parts generated, in the order of documents.
 func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	return func(yield func(doc2query.Generated) error) error {
 		for _, p := range x.Parts() {
-			err := inout.Scan(x, step.In(p.Outputs["generated"]), "", func(r io.Reader) error { return eachGenerated(r, yield) })
+			err := inout.Scan(x, step.In(p.Outputs["generated"]), "", func(r io.Reader) error {
+				return dedup.ReadLines(r, func(line []byte) error {
+					var g doc2query.Generated
+					if err := json.Unmarshal(line, &g); err != nil {
+						return err
+					}
+					return yield(g)
+				})
+			})
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-}
-
-func eachGenerated(r io.Reader, yield func(doc2query.Generated) error) error {
-	return dedup.ReadLines(r, func(line []byte) error {
-		var g doc2query.Generated
-		if err := json.Unmarshal(line, &g); err != nil {
-			return err
-		}
-		return yield(g)
-	})
 }
 
 // broughtQueries reads queries generated elsewhere, those of a document in the order of the files.

@@ -1,7 +1,10 @@
 package model
 
 import (
+	"cmp"
+
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -52,22 +55,16 @@ func (c generateConfig) work() step.Work {
 	if !c.Model.Set() {
 		return step.Work{}
 	}
-	w := &step.Writing{Model: c.Model, Documents: c.Documents, PerDocument: c.PerDocument, MaxTokens: c.MaxTokens, Batch: c.Batch}
+	w := &step.Writing{Model: c.Model, Documents: c.Documents, PerDocument: c.PerDocument, MaxTokens: c.MaxTokens, Batch: c.Batch, MaxInput: inout.Or(c.MaxInput, 0)}
 	if c.Method == ByBeam {
 		w.Beams = max(c.Beams, c.PerDocument)
-	}
-	if c.MaxInput != nil {
-		w.MaxInput = *c.MaxInput
 	}
 	return step.Work{Writes: w}
 }
 
 // work says of which sizes the model will be.
 func (c RandomT5Config) work() step.Work {
-	decoder := c.DecoderLayers
-	if decoder == 0 {
-		decoder = c.Layers
-	}
+	decoder := cmp.Or(c.DecoderLayers, c.Layers)
 	config := map[string]any{"model_type": c.Family, "vocab_size": c.Vocabulary, "d_model": c.DModel, "d_kv": c.DKV, "d_ff": c.DFF,
 		"num_layers": c.Layers, "num_decoder_layers": decoder, "num_heads": c.Heads, "feed_forward_proj": c.FeedForward}
 	if c.Family == "bart" {

@@ -105,9 +105,8 @@ func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
 	if err != nil {
 		return err
 	}
-	x.Count("queries", int64(report.Queries))
-	x.Count("queries_of_one", int64(report.OnlyA+report.OnlyB))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"queries": report.Queries,
+		"queries_of_one": report.OnlyA + report.OnlyB})
 }
 
 // agreeRuns compares the rankings of two runs.
@@ -136,7 +135,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 		report.Queries++
 		mine := a[i].Documents(metrics.PostFiltered)
 		g := depths.Of(mine, theirs)
-		if sameStart(mine, theirs, c.Depth) {
+		if slices.Equal(mine[:min(c.Depth, len(mine))], theirs[:min(c.Depth, len(theirs))]) {
 			report.Same++
 		}
 		w.WriteString(qrels.EncodeName(a[i].Query))
@@ -168,10 +167,6 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 		report.Overlap[strconv.Itoa(k)] = *mean(5 + i)
 	}
 	return nil
-}
-
-func sameStart(a, b []string, depth int) bool {
-	return slices.Equal(a[:min(depth, len(a))], b[:min(depth, len(b))])
 }
 
 // agreeScores compares the scores of queries that both have, in the measures of both.

@@ -24,10 +24,10 @@ type bm25Config struct {
 	Title     bool        `hcl:"title,optional" help:"a document's title comes before its text, which in many corpora begins with it already"`
 	Depth     int         `hcl:"depth,optional" min:"1" help:"documents of a ranking, at most"`
 	Formula   string      `hcl:"formula,optional" enum:"lucene,robertson,atire,bm25+,bm25l,bm25l_tf,okapi" help:"what a document scores"`
-	K1        float64     `hcl:"k1,optional" help:"how soon a repeated word counts no more"`
-	B         float64     `hcl:"b,optional" help:"how much long documents are penalized, from 0 to 1"`
-	Delta     *float64    `hcl:"delta,optional" help:"for bm25+, default 1, and for bm25l and bm25l_tf, default 0.5"`
-	Epsilon   *float64    `hcl:"epsilon,optional" help:"for okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
+	K1        float64     `hcl:"k1,optional" min:"0" help:"how soon a repeated word counts no more"`
+	B         float64     `hcl:"b,optional" min:"0" max:"1" help:"how much long documents are penalized"`
+	Delta     *float64    `hcl:"delta,optional" min:"0" help:"for bm25+, default 1, and for bm25l and bm25l_tf, default 0.5"`
+	Epsilon   *float64    `hcl:"epsilon,optional" min:"0" help:"for okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
 	Lengths   *string     `hcl:"lengths,optional" enum:"lucene,exact" help:"documents' lengths in a byte, as Lucene keeps them, with its float32 arithmetic, or as they are; default lucene for that formula, exact for the others, which know nothing else"`
 	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is not a lower bound"`
 	Tokenizer string      `hcl:"tokenizer,optional" enum:"lucene_english,words,whitespace" help:"what the terms of a text are"`
@@ -116,31 +116,25 @@ func (c *bm25Config) analyzer() (bm25.Analyzer, error) {
 	case luceneEnglish:
 		return bm25.LuceneEnglish(), nil
 	case wordsTokenizer:
-		stemmer := ""
-		if c.Stemmer != nil && *c.Stemmer != "none" {
-			stemmer = *c.Stemmer
+		stemmer := inout.Or(c.Stemmer, "none")
+		if stemmer == "none" {
+			stemmer = ""
 		}
-		return bm25.Words(c.Stopwords == nil || *c.Stopwords == "english", stemmer)
+		return bm25.Words(inout.Or(c.Stopwords, "english") == "english", stemmer)
 	}
 	return bm25.Whitespace(), nil
 }
 
 func (c *bm25Config) options() bm25.Options {
-	o := bm25.Options{Formula: bm25.Formula(c.Formula), K1: c.K1, B: c.B, Delta: 0.5, Epsilon: 0.25, Absent: c.Absent}
-	if o.Formula == bm25.Plus {
-		o.Delta = 1
+	delta, lengths := 0.5, "exact"
+	switch bm25.Formula(c.Formula) {
+	case bm25.Plus:
+		delta = 1
+	case bm25.Lucene:
+		lengths = "lucene"
 	}
-	if c.Delta != nil {
-		o.Delta = *c.Delta
-	}
-	if c.Epsilon != nil {
-		o.Epsilon = *c.Epsilon
-	}
-	o.LuceneLengths = o.Formula == bm25.Lucene
-	if c.Lengths != nil {
-		o.LuceneLengths = *c.Lengths == "lucene"
-	}
-	return o
+	return bm25.Options{Formula: bm25.Formula(c.Formula), K1: c.K1, B: c.B, Delta: inout.Or(c.Delta, delta), Epsilon: inout.Or(c.Epsilon, 0.25),
+		LuceneLengths: inout.Or(c.Lengths, lengths) == "lucene", Absent: c.Absent}
 }
 
 func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
@@ -158,8 +152,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 		return err
 	}
 	report.Statistics = ix.Statistics
-	documents := int32(ix.Statistics.Documents)
-	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(documents))
+	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(ix.Statistics.Documents))
 	if err != nil {
 		return err
 	}
@@ -184,16 +177,14 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	if err != nil {
 		return err
 	}
-	x.Count("documents", int64(documents))
-	x.Count("queries", int64(report.Queries))
-	x.Count("queries_without_hit", int64(report.Unfound))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"documents": ix.Statistics.Documents, "queries": report.Queries,
+		"queries_without_hit": report.Unfound})
 }
 
 // inCollection checks that judged documents are there.
-func inCollection(documents int32) func(*dedup.Query) error {
+func inCollection(documents int) func(*dedup.Query) error {
 	return func(q *dedup.Query) error {
-		if q.Doc < 0 || q.Doc >= documents {
+		if q.Doc < 0 || int(q.Doc) >= documents {
 			return fmt.Errorf("document %d is not one of the %d that are ranked: take all from the same collection", q.Doc, documents)
 		}
 		return nil

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -199,9 +199,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 			}
 		}
 	}
-	x.Count("comparisons", int64(len(pairs)*len(list)))
-	x.Count("queries", int64(report.Queries))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"comparisons": len(pairs) * len(list), "queries": report.Queries})
 }
 
 // put files a comparison under the system and the baseline.
@@ -302,21 +300,10 @@ func sameQueries(first map[string]int, t *metrics.QueryTable, firstName, name st
 	slices.Sort(less)
 	var parts []string
 	if len(less) > 0 {
-		parts = append(parts, fmt.Sprintf("%s lacks %d of %s (%s)", name, len(less), firstName, few(less)))
+		parts = append(parts, fmt.Sprintf("%s lacks %d of %s (%s)", name, len(less), firstName, words.Quoted(less, 3)))
 	}
 	if len(more) > 0 {
-		parts = append(parts, fmt.Sprintf("%s lacks %d of %s (%s)", firstName, len(more), name, few(more)))
+		parts = append(parts, fmt.Sprintf("%s lacks %d of %s (%s)", firstName, len(more), name, words.Quoted(more, 3)))
 	}
 	return fmt.Errorf("systems were not scored on the same queries: %s. Score all with the same qrels and missing = \"zero\"", strings.Join(parts, "; "))
-}
-
-func few(names []string) string {
-	list := make([]string, 0, 4)
-	for _, n := range names[:min(3, len(names))] {
-		list = append(list, strconv.Quote(n))
-	}
-	if len(names) > 3 {
-		list = append(list, "…")
-	}
-	return strings.Join(list, ", ")
 }

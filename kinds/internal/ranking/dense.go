@@ -71,7 +71,7 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	if err != nil {
 		return inout.DataError(err)
 	}
-	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(int32(documents.Rows)))
+	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(documents.Rows))
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,5 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	if err := inout.WriteQrels(x, questions); err != nil {
 		return err
 	}
-	x.Count("documents", int64(report.Documents))
-	x.Count("queries", int64(report.Queries))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"documents": report.Documents, "queries": report.Queries})
 }

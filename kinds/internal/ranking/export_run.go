@@ -1,10 +1,8 @@
 package ranking
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -152,11 +150,11 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 		if err != nil {
 			return step.Permanent(err)
 		}
-		err = writeTreeFile(x, name+".run", func(w io.Writer) error {
+		err = inout.WriteFile(x, "files", name+".run", func(w io.Writer) error {
 			if _, err := w.Write(header); err != nil {
 				return err
 			}
-			return metrics.WriteRun(w, name, untied)
+			return step.Permanent(metrics.WriteRun(w, name, untied))
 		})
 		if err != nil {
 			return err
@@ -206,12 +204,5 @@ func exportQrels(x *step.IO, in step.Input, n outsideNames) error {
 			return step.Permanent(err)
 		}
 	}
-	return writeTreeFile(x, "qrels.txt", out.Write)
-}
-
-func writeTreeFile(x *step.IO, name string, write func(io.Writer) error) error {
-	return inout.WriteFile(x, "files", name, func(w io.Writer) error {
-		b := bufio.NewWriter(w)
-		return errors.Join(step.Permanent(write(b)), b.Flush())
-	})
+	return inout.WriteFile(x, "files", "qrels.txt", out.Write)
 }

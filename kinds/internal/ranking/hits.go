@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"errors"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/ranking/metrics"
@@ -15,21 +14,21 @@ const together = 1 << 20
 
 // writeHits writes the run of all questions. find returns the hits of those from..to.
 func writeHits(x *step.IO, questions []inout.Question, depth int, find func(from, to int) ([][]topk.Hit, error)) error {
-	w, err := inout.CreateRun(x)
-	if err != nil {
-		return err
-	}
-	some := max(1, together/depth)
-	for from := 0; from < len(questions) && err == nil; from += some {
-		to := min(len(questions), from+some)
-		var found [][]topk.Hit
-		if found, err = find(from, to); err != nil {
-			break
+	return inout.WriteRuns(x, func(put func([]metrics.Ranking) error) error {
+		some := max(1, together/depth)
+		for from := 0; from < len(questions); from += some {
+			to := min(len(questions), from+some)
+			found, err := find(from, to)
+			if err == nil {
+				err = put(rankingsOf(questions[from:to], found))
+			}
+			if err != nil {
+				return err
+			}
+			x.Report(step.Progress{Done: int64(to), Total: int64(len(questions)), Unit: "queries"})
 		}
-		err = w.Write(rankingsOf(questions[from:to], found))
-		x.Report(step.Progress{Done: int64(to), Total: int64(len(questions)), Unit: "queries"})
-	}
-	return errors.Join(err, w.Close())
+		return nil
+	})
 }
 
 func rankingsOf(questions []inout.Question, found [][]topk.Hit) []metrics.Ranking {

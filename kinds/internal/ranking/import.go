@@ -3,6 +3,7 @@ package ranking
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,18 +12,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// unknownFail and unknownLeaveOut are what becomes of names that a collection lacks.
-const (
-	unknownFail     = "fail"
-	unknownLeaveOut = "leave_out"
-)
-
-// importSource says which imported files are read.
+// importSource is what import_run and import_qrels have in common: which files are read.
 type importSource struct {
-	files              step.Inputs
-	file, format       string
-	documents, queries step.Input
-	split, unknown     string
+	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"what is imported, plain or compressed; of several files one after another"`
+	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the file to read; default: all"`
+	Documents step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents the files name; default: names stay"`
+	Queries   step.Input  `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries they name; default: names stay"`
+	Split     string      `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits share a name"`
+	Unknown   string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what to do with lines with a name that the collection lacks; of a run, ranks below them close up"`
 }
 
 // importReport is what was read.
@@ -37,16 +34,12 @@ type importReport struct {
 
 // each visits the rows of all files, with the names of the collection. Errors name file
 // and line.
-func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit func(row trec.Row, outside string) error) error {
-	n, err := collectionNames(x, s.documents, s.queries, s.split)
+func (s importSource) each(x *step.IO, read func(io.Reader, trec.Format, func(trec.Row) error) (trec.Format, error), format string, r *importReport, visit func(row trec.Row, outside string) error) error {
+	n, err := collectionNames(x, s.Documents, s.Queries, s.Split)
 	if err != nil {
 		return err
 	}
-	read := trec.ReadRun
-	if judgments {
-		read = trec.ReadJudgments
-	}
-	files, err := inout.ChosenFiles(x, s.files, "files", s.file, "*")
+	files, err := inout.ChosenFiles(x, s.Files, "files", s.File, "*")
 	if err != nil {
 		return err
 	}
@@ -56,10 +49,10 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 		if err != nil {
 			return err
 		}
-		format, err := read(in, trec.Format(s.format), func(row trec.Row) error {
+		is, err := read(in, trec.Format(format), func(row trec.Row) error {
 			query, document, err := n.inside(row.Query, row.Document)
 			var unknown *unknownError
-			if errors.As(err, &unknown) && s.unknown == unknownLeaveOut {
+			if errors.As(err, &unknown) && s.Unknown == "leave_out" {
 				if unknown.what == "query" {
 					r.UnknownQueries++
 				} else {
@@ -79,16 +72,15 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 		if err != nil {
 			return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
 		}
-		if !slices.Contains(formats, string(format)) {
-			formats = append(formats, string(format))
+		if !slices.Contains(formats, string(is)) {
+			formats = append(formats, string(is))
 		}
 	}
 	r.Format = strings.Join(formats, ", ")
 	if r.Rows == 0 {
 		return step.Permanent(fmt.Errorf("no line of %d files was used; %d name unknown queries, %d unknown documents", len(files), r.UnknownQueries, r.UnknownDocuments))
 	}
-	x.Count("rows", int64(r.Rows))
-	x.Count("unknown_documents", int64(r.UnknownDocuments))
-	x.Count("unknown_queries", int64(r.UnknownQueries))
+	inout.Count(x, map[string]int{"rows": r.Rows, "unknown_documents": r.UnknownDocuments,
+		"unknown_queries": r.UnknownQueries})
 	return nil
 }

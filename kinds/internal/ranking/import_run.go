@@ -15,15 +15,10 @@ import (
 
 // importRunConfig imports a run.
 type importRunConfig struct {
-	Files      step.Inputs `hcl:"files" accepts:"files,file" help:"the run, plain or compressed; of several files one after another"`
-	File       string      `hcl:"file,optional" help:"name, or pattern with *, of the file to read; default: all"`
-	Format     string      `hcl:"format,optional" enum:",trec,msmarco,json" help:"query Q0 document rank score tag; query document rank; {query: {document: score}}; default: told by the first line"`
-	Documents  step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents the run names; default: names stay"`
-	Queries    step.Input  `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries it names; default: names stay"`
-	Split      string      `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits share a name"`
-	Order      string      `hcl:"order,optional" enum:"trec_eval,rank" help:"what orders the documents of a query: score as float32, then name, both descending, as in trec_eval; or the rank"`
-	Duplicates string      `hcl:"duplicates,optional" enum:"fail,first" help:"of a document that a query's ranking names again: fails the step, or only its best place counts"`
-	Unknown    string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what to do with lines with a name that the collection lacks; ranks below them close up"`
+	importSource
+	Format     string `hcl:"format,optional" enum:",trec,msmarco,json" help:"query Q0 document rank score tag; query document rank; {query: {document: score}}; default: told by the first line"`
+	Order      string `hcl:"order,optional" enum:"trec_eval,rank" help:"what orders the documents of a query: score as float32, then name, both descending, as in trec_eval; or the rank"`
+	Duplicates string `hcl:"duplicates,optional" enum:"fail,first" help:"of a document that a query's ranking names again: fails the step, or only its best place counts"`
 }
 
 type importRunReport struct {
@@ -51,7 +46,7 @@ each, so 1 GB for 6,980 queries x 1,000 documents.`,
 		{Name: "run", Type: "trec/run", Help: "TREC run by number"},
 		{Name: "report", Type: "import/report", Help: "what was read and left out, as JSON", Fields: step.FieldsOf[importRunReport]()},
 	},
-	Defaults: importRunConfig{Order: string(metrics.ByTrecEval), Duplicates: duplicatesFail, Unknown: unknownFail},
+	Defaults: importRunConfig{Order: string(metrics.ByTrecEval), Duplicates: duplicatesFail, importSource: importSource{Unknown: "fail"}},
 	Run:      runImportRun,
 })
 
@@ -68,10 +63,9 @@ type importedRow struct {
 
 func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 	var report importRunReport
-	s := importSource{c.Files, c.File, c.Format, c.Documents, c.Queries, c.Split, c.Unknown}
 	var order []string
 	byQuery := map[string][]importedRow{}
-	err := s.each(x, false, &report.importReport, func(row trec.Row, outside string) error {
+	err := c.each(x, trec.ReadRun, c.Format, &report.importReport, func(row trec.Row, outside string) error {
 		rows, ok := byQuery[row.Query]
 		if !ok {
 			order = append(order, row.Query)
@@ -93,9 +87,7 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 	if err := inout.WriteRun(x, rankings); err != nil {
 		return err
 	}
-	x.Count("duplicates", int64(report.Duplicates))
-	x.Count("tied_rows", int64(report.TiedRows))
-	return inout.WriteJSON(x, "report", report)
+	return inout.WriteReport(x, report, map[string]int{"duplicates": report.Duplicates, "tied_rows": report.TiedRows})
 }
 
 // ranking brings a query's rows in order.

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -83,9 +82,12 @@ func parseMeasures(attr string, names []string) (list []metrics.Metric, ps step.
 	for i, name := range names {
 		m, err := metrics.Parse(name)
 		at := fmt.Sprintf("%s[%d]", attr, i)
-		inout.CheckError(&ps, at, err)
+		if err != nil {
+			inout.CheckError(&ps, at, err)
+			continue
+		}
 		twice := slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() })
-		inout.Check(&ps, at, err != nil || !twice, "%s is asked for twice", m)
+		inout.Check(&ps, at, !twice, "%s is asked for twice", m)
 		list = append(list, m)
 	}
 	return list, ps
@@ -113,7 +115,12 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	if len(ps) > 0 {
 		return ps
 	}
-	s, err := scoreRun(x, c, list)
+	judged, err := inout.Read(x, c.Qrels, "", qrels.Read)
+	if err != nil {
+		return err
+	}
+	how := metrics.Scoring{Metrics: list, Mode: metrics.Mode(strings.ReplaceAll(c.Mode, "_", "-")), Ties: metrics.Ties(c.Ties), Missing: metrics.Missing(c.Missing)}
+	s, err := inout.Read(x, c.Run, "", func(run io.Reader) (*metrics.Scores, error) { return how.Score(run, judged) })
 	if err != nil {
 		return err
 	}
@@ -125,22 +132,8 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	for i, m := range list {
 		report.Percent[m.ID()], report.Measures[m.ID()] = metrics.Percent(s.Mean[i]), m.String()
 	}
-	x.Count("queries", int64(len(s.Rows)))
-	x.Count("missing_queries", int64(s.MissingQueries))
-	x.Count("unjudged_queries", int64(s.UnjudgedQueries))
-	x.Count("tied_rows", int64(s.Tied))
+	inout.Count(x, map[string]int{"queries": len(s.Rows), "missing_queries": s.MissingQueries,
+		"unjudged_queries": s.UnjudgedQueries, "tied_rows": s.Tied})
 	table := metrics.QueryTable{Metrics: list, Rows: s.Rows}
-	if err := inout.WriteText(x, "queries", func(w *bufio.Writer) error { return table.Write(w) }); err != nil {
-		return err
-	}
-	return inout.WriteJSON(x, "report", report)
-}
-
-func scoreRun(x *step.IO, c scoreConfig, list []metrics.Metric) (*metrics.Scores, error) {
-	judged, err := inout.Read(x, c.Qrels, "", qrels.Read)
-	if err != nil {
-		return nil, err
-	}
-	s := metrics.Scoring{Metrics: list, Mode: metrics.Mode(strings.ReplaceAll(c.Mode, "_", "-")), Ties: metrics.Ties(c.Ties), Missing: metrics.Missing(c.Missing)}
-	return inout.Read(x, c.Run, "", func(run io.Reader) (*metrics.Scores, error) { return s.Score(run, judged) })
+	return inout.WriteAll(x, map[string]func(io.Writer) error{"queries": table.Write, "report": inout.JSON(report)})
 }

@@ -2,7 +2,7 @@ package realize
 
 // LookAgain lets the next Unchanged look at files however short ago that was done.
 func LookAgain(p *Place) {
-	for _, w := range p.seen {
-		w.took = 0
+	for _, w := range p.seen.Range {
+		w.(*watched).took = 0
 	}
 }

@@ -3,7 +3,6 @@ package realize
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"net/textproto"
 	"os"
 	"path/filepath"
@@ -30,19 +29,12 @@ func licences(dir string, m libraries.Manifest) ([]environment.Package, error) {
 		}
 		of[pypi.CanonPackageName(name)] = licence
 	}
-	metas, err := filepath.Glob(filepath.Join(dir, "conda-meta", "*.json"))
+	packages, err := condaPackages(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range metas {
-		text, err := os.ReadFile(at)
-		if err != nil {
-			return nil, err
-		}
-		var p struct{ Name, License string }
-		if json.Unmarshal(text, &p) == nil {
-			of[p.Name] = p.License
-		}
+	for _, p := range packages {
+		of[p.Name] = p.License
 	}
 	list := []environment.Package{}
 	for _, d := range m.Distributions {

@@ -75,9 +75,6 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 	if h.Bytes, err = sizeOf(h.Dir); err != nil {
 		return err
 	}
-	h.place.mu.Lock()
-	h.place.bad = false
-	h.place.mu.Unlock()
 	record, err := json.Marshal(h.Record)
 	if err != nil {
 		return err
@@ -123,17 +120,14 @@ func (h *Here) check(ctx context.Context, w Wanted) error {
 }
 
 // differences are the packages in which an environment is not what its lock has.
-func differences(lock, is libraries.Manifest) (words []string) {
+func differences(lock, is libraries.Manifest) []string {
 	versions := func(m libraries.Manifest) (bare libraries.Manifest) {
 		for _, d := range m.Distributions {
 			bare.Distributions = append(bare.Distributions, libraries.Distribution{Name: pypi.CanonPackageName(d.Name), Version: pypi.CanonVersion(d.Version)})
 		}
 		return bare
 	}
-	for _, d := range libraries.Compare(versions(lock), versions(is)) {
-		words = append(words, d.String())
-	}
-	return words
+	return libraries.Differences(versions(lock), versions(is))
 }
 
 func sizeOf(dir string) (n int64, err error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -83,17 +84,15 @@ func Want(name string, recipe, packages []byte) (w Wanted, err error) {
 
 // Place is what this process knows of the environments of this machine.
 type Place struct {
-	mu   sync.Mutex
-	seen map[string]*watched // by folder
+	seen sync.Map // *watched by folder
 }
 
 // watched is what this process knows of an environment.
 type watched struct {
 	mu     sync.Mutex
 	memory libraries.Memory
-	last   time.Time     // when it was looked at
-	took   time.Duration // how long that was
-	bad    bool          // it is not as it was made
+	last   time.Time     // when it was seen to be as it was made; zero if it was not
+	took   time.Duration // to see that
 }
 
 // Here is an environment that is there, and stays until Close.
@@ -123,52 +122,64 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
 		return nil, failed(w, err)
 	}
-	lock := flock.New(base + lockSuffix)
-	p.mu.Lock()
-	if p.seen == nil {
-		p.seen = map[string]*watched{}
+	seen, _ := p.seen.LoadOrStore(base, &watched{})
+	h := &Here{Dir: base, Recipe: w.Recipe, lock: flock.New(base + lockSuffix), place: seen.(*watched)}
+	if err := h.take(ctx, w); err != nil {
+		return nil, errors.Join(err, h.lock.Close())
 	}
-	if p.seen[base] == nil {
-		p.seen[base] = &watched{}
-	}
-	seen := p.seen[base]
-	p.mu.Unlock()
-	h := &Here{Dir: base, Recipe: w.Recipe, lock: lock, place: seen}
-	for made := false; ; {
-		if err := taken(ctx, lock.TryRLock, lock.TryRLockContext, w); err != nil {
-			return nil, errors.Join(err, lock.Close())
-		}
-		if err := h.whole(ctx); err == nil {
-			now := time.Now()
-			return h, os.Chtimes(base+recordSuffix, now, now)
-		} else if made {
-			return nil, errors.Join(fail(w, false, "it is not as it was made a moment ago: %w", err), lock.Close())
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			w.say(fmt.Sprintf("%s is made again: %v", w.Name, err))
-		}
-		// Whoever gets the lock alone first makes it; the others find it made.
-		err := lock.Unlock()
-		if err == nil {
-			err = taken(ctx, lock.TryLock, lock.TryLockContext, w)
-		}
-		if err == nil && h.whole(ctx) != nil {
-			made = true
-			err = h.make(ctx, w)
-		}
-		if err = errors.Join(err, lock.Unlock()); err != nil {
-			return nil, errors.Join(err, lock.Close())
-		}
-	}
+	now := time.Now()
+	return h, os.Chtimes(base+recordSuffix, now, now)
 }
 
-// taken takes a lock; if another process has it, it says so and waits.
-func taken(ctx context.Context, try func() (bool, error), wait func(context.Context, time.Duration) (bool, error), w Wanted) error {
-	ok, err := try()
-	if err == nil && !ok {
-		w.say("waiting for another process that makes or uses " + w.Name)
-		_, err = wait(ctx, waits)
+// take takes the lock with others once the environment is whole. Whoever gets it alone before
+// makes the environment.
+func (h *Here) take(ctx context.Context, w Wanted) error {
+	made, said := false, map[string]bool{}
+	say := func(line string) {
+		if !said[line] {
+			w.say(line)
+		}
+		said[line] = true
 	}
-	return err
+	for {
+		shared, err := h.lock.TryRLock()
+		if err != nil {
+			return err
+		}
+		if shared {
+			why := h.whole(ctx)
+			if why == nil {
+				return nil
+			}
+			if err := h.lock.Unlock(); err != nil {
+				return err
+			}
+			if made {
+				return fail(w, false, "it is not as it was made a moment ago: %w", why)
+			}
+			if !errors.Is(why, fs.ErrNotExist) {
+				say(fmt.Sprintf("%s is made again: %v", w.Name, why))
+			}
+			alone, err := h.lock.TryLock()
+			if err != nil {
+				return err
+			}
+			if alone {
+				if h.whole(ctx) != nil {
+					made = true
+					err = h.make(ctx, w)
+				}
+				if err = errors.Join(err, h.lock.Unlock()); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		say("waiting for another process that makes or uses " + w.Name)
+		if err := readers.Pause(ctx, waits); err != nil {
+			return err
+		}
+	}
 }
 
 // base is the path of an environment's folder.
@@ -188,7 +199,7 @@ func (h *Here) whole(ctx context.Context) error {
 	}
 	h.place.mu.Lock()
 	defer h.place.mu.Unlock()
-	if !h.place.last.IsZero() && !h.place.bad {
+	if !h.place.last.IsZero() {
 		return nil
 	}
 	return h.look(ctx)
@@ -205,7 +216,7 @@ func (h *Here) Unchanged(ctx context.Context) error {
 	}
 	h.place.mu.Lock()
 	defer h.place.mu.Unlock()
-	if time.Since(h.place.last) < share*h.place.took && !h.place.bad {
+	if time.Since(h.place.last) < share*h.place.took {
 		return nil
 	}
 	if err := h.look(ctx); err != nil {
@@ -215,16 +226,17 @@ func (h *Here) Unchanged(ctx context.Context) error {
 }
 
 // look compares the environment with what it was when it was made.
-func (h *Here) look(ctx context.Context) error {
+func (h *Here) look(ctx context.Context) (err error) {
 	began := time.Now()
-	defer func() { h.place.last, h.place.took = time.Now(), time.Since(began) }()
-	h.place.bad = true
+	defer func() {
+		if h.place.last, h.place.took = time.Now(), time.Since(began); err != nil {
+			h.place.last = time.Time{}
+		}
+	}()
 	if h.Installed.IsZero() {
-		_, err := os.Stat(h.Dir)
-		if err == nil && h.Recipe.Path != "" {
+		if _, err = os.Stat(h.Dir); err == nil && h.Recipe.Path != "" {
 			err = sameImage(ctx, h.Recipe)
 		}
-		h.place.bad = err != nil
 		return err
 	}
 	now, err := installed(ctx, &h.place.memory, h.Dir)
@@ -232,7 +244,6 @@ func (h *Here) look(ctx context.Context) error {
 		return err
 	}
 	if now.Digest == h.Installed {
-		h.place.bad = false
 		return nil
 	}
 	was, err := os.ReadFile(filepath.Join(h.Dir, manifestFile))
@@ -243,11 +254,7 @@ func (h *Here) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var differ []string
-	for _, d := range libraries.Compare(old, now.Manifest) {
-		differ = append(differ, d.String())
-	}
-	return errors.New(words.And(differ, differencesNamed))
+	return errors.New(words.And(libraries.Differences(old, now.Manifest), differencesNamed))
 }
 
 // differencesNamed bounds what an error names.
@@ -260,10 +267,15 @@ const manifestFile = "redsi-installed.json"
 func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libraries.Environment, error) {
 	program := filepath.Join(dir, "bin", "python")
 	if _, err := os.Stat(program); err != nil {
-		if meta, merr := filepath.Glob(filepath.Join(dir, "conda-meta", "*.json")); merr == nil && len(meta) > 0 {
-			return condaInstalled(dir, meta)
+		list, cerr := condaPackages(dir)
+		if cerr != nil || len(list) == 0 {
+			return nil, errors.Join(err, cerr)
 		}
-		return nil, err
+		m := libraries.Manifest{Format: libraries.Format}
+		for _, p := range list {
+			m.Distributions = append(m.Distributions, libraries.Distribution{Name: p.Name, Version: p.Version + " " + p.Build, Files: p.files})
+		}
+		return m.As(dir)
 	}
 	e, err := memory.Of(ctx, program, func(name string) (string, error) { return name, nil })
 	if err == nil && e == nil {
@@ -272,21 +284,33 @@ func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libr
 	return e, err
 }
 
-// condaInstalled is what conda records of an environment without Python.
-func condaInstalled(dir string, meta []string) (*libraries.Environment, error) {
-	m := libraries.Manifest{Format: libraries.Format}
-	for _, at := range meta {
+// condaPackage is what conda records of a package that it has installed.
+type condaPackage struct {
+	Name, Version, Build, License string
+	files                         string // digest of the record, which names them
+}
+
+func condaPackages(dir string) (list []condaPackage, err error) {
+	records, err := os.ReadDir(filepath.Join(dir, "conda-meta"))
+	for _, r := range records {
+		if filepath.Ext(r.Name()) != ".json" {
+			continue
+		}
+		at := filepath.Join(dir, "conda-meta", r.Name())
 		text, err := os.ReadFile(at)
 		if err != nil {
 			return nil, err
 		}
-		var p struct{ Name, Version, Build string }
+		p := condaPackage{files: artifacts.Sum(text).Hex()}
 		if err := json.Unmarshal(text, &p); err != nil {
 			return nil, fmt.Errorf("%s: %w", at, err)
 		}
-		m.Distributions = append(m.Distributions, libraries.Distribution{Name: p.Name, Version: p.Version + " " + p.Build, Files: artifacts.Sum(text).Hex()})
+		list = append(list, p)
 	}
-	return m.As(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return list, err
 }
 
 // List is what this machine has, those used last first.

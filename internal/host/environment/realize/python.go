@@ -21,7 +21,14 @@ func (m maker) uv(ctx context.Context) (string, error) {
 	python := m.Packages.Manifest.Python
 	env := maps.Clone(copied)
 	env["UV_PROJECT_ENVIRONMENT"] = m.dir
-	if err := m.run(ctx, env, "uv", "sync", "--frozen", "--no-install-project", "--no-default-groups", "--compile-bytecode", "--python", python); err != nil {
+	argv := []string{"uv", "sync", "--frozen", "--no-install-project", "--no-default-groups", "--compile-bytecode", "--python", python}
+	for _, name := range m.Recipe.Extras {
+		argv = append(argv, "--extra", name)
+	}
+	for _, name := range m.Recipe.Groups {
+		argv = append(argv, "--group", name)
+	}
+	if err := m.run(ctx, env, argv...); err != nil {
 		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, python)
 	}
 	return versionOf("uv"), nil

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -71,8 +74,40 @@ var two = []indextest.Package{
 func uvRecipe(t *testing.T, x *indextest.Index) string {
 	t.Helper()
 	dir := t.TempDir()
-	x.Lock(t, dir, "alpha")
+	lock(t, x, dir, "alpha")
 	return recipeOf(t, environment.UV, "uv.lock", map[string]string{"uv.lock": read(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": read(t, filepath.Join(dir, "pyproject.toml"))})
+}
+
+// setup sets the variables that uv, or pip, is run with.
+func setup(t *testing.T, uv bool) {
+	t.Helper()
+	for name, value := range indextest.Variables(t, uv) {
+		t.Setenv(name, value)
+	}
+}
+
+// requirements is the text of a requirements file with all packages of an index.
+func requirements(x *indextest.Index) string {
+	text := "--index-url " + x.URL + "\n"
+	for _, name := range slices.Sorted(maps.Keys(x.Hashes)) {
+		parts := strings.Split(name, "-")
+		text += fmt.Sprintf("%s==%s \\\n    --hash=sha256:%s\n", parts[0], parts[1], x.Hashes[name])
+	}
+	return text
+}
+
+// lock writes a pyproject.toml that needs a package and, by uv, its uv.lock.
+func lock(t *testing.T, x *indextest.Index, dir, needs string) {
+	t.Helper()
+	text := fmt.Sprintf("[project]\nname = \"study\"\nversion = \"0.1\"\nrequires-python = \">=%s\"\ndependencies = [%q]\n", indextest.Python(t), needs)
+	if err := os.WriteFile(filepath.Join(dir, "pyproject.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("uv", "lock", "--default-index", x.URL)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("uv lock: %v\n%s", err, out)
+	}
 }
 
 func read(t *testing.T, path string) string {
@@ -121,13 +156,13 @@ func python(t *testing.T, h *realize.Here, code string) string {
 func TestPython(t *testing.T) {
 	for name, uv := range map[string]bool{"uv": true, "requirements by uv": true, "requirements by pip": false} {
 		t.Run(name, func(t *testing.T) {
-			indextest.Setup(t, uv)
+			setup(t, uv)
 			x := indextest.Serve(t, two...)
 			recipe := ""
 			if name == "uv" {
 				recipe = uvRecipe(t, x)
 			} else {
-				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": x.Requirements()})
+				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
 			}
 			h, said, err := use(t, new(realize.Place), recipe)
 			if err != nil {
@@ -142,7 +177,7 @@ func TestPython(t *testing.T) {
 			if !strings.Contains(said, "making environment.py") || !strings.HasPrefix(h.Python, indextest.Python(t)+".") {
 				t.Errorf("said %q, Python %s", said, h.Python)
 			}
-			x.Close()
+			x.Server.Close()
 			if _, said, err := use(t, new(realize.Place), recipe); err != nil || said != "" {
 				t.Errorf("the second time: %q, %v", said, err)
 			}
@@ -152,10 +187,11 @@ func TestPython(t *testing.T) {
 
 // Two processes that need it at once make it once.
 func TestOnce(t *testing.T) {
-	indextest.Setup(t, true)
+	setup(t, true)
 	x := indextest.Serve(t, two...)
 	recipe := uvRecipe(t, x)
-	asked := x.Asked.Load()
+	var asked atomic.Int64
+	x.Asking = func() { asked.Add(1) }
 	var wg sync.WaitGroup
 	made := make([]string, 4)
 	for i := range made {
@@ -171,14 +207,46 @@ func TestOnce(t *testing.T) {
 	if n := strings.Count(strings.Join(made, ""), "making environment.py"); n != 1 {
 		t.Errorf("it was made %d times", n)
 	}
-	if n := x.Asked.Load() - asked; n > 4 { // uv may ask for a wheel's head and its files
+	if n := asked.Load(); n > 4 { // uv may ask for a wheel's head and its files
 		t.Errorf("the index was asked for wheels %d times", n)
+	}
+}
+
+// A process that waits to make an environment uses it once another one has made it, though that
+// one goes on using it.
+func TestMadeMeanwhile(t *testing.T) {
+	setup(t, true)
+	recipe := uvRecipe(t, indextest.Serve(t, two...))
+	h, _, err := use(t, new(realize.Place), recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := h.Dir + ".json"
+	if err := os.Rename(record, record+".away"); err != nil { // as if it were being made
+		t.Fatal(err)
+	}
+	w, err := wanted(recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	also, err := new(realize.Place).Use(ctx, w, func(line string) {
+		if err := os.Rename(record+".away", record); err != nil || !strings.HasPrefix(line, "waiting for another process") {
+			t.Errorf("%s: %v", line, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := also.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
 // What a killed process left is removed and made again.
 func TestKilled(t *testing.T) {
-	indextest.Setup(t, true)
+	setup(t, true)
 	x := indextest.Serve(t, two...)
 	recipe := uvRecipe(t, x)
 	if err := os.RemoveAll(os.Getenv("UV_CACHE_DIR")); err != nil {
@@ -229,10 +297,10 @@ func TestKilled(t *testing.T) {
 func TestNoNetwork(t *testing.T) {
 	for name, uv := range map[string]bool{"uv": true, "pip": false} {
 		t.Run(name, func(t *testing.T) {
-			indextest.Setup(t, uv)
+			setup(t, uv)
 			x := indextest.Serve(t, two...)
-			recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": x.Requirements()})
-			x.Close()
+			recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
+			x.Server.Close()
 			_, _, err := use(t, new(realize.Place), recipe)
 			var wrong *realize.Error
 			if !errors.As(err, &wrong) || !wrong.Passing || !strings.Contains(err.Error(), "the packages of requirements.txt could not be fetched") {
@@ -247,9 +315,9 @@ func TestNoNetwork(t *testing.T) {
 
 // What the lock does not have, and a hash that is another, are refused.
 func TestOtherFiles(t *testing.T) {
-	indextest.Setup(t, true)
+	setup(t, true)
 	x := indextest.Serve(t, two...)
-	text := x.Requirements()
+	text := requirements(x)
 	i := strings.LastIndex(text, "sha256:") + len("sha256:")
 	_, _, err := use(t, new(realize.Place), recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": text[:i] + strings.Repeat("0", 64) + "\n"}))
 	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "hash") {
@@ -260,7 +328,7 @@ func TestOtherFiles(t *testing.T) {
 // An edited file is noticed, when a step has ended and by the next process, which makes the
 // environment again.
 func TestEdited(t *testing.T) {
-	indextest.Setup(t, true)
+	setup(t, true)
 	x := indextest.Serve(t, two...)
 	recipe := uvRecipe(t, x)
 	p := new(realize.Place)
@@ -307,9 +375,9 @@ func TestEdited(t *testing.T) {
 
 // A full disk is said with what to do, and nothing half made stays.
 func TestFullDisk(t *testing.T) {
-	indextest.Setup(t, true)
+	setup(t, true)
 	x := indextest.Serve(t, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
-	recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": x.Requirements()})
+	recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
 	root := os.Getenv(realize.Variable)
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		t.Fatal(err)
@@ -334,7 +402,7 @@ func TestFullDisk(t *testing.T) {
 
 // A lock of a pyproject.toml that has changed since is refused, and so is another platform.
 func TestRefused(t *testing.T) {
-	indextest.Setup(t, true)
+	setup(t, true)
 	x := indextest.Serve(t, two...)
 	r, err := environment.Parse([]byte(uvRecipe(t, x)))
 	if err != nil {
@@ -366,7 +434,7 @@ func uvText(t *testing.T, r environment.Recipe) string {
 
 // What was not used for long is removed; what is in use stays.
 func TestRemove(t *testing.T) {
-	indextest.Setup(t, true)
+	setup(t, true)
 	x := indextest.Serve(t, two...)
 	h, _, err := use(t, new(realize.Place), uvRecipe(t, x))
 	if err != nil {

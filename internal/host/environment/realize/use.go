@@ -2,7 +2,6 @@ package realize
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 
@@ -52,17 +51,6 @@ func (h *Here) Path() string {
 	return filepath.Join(h.Dir, "bin")
 }
 
-// variables are those of the environment, beside PATH.
-func (h *Here) variables() map[string]string {
-	switch h.Recipe.Kind {
-	case environment.UV, environment.Requirements:
-		return map[string]string{"VIRTUAL_ENV": h.Dir}
-	case environment.Conda:
-		return map[string]string{"CONDA_PREFIX": h.Dir}
-	}
-	return nil
-}
-
 // Reads are the folders that a program in it may read under isolation.
 func (h *Here) Reads() []string {
 	if h == nil || h.Recipe.Kind == environment.Nix {
@@ -73,14 +61,19 @@ func (h *Here) Reads() []string {
 
 // Start makes a run one in the environment.
 func (h *Here) Start(run *command.Run) {
-	switch {
-	case h == nil:
-	case h.Recipe.Kind == environment.Image:
-		h.engine(run)
-	default:
-		maps.Copy(run.Env, h.variables())
-		run.Env["PATH"] = h.Path() + string(os.PathListSeparator) + run.Env["PATH"]
+	if h == nil {
+		return
 	}
+	switch h.Recipe.Kind {
+	case environment.Image:
+		h.engine(run)
+		return
+	case environment.UV, environment.Requirements:
+		run.Env["VIRTUAL_ENV"] = h.Dir
+	case environment.Conda:
+		run.Env["CONDA_PREFIX"] = h.Dir
+	}
+	run.Env["PATH"] = h.Path() + string(os.PathListSeparator) + run.Env["PATH"]
 }
 
 // Ended ends what a run left that failed.

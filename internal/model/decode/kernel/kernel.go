@@ -121,11 +121,7 @@ func share(n, some, threads int, f func(from, to int)) {
 	}
 	var wait sync.WaitGroup
 	for range min(threads, (n+some-1)/some) - 1 {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			work()
-		}()
+		wait.Go(work)
 	}
 	work()
 	wait.Wait()

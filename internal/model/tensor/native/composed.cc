@@ -158,15 +158,6 @@ char *redsi_batch_attention(void **out, void *q_, void *k_, void *v_, void *bias
   });
 }
 
-char *redsi_columns(void **out, void *t_, int64_t n) {
-  return guarded([&] {
-    const Tensor &t = deref(t_);
-    TORCH_CHECK(t.dim() == 2 && n > 0 && t.size(1) % n == 0, "no ", n, " equal parts of the columns");
-    const auto parts = Columns::apply(t, n);
-    for (int64_t i = 0; i < n; i++) out[i] = new Tensor(parts[size_t(i)]);
-  });
-}
-
 char *redsi_relative_bias(void **out, void *table_, void *distances_, int64_t most) {
   return guarded([&] {
     const Tensor &table = deref(table_), &distances = deref(distances_);

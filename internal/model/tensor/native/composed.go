@@ -107,13 +107,6 @@ func BatchAttention(q, k, v, bias Tensor, heads int64, scale, dropout float64, f
 	return out, msg
 }
 
-// Columns are n equal parts of t's columns.
-func Columns(t Tensor, n int) (parts []Tensor, msg string) {
-	parts = make([]Tensor, n)
-	msg = message(C.redsi_columns(&parts[0], t, C.int64_t(n)))
-	return parts, msg
-}
-
 // RelativeBias is table's rows of distances: [heads, most, most].
 func RelativeBias(table, distances Tensor, most int64) (out Tensor, msg string) {
 	msg = message(C.redsi_relative_bias(&out, table, distances, C.int64_t(most)))

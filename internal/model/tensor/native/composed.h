@@ -54,9 +54,6 @@ char *redsi_packed_attention(void **out, void *q, void *k, void *v, const redsi_
 char *redsi_batch_attention(void **out, void *q, void *k, void *v, void *bias, int64_t heads, double scale,
                             double dropout, int fused);
 
-// n equal parts of t's columns, views whose gradients are put together at once.
-char *redsi_columns(void **out, void *t, int64_t n);
-
 // table [buckets, heads], distances [2*most-1] its rows -> [heads, most, most], row i and column j of distance j-i.
 char *redsi_relative_bias(void **out, void *table, void *distances, int64_t most);
 

@@ -67,23 +67,6 @@ inline Tensor side_by_side(const variable_list &all, size_t first, int64_t count
   return at::stack(at::TensorList(&all[first], size_t(count)));
 }
 
-// Columns are equal parts of a matrix's columns. Their gradients, where they are columns of one matrix, are that.
-struct Columns : Function<Columns> {
-  static variable_list forward(AutogradContext *ctx, const Tensor &t, int64_t n) {
-    const Below guard;
-    variable_list out;
-    for (int64_t i = 0; i < n; i++) out.push_back(t.narrow(1, i * (t.size(1) / n), t.size(1) / n));
-    return out;
-  }
-  static variable_list backward(AutogradContext *ctx, variable_list grads) {
-    const Below guard;
-    const int64_t rows = grads[0].size(0), width = grads[0].size(1);
-    variable_list flat;
-    for (const Tensor &g : grads) flat.push_back(g.view({1, rows, 1, width}));
-    return {interleaved(flat, 0, int64_t(grads.size())), Tensor()};
-  }
-};
-
 // Pad makes padded q, k and v of packed rows. A place without a row repeats one of the
 // sequence: finite, and masked. Backward each row takes the gradient of its place; padding has none to give.
 struct Pad : Function<Pad> {

@@ -9,12 +9,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/safetensors"
 )
 
-const (
-	maxPickle = 16 << 20
-	maxRank   = 16
-)
+const maxPickle = 16 << 20
 
 // Info is one tensor of a file.
 type Info struct {
@@ -35,8 +34,6 @@ type File struct {
 }
 
 type section struct{ begin, size int64 }
-
-var elementSize = map[string]int64{"F32": 4, "F16": 2, "BF16": 2, "F64": 8, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 
 // Open reads the dictionary of a file of size bytes and checks that every tensor
 // lies inside of it.
@@ -147,7 +144,7 @@ func (f *File) openLegacy(size int64) (any, error) {
 			return nil, fmt.Errorf("storage %q: %w; is the file cut off?", key, err)
 		}
 		n := binary.LittleEndian.Uint64(length[:])
-		width := elementSize[types[key]]
+		width, _ := safetensors.Size(types[key], nil)
 		at += 8
 		if width == 0 || n > uint64(size-at)/uint64(width) {
 			return nil, fmt.Errorf("storage %q has %d elements of type %q, more than the file holds", key, n, types[key])
@@ -235,25 +232,26 @@ func (f *File) tensor(name string, t rebuilt) (Info, error) {
 		return Info{}, errors.New("its offset or shape is not made of integers")
 	}
 	stride, err := ints(t.args[3])
-	if err != nil || len(stride) != len(shape) || len(shape) > maxRank {
+	if err != nil || len(stride) != len(shape) {
 		return Info{}, errors.New("its strides do not fit its shape")
+	}
+	size, err := safetensors.Size(dtype, shape)
+	if err != nil {
+		return Info{}, err
 	}
 	n := int64(1)
 	for i := len(shape) - 1; i >= 0; i-- {
-		if shape[i] < 0 || (shape[i] > 0 && n > (1<<46)/shape[i]) {
-			return Info{}, fmt.Errorf("shape %v", shape)
-		}
 		if shape[i] > 1 && stride[i] != n {
 			return Info{}, fmt.Errorf("shape %v with strides %v: its elements are not in row order, save it with .contiguous()", shape, stride)
 		}
 		n *= shape[i]
 	}
-	width := elementSize[dtype]
+	width, _ := safetensors.Size(dtype, nil)
 	storage, ok := f.storages[key]
 	if !ok || offset < 0 || offset > storage.size/width || n > storage.size/width-offset {
 		return Info{}, fmt.Errorf("%d elements from %d on lie outside of storage %q of %d bytes", n, offset, key, storage.size)
 	}
-	return Info{Name: name, DType: dtype, Shape: shape, storage: key, offset: offset * width, bytes: n * width}, nil
+	return Info{Name: name, DType: dtype, Shape: shape, storage: key, offset: offset * width, bytes: size}, nil
 }
 
 func ints(v any) ([]int64, error) {

@@ -34,7 +34,7 @@ type cardUpdate struct {
 }
 
 func (u cardUpdate) word(i int64) *tensor.Tensor {
-	return u.Narrow(u.Words(u.Narrow(u.numbers, 0, rateAndShare, 1)), 0, i, 1)
+	return u.Narrow(u.Bits(u.Narrow(u.numbers, 0, rateAndShare, 1), tensor.F32), 0, i, 1)
 }
 func (u cardUpdate) rate() *tensor.Tensor  { return u.word(0) }
 func (u cardUpdate) share() *tensor.Tensor { return u.word(1) }
@@ -129,7 +129,7 @@ func (l *Seq2Seq) begin() {
 	if err != nil {
 		tensor.Failf("Train", "%v", err)
 	}
-	card.Restore(amp.State{Scale: l.scaler.Scale, Good: l.scaler.Good, Skipped: l.skipped})
+	card.Restore(l.scaler)
 	l.card, l.asked = card, newRecorder(l.Model.Device)
 }
 
@@ -148,7 +148,7 @@ func (l *Seq2Seq) end() {
 func (l *Seq2Seq) read() {
 	defer turn(l.Model.Device)()
 	state, updates := l.card.Read()
-	l.scaler, l.skipped = train.Scaler{Scale: state.Scale, Good: state.Good}, state.Skipped
+	l.scaler = state
 	half := l.Model.Compute == tensor.F16
 	for _, u := range updates {
 		loss := train.Loss{Value: u.Loss}

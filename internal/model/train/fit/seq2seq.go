@@ -48,13 +48,12 @@ type Seq2Seq struct {
 	// OneByOne asks a card for each operation of every update: nothing is recorded and replayed.
 	OneByOne bool
 
-	scaler  train.Scaler
-	skipped int64
-	inRow   int // updates left out one after another, because of the loss itself
-	losses  []train.Loss
-	card    *amp.Scaler      // on a card: what the first three are there
-	asked   *recorder        // there
-	sum     []*tensor.Tensor // there, of the parts' gradients and their loss, where there are several
+	scaler amp.State // on a card, as it was read last
+	inRow  int       // there: updates left out one after another, because of the loss itself
+	losses []train.Loss
+	card   *amp.Scaler      // on a card: what scaler is there
+	asked  *recorder        // there
+	sum    []*tensor.Tensor // there, of the parts' gradients and their loss, where there are several
 }
 
 // mostInRow is how many updates may be left out one after another because fp16
@@ -69,11 +68,11 @@ func NewSeq2Seq(m *seq2seq.Model, o Optimizer, seed int64) (*Seq2Seq, error) {
 	if m.Compute == tensor.F16 && !m.Device.IsCUDA() {
 		return nil, ErrFP16
 	}
-	return &Seq2Seq{Model: m, Optimizer: o, Seed: seed, scaler: train.NewScaler()}, nil
+	return &Seq2Seq{Model: m, Optimizer: o, Seed: seed, scaler: amp.Start()}, nil
 }
 
 // Skipped is how many updates were left out because fp16 gradients overflowed.
-func (l *Seq2Seq) Skipped() int64 { return l.skipped }
+func (l *Seq2Seq) Skipped() int64 { return l.scaler.Skipped }
 
 // Recorded says how much of the updates on a card so far was recorded and replayed.
 func (l *Seq2Seq) Recorded() Recorded {
@@ -118,41 +117,13 @@ func (l *Seq2Seq) Step(_ context.Context, b *train.Batch, step int64, rate float
 
 // step makes an update on a CPU.
 func (l *Seq2Seq) step(s *tensor.Scope, parts []part, rng *tensor.RNG, rate float64) train.Loss {
-	scale := 1.0
-	if l.Model.Compute == tensor.F16 {
-		scale = l.scaler.Scale
+	loss, grads := l.gradients(s, parts, rng)
+	if train.Finite(loss) {
+		tensor.NoGrad(func() {
+			l.clip(s, grads)
+			l.Optimizer.Step(grads, rate)
+		})
 	}
-	loss, grads := l.gradients(s, parts, rng, scale)
-	if !train.Finite(loss) {
-		l.inRow++
-		if l.Model.Compute == tensor.F16 && l.inRow <= mostInRow {
-			l.scaler.Update(false)
-			l.skipped++
-			return train.Loss{Left: true}
-		}
-		return train.Loss{Value: loss}
-	}
-	l.inRow = 0
-	update := true
-	if scale != 1 || l.Model.Compute == tensor.F16 {
-		for _, g := range grads {
-			update = update && s.AllFinite(g)
-		}
-		l.scaler.Update(update)
-	}
-	if !update {
-		l.skipped++
-		return train.Loss{Value: loss}
-	}
-	tensor.NoGrad(func() {
-		if scale != 1 {
-			for _, g := range grads {
-				s.ScaleInPlace(g, 1/scale)
-			}
-		}
-		l.clip(s, grads)
-		l.Optimizer.Step(grads, rate)
-	})
 	return train.Loss{Value: loss}
 }
 
@@ -165,15 +136,15 @@ func (l *Seq2Seq) Losses(all bool) (losses []train.Loss, err error) {
 	return losses, err
 }
 
-// gradients are those of the batch's mean loss per label, times scale.
-func (l *Seq2Seq) gradients(s *tensor.Scope, parts []part, rng *tensor.RNG, scale float64) (loss float64, sum []*tensor.Tensor) {
+// gradients are those of the batch's mean loss per label.
+func (l *Seq2Seq) gradients(s *tensor.Scope, parts []part, rng *tensor.RNG) (loss float64, sum []*tensor.Tensor) {
 	if len(parts) == 1 {
-		of, grads := l.Model.Gradients(s, parts[0].prepared, rng, seq2seq.Scale{By: scale})
+		of, grads := l.Model.Gradients(s, parts[0].prepared, rng, seq2seq.Scale{})
 		return of.Item(), grads
 	}
 	for k, p := range parts {
 		tensor.Within(func(inner *tensor.Scope) {
-			of, grads := l.Model.Gradients(inner, p.prepared, rng, seq2seq.Scale{By: scale * p.share})
+			of, grads := l.Model.Gradients(inner, p.prepared, rng, seq2seq.Scale{By: p.share})
 			loss += of.Item() * p.share
 			tensor.NoGrad(func() {
 				for i, g := range grads {
@@ -212,9 +183,12 @@ const (
 
 // scalerState is what of a learner is neither model nor optimizer.
 type scalerState struct {
-	Scaler  train.Scaler `json:"scaler"`
-	Skipped int64        `json:"skipped"`
-	InRow   int          `json:"in_row"`
+	Scaler struct {
+		Scale float64 `json:"scale"`
+		Good  int     `json:"good"`
+	} `json:"scaler"`
+	Skipped int64 `json:"skipped"`
+	InRow   int   `json:"in_row"`
 }
 
 // Save implements train.Learner.
@@ -237,7 +211,9 @@ func (l *Seq2Seq) Save(folder string) error {
 	if err := errors.Join(l.Optimizer.Write(f), f.Close()); err != nil {
 		return fmt.Errorf("%s: %w", optimizerFile, err)
 	}
-	data, err := json.Marshal(scalerState{l.scaler, l.skipped, l.inRow})
+	state := scalerState{Skipped: l.scaler.Skipped, InRow: l.inRow}
+	state.Scaler.Scale, state.Scaler.Good = l.scaler.Scale, l.scaler.Good
+	data, err := json.Marshal(state)
 	if err != nil {
 		return err
 	}
@@ -284,7 +260,8 @@ func (l *Seq2Seq) Load(folder string) error {
 		return misfit(fmt.Errorf("%s: %w", optimizerFile, err))
 	}
 	l.Close() // the next step begins with this state
-	l.scaler, l.skipped, l.inRow, l.losses = state.Scaler, state.Skipped, state.InRow, nil
+	l.scaler = amp.State{Scale: state.Scaler.Scale, Good: state.Scaler.Good, Skipped: state.Skipped}
+	l.inRow, l.losses = state.InRow, nil
 	return tensor.Run(func(s *tensor.Scope) {
 		defer l.Model.Changed()
 		tensor.NoGrad(func() {

@@ -148,7 +148,7 @@ func TestClippingIsTorch(t *testing.T) {
 		if err := l.Prepare(b); err != nil {
 			t.Fatal(err)
 		}
-		_, grads := l.gradients(s, b.Prepared.([]part), nil, 1)
+		_, grads := l.gradients(s, b.Prepared.([]part), nil)
 		norm := func() float64 {
 			square := 0.0
 			for _, g := range grads {

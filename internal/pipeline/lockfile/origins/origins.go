@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"sync"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
@@ -19,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
+	"golang.org/x/sync/errgroup"
 )
 
 // States of sources.
@@ -78,19 +78,16 @@ func Check(ctx context.Context, store artifacts.Store, lock *lockfile.File, sour
 	if err := Stored(ctx, store, sources); err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, looksAtOnce)
+	var looks errgroup.Group
+	looks.SetLimit(looksAtOnce)
 	for i := range sources {
-		wg.Add(1)
-		go func(s *Source) {
-			defer wg.Done()
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			pin, known := lock.Pinned(s.Source)
-			s.look(ctx, offline, pin.Size, known)
-		}(&sources[i])
+		looks.Go(func() error {
+			pin, known := lock.Pinned(sources[i].Source)
+			sources[i].look(ctx, offline, pin.Size, known)
+			return nil
+		})
 	}
-	wg.Wait()
+	_ = looks.Wait()         // a source has what went wrong with it
 	for i := range sources { // last: pins are looked up by the source as it is written
 		sources[i].Source = fetch.Redact(sources[i].Source)
 	}
@@ -146,34 +143,41 @@ func (s *Source) look(ctx context.Context, offline bool, size int64, known bool)
 // pipeline could not have been read; update is the command that pins a source's present one.
 func Repositories(ctx context.Context, used []modules.Used, offline bool, update func(source string) string) (sources []Source) {
 	for _, u := range used {
-		s := Source{Source: u.Source(), State: OK, InStore: true, Note: "commit " + u.Commit}
-		if !offline {
-			switch now, err := u.Moved(ctx); {
-			case err != nil:
-				s.State, s.Note = Unreachable, err.Error()
-			case now != "":
-				s.State, s.Note = Changed, fmt.Sprintf("is now commit %s, but %s is pinned: `%s` pins the new one", now, u.Commit, update(u.Source()))
+		sources = append(sources, pinned(u.Source(), "commit "+u.Commit, offline, func() (string, error) {
+			now, err := u.Moved(ctx)
+			if now != "" {
+				now = fmt.Sprintf("is now commit %s, but %s is pinned: `%s` pins the new one", now, u.Commit, update(u.Source()))
 			}
-		}
-		sources = append(sources, s)
+			return now, err
+		}))
 	}
 	return sources
+}
+
+// pinned is the state of what a lock file pins, by what is said of its change since.
+func pinned(source, note string, offline bool, changed func() (string, error)) Source {
+	s := Source{Source: source, State: OK, InStore: true, Note: note}
+	if !offline {
+		if now, err := changed(); err != nil {
+			s.State, s.Note = Unreachable, err.Error()
+		} else if now != "" {
+			s.State, s.Note = Changed, now
+		}
+	}
+	return s
 }
 
 // Patterns are the states of the lists that a lock file pins; update is the command that pins the
 // present one.
 func Patterns(ctx context.Context, lock *lockfile.File, offline bool, update func(pattern string) string) (sources []Source) {
 	for _, l := range lock.Lists {
-		s := Source{Source: l.Pattern, State: OK, InStore: true, Note: fmt.Sprintf("%d files", len(l.Sources))}
-		if !offline {
-			switch _, added, gone, err := l.Again(ctx); {
-			case err != nil:
-				s.State, s.Note = Unreachable, err.Error()
-			case len(added)+len(gone) > 0:
-				s.State, s.Note = Changed, fmt.Sprintf("%d new, %d gone: `%s` takes them", len(added), len(gone), update(l.Pattern))
+		sources = append(sources, pinned(l.Pattern, fmt.Sprintf("%d files", len(l.Sources)), offline, func() (string, error) {
+			_, added, gone, err := l.Again(ctx)
+			if len(added)+len(gone) == 0 {
+				return "", err
 			}
-		}
-		sources = append(sources, s)
+			return fmt.Sprintf("%d new, %d gone: `%s` takes them", len(added), len(gone), update(l.Pattern)), err
+		}))
 	}
 	return sources
 }

@@ -2,7 +2,7 @@ checklist {
   selection = ["best"]
   search    = { rate = 1, warmup = null }
   select    = "best"
-  acl       = { A1 = "yes", A9 = "no" }
+  acl       = { A1 = "yes", A9 = [] }
   neurips   = "1"
   acm       = { (local.x) = "no" }
 

@@ -25,11 +25,8 @@ step "download" "a" {
   url = "nq"
   resources {
     cpus   = 0
-    memory = "12"
     gpus   = -1
-    time   = "2 hours"
     queue  = "fast"
-    limits = ["downloads", "download", var.host]
     disk   = "1GB"
   }
   retry {
@@ -42,9 +39,7 @@ step "download" "b" {
   retry     = 3
   resources {
     cpus   = 1.5
-    memory = "12,5GB"
     gpus   = "one"
-    time   = "10ms"
     limits = "downloads"
   }
   retry {
@@ -71,6 +66,23 @@ step "download" "d" {
   retry {
     times  = 1
     memory = 2
+  }
+}
+
+step "download" "f" {
+  url = "nq"
+  resources {
+    memory = "12"
+    time   = "2 hours"
+    limits = ["downloads", "download", var.host]
+  }
+}
+
+step "download" "g" {
+  url = "nq"
+  resources {
+    memory = "12,5GB"
+    time   = "10ms"
   }
 }
 

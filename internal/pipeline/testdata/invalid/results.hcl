@@ -2,16 +2,21 @@ variable "host" {
   default = "https://example.org"
 }
 
+variable "token" {
+  sensitive = true
+  default   = "hunter2"
+}
+
 locals {
   host = "https://example.org"
 }
 
 results {
   from      = ["${var.host}/paper", local.host]
-  trust     = ["alice", "bob:AAAA", "eve:MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbL"]
   revoked   = 7
   untrusted = "runs"
-  shared    = ["use"]
+  trust     = var.token
+  shared    = var.missing
   belief    = "use"
   more {
   }

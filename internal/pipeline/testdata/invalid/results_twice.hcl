@@ -1,15 +1,9 @@
-variable "token" {
-  sensitive = true
-  default   = "hunter2"
-}
-
 results {
-  from = ["a", "a", ""]
+  from    = ["a", "a", ""]
   trust = [
+    "alice", "bob:AAAA", "eve:MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbL",
     "alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
     "again:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
   ]
-  revoked   = ["alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="]
-  untrusted = var.token
-  shared    = var.missing
+  revoked = ["alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="]
 }

@@ -27,7 +27,7 @@ variable "b" {
   type    = number
   default = "x"
   defualt = 3
-  description = 3
+  description = []
 }
 variable "c" {
   default = 3

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/loopback"
 )
 
 // Options are what a Handler serves, and its limits.
@@ -50,9 +51,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cache-Control", "no-store")
 	head.Set("Content-Security-Policy", policy)
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
-	if p := h.o.stranger(r); p != nil {
+	if status, why := loopback.Stranger(r, h.o.Hosts); status != 0 {
+		if status == http.StatusMisdirectedRequest {
+			why += "; the server's --allow-host NAME adds one"
+		}
 		head.Set("Connection", "close")
-		h.fail(w, p)
+		h.fail(w, &problem{Status: status, Message: why})
 		return
 	}
 	switch r.URL.Path {

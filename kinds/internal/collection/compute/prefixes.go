@@ -56,8 +56,7 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 			rep.Examples = append(rep.Examples, inout.ExampleOf(x, collection.PrefixExample{}, fmt.Errorf("no document has the title %q", c.Examples[at])))
 		}
 	}
-	x.Count("documents", int64(p.Docs))
-	return inout.WriteJSON(x, "report", rep)
+	return inout.WriteReport(x, rep, map[string]int{"documents": p.Docs})
 }
 
 // prefixExamples chooses the documents to show: those with the titles asked for,

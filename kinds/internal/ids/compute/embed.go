@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"runtime"
@@ -31,34 +30,19 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 	}
 	defer e.close()
 	of := c.Texts
-	in, done, err := of.Open(x)
-	if err != nil {
-		return err
-	}
-	defer done()
 	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
 	pieces, err := resumeVectors(ctx, x, &m, of.Unit())
 	if err != nil {
 		return err
 	}
 	read := 0
-	for ended := false; !ended; {
-		var texts [][]int32
-		for len(texts) < embedChunk {
-			text, err := in.Next()
-			if errors.Is(err, io.EOF) {
-				ended = true
-				break
-			} else if err != nil {
-				return err
-			}
-			texts = append(texts, e.tokens(x, c.Prefix+text))
-		}
+	var texts [][]int32
+	embed := func() error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if read += len(texts); read <= m.Rows {
-			continue // a checkpoint, which ends with a chunk, has their vectors
+			return nil // a checkpoint, which ends with a chunk, has their vectors
 		}
 		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
 		if err != nil {
@@ -69,7 +53,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 				normalize(v)
 			}
 			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
-				return step.Permanent(fmt.Errorf("model: the vector of %s %d is not finite: do the weights belong to config.json?", of.One(), m.Rows+i))
+				return step.Permanent(fmt.Errorf("model: vector %d of the %s is not finite: do the weights belong to config.json?", m.Rows+i, of.Unit()))
 			}
 			m.Data = append(m.Data, v...)
 		}
@@ -78,6 +62,21 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 			return fmt.Errorf("checkpoint of %d %s: %w", m.Rows, of.Unit(), err)
 		}
 		x.Report(step.Progress{Done: int64(m.Rows), Unit: of.Unit()})
+		return nil
+	}
+	for text, err := range of.Each(x) {
+		if err != nil {
+			return err
+		}
+		if texts = append(texts, e.tokens(x, c.Prefix+text)); len(texts) == embedChunk {
+			if err := embed(); err != nil {
+				return err
+			}
+			texts = nil
+		}
+	}
+	if err := embed(); err != nil {
+		return err
 	}
 	if read < m.Rows {
 		return fmt.Errorf("a checkpoint has the vectors of %d %s, there are %d: remove this step's records below checkpoints/ in the store", m.Rows, of.Unit(), read)

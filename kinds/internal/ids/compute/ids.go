@@ -2,6 +2,7 @@ package compute
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -48,18 +49,13 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) er
 	if err != nil {
 		return inout.DataError(err)
 	}
-	x.Count("leaves", int64(len(tree.Leaves)))
-	x.Count("k_means", int64(tree.Fits))
-	x.Count("dealt_nodes", int64(tree.Dealt))
+	inout.Count(x, map[string]int{"leaves": len(tree.Leaves), "k_means": tree.Fits, "dealt_nodes": tree.Dealt})
 	return writeIDs(x, set, "tree", tree)
 }
 
 // writeIDs writes identifiers, and what is to say of them as JSON.
 func writeIDs(x *step.IO, set *docid.Set, output string, report any) error {
-	if err := inout.WriteJSON(x, output, report); err != nil {
-		return err
-	}
-	return inout.WriteIDs(x, set)
+	return errors.Join(inout.WriteJSON(x, output, report), inout.WriteIDs(x, set))
 }
 
 // namesAndTokenizer are the documents' names and the model's tokenizer, the caller's to close.

@@ -52,8 +52,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 		return step.Permanent(err)
 	}
 	report.TitleCounts = *counts
-	x.Count("titled_documents", int64(report.Titled))
-	x.Count("numbered_documents", int64(counts.Numbered))
+	inout.Count(x, map[string]int{"titled_documents": report.Titled, "numbered_documents": counts.Numbered})
 	return writeIDs(x, set, "titles", report)
 }
 

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
-	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/kinds/internal/model"
 	"github.com/redsi/redsi/step"
@@ -49,39 +48,19 @@ type tokenizerConfig struct {
 // exportTokenizer writes tokenizer.json plain, and tokenizer_config.json by the names that
 // it gives the model's special tokens.
 func exportTokenizer(x *step.IO, in step.Inputs, special specialTokens) error {
-	path, err := inout.OnlyFile(x, in, "tokenizer")
+	var plain []byte
+	tokenizer, err := inout.OpenTokenizer(x, in, "tokenizer", func(path string) (*tokenize.File, error) {
+		return tokenize.Load(path, func(data []byte) (file *tokenize.File, err error) {
+			file, plain, err = tokenize.Parse(data)
+			return file, err
+		})
+	})
 	if err != nil {
 		return err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	plain, err := unpack.Open(f)
-	if err != nil {
-		return inout.DataError(err)
-	}
-	defer plain.Close()
-	text, err := io.ReadAll(plain)
-	if err != nil {
-		return inout.DataError(err)
-	}
-	var tokenizer struct {
-		Added []struct {
-			ID      int64  `json:"id"`
-			Content string `json:"content"`
-		} `json:"added_tokens"`
-		Model struct {
-			UnknownID *int64 `json:"unk_id"` // of a Unigram
-		} `json:"model"`
-	}
-	if err := json.Unmarshal(text, &tokenizer); err != nil {
-		return step.Permanent(fmt.Errorf("tokenizer: %w", err))
 	}
 	name := func(id *int64) string {
-		for _, a := range tokenizer.Added {
-			if id != nil && a.ID == *id {
+		for _, a := range tokenizer.AddedTokens {
+			if id != nil && int64(a.ID) == *id {
 				return a.Content
 			}
 		}
@@ -92,7 +71,7 @@ func exportTokenizer(x *step.IO, in step.Inputs, special specialTokens) error {
 	if config.EOS == "" || config.Pad == "" {
 		return step.Permanent(errors.New("tokenizer: its added_tokens do not have the tokens that config.json names as eos_token_id and pad_token_id: it is not the model's"))
 	}
-	if err := inout.WriteFile(x, "files", "tokenizer.json", func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := inout.WriteFile(x, "files", "tokenizer.json", func(w io.Writer) error { _, err := w.Write(plain); return err }); err != nil {
 		return err
 	}
 	return writeJSONFile(x, "tokenizer_config.json", config)

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
+	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/kinds/internal/model"
@@ -84,7 +85,7 @@ func generate(ctx context.Context, x *step.IO, c model.GenerateShardConfig, m *s
 }
 
 // documents reads what the model reads of the part's documents, and their numbers.
-func documents(ctx context.Context, x *step.IO, c model.GenerateShardConfig, read doc2query.Reader) (inputs [][]int32, keys []uint64, err error) {
+func documents(ctx context.Context, x *step.IO, c model.GenerateShardConfig, read retrieve.Reader) (inputs [][]int32, keys []uint64, err error) {
 	rd, done, err := inout.OpenCorpus(x, c.Corpus)
 	if err != nil {
 		return nil, nil, err

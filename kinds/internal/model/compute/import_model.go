@@ -86,28 +86,20 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 		return nil, step.Permanent(fmt.Errorf("files: none of %d is below %q", others, folder))
 	}
 	slices.SortFunc(m.files, func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })
-	var names []string
-	for _, f := range m.files {
-		names = append(names, f.Name)
-	}
-	m.weights = safetensors.Files(names)
+	m.weights = safetensors.Files(inout.Names(m.files))
 	for _, f := range m.files {
 		if !slices.Contains(m.weights, f.Name) && !besideWeights(f.Name) {
 			continue
 		}
-		if err := m.link(f); err != nil {
+		src, err := x.Path(f.Digest)
+		if err == nil {
+			err = local.Link(m.folder, f.Name, src)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return m, m.findTokenizer(tokenizer)
-}
-
-func (m *stagedModel) link(f artifacts.File) error {
-	src, err := m.x.Path(f.Digest)
-	if err != nil {
-		return err
-	}
-	return local.Link(m.folder, f.Name, src)
 }
 
 // findTokenizer takes the tokenizer that is given, or the one among the files.

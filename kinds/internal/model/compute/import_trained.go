@@ -69,12 +69,7 @@ func (m *stagedModel) read(name string) ([]byte, error) {
 	if at < 0 {
 		return nil, step.Permanent(fmt.Errorf("files: there is no %s: want what export_model wrote", name))
 	}
-	r, err := m.x.OpenFile(m.files[at])
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
+	return inout.ReadFile(m.x, m.files[at])
 }
 
 // exportedIDs reads identifiers.jsonl. Tokens are below vocabulary.

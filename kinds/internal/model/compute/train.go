@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/model/adafactor"
@@ -156,8 +154,7 @@ func fitted(ctx context.Context, x *step.IO, c model.Fitting, learner *fit.Seq2S
 	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
 		return nil, err
 	}
-	x.Count("updates", out.Steps)
-	x.Count("updates_left_out", learner.Skipped())
+	inout.Count(x, map[string]int{"updates": int(out.Steps), "updates_left_out": int(learner.Skipped())})
 	logRecorded(x, learner.Recorded())
 	return out, writeCurve(x, out.Curve)
 }
@@ -194,17 +191,12 @@ func trainError(err error) error {
 
 // continues checks that a model that was trained here can be trained on with ids.
 func (c training) continues(x *step.IO, ids *docid.Set) error {
-	at := slices.IndexFunc(x.Files(c.Model, ""), func(f artifacts.File) bool { return f.Name == retrieve.SettingsFile })
-	if at < 0 || c.Init == "random" {
+	if _, ok := c.Model.Artifact.File(retrieve.SettingsFile); !ok || c.Init == "random" {
 		return nil
 	}
-	folder, err := inout.StageTree(x, c.Model, retrieve.SettingsFile)
+	settings, err := model.Settings(x, c.Model)
 	if err != nil {
-		return err
-	}
-	settings, err := retrieve.ReadSettings(folder)
-	if err != nil {
-		return step.Permanent(fmt.Errorf("model: %w", err))
+		return fmt.Errorf("model: %w", err)
 	}
 	other := settings.Match(ids)
 	if other != nil && settings.Identifiers.GrowsVocabulary() {

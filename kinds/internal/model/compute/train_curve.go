@@ -23,9 +23,7 @@ func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
 
 // writeCurve writes a curve as JSON and for TensorBoard.
 func writeCurve(x *step.IO, c *train.Curve) error {
-	if err := inout.Write(x, "curve", c.Write); err != nil {
-		return err
-	}
 	start := time.Now().Add(-time.Duration(c.Seconds() * float64(time.Second)))
-	return inout.Write(x, "events", func(w io.Writer) error { return c.WriteEvents(w, start) })
+	return inout.WriteAll(x, map[string]func(io.Writer) error{
+		"curve": c.Write, "events": func(w io.Writer) error { return c.WriteEvents(w, start) }})
 }

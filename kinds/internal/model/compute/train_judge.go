@@ -84,8 +84,8 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 		return nil, err
 	}
 	values := make(map[string]float64, len(j.metrics))
-	for i, name := range report.Metrics {
-		values[name] = report.Mean[i]
+	for i, m := range j.metrics {
+		values[m.String()] = report.Mean[i]
 	}
 	return values, nil
 }

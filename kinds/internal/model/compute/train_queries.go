@@ -87,7 +87,8 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 		case q.Split != nq.Train:
 			return nil
 		}
-		*of = append(*of, pair{q.Doc, read.Query(q.Question)})
+		tokens, _ := read.Query(q.Question)
+		*of = append(*of, pair{q.Doc, tokens})
 		texts[q.Doc] = nil
 		return nil
 	})
@@ -118,8 +119,7 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 			out[i] = append(out[i], train.Example{Input: texts[p.doc], Target: p.tokens})
 		}
 	}
-	x.Count("examples", int64(len(out[0])))
-	x.Count("development_queries", int64(len(out[1])))
+	inout.Count(x, map[string]int{"examples": len(out[0]), "development_queries": len(out[1])})
 	return out[0], out[1], nil
 }
 

@@ -37,7 +37,11 @@ func (c folderCheckpoints) Latest(ctx context.Context, folder string, use func(n
 			return err
 		}
 		for name, f := range files {
-			if err := c.fetch(ctx, f, folder, name); err != nil {
+			r, err := c.kept.Open(ctx, f)
+			if err == nil {
+				err = errors.Join(local.Place(folder, name, 0o644, r), r.Close())
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -50,12 +54,4 @@ func (c folderCheckpoints) Latest(ctx context.Context, folder string, use func(n
 		}
 		return err
 	})
-}
-
-func (c folderCheckpoints) fetch(ctx context.Context, f artifacts.File, folder, name string) error {
-	r, err := c.kept.Open(ctx, f)
-	if err != nil {
-		return err
-	}
-	return errors.Join(local.Place(folder, name, 0o644, r), r.Close())
 }

@@ -77,7 +77,6 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 			d.Repeats = append(d.Repeats, max(1, asked[place]))
 		}
 	}
-	x.Count("indexing_examples", int64(len(d.Indexing)))
-	x.Count("retrieval_examples", int64(len(d.Retrieval)))
+	inout.Count(x, map[string]int{"indexing_examples": len(d.Indexing), "retrieval_examples": len(d.Retrieval)})
 	return d, nil
 }

@@ -1,8 +1,0 @@
-package main
-
-import "slices"
-
-// allLines are the lines in the order in which they are measured.
-func allLines() []line {
-	return slices.Concat(startLines, environmentLines, dagLines, bytesLines, filledLines, nqLines, stubLines, htmlLines, kmeansLines, bm25Lines, dedupLines, scoreLines, launchLines, modelLines, cardLines)
-}

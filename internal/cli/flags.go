@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/redsi/redsi/internal/session/cards"
+	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/fault"
+)
+
+// clusterFlags are the flags of verbs that talk to an existing cluster.
+func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {
+	f := cmd.Flags()
+	f.StringVar(&o.Address, "temporal-address", "", "HOST:PORT of an existing cluster (or set TEMPORAL_ADDRESS or a profile)")
+	f.StringVar(&o.Namespace, "temporal-namespace", "", "namespace there")
+	f.StringVar(&o.Profile, "temporal-profile", os.Getenv("TEMPORAL_PROFILE"), "profile of Temporal's own configuration file: address, TLS, API key")
+	f.StringVar(&o.UI, "temporal-ui", os.Getenv("REDSI_TEMPORAL_UI"), "address of the cluster's web UI, for links")
+	payloadFlag(cmd, o)
+}
+
+// payloadFlag is for verbs that send anything through Temporal.
+func payloadFlag(cmd *cobra.Command, o *drive.Cluster) {
+	cmd.Flags().StringVar(&o.PayloadKey, "payload-key", os.Getenv("REDSI_PAYLOAD_KEY"),
+		"file of the keys that encrypt what Temporal stores about runs; every process of a run needs it")
+}
+
+// metricsFlag is for verbs that run steps.
+func (a *app) metricsFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.MetricsAddress, "metrics-address", "",
+		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone listens on this machine only (default: none)")
+}
+
+// embedFlags are the flags of verbs that may start a server of their own.
+func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
+	f := cmd.Flags()
+	f.IntVar(&o.UIPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
+	f.IntVar(&o.Slots, "slots", 0, "steps at a time, without a cluster (default: cores)")
+	f.IntVar(&o.Threads, "threads", 0, threadsHelp)
+	roomFlags(cmd, &o.CPUs, &o.Memory)
+}
+
+// roomFlags are what the steps of a worker may ask for.
+func roomFlags(cmd *cobra.Command, cpus *int, memory *int64) {
+	cmd.Flags().IntVar(cpus, "cpus", 0, "processors for steps, one for each that asks for none by resources { cpus = … } (default: those that this process may use, or --slots if that is more)")
+	(&size{to: memory}).flag(cmd.Flags(), "memory", "12GB", "memory for steps that ask for some by resources { memory = … }, such as 12GB (default: what the machine and its control groups have)")
+}
+
+const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"
+
+// cardFlags are a worker's flags about cards.
+func cardFlags(cmd *cobra.Command, o *cards.Options) {
+	f := cmd.Flags()
+	f.StringVar(&o.GPUs, "gpus", "", "cards for steps of queue redsi-gpu, one step each: a number of cards, all, or a list, such as 0,2 or cuda:2 (default: the first)")
+	f.BoolVar(&o.AllowCPU, "allow-cpu", false, "take steps of queue redsi-gpu even without a card, and run them on the CPU")
+}
+
+// size is a flag's number of bytes, which is at least one where it is given.
+type size struct {
+	n             int64  // 0: not given
+	text          string // as it was given
+	name, example string // of the flag
+	to            *int64 // if set, gets it too
+}
+
+// flag adds the flag, with an example of a size for who gets it wrong.
+func (s *size) flag(f *pflag.FlagSet, name, example, usage string) {
+	s.name, s.example = "--"+name, example
+	f.Var(s, name, usage)
+}
+
+func (s *size) String() string { return s.text }
+func (s *size) Type() string   { return "size" }
+
+func (s *size) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > 1<<62 {
+		return &sizeError{fault.Input(fmt.Errorf("%s %s: want a size above 0, such as %s", s.name, text, s.example))}
+	}
+	s.n, s.text = int64(n), text
+	if s.to != nil {
+		*s.to = s.n
+	}
+	return nil
+}
+
+// sizeError says all of a size that cannot be read: the flag, the text, and what is wanted.
+type sizeError struct{ error }
+
+// onlyAnnotation names, on a flag, the one that it can be used only with.
+const onlyAnnotation = "redsi_only_with"
+
+// onlyWith says of flags of a verb that they mean something only with another one.
+func onlyWith(cmd *cobra.Command, with string, flags ...string) {
+	for _, name := range flags {
+		if err := cmd.Flags().SetAnnotation(name, onlyAnnotation, []string{with}); err != nil {
+			panic(err) // the verb has no such flag
+		}
+	}
+}
+
+// checkOnly refuses flags that were given without the ones that they need.
+func checkOnly(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if with := f.Annotations[onlyAnnotation]; err == nil && with != nil && !cmd.Flags().Changed(with[0]) {
+			err = fault.Input(fmt.Errorf("--%s can be used only with --%s", f.Name, with[0]))
+		}
+	})
+	return err
+}

@@ -1,0 +1,47 @@
+package tensor
+
+import lib "github.com/sugarme/gotch/libtch"
+
+// Operations that only tests compare with.
+
+// Rsqrt is 1/√t.
+func (s *Scope) Rsqrt(t *Tensor) *Tensor { return s.unary("Rsqrt", lib.AtgRsqrt, t) }
+
+// AddScalar is t + v.
+func (s *Scope) AddScalar(t *Tensor, v float64) *Tensor {
+	return s.scalar("AddScalar", lib.AtgAddScalar, t, v)
+}
+
+// Equal is a == b, Bool.
+func (s *Scope) Equal(a, b *Tensor) *Tensor { return s.binary("Equal", lib.AtgEqTensor, a, b) }
+
+// CrossEntropy is the mean of -log softmax(logits)[label] over rows whose label is
+// not ignore: logits [n, V], labels I64 [n]; smooth of each label's weight is spread
+// evenly over all V.
+func (s *Scope) CrossEntropy(logits, labels *Tensor, ignore int64, smooth float64) *Tensor {
+	var out lib.Ctensor
+	const mean = 1
+	lib.AtgCrossEntropyLoss(&out, logits.use("CrossEntropy"), labels.use("CrossEntropy"), nil, mean, ignore, smooth)
+	return s.own("CrossEntropy", out, logits, labels)
+}
+
+// IndexAddInPlace adds row i of src to row index[i] of t, along dim.
+func (s *Scope) IndexAddInPlace(t *Tensor, dim int64, index, src *Tensor) {
+	var out lib.Ctensor
+	lib.AtgIndexAdd_(&out, t.use("IndexAddInPlace"), dim, index.use("IndexAddInPlace"), src.use("IndexAddInPlace"))
+	s.inPlace("IndexAddInPlace", out, t, index, src)
+}
+
+// PackedAttentionQKV is PackedAttention of the thirds of qkv [T, 3*heads*d], as one product makes them.
+func (s *Scope) PackedAttentionQKV(qkv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+	d := qkv.Dim(1) / 3
+	parts := s.Split(qkv, 1, d, d, d)
+	return s.PackedAttention(parts[0], parts[1], parts[2], bias, spans, o)
+}
+
+// PackedAttentionKV is PackedAttention of q [T, heads*d] and of the halves of kv [S, 2*heads*d].
+func (s *Scope) PackedAttentionKV(q, kv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+	d := kv.Dim(1) / 2
+	parts := s.Split(kv, 1, d, d)
+	return s.PackedAttention(q, parts[0], parts[1], bias, spans, o)
+}

@@ -1,0 +1,156 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+	"go.yaml.in/yaml/v3"
+)
+
+// YAML is read by the core schema of version 1.2, with merge keys (<<): true and false are
+// the only truth values, so that no and on are texts; 1e-4 is a number; dates are texts.
+
+var (
+	tabIndent   = regexp.MustCompile(`(?m)^ *\t`)
+	yamlZeros   = regexp.MustCompile(`^([-+]?)0+([0-9])`)
+	yamlControl = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`) // not in YAML as they are
+)
+
+// decodeYAML is the value of a text.
+func decodeYAML(text []byte) (cty.Value, error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var n, next yaml.Node
+	var doc any
+	err := d.Decode(&n)
+	if errors.Is(err, io.EOF) {
+		return cty.NullVal(cty.DynamicPseudoType), nil
+	}
+	if err == nil {
+		if err = d.Decode(&next); err == nil {
+			return cty.NilVal, fmt.Errorf("line %d: a second document begins here; one is read: split the file", next.Line)
+		}
+	}
+	if errors.Is(err, io.EOF) { // there is no second one
+		left := maxElements
+		if err := checkYAML(&n, 0, &left); err != nil {
+			return cty.NilVal, err
+		}
+		err = n.Decode(&doc)
+	}
+	if err != nil {
+		err = errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  "))
+		if at := tabIndent.FindIndex(text); at != nil {
+			err = fmt.Errorf("%w; line %d is indented with a tab, where YAML takes only spaces", err, 1+bytes.Count(text[:at[0]], []byte("\n")))
+		}
+		return cty.NilVal, err
+	}
+	return jsonValue(doc)
+}
+
+// jsonValue is what a decoder read, as if it had been JSON.
+func jsonValue(doc any) (cty.Value, error) {
+	b, err := json.Marshal(doc)
+	if bad := (*json.UnsupportedValueError)(nil); errors.As(err, &bad) {
+		return cty.NilVal, fmt.Errorf("%s is not a number that a configuration can have: write it in quotes, as a text that a program reads", bad.Str)
+	}
+	if err != nil {
+		return cty.NilVal, err
+	}
+	if err := deep(string(b)); err != nil {
+		return cty.NilVal, err
+	}
+	return stdlib.JSONDecode(cty.StringVal(string(b)))
+}
+
+// checkYAML refuses what is not read, and makes texts of what the library takes for more. It
+// counts what a document stands for: few anchors and aliases can be more than any machine has.
+func checkYAML(n *yaml.Node, nested int, left *int) error {
+	*left -= 1 + len(n.Value)/16
+	switch {
+	case *left < 0:
+		return over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
+	case nested > maxNested:
+		return over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
+	case n.Style&yaml.TaggedStyle != 0:
+		return fmt.Errorf("line %d: tags such as %s are not read", n.Line, n.Tag)
+	case n.Kind == yaml.AliasNode:
+		return checkYAML(n.Alias, nested+1, left)
+	case n.Tag == "!!timestamp", n.Tag == "!!int" && strings.Contains(n.Value, "_"):
+		n.Tag = "!!str"
+	case n.Tag == "!!int":
+		n.Value = yamlZeros.ReplaceAllString(n.Value, "$1$2")
+	case n.Tag == "!!float" && (strings.ContainsAny(n.Value, "nN") || !strings.ContainsAny(n.Value, ".eE")): // .nan, .inf, and whole ones that the library rounds
+		return fmt.Errorf("line %d: %s is not a number that a configuration can have: write it in quotes, as a text that a program reads", n.Line, n.Value)
+	}
+	for i, c := range n.Content {
+		if key := c; n.Kind == yaml.MappingNode && i%2 == 0 && c.Tag != "!!merge" {
+			if key.Kind != yaml.ScalarNode || key.Tag == "!!null" {
+				return fmt.Errorf("line %d: a key is a text or a number; this one is not", c.Line)
+			}
+			key.Tag = "!!str"
+		}
+		if err := checkYAML(c, nested+1, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// yamlEncode writes the library's JSON, which is YAML, in blocks: keys in order, all texts in
+// quotes.
+var yamlEncode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+	text, err := stdlib.JSONEncode(args[0])
+	if err != nil {
+		return cty.NilVal, err
+	}
+	var n yaml.Node
+	escaped := yamlControl.ReplaceAllStringFunc(text.AsString(), func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
+	if err := yaml.Unmarshal([]byte(escaped), &n); err != nil {
+		return cty.NilVal, err
+	}
+	inBlocks(&n)
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err = errors.Join(e.Encode(&n), e.Close())
+	return cty.StringVal(b.String()), err
+}, function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowDynamicType: true})
+
+func inBlocks(n *yaml.Node) {
+	n.Style &^= yaml.FlowStyle
+	for _, c := range n.Content {
+		inBlocks(c)
+	}
+}
+
+// decodeTOML is the value of a text. Dates and times are texts.
+func decodeTOML(text []byte) (cty.Value, error) {
+	// The library recurses. Brackets in texts and comments count, too.
+	if strings.Count(string(text), "[")+strings.Count(string(text), "{") > maxDepth {
+		depth := 0
+		for _, c := range text {
+			depth += strings.Count("[{", string(c)) - strings.Count("]}", string(c))
+			if depth > maxDepth {
+				return cty.NilVal, over("Value too deep", "In this TOML, brackets are nested more than %d deep.", maxDepth)
+			}
+		}
+	}
+	var doc map[string]any
+	if err := toml.Unmarshal(text, &doc); err != nil {
+		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
+			row, _ := at.Position()
+			err = fmt.Errorf("line %d: %s", row, strings.TrimPrefix(err.Error(), "toml: "))
+		}
+		return cty.NilVal, err
+	}
+	return jsonValue(doc)
+}

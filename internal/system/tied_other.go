@@ -1,0 +1,8 @@
+//go:build !linux
+
+package system
+
+import "syscall"
+
+// Tied changes nothing: only Linux ends a program with the one that starts it.
+func Tied(a *syscall.SysProcAttr) *syscall.SysProcAttr { return a }

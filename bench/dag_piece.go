@@ -33,8 +33,11 @@ func runDAG(args []string) (sample, error) {
 			}
 		}
 		name, text := "pipelines.hcl", redsiText(shape, n, edit)
-		if tool == "snakemake" {
+		switch tool {
+		case "snakemake":
 			name, text = "Snakefile", snakemakeText(shape, n)
+		case "cp":
+			name, text = "copies.sh", copies
 		}
 		return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
 	}
@@ -43,7 +46,8 @@ func runDAG(args []string) (sample, error) {
 	}
 	verbs := map[string][]string{
 		"redsi run": {"run", "--log-level", "warn"}, "redsi plan": {"plan", "--log-level", "warn"}, "redsi load": {"validate"},
-		"snakemake run": {"--cores", "2", "--quiet", "all"}, "snakemake plan": {"--cores", "2", "--quiet", "all", "--dry-run"},
+		"snakemake run": {"--cores", "2", "--quiet", "all"}, "cp run": {"-e", "copies.sh"},
+		"snakemake plan": {"--cores", "2", "--quiet", "all", "--dry-run"},
 	}
 	command := func(verb string) (sample, error) { return whole(dir, program, verbs[tool+" "+verb]) }
 	var s sample

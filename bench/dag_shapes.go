@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -49,10 +50,13 @@ var bytesLines = []line{
 	{name: "bytes_three_steps_vs_snakemake", target: 0.95, value: written, once: true,
 		doc:  "the same, against snakemake 9.27 --cores 2, which keeps no copy of what it makes",
 		ours: redsiDAG("large", 3, "first"), peer: snakemakeDAG("large", 3, "first")},
+	{name: "bytes_three_steps_vs_cp", target: 0.5, value: seconds, once: true,
+		doc:  "the same, by the clock, against a shell that copies the file with cp into the folder of each reader, and neither hashes nor syncs it",
+		ours: redsiDAG("large", 3, "first"), peer: copiesDAG("large", 3)},
 	{name: "bytes_tree_40_vs_0.2gb", target: 1, value: written, once: true,
 		doc:  "a step makes a tree of 40 files of 2 MB and 40 steps read all of it: what is written to disk, against a bound of 0.2 GB",
 		ours: redsiDAG("tree", 41, "first"), peer: side{bound: 0.2}},
-	{name: "bytes_tree_40_vs_snakemake", target: 1, value: seconds, once: true,
+	{name: "bytes_tree_40_vs_snakemake", target: 1, value: seconds,
 		doc:  "the same, by the clock, against snakemake 9.27 --cores 2",
 		ours: redsiDAG("tree", 41, "first"), peer: snakemakeDAG("tree", 41, "first")},
 }
@@ -93,6 +97,19 @@ step "command" "read" {
 }
 `, makeTree, n-1)
 }
+
+// copiesDAG does the work of three steps in folders of their own, as a shell does it.
+func copiesDAG(shape string, n int) side {
+	return side{command: func(*env) ([]string, error) {
+		return ours("dag", "cp", "/bin/sh", shape, strconv.Itoa(n), "first"), nil
+	}}
+}
+
+const copies = makeLarge + ` > x
+mkdir out count end && cp x count && cp x end && ln x out/make
+(cd count && wc -c < x > ../out/count)
+(cd end && (cat ../out/count; tail -c 1 x) > ../out/end)
+`
 
 func snakemakeBytes(shape string, n int) string {
 	if shape == "large" {

@@ -20,6 +20,7 @@ import (
 type Environment struct {
 	Name     string                 // environment.NAME, after the address of its module
 	Text     []byte                 // of the recipe
+	Recipe   artifacts.Digest       // of Text
 	Packages *libraries.Environment // what it has, by the digest that is in keys
 }
 
@@ -71,7 +72,8 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		e.Text, err = r.Text()
 	}
 	if err == nil {
-		e.Packages, err = l.Environments.Manifest(r, e.Text, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
+		e.Recipe = artifacts.Sum(e.Text)
+		e.Packages, err = l.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
 		l.diags.error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
@@ -80,7 +82,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 	l.environments = append(l.environments, e)
 	n.value = cty.ObjectVal(map[string]cty.Value{
 		"name": cty.StringVal(n.form.Labels[0]), "kind": cty.StringVal(r.Kind),
-		"packages": cty.StringVal(e.Packages.Digest.Hex()), "recipe": cty.StringVal(artifacts.Sum(e.Text).Hex()),
+		"packages": cty.StringVal(e.Packages.Digest.Hex()), "recipe": cty.StringVal(e.Recipe.Hex()),
 	})
 }
 

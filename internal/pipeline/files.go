@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -39,18 +40,18 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is a %s, not a regular file", name, filetype.Name(info.Mode()))
 	}
-	var b []byte
+	var b bytes.Buffer
 	size := info.Size()
 	if size <= most { // some files do not tell their size
-		if b, err = io.ReadAll(io.LimitReader(f, most+1)); err != nil {
+		b.Grow(int(size) + bytes.MinRead)
+		if size, err = b.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 			return nil, err
 		}
-		size = int64(len(b))
 	}
 	if size > most {
 		return nil, fmt.Errorf("%s has more than %d bytes, the most that a pipeline can hold: %s", name, most, instead)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // fileFunc is a function that makes a text of a file beside the sources in a folder.

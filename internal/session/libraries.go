@@ -57,7 +57,7 @@ func (se *Session) Know(p *pipeline.Pipeline) {
 	se.newLibraries()
 	for _, e := range p.Environments {
 		se.libraries.all[e.Packages.Digest.Hex()] = e.Packages
-		se.libraries.made[artifacts.Sum(e.Text).Hex()] = e.Text
+		se.libraries.made[e.Recipe.Hex()] = e.Text
 	}
 }
 

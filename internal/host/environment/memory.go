@@ -18,9 +18,9 @@ const reading = "2 "
 // reading a lock of a megabyte takes longer than hashing it. "" remembers nothing.
 type Memory string
 
-// Manifest is that of a recipe with a text, as one of a name.
-func (m Memory) Manifest(r Recipe, text []byte, name string) (*libraries.Environment, error) {
-	head := []byte(reading + artifacts.Sum(text).Hex() + "\n")
+// Manifest is that of a recipe whose text has a digest, as one of a name.
+func (m Memory) Manifest(r Recipe, text artifacts.Digest, name string) (*libraries.Environment, error) {
+	head := []byte(reading + text.Hex() + "\n")
 	file := filepath.Join(string(m), artifacts.Sum([]byte(name)).Hex()+".json")
 	if was, err := os.ReadFile(file); err == nil && m != "" {
 		if known, err := libraries.Parse(bytes.TrimPrefix(was, head)); err == nil {

@@ -56,11 +56,13 @@ type Recipe struct {
 // Text is the recipe as it is stored: a line of JSON, and its files as they are.
 func (r Recipe) Text() ([]byte, error) {
 	r.Sizes = map[string]int{}
+	all := 1
 	for name, text := range r.Files {
 		r.Sizes[name] = len(text)
+		all += len(text)
 	}
 	b, err := json.Marshal(r)
-	b = append(b, '\n')
+	b = append(slices.Grow(b, all), '\n')
 	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
 		b = append(b, r.Files[name]...)
 	}

@@ -22,6 +22,7 @@ import (
 // stand here.
 var notRun = map[string]string{
 	"download":          "fetches from Google's servers",
+	"pages_api":         "asks Wikipedia: TestPagesAPI",
 	"package":           "reads a published collection: TestPackageRoundTrip",
 	"compare_package":   "reads a published collection: TestPackageRoundTrip",
 	"embed":             "needs libtorch and a checkpoint",

@@ -3,11 +3,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -16,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/corpora/safetensors"
-	"github.com/redsi/redsi/internal/model/bert"
+	"github.com/redsi/redsi/internal/host/roofline"
+	"github.com/redsi/redsi/internal/model/counted"
 	"github.com/redsi/redsi/internal/model/seq2seq"
-	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 )
@@ -45,17 +41,17 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 		t.Fatal(err)
 	}
 	tensor.SetNumThreads(1)
+	sizes := roofline.Model{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Inner: 16, Encoder: 2, Decoder: 2}
 	var err error
 	if kind == "bert" {
-		err = quickEncoder(model)
+		sizes.Positions = 512
+		err = counted.WriteEncoder(model, sizes)
 	} else {
-		c := t5.Defaults()
-		c.DModel, c.DFF, c.NumHeads, c.DKV, c.NumLayers, c.NumDecoderLayers = 16, 32, 2, 8, 2, 2
 		if kind == "atomic" {
-			c.VocabSize += int64(quickSizes.documents)
+			sizes.Vocabulary += int64(quickSizes.documents)
 		}
 		var m *seq2seq.Model
-		if m, err = seq2seq.Init(c, 1, tensor.CPU); err == nil {
+		if m, err = seq2seq.Init(counted.Config(sizes), 1, tensor.CPU); err == nil {
 			err = m.Save(model)
 			m.Close()
 		}
@@ -67,23 +63,6 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 		t.Fatal(err)
 	}
 	return model
-}
-
-// quickEncoder writes a small BERT whose numbers are zeros.
-func quickEncoder(folder string) error {
-	config := []byte(`{"model_type": "bert", "vocab_size": 32128, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}`)
-	var all []safetensors.Source
-	err := bert.Tensors(config, func(name string, shape ...int64) error {
-		n, err := safetensors.Size("F32", shape)
-		all = append(all, safetensors.Source{Name: name, DType: "F32", Shape: shape, Write: func(w io.Writer) error {
-			_, err := w.Write(make([]byte, n))
-			return err
-		}})
-		return err
-	})
-	var weights bytes.Buffer
-	return errors.Join(err, safetensors.Write(&weights, nil, all), os.WriteFile(filepath.Join(folder, "model.safetensors"), weights.Bytes(), 0o644),
-		os.WriteFile(filepath.Join(folder, "config.json"), config, 0o644))
 }
 
 // TestCardWorkloads: each workload of a card, on one of software, does as much in a slice as it says, and finds what the

@@ -112,6 +112,7 @@ var rules = []rule{
 	{"internal/model/subword", []string{"internal/corpora/tokenize"}},
 	{"internal/model/index", []string{"internal/ranking/retrieve", "internal/model/decode", "internal/model/seq2seq", "internal/corpora/docid", "internal/model/subword"}},
 	{"internal/model/engine", []string{"internal/ranking/search", "internal/ranking/retrieve", "internal/model/index", "internal/model/decode", "internal/model/models", "internal/model/seq2seq", "internal/model/tensor", "internal/model/subword", "internal/model/here", "internal/corpora/docid", "internal/corpora/dedup", "internal/corpora/corpus", "internal/corpora/nq"}},
+	{"internal/model/counted", []string{"internal/corpora/drawn", "internal/corpora/docid", "internal/corpora/safetensors", "internal/ranking/retrieve/stopping", "internal/host/roofline", "internal/model/seq2seq", "internal/model/t5", "internal/model/bert", "internal/model/tensor", "internal/model/train", "internal/model/decode", "internal/model/adafactor"}},
 	{"internal/model/tensor", []string{"internal/corpora/splitmix", "internal/corpora/safetensors"}},
 	{"internal/model/seq2seq", []string{"internal/model/tensor", "internal/system/atomicfile"}},
 	{"internal/model/t5", []string{"internal/model/seq2seq", "internal/model/tensor"}},

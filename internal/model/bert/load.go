@@ -32,21 +32,10 @@ func Check(folder string) (Config, error) {
 		return c, err
 	}
 	return c, checkpoint.Weights(folder, func(f *checkpoint.File) error {
-		l := &loader{f: f, m: &Model{Config: c}, check: f.Check}
+		l := &loader{f: f, m: &Model{Config: c}, headers: true}
 		l.load()
 		return l.err
 	})
-}
-
-// Tensors calls each with the tensors of models of that config.json.
-func Tensors(config []byte, each func(name string, shape ...int64) error) error {
-	c, err := parse(config)
-	if err != nil {
-		return err
-	}
-	l := &loader{m: &Model{Config: c}, check: each}
-	l.load()
-	return l.err
 }
 
 // ReadConfig reads a model folder's config.json.
@@ -77,12 +66,12 @@ func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, er
 	return l.m, nil
 }
 
-// loader reads tensors of a file, or checks them only, until the first error.
+// loader reads tensors, or their headers only, until the first error.
 type loader struct {
-	f     *checkpoint.File // nil: tensors have their own names
-	m     *Model
-	check func(name string, shape ...int64) error // nil: they are read
-	err   error
+	f       *checkpoint.File
+	m       *Model
+	headers bool
+	err     error
 }
 
 // get reads a tensor under its name, with the family's prefix, or with the older names of
@@ -94,12 +83,12 @@ func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 	prefix := l.m.Config.family.prefix
 	old := strings.NewReplacer("LayerNorm.weight", "LayerNorm.gamma", "LayerNorm.bias", "LayerNorm.beta").Replace(name)
 	for _, other := range []string{prefix + name, old, prefix + old} {
-		if l.f != nil && !l.f.Has(name) && l.f.Has(other) {
+		if !l.f.Has(name) && l.f.Has(other) {
 			name = other
 		}
 	}
-	if l.check != nil {
-		l.err = l.check(name, shape...)
+	if l.headers {
+		l.err = l.f.Check(name, shape...)
 		return nil
 	}
 	t, err := l.f.Tensor(l.m.scope, name, tensor.F32, l.m.Device, shape...)

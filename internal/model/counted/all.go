@@ -6,7 +6,7 @@ import (
 	"github.com/redsi/redsi/internal/host/roofline"
 )
 
-// Models are the names that All knows, in the order of counts.json. The first is what make test
+// Models are the names that All knows, in the order of counts.json. tiny is what make test
 // counts again, and more are other updates of that model.
 var Models = []string{"tiny", "more", "small", "base", "bert"}
 
@@ -21,6 +21,16 @@ var updates = map[string][]training{
 	"more":  {{"tiny", "real", "fp32", false}, {"tiny", "full", "bf16", false}, {"tiny_atomic", "atomic", "bf16", true}},
 	"small": {{"small", "real", "fp32", false}, {"small", "real", "bf16", false}},
 	"base":  {{"base", "real", "bf16", false}, {"base_atomic", "atomic", "bf16", true}},
+}
+
+// Held is what counts.json has of one of Models.
+func Held(name string) (out []roofline.Counted) {
+	for _, c := range roofline.Counts() {
+		if c.By == name {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // All counts what counts.json has of one of Models. It is named in Counted.By.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func Embed(of string, sizes roofline.Model, texts int) (c roofline.Counted, err 
 		return c, err
 	}
 	defer os.RemoveAll(folder)
-	if err := writeEncoder(folder, sizes); err != nil {
+	if err := WriteEncoder(folder, sizes); err != nil {
 		return c, err
 	}
 	defer tensor.EmulateShapes()()
@@ -44,23 +45,43 @@ func Embed(of string, sizes roofline.Model, texts int) (c roofline.Counted, err 
 	return c, errors.Join(err, failed)
 }
 
-// writeEncoder writes a BERT whose numbers are zeros.
-func writeEncoder(folder string, m roofline.Model) error {
+// WriteEncoder writes a BERT whose numbers are zeros.
+func WriteEncoder(folder string, m roofline.Model) error {
 	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": m.Vocabulary, "hidden_size": m.Width, "num_hidden_layers": m.Encoder,
 		"num_attention_heads": m.Heads, "intermediate_size": m.FF, "max_position_embeddings": m.Positions})
 	if err != nil {
 		return err
 	}
 	var all []safetensors.Source
-	err = bert.Tensors(config, func(name string, shape ...int64) error {
-		n, err := safetensors.Size("F32", shape)
+	add := func(name string, shape ...int64) {
+		n := int64(4)
+		for _, d := range shape {
+			n *= d
+		}
 		all = append(all, safetensors.Source{Name: name, DType: "F32", Shape: shape, Write: func(w io.Writer) error {
-			_, err := w.Write(make([]byte, n))
+			_, err := io.Copy(w, bytes.NewReader(make([]byte, n)))
 			return err
 		}})
+	}
+	dense := func(name string, out, in int64) { add(name+".weight", out, in); add(name+".bias", out) }
+	norm := func(name string) { add(name+".weight", m.Width); add(name+".bias", m.Width) }
+	add("embeddings.word_embeddings.weight", m.Vocabulary, m.Width)
+	add("embeddings.position_embeddings.weight", m.Positions, m.Width)
+	add("embeddings.token_type_embeddings.weight", 2, m.Width)
+	norm("embeddings.LayerNorm")
+	for i := range m.Encoder {
+		at := fmt.Sprintf("encoder.layer.%d.", i)
+		for _, name := range []string{"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"} {
+			dense(at+name, m.Width, m.Width)
+		}
+		norm(at + "attention.output.LayerNorm")
+		dense(at+"intermediate.dense", m.FF, m.Width)
+		dense(at+"output.dense", m.Width, m.FF)
+		norm(at + "output.LayerNorm")
+	}
+	f, err := os.Create(filepath.Join(folder, "model.safetensors"))
+	if err != nil {
 		return err
-	})
-	var weights bytes.Buffer
-	return errors.Join(err, safetensors.Write(&weights, nil, all), os.WriteFile(filepath.Join(folder, "model.safetensors"), weights.Bytes(), 0o644),
-		os.WriteFile(filepath.Join(folder, "config.json"), config, 0o644))
+	}
+	return errors.Join(safetensors.Write(f, nil, all), f.Close(), os.WriteFile(filepath.Join(folder, "config.json"), config, 0o644))
 }

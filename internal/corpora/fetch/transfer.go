@@ -20,13 +20,14 @@ var httpClient = &http.Client{Transport: &http.Transport{
 	TLSHandshakeTimeout:   30 * time.Second,
 	ResponseHeaderTimeout: time.Minute,
 	DisableCompression:    true, // the bytes as they are published
-}, CheckRedirect: stayEncrypted}
+}, CheckRedirect: StayEncrypted}
 
 // mostRedirects is net/http's own bound.
 const mostRedirects = 10
 
-// stayEncrypted refuses what would let anybody on the way choose the bytes.
-func stayEncrypted(req *http.Request, via []*http.Request) error {
+// StayEncrypted is an http.Client's CheckRedirect that refuses, for good, what would let anybody
+// on the way choose the bytes.
+func StayEncrypted(req *http.Request, via []*http.Request) error {
 	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return &Permanent{fmt.Errorf("%s redirects from https to %s, where anybody on the network could change the bytes: give a source that stays on https", via[len(via)-1].URL.Host, req.URL.Scheme)}
 	}

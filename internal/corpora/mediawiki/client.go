@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -29,8 +30,9 @@ type Client struct {
 	Log      func(msg string, args ...any) // of what is tried again
 	Wait     time.Duration                 // the first pause where the wiki names none, doubled up to 64 times of it; 0: 5 s
 
-	checked         bool // it is the wiki
-	requests, again int64
+	Requests int64 // sent
+	Again    int64 // of these, those that repeated another
+	checked  bool  // it is the wiki
 }
 
 const (
@@ -40,12 +42,13 @@ const (
 	mostBytes = 8 << 20          // of an answer
 )
 
-// RefusedError says that an answer cannot be taken, and would not be at another try.
-type RefusedError struct{ what string }
+// refused is about an answer that cannot be taken, and would not be at another try.
+func refused(format string, args ...any) error {
+	return &fetch.Permanent{Err: fmt.Errorf(format, args...)}
+}
 
-func (e *RefusedError) Error() string { return e.what }
-
-func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+// asker follows redirects as transfers of files do. It asks for gzip, and unpacks it.
+var asker = &http.Client{CheckRedirect: fetch.StayEncrypted}
 
 // CheckContact says what is wrong with a contact. Wikimedia asks for one of all programs
 // (https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy).
@@ -101,7 +104,7 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	longer := 64 * pause
 	for try := 1; ; try++ {
 		all, err := c.whole(ctx, ids)
-		var no *RefusedError
+		var no *fetch.Permanent
 		switch {
 		case err == nil:
 			return all, nil
@@ -123,7 +126,7 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 		if err := readers.Pause(ctx, wait); err != nil {
 			return all, err
 		}
-		c.again++
+		c.Again++
 		pause = min(2*pause, longer)
 	}
 }
@@ -179,8 +182,8 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 		return nil, nil, refused("%v", err)
 	}
 	req.Header.Set("User-Agent", "redsi/1 ("+c.Contact+"; https://github.com/redsi/redsi) Go-http-client")
-	c.requests++
-	res, err := http.DefaultClient.Do(req) // asks for gzip, and unpacks it
+	c.Requests++
+	res, err := asker.Do(req)
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) { // its text has the whole address

@@ -1,13 +1,11 @@
 package mediawiki
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,48 +20,38 @@ func (c *Client) question(revisions []uint64) string {
 	return fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions))))
 }
 
-// openKept opens the file, and reads what it has if it is of the same question; else it begins
-// anew.
+// openKept opens the file behind the answers that it has, if they are to the same question;
+// else it begins anew.
 func openKept(path, question string) (k kept, all Answers, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return k, all, err
+	}
+	at := 0 // what counts of the file ends there
+	if answers, same := bytes.CutPrefix(text, []byte(question)); same {
+		at = len(question)
+		for line := range bytes.Lines(answers) {
+			var more Answers
+			if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &more) != nil {
+				break
+			}
+			all.add(more)
+			at += len(line)
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return k, all, err
 	}
-	if k.File, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+	if k.File, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 		return k, all, err
 	}
-	defer func() {
-		if err != nil {
-			k.Close()
-		}
-	}()
-	in := bufio.NewReader(k.File)
-	first, err := in.ReadString('\n')
-	at := int64(len(first))
-	if err != nil || first != question {
-		all, at = Answers{}, int64(len(question))
-		err = errors.Join(k.Truncate(0), write(k.File, 0, question))
+	if err = k.Truncate(int64(at)); err == nil && at == 0 {
+		_, err = k.WriteString(question)
 	}
-	for err == nil && first == question {
-		line, end := in.ReadBytes('\n')
-		var more Answers
-		if end != nil || json.Unmarshal(bytes.TrimSpace(line), &more) != nil {
-			break
-		}
-		all.add(more)
-		at += int64(len(line))
-	}
-	if err == nil {
-		err = k.Truncate(at)
-	}
-	if err == nil {
-		_, err = k.Seek(at, io.SeekStart)
+	if err != nil {
+		k.Close()
 	}
 	return k, all, err
-}
-
-func write(f *os.File, at int64, text string) error {
-	_, err := f.WriteAt([]byte(text), at)
-	return err
 }
 
 // add keeps the answers to a request.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/corpora/mediawiki"
 	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
@@ -54,13 +55,14 @@ func check(t *testing.T, k *wikitest.Wiki, got mediawiki.Answers, n int) {
 // TestPages: 50 a request, one request at a time, each revision once.
 func TestPages(t *testing.T) {
 	k, all := wiki(120)
-	got, err := client(t, k).Pages(t.Context(), append(all, all...))
+	c := client(t, k)
+	got, err := c.Pages(t.Context(), append(all, all...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, k, got, 120)
-	if n := k.Requests.Load(); n != 3 || got.Requests != 3 || got.Again != 0 {
-		t.Errorf("%d requests, told %d and %d", n, got.Requests, got.Again)
+	if n := k.Requests.Load(); n != 3 || c.Requests != 3 || c.Again != 0 {
+		t.Errorf("%d requests, told %d and %d", n, c.Requests, c.Again)
 	}
 }
 
@@ -105,14 +107,15 @@ func TestBusy(t *testing.T) {
 	} {
 		k, all := wiki(120)
 		k.Fault = func(n int64, w http.ResponseWriter) bool { return n%2 == 1 && fault(k, w) }
-		got, err := client(t, k).Pages(t.Context(), all)
+		c := client(t, k)
+		got, err := c.Pages(t.Context(), all)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		check(t, k, got, 120)
-		if name != "cut" && (got.Requests != 6 || got.Again != 3) { // net/http itself repeats one that was cut
-			t.Errorf("%s: %d requests, %d again", name, got.Requests, got.Again)
+		if name != "cut" && (c.Requests != 6 || c.Again != 3) { // net/http itself repeats one that was cut
+			t.Errorf("%s: %d requests, %d again", name, c.Requests, c.Again)
 		}
 	}
 }
@@ -135,7 +138,7 @@ func TestRefused(t *testing.T) {
 		}
 		c := client(t, k)
 		_, err := c.Pages(t.Context(), all)
-		var no *mediawiki.RefusedError
+		var no *fetch.Permanent
 		if !errors.As(err, &no) || !strings.Contains(err.Error(), want) || k.Requests.Load() > 2 {
 			t.Errorf("%s: %v, in %d requests", text, err, k.Requests.Load())
 		}
@@ -156,7 +159,7 @@ func TestGivenUp(t *testing.T) {
 	k, all := wiki(3)
 	k.Fault = func(_ int64, w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true }
 	_, err := client(t, k).Pages(t.Context(), all)
-	var no *mediawiki.RefusedError
+	var no *fetch.Permanent
 	if err == nil || errors.As(err, &no) || !strings.Contains(err.Error(), "did not answer in 10 tries: 502 Bad Gateway") || k.Requests.Load() != 10 {
 		t.Errorf("%v, in %d requests", err, k.Requests.Load())
 	}

@@ -1,7 +1,6 @@
 package mediawiki
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,41 +14,33 @@ const batch = 50
 
 // Answers are the pages of revisions, by revision.
 type Answers struct {
-	Pages    []wikipedia.Entry `json:"pages"`
-	Missing  []uint64          `json:"missing"` // revisions that the wiki does not have (badrevids): of deleted pages, mostly
-	Requests int64             `json:"-"`       // sent by this call
-	Again    int64             `json:"-"`       // of these, those that repeated another
+	Pages   []wikipedia.Entry `json:"pages"`
+	Missing []uint64          `json:"missing"` // revisions that the wiki does not have (badrevids): of deleted pages, mostly
 }
+
+// len is the number of revisions that have been answered.
+func (a *Answers) len() int { return len(a.Pages) + len(a.Missing) }
 
 // add takes a part of the answers.
 func (a *Answers) add(more Answers) {
 	a.Pages, a.Missing = append(a.Pages, more.Pages...), append(a.Missing, more.Missing...)
 }
 
-// Pages asks for the pages of revisions, each once and in any order. What an earlier call for
+// Pages asks for the pages of revisions, each once, and returns them sorted. What an earlier call for
 // the same revisions has kept in the client's file is not asked again. Errors that trying again
-// later may mend are no *RefusedError.
+// later may mend are no *fetch.Permanent.
 func (c *Client) Pages(ctx context.Context, revisions []uint64) (all Answers, err error) {
 	revisions = slices.Compact(slices.Sorted(slices.Values(revisions)))
 	if err := c.CheckContact(); err != nil {
 		return all, err
 	}
-	kept, asked, err := openKept(c.Kept, c.question(revisions))
+	kept, all, err := openKept(c.Kept, c.question(revisions))
 	if err != nil {
 		return all, err
 	}
 	defer kept.Close()
-	all = asked
-	known := map[uint64]bool{}
-	for _, e := range all.Pages {
-		known[e.OldID] = true
-	}
-	for _, id := range all.Missing {
-		known[id] = true
-	}
-	left := slices.DeleteFunc(slices.Clone(revisions), func(id uint64) bool { return known[id] })
-	for part := range slices.Chunk(left, batch) {
-		c.progress(len(all.Pages)+len(all.Missing), len(revisions))
+	for part := range slices.Chunk(revisions[all.len():], batch) { // what is kept came in this order
+		c.progress(all.len(), len(revisions))
 		got, err := c.ask(ctx, part)
 		if err == nil {
 			err = kept.add(got)
@@ -60,9 +51,6 @@ func (c *Client) Pages(ctx context.Context, revisions []uint64) (all Answers, er
 		all.add(got)
 	}
 	c.progress(len(revisions), len(revisions))
-	slices.SortFunc(all.Pages, func(a, b wikipedia.Entry) int { return cmp.Compare(a.OldID, b.OldID) })
-	slices.Sort(all.Missing)
-	all.Requests, all.Again = c.requests, c.again
 	return all, nil
 }
 
@@ -72,18 +60,18 @@ func (c *Client) progress(done, total int) {
 	}
 }
 
-// pagesOf are the pages that an answer has of the revisions that were asked for: of each, its
-// page, or that there is none.
+// pagesOf are the pages that an answer has of the revisions that were asked for, in their
+// order: of each, its page, or that there is none.
 func pagesOf(q *query, asked []uint64) (a Answers, err error) {
-	said := map[uint64]uint64{} // pages by revision; 0: none
-	say := func(id, page uint64) error {
-		if _, found := slices.BinarySearch(asked, id); !found {
-			return refused("it speaks of revision %d, which was not asked for", id)
+	said := map[uint64]wikipedia.Entry{} // without a page where there is none
+	say := func(e wikipedia.Entry) error {
+		if _, found := slices.BinarySearch(asked, e.OldID); !found {
+			return refused("it speaks of revision %d, which was not asked for", e.OldID)
 		}
-		if was, twice := said[id]; twice && was != page {
-			return refused("it gives revision %d two pages, %d and %d", id, was, page)
+		if was, twice := said[e.OldID]; twice && was.PageID != e.PageID {
+			return refused("it gives revision %d two pages, %d and %d", e.OldID, was.PageID, e.PageID)
 		}
-		said[id] = page
+		said[e.OldID] = e
 		return nil
 	}
 	for _, p := range q.Pages {
@@ -91,21 +79,24 @@ func pagesOf(q *query, asked []uint64) (a Answers, err error) {
 			if p.PageID == 0 || p.Title == "" {
 				return a, refused("it gives revision %d a page without a number or title", r.ID)
 			}
-			if err := say(r.ID, p.PageID); err != nil {
+			if err := say(wikipedia.Entry{OldID: r.ID, PageID: p.PageID, Title: p.Title, NS: p.NS, Redirect: p.Redirect}); err != nil {
 				return a, err
 			}
-			a.Pages = append(a.Pages, wikipedia.Entry{OldID: r.ID, PageID: p.PageID, Title: p.Title, NS: p.NS, Redirect: p.Redirect})
 		}
 	}
 	for _, r := range q.Bad {
-		if err := say(r.ID, 0); err != nil {
+		if err := say(wikipedia.Entry{OldID: r.ID}); err != nil {
 			return a, err
 		}
-		a.Missing = append(a.Missing, r.ID)
 	}
 	for _, id := range asked {
-		if _, ok := said[id]; !ok {
+		switch e, ok := said[id]; {
+		case !ok:
 			return a, fmt.Errorf("it says nothing of revision %d", id)
+		case e.PageID == 0:
+			a.Missing = append(a.Missing, id)
+		default:
+			a.Pages = append(a.Pages, e)
 		}
 	}
 	return a, nil

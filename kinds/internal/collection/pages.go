@@ -65,12 +65,7 @@ var pagesFile = step.DefinePart(step.Kind[pagesFileConfig]{
 
 func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 	wanted := wikipedia.Wanted{}
-	err := eachHeader(x, c.Headers, func(h *nq.Header) error {
-		if id, err := wikipedia.OldID(h.URL); err == nil { // a URL without one falls back, and is listed there
-			wanted[id] = struct{}{}
-		}
-		return nil
-	})
+	err := eachRevision(x, c.Headers, func(id uint64, _ string) { wanted[id] = struct{}{} })
 	if err != nil {
 		return err
 	}
@@ -177,6 +172,17 @@ not have fall back on their titles, as those missing from a dump do.`,
 		return writePages(x, t)
 	},
 })
+
+// eachRevision visits the revisions that URLs of records name. A record whose URL names none
+// falls back on its title, and is listed there.
+func eachRevision(x *step.IO, headers step.Inputs, visit func(id uint64, url string)) error {
+	return eachHeader(x, headers, func(h *nq.Header) error {
+		if id, err := wikipedia.OldID(h.URL); err == nil {
+			visit(id, h.URL)
+		}
+		return nil
+	})
+}
 
 // eachHeader reads header streams in the order of their files.
 func eachHeader(x *step.IO, ins step.Inputs, f func(*nq.Header) error) error {

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/corpora/mediawiki"
-	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -106,15 +106,9 @@ func (w wikiAPI) pins(out map[string]artifacts.Artifact) []step.Pin {
 }
 
 // wantedOf are the revisions that records name, and the title in the URL of a record of each.
-// A record whose URL names none falls back on its title, and is listed there.
 func wantedOf(x *step.IO, headers step.Inputs) (wanted []uint64, titles map[uint64]string, err error) {
 	titles = map[uint64]string{}
-	err = eachHeader(x, headers, func(h *nq.Header) error {
-		if id, err := wikipedia.OldID(h.URL); err == nil {
-			titles[id], _ = wikipedia.URLTitle(h.URL)
-		}
-		return nil
-	})
+	err = eachRevision(x, headers, func(id uint64, url string) { titles[id], _ = wikipedia.URLTitle(url) })
 	return slices.Sorted(maps.Keys(titles)), titles, err
 }
 
@@ -128,14 +122,14 @@ func runPagesAPIFile(ctx context.Context, x *step.IO, c pagesAPIFileConfig) erro
 		Progress: func(done, total int64) { x.Report(step.Progress{Done: done, Total: total, Unit: "revisions"}) },
 		Log:      func(msg string, args ...any) { x.Log.Warn(msg, args...) }}
 	answers, err := client.Pages(ctx, wanted)
-	var no *mediawiki.RefusedError
+	var no *fetch.Permanent
 	if errors.As(err, &no) {
 		return step.Permanent(err)
 	} else if err != nil {
 		return err
 	}
-	x.Count("requests", answers.Requests)
-	x.Count("requests_repeated", answers.Again)
+	x.Count("requests", client.Requests)
+	x.Count("requests_repeated", client.Again)
 	x.Count("revisions_wanted", int64(len(wanted)))
 	table, err := wikipedia.NewTable(answers.Pages)
 	if err != nil {

@@ -44,8 +44,11 @@ func all(redsi, ports, originals, work string, names []string, out, progress io.
 	}
 	if len(names) == 0 {
 		found, err := filepath.Glob(filepath.Join(ports, "*", "port.json"))
-		if err != nil || len(found) == 0 {
-			return fmt.Errorf("%s has no ports: %w", ports, err)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("%s has no ports", ports)
 		}
 		for _, path := range found {
 			names = append(names, filepath.Base(filepath.Dir(path)))

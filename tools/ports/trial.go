@@ -103,16 +103,7 @@ func (t *trial) compare() error {
 
 // change makes a change, runs, and takes the change back.
 func (t *trial) change(c change) (int, error) {
-	before := map[string][]byte{}
-	err := filepath.WalkDir(t.folder, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() && (d.Name() == ".redsi" || d.Name() == "results") {
-			return filepath.SkipDir
-		}
-		if err == nil && d.Type().IsRegular() {
-			before[path], err = os.ReadFile(path)
-		}
-		return err
-	})
+	before, err := t.files()
 	if err != nil {
 		return 0, err
 	}
@@ -123,8 +114,19 @@ func (t *trial) change(c change) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	after, err := t.files()
+	if err != nil {
+		return 0, err
+	}
+	for path := range after {
+		if _, old := before[path]; !old {
+			if err := os.Remove(path); err != nil {
+				return 0, err
+			}
+		}
+	}
 	for path, b := range before {
-		if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, b) {
+		if now, is := after[path]; is && bytes.Equal(now, b) {
 			continue
 		}
 		if err := os.WriteFile(path, b, 0o644); err != nil {
@@ -132,4 +134,18 @@ func (t *trial) change(c change) (int, error) {
 		}
 	}
 	return ran, nil
+}
+
+// files are those of the port, without what redsi makes.
+func (t *trial) files() (map[string][]byte, error) {
+	found := map[string][]byte{}
+	return found, filepath.WalkDir(t.folder, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == ".redsi" || d.Name() == "results") {
+			return filepath.SkipDir
+		}
+		if err == nil && d.Type().IsRegular() {
+			found[path], err = os.ReadFile(path)
+		}
+		return err
+	})
 }

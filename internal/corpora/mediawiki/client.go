@@ -139,6 +139,7 @@ func (c *Client) whole(ctx context.Context, ids []uint64) (Answers, error) {
 		ask.Set("meta", "siteinfo")
 		ask.Set("siprop", "general")
 	}
+	first, last := ask, map[string]string(nil)
 	var all query
 	for {
 		q, next, err := c.once(ctx, ask)
@@ -153,10 +154,11 @@ func (c *Client) whole(ctx context.Context, ids []uint64) (Answers, error) {
 		if len(next) == 0 {
 			return pagesOf(&all, ids)
 		}
+		if maps.Equal(next, last) {
+			return Answers{}, refused("it ends in the middle and continues where it began")
+		}
+		ask, last = maps.Clone(first), next
 		for name, value := range next {
-			if ask.Get(name) == value {
-				return Answers{}, refused("it ends in the middle and continues where it began")
-			}
 			ask.Set(name, value)
 		}
 	}

@@ -167,12 +167,16 @@ func TestGivenUp(t *testing.T) {
 
 // TestContinued: an answer in pieces is put together.
 func TestContinued(t *testing.T) {
-	k, all := wiki(3)
+	k, all := wiki(6)
 	k.Fault = func(n int64, w http.ResponseWriter) bool {
-		page := `{"pageid": 1000, "ns": 0, "title": "Page 0", "revisions": [{"revid": 1}, {"revid": 2}]}`
-		more := `, "continue": {"rvcontinue": "3", "continue": "||info"}`
-		if n == 2 {
-			page, more = `{"pageid": 1001, "ns": 0, "title": "Page 1", "revisions": [{"revid": 3}]}`, ""
+		page, more := "", fmt.Sprintf(`, "continue": {"rvcontinue": "%d", "continue": "||info"}`, n)
+		switch n {
+		case 1:
+			page = `{"pageid": 1000, "ns": 0, "title": "Page 0", "revisions": [{"revid": 1}, {"revid": 2}]}`
+		case 2:
+			page = `{"pageid": 1001, "ns": 0, "title": "Page 1", "revisions": [{"revid": 3}, {"revid": 4}, {"revid": 5}]}`
+		case 3:
+			page, more = `{"pageid": 1002, "ns": 0, "title": "Page 2", "redirect": true, "revisions": [{"revid": 6}]}`, ""
 		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"query": {"general": {"wikiid": "enwiki"}, "pages": [%s]}%s}`, page, more)
@@ -182,7 +186,10 @@ func TestContinued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, k, got, 3)
+	check(t, k, got, 6)
+	if n := k.Requests.Load(); n != 3 {
+		t.Errorf("%d requests", n)
+	}
 }
 
 // TestResumed: a call that ended continues at its last request, whatever a kill left of the

@@ -51,10 +51,19 @@ type attributes struct {
 
 // hasClass reports whether f is true of a class of an element.
 func (a *attributes) hasClass(f func(class []byte) bool) bool {
-	for class := range bytes.FieldsFuncSeq(a.class, func(r rune) bool { return strings.ContainsRune(" \t\n\f\r", r) }) {
+	for class := range bytes.FieldsFuncSeq(a.class, isBlank) {
 		if f(class) {
 			return true
 		}
+	}
+	return false
+}
+
+// isBlank reports whether a letter separates classes.
+func isBlank(r rune) bool {
+	switch r {
+	case ' ', '\t', '\n', '\f', '\r':
+		return true
 	}
 	return false
 }

@@ -3,13 +3,17 @@ package words
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
 // Clip shortens a text to n characters, with … behind what is left.
 func Clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
+	for i := range s {
+		if n == 0 {
+			return string([]rune(s[:i])) + "…"
+		}
+		n--
 	}
 	return s
 }
@@ -55,8 +59,8 @@ func And(list []string, n int) string {
 
 // Quoted is And of names in quotes, long ones cut.
 func Quoted(names []string, n int) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
+	quoted := slices.Clone(names)
+	for i, name := range quoted[:min(n, len(names))] {
 		quoted[i] = fmt.Sprintf("%.80q", name)
 	}
 	return And(quoted, n)

@@ -21,6 +21,8 @@ func TestMemory(t *testing.T) {
 			g + "job/step/memory.max": "8192\n"}, 4096},
 		"version 1": {map[string]string{"proc/meminfo": "MemTotal: 1000 kB\n", "proc/self/cgroup": "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n1:name=systemd:/x\n",
 			g + "memory/memory.limit_in_bytes": "5000\n"}, 5000},
+		"version 1, with others": {map[string]string{"proc/meminfo": "MemTotal: 1000 kB\n", "proc/self/cgroup": "3:hugetlb,memory:/job\n",
+			g + "memory/job/memory.limit_in_bytes": "5000\n"}, 5000},
 		"version 1, no limits": {map[string]string{"proc/meminfo": "MemTotal: 1000 kB\n", "proc/self/cgroup": "3:memory:/\n",
 			g + "memory/memory.limit_in_bytes": "9223372036854771712\n"}, 1000 << 10},
 	} {

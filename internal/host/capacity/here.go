@@ -43,11 +43,15 @@ func groups(system fs.FS) (folders []string) {
 	text, _ := fs.ReadFile(system, "proc/self/cgroup")
 	for line := range strings.Lines(string(text)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, name
-		if len(parts) != 3 || parts[1] != "" && parts[1] != "memory" {
+		if len(parts) != 3 || parts[1] != "" && !slices.Contains(strings.Split(parts[1], ","), "memory") {
 			continue
 		}
+		root := "sys/fs/cgroup"
+		if parts[1] != "" {
+			root = "sys/fs/cgroup/memory" // also where others are mounted with it
+		}
 		for name := path.Join("/", parts[2]); ; name = path.Dir(name) {
-			folders = append(folders, path.Join("sys/fs/cgroup", parts[1], name))
+			folders = append(folders, path.Join(root, name))
 			if name == "/" {
 				break
 			}

@@ -136,6 +136,7 @@ func TestUV(t *testing.T) {
 		"numpy 2.3, openpyxl 3.1, pandas 2.2":                                      with(uvRecipe(), func(r *Recipe) { r.Platform = "macos-arm64" }),
 		"numpy 2.3, openpyxl 3.1, pandas 2.2, pytest 8.0, six 1.17, tzdata 2025.1": with(uvRecipe(), func(r *Recipe) { r.Extras, r.Groups = []string{"plots"}, []string{"dev"} }),
 		"numpy 2.3, openpyxl 3.1, pandas 2.2, six 1.17, tzdata 2025.1":             with(uvRecipe(`{ name = "six" }]`, `{ name = "six", marker = "extra == 'extra-5-study-plots' and extra != 'group-5-study-dev'" }]`), func(r *Recipe) { r.Extras = []string{"plots"} }),
+		"numpy 2.3, openpyxl 3.1, pandas 2.2, pytest 8.0, tzdata 2025.1":           with(uvRecipe(`dev = [{ name = "pytest" }]`, `dev = [{ name = "pytest" }, { name = "six", marker = "extra == 'dev'" }]`), func(r *Recipe) { r.Groups = []string{"dev"} }),
 		"colorama 0.4, numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":         uvRecipe("sys_platform == 'win32'", "sys_platform == 'linux'"),
 	} {
 		m, err := r.Manifest()

@@ -106,7 +106,10 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 				return fmt.Errorf("%s has no %s %q", r.Lock, what, name)
 			}
 			needs = append(needs, more...)
-			w.markers["extra"] += fmt.Sprintf("%s|%s-%d-%s-%[1]s|", name, what, len(top.Name), top.Name) // as uv has them in markers
+			w.markers["extra"] += fmt.Sprintf("%s-%d-%s-%s|", what, len(top.Name), top.Name, name) // as uv has them in markers
+			if what == "extra" {
+				w.markers["extra"] += name + "|"
+			}
 		}
 		return nil
 	}

@@ -55,9 +55,13 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 		}
 		return &SetupError{b.Mode, err}
 	}
-	reads, links, err := b.readable()
-	if err != nil {
-		return nil, refused(err)
+	var reads []string
+	var links []link
+	if b.Mode != Off {
+		var err error
+		if reads, links, err = b.readable(); err != nil {
+			return nil, refused(err)
+		}
 	}
 	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads, Links: links, Binds: b.Binds}
 	if rel, err := filepath.Rel(b.Dir, b.Program); err == nil && filepath.IsLocal(rel) {

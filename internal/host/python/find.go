@@ -21,8 +21,10 @@ func Closure(name, text string, more map[string]string, folders []string, read R
 	f := &finder{folders, read, map[string]string{}}
 	err := f.add(name, text)
 	for _, other := range slices.Sorted(maps.Keys(more)) {
-		_, known := f.found[other]
-		if _, _, wrong := Imports(more[other]); known || wrong != nil || path.Ext(other) != ".py" {
+		if _, known := f.found[other]; known || path.Ext(other) != ".py" {
+			continue
+		}
+		if _, _, wrong := Imports(more[other]); wrong != nil {
 			continue
 		}
 		err = errors.Join(err, f.add(other, more[other]))

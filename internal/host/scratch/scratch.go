@@ -147,7 +147,10 @@ func (a *Area) Close() error {
 		return nil
 	}
 	left, err := folders(a.place)
-	if err == nil && len(left) == 0 {
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // somebody cleaned up
+		err = nil
+	case err == nil && len(left) == 0:
 		err = os.RemoveAll(a.place)
 	}
 	err = errors.Join(err, a.owner.Close())

@@ -25,6 +25,9 @@ func ReadOutput(ctx context.Context, r *artifacts.Result, output string, read Re
 	if !ok || a.Files != nil {
 		return nil, fmt.Errorf("its result has no output %q", output)
 	}
+	if a.Size > MostRead { // what opens it may bring it whole from another store
+		return nil, fmt.Errorf("its output %q has %d bytes; at most %d are read", output, a.Size, MostRead)
+	}
 	rc, err := read(ctx, a.Digest)
 	if err != nil {
 		return nil, err

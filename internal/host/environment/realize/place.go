@@ -135,6 +135,7 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 // makes the environment.
 func (h *Here) take(ctx context.Context, w Wanted) error {
 	made, said := false, map[string]bool{}
+	var bad os.FileInfo // the record of what was found to be otherwise: it is looked at once
 	say := func(line string) {
 		if !said[line] {
 			w.say(line)
@@ -142,44 +143,54 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 		said[line] = true
 	}
 	for {
-		shared, err := h.lock.TryRLock()
-		if err != nil {
-			return err
-		}
-		if shared {
-			why := h.whole(ctx)
-			if why == nil {
-				return nil
-			}
-			if err := h.lock.Unlock(); err != nil {
-				return err
-			}
-			if made {
-				return fail(w, false, "it is not as it was made a moment ago: %w", why)
-			}
-			if !errors.Is(why, fs.ErrNotExist) {
-				say(fmt.Sprintf("%s is made again: %v", w.Name, why))
-			}
-			alone, err := h.lock.TryLock()
+		if bad == nil || h.recorded(bad) {
+			shared, err := h.lock.TryRLock()
 			if err != nil {
 				return err
 			}
-			if alone {
-				if h.whole(ctx) != nil {
-					made = true
-					err = h.make(ctx, w)
+			var why error
+			if shared {
+				if why = h.whole(ctx); why == nil {
+					return nil
 				}
-				if err = errors.Join(err, h.lock.Unlock()); err != nil {
+				bad, _ = os.Stat(h.Dir + recordSuffix)
+				if err := h.lock.Unlock(); err != nil {
 					return err
 				}
-				continue
 			}
+			if why != nil && made {
+				return fail(w, false, "it is not as it was made a moment ago: %w", why)
+			}
+			if why != nil && !errors.Is(why, fs.ErrNotExist) {
+				say(fmt.Sprintf("%s is made again: %v", w.Name, why))
+			}
+		}
+		alone, err := h.lock.TryLock()
+		if err != nil {
+			return err
+		}
+		if alone {
+			if h.whole(ctx) != nil {
+				made = true
+				err = h.make(ctx, w)
+			}
+			if err = errors.Join(err, h.lock.Unlock()); err != nil {
+				return err
+			}
+			bad = nil
+			continue
 		}
 		say("waiting for another process that makes or uses " + w.Name)
 		if err := readers.Pause(ctx, waits); err != nil {
 			return err
 		}
 	}
+}
+
+// recorded says whether the environment has a record, and another one than was.
+func (h *Here) recorded(was os.FileInfo) bool {
+	is, err := os.Stat(h.Dir + recordSuffix)
+	return err == nil && !(os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()))
 }
 
 // base is the path of an environment's folder.

@@ -212,6 +212,41 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// Many processes that find it edited at once make it once more, and all use it.
+func TestEditedTogether(t *testing.T) {
+	setup(t, true)
+	recipe := uvRecipe(t, indextest.Serve(t, two...))
+	h, _, err := use(t, new(realize.Place), recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	if err := os.WriteFile(found[0], []byte("__version__ = 'edited'\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	made := make([]string, 8)
+	for i := range made {
+		wg.Go(func() {
+			_, said, err := use(t, new(realize.Place), recipe)
+			if err != nil {
+				t.Error(err)
+			}
+			made[i] = said
+		})
+	}
+	wg.Wait()
+	if n := strings.Count(strings.Join(made, ""), "making environment.py"); n != 1 {
+		t.Errorf("it was made %d times", n)
+	}
+}
+
 // A process that waits to make an environment uses it once another one has made it, though that
 // one goes on using it.
 func TestMadeMeanwhile(t *testing.T) {

@@ -121,8 +121,9 @@ func schemaOf(t reflect.Type) []Attr {
 		if a.Name == "" || strings.HasPrefix(a.Name, "$") || a.Help == "" {
 			panic(fmt.Sprintf("%s.%s needs a name and a help text", t, f.Name))
 		}
+		flags := map[string]*bool{"optional": &a.Optional, "block": &a.Block, "label": &a.Label, "added": &a.Added, "nokey": &a.NoKey, "names": &a.Names, "secret": &a.Secret}
 		for _, p := range parts[1:] {
-			flag := map[string]*bool{"optional": &a.Optional, "block": &a.Block, "label": &a.Label, "added": &a.Added, "nokey": &a.NoKey, "names": &a.Names, "secret": &a.Secret}[p]
+			flag := flags[p]
 			was, isName := strings.CutPrefix(p, "was=")
 			switch {
 			case flag != nil:

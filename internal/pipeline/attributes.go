@@ -47,7 +47,7 @@ func expression(to *hclsyntax.Expression) func(*hclsyntax.Attribute) {
 // description checks a text that is for people alone.
 func (l *loader) description(a *hclsyntax.Attribute) {
 	if l.constant(a.Expr, "A description") {
-		l.typed(a.Expr, l.varContext(a.NameRange.Filename), nil, cty.String, "A description is a string.")
+		l.typed(a.Expr, l.constContext(a.NameRange.Filename), nil, cty.String, "A description is a string.")
 	}
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,12 @@ func (r *checkReader) check(x checkForm) []step.Check {
 		r.wrong("field", "%q is not a field: write OUTPUT:PATH.", c.Field)
 	}
 	r.field("field", c.Field, "The step", r.of.b.spec)
+	for i, text := range []*string{x.Equals, x.Min, x.Max} {
+		attr := []string{"equals", "min", "max"}[i]
+		if text != nil && (*text == "" || *text == "true" || *text == "false") {
+			r.wrong(attr, "%s is a number, or the name of another one: what is counted, or OUTPUT:PATH.", attr)
+		}
+	}
 	given := c.Min != nil || c.Max != nil || c.Equals != nil
 	attrs := r.b.Body.Attributes
 	named := func(l *step.Limit) bool { return l != nil && l.Name != "" }
@@ -123,7 +130,7 @@ func limitOf(text *string) *step.Limit {
 	if text == nil {
 		return nil
 	}
-	if n, err := strconv.ParseFloat(*text, 64); err == nil {
+	if n, err := strconv.ParseFloat(*text, 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {
 		return &step.Limit{Number: n}
 	}
 	return &step.Limit{Name: *text}

@@ -58,7 +58,14 @@ func (l *loader) fixedReader(b *hclsyntax.Block, root string) *config {
 
 // varContext is what expressions of a file are evaluated in that refer to variables alone.
 func (l *loader) varContext(file string) *hcl.EvalContext {
-	return &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(file))}
+	ctx := l.constContext(file)
+	ctx.Variables = map[string]cty.Value{"var": l.variableObject()}
+	return ctx
+}
+
+// constContext is what expressions of a file are evaluated in that refer to nothing.
+func (l *loader) constContext(file string) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: l.functions(folder(file))}
 }
 
 // refersWithin reports what else expressions of a block refer to.

@@ -16,7 +16,7 @@ import (
 type resourcesForm struct {
 	CPUs   int      `hcl:"cpus,optional" min:"1" max:"1048576" help:"Processors that it keeps busy; programs are told, by OMP_NUM_THREADS and others. Default: 1"`
 	Memory *string  `hcl:"memory,optional" help:"Memory that it takes, such as \"12GB\": steps run side by side as long as they fit"`
-	GPUs   int      `hcl:"gpus,optional" min:"0" max:"1048576" help:"Cards that its program is given, by CUDA_VISIBLE_DEVICES"`
+	GPUs   int      `hcl:"gpus,optional" min:"0" max:"1024" help:"Cards that its program is given, by CUDA_VISIBLE_DEVICES"`
 	Time   *string  `hcl:"time,optional" help:"The longest that it may take, such as \"2h\""`
 	Queue  string   `hcl:"queue,optional" enum:"cpu,gpu" help:"Which workers run the step"`
 	Limits []string `hcl:"limits,optional" help:"Names of the limits block: only so many steps of a run have one at a time"`
@@ -127,8 +127,9 @@ func (l *loader) setLimits() {
 		return
 	}
 	l.refersWithin(b, b.Body, "var")
+	ctx := l.varContext(b.TypeRange.Filename)
 	for _, a := range sortedAttributes(b.Body) {
-		v := l.open(l.value(a.Expr, l.varContext(b.TypeRange.Filename), nil), a.Expr.Range(), nil)
+		v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
 		if !v.IsKnown() || v.IsNull() {
 			continue
 		}

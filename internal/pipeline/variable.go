@@ -55,7 +55,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		attribute{"default", func(a *hclsyntax.Attribute) {
 			v.optional = true
 			if l.constant(a.Expr, "The default of a variable") {
-				v.fallback = l.value(a.Expr, l.varContext(a.NameRange.Filename), nil)
+				v.fallback = l.value(a.Expr, l.constContext(a.NameRange.Filename), nil)
 			}
 		}},
 		attribute{"description", l.description},

@@ -128,18 +128,23 @@ func (c codeConfig) further(files step.CodeFiles) (map[string]string, error) {
 	texts := map[string]string{}
 	for i, pattern := range c.Code {
 		at := fmt.Sprintf("code[%d]", i)
-		names, err := files.List(pattern)
-		if err != nil {
-			return nil, step.Problem{Path: at, Detail: err.Error()}
+		names := []string{pattern} // read as the script is, if it is a name
+		if err := command.CheckName(pattern); err != nil || strings.ContainsAny(pattern, "*?[{") {
+			if names, err = files.List(pattern); err != nil {
+				return nil, step.Problem{Path: at, Detail: err.Error()}
+			}
 		}
 		found := false
 		for _, name := range names {
 			if strings.HasSuffix(name, ".pyc") {
 				continue
 			}
-			found = true
-			if texts[name], _, err = readCode(files, name); err != nil {
+			text, ok, err := readCode(files, name)
+			if err != nil {
 				return nil, step.Problem{Path: at, Detail: name + ": " + err.Error()}
+			}
+			if found = found || ok; ok {
+				texts[name] = text
 			}
 		}
 		if !found {

@@ -278,7 +278,7 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (r
 			return render.Cell{}, err
 		}
 		from := in.Artifact.Digest.String()
-		if a, ok := at.(inout.Absent); ok {
+		if a, ok := at.(inout.Absent); ok && means { // of a figure, a point or a seed is left out
 			d.x.Count("cells "+render.AbsentText, 1)
 			cell := render.Absent(a.Why)
 			cell.Inputs = []string{from}

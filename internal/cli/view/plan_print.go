@@ -78,6 +78,23 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	planRequests(w, v, st, f)
 }
 
+// LeftOut prints, for each reason, the tables and figures that are left out.
+func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
+	of, whys := map[string][]string{}, []string{}
+	for _, s := range skipped {
+		if s.Why == "" || !pipeline.IsRendered(s.Address) {
+			continue
+		}
+		if of[s.Why] == nil {
+			whys = append(whys, s.Why)
+		}
+		of[s.Why] = append(of[s.Why], s.Address)
+	}
+	for _, why := range whys {
+		Printf(w, "left out: %s\n          %s\n", strings.Join(of[why], ", "), why)
+	}
+}
+
 // requestsShown bounds the steps whose requests are told.
 const requestsShown = 10
 

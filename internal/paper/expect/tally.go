@@ -104,7 +104,7 @@ func (j *Judged) Tally() render.Tally {
 // Only leaves out claims that are about tables and figures which are not in the plan: with
 // a target, nobody asks about them.
 func (j *Judged) Only() *Judged {
-	in := map[string]bool{}
+	in := maps.Clone(j.left)
 	for _, it := range j.Items {
 		in[it.Address] = true
 	}

@@ -27,15 +27,14 @@ type Size struct {
 // Server answers under /nq/v1.0, /hub and /w/api.php what Google's bucket, the hub and the
 // English Wikipedia do.
 type Server struct {
-	Wiki  *wikitest.Wiki
-	Fault func(n int64, w http.ResponseWriter, r *http.Request) bool // if set, may answer the nth request of all but the wiki's in its own way, or break it off
+	Wiki *wikitest.Wiki
+	Sent func(r *http.Request, n int64) // if set, is told of each piece of an answer how much has been sent before it, and may break off: panic(http.ErrAbortHandler)
 
 	size     Size
 	articles []article
 	mu       sync.Mutex
 	files    map[string]func() ([]byte, error)
 	asked    map[string]*Asked
-	n        int64
 }
 
 // Asked is what was asked of one place, and served.
@@ -81,30 +80,32 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.asked[place] = of
 	}
 	of.Requests++
-	s.n++
-	n := s.n
 	s.mu.Unlock()
-	counted := &counter{ResponseWriter: w}
+	counted := &counter{ResponseWriter: w, before: func(n int64) {
+		if s.Sent != nil {
+			s.Sent(r, n)
+		}
+	}}
 	defer func() {
 		s.mu.Lock()
 		of.Bytes += counted.n
 		s.mu.Unlock()
 	}()
-	switch {
-	case place == "w":
+	if place == "w" {
 		s.Wiki.ServeHTTP(counted, r)
-	case s.Fault != nil && s.Fault(n, counted, r):
-	default:
-		s.file(counted, r, place, name)
+		return
 	}
+	s.file(counted, r, place, name)
 }
 
 type counter struct {
 	http.ResponseWriter
-	n int64
+	before func(n int64)
+	n      int64
 }
 
 func (c *counter) Write(b []byte) (int, error) {
+	c.before(c.n)
 	n, err := c.ResponseWriter.Write(b)
 	c.n += int64(n)
 	return n, err

@@ -124,6 +124,19 @@ func (s *Server) Asked() map[string]Asked {
 	return all
 }
 
+// Sizes are the bytes of the files that were asked for, by their paths.
+func (s *Server) Sizes() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[string]int64{}
+	for name, get := range s.files {
+		if b, err := get(); err == nil && b != nil {
+			all[name] = int64(len(b))
+		}
+	}
+	return all
+}
+
 func (s *Server) file(w http.ResponseWriter, r *http.Request, place, name string) {
 	s.mu.Lock()
 	get := s.files[r.URL.Path]

@@ -29,7 +29,7 @@ func main() {
 	tree := flag.String("tree", ".", "folder of the sources, with the paper's pipeline")
 	share := flag.Float64("share", 0.1, "share of the sample's records")
 	train := flag.Int("train", 1, "files of train")
-	updates := flag.Int("updates", 200, "updates of each training")
+	updates := flag.Int("updates", 20, "updates of each training")
 	flag.StringVar(&e.program, "redsi", "bin/redsi", "the program")
 	flag.StringVar(&e.work, "work", "", "folder for the run, which is kept; default: a temporary one")
 	flag.DurationVar(&e.lid, "lid", 0, "stop everything for so long in a download and in a training; 0: do not")

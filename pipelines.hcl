@@ -203,6 +203,7 @@ variable "wikipedia_api" {
 variable "contact" {
   description = "With pages_from = api: your e-mail address or web page, which Wikipedia asks programs to say."
   default     = ""
+  ask         = "Wikipedia asks programs to say how to reach their user. Your e-mail address or web page:"
 }
 
 variable "compare_pages" {

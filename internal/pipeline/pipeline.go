@@ -203,6 +203,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	ds := l.diags.done()
 	if ds.HasErrors() {
+		ds.Questions = l.questions(ds)
 		return nil, ds
 	}
 	return l.pipeline(), ds

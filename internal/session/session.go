@@ -73,6 +73,8 @@ type Talk interface {
 	// Copying shows how many bytes have been copied, until over is called; total may be 0:
 	// unknown.
 	Copying(what string, total int64) (add func(n int64), over func())
+	// Ask asks a question at the terminal; "": there is none, or no answer.
+	Ask(ctx context.Context, question string) (answer string)
 	// Diagnostics shows those of a pipeline or its settings; an error if they cannot be used.
 	Diagnostics(ds pipeline.Diagnostics) error
 }
@@ -89,6 +91,8 @@ func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) {
 }
 
 func (Quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
+
+func (Quiet) Ask(context.Context, string) string { return "" }
 
 func (Quiet) Diagnostics(ds pipeline.Diagnostics) error { return ds.Err() }
 

@@ -121,6 +121,7 @@ func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	if err != nil {
 		return nil, err
 	}
+	j.Part = p.Paper.Part
 	return j.Only(), nil
 }
 

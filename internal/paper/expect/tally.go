@@ -13,6 +13,7 @@ import (
 // Summary counts expectations: those of cells and, each as one, claims.
 type Summary struct {
 	Scales        []string `json:"scales,omitempty"` // that the tables and figures declare
+	Apart         string   `json:"apart,omitempty"`  // what keeps this from being a reproduction, in a sentence
 	Judged        int      `json:"judged"`           // compared with something
 	Hold          int      `json:"hold"`
 	Near          int      `json:"near"`
@@ -71,8 +72,9 @@ func (s *Summary) add(v render.Verdict, fails bool) {
 
 // Summary counts what came of everything.
 func (j *Judged) Summary() (s Summary) {
-	scales := map[string]bool{}
+	scales, other := map[string]bool{}, false
 	for _, it := range j.Items {
+		other = other || it.Other
 		if it.Scale != "" {
 			scales[it.Scale] = true
 		}
@@ -84,7 +86,23 @@ func (j *Judged) Summary() (s Summary) {
 		s.add(c.Verdict, c.Fails())
 	}
 	s.Scales = slices.Sorted(maps.Keys(scales))
+	if other || j.Part != "" {
+		s.Apart = apart(s.Scales, j.Part)
+	}
 	return s
+}
+
+// apart says which part of the paper this is, and that it is none of its reproduction.
+func apart(scales []string, part string) string {
+	const not = "not a reproduction of the paper"
+	said := not
+	if part != "" {
+		said = part + "; " + not
+	}
+	if len(scales) > 0 {
+		said = "scale " + strings.Join(scales, ", ") + ": " + said
+	}
+	return said
 }
 
 // Tally is the count of verdicts, of cells and of claims.

@@ -4,7 +4,7 @@
 # docs/exports.md says how to load them. The released layout has no name for SimpleNorm.
 
 step "serialize" "simplified" {
-  for_each  = local.all_collections
+  for_each  = local.sample ? {} : local.all_collections
   records   = local.all_records
   documents = step.dedup.nq[each.key].documents
   form      = "simplified"
@@ -39,8 +39,8 @@ step "export" "nq320k" {
   key      = each.value.collection
   form     = replace(each.value.form, "_", "")
   settings = { reading = var.reading }
-  command  = "redsi run --var scale=${var.scale} --var reading=${var.reading} -t 'step.export.nq320k[\"${each.key}\"]'"
-  origin   = local.full ? "natural_questions" : "generated"
+  command  = "redsi run --var scale=${local.scale} --var reading=${var.reading} -t 'step.export.nq320k[\"${each.key}\"]'"
+  origin   = local.real ? "natural_questions" : "generated"
   labels   = values(local.operators)
   counts   = [for key in keys(local.operators) : step.dedup.nq[key].counts]
 

@@ -82,11 +82,31 @@ variable "more_identifiers" {
 # Your own files: nq_train, nq_dev and the others of section Sources.
 
 variable "scale" {
-  description = "full: the real data. toy: a generated corpus that has every case the paper studies."
+  description = "full: the real data. sample: a part of them and of the updates, in an evening. toy: a generated corpus that has every case the paper studies."
   default     = "full"
   validation {
-    condition     = contains(["full", "toy"], var.scale)
-    error_message = "scale is full or toy."
+    condition     = contains(["full", "sample", "toy"], var.scale)
+    error_message = "scale is full, sample or toy."
+  }
+}
+
+# Grow a sample: 2, 10, 50. Files that were read are not read again. With 50, and paper below, it is the run of scale full.
+variable "sample_train" {
+  description = "With scale = sample: how many of the 50 train files are read. The development split is whole."
+  default     = 1
+  validation {
+    condition     = var.sample_train >= 1 && var.sample_train <= 50 && floor(var.sample_train) == var.sample_train
+    error_message = "sample_train is a whole number from 1 to 50."
+  }
+}
+
+variable "sample_updates" {
+  description = "With scale = sample: updates of each training, or paper: the paper's 1,000,000."
+  type        = string
+  default     = "2000"
+  validation {
+    condition     = var.sample_updates == "paper" || can(regex("^[1-9][0-9]{0,6}$", var.sample_updates))
+    error_message = "sample_updates is a number of updates, or paper."
   }
 }
 
@@ -131,6 +151,16 @@ locals {
 
 # --- Sources ---------------------------------------------------------------------------------
 
+variable "nq_bucket" {
+  description = "Where Natural Questions are: folders train and dev of the full format."
+  default     = "gs://natural_questions/v1.0"
+}
+
+variable "hub" {
+  description = "Where pretrained models are downloaded from, or a mirror of it."
+  default     = "https://huggingface.co"
+}
+
 variable "nq_train" {
   description = "Natural Questions, full format, train: 50 shards, 42 GB."
   default     = []
@@ -157,10 +187,10 @@ variable "page_table" {
 }
 
 variable "pages_from" {
-  description = "Where the pages of revisions are had from: dump, or api: Wikipedia is asked, as it is today. page_table goes before both."
-  default     = "dump"
+  description = "Where the pages of revisions are had from: dump, or api: Wikipedia is asked, as it is today. Empty: api with scale = sample, else dump. page_table goes before both."
+  default     = ""
   validation {
-    condition     = contains(["dump", "api"], var.pages_from)
+    condition     = contains(["", "dump", "api"], var.pages_from)
     error_message = "pages_from is dump or api."
   }
 }
@@ -186,27 +216,48 @@ variable "toy_pages" {
 }
 
 locals {
-  full = var.scale == "full"
+  real   = var.scale != "toy"                                                     # Natural Questions, pretrained models
+  whole  = var.scale == "full" || var.scale == "sample" && var.sample_train == 50 # all records of the paper
+  full   = var.scale == "full" || local.whole && var.sample_updates == "paper"    # and all its trainings
+  sample = local.real && !local.full
 
-  nq_bucket = "gs://natural_questions/v1.0"
-  read_dump = length(var.page_table) == 0 && var.pages_from == "dump" || var.compare_pages
-  ask_api   = length(var.page_table) == 0 && var.pages_from == "api"
+  # At which scale tables and figures are: their numbers are the paper's at scale full, and no others'. What is of the
+  # development split alone, or of no data, has the paper's numbers in a sample, too; from other places, who knows.
+  scale    = local.full ? "full" : var.scale
+  original = var.nq_bucket == "gs://natural_questions/v1.0" && length(var.nq_train) == 0 && length(var.nq_dev) == 0
+  scales = {
+    data = local.full || local.whole && local.original ? "full" : var.scale
+    dev  = local.full || local.real && local.original ? "full" : var.scale
+    none = local.real ? "full" : var.scale
+  }
+
+  # Why a sample leaves tables and figures out.
+  without = {
+    simplified = "It needs Natural Questions in the simplified format, 4.4 GB: a sample downloads no more than 2.5 GB."
+    sweep      = "It needs trainings beside the twelve of a sample, which trains each type of identifiers once per variant."
+    sizes      = "It compares sizes of models, and a sample trains the smallest alone."
+    base       = "It is about the training of T5-Base, and a sample trains T5-Efficient-Tiny, and for fewer updates."
+  }
+
+  pages_from = var.pages_from != "" ? var.pages_from : var.scale == "sample" ? "api" : "dump"
+  read_dump  = length(var.page_table) == 0 && local.pages_from == "dump" || var.compare_pages
+  ask_api    = length(var.page_table) == 0 && local.pages_from == "api"
   sources = {
     simplified = length(var.nq_simplified) > 0 ? var.nq_simplified : ["gs://natural_questions/v1.0-simplified/simplified-nq-train.jsonl.gz"]
-    train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(50) : format("%s/train/nq-train-%02d.jsonl.gz", local.nq_bucket, i)]
-    dev        = length(var.nq_dev) > 0 ? var.nq_dev : [for i in range(5) : format("%s/dev/nq-dev-%02d.jsonl.gz", local.nq_bucket, i)]
+    train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(var.scale == "sample" ? var.sample_train : 50) : format("%s/train/nq-train-%02d.jsonl.gz", var.nq_bucket, i)]
+    dev        = length(var.nq_dev) > 0 ? var.nq_dev : [for i in range(5) : format("%s/dev/nq-dev-%02d.jsonl.gz", var.nq_bucket, i)]
     stub       = var.stub_dump
   }
 }
 
 step "download" "nq" {
-  for_each = { for name, urls in local.sources : name => urls if local.full && (name != "stub" || local.read_dump) }
+  for_each = { for name, urls in local.sources : name => urls if local.real && (name != "stub" || local.read_dump) && (name != "simplified" || local.whole) }
   urls     = each.value
   license  = "CC BY-SA 3.0"
 }
 
 step "synth" "nq" {
-  for_each        = local.full ? [] : ["toy"]
+  for_each        = local.real ? [] : ["toy"]
   pages           = var.toy_pages
   train_questions = 4 * var.toy_pages
   dev_questions   = var.toy_pages
@@ -223,9 +274,10 @@ step "download" "t5_tokenizer" {
 }
 
 locals {
-  train_files      = local.full ? step.download.nq["train"].files : step.synth.nq["toy"].train
-  dev_files        = local.full ? step.download.nq["dev"].files : step.synth.nq["toy"].dev
-  simplified_files = local.full ? step.download.nq["simplified"].files : step.synth.nq["toy"].simplified
+  train_files      = local.real ? step.download.nq["train"].files : step.synth.nq["toy"].train
+  dev_files        = local.real ? step.download.nq["dev"].files : step.synth.nq["toy"].dev
+  simplified_files = local.real ? try(step.download.nq["simplified"].files, null) : step.synth.nq["toy"].simplified
+  both_formats     = local.whole || !local.real
 }
 
 # --- Records (appendix "Natural Questions") ------------------------------------------------------
@@ -241,7 +293,7 @@ step "extract" "train" {
 
   check "all records of the paper" {
     counts   = "records"
-    equals   = local.full ? 307373 : null
+    equals   = local.whole ? 307373 : null
     severity = "warning"
   }
   check "no record is skipped" {
@@ -258,7 +310,7 @@ step "extract" "dev" {
 
   check "all records of the paper" {
     counts   = "records"
-    equals   = local.full ? 7830 : null
+    equals   = local.real ? 7830 : null
     severity = "warning"
   }
   check "no record is skipped" {
@@ -270,11 +322,15 @@ step "extract" "dev" {
 
 # Training examples come in both formats. The full one counts; the simplified one must say the same.
 step "extract" "simplified" {
-  files = local.simplified_files
-  split = "train"
+  when      = local.both_formats
+  otherwise = local.without.simplified
+  files     = local.simplified_files
+  split     = "train"
 }
 
 step "compare_formats" "train" {
+  when       = local.both_formats
+  otherwise  = local.without.simplified
   full       = step.extract.train.records
   simplified = step.extract.simplified.records
 
@@ -297,16 +353,20 @@ step "compare_formats" "train" {
 }
 
 step "format_fields" "nq" {
+  when       = local.both_formats
+  otherwise  = local.without.simplified
   full       = local.dev_files
   simplified = local.simplified_files
 }
 
 table "nq_format_fields" {
-  paper   = "tab:nq-format-fields"
-  caption = "Availability of the principal fields and alignment information in the full and simplified NQ formats. Entries marked with † are used by at least one document-construction or grouping variant considered in this work. The byte offsets associated with <tt>document_tokens</tt> link each stored token to its original span in <tt>document_html</tt>."
-  scale   = var.scale
-  stubs   = ["Field or information"]
-  columns = [for f in ["full", "simplified"] : { id = f, title = title(f), format = "text", align = "c" }]
+  when      = local.both_formats
+  otherwise = local.without.simplified
+  paper     = "tab:nq-format-fields"
+  caption   = "Availability of the principal fields and alignment information in the full and simplified NQ formats. Entries marked with † are used by at least one document-construction or grouping variant considered in this work. The byte offsets associated with <tt>document_tokens</tt> link each stored token to its original span in <tt>document_html</tt>."
+  scale     = local.scales.data
+  stubs     = ["Field or information"]
+  columns   = [for f in ["full", "simplified"] : { id = f, title = title(f), format = "text", align = "c" }]
   rows = concat(
     [
       for f in ["example_id", "question_text", "question_tokens", "document_url", "document_title", "document_html", "document_tokens", "document_text"] :
@@ -323,16 +383,20 @@ table "nq_format_fields" {
 
 # fig:nq-format-example
 step "format_example" "nq" {
+  when       = local.both_formats
+  otherwise  = local.without.simplified
   full       = local.train_files
   simplified = local.simplified_files
-  example_id = local.full ? "6915606477668963399" : ""
+  example_id = local.whole ? "6915606477668963399" : ""
 }
 
 figure "nq_format_example" {
-  paper   = "fig:nq-format-example"
-  caption = "Excerpt of an example in the full (left) and in the simplified format (right). Lists and strings are cut."
-  scale   = var.scale
-  width   = 16
+  when      = local.both_formats
+  otherwise = local.without.simplified
+  paper     = "fig:nq-format-example"
+  caption   = "Excerpt of an example in the full (left) and in the simplified format (right). Lists and strings are cut."
+  scale     = local.scales.data
+  width     = 16
   panels = [
     for form in ["full", "simplified"] :
     { heading = "NQ ${form}", value = step.format_example.nq.report, field = form, budget = 2200 }
@@ -358,7 +422,7 @@ step "substitutions" "dev" {
 table "nq_token_substitutions" {
   paper   = "tab:nq-token-substitutions"
   caption = "Most frequent substitutions between visible strings in document_tokens and their byte-aligned spans in document_html on the NQ development set. Under the two <tt><unk></tt> columns, ✓ indicates that the string produces an unknown token with the T5 tokenizer, while – indicates that it does not. Count gives the number of token occurrences, and Records gives the number of affected NQ examples."
-  scale   = var.scale
+  scale   = local.scales.dev
   stubs   = []
   columns = [
     { id = "html", title = "HTML", format = "text" },
@@ -376,7 +440,7 @@ table "nq_token_substitutions" {
 table "substitution_totals" {
   paper   = "app:nq-token-substitutions"
   caption = "All substitutions on the NQ development set (appendix “Character Substitutions in the NQ Preprocessing Pipeline”)."
-  scale   = var.scale
+  scale   = local.scales.dev
   stubs   = ["Quantity"]
   columns = [{ id = "n", title = "Value", format = "integer" }]
   rows = [
@@ -397,7 +461,7 @@ table "substitution_totals" {
 step "pages" "nq" {
   for_each = local.read_dump ? ["dump"] : []
   headers  = [step.extract.train.headers, step.extract.dev.headers]
-  dump     = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
+  dump     = local.real ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
 
   check "no more revisions are found than records name" {
     counts = "revisions_found"
@@ -410,7 +474,7 @@ step "pages" "nq" {
   }
   check "the paper's revisions are wanted" {
     counts   = "revisions_wanted"
-    equals   = local.full ? 231695 : null
+    equals   = local.whole ? 231695 : null
     severity = "warning"
   }
 }
@@ -506,7 +570,7 @@ step "dedup" "nq" {
   }
   check "PageIDs resolve as in the paper" {
     field    = "counts:resolution.resolved_percent"
-    min      = local.full ? 99.945 : null
+    min      = local.whole ? 99.945 : null
     severity = "warning"
   }
 }
@@ -514,11 +578,11 @@ step "dedup" "nq" {
 table "nq_document_collections_splits" {
   paper   = "tab:nq-document-collections-splits"
   caption = "Number of documents produced by each deduplication rule in the training split, development split, and combined collection."
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = ["<b>Collection</b>"]
   columns = [
     for c in [["train", "<b>Train</b>"], ["dev", "<b>Dev</b>"], ["union", "|D|"]] :
-    { id = c[0], title = c[1], format = local.full ? "kilo" : "integer", decimals = local.full ? 1 : 0 }
+    { id = c[0], title = c[1], format = local.whole ? "kilo" : "integer", decimals = local.whole ? 1 : 0 }
   ]
   rows = concat(
     [
@@ -536,7 +600,7 @@ table "nq_document_collections_splits" {
 table "dedup_counts" {
   paper   = "tab:dedup-counts"
   caption = "Distinct NQ targets produced by different deduplication comparison operators. Train and Dev apply grouping independently within each split. Union applies grouping jointly and gives the indexed collection size. The principal operators are <sc>Text4K</sc>, <sc>URL</sc>, <sc>Title</sc>, and <sc>PageID</sc>."
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = ["Grouping key"]
   columns = [for id in ["train", "dev", "union"] : { id = id, title = title(id), format = "integer" }]
   rows = concat(
@@ -557,7 +621,7 @@ table "dedup_counts" {
 table "proportions" {
   paper   = "app:indexing-retrieval-ratio"
   caption = "Queries, documents and DSI's budget of identifiers under <sc>NQ320K-Title</sc>."
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = ["Quantity"]
   columns = [{ id = "n", title = "Number", format = "integer" }]
   rows = [
@@ -575,8 +639,8 @@ step "dedup_diagnostics" "nq" {
   dev       = step.extract.dev.headers
   pages     = local.pages
   tokenizer = step.download.bert_tokenizer.files
-  fragment  = local.full ? "Elsa (Disney)" : ""
-  collision = local.full ? "It Takes a Village" : ""
+  fragment  = local.whole ? "Elsa (Disney)" : ""
+  collision = local.whole ? "It Takes a Village" : ""
 
   check "every training query is looked at" {
     field  = "report:affected.train.of"
@@ -593,7 +657,7 @@ step "dedup_diagnostics" "nq" {
 table "title_grouping_examples" {
   paper   = "tab:title-grouping-examples"
   caption = "Examples of fragmentation and cross-page collision under title grouping."
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = [""]
   columns = [
     { id = "a", title = "Document A", format = "text" },
@@ -613,7 +677,7 @@ table "title_grouping_examples" {
 table "grouping_effects" {
   caption = "What title grouping does to pages, and what PageID grouping mends (section “Qualitative Analysis of NQ320K”)."
   paper   = "sec:construction-results"
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = ["Quantity"]
   columns = [{ id = "n", title = "Value", format = "integer" }]
   rows = [
@@ -632,8 +696,8 @@ table "grouping_effects" {
 
 step "revision_variation" "nq" {
   records = [step.extract.train.records, step.extract.dev.records]
-  oldids  = local.full ? [815185445, 787133819] : []
-  shared  = local.full ? [804434627, 843537108, 805035333, 826663643] : []
+  oldids  = local.whole ? [815185445, 787133819] : []
+  shared  = local.whole ? [804434627, 843537108, 805035333, 826663643] : []
 
   check "every record is read" {
     field    = "report:records"
@@ -643,7 +707,7 @@ step "revision_variation" "nq" {
   }
   check "the paper's revisions are there" {
     counts   = "revisions"
-    equals   = local.full ? 231695 : null
+    equals   = local.whole ? 231695 : null
     severity = "warning"
   }
 }
@@ -652,7 +716,7 @@ table "shared_title_revision_variation" {
   paper   = "tab:shared-title-revision-variation"
   caption = "Examples of NQ records sharing a title but containing revision-specific text with different apparent scopes. These examples establish content variation but do not determine whether each pair shares a PageID."
   wide    = true
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = []
   columns = [for c in [["title", "Shared title"], ["a", "Revision A"], ["b", "Revision B"]] : { id = c[0], title = c[1], format = "text" }]
   rows = flatten([
@@ -669,7 +733,7 @@ table "fixed_revision_variation" {
   paper   = "tab:fixed-revision-variation"
   caption = "Rendered-text variation among NQ records with the same Wikipedia revision identifier."
   wide    = true
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = []
   columns = [for c in [["title", "Article and revision"], ["a", "Variant A"], ["b", "Variant B"]] : { id = c[0], title = c[1], format = "text" }]
   rows = flatten([
@@ -686,7 +750,7 @@ table "fixed_revision_variation" {
 table "revision_texts" {
   paper   = "app:fixed-revision-variation"
   caption = "Revisions and the texts that their records have (appendix “Rendered-Text Variation under a Fixed Revision”)."
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = ["Quantity"]
   columns = [{ id = "n", title = "Value", format = "integer" }]
   rows = [
@@ -701,7 +765,7 @@ table "revision_texts" {
 table "page_id_resolution" {
   paper   = "app:pageid-resolution"
   caption = "Revisions that resolve to a PageID, and records that fall back to their URL title (appendix “PageID Resolution”)."
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = [""]
   columns = [
     { id = "revisions", title = "Revisions", format = "integer" },
@@ -733,9 +797,9 @@ locals {
     }
   }
 
-  # Models see those of the design; these are exported.
-  all_collections = merge(local.collections, { url = "URL", text4k = "Text4K" })
-  all_forms       = merge({ simplified = "Simplified", simple_norm = "SimpleNorm" }, local.forms)
+  # Models see those of the design; these are exported. A sample exports the former, for its disk.
+  all_collections = merge(local.collections, local.sample ? {} : { url = "URL", text4k = "Text4K" })
+  all_forms       = merge(local.sample ? {} : { simplified = "Simplified", simple_norm = "SimpleNorm" }, local.forms)
 }
 
 step "serialize" "nq" {
@@ -757,7 +821,7 @@ step "first_tokens" "title" {
   a            = step.serialize.nq["title/nci_norm"].corpus
   b            = step.serialize.nq["title/html_norm"].corpus
   t5_tokenizer = step.download.t5_tokenizer.files
-  examples     = local.full ? ["Selena Gomez", "Matt Lanter"] : []
+  examples     = local.whole ? ["Selena Gomez", "Matt Lanter"] : []
 
   check "every document is compared" {
     counts = "documents"
@@ -769,7 +833,7 @@ step "first_tokens" "title" {
 table "document_text_construction" {
   caption = "Differences between <sc>NciNorm</sc> (A) and <sc>HtmlNorm</sc> (B) within the first 32 T5 tokens (section “Qualitative Analysis of NQ320K”)."
   paper   = "sec:construction-results"
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = ["Share of documents (%)"]
   columns = [{ id = "n", title = "Value", format = "fixed", decimals = 1 }]
   rows = [
@@ -786,7 +850,7 @@ table "ipa_tokenization_example" {
   paper   = "tab:ipa-tokenization-example"
   caption = "Two examples of the difference between serialization methods: the first 32 tokens using the T5 tokenizer, where <tt><unk></tt> is the token representing unknown characters."
   wide    = true
-  scale   = var.scale
+  scale   = local.scales.data
   stubs   = [""]
   columns = [{ id = "text", title = "", format = "text" }]
   rows = flatten([
@@ -803,7 +867,7 @@ table "ipa_tokenization_example" {
 step "text_examples" "woods" {
   headers      = [step.extract.train.headers, step.extract.dev.headers]
   records      = local.all_records
-  titles       = local.full ? ["List of woods"] : []
+  titles       = local.whole ? ["List of woods"] : []
   t5_tokenizer = step.download.t5_tokenizer.files
   options      = local.form_options.html_norm
 }
@@ -811,7 +875,7 @@ step "text_examples" "woods" {
 figure "nq_text_representation_example" {
   paper   = "fig:nq-text-representation-example"
   caption = "Three textual representations constructed from the same NQ page snapshot. <sc>simplified</sc> removes the stored HTML tags but retains the flattened token sequence and page-interface content. <sc>simplenorm</sc> selects the title, abstract, and subsequent article content from that sequence. <sc>htmlnorm</sc> reconstructs the original surface text from the byte-aligned HTML and preserves readable structure. Excerpts are truncated to the same display budget."
-  scale   = var.scale
+  scale   = local.scales.data
   width   = 17
   panels = [
     for form in ["simplified", "simplenorm", "htmlnorm"] :
@@ -831,7 +895,7 @@ step "id_tokens" "paper" {
 figure "naive_identifier_tokenization" {
   paper   = "fig:naive-identifier-tokenization"
   caption = "Construction and tokenization of the naive identifier <tt>141913</tt>. The identifier space is randomly permuted using a fixed seed, and each document receives a distinct integer from it. T5 tokenizes the resulting decimal string, followed by end-of-sequence."
-  scale   = var.scale
+  scale   = local.scales.none
   width   = 8
   flow = [
     { title = "Document d" },
@@ -847,7 +911,7 @@ figure "naive_identifier_tokenization" {
 figure "semantic_identifier_tokenization" {
   paper   = "fig:semantic-identifier-tokenization"
   caption = "Construction and tokenization of the semantic identifier <tt>18510</tt>. Recursive k-means routes document d through local clusters 1, 8, and 5, producing the semantic prefix <tt>185</tt>. Once the selected cluster contains 100 or less documents, d receives the leaf-local index <tt>10</tt>. T5 generates the resulting identifier by its SentencePiece tokens, followed by end-of-sequence."
-  scale   = var.scale
+  scale   = local.scales.none
   width   = 8
   flow = concat(
     [
@@ -880,15 +944,16 @@ locals {
   # Assignment-space budgets of naive identifiers, as multiples of |D| (fig:budget-decoding). DSI's 320K are 2.9 |D|.
   budgets      = merge({ for b in var.budgets : "${b}x" => b }, { dsi = 2.9 })
   budgets_by_b = concat([for b in var.budgets : "${b}x" if b < 2.9], ["dsi"], [for b in var.budgets : "${b}x" if b >= 2.9])
-  dsi_budget   = local.full ? 320000 : null
+  dsi_budget   = local.whole ? 320000 : null
+  made_budgets = local.sample ? ["dsi"] : keys(local.budgets)
 }
 
 step "naive_ids" "nq" {
-  for_each  = merge(product({ collection = keys(local.collections), budget = ["dsi"] }), product({ collection = ["title"], budget = keys(local.budgets) }))
+  for_each  = merge(product({ collection = keys(local.collections), budget = ["dsi"] }), product({ collection = ["title"], budget = local.made_budgets }))
   documents = step.dedup.nq[each.value.collection].documents
   tokenizer = step.download.t5_tokenizer.files
   budget    = each.value.budget == "dsi" ? local.dsi_budget : null
-  times     = each.value.budget == "dsi" && local.full ? null : local.budgets[each.value.budget]
+  times     = each.value.budget == "dsi" && local.whole ? null : local.budgets[each.value.budget]
 
   check "one identifier per document" {
     field  = "report:identifiers"
@@ -920,13 +985,13 @@ locals {
 }
 
 step "download" "bert" {
-  for_each = local.full ? { "google/bert_uncased_L-8_H-512_A-8" = "53b17ea0d90728ac770dfd13fcb3abdc75e4f4bf" } : {}
-  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/${each.value}/${f}"]
+  for_each = local.real ? { "google/bert_uncased_L-8_H-512_A-8" = "53b17ea0d90728ac770dfd13fcb3abdc75e4f4bf" } : {}
+  urls     = [for f in ["config.json", "pytorch_model.bin"] : "${var.hub}/${each.key}/resolve/${each.value}/${f}"]
   license  = "Apache-2.0"
 }
 
 step "embed" "nq" {
-  for_each  = local.full ? local.texts : {}
+  for_each  = local.real ? local.texts : {}
   corpus    = each.value
   documents = step.dedup.nq[split("/", each.key)[0]].documents
   model     = step.download.bert["google/bert_uncased_L-8_H-512_A-8"].files
@@ -935,7 +1000,7 @@ step "embed" "nq" {
 
 # The generated corpus needs no pretrained encoder: its words are hashed.
 step "embed_hashing" "nq" {
-  for_each  = local.full ? {} : local.texts
+  for_each  = local.real ? {} : local.texts
   corpus    = each.value
   documents = step.dedup.nq[split("/", each.key)[0]].documents
 
@@ -949,9 +1014,9 @@ step "embed_hashing" "nq" {
 step "semantic_ids" "nq" {
   for_each   = product({ collection = keys(local.collections), form = keys(local.forms) })
   documents  = step.dedup.nq[each.value.collection].documents
-  embeddings = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
+  embeddings = local.real ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
   tokenizer  = step.download.t5_tokenizer.files
-  leaf_size  = local.full ? 100 : 10
+  leaf_size  = local.real ? 100 : 10
 
   check "one identifier per document" {
     field  = "report:identifiers"
@@ -964,9 +1029,9 @@ step "semantic_ids" "nq" {
 step "residual_ids" "nq" {
   for_each     = contains(var.more_identifiers, "residual") ? product({ collection = keys(local.collections), form = keys(local.forms) }) : {}
   documents    = step.dedup.nq[each.value.collection].documents
-  embeddings   = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
+  embeddings   = local.real ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
   t5_tokenizer = step.download.t5_tokenizer.files
-  codes        = local.full ? 256 : 8
+  codes        = local.real ? 256 : 8
 
   check "one identifier per document" {
     field  = "report:identifiers"
@@ -1055,7 +1120,8 @@ locals {
 }
 
 locals {
-  sizes = { base = "Base", small = "Small", tiny = "Eff.-Tiny" }
+  sizes   = { base = "Base", small = "Small", tiny = "Eff.-Tiny" }
+  trained = local.sample ? ["tiny"] : keys(local.sizes)
 
   weights = {
     base  = { repository = "google-t5/t5-base", revision = "a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1", file = "model.safetensors" }
@@ -1070,13 +1136,13 @@ locals {
 }
 
 step "download" "t5" {
-  for_each = local.full ? local.weights : {}
-  urls     = [for f in ["config.json", each.value.file] : "https://huggingface.co/${each.value.repository}/resolve/${each.value.revision}/${f}"]
+  for_each = { for size, w in local.weights : size => w if local.real && contains(local.trained, size) }
+  urls     = [for f in ["config.json", each.value.file] : "${var.hub}/${each.value.repository}/resolve/${each.value.revision}/${f}"]
   license  = "Apache-2.0"
 }
 
 step "random_t5" "toy" {
-  for_each = local.full ? {} : local.toy_weights
+  for_each = local.real ? {} : local.toy_weights
   seed     = 42
   layers   = each.value.layers
   d_model  = each.value.d_model
@@ -1087,22 +1153,34 @@ step "random_t5" "toy" {
 }
 
 locals {
-  t5 = local.full ? { for size, w in local.weights : size => step.download.t5[size].files } : { for size, w in local.toy_weights : size => step.random_t5.toy[size].model }
+  t5 = local.real ? { for size in local.trained : size => step.download.t5[size].files } : { for size, w in local.toy_weights : size => step.random_t5.toy[size].model }
 
   # "A constant learning rate, 1M updates and minibatches of size 128, with evaluation every 5K updates. Checkpoints are
   # selected by development MRR@10." The toy models have random weights and see little: they need larger steps.
   training = {
-    full = { steps = 1000000, batch = 128, evaluate_every = 5000, precision = "fp16" }
-    toy  = { steps = 100, batch = 32, evaluate_every = 25, precision = "fp32" }
-  }[var.scale]
+    full   = { steps = 1000000, batch = 128, evaluate_every = 5000, precision = "fp16" }
+    sample = { steps = local.updates, batch = 128, evaluate_every = min(5000, ceil(local.updates / 4)), precision = "fp32" }
+    toy    = { steps = 100, batch = 32, evaluate_every = 25, precision = "fp32" }
+  }[local.scale]
   select = "MRR@10"
-  queue  = local.full ? "gpu" : "cpu"
+
+  # On a machine without a card `redsi run` takes the steps of this queue, too, one at a time, on the processors. Neither
+  # queue nor device is in a key, and a sample's precision is one that both have: a card goes on with what processors made.
+  queue = local.real ? "gpu" : "cpu"
+
+  # A sample's updates. The paper warms up for a hundredth or a tenth of its updates; so does a sample.
+  updates = var.sample_updates == "paper" ? 1000000 : tonumber(var.sample_updates)
+  warmups = { "0" = 0, "10K" = 10000, "100K" = 100000 }
 
   # What tab:hparams-controlled-full sweeps, as it names the values.
   max_input     = { "32" = 32, "64" = 64 }
-  learning_rate = { full = { "1e-3" = 0.001, "5e-4" = 0.0005 }, toy = { "1e-3" = 0.01, "5e-4" = 0.005 } }[var.scale]
-  warmup        = { full = { "0" = 0, "10K" = 10000, "100K" = 100000 }, toy = { "0" = 0, "10K" = 2, "100K" = 20 } }[var.scale]
-  selected      = { for id, t in local.identifier_types : id => t.selected }
+  learning_rate = local.real ? { "1e-3" = 0.001, "5e-4" = 0.0005 } : { "1e-3" = 0.01, "5e-4" = 0.005 }
+  warmup = {
+    full   = local.warmups
+    sample = { for name, n in local.warmups : name => floor(n * local.updates / 1000000) }
+    toy    = { "0" = 0, "10K" = 2, "100K" = 20 }
+  }[local.scale]
+  selected = { for id, t in local.identifier_types : id => t.selected }
 }
 
 # Every training run of the paper, by name. A name says what the run is: COLLECTION/FORM/SIZE/IDENTIFIER/SEED, then what
@@ -1111,7 +1189,8 @@ locals {
   hyper = product({ max_input = keys(local.max_input), learning_rate = keys(local.learning_rate), warmup = keys(local.warmup) })
 
   # The run that sweeps vary: NQ320K-Title/NciNorm, T5-Base, the selected hyperparameters.
-  reference = { for id in keys(local.identifiers) : id => "title/nci_norm/base/${id}/42" }
+  reference_size = local.sample ? "tiny" : "base"
+  reference      = { for id in keys(local.identifiers) : id => "title/nci_norm/${local.reference_size}/${id}/42" }
 
   # Runs of the sweeps by what they vary; where that is nothing, the reference.
   ratio_runs = {
@@ -1127,19 +1206,24 @@ locals {
   runs = {
     for name, r in merge(
       # tab:nq320k_identifier_comparison
-      product({ collection = keys(local.collections), form = keys(local.forms), size = keys(local.sizes), identifier = keys(local.identifiers), seed = [42] }),
-      # tab:representation-grouping-seeds
-      product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.swept), seed = var.seeds }),
-      { for k, v in product({ identifier = keys(local.swept), ratio = var.ratios }) : local.ratio_runs[k] => v },
-      { for k, v in product({ identifier = keys(local.swept), hyper = keys(local.hyper) }) : local.hyper_runs[k] => merge(v, local.hyper[v.hyper]) },
-      { for b in keys(local.budgets) : local.budget_runs[b] => { identifier = "naive", budget = b } },
+      product({ collection = keys(local.collections), form = keys(local.forms), size = local.trained, identifier = keys(local.identifiers), seed = [42] }),
+      { for name, r in local.swept_runs : name => r if !local.sample },
     ) :
     name => merge({ collection = "title", form = "nci_norm", size = "base", seed = 42, ratio = "natural", budget = "dsi" }, local.selected[r.identifier], r)
   }
 
+  # Those that no sample has.
+  swept_runs = merge(
+    # tab:representation-grouping-seeds
+    product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.swept), seed = var.seeds }),
+    { for k, v in product({ identifier = keys(local.swept), ratio = var.ratios }) : local.ratio_runs[k] => v },
+    { for k, v in product({ identifier = keys(local.swept), hyper = keys(local.hyper) }) : local.hyper_runs[k] => merge(v, local.hyper[v.hyper]) },
+    { for b in keys(local.budgets) : local.budget_runs[b] => { identifier = "naive", budget = b } },
+  )
+
   # Those that are also decoded along the trie: tab:decoding-by-model-scale and fig:budget-decoding.
   trie_runs = {
-    for name in setunion([for v in setproduct(keys(local.sizes), local.beam_found) : "title/nci_norm/${v[0]}/${v[1]}/42"], values(local.budget_runs)) :
+    for name in setunion([for v in setproduct(local.trained, local.beam_found) : "title/nci_norm/${v[0]}/${v[1]}/42"], [for b in local.made_budgets : local.budget_runs[b]]) :
     name => local.runs[name]
   }
 }
@@ -1221,7 +1305,7 @@ step "evaluate" "trie" {
 
 # The models of tab:published-dsi-nq as folders that others can ask by transformers alone: redsi export --hub.
 step "export_model" "dsi" {
-  for_each  = { for v in setproduct(local.variants, keys(local.swept)) : "${v[0].name}/base/${v[1]}" => merge(v[0], { identifier = v[1], run = "${v[0].name}/base/${v[1]}/42" }) }
+  for_each  = { for v in setproduct(local.sample ? [] : local.variants, keys(local.swept)) : "${v[0].name}/base/${v[1]}" => merge(v[0], { identifier = v[1], run = "${v[0].name}/base/${v[1]}/42" }) }
   model     = step.train.dsi[each.value.run].model
   ids       = local.ids[each.value.run]
   tokenizer = step.download.t5_tokenizer.files
@@ -1229,9 +1313,9 @@ step "export_model" "dsi" {
   reports   = [step.evaluate.dsi[each.value.run].report]
   labels    = ["NQ320K-${local.collections[each.value.collection]}, development queries"]
   name      = "ReDSI T5-Base, ${local.identifiers[each.value.identifier]} identifiers, NQ320K-${local.collections[each.value.collection]}/${local.forms[each.value.form]}"
-  base      = local.full ? local.weights.base.repository : ""
+  base      = local.real ? local.weights.base.repository : ""
   settings = [
-    for name, value in merge(local.runs[each.value.run], local.training, { reading = var.reading, scale = var.scale }) : "${name}=${value}"
+    for name, value in merge(local.runs[each.value.run], local.training, { reading = var.reading, scale = local.scale }) : "${name}=${value}"
   ]
-  command = "redsi run -t 'step.export_model.dsi[\"${each.key}\"]' --var scale=${var.scale} --var reading=${var.reading}"
+  command = "redsi run -t 'step.export_model.dsi[\"${each.key}\"]' --var scale=${local.scale} --var reading=${var.reading}"
 }

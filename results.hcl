@@ -13,11 +13,11 @@ locals {
 table "published_dsi_nq" {
   paper   = "tab:published-dsi-nq"
   caption = "Hits@1 of published DSI baselines on independently NQ-derived collections for all identifier types. T5 indicates the use of base (B) or large (L) version, with + for v1.1 instead of v1.0 and ∘ for BART. A checkmark indicates that released code contains an implementation of the reported DSI baseline."
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Reported by"]
   columns = concat(
     [
-      { id = "documents", title = "|D|", from = "documents", field = "documents.union", format = local.full ? "kilo" : "integer", decimals = local.full ? 1 : 0 },
+      { id = "documents", title = "|D|", from = "documents", field = "documents.union", format = local.whole ? "kilo" : "integer", decimals = local.whole ? 1 : 0 },
       { id = "t5", title = "T5", format = "text", align = "c" },
     ],
     [
@@ -48,9 +48,9 @@ table "published_dsi_nq" {
         titles = ["<sc>${local.collections[d.collection]}</sc>/<sc>${local.forms[d.form]}</sc>"]
         values = merge(
           { documents = step.dedup.nq[d.collection].counts },
-          { for id in keys(local.swept) : id => step.evaluate.dsi["${d.name}/base/${id}/42"].report },
+          { for id in keys(local.swept) : id => step.evaluate.dsi["${d.name}/${local.reference_size}/${id}/42"].report },
         )
-        texts = { t5 = "B", code = "✓" }
+        texts = { t5 = local.sample ? local.sizes.tiny : "B", code = "✓" }
       }
     ],
   )
@@ -58,10 +58,12 @@ table "published_dsi_nq" {
 }
 
 table "indexing_retrieval_ratio_mrr" {
-  paper   = "tab:indexing-retrieval-ratio-mrr"
-  caption = "Sensitivity of T5-Base to the indexing-to-retrieval ratio on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>."
-  scale   = var.scale
-  stubs   = ["Ratio"]
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "tab:indexing-retrieval-ratio-mrr"
+  caption   = "Sensitivity of T5-Base to the indexing-to-retrieval ratio on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>."
+  scale     = local.scale
+  stubs     = ["Ratio"]
   columns = [
     for id, title in local.swept :
     { id = id, title = title, groups = ["<b>MRR@10</b>"], from = id, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, best = "max" }
@@ -78,11 +80,13 @@ table "indexing_retrieval_ratio_mrr" {
 
 # "On average, the natural ratio 1:2.8 works best."
 table "ratio_averages" {
-  paper   = "sec:experimental-setup"
-  caption = "MRR@10 of T5-Base by the indexing-to-retrieval ratio, mean of the identifier types."
-  scale   = var.scale
-  stubs   = ["Ratio"]
-  columns = [{ id = "mrr_10", title = "MRR@10", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, best = "max" }]
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "sec:experimental-setup"
+  caption   = "MRR@10 of T5-Base by the indexing-to-retrieval ratio, mean of the identifier types."
+  scale     = local.scale
+  stubs     = ["Ratio"]
+  columns   = [{ id = "mrr_10", title = "MRR@10", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, best = "max" }]
   rows = [
     for ratio in var.ratios :
     { id = ratio, titles = [ratio], value = [for id in keys(local.swept) : step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report] }
@@ -94,7 +98,7 @@ table "nq320k_identifier_comparison" {
   paper   = "tab:nq320k_identifier_comparison"
   caption = "Comparison across document-text constructions, deduplication rules, identifier types, and T5 model scales. Configuration denotes the document-text construction and deduplication rule; all values are percentages. Bold marks the highest MRR@10 among the four reconstruction configurations for each identifier type and model scale."
   wide    = true
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Configuration", "Model"]
   columns = [
     for v in setproduct(keys(local.identifiers), keys(local.metrics)) : {
@@ -119,7 +123,7 @@ table "nq320k_identifier_comparison" {
               id      = "${collection}/${form}/${size}"
               titles  = ["<sc>NQ320K-${local.collections[collection]}</sc>/<sc>${local.forms[form]}</sc>", model]
               compare = size
-              values  = { for id in keys(local.identifiers) : id => step.evaluate.dsi["${collection}/${form}/${size}/${id}/42"].report }
+              values  = { for id in keys(local.identifiers) : id => step.evaluate.dsi["${collection}/${form}/${size}/${id}/42"].report if contains(local.trained, size) }
             }
           ],
         ]
@@ -133,7 +137,7 @@ table "nq320k_identifier_comparison" {
 table "smallest_models" {
   paper   = "tab:nq320k_identifier_comparison"
   caption = "T5-Efficient-Tiny on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>."
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Identifier"]
   columns = concat(
     [for metric, name in local.metrics : { id = metric, title = name, field = "percent.post_filtered.${metric}", format = "fixed", decimals = 1 }],
@@ -156,7 +160,7 @@ table "smallest_models" {
 table "identifier_gaps" {
   paper   = "sec:gr-related-work"
   caption = "MRR@10 of atomic identifiers less that of the others."
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Configuration", "Model"]
   columns = concat(
     [for id, title in local.swept : { id = id, title = title, from = id, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 1 }],
@@ -166,7 +170,7 @@ table "identifier_gaps" {
     for v in setproduct(local.variants, keys(local.sizes)) : {
       id     = "${v[0].name}/${v[1]}"
       titles = ["<sc>${local.collections[v[0].collection]}</sc>/<sc>${local.forms[v[0].form]}</sc>", local.sizes[v[1]]]
-      values = { for id in keys(local.swept) : id => step.evaluate.dsi["${v[0].name}/${v[1]}/${id}/42"].report }
+      values = { for id in keys(local.swept) : id => step.evaluate.dsi["${v[0].name}/${v[1]}/${id}/42"].report if contains(local.trained, v[1]) }
     }
   ]
   expect = try(local.expected["table.identifier_gaps"], [])
@@ -175,10 +179,12 @@ table "identifier_gaps" {
 # "From T5-Base to T5-Efficient-Tiny, atomic MRR@10 decreases by 6.6 points, compared with 13.6 for naive and 12.2 for
 # semantic identifiers."
 table "downscaling" {
-  paper   = "sec:identifier-analysis"
-  caption = "MRR@10 lost from T5-Base to T5-Efficient-Tiny on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> (section “Identifier Type Robustness under Downscaling”)."
-  scale   = var.scale
-  stubs   = ["Identifier"]
+  when      = !local.sample
+  otherwise = local.without.sizes
+  paper     = "sec:identifier-analysis"
+  caption   = "MRR@10 lost from T5-Base to T5-Efficient-Tiny on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> (section “Identifier Type Robustness under Downscaling”)."
+  scale     = local.scale
+  stubs     = ["Identifier"]
   columns = concat(
     [for size in ["base", "tiny"] : { id = size, title = "T5-${local.sizes[size]}", from = size, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 1 }],
     [{ id = "lost", title = "Lost", minus = ["base", "tiny"], format = "fixed", decimals = 1 }],
@@ -193,13 +199,15 @@ table "downscaling" {
 # "Atomic identifiers reach their peak MRR@10 after 6.8 hours (~65K updates), whereas naive and semantic identifiers
 # continue improving beyond 74.5 hours (~900K updates)." The hours are in fig:model-scaling-and-training.
 table "training_updates" {
-  paper   = "sec:identifier-analysis"
-  caption = "Updates of T5-Base on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> until an evaluation reaches 95% of the best MRR@10, and the best."
-  scale   = var.scale
-  stubs   = ["Identifier"]
-  columns = [for c in [["steps_to_95_percent", "95% of peak"], ["best_step", "Peak"]] : { id = c[0], title = c[1], format = "integer" }]
-  rows    = [for id, title in local.identifiers : { id = id, titles = [title], value = step.train.dsi[local.reference[id]].report }]
-  expect  = local.expected["table.training_updates"]
+  when      = !local.sample
+  otherwise = local.without.base
+  paper     = "sec:identifier-analysis"
+  caption   = "Updates of T5-Base on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> until an evaluation reaches 95% of the best MRR@10, and the best."
+  scale     = local.scale
+  stubs     = ["Identifier"]
+  columns   = [for c in [["steps_to_95_percent", "95% of peak"], ["best_step", "Peak"]] : { id = c[0], title = c[1], format = "integer" }]
+  rows      = [for id, title in local.identifiers : { id = id, titles = [title], value = step.train.dsi[local.reference[id]].report }]
+  expect    = local.expected["table.training_updates"]
 }
 
 # What tab:decoding-by-model-scale and its like at other budgets compare.
@@ -220,7 +228,7 @@ locals {
 table "decoding_by_model_scale" {
   paper   = "tab:decoding-by-model-scale"
   caption = "MRR@10 across model scales under unconstrained (<i>Unc.</i>), post-filtered (<i>Post.</i>) and trie-constrained (<i>Trie</i>) decoding on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Δ<sub>post</sub> is post-filtered minus unconstrained MRR@10, and Δ<sub>trie</sub> is trie-constrained minus post-filtered MRR@10."
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Identifier", "Model"]
   columns = local.decoding_columns
   rows = flatten([
@@ -228,7 +236,7 @@ table "decoding_by_model_scale" {
       [for mark in [{ rule = true }] : mark if i > 0],
       [
         for size, title in local.sizes :
-        { id = "${id}/${size}", titles = [local.identifiers[id], "T5-${title}"], values = local.decoded["title/nci_norm/${size}/${id}/42"] }
+        { id = "${id}/${size}", titles = [local.identifiers[id], "T5-${title}"], values = try(local.decoded["title/nci_norm/${size}/${id}/42"], {}) }
       ],
     ]
   ])
@@ -246,9 +254,11 @@ locals {
 
 # The paper's sizes are nominal: 16, 60 and 220 million parameters stand for 15.6, 60.5 and 222.9.
 figure "model_scaling" {
-  paper   = "fig:model-scaling"
-  caption = "MRR@10 versus number of parameters, including extra document token parameters for atomic identifiers. Dotted, solid, and dashed lines denote atomic, naive, and semantic identifiers, respectively. Results are reported for the <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> dataset reconstruction."
-  scale   = var.scale
+  when      = !local.sample
+  otherwise = local.without.sizes
+  paper     = "fig:model-scaling"
+  caption   = "MRR@10 versus number of parameters, including extra document token parameters for atomic identifiers. Dotted, solid, and dashed lines denote atomic, naive, and semantic identifiers, respectively. Results are reported for the <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> dataset reconstruction."
+  scale     = local.scale
   x = {
     title    = "Total trainable parameters (M)"
     scale    = 0.000001
@@ -280,9 +290,11 @@ figure "model_scaling" {
 
 # Hours depend on the device (the paper's: one V100 of 16 GB); MRR@10 does not.
 figure "model_scaling_and_training" {
-  paper   = "fig:model-scaling-and-training"
-  caption = "MRR@10 on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> versus wall-clock time for T5-Base. Hollow markers show the first checkpoint reaching 95% of peak MRR@10, and filled markers show the final selected checkpoint. Dotted, solid, and dashed lines denote atomic, naive, and semantic identifiers."
-  scale   = var.scale
+  when      = !local.sample
+  otherwise = local.without.base
+  paper     = "fig:model-scaling-and-training"
+  caption   = "MRR@10 on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> versus wall-clock time for T5-Base. Hollow markers show the first checkpoint reaching 95% of peak MRR@10, and filled markers show the final selected checkpoint. Dotted, solid, and dashed lines denote atomic, naive, and semantic identifiers."
+  scale     = local.scale
   x = {
     title    = local.full ? "Active wall-clock time (hours)" : "Active wall-clock time (seconds)"
     scale    = local.full ? 1 / 3600 : 1
@@ -313,12 +325,14 @@ figure "model_scaling_and_training" {
 }
 
 figure "identifier_validity" {
-  paper   = "fig:identifier-validity"
-  caption = "Post-filtered MRR@10 and Invalid@40 across model scales on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Solid and dashed lines denote naive and semantic identifiers, while square, triangle, and circle markers denote T5-Efficient-Tiny, T5-Small, and T5-Base."
-  scale   = var.scale
-  x       = { title = "Beam invalidity@40 (%)", decimals = 1, min = local.full ? 5 : null, max = local.full ? 40 : null }
-  y       = { title = "MRR@10", decimals = 1, min = local.full ? 45 : null, max = local.full ? 62 : null }
-  keys    = local.size_keys
+  when      = !local.sample
+  otherwise = local.without.sizes
+  paper     = "fig:identifier-validity"
+  caption   = "Post-filtered MRR@10 and Invalid@40 across model scales on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Solid and dashed lines denote naive and semantic identifiers, while square, triangle, and circle markers denote T5-Efficient-Tiny, T5-Small, and T5-Base."
+  scale     = local.scale
+  x         = { title = "Beam invalidity@40 (%)", decimals = 1, min = local.full ? 5 : null, max = local.full ? 40 : null }
+  y         = { title = "MRR@10", decimals = 1, min = local.full ? 45 : null, max = local.full ? 62 : null }
+  keys      = local.size_keys
   series = [
     for id in local.beam_found : {
       id    = id

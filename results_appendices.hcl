@@ -1,11 +1,13 @@
 # --- Appendices ----------------------------------------------------------------------------------
 
 table "indexing_retrieval_ratio" {
-  paper   = "tab:indexing-retrieval-ratio"
-  caption = "Sensitivity to the indexing-to-retrieval ratio under <sc>NQ320K-Title/NciNorm</sc>. Retrieval metrics and Invalid@40 are development percentages at the checkpoint selected by MRR@10. The natural ratio uses each indexed document and labeled query once per repetition of the training data. Invalidity is not applicable to atomic identifiers and is denoted by –. Bold marks the best retrieval result for each identifier type and metric."
-  wide    = true
-  scale   = var.scale
-  stubs   = ["Ratio"]
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "tab:indexing-retrieval-ratio"
+  caption   = "Sensitivity to the indexing-to-retrieval ratio under <sc>NQ320K-Title/NciNorm</sc>. Retrieval metrics and Invalid@40 are development percentages at the checkpoint selected by MRR@10. The natural ratio uses each indexed document and labeled query once per repetition of the training data. Invalidity is not applicable to atomic identifiers and is denoted by –. Bold marks the best retrieval result for each identifier type and metric."
+  wide      = true
+  scale     = local.scale
+  stubs     = ["Ratio"]
   columns = flatten([
     for id, title in local.swept : [
       [
@@ -39,10 +41,12 @@ locals {
 }
 
 table "hparams_controlled_full" {
-  paper   = "tab:hparams-controlled-full"
-  caption = "Complete batch-${local.training.batch} hyperparameter sweep on <sc>NQ320K-Title/NciNorm</sc>. Metrics are reported as percentages; M@10 denotes MRR@10. Each row reports the checkpoint selected by development MRR@10. Bold hyperparameters identify the configurations retained for the experiments. Dashes indicate that Invalid@40 is not applicable to atomic identifiers, which are valid by construction."
-  scale   = var.scale
-  stubs   = ["ID"]
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "tab:hparams-controlled-full"
+  caption   = "Complete batch-${local.training.batch} hyperparameter sweep on <sc>NQ320K-Title/NciNorm</sc>. Metrics are reported as percentages; M@10 denotes MRR@10. Each row reports the checkpoint selected by development MRR@10. Bold hyperparameters identify the configurations retained for the experiments. Dashes indicate that Invalid@40 is not applicable to atomic identifiers, which are valid by construction."
+  scale     = local.scale
+  stubs     = ["ID"]
   columns = concat(
     [for c in [["max_input", "ℓ"], ["learning_rate", "LR"], ["warmup", "WU"]] : { id = c[0], title = c[1], format = "text", align = "r" }],
     [
@@ -78,7 +82,7 @@ locals {
   closest = local.runs[local.reference.atomic]
   settings = [
     ["collection", "Collection", "NCI-derived, ∼109K", "<sc>${local.collections[local.closest.collection]}/${local.forms[local.closest.form]}</sc>"],
-    ["backbone", "Backbone", "T5 1.1-Base", local.full ? "T5 1.0-${local.sizes[local.closest.size]}" : "T5 of random weights"],
+    ["backbone", "Backbone", "T5 1.1-Base", local.real ? "T5 1.0-${local.sizes[local.closest.size]}" : "T5 of random weights"],
     ["supervision", "Supervision", "FirstP + labeled queries", "FirstP + labeled queries"],
     ["max_input", "Input length", "64", "${local.max_input[local.selected.atomic.max_input]} atomic; ${local.max_input[local.selected.naive.max_input]} sequential"],
     ["batch", "Effective batch size", "512", local.training.batch],
@@ -91,17 +95,19 @@ locals {
 table "pradeep_settings" {
   paper   = "tab:pradeep-settings"
   caption = "Reported and implemented settings for the closest comparison with Pradeep et al. (2023). Differences and unreported settings prevent an exact reproduction."
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Setting"]
   columns = [for id, title in { pradeep = "Pradeep et al. (2023)", redsi = "<sc>ReDSI</sc>" } : { id = id, title = title, format = "text" }]
   rows    = [for s in local.settings : { id = s[0], titles = [s[1]], texts = { pradeep = s[2], redsi = s[3] } }]
 }
 
 table "representation_grouping_seeds" {
-  paper   = "tab:representation-grouping-seeds"
-  caption = "T5-Efficient-Tiny MRR@10 across five seeds for each identifier, grouping rule, and document representation. Values are mean percentages with sample standard deviations."
-  scale   = var.scale
-  stubs   = ["Identifier"]
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "tab:representation-grouping-seeds"
+  caption   = "T5-Efficient-Tiny MRR@10 across five seeds for each identifier, grouping rule, and document representation. Values are mean percentages with sample standard deviations."
+  scale     = local.scale
+  stubs     = ["Identifier"]
   columns = [
     for form in ["nci_norm", "html_norm"] :
     { id = form, title = "<sc>${local.forms[form]}</sc>", from = form, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, std = true }
@@ -132,7 +138,7 @@ locals {
 }
 
 step "effects" "nq" {
-  for_each = local.factors
+  for_each = { for factor, f in local.factors : factor => f if !local.sample }
   from     = each.value.from
   to       = each.value.to
   field    = "percent.post_filtered.mrr_10"
@@ -143,15 +149,17 @@ step "effects" "nq" {
 }
 
 locals {
-  effects = { for factor in keys(local.factors) : factor => step.effects.nq[factor].report }
+  effects = { for factor, s in step.effects.nq : factor => s.report }
 }
 
 table "representation_grouping_effects" {
-  paper   = "tab:representation-grouping-effects"
-  caption = "Seed-paired effects of document representation and grouping for T5-Efficient-Tiny. Values are changes in MRR@10 percentage points, reported as mean ± sample standard deviation across five seeds. Identifier-level effects are averaged over the other construction factor; the global result macro-averages identifier types within each seed."
-  scale   = var.scale
-  stubs   = ["Identifier"]
-  columns = [for factor in ["form", "collection"] : { id = factor, title = local.factors[factor].title, from = factor, format = "signed", decimals = 2, std = true }]
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "tab:representation-grouping-effects"
+  caption   = "Seed-paired effects of document representation and grouping for T5-Efficient-Tiny. Values are changes in MRR@10 percentage points, reported as mean ± sample standard deviation across five seeds. Identifier-level effects are averaged over the other construction factor; the global result macro-averages identifier types within each seed."
+  scale     = local.scale
+  stubs     = ["Identifier"]
+  columns   = [for factor in ["form", "collection"] : { id = factor, title = local.factors[factor].title, from = factor, format = "signed", decimals = 2, std = true }]
   rows = concat(
     [
       for id, title in local.swept :
@@ -169,7 +177,7 @@ table "invalid_40" {
   paper   = "tab:invalid-40"
   caption = "Invalid@40 for sequential identifiers across NQ320K grouping rules, document representations, and model scales. Values are percentages measured on the unconstrained 40-best beam before post-filtering. Atomic identifiers are omitted because they are valid by construction."
   wide    = true
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Model"]
   columns = [
     for v in setproduct(local.variants, local.beam_found) : {
@@ -186,7 +194,7 @@ table "invalid_40" {
     for size, title in local.sizes : {
       id     = size
       titles = ["T5-${title}"]
-      values = { for v in setproduct(local.variants, local.beam_found) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report }
+      values = { for v in setproduct(local.variants, local.beam_found) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report if contains(local.trained, size) }
     }
   ]
   expect = local.expected["table.invalid_40"]
@@ -194,7 +202,7 @@ table "invalid_40" {
 
 locals {
   # What the budgets are of |D|; DSI's 320K are 2.916 of the paper's 109,739 documents.
-  budget_ratios = merge(local.budgets, { dsi = local.full ? 2.916 : local.budgets.dsi })
+  budget_ratios = merge(local.budgets, { dsi = local.whole ? 2.916 : local.budgets.dsi })
   decodings = {
     raw           = { step = step.evaluate.dsi, field = "percent.raw.mrr_10", title = "Unconstrained", color = "naive_light", line = "dotted" }
     post_filtered = { step = step.evaluate.dsi, field = "percent.post_filtered.mrr_10", title = "Post-filtered", color = "naive_mid", line = "solid" }
@@ -204,9 +212,11 @@ locals {
 }
 
 figure "budget_decoding" {
-  paper   = "fig:budget-decoding"
-  caption = "MRR@10 and Invalid@40 for naive identifiers across identifier-space budgets on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Dotted, solid, and dashed lines denote raw, post-filtered, and trie-constrained decoding, respectively; the dash-dotted line denotes Invalid@40. DSI corresponds to b = 320K."
-  scale   = var.scale
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "fig:budget-decoding"
+  caption   = "MRR@10 and Invalid@40 for naive identifiers across identifier-space budgets on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Dotted, solid, and dashed lines denote raw, post-filtered, and trie-constrained decoding, respectively; the dash-dotted line denotes Invalid@40. DSI corresponds to b = 320K."
+  scale     = local.scale
   x = {
     title = "Identifier-space ratio b/|D|"
     log2  = true
@@ -244,11 +254,13 @@ figure "budget_decoding" {
 # "Invalid@40 increases from 8.8% at 1x to 53.8% at 32x. Trie-constrained decoding has mixed effects at larger budgets,
 # changing MRR@10 by between -0.97 and +0.23 percentage points."
 table "budget_effects" {
-  paper   = "app:decoding-budget"
-  caption = "Decoding of naive identifiers by identifier-space budget (appendix “Identifier-Space Budget Sensitivity”)."
-  scale   = var.scale
-  stubs   = ["Budget"]
-  columns = concat(local.decoding_columns, [{ id = "invalid_40", title = "Inv@40", from = "unconstrained", field = "percent.invalid_40", format = "fixed", decimals = 1 }])
+  when      = !local.sample
+  otherwise = local.without.sweep
+  paper     = "app:decoding-budget"
+  caption   = "Decoding of naive identifiers by identifier-space budget (appendix “Identifier-Space Budget Sensitivity”)."
+  scale     = local.scale
+  stubs     = ["Budget"]
+  columns   = concat(local.decoding_columns, [{ id = "invalid_40", title = "Inv@40", from = "unconstrained", field = "percent.invalid_40", format = "fixed", decimals = 1 }])
   rows = [
     for b in local.budgets_by_b :
     { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }

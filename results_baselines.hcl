@@ -7,7 +7,7 @@ locals {
   baselines = {
     bm25         = "BM25"
     bm25_queries = "BM25, documents with their training queries"
-    dense        = local.full ? "BERT of the semantic identifiers, cosine" : "Hashed words, cosine"
+    dense        = local.real ? "BERT of the semantic identifiers, cosine" : "Hashed words, cosine"
   }
 }
 
@@ -26,21 +26,21 @@ step "bm25" "nq" {
 }
 
 step "embed" "queries" {
-  for_each  = local.full ? local.collections : {}
+  for_each  = local.real ? local.collections : {}
   queries   = step.dedup.nq[each.key].queries
   model     = step.download.bert["google/bert_uncased_L-8_H-512_A-8"].files
   tokenizer = step.download.bert_tokenizer.files
 }
 
 step "embed_hashing" "queries" {
-  for_each = local.full ? {} : local.collections
+  for_each = local.real ? {} : local.collections
   queries  = step.dedup.nq[each.key].queries
 }
 
 step "dense" "nq" {
   for_each         = local.collections
-  embeddings       = local.full ? step.embed.nq["${each.key}/html_norm"].embeddings : step.embed_hashing.nq["${each.key}/html_norm"].embeddings
-  query_embeddings = local.full ? step.embed.queries[each.key].embeddings : step.embed_hashing.queries[each.key].embeddings
+  embeddings       = local.real ? step.embed.nq["${each.key}/html_norm"].embeddings : step.embed_hashing.nq["${each.key}/html_norm"].embeddings
+  query_embeddings = local.real ? step.embed.queries[each.key].embeddings : step.embed_hashing.queries[each.key].embeddings
   queries          = step.dedup.nq[each.key].queries
   similarity       = "cosine"
   depth            = 100
@@ -55,7 +55,7 @@ step "score" "baselines" {
 
 table "baselines" {
   caption = "Development queries without a trained model: documents are NQ320K-Title/HtmlNorm and NQ320K-PageID/HtmlNorm; all values are percentages. Not in the paper."
-  scale   = var.scale
+  scale   = local.scale
   stubs   = ["Ranked by"]
   columns = [
     for v in setproduct(["title", "page_id"], keys(local.metrics)) : {

@@ -19,6 +19,7 @@ type Claim struct {
 	Name    string          // the label, with for_each and the key: NAME["KEY"]
 	Config  json.RawMessage // completed, as the kind has it
 	Cells   []string        // ADDRESS:CELL of all that it is about, in the order of the source
+	LeftOut []Skipped       // tables and figures that it is about; with any, its Config has no expect, and it no Cells
 	Pos     Pos
 	AttrPos map[string]Pos // of its attributes and expect blocks; see Step
 }
@@ -38,6 +39,9 @@ func (c Claim) Items() (list []string) {
 		if address, _ := SplitCell(cell); !slices.Contains(list, address) {
 			list = append(list, address)
 		}
+	}
+	for _, s := range c.LeftOut {
+		list = append(list, s.Address)
 	}
 	return list
 }
@@ -140,8 +144,10 @@ func (l *loader) claims() (list []Claim) {
 			if n.block.forEach != nil {
 				c.Name += fmt.Sprintf("[%q]", s.Key)
 			}
-			for _, cell := range namesOf(n.block.spec, s.Task) {
-				c.Cells = append(c.Cells, cell.Cell)
+			if c.LeftOut = l.leftOut(n); len(c.LeftOut) == 0 {
+				for _, cell := range namesOf(n.block.spec, s.Task) {
+					c.Cells = append(c.Cells, cell.Cell)
+				}
 			}
 			list = append(list, c)
 		}

@@ -59,6 +59,7 @@ type block struct {
 	typ, kind, name string
 	spec            *step.Spec // nil if there is no such kind; reported
 	forEach, when   hclsyntax.Expression
+	otherwise       hclsyntax.Expression
 	keep            hclsyntax.Expression
 	allowEmpty      bool
 	resources       *hclsyntax.Block

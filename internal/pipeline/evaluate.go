@@ -88,6 +88,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 			inst.ctx = nil
 			continue
 		}
+		inst.leftOut = len(l.leftOut(n)) > 0
 		outputs, names := b.spec.Outputs, leaves(nil)
 		if s, ok := l.step(b, inst); ok {
 			l.steps[n] = append(l.steps[n], s)
@@ -229,6 +230,7 @@ type instance struct {
 	ctx     *hcl.EvalContext
 
 	undecided bool // whether it is skipped is not known yet
+	leftOut   bool // of a claim: what it is about is left out
 }
 
 // instances evaluates for_each. Without it there is one instance.

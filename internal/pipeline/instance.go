@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,11 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		return Step{}, false
 	}
 	c := &config{l: l, b: b, inst: inst}
-	tree := c.body(b.Body, b.spec.Attrs, nil)
+	attrs := b.spec.Attrs
+	if inst.leftOut {
+		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
+	}
+	tree := c.body(b.Body, attrs, nil)
 	if err := b.spec.WithCode(tree, l.codeBeside(folder(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
 	}
@@ -54,21 +59,21 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)
 	s.Key, s.Queue, s.Resources, s.Temporary = inst.key, queue, resources, temporary
-	task, err := step.NewTask(b.spec, tree)
+	task, err := c.task(tree)
 	if err != nil {
 		c.problems(err) // but those of what is not known
 	}
 	if l.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
 		return l.now.pending(s, step.RefsIn(tree)), true
 	}
-	if err == nil {
+	if err == nil && !inst.leftOut {
 		c.fields(tree)
 		c.cells(tree)
 	}
 	if err != nil || c.failed() || !queueOK || !checksOK {
 		return Step{}, false
 	}
-	if l.Lint {
+	if l.Lint && !inst.leftOut {
 		c.lint(task)
 	}
 	before := l.meter.config
@@ -81,6 +86,15 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	task.Checks = checks
 	s.Task = task
 	return s, true
+}
+
+// task is the task of a configuration. That of a claim about what is left out has its sentence alone.
+func (c *config) task(tree map[string]any) (step.Task, error) {
+	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
+		return step.NewTask(c.b.spec, tree)
+	}
+	config, err := json.Marshal(tree)
+	return step.Task{Kind: c.b.kind, Config: config}, err
 }
 
 // stepOf is the step of a block with an address, without what an instance says of it.

@@ -53,7 +53,16 @@ func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 // Skipped is a step that is not one: its `when` is false.
 type Skipped struct {
 	Address string `json:"address"`
-	Pos     Pos    `json:"pos"` // of its when
+	Pos     Pos    `json:"pos"`           // of its when
+	Why     string `json:"why,omitempty"` // its otherwise; "" without one
+
+	Paper   string `json:"paper,omitempty"` // of a table or figure
+	Caption string `json:"caption,omitempty"`
+}
+
+// Reason says why it is skipped.
+func (s Skipped) Reason() string {
+	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
 }
 
 // Pipeline is a loaded pipeline.

@@ -16,6 +16,7 @@ const (
 	resourcesBlock = "resources"
 	retryBlock     = "retry"
 	whenAttr       = "when"
+	otherwiseAttr  = "otherwise"
 	allowEmptyAttr = "allow_empty"
 )
 
@@ -75,7 +76,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		}
 	}
 	if top {
-		names = append(names, forEachAttr, whenAttr, allowEmptyAttr, keepAttr)
+		names = append(names, forEachAttr, whenAttr, otherwiseAttr, allowEmptyAttr, keepAttr)
 		blocks = append(blocks, resourcesBlock, retryBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {

@@ -11,9 +11,11 @@ import (
 )
 
 // isFlag reports whether blocks may have an attribute beside those of their kind.
-func isFlag(name string) bool { return name == whenAttr || name == allowEmptyAttr || name == keepAttr }
+func isFlag(name string) bool {
+	return name == whenAttr || name == otherwiseAttr || name == allowEmptyAttr || name == keepAttr
+}
 
-// shapeFlags notes when, allow_empty and keep, unless they are attributes of the kind.
+// shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
 func (l *loader) shapeFlags(b *block) {
 	flag := func(name string) *hclsyntax.Attribute {
 		if b.spec != nil && attrOf(b.spec.Attrs, name) != nil {
@@ -25,6 +27,11 @@ func (l *loader) shapeFlags(b *block) {
 		l.diags.error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
 	} else if a != nil {
 		b.when = a.Expr
+	}
+	if a := flag(otherwiseAttr); a != nil && b.when == nil {
+		l.diags.error(a.NameRange, "Not an attribute", "otherwise says why a block whose when is false is left out: it stands beside a when.")
+	} else if a != nil {
+		b.otherwise = a.Expr
 	}
 	if a := flag(keepAttr); a != nil && b.typ != "step" {
 		l.diags.error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.typ))
@@ -56,10 +63,45 @@ func (l *loader) runs(n *node, inst *instance) bool {
 		n.undecided = n.undecided || inst.undecided
 		return true
 	}
+	why := cty.StringVal("")
+	if n.block.otherwise != nil { // also of one that runs: a mistake in it is one at every scale
+		why, ok = l.typed(n.block.otherwise, inst.ctx, inst, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
+	}
 	if v.False() {
-		l.skipped[n] = append(l.skipped[n], Skipped{inst.address, posOf(e.Range())})
+		s := Skipped{Address: inst.address, Pos: posOf(e.Range())}
+		if ok {
+			s.Why = why.AsString()
+		}
+		if IsRendered(n.name) {
+			s.Paper, s.Caption = l.said(n.block, "paper", inst), l.said(n.block, "caption", inst)
+		}
+		l.skipped[n] = append(l.skipped[n], s)
 	}
 	return v.True()
+}
+
+// said is an attribute of a block that is left out; "" if it has none, or not without what is
+// left out.
+func (l *loader) said(b *block, attr string, inst *instance) string {
+	a := b.Body.Attributes[attr]
+	if a == nil {
+		return ""
+	}
+	v, ds := a.Expr.Value(inst.ctx)
+	if v, _ = v.Unmark(); ds.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+		return ""
+	}
+	return v.AsString()
+}
+
+// leftOut are the tables and figures that a claim is about and that are left out.
+func (l *loader) leftOut(n *node) (out []Skipped) {
+	for _, e := range n.deps {
+		if n.block.typ == "claim" && len(l.steps[e.to]) == 0 {
+			out = append(out, l.skipped[e.to]...)
+		}
+	}
+	return out
 }
 
 // takesOutput reports whether a reference to a block goes on into it.
@@ -86,7 +128,7 @@ func (l *loader) whySkipped(of, name string) (summary, detail string) {
 	}
 	for _, s := range l.skipped[n] {
 		if s.Address == n.name || s.Address == fmt.Sprintf("%s[%q]", n.name, name) {
-			return "Skipped step", fmt.Sprintf("%s does not run: its when is false (%s). Take what may be skipped by try(%s.…, …).", s.Address, s.Pos, s.Address)
+			return "Skipped step", fmt.Sprintf("%s does not run: %s. Take what may be skipped by try(%s.…, …).", s.Address, s.Reason(), s.Address)
 		}
 	}
 	return "", ""

@@ -43,6 +43,9 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 		}
 		shown++
 		Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, c.Severity.Lesser("  "))
+		if c.Why != "" {
+			Printf(w, "    %s\n", c.Why)
+		}
 		checks := c.Unmet()
 		if all {
 			checks = c.Checks

@@ -42,7 +42,7 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		planBlocks(w, v, st, f)
 	}
 	for _, s := range v.Plan.Skipped {
-		Printf(w, "%s  %s  %s\n", st.Dim("SKIPPED"), s.Address, st.Dim(fmt.Sprintf("its when is false (%s)", s.Pos)))
+		Printf(w, "%s  %s  %s\n", st.Dim("SKIPPED"), s.Address, st.Dim(s.Reason()))
 	}
 	planChecks(w, v, st)
 	sum := v.Summary()

@@ -18,6 +18,7 @@ type Claim struct {
 	Scale    string          `json:"scale,omitempty"` // of the results
 	Items    []string        `json:"items"`           // addresses of the tables and figures that it is about
 	Checks   []Check         `json:"checks"`          // what must hold, all of it
+	Why      string          `json:"why,omitempty"`   // it is not judged: a table or figure that it is about is left out
 	Pos      pipeline.Pos    `json:"at"`
 }
 
@@ -52,6 +53,10 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 	j := Claim{Name: c.Name, Text: config.Text, Paper: config.Paper, Severity: config.Severity, Items: c.Items(), Checks: []Check{}, Pos: c.Pos}
 	if j.Severity == "" {
 		j.Severity = render.Error
+	}
+	if len(c.LeftOut) > 0 {
+		j.Verdict, j.Why = render.NotComparable, c.LeftOut[0].Reason()
+		return j, nil
 	}
 	var paperScale string
 	for n, address := range j.Items {

@@ -68,7 +68,8 @@ type Judged struct {
 	Claims []Claim `json:"claims"`
 	Part   string  `json:"-"` // of the paper that this is, as its block says; "": all
 
-	index map[int]int // of Items by place in the plan
+	index map[int]int     // of Items by place in the plan
+	left  map[string]bool // addresses of tables and figures that the plan leaves out
 }
 
 // Judge compares the results of a preview with what is expected. Results are read one by
@@ -80,7 +81,7 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 			named[address] = true
 		}
 	}
-	j := &Judged{Items: []Item{}, Claims: []Claim{}, index: map[int]int{}}
+	j := &Judged{Items: []Item{}, Claims: []Claim{}, index: map[int]int{}, left: map[string]bool{}}
 	items := map[string]*Item{}
 	for i, s := range v.Plan.Steps {
 		if !pipeline.IsRendered(s.Address) {
@@ -97,6 +98,9 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 		j.Items = append(j.Items, *it)
 		last := &j.Items[len(j.Items)-1]
 		last.table, last.figure = nil, nil
+	}
+	for _, s := range v.Plan.Skipped {
+		j.left[s.Address] = true
 	}
 	for _, c := range claims {
 		judged, err := judgeClaim(c, items)

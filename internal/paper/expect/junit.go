@@ -78,6 +78,9 @@ func (j *Judged) JUnit(w io.Writer) error {
 		for _, k := range c.Checks {
 			text = append(text, fmt.Sprintf("%s: %s", k.Verdict, k.Said()))
 		}
+		if c.Why != "" {
+			text = append(text, c.Why)
+		}
 		text = append(text, "at: "+c.Pos.String())
 		s.Cases = append(s.Cases, junitOf("claims", c.Name, c.Verdict, c.Fails(), c.Text, strings.Join(text, "\n")))
 	}

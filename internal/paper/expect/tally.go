@@ -72,9 +72,11 @@ func (s *Summary) add(v render.Verdict, fails bool) {
 
 // Summary counts what came of everything.
 func (j *Judged) Summary() (s Summary) {
-	scales, other := map[string]bool{}, false
+	scales, others := map[string]bool{}, map[string]bool{}
 	for _, it := range j.Items {
-		other = other || it.Other
+		if it.Other {
+			others[it.Scale] = true
+		}
 		if it.Scale != "" {
 			scales[it.Scale] = true
 		}
@@ -86,8 +88,8 @@ func (j *Judged) Summary() (s Summary) {
 		s.add(c.Verdict, c.Fails())
 	}
 	s.Scales = slices.Sorted(maps.Keys(scales))
-	if other || j.Part != "" {
-		s.Apart = apart(s.Scales, j.Part)
+	if len(others) > 0 || j.Part != "" {
+		s.Apart = apart(slices.Sorted(maps.Keys(others)), j.Part)
 	}
 	return s
 }
@@ -122,7 +124,7 @@ func (j *Judged) Tally() render.Tally {
 // Only leaves out claims that are about tables and figures which are not in the plan: with
 // a target, nobody asks about them.
 func (j *Judged) Only() *Judged {
-	in := map[string]bool{}
+	in := maps.Clone(j.left)
 	for _, it := range j.Items {
 		in[it.Address] = true
 	}

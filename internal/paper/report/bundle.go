@@ -29,7 +29,7 @@ type BundleFile struct {
 // Entry is a table or figure in the document.
 type Entry struct {
 	Item     *Item
-	Node     Node
+	Node     *Node // nil of what is left out
 	Heading  string
 	Ref      string // LaTeX; "" if the paper's label cannot be referenced
 	Verdicts string // LaTeX
@@ -47,7 +47,10 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	var entries []Entry
 	labels, names := map[string]bool{}, map[string]map[string]bool{"table": {}, "figure": {}}
 	for _, it := range r.Items {
-		e := Entry{Item: it, Node: r.Nodes[it.Index], Heading: it.Address, Verdicts: it.verdicts()}
+		e := Entry{Item: it, Heading: it.Address, Verdicts: it.verdicts()}
+		if it.State != LeftOut {
+			e.Node = &r.Nodes[it.Index]
+		}
 		if it.Paper != "" {
 			e.Heading += " (" + it.Paper + ")"
 		}
@@ -135,8 +138,11 @@ func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleF
 
 // verdicts is a sentence about the comparison with the paper.
 func (it *Item) verdicts() string {
-	if it.State != Done {
+	switch it.State {
+	case NotRun:
 		return `\textbf{not run}.`
+	case LeftOut:
+		return `\textbf{left out}: ` + render.TeX(it.Why)
 	}
 	t := it.Tally()
 	switch {

@@ -259,6 +259,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	}
 	r.Left.Files = max(0, len(r.Files)-mostRows)
 	r.Files = r.Files[:min(len(r.Files), mostRows)]
+	r.Items = withLeftOut(r.Items, v.Plan)
 	return r, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -12,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
 // Reader opens a blob; its bytes are verified.
@@ -22,8 +24,9 @@ type State string
 
 // The states of a table or figure.
 const (
-	Done   State = "done"
-	NotRun State = "not run"
+	Done    State = "done"
+	NotRun  State = "not run"
+	LeftOut State = "left out" // by its when
 )
 
 // Item is a table or figure.
@@ -38,6 +41,7 @@ type Item struct {
 	Other   bool // its scale is not the paper's
 	State   State
 	Waits   []string // for NotRun: the steps that must run first
+	Why     string   // for LeftOut
 	Table   *render.Table
 	Figure  *render.Figure
 	SVG     []byte
@@ -54,7 +58,8 @@ type Item struct {
 	Among    bool   // PaperSVG has the rebuilt ones too
 
 	result *artifacts.Result
-	quote  bool // in CSV, texts that a spreadsheet would evaluate
+	at     pipeline.Pos // of a when, for LeftOut
+	quote  bool         // in CSV, texts that a spreadsheet would evaluate
 }
 
 // Title is the item's name for people.
@@ -102,6 +107,33 @@ func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 		return nil, err
 	}
 	return it, nil
+}
+
+// withLeftOut puts the tables and figures that a plan leaves out where their files have them.
+// One that is left out has no node.
+func withLeftOut(items []*Item, pl *plan.Plan) []*Item {
+	for _, s := range pl.Skipped {
+		block := pipeline.BlockType(s.Address)
+		if !pipeline.IsRendered(s.Address) {
+			continue
+		}
+		at := len(items)
+		for i, it := range items {
+			pos := it.at
+			if it.State != LeftOut {
+				pos = pl.Steps[it.Index].Pos
+			}
+			if pos.File == s.Pos.File && pos.Line > s.Pos.Line {
+				at = i
+				break
+			} else if pos.File == s.Pos.File {
+				at = i + 1
+			}
+		}
+		items = slices.Insert(items, at, &Item{Index: -1, Address: s.Address, Block: block, Name: strings.Replace(s.Address, block+".", "", 1),
+			Paper: s.Paper, Caption: s.Caption, State: LeftOut, Why: s.Reason(), at: s.Pos})
+	}
+	return items
 }
 
 // fill reads the item from a result.

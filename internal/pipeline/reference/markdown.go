@@ -34,7 +34,7 @@ Steps, tables and figures take, besides the attributes below:
 - ` + "`for_each`" + `: a map or object, a set or list of strings, or another block that has
   for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
-- ` + "`when`" + `: the step is skipped where this is false.
+- ` + "`when`" + `: the step is skipped where this is false; ` + "`otherwise`" + ` says why, where people look for it.
 - ` + "`keep = false`" + `: the bytes of its outputs leave the store when all that read them are done; never part of a
   cache key ([pipelines.md](pipelines.md#steps-whose-files-need-not-stay)).
 

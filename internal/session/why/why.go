@@ -85,7 +85,7 @@ func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, 
 	}
 	answers, err := Now(ctx, f, func(address string) bool { return plan.Matches(target, address) })
 	for _, s := range v.Plan.Skipped {
-		answers = append(answers, Step{Address: s.Address, Outcome: "skipped", Reason: fmt.Sprintf("its when is false (%s)", s.Pos)})
+		answers = append(answers, Step{Address: s.Address, Outcome: "skipped", Reason: s.Reason()})
 	}
 	return answers, v.Store, err
 }

@@ -35,6 +35,9 @@
 paper {
   title   = "ReDSI: Addressing the Reproducibility and Evaluation Consistency of Differentiable Search Indexing for Document Retrieval"
   authors = ["Vivien Nicolas", "Hicham Randrianarivo", "Pascale Sébillot", "Caio Corro"]
+
+  # What a report of a sample, a check and the end of a run say beside "not a reproduction of the paper".
+  part = var.scale == "sample" && !(var.sample_train == 50 && var.sample_updates == "paper") ? "${var.sample_train + 5} of 55 files of Natural Questions, ${replace(var.sample_updates == "paper" ? "1000000" : var.sample_updates, "/\\B(\\d{3})$/", ",$1")} of 1,000,000 updates" : ""
 }
 
 # --- What to vary --------------------------------------------------------------------------------

@@ -54,26 +54,26 @@ step "shares" "sample" {
 
 locals {
   share_rows = [
-    { section = "Tokens, records and documents", rows = {
-      substituted = "Tokens of the development split that differ from their HTML"
-      unresolved  = "Records whose revision has no PageID"
-      differ      = "Documents whose first 32 tokens differ between <sc>NciNorm</sc> and <sc>HtmlNorm</sc>"
-      unknown_a   = "Documents with <tt><unk></tt> in the first 32 tokens of <sc>NciNorm</sc>"
-      unknown_b   = "Documents with <tt><unk></tt> in the first 32 tokens of <sc>HtmlNorm</sc>"
-    } },
-    { section = "Title grouping", rows = {
-      affected_train   = "Training queries of fragmented pages or colliding titles"
-      affected_dev     = "The same of development queries"
-      coverage_title   = "Supervision coverage under Title"
-      coverage_page_id = "Supervision coverage under PageID"
-      texts            = "Texts to 100 revisions"
-    } },
-    { section = "Documents to 100 records", rows = merge(
-      { documents = "<sc>Title</sc>, both splits" },
-      {
+    { section = "Tokens, records and documents", rows = [
+      ["substituted", "Tokens of the development split that differ from their HTML"],
+      ["unresolved", "Records whose revision has no PageID"],
+      ["differ", "Documents whose first 32 tokens differ between <sc>NciNorm</sc> and <sc>HtmlNorm</sc>"],
+      ["unknown_a", "Documents with <tt><unk></tt> in the first 32 tokens of <sc>NciNorm</sc>"],
+      ["unknown_b", "Documents with <tt><unk></tt> in the first 32 tokens of <sc>HtmlNorm</sc>"],
+    ] },
+    { section = "Title grouping", rows = [
+      ["affected_train", "Training queries of fragmented pages or colliding titles"],
+      ["affected_dev", "The same of development queries"],
+      ["coverage_title", "Supervision coverage under <sc>Title</sc>"],
+      ["coverage_page_id", "Supervision coverage under <sc>PageID</sc>"],
+      ["texts", "Texts to 100 revisions"],
+    ] },
+    { section = "Documents to 100 records", rows = concat(
+      [["documents", "<sc>Title</sc>, both splits"]],
+      [
         for v in setproduct(["train", "dev"], ["text4k", "url", "title", "page_id"]) :
-        "documents_${v[0]}_${v[1]}" => "<sc>${local.operators[v[1]]}</sc>, ${v[0] == "dev" ? "development" : "training"} split"
-      },
+        ["documents_${v[0]}_${v[1]}", "<sc>${local.operators[v[1]]}</sc>, ${v[0] == "dev" ? "development" : "training"} split"]
+      ],
     ) },
   ]
 }
@@ -82,7 +82,7 @@ table "sample_shares" {
   when      = !local.whole
   otherwise = local.all_here
   paper     = "sec:construction-results"
-  caption   = "What the records that were read say of shares that the paper prints, in percent. Each limit has a confidence of 95% by itself: of 20 right ones, one may be outside. A share that was read whole has no interval. One that grows or falls with the number of records has one limit, which the paper's must lie beyond."
+  caption   = "${local.real ? "" : "A generated corpus, which is no part of Natural Questions. "}What the records that were read say of shares that the paper prints, in percent. Each limit has a confidence of 95% by itself: of 20 right ones, one may be outside. A share that was read whole has no interval. One that grows or falls with the number of records has one limit, which the paper's must lie beyond."
   scale     = local.scale
   stubs     = ["Share"]
   columns = concat(
@@ -97,7 +97,7 @@ table "sample_shares" {
     for i, g in local.share_rows : [
       [for mark in [{ rule = true }] : mark if i > 0],
       { section = "<i>${g.section}</i>" },
-      [for id, title in g.rows : { id = id, titles = [title], value = step.shares.sample.report, at = "shares.${id}" }],
+      [for r in g.rows : { id = r[0], titles = [r[1]], value = step.shares.sample.report, at = "shares.${r[0]}" }],
     ]
   ])
 }
@@ -114,49 +114,49 @@ locals {
   directions = [
     {
       text = "“atomic identifiers outperform naive and semantic identifiers at every evaluated model scale”, MRR@10"
-      pairs = {
-        for v in setproduct(local.variants, ["naive", "semantic"]) : "atomic-${v[1]}/${v[0].name}" => {
-          title = "Atomic − ${local.swept[v[1]]}, ${local.variant_titles[v[0].name]}", a = "${v[0].name}/atomic", b = "${v[0].name}/${v[1]}", measure = "MRR@10", claim = "above", margin = 0
+      pairs = [
+        for v in setproduct(local.variants, ["naive", "semantic"]) : {
+          id = "atomic-${v[1]}/${v[0].name}", title = "Atomic − ${local.swept[v[1]]}, ${local.variant_titles[v[0].name]}", a = "${v[0].name}/atomic", b = "${v[0].name}/${v[1]}", measure = "MRR@10", claim = "above", margin = 0
         }
-      }
+      ]
     },
     {
       text = "“for this smallest model the MRR@10 is higher for semantic identifiers”"
-      pairs = {
-        "semantic-naive" = { title = "Semantic − Naive, ${local.variant_titles["title/nci_norm"]}", a = "title/nci_norm/semantic", b = "title/nci_norm/naive", measure = "MRR@10", claim = "above", margin = 0 }
-      }
+      pairs = [
+        { id = "semantic-naive", title = "Semantic − Naive, ${local.variant_titles["title/nci_norm"]}", a = "title/nci_norm/semantic", b = "title/nci_norm/naive", measure = "MRR@10", claim = "above", margin = 0 }
+      ]
     },
     {
       text = "“semantic identifiers produce fewer invalid hypotheses than naive identifiers at every scale”, Invalid@40"
-      pairs = {
-        for v in local.variants : "invalid/${v.name}" => {
-          title = "Semantic − Naive, ${local.variant_titles[v.name]}", a = "${v.name}/semantic", b = "${v.name}/naive", measure = "Invalid@40", claim = "below", margin = 0
+      pairs = [
+        for v in local.variants : {
+          id = "invalid/${v.name}", title = "Semantic − Naive, ${local.variant_titles[v.name]}", a = "${v.name}/semantic", b = "${v.name}/naive", measure = "Invalid@40", claim = "below", margin = 0
         }
-      }
+      ]
     },
     {
       text = "“Constrained decoding provides no consistent improvement over simple post-filtering”, MRR@10 within 0.25"
-      pairs = {
-        for id in ["naive", "semantic"] : "trie/${id}" => {
-          title = "Trie − post-filtered, ${local.swept[id]}", a = "trie/${id}", b = "title/nci_norm/${id}", measure = "MRR@10", claim = "near", margin = 0.25
+      pairs = [
+        for id in ["naive", "semantic"] : {
+          id = "trie/${id}", title = "Trie − post-filtered, ${local.swept[id]}", a = "trie/${id}", b = "title/nci_norm/${id}", measure = "MRR@10", claim = "near", margin = 0.25
         }
-      }
+      ]
     },
     {
       text = "“When deduplicating by Pageid instead of Title as in NCI, we obtain higher Hits@1”, of T5-Base"
-      pairs = {
-        for v in setproduct(keys(local.forms), keys(local.swept)) : "page_id/${v[0]}/${v[1]}" => {
-          title = "PageID − Title, <sc>${local.forms[v[0]]}</sc>, ${local.swept[v[1]]}", a = "page_id/${v[0]}/${v[1]}", b = "title/${v[0]}/${v[1]}", measure = "Hits@1", claim = "above", margin = 0
+      pairs = [
+        for v in setproduct(keys(local.forms), keys(local.swept)) : {
+          id = "page_id/${v[0]}/${v[1]}", title = "PageID − Title, <sc>${local.forms[v[0]]}</sc>, ${local.swept[v[1]]}", a = "page_id/${v[0]}/${v[1]}", b = "title/${v[0]}/${v[1]}", measure = "Hits@1", claim = "above", margin = 0
         }
-      }
+      ]
     },
     {
       text = "“the two serialization methods yield small differences”, of T5-Base, Hits@1 within 0.75"
-      pairs = {
-        for v in setproduct(keys(local.collections), keys(local.swept)) : "form/${v[0]}/${v[1]}" => {
-          title = "<sc>HtmlNorm</sc> − <sc>NciNorm</sc>, <sc>${local.collections[v[0]]}</sc>, ${local.swept[v[1]]}", a = "${v[0]}/html_norm/${v[1]}", b = "${v[0]}/nci_norm/${v[1]}", measure = "Hits@1", claim = "near", margin = 0.75
+      pairs = [
+        for v in setproduct(keys(local.collections), keys(local.swept)) : {
+          id = "form/${v[0]}/${v[1]}", title = "<sc>HtmlNorm</sc> − <sc>NciNorm</sc>, <sc>${local.collections[v[0]]}</sc>, ${local.swept[v[1]]}", a = "${v[0]}/html_norm/${v[1]}", b = "${v[0]}/nci_norm/${v[1]}", measure = "Hits@1", claim = "near", margin = 0.75
         }
-      }
+      ]
     },
   ]
   of_all_trainings = "All trainings are here, and claims about the paper's tables are judged."
@@ -174,7 +174,7 @@ step "directions" "sample" {
   otherwise = local.of_all_trainings
   pairs = merge([
     for d in local.directions : {
-      for name, p in d.pairs : name => { a = step.score.sample[p.a].queries, b = step.score.sample[p.b].queries, measure = p.measure, claim = p.claim, margin = p.margin }
+      for p in d.pairs : p.id => { a = step.score.sample[p.a].queries, b = step.score.sample[p.b].queries, measure = p.measure, claim = p.claim, margin = p.margin }
     }
   ]...)
 }
@@ -183,7 +183,7 @@ table "sample_directions" {
   when      = !local.full
   otherwise = local.of_all_trainings
   paper     = "sec:identifier-analysis"
-  caption   = "Directions that the paper states, of trainings with ${local.training.steps} updates and one seed. Differences of percentages with 95% intervals over development queries, by paired t-tests; p after Holm's correction for all rows, and the verdict where it is below 0.05. How much a training varies with its seed, and what more updates change, is in no interval."
+  caption   = "${local.real ? "" : "Of a generated corpus and models of random weights, about which the paper says nothing. "}Directions that the paper states, of trainings with ${local.training.steps} updates and one seed. Differences of percentages with 95% intervals over development queries, by paired t-tests; p after Holm's correction for all rows, and the verdict where it is below 0.05. How much a training varies with its seed, and what more updates change, is in no interval: a direction that is reversed here is no evidence against the paper's."
   scale     = local.scale
   stubs     = ["Difference"]
   columns = concat(
@@ -191,14 +191,14 @@ table "sample_directions" {
     [for c in [["difference", "Difference"], ["low", "Low"], ["high", "High"]] : { id = c[0], title = c[1], format = "signed", decimals = 2 }],
     [
       { id = "p_corrected", title = "p", format = "fixed", decimals = 3 },
-      { id = "verdict", title = "The paper's direction", format = "text" },
+      { id = "verdict", title = "Here, the direction", format = "text" },
     ],
   )
   rows = flatten([
     for i, d in local.directions : [
       [for mark in [{ rule = true }] : mark if i > 0],
       { section = d.text },
-      [for id, p in d.pairs : { id = id, titles = [p.title], value = step.directions.sample.report, at = "pairs.${id}" }],
+      [for p in d.pairs : { id = p.id, titles = [p.title], value = step.directions.sample.report, at = "pairs.${p.id}" }],
     ]
   ])
 }

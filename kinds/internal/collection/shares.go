@@ -74,9 +74,10 @@ x samples x shares, 5 s for 15,000 records; memory is 500 bytes a record.`,
 			inout.Check(&ps, "fractions", slices.Contains(bothSplits, nq.Split(name)), "there is no split %q with the fraction %v: train and dev", name, f)
 		}
 		for name, text := range c.Paper {
-			inout.Check(&ps, "paper", slices.Contains(shareNames(), name), "there is no share %q; the shares are %v", name, shareNames())
+			at := fmt.Sprintf("paper[%q]", name)
+			inout.Check(&ps, at, slices.Contains(shareNames(), name), "is no share; the shares are %v", shareNames())
 			_, err := readPrinted(text)
-			inout.CheckError(&ps, fmt.Sprintf("paper[%q]", name), err)
+			inout.CheckError(&ps, at, err)
 		}
 		return ps.Err()
 	},

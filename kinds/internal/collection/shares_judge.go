@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // how a share of some records can be compared with that of all.
@@ -43,7 +44,7 @@ type share struct {
 	Paper    *float64 `json:"paper" unit:"percent"`
 	Verdict  string   `json:"verdict"` // "" without the paper's
 
-	rare int // fewest of the clusters that have it and of those that lack it
+	rare string // that so few clusters that vary have it, or lack it; "": enough do
 }
 
 // estimate draws a share's interval.
@@ -63,8 +64,13 @@ func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint6
 			}
 		}
 	}
-	if s.rare = min(has, lacks); s.Clusters == 0 {
+	switch {
+	case s.Clusters == 0:
 		s.Clusters = whole
+	case has < fewest:
+		s.rare = words.Of(has, "1 cluster has it", fmt.Sprintf("%d clusters have it", has))
+	case lacks < fewest:
+		s.rare = words.Of(lacks, "1 cluster lacks it", fmt.Sprintf("%d clusters lack it", lacks))
 	}
 	confidence := c.Confidence
 	if h == grows || h == falls {
@@ -112,8 +118,8 @@ func (s *share) judge(p printed, excess float64) {
 		// have a thing is at most that many times the paper's.
 		least, most := 100-(100-*s.Low)*excess, *s.High*excess
 		switch {
-		case s.rare < fewest:
-			s.How = fmt.Sprintf("%d clusters have or lack it", s.rare)
+		case s.rare != "":
+			s.How = s.rare
 		case !above(s.Low) && !below(s.High):
 			s.Verdict = inside
 		case excess > 0 && (above(&least) || below(&most)):
@@ -121,8 +127,8 @@ func (s *share) judge(p printed, excess float64) {
 		}
 	default:
 		switch {
-		case how(s.How) == part && s.rare < fewest:
-			s.How = fmt.Sprintf("%d clusters have or lack it", s.rare)
+		case how(s.How) == part && s.rare != "":
+			s.How, s.Verdict = s.rare, untold
 		case above(s.Low) || below(s.High):
 			s.Verdict = outside
 		default:

@@ -102,6 +102,10 @@ type Kind[C any] struct {
 	Split func(ctx context.Context, io *IO, c C) ([]Task, error)
 	Parts []Spec // of DefinePart
 
+	// Known, if set, lists the files of outputs that are trees as far as parts have results, nil
+	// of those without: so a plan knows which parts of the steps that read them there are.
+	Known func(io *IO, c C, parts []*artifacts.Result) map[string][]artifacts.File
+
 	OneByOne bool // parts run one after the other, for the sake of a server that they ask
 
 	// Run does the work. It reads and writes through io only, is deterministic
@@ -216,6 +220,11 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	if k.Split != nil {
 		s.of.Split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
+	}
+	if k.Known != nil {
+		s.of.Known = func(io *IO, c any, parts []*artifacts.Result) map[string][]artifacts.File {
+			return k.Known(io, c.(C), parts)
+		}
 	}
 	if k.Resolve != nil {
 		s.of.Resolve = func(ctx context.Context, env Sources, c any) (any, error) { return k.Resolve(ctx, env, c.(C)) }
@@ -371,6 +380,18 @@ func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, 
 		return nil, Permanent(err)
 	}
 	return s.of.Split(ctx, io, c)
+}
+
+// Known lists the files of a task's outputs that are trees as far as its parts have results.
+func (s *Spec) Known(io *IO, tree map[string]any, parts []*artifacts.Result) (map[string][]artifacts.File, error) {
+	if s.of.Known == nil {
+		return nil, nil
+	}
+	c, err := s.Decode(tree)
+	if err != nil {
+		return nil, Permanent(err)
+	}
+	return s.of.Known(io, c, parts), nil
 }
 
 // Run runs a task whose inputs are all known, in this program: see Elsewhere.

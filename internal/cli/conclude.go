@@ -36,6 +36,8 @@ type runSummary struct {
 
 	Published []files.Published `json:"published,omitempty"`
 
+	LeftOut []pipeline.Skipped `json:"skipped_by_when,omitempty"`
+
 	Expectations *expect.Summary `json:"expectations,omitempty"`
 }
 
@@ -80,7 +82,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	}
 	sum := judged.Summary()
 	out.Expectations = &sum
-	out.TookS = time.Since(out.Started).Seconds()
+	out.TookS, out.LeftOut = time.Since(out.Started).Seconds(), of.Plan.Skipped
 	if a.JSON {
 		return cmp.Or(view.WriteJSON(a.Out, out), unpublished, o.unmet(sum))
 	}
@@ -101,6 +103,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	view.Compared(a.Out, out.Compared, a.Others.Opened)
 	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(of.Plan.Steps), "step"), out.Sum(), view.Seconds(time.Since(out.Started)))
 	view.Released(a.Out, out.Released)
+	view.LeftOut(a.Out, out.LeftOut)
 	view.Expectations(a.Out, judged, false)
 	return cmp.Or(unpublished, o.unmet(sum))
 }

@@ -95,6 +95,9 @@ the card are named, with what to change.`,
 			if facts.Why, err = past.Reasons(ctx, own, v, a.Differ(ctx, own)); err != nil {
 				return err
 			}
+			if facts.Parts, err = a.PartsOf(ctx, store, v); err != nil {
+				return err
+			}
 			facts.Causes, facts.Failed, facts.Pieces = past.Causes, past.Failed, past.Pieces
 			a.Belief.Explain(v, facts.Why)
 			if facts.Others, err = a.OthersOf(ctx, store, v); err != nil {

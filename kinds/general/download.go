@@ -65,6 +65,16 @@ over the disk.`,
 		}
 		return inout.Tasks(downloadFile, parts)
 	},
+	Known: func(_ *step.IO, c downloadConfig, parts []*artifacts.Result) map[string][]artifacts.File {
+		var files []artifacts.File
+		for i, p := range parts {
+			if p != nil {
+				f := p.Outputs["file"]
+				files = append(files, artifacts.File{Name: c.Names[i], Digest: f.Digest, Size: f.Size})
+			}
+		}
+		return map[string][]artifacts.File{"files": files}
+	},
 	Work: downloadConfig.work,
 	Leaves: func(c downloadConfig) map[string][]string {
 		names, err := downloadNames(c)

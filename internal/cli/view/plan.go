@@ -24,6 +24,7 @@ type PlanFacts struct {
 	GPUSlots int
 	Others   *belief.Others
 	Pieces   map[string]int         // how many steps a block had last time, by its BLOCK[*]
+	Parts    map[int]plan.Parts     // of steps that are to run, those that are there
 	Failed   map[int]journal.Failed // what failed for good before, under the same key
 	Free     int64                  // bytes free for results; -1: unknown
 	Hours    *hours.Hours           // of steps on cards; nil: not asked for
@@ -53,6 +54,7 @@ type PlanStep struct {
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"`        // for maybe: the steps whose outputs decide
 	Pieces  int               `json:"pieces_last_time,omitempty"` // of an address BLOCK[*]: not known yet which steps there are
+	Parts   *plan.Parts       `json:"parts,omitempty"`            // some have results: they are not made again
 	Reason  string            `json:"reason,omitempty"`
 	Failed  *journal.Failed   `json:"failed_before,omitempty"` // under the same key
 	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint
@@ -173,6 +175,9 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns, Resources: s.Resources, Unfit: f.Unfit[i], FarOff: off[i]}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
+		}
+		if parts, ok := f.Parts[i]; ok {
+			p.Parts = &parts
 		}
 		if failed, ok := f.Failed[i]; ok {
 			p.Failed = &failed

@@ -78,6 +78,23 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	planRequests(w, v, st, f)
 }
 
+// LeftOut prints, for each reason, the tables and figures that are left out.
+func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
+	of, whys := map[string][]string{}, []string{}
+	for _, s := range skipped {
+		if s.Why == "" || !pipeline.IsRendered(s.Address) {
+			continue
+		}
+		if of[s.Why] == nil {
+			whys = append(whys, s.Why)
+		}
+		of[s.Why] = append(of[s.Why], s.Address)
+	}
+	for _, why := range whys {
+		Printf(w, "left out: %s\n          %s\n", strings.Join(of[why], ", "), why)
+	}
+}
+
 // requestsShown bounds the steps whose requests are told.
 const requestsShown = 10
 
@@ -171,6 +188,9 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		default:
 			note = f.Why[i]
 		}
+		if there := partsThere(f, []int{i}); there != "" {
+			note += "; " + there
+		}
 		if x := f.Estimate.Each[i]; x.Basis != estimate.Nothing {
 			note += "; about " + Seconds(x.P50)
 		}
@@ -183,6 +203,23 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		}
 		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), word), pad(s.Address, width), st.Dim(note))
 	}
+}
+
+// partsThere says how many parts of some steps are there; "" if none is.
+func partsThere(f PlanFacts, steps []int) string {
+	var sum plan.Parts
+	whole := true
+	for _, i := range steps {
+		p := f.Parts[i]
+		sum.There, sum.Of, whole = sum.There+p.There, sum.Of+p.Of, whole && p.Of > 0
+	}
+	switch {
+	case sum.There == 0:
+		return ""
+	case !whole:
+		return Count(sum.There, "part") + " of it in the store"
+	}
+	return fmt.Sprintf("%d of %s in the store", sum.There, Count(sum.Of, "part"))
 }
 
 func names(v *plan.Preview, waits []int) string {
@@ -204,6 +241,9 @@ func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 			continue
 		}
 		note := cmp.Or(reasonsText(why[n]), after[n])
+		if there := partsThere(f, slices.DeleteFunc(slices.Collect(maps.Keys(f.Parts)), func(i int) bool { return of[i] != n })); there != "" {
+			note += "; " + there
+		}
 		count := counts(g)
 		if last := f.Pieces["step."+g.Name+pipeline.AnyInstance]; last > 0 {
 			count += fmt.Sprintf(", %d last time", last)

@@ -61,6 +61,12 @@ type Preview struct {
 	Items []Item
 }
 
+// Parts says of a step that is to run in parts how many of them have results.
+type Parts struct {
+	There int `json:"there"`
+	Of    int `json:"of,omitempty"` // 0: not known yet
+}
+
 // Summary counts outcomes.
 type Summary struct {
 	Hit   int `json:"hit"`

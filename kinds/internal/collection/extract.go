@@ -70,7 +70,8 @@ few records and 20 bytes for each example.`,
 			return extractFile.Task(extractFileConfig{c.extracting, f, name})
 		})
 	},
-	Run: mergeExtracted,
+	Known: knownExtracted,
+	Run:   mergeExtracted,
 })
 
 // extractFileConfig is one file of an extract. Its name appears in errors and

@@ -51,22 +51,42 @@ func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
 
 func extractedFiles(x *step.IO, c extractConfig) ([]extracted, error) {
 	var files []extracted
-	for n, in := range c.Files {
-		for _, f := range x.Files(in, fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, n)) {
-			p := x.Parts()[len(files)]
-			e := extracted{name: f.Name}
-			base := strings.TrimSuffix(strings.TrimSuffix(f.Name, ".gz"), ".jsonl")
-			for output, to := range map[string]*artifacts.File{"records": &e.records, "headers": &e.headers} {
-				a := p.Outputs[output]
-				*to = artifacts.File{Name: base + "." + output, Digest: a.Digest, Size: a.Size}
-			}
-			if err := inout.ReadJSON(x, step.In(p.Outputs["report"]), &e.counts); err != nil {
-				return nil, err
-			}
-			files = append(files, e)
+	for i, f := range c.each(x) {
+		p := &x.Parts()[i]
+		e := extracted{name: f.Name, records: streamOf(f.Name, "records", p), headers: streamOf(f.Name, "headers", p)}
+		if err := inout.ReadJSON(x, step.In(p.Outputs["report"]), &e.counts); err != nil {
+			return nil, err
 		}
+		files = append(files, e)
 	}
 	return files, nil
+}
+
+// each are the files that are extracted, a part each.
+func (c extractConfig) each(x *step.IO) (files []artifacts.File) {
+	for n, in := range c.Files {
+		files = append(files, x.Files(in, fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, n))...)
+	}
+	return files
+}
+
+// streamOf is what a part left of a file, as the step's outputs name it.
+func streamOf(name, output string, p *artifacts.Result) artifacts.File {
+	a := p.Outputs[output]
+	return artifacts.File{Name: strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl") + "." + output, Digest: a.Digest, Size: a.Size}
+}
+
+// knownExtracted lists the streams of the files that have been read.
+func knownExtracted(x *step.IO, c extractConfig, parts []*artifacts.Result) map[string][]artifacts.File {
+	known := map[string][]artifacts.File{}
+	for i, f := range c.each(x) {
+		for _, output := range []string{"records", "headers"} {
+			if parts[i] != nil {
+				known[output] = append(known[output], streamOf(f.Name, output, parts[i]))
+			}
+		}
+	}
+	return known
 }
 
 // findRepeated reads the headers of several files.

@@ -74,8 +74,8 @@ reversed, or cannot be told at this size. The interval is that of these two mode
 queries like these: another seed, or longer training, is not in it. Cost: immediate.`,
 	Example: `step "directions" "tiny" {
   pairs = {
-    atomic = { a = step.score.dev["atomic"].queries, b = step.score.dev["naive"].queries, measure = "MRR@10", claim = "above" }
-    trie   = { a = step.score.dev["trie"].queries, b = step.score.dev["naive"].queries, measure = "MRR@10", claim = "near", margin = 0.25 }
+    trained   = { a = step.score.dev["atomic"].queries, b = step.score.dev["bm25"].queries, measure = "MRR@10", claim = "above" }
+    untrained = { a = step.score.dev["dense"].queries, b = step.score.dev["bm25"].queries, measure = "MRR@10", claim = "near", margin = 0.5 }
   }
 }`,
 	Outputs: []step.Output{

@@ -192,6 +192,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	l.declare()
 	l.setVariables()
+	l.setPaper()
 	l.setResults()
 	l.setLimits()
 	l.evaluateAll()

@@ -13,6 +13,8 @@ type History struct {
 	Samples   map[int][]Sample // earlier results of the step, of whatever configuration
 	Downloads map[int]Download // what the step fetches
 	Resumes   map[int]bool     // it has a checkpoint
+	Priced    map[int]Priced   // by measured rates
+	OnRates   bool             // of what models compute rates count alone: they are those of another device
 }
 
 // Sample is what one earlier result cost.
@@ -33,16 +35,14 @@ type Download struct {
 // Basis says whose history an expectation is made of.
 type Basis string
 
-// The bases, from the surest to none.
+// The bases, from the surest to none. Results of a block were made of this pipeline's data, which a
+// trial does not have; but it knows sizes and amounts, which other steps of a kind do not.
 const (
 	Itself  Basis = "step"  // earlier results of this step
 	Block   Basis = "block" // results of other instances of its block
+	Rates   Basis = "rates" // its work, by what its device was measured to do
 	Kind    Basis = "kind"  // results of other steps of its kind
 	Nothing Basis = ""
-
-	// Of what a card would do (internal/pipeline/hours).
-	Scaled   Basis = "scaled"   // computed, and multiplied as results of its kind on such a card are
-	Computed Basis = "computed" // by data sheets
 )
 
 // Step is what one step is expected to cost if it runs. A checkpoint makes it less.
@@ -54,6 +54,9 @@ type Step struct {
 	Resumes  bool          // from a checkpoint
 
 	MemoryBasis Basis // whose results Memory is of
+
+	Cores bool   // by rates: it computes with all cores
+	Why   string // why there are no rates, of a step that says its work and has no basis
 }
 
 // Estimate is what the steps of a plan that are not hits are expected to cost, those
@@ -67,6 +70,7 @@ type Estimate struct {
 	GPUSteps   int           // of Steps, on the queue gpu
 	GPUUnknown int           // of Unknown
 	GPUP50     time.Duration // of WorkP50
+	cores      time.Duration // of WorkP50, that of steps which compute with all cores
 
 	CriticalPath    []int         // the longest chain by P50: indexes into the plan, first to last
 	Critical        time.Duration // its P50
@@ -87,14 +91,14 @@ type Estimate struct {
 func (e *Estimate) GPUHours() float64 { return e.GPUP50.Hours() }
 
 // Wall is the least time on a machine that does so many steps at a time: neither the
-// longest chain nor the work of a queue can be done in less.
+// longest chain nor the work of a queue can be done in less, nor, two at a time, what takes all cores.
 func (e *Estimate) Wall(slots, gpuSlots int) time.Duration {
 	cpu := (e.WorkP50 - e.GPUP50) / time.Duration(max(1, slots))
-	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)))
+	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)), e.cores)
 }
 
 // Of estimates what a preview leaves to do: by earlier results of a step, else by those
-// of its block, else of its kind, hits of the plan included.
+// of its block, hits of the plan included, else by rates, else by results of its kind.
 func Of(v *plan.Preview, h History) *Estimate {
 	e := &Estimate{Each: make([]Step, len(v.Items))}
 	if v.Done() {
@@ -110,7 +114,16 @@ func Of(v *plan.Preview, h History) *Estimate {
 			own.add(x)
 		}
 		own.sort()
-		x := first(&own, blocks[pipeline.BlockOf(s.Address)], kinds[s.Task.Kind])
+		priced := h.Priced[i]
+		x := first(&own, blocks[pipeline.BlockOf(s.Address)], rated(priced), kinds[s.Task.Kind])
+		if h.OnRates && priced.Model {
+			on := first(nil, nil, rated(priced), nil)
+			x.Basis, x.P50, x.P90 = on.Basis, on.P50, on.P90
+		}
+		x.Cores = x.Basis == Rates && priced.Cores
+		if x.Basis == Nothing {
+			x.Why = priced.Why
+		}
 		d := h.Downloads[i]
 		if x.Bytes < 0 && d.Sources > 0 && d.Unknown == 0 {
 			x.Bytes = d.Bytes
@@ -125,13 +138,6 @@ func Of(v *plan.Preview, h History) *Estimate {
 	return e
 }
 
-// With is the estimate with other expectations of steps.
-func (e *Estimate) With(v *plan.Preview, each []Step) *Estimate {
-	out := &Estimate{Each: each, Download: e.Download}
-	out.sum(v)
-	return out
-}
-
 // sum adds up what is expected of each step.
 func (e *Estimate) sum(v *plan.Preview) {
 	for i, s := range v.Plan.Steps {
@@ -144,6 +150,9 @@ func (e *Estimate) sum(v *plan.Preview) {
 		e.WorkP90 += x.P90
 		if x.Basis == Nothing {
 			e.Unknown++
+		}
+		if x.Cores {
+			e.cores += x.P50
 		}
 		if s.Queue == "gpu" {
 			e.GPUSteps++
@@ -201,17 +210,35 @@ func at(pools map[string]*pool, name string) *pool {
 	return p
 }
 
+// rated is a price as if it were a result; nil: there is none.
+func rated(p Priced) *pool {
+	if p == (Priced{}) {
+		return nil
+	}
+	out := &pool{}
+	if p.Took > 0 {
+		out.took = []time.Duration{p.Took}
+	}
+	if p.Bytes >= 0 {
+		out.bytes = []int64{p.Bytes}
+	}
+	if p.Memory > 0 {
+		out.memory = []int64{p.Memory}
+	}
+	return out
+}
+
 // first takes the surest basis that has samples, for time, bytes and memory each.
-func first(own, block, kind *pool) Step {
+func first(own, block, rates, kind *pool) Step {
 	out := Step{Bytes: -1}
 	for _, from := range []struct {
 		basis Basis
 		*pool
-	}{{Itself, own}, {Block, block}, {Kind, kind}} {
-		if from.pool == nil || len(from.took) == 0 {
+	}{{Itself, own}, {Block, block}, {Rates, rates}, {Kind, kind}} {
+		if from.pool == nil {
 			continue
 		}
-		if out.Basis == Nothing {
+		if out.Basis == Nothing && len(from.took) > 0 {
 			out.Basis, out.P50, out.P90 = from.basis, quantile(0.5, from.took), quantile(0.9, from.took)
 		}
 		if out.Bytes < 0 && len(from.bytes) > 0 {

@@ -17,7 +17,7 @@ import (
 
 func newDoctorCmd(a *app) *cobra.Command {
 	var o drive.Cluster
-	measure := false
+	measure, trial := false, doctor.WholeTrial()
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
@@ -39,7 +39,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if measure {
-				if err := doctor.WholeTrial().Measure(cmd.Context(), a.SecondProgram(), a.RatesFolder(), a.Say); err != nil {
+				if err := trial.Measure(cmd.Context(), a.SecondProgram(), a.RatesFolder(), a.Say); err != nil {
 					return err
 				}
 			}
@@ -53,6 +53,11 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 		},
 	}
 	cmd.Flags().BoolVar(&measure, "rates", false, "measure how fast this machine is, and keep that")
+	cmd.Flags().BoolFunc("rates-quick", "measure small models, for tests", func(string) error {
+		measure, trial = true, doctor.QuickTrial()
+		return nil
+	})
+	_ = cmd.Flags().MarkHidden("rates-quick") // it is there
 	clusterFlags(cmd, &o)
 	a.fromFlags(cmd)
 	return cmd
@@ -63,7 +68,7 @@ func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	facts, err := a.SecondProgram().Facts(ctx)
 	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.Computed())...)
 	here := []string{doctor.CPU()}
-	for _, c := range facts.Process.Cards {
+	for _, c := range doctor.CardsOf(facts) {
 		here = append(here, c.Name)
 	}
 	found = append(found, doctor.Rates(a.RatesFolder(), here)...)

@@ -66,7 +66,11 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "%s  not enough space: %s more needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
 	}
 	if e.Memory > 0 {
-		Printf(w, "memory    %s at its peak, for %s (p90)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address)
+		of := "p90"
+		if e.Each[e.MemoryOf].MemoryBasis == estimate.Rates {
+			of = "measured"
+		}
+		Printf(w, "memory    %s at its peak, for %s (%s)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address, of)
 		if e.MemoryUnknown > 0 {
 			Printf(w, "; unknown for %s", Count(e.MemoryUnknown, "step"))
 		}

@@ -126,5 +126,5 @@ func Named(all []Rates, name string) (*Rates, error) {
 		}
 		known = append(known, r.Name())
 	}
-	return nil, fmt.Errorf("no rates of %q are kept; there are those of %s. redsi doctor --rates measures this machine; the file that it writes may be copied", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("no rates of %q are kept; there are those of %s. doctor --rates measures this machine; the file that it writes may be copied", name, strings.Join(known, ", "))
 }

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -70,7 +71,7 @@ type Estimate struct {
 	GPUSteps   int           // of Steps, on the queue gpu
 	GPUUnknown int           // of Unknown
 	GPUP50     time.Duration // of WorkP50
-	cores      time.Duration // of WorkP50, that of steps which compute with all cores
+	CoresP50   time.Duration // of WorkP50, that of steps that compute with all cores
 
 	CriticalPath    []int         // the longest chain by P50: indexes into the plan, first to last
 	Critical        time.Duration // its P50
@@ -94,7 +95,7 @@ func (e *Estimate) GPUHours() float64 { return e.GPUP50.Hours() }
 // longest chain nor the work of a queue can be done in less, nor, two at a time, what takes all cores.
 func (e *Estimate) Wall(slots, gpuSlots int) time.Duration {
 	cpu := (e.WorkP50 - e.GPUP50) / time.Duration(max(1, slots))
-	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)), e.cores)
+	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)), e.CoresP50)
 }
 
 // Of estimates what a preview leaves to do: by earlier results of a step, else by those
@@ -146,17 +147,17 @@ func (e *Estimate) sum(v *plan.Preview) {
 		}
 		x := e.Each[i]
 		e.Steps++
-		e.WorkP50 += x.P50
-		e.WorkP90 += x.P90
+		e.WorkP50 = plus(e.WorkP50, x.P50)
+		e.WorkP90 = plus(e.WorkP90, x.P90)
 		if x.Basis == Nothing {
 			e.Unknown++
 		}
 		if x.Cores {
-			e.cores += x.P50
+			e.CoresP50 = plus(e.CoresP50, x.P50)
 		}
 		if s.Queue == "gpu" {
 			e.GPUSteps++
-			e.GPUP50 += x.P50
+			e.GPUP50 = plus(e.GPUP50, x.P50)
 			if x.Basis == Nothing {
 				e.GPUUnknown++
 			}
@@ -174,6 +175,14 @@ func (e *Estimate) sum(v *plan.Preview) {
 		}
 	}
 	e.chain(v)
+}
+
+// plus adds, up to the 292 years that a duration can be: processors have been priced at more.
+func plus(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // pools gathers the samples of each block and kind.
@@ -304,7 +313,7 @@ func (e *Estimate) chain(v *plan.Preview) {
 				best.from = d
 			}
 		}
-		ends[i] = end{best.took + e.Each[i].P50, best.steps + 1, best.from}
+		ends[i] = end{plus(best.took, e.Each[i].P50), best.steps + 1, best.from}
 		if last < 0 || longer(ends[i], ends[last]) {
 			last = i
 		}

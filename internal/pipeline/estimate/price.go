@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/rates"
@@ -77,7 +78,7 @@ func (r *pricer) price(i int) (p Priced) {
 		switch {
 		case p.Why != "":
 		case on == nil:
-			p.Why = "its device was not measured: redsi doctor --rates"
+			p.Why = "its device was not measured by doctor --rates"
 		case d.Evaluates && on.Evaluated:
 		default:
 			seconds, memory, why := r.takes(d, on)
@@ -88,7 +89,10 @@ func (r *pricer) price(i int) (p Priced) {
 		}
 	}
 	if p.Why == "" {
-		p.Took = time.Duration(took * float64(time.Second))
+		p.Took = time.Duration(math.MaxInt64)
+		if ns := took * float64(time.Second); ns < math.MaxInt64 {
+			p.Took = time.Duration(ns)
+		}
 	}
 	return p
 }

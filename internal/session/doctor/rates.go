@@ -19,15 +19,15 @@ func Rates(folder string, here []string) (found []Finding) {
 		if n := slices.Index(missing, r.Device); n >= 0 {
 			missing = slices.Delete(missing, n, n+1)
 		} else if !slices.Contains(here, r.Device) {
-			f.Note = "of another machine, for redsi plan --on " + r.Name() + ": " + f.Note
+			f.Note = "of another machine, for plan --on " + r.Name() + ": " + f.Note
 		}
 		found = append(found, f)
 	}
 	for _, err := range bad {
-		found = append(found, Finding{What: "rates", Soft: true, Note: err.Error(), Do: "remove the file, or measure again: redsi doctor --rates"})
+		found = append(found, Finding{What: "rates", Soft: true, Note: err.Error(), Do: "remove the file, or measure again: doctor --rates"})
 	}
 	for _, device := range missing {
-		found = append(found, Finding{What: "rates", OK: true, Soft: true, Note: device + " was not measured, so redsi plan knows only what earlier runs took; redsi doctor --rates measures it in a minute or two"})
+		found = append(found, Finding{What: "rates", OK: true, Soft: true, Note: device + " was not measured, so plans know only what earlier runs took; doctor --rates measures it in a minute or two"})
 	}
 	return found
 }

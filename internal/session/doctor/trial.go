@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/paper/attest"
@@ -38,6 +39,15 @@ type Trial struct {
 // WholeTrial takes about a minute on eight cores, and about as long on a card.
 func WholeTrial() Trial {
 	return Trial{Shapes: rates.Shapes(), Batch: 128, Documents: rates.Documents, Seconds: 2, Records: 200}
+}
+
+// QuickTrial takes a second and says nothing of use: it is for tests of what is measured.
+func QuickTrial() Trial {
+	small := rates.Shapes()
+	for i := range small {
+		small[i].Layers, small[i].Width, small[i].FF, small[i].Heads, small[i].Vocabulary = 1, 16, 32, 1, 32128/(i+1)
+	}
+	return Trial{Shapes: small[:2], Batch: 8, Documents: 300, Seconds: 0.01, Records: 2}
 }
 
 // CPU is the name of this machine's processors.
@@ -67,7 +77,7 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 	}
 	cpu.Rates = []rates.Rate{extracted}
 	all, cards := []rates.Rates{cpu}, []int{device.Processors}
-	for i, c := range facts.Process.Cards {
+	for i, c := range CardsOf(facts) {
 		if slices.ContainsFunc(all, func(r rates.Rates) bool { return r.Device == c.Name }) {
 			continue
 		}
@@ -102,6 +112,11 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 		}
 	}
 	return nil
+}
+
+// CardsOf are the cards that models may compute on.
+func CardsOf(f device.Facts) []nvidia.Card {
+	return f.Process.Cards[:min(len(f.Process.Cards), f.CUDA.Cards)]
 }
 
 // load is how many processes were running in the last minute; 0: not known.

@@ -45,7 +45,7 @@ func WholeTrial() Trial {
 func QuickTrial() Trial {
 	small := rates.Shapes()
 	for i := range small {
-		small[i].Layers, small[i].Width, small[i].FF, small[i].Heads, small[i].Vocabulary = 1, 16, 32, 1, 32128/(i+1)
+		small[i].Layers, small[i].Width, small[i].FF, small[i].Heads = 1, 16, 32, 1
 	}
 	return Trial{Shapes: small[:2], Batch: 8, Documents: 300, Seconds: 0.01, Records: 2}
 }

@@ -14,8 +14,12 @@ type Work struct {
 	Identifiers string            // of identifiers: their type
 }
 
-// BytesCount is the name in Work's Counts for the size of all outputs.
-const BytesCount = "bytes"
+// Names in Work's Counts: the size of all outputs, and the updates of a training, by which times of
+// results with other numbers of them are taken.
+const (
+	BytesCount   = "bytes"
+	UpdatesCount = "updates"
+)
 
 // Unit is what work is measured in.
 type Unit string

@@ -46,6 +46,7 @@ func (se *Session) Pricing(ctx context.Context, store artifacts.Store, v *plan.P
 		switch {
 		case r.Device == doctor.CPU():
 			p.CPU = &all[i]
+			p.HasCard = p.HasCard && !r.NoCards
 		case r.Card && slices.Contains(cards, r.Device):
 			p.Card = &all[i]
 		}

@@ -30,6 +30,7 @@ type Rates struct {
 	Load     float64   `json:"load,omitempty"` // processes that were running when it began, of the last minute
 	Revision string    `json:"revision"`       // of redsi
 	Libtorch string    `json:"libtorch"`
+	NoCards  bool      `json:"no_cards,omitempty"` // of a CPU: models could compute on no card of its machine
 	Rates    []Rate    `json:"rates"`
 	// Evaluated: hours of updates have the evaluations on the way in them.
 	Evaluated bool `json:"evaluated,omitempty"`

@@ -24,6 +24,8 @@ type Sample struct {
 	Bytes int64 // of its outputs; -1 if not known
 
 	Memory int64 // the most at a time; 0 if not known
+
+	Updates int64 // of a training; 0 if not known
 }
 
 // Download is what a step fetches: bytes, and how many sources are of unknown size.
@@ -111,7 +113,7 @@ func Of(v *plan.Preview, h History) *Estimate {
 			continue
 		}
 		var own pool
-		for _, x := range h.Samples[i] {
+		for _, x := range h.of(i) {
 			own.add(x)
 		}
 		own.sort()
@@ -189,9 +191,9 @@ func plus(a, b time.Duration) time.Duration {
 func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 	blocks, kinds = map[string]*pool{}, map[string]*pool{}
 	for i, s := range v.Plan.Steps {
-		samples := h.Samples[i]
+		samples := h.of(i)
 		if it := v.Items[i]; it.Outcome == plan.Hit {
-			samples = []Sample{{it.Took, it.Bytes, it.Memory}}
+			samples = []Sample{{Took: it.Took, Bytes: it.Bytes, Memory: it.Memory}}
 		}
 		if len(samples) == 0 {
 			continue
@@ -217,6 +219,22 @@ func at(pools map[string]*pool, name string) *pool {
 		pools[name] = p
 	}
 	return p
+}
+
+// of is a step's samples; of a training, as long as they would be with its own updates.
+func (h History) of(i int) []Sample {
+	planned := h.Priced[i].Updates
+	if planned == 0 {
+		return h.Samples[i]
+	}
+	var out []Sample
+	for _, x := range h.Samples[i] {
+		if x.Updates > 0 {
+			x.Took = time.Duration(float64(x.Took) * planned / float64(x.Updates))
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // rated is a price as if it were a result; nil: there is none.

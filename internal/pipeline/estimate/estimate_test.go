@@ -31,7 +31,7 @@ func preview(steps ...made) *plan.Preview {
 
 func took(seconds ...int) (all []Sample) {
 	for _, s := range seconds {
-		all = append(all, Sample{time.Duration(s) * time.Second, int64(10 * s), int64(1000 * s)})
+		all = append(all, Sample{Took: time.Duration(s) * time.Second, Bytes: int64(10 * s), Memory: int64(1000 * s)})
 	}
 	return all
 }

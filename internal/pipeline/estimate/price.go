@@ -26,9 +26,11 @@ type Priced struct {
 	Took   time.Duration // 0: it does not say its work, or there is no rate for it
 	Memory int64         // the most of the machine's memory; 0: not known
 	Bytes  int64         // of its outputs; -1: not known
-	Cores  bool          // it computes with all cores of the processors
-	Model  bool          // a model computes
-	Why    string        // why there is no time, of a step that says its work
+
+	Updates float64 // that it makes; 0: none, or not known
+	Cores   bool    // it computes with all cores of the processors
+	Model   bool    // a model computes
+	Why     string  // why there is no time, of a step that says its work
 }
 
 // Price prices the steps of a preview that are no hits. downloads are what they fetch.
@@ -71,6 +73,7 @@ func (r *pricer) price(i int) (p Priced) {
 	if n, ok := r.count(i, step.BytesCount); ok {
 		p.Bytes = int64(n)
 	}
+	p.Updates = r.work(i).Counts[step.UpdatesCount].Times
 	var took float64
 	for _, d := range r.work(i).Does {
 		p.Model = p.Model || d.Model.Set()

@@ -98,7 +98,7 @@ func TestPrice(t *testing.T) {
 		t.Errorf("%+v, %+v", x, here[three])
 	}
 	for why, got := range map[string]map[int]Priced{
-		"was not measured by doctor --rates":              price(Pricing{}),
+		"was not measured by doctor --rates":                  price(Pricing{}),
 		"the rates of A card have no searches of t5-small":    price(Pricing{CPU: &cpu, Card: &card, HasCard: true}),
 		"its device was not measured":                         price(Pricing{CPU: &cpu, HasCard: true}),
 		"the rates of V100 paper have no updates of t5-small": price(Pricing{CPU: &cpu, On: new(rates.V100())}),
@@ -140,6 +140,13 @@ func TestRated(t *testing.T) {
 		t.Error(got)
 	}
 	if x := e.Each[2]; x.P50 != time.Hour || x.Memory != 3 || x.Bytes != 4 || x.MemoryBasis != Rates || e.Each[4].Why != "" {
+		t.Errorf("%+v", x)
+	}
+	// Of a training that made a tenth of the updates, ten times its time; of one that says none, nothing.
+	longer := h.Priced[3]
+	longer.Updates = 1000
+	h.Priced[3], h.Samples[3] = longer, []Sample{{Took: 7 * time.Second, Updates: 100}, {Took: time.Hour}}
+	if x := Of(v, h).Each[3]; x.Basis != Itself || x.P50 != 70*time.Second {
 		t.Errorf("%+v", x)
 	}
 	h.OnRates = true

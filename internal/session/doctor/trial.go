@@ -69,7 +69,7 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 		return rates.Rates{Device: name, When: time.Now().UTC().Truncate(time.Second), Load: load(), Revision: revision.Of(), Libtorch: facts.Libtorch}
 	}
 	cpu := made(CPU())
-	cpu.Memory = capacity.Here().Memory
+	cpu.Memory, cpu.NoCards = capacity.Here().Memory, facts.CUDA.Cards == 0
 	say(cpu.Device + ": Natural Questions")
 	extracted, err := t.extract()
 	if err != nil {

@@ -28,7 +28,7 @@ func (j *Journal) History(ctx context.Context, store artifacts.Store, v *plan.Pr
 			if !ok {
 				bytes = -1
 			}
-			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes, Memory: j.memory[x.key]})
+			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes, Memory: j.memory[x.key], Updates: j.updates[x.key]})
 		}
 	}
 	h.Resumes = map[int]bool{}

@@ -6,10 +6,10 @@ import (
 )
 
 // What files of Natural Questions come to: 42 GB have 307,373 records ("Natural Questions" in the
-// paper). What extract leaves of a byte was measured on generated records of real size.
+// paper). Of a byte extract left 0.18 to 0.21 in real and generated records of real size, which were few.
 const (
 	bytesOfRecord = 42e9 / rates.TrainQueries
-	extractedByte = 0.75
+	extractedByte = 0.25
 )
 
 // work is reading the files.

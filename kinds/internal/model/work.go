@@ -24,7 +24,8 @@ func searches(unit step.Unit, times float64, beams int, queries step.Input, spli
 func (c TrainConfig) work() step.Work {
 	evaluations := searches(step.Searches, math.Ceil(float64(c.Steps)/float64(max(1, c.EvaluateEvery))), c.Beams, c.Queries, "dev")
 	evaluations.Evaluates = true
-	w := step.Work{Does: []step.Doing{{Unit: step.Updates, Amount: step.Exactly(float64(c.Steps) * float64(c.Batch) / ratedBatch)}, evaluations}, Like: c.Model}
+	w := step.Work{Does: []step.Doing{{Unit: step.Updates, Amount: step.Exactly(float64(c.Steps) * float64(c.Batch) / ratedBatch)}, evaluations}, Like: c.Model,
+		Counts: map[string]step.Amount{step.UpdatesCount: step.Exactly(float64(c.Steps))}}
 	return by(w, c.Model, c.IDs)
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/session/belief"
@@ -37,6 +38,8 @@ type Session struct {
 	Others       OtherStores
 	Lint         bool
 	Update       func(repository string) bool // modules to read anew; nil: none
+
+	On *rates.Rates // a device that models are priced on; nil: this machine's
 
 	Partial bool  // a plan may leave out steps whose source or program is missing
 	Lacks   error // which, and that they were left out

@@ -262,6 +262,7 @@ step "download" "nq" {
   for_each = { for name, urls in local.sources : name => urls if local.real && (name != "stub" || local.read_dump) && (name != "simplified" || local.whole) }
   urls     = each.value
   license  = "CC BY-SA 3.0"
+  bytes    = local.original ? { train = 0.85e9 * length(each.value), dev = 1e9, simplified = 4.4e9, stub = 60e9 }[each.key] : null
 }
 
 step "synth" "nq" {
@@ -996,6 +997,7 @@ step "download" "bert" {
   for_each = local.real ? { "google/bert_uncased_L-8_H-512_A-8" = "53b17ea0d90728ac770dfd13fcb3abdc75e4f4bf" } : {}
   urls     = [for f in ["config.json", "pytorch_model.bin"] : "${var.hub}/${each.key}/resolve/${each.value}/${f}"]
   license  = "Apache-2.0"
+  bytes    = 166e6
 }
 
 step "embed" "nq" {
@@ -1147,6 +1149,7 @@ step "download" "t5" {
   for_each = { for size, w in local.weights : size => w if local.real && contains(local.trained, size) }
   urls     = [for f in ["config.json", each.value.file] : "${var.hub}/${each.value.repository}/resolve/${each.value.revision}/${f}"]
   license  = "Apache-2.0"
+  bytes    = { tiny = 62e6, small = 242e6, base = 892e6 }[each.key]
 }
 
 step "random_t5" "toy" {

@@ -128,7 +128,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos fuzz race check check-code check-whole fmt bench try-docs docs dist \
+.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos evening fuzz race check check-code check-whole fmt bench try-docs docs dist \
 	doctor env clean python-test ports
 
 help: ## list the targets
@@ -182,6 +182,9 @@ cross: tools ## compile and vet redsi, without its tests, for the platforms that
 chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
 	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
+
+evening: build ## scale sample at a tenth of its records, against a server on this machine, and what that took: SHARE= UPDATES= LID=
+	$(GO) run ./tools/evening $(SHARE:%=-share %) $(UPDATES:%=-updates %) $(LID:%=-lid %)
 
 fuzz: tools ## every fuzz target for FUZZTIME= each, one after the other
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
@@ -295,7 +298,7 @@ cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if 
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(UV_PART) $(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
 dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
-deps-run deps-models build bin/redsi-models quickstart toy-paper chaos race check check-code check-whole: NEED := $(NEED)
+deps-run deps-models build bin/redsi-models quickstart toy-paper chaos evening race check check-code check-whole: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

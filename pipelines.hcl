@@ -35,6 +35,13 @@
 paper {
   title   = "ReDSI: Addressing the Reproducibility and Evaluation Consistency of Differentiable Search Indexing for Document Retrieval"
   authors = ["Vivien Nicolas", "Hicham Randrianarivo", "Pascale Sébillot", "Caio Corro"]
+
+  # What the report of a sample, checks and the end of a run say beside "not a reproduction of the paper".
+  part = var.scale != "sample" || var.sample_train == 50 && var.sample_updates == "paper" ? "" : join("", [
+    "${(length(var.nq_train) > 0 ? length(var.nq_train) : var.sample_train) + (length(var.nq_dev) > 0 ? length(var.nq_dev) : 5)} of 55 files of Natural Questions",
+    var.nq_bucket == "gs://natural_questions/v1.0" ? "" : " as ${var.nq_bucket} has them",
+    ", ${var.sample_updates == "paper" ? "all" : regexreplace(regexreplace(var.sample_updates, "(\\d)(\\d{3})$", "$1,$2"), "(\\d)(\\d{3}),", "$1,$2,")} of 1,000,000 updates",
+  ])
 }
 
 # --- What to vary --------------------------------------------------------------------------------
@@ -203,6 +210,7 @@ variable "wikipedia_api" {
 variable "contact" {
   description = "With pages_from = api: your e-mail address or web page, which Wikipedia asks programs to say."
   default     = ""
+  ask         = "Wikipedia asks programs to say how to reach their user. Your e-mail address or web page:"
 }
 
 variable "compare_pages" {

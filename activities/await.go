@@ -60,7 +60,7 @@ func (a *Activities) relay(ctx context.Context, p *pulse, workflowID string) {
 	}
 }
 
-func (a *Activities) progressOf(ctx context.Context, workflowID string) any {
+func (a *Activities) progressOf(ctx context.Context, workflowID string) *step.Progress {
 	d, err := a.Client.DescribeWorkflowExecution(ctx, workflowID, "")
 	if err != nil || d.WorkflowExecutionInfo.Status != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return nil
@@ -76,7 +76,7 @@ func (a *Activities) progressOf(ctx context.Context, workflowID string) any {
 // ProgressOf is what an activity's last heartbeat says; nil if it says nothing.
 func ProgressOf(codec payload.Codec, p *workflow.PendingActivityInfo) *step.Progress {
 	var one *step.Progress
-	if ps := p.GetHeartbeatDetails().GetPayloads(); len(ps) == 0 || codec.DataConverter().FromPayload(ps[0], &one) != nil {
+	if ps := p.GetHeartbeatDetails().GetPayloads(); len(ps) == 0 || codec.DataConverter().FromPayload(ps[0], &one) != nil || one != nil && *one == (step.Progress{}) {
 		return nil // it may be of another version
 	}
 	return one

@@ -30,7 +30,9 @@ func TestProgressOf(t *testing.T) {
 		sealed, opened payload.Codec
 		want           *step.Progress
 	}{
-		{"plain", said, payload.Codec{}, payload.Codec{}, &said},
+		{"plain", beat{&said, 2}, payload.Codec{}, payload.Codec{}, &said},
+		{"nothing but failures", beat{nil, 2}, payload.Codec{}, payload.Codec{}, nil},
+		{"of an earlier version", said, payload.Codec{}, payload.Codec{}, &said},
 		{"encrypted", said, key, key, &said},
 		{"passed on", &said, key, key, &said},
 		{"before the key", said, payload.Codec{}, key, &said},

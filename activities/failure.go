@@ -30,8 +30,8 @@ const (
 )
 
 // errorTries is how often an activity may end in an error that a retry might fix:
-// with the pauses between them that is about a minute and a half. A worker that is
-// lost counts as a try, but more of those are allowed: see workflows.
+// with the pauses between them that is about a minute and a half. An attempt that is lost
+// with its worker, or in the sleep of its machine, is none of them: see workflows.
 const errorTries = 10
 
 // deadliest is how many processes a step may cost. It may be the card, or others that took
@@ -59,7 +59,8 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	case is[*compute.ProgramError](err): // the second program is not to be used here
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case ended && !cancelled:
-		return again(ctx, fmt.Errorf("interrupted: %w", context.Cause(ctx)))
+		return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("interrupted: %w", context.Cause(ctx))), workflows.TransientError,
+			temporal.ApplicationErrorOptions{NextRetryDelay: pause(1)})
 	case ended, errors.Is(err, context.Canceled):
 		return context.Canceled
 	case is[*temporal.ApplicationError](err):
@@ -117,7 +118,11 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 
 // again is an error that is retried, unless that has been done often enough.
 func again(ctx context.Context, err error) error {
-	n := attemptOf(ctx)
+	n := int32(1)
+	if t, ok := ctx.Value(triesKey{}).(*tries); ok {
+		t.failed++
+		n = t.failed
+	}
 	if n >= errorTries {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w (tried %d times)", err, n)), workflows.PermanentError, nil)
 	}
@@ -133,16 +138,29 @@ func attemptOf(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
+// tries are the attempts of an activity that ended in an error, on whatever worker.
+type tries struct{ failed int32 }
+
+type triesKey struct{}
+
+// tryOf is the number, from 1, that an error of this attempt has among them.
+func tryOf(ctx context.Context) int32 {
+	if t, ok := ctx.Value(triesKey{}).(*tries); ok {
+		return t.failed + 1
+	}
+	return 1
+}
+
 // permanent reports whether an error is the step's own: a retry cannot fix it, or this many
 // did not. Errors about an input's bytes belong to the input, not to the step.
-func permanent(err error, attempt int32) bool {
+func permanent(err error, try int32) bool {
 	switch {
 	case is[*step.SourceChangedError](err), is[*failedTry](err), is[*compute.ProgramError](err), artifacts.IsLost(err):
 		return false
 	case step.IsPoisoned(err):
-		return is[*deadly](err) || attempt >= errorTries
+		return is[*deadly](err) || try >= errorTries
 	}
-	return step.IsPermanent(err) || hopeless(err) != "" || attempt >= errorTries
+	return step.IsPermanent(err) || hopeless(err) != "" || try >= errorTries
 }
 
 // is reports whether an error is, or wraps, one of a type.

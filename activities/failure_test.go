@@ -12,8 +12,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
@@ -84,6 +86,38 @@ func TestPause(t *testing.T) {
 	var app *temporal.ApplicationError
 	if !errors.As(err, &app) || app.NextRetryDelay() != time.Second {
 		t.Errorf("%v is retried after %v", err, app.NextRetryDelay())
+	}
+}
+
+// TestLostAttempts: those that a sleeping laptop costs are no errors of the activity, which is
+// tried as often as ever after them; errors add up, however many lost ones are between them.
+func TestLostAttempts(t *testing.T) {
+	const lost = 3 // before each error
+	for errs, want := range map[int32]string{errorTries - 1: "", errorTries: "tried 10 times"} {
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestWorkflowEnvironment()
+		env.SetTestTimeout(time.Minute)
+		a := &Activities{}
+		work := func(ctx context.Context) error {
+			if activity.GetInfo(ctx).Attempt%(lost+1) != 0 {
+				return temporal.NewHeartbeatTimeoutError() // as the server has it
+			}
+			_, err := attempt(ctx, a, func(context.Context, *pulse) (struct{}, error) {
+				if activity.GetInfo(ctx).Attempt > errs*(lost+1) {
+					return struct{}{}, nil
+				}
+				return struct{}{}, syscall.ECONNRESET
+			})
+			return err
+		}
+		env.RegisterActivityWithOptions(work, activity.RegisterOptions{Name: "work"})
+		env.ExecuteWorkflow(func(ctx workflow.Context) error {
+			ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Hour, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 200}})
+			return workflow.ExecuteActivity(ctx, "work").Get(ctx, nil)
+		})
+		if err := env.GetWorkflowError(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d errors with %d lost attempts before each: %v", errs, lost, err)
+		}
 	}
 }
 

@@ -23,11 +23,18 @@ func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Conte
 	p := &pulse{ctx: ctx, quit: make(chan struct{})}
 	var beats sync.WaitGroup
 	if activity.IsActivity(ctx) {
-		beats.Go(p.beat)
+		var before beat
+		_ = activity.GetHeartbeatDetails(ctx, &before) // there may be none, or one of another version
+		p.tries.failed = before.Failed
+		beats.Go(func() { p.beat(before.Failed) })
 	}
+	ctx = context.WithValue(ctx, triesKey{}, &p.tries)
 	defer func() {
 		close(p.quit)
 		beats.Wait() // no heartbeat of this attempt comes after its end
+		if activity.IsActivity(ctx) && p.tries.failed > 0 {
+			p.record(p.tries.failed) // the SDK sends it with the error
+		}
 	}()
 	var out T
 	err := stepio.Guard(func() (err error) {
@@ -49,13 +56,21 @@ type pulse struct {
 	ctx  context.Context
 	quit chan struct{}
 
+	tries tries
+
 	mu   sync.Mutex
-	last any // what the next beat says
+	last *step.Progress // what the next beat says; nil: nothing
+}
+
+// beat is what a heartbeat says: what the attempt after this one is told, and who looks.
+type beat struct {
+	*step.Progress
+	Failed int32 `json:"failed,omitempty"` // attempts so far
 }
 
 // beat sends heartbeats until the activity ends, whether it reports progress or
 // not: a silent one is alive as long as its process is.
-func (p *pulse) beat() {
+func (p *pulse) beat(failed int32) {
 	t := time.NewTicker(heartbeatEvery)
 	defer t.Stop()
 	for {
@@ -66,21 +81,24 @@ func (p *pulse) beat() {
 			return
 		case <-t.C:
 		}
-		p.mu.Lock()
-		last := p.last
-		p.mu.Unlock()
-		activity.RecordHeartbeat(p.ctx, last)
+		p.record(failed)
 	}
+}
+
+func (p *pulse) record(failed int32) {
+	p.mu.Lock()
+	last := p.last
+	p.mu.Unlock()
+	activity.RecordHeartbeat(p.ctx, beat{last, failed})
 }
 
 func (p *pulse) report(x step.Progress) {
 	x.Note = bounded(x.Note, maxNote)
-	p.say(x)
+	p.say(&x)
 }
 
-// say sets what the next beat says: a step.Progress, or one that another activity
-// has sent.
-func (p *pulse) say(x any) {
+// say sets what the next beat says.
+func (p *pulse) say(x *step.Progress) {
 	p.mu.Lock()
 	p.last = x
 	p.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/host/roofline"
-	"github.com/redsi/redsi/internal/model/counted"
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/model/trial"
 )
 
 // TestMain: the test's program is the bench, where it is started as one, and a piece of it; else it has a card of software.
@@ -41,17 +41,18 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 		t.Fatal(err)
 	}
 	tensor.SetNumThreads(1)
-	sizes := roofline.Model{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Inner: 16, Encoder: 2, Decoder: 2}
+	sizes := rates.Shape{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Layers: 2}
 	var err error
 	if kind == "bert" {
-		sizes.Positions = 512
-		err = counted.WriteEncoder(model, sizes)
+		err = trial.WriteEncoder(model, sizes)
 	} else {
 		if kind == "atomic" {
-			sizes.Vocabulary += int64(quickSizes.documents)
+			sizes.Vocabulary += quickSizes.documents
 		}
+		config := trial.Config(sizes)
+		config.DKV = 8
 		var m *seq2seq.Model
-		if m, err = seq2seq.Init(counted.Config(sizes), 1, tensor.CPU); err == nil {
+		if m, err = seq2seq.Init(config, 1, tensor.CPU); err == nil {
 			err = m.Save(model)
 			m.Close()
 		}

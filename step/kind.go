@@ -130,7 +130,7 @@ type Kind[C any] struct {
 	// found by all that differ in these alone. None: a configuration goes a way of its own.
 	Trajectory func(C) []string
 
-	// Work, if set, says what a card computes for a configuration, for `plan --hours`.
+	// Work, if set, says what a configuration does, in units that are measured, for prices of plans.
 	Work func(C) Work
 
 	Resumes bool  // it saves how far it is, and continues from there: half of it is worth the time

@@ -1,97 +1,60 @@
 package step
 
-// Work is what a card computes for a task, and what the task says of the results of others'
-// work, as far as its configuration alone tells. It is for those who plan hours and memory:
-// no key has it, and no result depends on it. What is not known before other steps have run,
+// Work is what a task does in units whose pace a machine can be asked for, and what its result
+// will count, as far as its configuration alone tells. It is for those who plan time, memory and
+// disks: no key has it, and no result depends on it. What is not known before other steps have run,
 // such as how many documents a collection has, is named by the input that will say it.
 type Work struct {
-	Trains   *Training
-	Searches *Searching
-	Embeds   *Embedding
-	Writes   *Writing
+	Does []Doing
 
-	// What those that read the task's outputs plan with.
-	Model       *FutureModel
-	Identifiers *FutureIdentifiers
-	Collection  *FutureCollection
+	// What is said of the result, for those that read it.
+	Counts      map[string]Amount // by the names of counts; BytesCount: how large it is
+	Shape       string            // of a model: the name of a published one with the same sizes
+	Like        Input             // or it is of this one's sizes
+	Identifiers string            // of identifiers: their type
 }
 
-// Training is updates of a model. The evaluations on the way are a Searching.
-type Training struct {
-	Model       Input
-	Identifiers Input // which it writes; not set: it writes queries
-	Corpus      Input
-	Queries     Input
+// Names in Work's Counts: the size of all outputs, and the updates of a training, by which times of
+// results with other numbers of them are taken.
+const (
+	BytesCount   = "bytes"
+	UpdatesCount = "updates"
+)
 
-	Updates    int
-	Batch      int // examples of an update
-	Accumulate int // parts that it is cut into; 0 and 1: it is whole
-	Recomputes bool
-	Optimizer  string // adafactor, adamw
-	Precision  string // fp32, bf16, fp16
+// Unit is what work is measured in.
+type Unit string
 
-	MaxDocument int     // tokens of a document that are read
-	MaxQuery    int     // of a query
-	Documents   float64 // of the examples, the share that begin with a document; below 0: as there are documents and queries
+// The units.
+const (
+	Updates     Unit = "updates"       // of a model, of 128 examples
+	Searches    Unit = "searches"      // of a query, by 40 beams over the whole vocabulary
+	Constrained Unit = "trie searches" // along the identifiers
+	Rankings    Unit = "rankings"      // of a query's documents, each of which is one token
+	Tokens      Unit = "tokens"        // that an encoder reads
+	GzipBytes   Unit = "gzip bytes"    // of files of Natural Questions, extracted
+)
+
+// Doing is a piece of work.
+type Doing struct {
+	Unit        Unit
+	Amount      Amount
+	Model       Input // that does it; not set: none
+	Identifiers Input // that it writes; not set: none
+	Evaluates   bool  // it is an evaluation on the way of updates
 }
 
-// Searching is queries that a model answers by a beam search, or by one product where
-// each document is a token.
-type Searching struct {
-	Model       Input
-	Identifiers Input
-	Queries     Input
-	Split       string
-	Times       int // that all queries are asked
-	Beams       int
-	Constrained bool
-	Batch       int
-	Part        int // queries of a part, each of which loads the model; 0: there is one
-	Precision   string
-	MaxQuery    int // 0: as in the model's training
+// Amount is a number that may depend on the result of another step.
+type Amount struct {
+	Times  float64
+	Of     Inputs  // whose counts are added up; none: Times is the number
+	Count  string  // which count of them
+	AtMost float64 // 0: no bound
 }
 
-// Embedding is texts that an encoder reads.
-type Embedding struct {
-	Model       Input
-	Corpus      Input // or else
-	Queries     Input
-	Split       string
-	MaxTokens   int
-	BatchTokens int
-}
+// Exactly is an amount that depends on nothing.
+func Exactly(n float64) Amount { return Amount{Times: n} }
 
-// Writing is queries that a model writes for documents.
-type Writing struct {
-	Model       Input
-	Documents   Input
-	PerDocument int
-	Beams       int // of a search; 0: they are drawn
-	MaxInput    int // 0: as in the model's training, or 512
-	MaxTokens   int
-	Batch       int
-}
-
-// FutureModel says of which sizes a task's model will be, in one of three ways.
-type FutureModel struct {
-	Like       Input          // as this model's, but for rows that identifiers add
-	Repository string         // as published there: OWNER/NAME of the Hugging Face hub
-	Config     map[string]any // what config.json will have
-}
-
-// FutureIdentifiers says what the identifiers of a task will be like.
-type FutureIdentifiers struct {
-	Documents Input   // a collection, whose documents have one each
-	OneToken  bool    // each is a token of its own
-	Rows      int     // that the vocabulary grows by, beside those
-	Tokens    float64 // of an identifier, about, its end among them
-}
-
-// FutureCollection says how large a collection will be.
-type FutureCollection struct{ Documents, TrainQueries, DevQueries int64 }
-
-// Work is what a card computes for a task, by its configuration; nothing if its kind does
-// not say.
+// Work is what a task does, by its configuration; nothing if its kind does not say.
 func (s *Spec) Work(t Task) Work {
 	w, _ := ofTask(s, s.of.Work, t) // a run says what is wrong with it
 	return w

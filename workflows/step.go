@@ -22,13 +22,13 @@ const partsInFlight = 64
 const silence = 15 * time.Second
 
 // retries is the policy of every activity. Its attempts are those that may be lost
-// with their workers, and the next one follows at once, however many were: with
-// intervals that grow, workers that are lost at regular times could meet every
-// attempt. How often an error is worth a retry, and after which time, is for the
+// with their workers, or each time that a laptop sleeps, and the next one follows at once,
+// however many were: with intervals that grow, workers that are lost at regular times
+// could meet every attempt. How often an error is worth a retry, and after which time, is for the
 // activity to say, which ends with PermanentError then.
 func retries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1,
-		MaximumAttempts: 50, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
+		MaximumAttempts: 200, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
 }
 
 // doing are the options of an activity: for how long it may work, which is a bound

@@ -89,6 +89,7 @@ With FILE.tex:
 				}
 			case !sum.Any():
 				view.Printf(a.Out, "%s has no expectations: add expect or claim blocks.\n", a.File)
+				view.Expectations(a.Out, j, all)
 			case forms["-"] == nil:
 				view.Expectations(a.Out, j, all)
 				if sum.NotRun > 0 {
@@ -121,6 +122,7 @@ func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	if err != nil {
 		return nil, err
 	}
+	j.Part = p.Paper.Part
 	return j.Only(), nil
 }
 

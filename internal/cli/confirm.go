@@ -61,25 +61,41 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 
 // ask asks the person at the terminal; asked is false if there is no terminal.
 func ask(ctx context.Context, question string) (yes, asked bool) {
+	text, asked := answer(ctx, question+" [y/N]")
+	text = strings.ToLower(text)
+	return text == "y" || text == "yes", asked
+}
+
+// Ask asks for the value of a variable, where the verb is one that needs it.
+func (a *app) Ask(ctx context.Context, question string) string {
+	if name := a.cmd.Name(); name != "run" && name != "plan" || a.JSON {
+		return ""
+	}
+	text, _ := answer(ctx, question)
+	return text
+}
+
+// answer is what the person at the terminal says.
+func answer(ctx context.Context, question string) (text string, asked bool) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return false, false
+		return "", false
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
 	if err != nil {
-		return false, false
+		return "", false
 	}
 	defer tty.Close()
-	view.Printf(tty, "%s [y/N] ", view.Document(question))
-	answer := make(chan string, 1)
+	view.Printf(tty, "%s ", view.Document(question))
+	said := make(chan string, 1)
 	go func() { // ends with the process
 		line, _ := bufio.NewReader(io.LimitReader(os.Stdin, 1000)).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
+		said <- strings.TrimSpace(line)
 	}()
 	select {
-	case text := <-answer:
-		return text == "y" || text == "yes", true
+	case text := <-said:
+		return text, true
 	case <-ctx.Done():
-		return false, true
+		return "", true
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 func newDoctorCmd(a *app) *cobra.Command {
 	var o drive.Cluster
+	measure, trial := false, doctor.WholeTrial()
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
@@ -25,11 +26,23 @@ program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the 
 key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
 cluster.
 
+With --rates, it first measures in a minute or two how fast this machine is, its
+processors and a card of each sort: extraction of Natural Questions, updates, searches and
+rankings by T5s of the paper's sizes with random weights, and embeddings. The results are
+kept in the state folder, shown from then on, and price steps in redsi plan. Measure while
+nothing else runs.
+
 Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check fails.`,
 		Example: `  redsi doctor
+  redsi doctor --rates
   redsi doctor --temporal-address 127.0.0.1:7233 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if measure {
+				if err := trial.Measure(cmd.Context(), a.SecondProgram(), a.RatesFolder(), a.Say); err != nil {
+					return err
+				}
+			}
 			found := a.examine(cmd.Context(), o)
 			bad := doctor.Leveled(found)
 			err := a.print(found, func(w io.Writer) { view.Findings(w, a.style(w), found) })
@@ -39,6 +52,12 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&measure, "rates", false, "measure how fast this machine is, and keep that")
+	cmd.Flags().BoolFunc("rates-quick", "measure small models, for tests", func(string) error {
+		measure, trial = true, doctor.QuickTrial()
+		return nil
+	})
+	_ = cmd.Flags().MarkHidden("rates-quick") // it is there
 	clusterFlags(cmd, &o)
 	a.fromFlags(cmd)
 	return cmd
@@ -48,6 +67,11 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	facts, err := a.SecondProgram().Facts(ctx)
 	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.Computed())...)
+	here := []string{doctor.CPU()}
+	for _, c := range doctor.CardsOf(facts) {
+		here = append(here, c.Name)
+	}
+	found = append(found, doctor.Rates(a.RatesFolder(), here)...)
 	found = append(found, doctor.State(a.StateDir)) // before the store's folder is made in it
 	own, err := a.OpenOwn(ctx)
 	found = append(found, doctor.Store(ctx, a.StoreURL, own, err))

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/device"
-	"github.com/redsi/redsi/internal/host/roofline"
-	"github.com/redsi/redsi/internal/pipeline/hours"
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -29,14 +26,15 @@ func newPlanCmd(a *app) *cobra.Command {
 	var saveTo, by string
 	st := view.PlanStyle{}
 	facts := view.PlanFacts{}
-	cards := hoursFlags{}
+	var on, price string
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs",
 		Long: `Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs.
 
 With more than 20 steps to run, each block gets one line. Times and sizes are those of
-earlier results: of the step, else of its block, else of its kind. Where they vary, the
+earlier results: of the step, else of its block; else by rates that redsi doctor --rates
+measured on the device that will do the step; else of its kind. Where they vary, the
 median is followed by the 90 % quantile; sums add up each. Results of runs without a
 source of the step do not count as history. Steps without history are counted separately
 and are not part of sums. MAYBE steps count as if they ran. Steps whose program or source
@@ -46,20 +44,18 @@ is then 2.
 The wall time is a lower bound, from the longest chain of steps and the work divided among
 the slots. A step that resumes from a checkpoint counts in full.
 
-With --hours, what the steps of queue gpu that are not hits take on a type of card: as
-measured on such a card, else computed from its data sheet and the counted operations of
-the step, scaled by how much longer or shorter steps of the same kind took on such a card
-than computed. Computed values are marked, with what they depend on. Steps that do not fit
-the card are named, with what to change.`,
+With --on, what models compute is priced by the rates of another device, whatever earlier
+results say: of a name that redsi doctor lists, or v100-paper, the hours that the paper
+prints of the V100 that it used (T5-Base only). Other steps are not known then, and say why.`,
 		Example: `  redsi plan
   redsi plan --by table                   # what each table and figure needs
   redsi plan --verbose                    # each step, and the longest chain
   redsi plan --target table.dedup_counts --var scale=toy
   redsi plan --json --detailed-exitcode   # 0: nothing to do, 3: something to run
-  redsi plan --hours --on h100 --cards 8  # the hours of steps on cards, and what they cost
+  redsi plan --on nvidia-h200 --gpu-slots 8 --price 3.8  # on eight such cards, and what they cost
   redsi plan --out next.plan && redsi apply next.plan`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
 			if by != "block" && by != "table" {
 				return fault.Input(fmt.Errorf("--by %s: want block or table", by))
@@ -68,20 +64,15 @@ the card are named, with what to change.`,
 				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
 			}
 			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, worker.Options{}.Has().CPUs), cmp.Or(facts.GPUSlots, 1)
-			o, err := cards.options()
-			if err != nil {
+			if facts.Price, err = a.pricedOn(on, price); err != nil {
 				return err
 			}
 			a.Partial = saveTo == "" // such a plan is only shown
-			seen, err := a.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
-				switch {
-				case saveTo != "":
-					return session.KeepAll, nil
-				case o != nil:
-					return a.KeepForHours(of.Plan), nil
-				}
-				return session.KeepNone, nil
-			})
+			keep := session.KeepNone
+			if saveTo != "" {
+				keep = session.KeepAll
+			}
+			seen, err := a.Preview(ctx, func(session.Seen) (plan.Keep, error) { return keep, nil })
 			if err != nil {
 				return err
 			}
@@ -106,11 +97,6 @@ the card are named, with what to change.`,
 			if facts.Estimate, err = a.EstimateOf(ctx, own, v, past); err != nil {
 				return err
 			}
-			if o != nil {
-				if facts.Hours, err = a.HoursOf(ctx, store, v, past, facts.Estimate, *o); err != nil {
-					return err
-				}
-			}
 			for format, n := range past.Moved {
 				a.Log.Warn("keys moved: this pipeline has results under keys in a format that this redsi does not read, so they are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
 			}
@@ -129,9 +115,8 @@ the card are named, with what to change.`,
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)
 			if a.JSON {
 				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))
-			} else if st.Style, st.ByTable = a.style(a.Out), by == "table"; facts.Hours != nil {
-				view.Hours(a.Out, v, st.Style, facts.Hours)
 			} else {
+				st.Style, st.ByTable = a.style(a.Out), by == "table"
 				view.Plan(a.Out, v, st, facts)
 			}
 			if err == nil {
@@ -157,51 +142,26 @@ the card are named, with what to change.`,
 	f.BoolVarP(&st.All, "all", "a", false, "list every step, also hits")
 	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
-	cards.add(cmd)
+	f.StringVar(&on, "on", "", "price what models compute by the rates of this `DEVICE`, of those that redsi doctor lists, or v100-paper")
+	f.StringVar(&price, "price", "", "with --on, `DOLLARS` of a card and an hour")
+	onlyWith(cmd, "on", "price")
 	return cmd
 }
 
-// hoursFlags are the flags of plan --hours.
-type hoursFlags struct {
-	asked bool
-	on    string
-	cards int
-	price string
-}
-
-func (h *hoursFlags) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	var known []string
-	for _, c := range roofline.Cards() {
-		known = append(known, c.Name)
+// pricedOn has a plan priced on a device, and reads what an hour of it costs; -1: not asked.
+func (a *app) pricedOn(device, dollars string) (price float64, err error) {
+	if device == "" {
+		return -1, nil
 	}
-	f.BoolVar(&h.asked, "hours", false, "hours and cost of the steps on cards, measured if possible, else computed")
-	f.StringVar(&h.on, "on", "", "with --hours, the type of card: "+strings.Join(known, ", "))
-	f.IntVar(&h.cards, "cards", 1, "with --hours, how many cards there are")
-	f.StringVar(&h.price, "price", "", "with --hours, US dollars per card and hour (default: a typical rental price)")
-	onlyWith(cmd, "hours", "on", "cards", "price")
-}
-
-// options are the hours that the flags ask for; nil: none.
-func (h *hoursFlags) options() (*hours.Options, error) {
-	if !h.asked {
-		return nil, nil
+	all, _ := rates.Read(a.RatesFolder())
+	if a.On, err = rates.Named(all, device); err != nil {
+		return 0, fault.Input(fmt.Errorf("--on: %w", err))
 	}
-	if h.on == "" {
-		return nil, fault.Input(errors.New("--hours needs a type of card, such as --on h100"))
+	if dollars == "" {
+		return -1, nil
 	}
-	card, err := roofline.CardNamed(h.on)
-	if err != nil {
-		return nil, fault.Input(fmt.Errorf("--on: %w", err))
+	if price, err = strconv.ParseFloat(dollars, 64); err != nil || !(price >= 0) || math.IsInf(price, 0) {
+		return 0, fault.Input(fmt.Errorf("--price %q: want dollars per hour, such as 2.5", dollars))
 	}
-	if h.cards < 1 {
-		return nil, fault.Input(fmt.Errorf("--cards %d: at least 1 is needed", h.cards))
-	}
-	o := &hours.Options{Card: card, Cards: h.cards, Price: card.Price, Unsupported: device.SupportedAnywhere(card.Capability)}
-	if h.price != "" {
-		if o.Price, err = strconv.ParseFloat(h.price, 64); err != nil || o.Price < 0 || math.IsInf(o.Price, 0) || math.IsNaN(o.Price) {
-			return nil, fault.Input(fmt.Errorf("--price %q: want dollars per hour, such as 2.5", h.price))
-		}
-	}
-	return o, nil
+	return price, nil
 }

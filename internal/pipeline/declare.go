@@ -90,11 +90,9 @@ func (l *loader) declare() {
 				l.declareModule(blk)
 			case "output":
 				l.declareOutput(blk)
-			case "paper":
-				l.declarePaper(blk)
 			case "publish":
 				l.declarePublish(blk)
-			case "results":
+			case "paper", "results":
 				l.single(blk)
 			case "checklist":
 				l.declareChecklist(blk)

@@ -17,8 +17,9 @@ import (
 // Diagnostics is what is wrong with a pipeline, errors and warnings, in the
 // order of the sources.
 type Diagnostics struct {
-	List    hcl.Diagnostics
-	sources map[string][]byte // what the excerpts are taken from
+	List      hcl.Diagnostics
+	Questions []Question        // whose answers could mend errors
+	sources   map[string][]byte // what the excerpts are taken from
 }
 
 // HasErrors reports whether any diagnostic is an error.
@@ -221,7 +222,7 @@ func (c *collector) done() Diagnostics {
 	}
 	c.more = nil
 	slices.SortStableFunc(c.list, func(a, b *hcl.Diagnostic) int { return bySource(*a.Subject, *b.Subject) })
-	return Diagnostics{c.list, c.sources}
+	return Diagnostics{List: c.list, sources: c.sources}
 }
 
 // bySource compares places: by file, then from its top.

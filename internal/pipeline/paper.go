@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/redsi/redsi/step"
 )
 
@@ -18,6 +16,7 @@ type Paper struct {
 	Title   string   `hcl:"title" help:"The paper's title, which the report begins with." json:"title,omitempty"`
 	Authors []string `hcl:"authors,optional" help:"Its authors." json:"authors,omitempty"`
 	URL     string   `hcl:"url,optional" help:"Where it can be read." json:"url,omitempty"`
+	Part    string   `hcl:"part,optional" help:"Which part of the paper's data and training this is, such as \"6 of 55 files, 2,000 of 1,000,000 updates\". Reports, checks and the end of a run then say that it is no reproduction. Empty: nothing is said." json:"part,omitempty"`
 
 	// For those who deposit, cite or reuse it: see `redsi export --archive`.
 	Abstract     string            `hcl:"abstract,optional" help:"What it is about, for deposits." json:"abstract,omitempty"`
@@ -29,10 +28,10 @@ type Paper struct {
 	Affiliations map[string]string `hcl:"affiliations,optional" help:"The affiliation of each author, by name." json:"affiliations,omitempty"`
 }
 
-// declarePaper reads the paper block, whose attributes are constants.
-func (l *loader) declarePaper(b *hclsyntax.Block) {
-	if l.single(b) {
-		l.paper, _ = read[Paper](l.fixedReader(b, ""))
+// setPaper reads the paper block, once variables have values.
+func (l *loader) setPaper() {
+	if b := l.singles["paper"]; b != nil {
+		l.paper, _ = read[Paper](l.fixedReader(b, "var"))
 	}
 }
 

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -19,6 +20,31 @@ func TestPaper(t *testing.T) {
 	}
 	if want := (pipeline.Paper{Title: "T", Authors: []string{"A", "B"}, URL: "https://example.org/t"}); !reflect.DeepEqual(p.Paper, want) || len(p.Steps) != 0 {
 		t.Errorf("%+v and %d steps", p.Paper, len(p.Steps))
+	}
+}
+
+// TestPaperPart: which part of the paper this is may depend on variables, and on nothing else.
+func TestPaperPart(t *testing.T) {
+	load := func(part string) (*pipeline.Pipeline, pipeline.Diagnostics) {
+		return pipeline.Load(map[string][]byte{"p.hcl": []byte(`
+variable "files" { default = 6 }
+variable "hidden" {
+  type      = string
+  sensitive = true
+}
+locals { files = 6 }
+paper {
+  title = "T"
+  part  = ` + part + `
+}`)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"files": "7", "hidden": "s"}})
+	}
+	if p, ds := load(`"${var.files} of 55 files"`); ds.HasErrors() || p.Paper.Part != "7 of 55 files" {
+		t.Errorf("%v", ds)
+	}
+	for part, want := range map[string]string{"local.files": "A paper block can refer to variables only", "var.hidden": "hidden"} {
+		if _, ds := load(part); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
+			t.Errorf("%s: %v", part, ds)
+		}
 	}
 }
 

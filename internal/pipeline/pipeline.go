@@ -192,6 +192,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	l.declare()
 	l.setVariables()
+	l.setPaper()
 	l.setResults()
 	l.setLimits()
 	l.evaluateAll()
@@ -203,6 +204,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	ds := l.diags.done()
 	if ds.HasErrors() {
+		ds.Questions = l.questions(ds)
 		return nil, ds
 	}
 	return l.pipeline(), ds

@@ -20,10 +20,12 @@ type variable struct {
 	rng       hcl.Range
 	typ       cty.Type // DynamicPseudoType if any value will do
 	fallback  cty.Value
-	optional  bool // has a default
-	sensitive bool // its value is nowhere but where it is used
-	local     bool // its value is of Options.Local
-	used      bool // something refers to it
+	optional  bool   // has a default
+	sensitive bool   // its value is nowhere but where it is used
+	local     bool   // its value is of Options.Local
+	given     bool   // somebody has set it
+	ask       string // how a person is asked for it; "": not
+	used      bool   // something refers to it
 	checks    []check
 	value     cty.Value // DynamicVal until it is set, and where that failed
 }
@@ -58,7 +60,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 				v.fallback = l.value(a.Expr, l.constContext(a.NameRange.Filename), nil)
 			}
 		}},
-		attribute{"description", l.description},
+		attribute{"description", l.description}, l.askAttribute(v),
 		attribute{"sensitive", func(a *hclsyntax.Attribute) {
 			if l.constant(a.Expr, "Whether a variable is sensitive") {
 				s, ok := l.typed(a.Expr, nil, nil, cty.Bool, "sensitive is true or false.")
@@ -72,6 +74,9 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 			continue
 		}
 		l.declareCheck(v, inner)
+	}
+	if v.sensitive && v.ask != "" {
+		l.diags.error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
 	}
 	v.settle(l, b)
 	l.settleSensitive(v, b)
@@ -137,7 +142,7 @@ func (l *loader) setVariables() {
 		g, ok := given[name]
 		switch {
 		case ok:
-			v.value, v.local = g.value(l, v), g.local
+			v.value, v.local, v.given = g.value(l, v), g.local, true
 		case v.optional:
 			v.value = v.fallback
 		case v.sensitive:

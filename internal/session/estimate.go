@@ -2,16 +2,22 @@ package session
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
-	"github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -20,8 +26,43 @@ func (se *Session) HistoryOf(ctx context.Context, store artifacts.Store, v *plan
 	if h, err = past.History(ctx, store, v); err != nil || v.Done() {
 		return h, err
 	}
-	h.Downloads, err = se.downloads(ctx, store, v)
-	return h, err
+	if h.Downloads, err = se.downloads(ctx, store, v); err != nil {
+		return h, err
+	}
+	prices := se.Pricing(ctx, store, v)
+	h.Priced, h.OnRates = prices.Price(v, h.Downloads), prices.On != nil
+	return h, nil
+}
+
+// RatesFolder has what was measured of devices, here or elsewhere.
+func (se *Session) RatesFolder() string { return filepath.Join(se.StateDir, "rates") }
+
+// Pricing is what the steps of a preview are priced by, on this machine or on se.On.
+func (se *Session) Pricing(ctx context.Context, store artifacts.Store, v *plan.Preview) estimate.Pricing {
+	all, _ := rates.Read(se.RatesFolder()) // doctor says which cannot be used
+	p := estimate.Pricing{Registry: se.Registry, HasCard: device.Count() > 0, On: se.On}
+	cards := nvidia.Names()
+	for i, r := range all {
+		switch {
+		case r.Device == doctor.CPU():
+			p.CPU = &all[i]
+			p.HasCard = p.HasCard && !r.NoCards
+		case r.Card && slices.Contains(cards, r.Device):
+			p.Card = &all[i]
+		}
+	}
+	known := map[int]map[string]int64{}
+	p.Counts = func(i int) map[string]int64 {
+		counts, ok := known[i]
+		if key := v.Items[i].Key; !ok {
+			if found, err := artifacts.Inspect(ctx, store, []artifacts.Digest{key}); err == nil && found[key].Result != nil {
+				counts = found[key].Result.Counts
+			}
+			known[i] = counts
+		}
+		return counts
+	}
+	return p
 }
 
 // EstimateOf estimates what a run of a preview takes, from earlier runs.
@@ -34,7 +75,7 @@ func (se *Session) EstimateOf(ctx context.Context, store artifacts.Store, v *pla
 }
 
 // downloads is what steps fetch from other machines that the store lacks. Sizes come from
-// the lock file.
+// the lock file, or as a step declares them.
 func (se *Session) downloads(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]estimate.Download, error) {
 	todo := map[string]int{}
 	for i, it := range v.Items {
@@ -69,6 +110,12 @@ func (se *Session) downloads(ctx context.Context, store artifacts.Store, v *plan
 		}
 		found[i] = d
 	}
+	for i, d := range found {
+		task := v.Plan.Steps[i].Task
+		if size := se.Registry.Lookup(task.Kind).Work(task).Counts[step.BytesCount].Times; d.Unknown > 0 && size > 0 {
+			found[i] = estimate.Download{Bytes: max(d.Bytes, int64(size)), Sources: d.Sources}
+		}
+	}
 	return found, nil
 }
 
@@ -83,66 +130,4 @@ func (se *Session) Journal(ctx context.Context, store artifacts.Store, v *plan.P
 // FindRun reads the record of a run of this project, as journal.Find names it.
 func (se *Session) FindRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
 	return journal.Find(ctx, store, se.Project(), name)
-}
-
-// KeepForHours keeps the results that works read, and those of steps on cards.
-func (se *Session) KeepForHours(pl *plan.Plan) plan.Keep {
-	asked, held := hours.Asked(pl, se.Registry), 0
-	return func(i int, _ *plan.Item) bool {
-		if asked[i] {
-			return true
-		}
-		if pl.Steps[i].Queue != "gpu" || held == journal.HeldForHours {
-			return false
-		}
-		held++
-		return true
-	}
-}
-
-// HoursOf estimates the hours of a preview that kept for them, and reads from
-// the store what they depend on.
-func (se *Session) HoursOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal.Journal, e *estimate.Estimate, o hours.Options) (*hours.Hours, error) {
-	earlier, err := past.OnCards(ctx, store.Own(), v)
-	if err != nil {
-		return nil, err
-	}
-	return hours.Of(v, se.Registry, e, hours.Facts{
-		Counts: func(i int) map[string]int64 {
-			if r := v.Items[i].Result; r != nil {
-				return r.Counts
-			}
-			return nil
-		},
-		File: func(i int, output, name string) ([]byte, error) {
-			return fileOf(ctx, store, v.Items[i].Result, output, name)
-		},
-		Took: func(i int) []hours.Took {
-			if r := v.Items[i].Result; r != nil {
-				return journal.TookOnCard(r)
-			}
-			return earlier[i]
-		},
-	}, o)
-}
-
-// mostOfFile bounds a config.json or a report.
-const mostOfFile = 1 << 20
-
-// fileOf reads a file of a result's output; nil if there is none.
-func fileOf(ctx context.Context, store artifacts.Store, r *artifacts.Result, output, name string) ([]byte, error) {
-	if r == nil || r.Released {
-		return nil, nil
-	}
-	of, ok := r.Outputs[output]
-	digest := of.Digest
-	if name != "" && ok {
-		var f artifacts.File
-		f, ok = of.File(name)
-		digest = f.Digest
-	}
-	if !ok {
-		return nil, nil
-	}
-	return artifacts.ReadBlob(ctx, store.Blobs, digest, mostOfFile)
 }

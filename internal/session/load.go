@@ -26,6 +26,9 @@ import (
 // are errors among them, the returned error has no text.
 func (se *Session) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	p, ds, err := se.Evaluate(ctx)
+	if err == nil {
+		p, ds, err = se.ask(ctx, p, ds)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/session/belief"
@@ -37,6 +38,8 @@ type Session struct {
 	Others       OtherStores
 	Lint         bool
 	Update       func(repository string) bool // modules to read anew; nil: none
+
+	On *rates.Rates // a device that models are priced on; nil: this machine's
 
 	Partial bool  // a plan may leave out steps whose source or program is missing
 	Lacks   error // which, and that they were left out
@@ -73,6 +76,8 @@ type Talk interface {
 	// Copying shows how many bytes have been copied, until over is called; total may be 0:
 	// unknown.
 	Copying(what string, total int64) (add func(n int64), over func())
+	// Ask asks a question at the terminal; "": there is none, or no answer.
+	Ask(ctx context.Context, question string) (answer string)
 	// Diagnostics shows those of a pipeline or its settings; an error if they cannot be used.
 	Diagnostics(ds pipeline.Diagnostics) error
 }
@@ -89,6 +94,8 @@ func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) {
 }
 
 func (Quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
+
+func (Quiet) Ask(context.Context, string) string { return "" }
 
 func (Quiet) Diagnostics(ds pipeline.Diagnostics) error { return ds.Err() }
 

@@ -27,6 +27,7 @@ type downloadConfig struct {
 	Names   []string `hcl:"names,optional" help:"file name of each source, where none is a pattern; default: the last part of its URL, or what a pattern or folder adds to its fixed part"`
 	Mirrors []string `hcl:"mirrors,optional,nokey" help:"URL prefixes to try after a source itself has failed; the file name is appended"`
 	License string   `hcl:"license,optional,nokey" help:"licence of the files, such as CC BY-SA 3.0; the report prints it"`
+	Bytes   int      `hcl:"bytes,optional,nokey" min:"0" unit:"bytes" help:"how large all files are together, about, as their publisher says: for redsi plan, until redsi.lock has their sizes"`
 }
 
 var Download = step.Define(step.Kind[downloadConfig]{

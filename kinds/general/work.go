@@ -1,19 +1,25 @@
 package general
 
 import (
+	"cmp"
 	"strings"
 
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/step"
 )
 
-// work names the repository of the hub that files come from: those of a published model.
-func (c downloadConfig) work() step.Work {
+// work names the published model that files of the hub are, and how large all files will be, as
+// the configuration says.
+func (c downloadConfig) work() (w step.Work) {
 	for _, u := range c.URLs {
-		rest, ok := strings.CutPrefix(u, "https://huggingface.co/")
-		name, _, file := strings.Cut(rest, "/resolve/")
-		if ok && file && !strings.HasPrefix(name, "datasets/") {
-			return step.Work{Model: &step.FutureModel{Repository: name}}
+		// A mirror has the hub's paths: …/OWNER/NAME/resolve/REVISION/FILE.
+		if name, _, file := strings.Cut(u, "/resolve/"); file {
+			words := strings.Split(name, "/")
+			w.Shape = cmp.Or(w.Shape, rates.ShapeOf(strings.Join(words[max(0, len(words)-2):], "/")))
 		}
 	}
-	return step.Work{}
+	if c.Bytes > 0 {
+		w.Counts = map[string]step.Amount{step.BytesCount: step.Exactly(float64(c.Bytes))}
+	}
+	return w
 }

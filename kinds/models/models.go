@@ -1,7 +1,10 @@
 package models
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 
 	"github.com/redsi/redsi/internal/host/compute"
@@ -11,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/engine"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/trial"
 	"github.com/redsi/redsi/kinds"
 	collection "github.com/redsi/redsi/kinds/internal/collection/compute"
 	ids "github.com/redsi/redsi/kinds/internal/ids/compute"
@@ -43,10 +47,17 @@ func Main(kinds ...step.Spec) {
 		Explain:    here.Explain,
 		CardMemory: func() (now, most int64, ok bool) { return tensor.CardMemory(0) },
 		Energy:     []usage.Counter{{Of: "cards", Joule: func() (float64, bool) { return driver.Here().Joules() }}},
-		Calls:      engine.Calls(),
+		Calls:      calls(),
 	}, in, out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "redsi-models:", err)
 		os.Exit(1)
 	}
+}
+
+// calls are what a process answers besides steps.
+func calls() map[string]func(context.Context, json.RawMessage) (any, error) {
+	all := engine.Calls()
+	maps.Copy(all, trial.Calls())
+	return all
 }

@@ -59,6 +59,7 @@ step "dedup" "nq" {
   tokenizer = each.key == "title" ? step.download.bert_tokenizer.files : null
   key       = each.key
 }
+step "revision_variation" "nq" { records = [step.extract.train.records, step.extract.dev.records] }
 step "serialize" "nq" {
   for_each     = { "page_id/html_norm" = ["page_id", "htmlnorm"], "title/nci_norm" = ["title", "ncinorm"], "title/html_norm" = ["title", "htmlnorm"] }
   records      = [step.extract.train.records, step.extract.dev.records]

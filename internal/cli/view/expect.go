@@ -11,10 +11,15 @@ import (
 // report has all.
 const unmetShown = 20
 
-// Expectations prints unmet expectations or, with all, every expectation, and the count of all.
-// Without expectations it prints nothing.
+// Expectations prints unmet expectations or, with all, every expectation, the count of all, and
+// what keeps this from being a reproduction. Without expectations it prints that alone.
 func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	s := j.Summary()
+	defer func() {
+		if s.Apart != "" {
+			Println(w, s.Apart)
+		}
+	}()
 	if !s.Any() {
 		return
 	}

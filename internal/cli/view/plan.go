@@ -6,7 +6,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
-	"github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
@@ -27,7 +26,7 @@ type PlanFacts struct {
 	Parts    map[int]plan.Parts     // of steps that are to run, those that are there
 	Failed   map[int]journal.Failed // what failed for good before, under the same key
 	Free     int64                  // bytes free for results; -1: unknown
-	Hours    *hours.Hours           // of steps on cards; nil: not asked for
+	Price    float64                // dollars of a card and an hour; -1: not asked for
 
 	Unfit map[int]string // which steps this machine never has enough for, and why
 
@@ -68,7 +67,8 @@ type PlanStep struct {
 
 	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
 	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
-	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
+	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind; or rates
+	Why       string         `json:"unknown,omitempty"`   // why there is none, of a step that says its work
 	Size      *int64         `json:"expect_bytes,omitempty"`
 	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
 
@@ -118,6 +118,7 @@ type PlanEstimate struct {
 	GPUSteps int                    `json:"gpu_steps"`
 	GPUKnown int                    `json:"gpu_known"` // of gpu_steps, with history
 	GPUHours float64                `json:"gpu_hours"`
+	Cost     *float64               `json:"cost,omitempty"` // dollars of these hours
 
 	Slots           int          `json:"slots"`
 	GPUSlots        int          `json:"gpu_slots"`
@@ -158,7 +159,6 @@ type PlanJSON struct {
 	Tables   []PlanGroup        `json:"tables"`
 	Estimate PlanEstimate       `json:"estimate"`
 	Others   *belief.OthersJSON `json:"others,omitempty"`
-	Hours    *HoursJSON         `json:"hours,omitempty"`
 
 	Folders   []origins.Folder `json:"folders,omitempty"` // of source blocks
 	Libraries []string         `json:"libraries,omitempty"`
@@ -194,6 +194,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		} else if x.Basis != estimate.Nothing {
 			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
 		}
+		p.Why = x.Why
 		p.Memory = max(x.Memory, it.Memory)
 		if it.Outcome != plan.Hit && x.Bytes >= 0 {
 			p.Size = &x.Bytes
@@ -211,9 +212,6 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		p := groupJSON(g)
 		p.Shared, p.SharedS = &g.Shared, secondsOf(g.SharedP50)
 		out.Tables = append(out.Tables, p)
-	}
-	if f.Hours != nil {
-		out.Hours = hoursJSON(v, f.Hours)
 	}
 	return out
 }
@@ -243,6 +241,10 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 			p.Expect = secondsOf(x.P50)
 		}
 		out.CriticalPath = append(out.CriticalPath, p)
+	}
+	if f.Price >= 0 {
+		cost := f.Price * e.GPUHours()
+		out.Cost = &cost
 	}
 	if f.Free >= 0 {
 		fits := f.fits()

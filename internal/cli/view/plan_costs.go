@@ -1,12 +1,18 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // planCosts prints the expected cost of all steps that are not hits.
@@ -17,9 +23,13 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	case known == 0:
 		Printf(w, "work      unknown: no history for %s\n", Count(e.Steps, "step"))
 	default:
-		own := basesOf(v, e)[estimate.Itself]
+		by := basesOf(v, e)
+		own, rated := by[estimate.Itself], by[estimate.Rates]
 		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of similar steps", spread(e.WorkP50, e.WorkP90),
-			known, Count(e.Steps, "step"), own, known-own)
+			known, Count(e.Steps, "step"), own, known-own-rated)
+		if rated > 0 {
+			Printf(w, ", %d by measured rates", rated)
+		}
 		if e.Unknown > 0 {
 			Printf(w, "; %d have none and are not counted", e.Unknown)
 		}
@@ -28,6 +38,10 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if e.GPUSteps > 0 {
 		Printf(w, "gpu       %.1f h for %d of %s\n", e.GPUHours(), e.GPUSteps-e.GPUUnknown, Count(e.GPUSteps, "step"))
 	}
+	if f.Price >= 0 {
+		Printf(w, "cost      $%s for these hours at $%.2f\n", humanize.Comma(int64(f.Price*e.GPUHours()+0.5)), f.Price)
+	}
+	unpriced(w, e)
 	if known > 0 {
 		Printf(w, "wall      at least %s with %s", Seconds(e.Wall(f.Slots, f.GPUSlots)), Count(f.Slots, "slot"))
 		if e.GPUSteps > 0 {
@@ -52,7 +66,11 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "%s  not enough space: %s more needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
 	}
 	if e.Memory > 0 {
-		Printf(w, "memory    %s at its peak, for %s (p90)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address)
+		of := "p90"
+		if e.Each[e.MemoryOf].MemoryBasis == estimate.Rates {
+			of = "measured"
+		}
+		Printf(w, "memory    %s at its peak, for %s (%s)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address, of)
 		if e.MemoryUnknown > 0 {
 			Printf(w, "; unknown for %s", Count(e.MemoryUnknown, "step"))
 		}
@@ -64,6 +82,22 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 			Printf(w, ", and %s of unknown size", Count(d.Unknown, "source"))
 		}
 		Println(w)
+	}
+}
+
+// unpriced says why steps that say their work have no time, the most frequent reasons first.
+func unpriced(w io.Writer, e *estimate.Estimate) {
+	steps := map[string]int{}
+	for _, x := range e.Each {
+		if x.Why != "" {
+			steps[x.Why]++
+		}
+	}
+	whys := slices.SortedFunc(maps.Keys(steps), func(a, b string) int {
+		return cmp.Or(steps[b]-steps[a], strings.Compare(a, b))
+	})
+	for _, why := range words.First(whys, 3, func(n int) { Printf(w, "unknown   for %s more: --json has them\n", Count(n, "reason")) }) {
+		Printf(w, "unknown   %s: %s\n", Count(steps[why], "step"), why)
 	}
 }
 

@@ -262,7 +262,7 @@ func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		case g.Todo() == 0:
 			continue
 		case g.Name == "":
-			g.Name = groupName(g)
+			g.Name = "no table or figure"
 		case g.Shared > 0 && g.Shared == g.Todo():
 			note = "all shared with others"
 		case g.Shared > 0:

@@ -21,7 +21,4 @@ func Reported(w io.Writer, r *report.Report, file string, written []string) {
 		Printf(w, "LaTeX needs PDF or PNG of up to 16 MiB, which %s: %s. Let the step write one too: image = [svg, pdf]\n", words.Of(len(bare), "this figure has not", "these figures have not"), strings.Join(bare, ", "))
 	}
 	Expectations(w, r.Judged, false)
-	if !r.Full() {
-		Printf(w, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
-	}
 }

@@ -127,6 +127,24 @@ type Affected struct {
 // Affected counts train and dev. A record without a page is affected if its key
 // collides.
 func (t *Titles) Affected() (train, dev Affected) {
+	r := t.Grouping.Records
+	train, dev = Affected{Of: r.Train()}, Affected{Of: r.Dev()}
+	for i, is := range t.AffectedRecords() {
+		if !is {
+			continue
+		}
+		if r.Split(i) == nq.Train {
+			train.Queries++
+		} else {
+			dev.Queries++
+		}
+	}
+	train.Percent, dev.Percent = percent(train.Queries, train.Of), percent(dev.Queries, dev.Of)
+	return train, dev
+}
+
+// AffectedRecords says of each record whether Affected counts it.
+func (t *Titles) AffectedRecords() []bool {
 	g := t.Grouping
 	fragmented := make(map[uint64]struct{}, len(t.Fragmented))
 	for i := range t.Fragmented {
@@ -136,21 +154,13 @@ func (t *Titles) Affected() (train, dev Affected) {
 	for i := range t.Colliding {
 		colliding[t.Colliding[i].Doc] = struct{}{}
 	}
-	train, dev = Affected{Of: g.Records.Train()}, Affected{Of: g.Records.Dev()}
+	affected := make([]bool, len(g.docOf))
 	for i, doc := range g.docOf {
 		_, f := fragmented[g.Records.PageID(i)]
 		_, c := colliding[doc]
-		if !f && !c {
-			continue
-		}
-		if g.Records.Split(i) == nq.Train {
-			train.Queries++
-		} else {
-			dev.Queries++
-		}
+		affected[i] = f || c
 	}
-	train.Percent, dev.Percent = percent(train.Queries, train.Of), percent(dev.Queries, dev.Of)
-	return train, dev
+	return affected
 }
 
 // Fragment returns the fragmented page that one of its shown titles names.

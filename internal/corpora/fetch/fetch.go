@@ -61,8 +61,13 @@ type Permanent struct{ Err error }
 func (p *Permanent) Error() string { return p.Err.Error() }
 func (p *Permanent) Unwrap() error { return p.Err }
 
-// attempts without readers.Progress between them before a source is given up.
-const attempts = 6
+// attempts without readers.Progress between them before a source is given up. One that has brought
+// a part of the file, where there is no other to ask, is waited for through a night without a
+// network: patience attempts, most of them a minute apart.
+const (
+	attempts = 6
+	patience = 1000
+)
 
 // Get brings a file. Errors name every source that was tried and why it failed;
 // the error is Permanent if that holds for all of them.
@@ -81,8 +86,8 @@ func Get(ctx context.Context, r Request) (*Fetched, error) {
 	}
 	var failed []error
 	permanent := true
-	for _, s := range r.Sources {
-		f, err := r.from(ctx, s)
+	for i, s := range r.Sources {
+		f, err := r.from(ctx, s, i == len(r.Sources)-1)
 		if err == nil {
 			return f, nil
 		}
@@ -102,7 +107,7 @@ func Get(ctx context.Context, r Request) (*Fetched, error) {
 	return nil, err
 }
 
-func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
+func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, error) {
 	if s.Path != "" {
 		return r.local(ctx, s)
 	}
@@ -122,7 +127,7 @@ func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.fetch(ctx, s, part)
+	f, err := r.fetch(ctx, s, part, last)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -133,8 +138,8 @@ func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
 // lockPoll is how often a transfer that waits for another looks whether that is done.
 const lockPoll = 100 * time.Millisecond
 
-func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, error) {
-	wait := r.Wait
+func (r *Request) fetch(ctx context.Context, s Source, part string, last bool) (*Fetched, error) {
+	wait, slow := r.Wait, 0
 	for try := 1; ; try++ {
 		before := sizeOf(part)
 		err := r.transfer(ctx, s, part)
@@ -146,10 +151,17 @@ func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, e
 			return nil, err
 		}
 		if sizeOf(part)-before >= readers.Progress {
-			try, wait = 1, r.Wait
+			try, wait, slow = 1, r.Wait, 0
 		}
-		if try == attempts {
-			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", attempts, err)
+		most := attempts
+		var late *readers.SlowError
+		if errors.As(err, &late) {
+			slow++
+		} else if _, have := readPartial(part, Redact(s.URL)); have > 0 && last {
+			most = patience
+		}
+		if try >= most || slow == attempts {
+			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", try, err)
 		}
 		r.Log("transfer interrupted; continuing", "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
 		if err := readers.Pause(ctx, wait); err != nil {

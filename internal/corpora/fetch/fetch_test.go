@@ -234,6 +234,38 @@ func TestSlowServerIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestNightWithoutANetwork: a source that has brought a part and then does not answer for hours is
+// waited for, and continues where it was; where there is another one, that is asked.
+func TestNightWithoutANetwork(t *testing.T) {
+	body, sum := content(10_000)
+	whole, _, _ := flaky(t, body, 0, true)
+	for _, mirrored := range []bool{false, true} {
+		s, asked, sent := flaky(t, body, 1, true)
+		awake := s.Config.Handler
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if n := asked.Load(); n > 0 && n < 500 {
+				asked.Add(1)
+				panic(http.ErrAbortHandler)
+			}
+			awake.ServeHTTP(w, r)
+		})
+		r := request(t, sum, s.URL+"/a.bin")
+		if mirrored {
+			r = request(t, sum, s.URL+"/a.bin", whole.URL+"/a.bin")
+		}
+		f, err := Get(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mirrored != (f.Source.URL == whole.URL+"/a.bin") || !mirrored && sent.Load() != 10_000 {
+			t.Errorf("mirrored %v: from %s, %d bytes sent in %d requests", mirrored, f.Source.URL, sent.Load(), asked.Load())
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestParseSource(t *testing.T) {
 	for raw, want := range map[string]string{
 		"gs://natural_questions/v1.0/train/nq-train-00.jsonl.gz": gsHost() + "natural_questions/v1.0/train/nq-train-00.jsonl.gz nq-train-00.jsonl.gz",

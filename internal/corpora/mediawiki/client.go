@@ -37,6 +37,7 @@ type Client struct {
 
 const (
 	tries     = 10               // of one request
+	patience  = 100              // of one to a wiki that has answered before: a night without a network
 	maxlag    = 5                // seconds that copies of the wiki's database may be behind: else others go first
 	longest   = 20 * time.Minute // that a wiki is waited for as it asks
 	mostBytes = 8 << 20          // of an answer
@@ -101,7 +102,10 @@ type busy struct {
 // ask asks for up to 50 revisions, sorted, until the wiki answers whole.
 func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	pause := cmp.Or(c.Wait, 5*time.Second)
-	longer := 64 * pause
+	longer, most := 64*pause, tries
+	if c.checked {
+		most = patience
+	}
 	for try := 1; ; try++ {
 		all, err := c.whole(ctx, ids)
 		var no *fetch.Permanent
@@ -112,8 +116,8 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 			return all, context.Cause(ctx)
 		case errors.As(err, &no):
 			return all, fmt.Errorf("the answer of %s cannot be taken: %w", c.API, err)
-		case try == tries:
-			return all, fmt.Errorf("%s did not answer in %d tries: %w", c.API, tries, err)
+		case try == most:
+			return all, fmt.Errorf("%s did not answer in %d tries: %w", c.API, most, err)
 		}
 		wait := pause
 		var b *busy

@@ -165,6 +165,22 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
+// TestNightWithoutANetwork: a wiki that has answered, and then does not for hours, is waited for.
+func TestNightWithoutANetwork(t *testing.T) {
+	k, all := wiki(200)
+	k.Fault = func(n int64, _ http.ResponseWriter) bool {
+		if n > 2 && n < 60 {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	got, err := client(t, k).Pages(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, k, got, 200)
+}
+
 // TestContinued: an answer in pieces is put together.
 func TestContinued(t *testing.T) {
 	k, all := wiki(6)

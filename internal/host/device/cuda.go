@@ -40,14 +40,6 @@ func kernels(arch string) []nvidia.Version {
 // Supported says why libtorch cannot compute on a card of that capability; "" if it can.
 func Supported(c nvidia.Version) string { return supported(c, runtime.GOARCH) }
 
-// SupportedAnywhere is Supported of a card in some other machine, of either platform.
-func SupportedAnywhere(c nvidia.Version) string {
-	if supported(c, "arm64") == "" {
-		return ""
-	}
-	return supported(c, "amd64")
-}
-
 func supported(c nvidia.Version, arch string) string {
 	list := kernels(arch)
 	newest := list[len(list)-1]

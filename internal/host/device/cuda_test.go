@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/nvidia"
-	"github.com/redsi/redsi/internal/host/roofline"
 )
 
 // TestSupported: a card has code of its own generation, or is newer than all of them.
@@ -35,20 +34,6 @@ func TestSupported(t *testing.T) {
 	}
 	if why := supported(nvidia.Version{Major: 7}, "amd64"); why != "compute capability 7.0: this libtorch has code for cards from 7.5 on, and none for this one" {
 		t.Error(why)
-	}
-}
-
-// TestSupportedAnywhere: of the cards whose figures are known, only the oldest has no code.
-func TestSupportedAnywhere(t *testing.T) {
-	for _, c := range roofline.Cards() {
-		if why := SupportedAnywhere(c.Capability); (why == "") != (c.Name != "v100") {
-			t.Errorf("%s: %q", c.Name, why)
-		}
-	}
-	for _, c := range []nvidia.Version{{Major: 7, Minor: 5}, {Major: 11}} { // of one platform
-		if why := SupportedAnywhere(c); why != "" {
-			t.Errorf("%s: %q", c, why)
-		}
 	}
 }
 

@@ -25,7 +25,11 @@ func (c *Checklist) Markdown() string {
 		"Questions that neither records nor the pipeline answer are marked %s: %s.\n",
 		plain(c.Pipeline), counted(c.Done, "step"), counted(c.Steps, "step"), c.Source, unanswered, counted(c.Blank, "question"))
 	if c.Other {
-		p("\n**Scale %s: not the paper's.** Sizes, hours and results below are those of these runs, not of the paper.\n", plain(strings.Join(c.Scales, ", ")))
+		part := ""
+		if c.Part != "" {
+			part = " " + plain(c.Part) + "."
+		}
+		p("\n**Scale %s: not the paper's.**%s Sizes, hours and results below are those of these runs, not of the paper.\n", plain(strings.Join(c.Scales, ", ")), part)
 	}
 	section := ""
 	for _, q := range c.Questions {

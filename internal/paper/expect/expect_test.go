@@ -89,6 +89,21 @@ func judge(t *testing.T, scale string) *expect.Judged {
 	return j
 }
 
+// TestApart: what is no reproduction says so, and which part of the paper it is.
+func TestApart(t *testing.T) {
+	const not = "not a reproduction of the paper"
+	for _, c := range []struct{ scale, part, want string }{
+		{"full", "", ""}, {"", "", ""}, {"toy", "", "scale toy: " + not},
+		{"toy", "6 of 55 files", "scale toy: 6 of 55 files; " + not}, {"full", "6 of 55 files", "6 of 55 files; " + not},
+	} {
+		j := judge(t, c.scale)
+		j.Part = c.part
+		if got := j.Only().Summary().Apart; got != c.want {
+			t.Errorf("scale %q, part %q: %q, want %q", c.scale, c.part, got, c.want)
+		}
+	}
+}
+
 // TestJudge: what is expected is judged at the scale that it is about, and of claims each
 // by the worst of what must hold.
 func TestJudge(t *testing.T) {

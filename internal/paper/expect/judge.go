@@ -66,6 +66,7 @@ type Item struct {
 type Judged struct {
 	Items  []Item  `json:"items"`
 	Claims []Claim `json:"claims"`
+	Part   string  `json:"-"` // of the paper that this is, as its block says; "": all
 
 	index map[int]int     // of Items by place in the plan
 	left  map[string]bool // addresses of tables and figures that the plan leaves out

@@ -13,6 +13,9 @@ import (
 func (j *Judged) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Expectations\n\n%s.\n", render.MarkdownText(j.Summary().Sentence()))
+	if apart := j.Summary().Apart; apart != "" {
+		fmt.Fprintf(&b, "\n%s.\n", render.MarkdownText(apart))
+	}
 	heading := func(text string) { fmt.Fprintf(&b, "\n## %s\n\n", text) }
 	var unmet strings.Builder
 	for _, it := range j.Items {

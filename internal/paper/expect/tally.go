@@ -13,6 +13,7 @@ import (
 // Summary counts expectations: those of cells and, each as one, claims.
 type Summary struct {
 	Scales        []string `json:"scales,omitempty"` // that the tables and figures declare
+	Apart         string   `json:"apart,omitempty"`  // what keeps this from being a reproduction, in a sentence
 	Judged        int      `json:"judged"`           // compared with something
 	Hold          int      `json:"hold"`
 	Near          int      `json:"near"`
@@ -71,8 +72,11 @@ func (s *Summary) add(v render.Verdict, fails bool) {
 
 // Summary counts what came of everything.
 func (j *Judged) Summary() (s Summary) {
-	scales := map[string]bool{}
+	scales, others := map[string]bool{}, map[string]bool{}
 	for _, it := range j.Items {
+		if it.Other {
+			others[it.Scale] = true
+		}
 		if it.Scale != "" {
 			scales[it.Scale] = true
 		}
@@ -84,7 +88,23 @@ func (j *Judged) Summary() (s Summary) {
 		s.add(c.Verdict, c.Fails())
 	}
 	s.Scales = slices.Sorted(maps.Keys(scales))
+	if len(others) > 0 || j.Part != "" {
+		s.Apart = apart(slices.Sorted(maps.Keys(others)), j.Part)
+	}
 	return s
+}
+
+// apart says which part of the paper this is, and that it is none of its reproduction.
+func apart(scales []string, part string) string {
+	const not = "not a reproduction of the paper"
+	said := not
+	if part != "" {
+		said = part + "; " + not
+	}
+	if len(scales) > 0 {
+		said = "scale " + strings.Join(scales, ", ") + ": " + said
+	}
+	return said
 }
 
 // Tally is the count of verdicts, of cells and of claims.

@@ -251,6 +251,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 			r.Left.Counts--
 		}
 	}
+	r.Judged.Part = o.Paper.Part
 	r.Other = slices.ContainsFunc(r.Judged.Items, func(it expect.Item) bool { return it.Other })
 	r.Tally, r.Scales = r.Judged.Tally(), r.Judged.Summary().Scales // also of what is not shown
 	if err := r.addFiles(); err != nil {

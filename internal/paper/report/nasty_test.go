@@ -34,7 +34,7 @@ var nasty = []string{
 // worker can put one.
 func nastyReport(t *testing.T) *report.Report {
 	t.Helper()
-	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Judged: &expect.Judged{}}
+	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Judged: &expect.Judged{Items: []expect.Item{{Scale: strings.Join(nasty[:8], " "), Other: true}}, Part: strings.Join(nasty[:8], " ")}}
 	for i, text := range nasty {
 		cell := render.Cell{Text: text, Data: true}
 		table := &render.Table{Paper: fmt.Sprintf("tab:n%d", i), Caption: text, Stubs: []string{text, "s"}, Scale: text, Wide: i%2 == 0,

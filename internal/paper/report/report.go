@@ -141,6 +141,9 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 // Full reports whether the results are at the paper's scale.
 func (r *Report) Full() bool { return !r.Other }
 
+// Apart is what keeps this from being a reproduction, in a sentence; "": nothing.
+func (r *Report) Apart() string { return r.Judged.Summary().Apart }
+
 // Compared reports whether any number was compared with the paper's.
 func (r *Report) Compared() bool { return r.Full() && r.Checked() }
 

@@ -107,18 +107,18 @@ func page(t *testing.T, v *plan.Preview, store artifacts.Store, o report.Options
 func TestPage(t *testing.T) {
 	const reproduction = "not a reproduction"
 	for _, c := range []struct {
-		name, scale string
-		ran         int
-		has, hasNot []string
+		name, scale, part string
+		ran               int
+		has, hasNot       []string
 	}{
-		{"full", "full", 4, []string{"Complete", `class="scale full complete"`, `<span class="state" title="match">✓`, `<span class="state" title="differs">✗`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "redsi trace table.x:one.n", `download="x.json"`, `aria-label="Graph of 2 blocks`, `Timeline of run run1: 4 steps`, "hollow diamonds", "2 steps in all, from <a href=\"#step-0\">step.download.x</a>", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script>alert", "not comparable"}},
-		{"toy", "toy", 4, []string{"toy scale: " + reproduction, "numbers are not comparable with the paper's|numbers are not comparable with the paper&#39;s", "6 numbers and texts", "The paper's points"}, []string{`title="match"`, "Complete", " checked"}},
-		{"tables not run", "full", 2, []string{"Incomplete", `class="scale full"`, "<code>one.n.std</code>", `<span class="state not">not run</span>`, `>42<`, "tab:x"}, []string{"<img"}},
-		{"nothing run", "full", 0, []string{"Incomplete", "not known yet", "waits for"}, nil},
+		{"full", "full", "", 4, []string{"Complete", `class="scale full complete"`, `<span class="state" title="match">✓`, `<span class="state" title="differs">✗`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "redsi trace table.x:one.n", `download="x.json"`, `aria-label="Graph of 2 blocks`, `Timeline of run run1: 4 steps`, "hollow diamonds", "2 steps in all, from <a href=\"#step-0\">step.download.x</a>", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script>alert", "not comparable"}},
+		{"toy", "toy", "a fifth of the files", 4, []string{"scale toy: a fifth of the files; " + reproduction, "<b>Not a reproduction</b>", "are not comparable with the paper's|are not comparable with the paper&#39;s", "6 numbers and texts", "The paper's points"}, []string{`title="match"`, "Complete", " checked"}},
+		{"tables not run", "full", "", 2, []string{"Incomplete", `class="scale full"`, "<code>one.n.std</code>", `<span class="state not">not run</span>`, `>42<`, "tab:x"}, []string{"<img"}},
+		{"nothing run", "full", "", 0, []string{"Incomplete", "not known yet", "waits for"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v, store := study(t, c.scale, c.ran)
-			s := page(t, v, store, report.Options{UI: "http://ui", Namespace: "default"})
+			s := page(t, v, store, report.Options{UI: "http://ui", Namespace: "default", Paper: pipeline.Paper{Part: c.part}})
 			for _, want := range c.has {
 				if !regexp.MustCompile(alternatives(want)).MatchString(s) {
 					t.Errorf("the page does not say %q", want)

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -13,6 +14,8 @@ type History struct {
 	Samples   map[int][]Sample // earlier results of the step, of whatever configuration
 	Downloads map[int]Download // what the step fetches
 	Resumes   map[int]bool     // it has a checkpoint
+	Priced    map[int]Priced   // by measured rates
+	OnRates   bool             // of what models compute rates count alone: they are those of another device
 }
 
 // Sample is what one earlier result cost.
@@ -21,6 +24,8 @@ type Sample struct {
 	Bytes int64 // of its outputs; -1 if not known
 
 	Memory int64 // the most at a time; 0 if not known
+
+	Updates int64 // of a training; 0 if not known
 }
 
 // Download is what a step fetches: bytes, and how many sources are of unknown size.
@@ -33,16 +38,14 @@ type Download struct {
 // Basis says whose history an expectation is made of.
 type Basis string
 
-// The bases, from the surest to none.
+// The bases, from the surest to none. Results of a block were made of this pipeline's data, which a
+// trial does not have; but it knows sizes and amounts, which other steps of a kind do not.
 const (
 	Itself  Basis = "step"  // earlier results of this step
 	Block   Basis = "block" // results of other instances of its block
+	Rates   Basis = "rates" // its work, by what its device was measured to do
 	Kind    Basis = "kind"  // results of other steps of its kind
 	Nothing Basis = ""
-
-	// Of what a card would do (internal/pipeline/hours).
-	Scaled   Basis = "scaled"   // computed, and multiplied as results of its kind on such a card are
-	Computed Basis = "computed" // by data sheets
 )
 
 // Step is what one step is expected to cost if it runs. A checkpoint makes it less.
@@ -54,6 +57,9 @@ type Step struct {
 	Resumes  bool          // from a checkpoint
 
 	MemoryBasis Basis // whose results Memory is of
+
+	Cores bool   // by rates: it computes with all cores
+	Why   string // why there are no rates, of a step that says its work and has no basis
 }
 
 // Estimate is what the steps of a plan that are not hits are expected to cost, those
@@ -67,6 +73,7 @@ type Estimate struct {
 	GPUSteps   int           // of Steps, on the queue gpu
 	GPUUnknown int           // of Unknown
 	GPUP50     time.Duration // of WorkP50
+	CoresP50   time.Duration // of WorkP50, that of steps that compute with all cores
 
 	CriticalPath    []int         // the longest chain by P50: indexes into the plan, first to last
 	Critical        time.Duration // its P50
@@ -87,14 +94,14 @@ type Estimate struct {
 func (e *Estimate) GPUHours() float64 { return e.GPUP50.Hours() }
 
 // Wall is the least time on a machine that does so many steps at a time: neither the
-// longest chain nor the work of a queue can be done in less.
+// longest chain nor the work of a queue can be done in less, nor, two at a time, what takes all cores.
 func (e *Estimate) Wall(slots, gpuSlots int) time.Duration {
 	cpu := (e.WorkP50 - e.GPUP50) / time.Duration(max(1, slots))
-	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)))
+	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)), e.CoresP50)
 }
 
 // Of estimates what a preview leaves to do: by earlier results of a step, else by those
-// of its block, else of its kind, hits of the plan included.
+// of its block, hits of the plan included, else by rates, else by results of its kind.
 func Of(v *plan.Preview, h History) *Estimate {
 	e := &Estimate{Each: make([]Step, len(v.Items))}
 	if v.Done() {
@@ -106,11 +113,20 @@ func Of(v *plan.Preview, h History) *Estimate {
 			continue
 		}
 		var own pool
-		for _, x := range h.Samples[i] {
+		for _, x := range h.of(i) {
 			own.add(x)
 		}
 		own.sort()
-		x := first(&own, blocks[pipeline.BlockOf(s.Address)], kinds[s.Task.Kind])
+		priced := h.Priced[i]
+		x := first(&own, blocks[pipeline.BlockOf(s.Address)], rated(priced), kinds[s.Task.Kind])
+		if h.OnRates && priced.Model {
+			on := first(nil, nil, rated(priced), nil)
+			x.Basis, x.P50, x.P90 = on.Basis, on.P50, on.P90
+		}
+		x.Cores = x.Basis == Rates && priced.Cores
+		if x.Basis == Nothing {
+			x.Why = priced.Why
+		}
 		d := h.Downloads[i]
 		if x.Bytes < 0 && d.Sources > 0 && d.Unknown == 0 {
 			x.Bytes = d.Bytes
@@ -125,13 +141,6 @@ func Of(v *plan.Preview, h History) *Estimate {
 	return e
 }
 
-// With is the estimate with other expectations of steps.
-func (e *Estimate) With(v *plan.Preview, each []Step) *Estimate {
-	out := &Estimate{Each: each, Download: e.Download}
-	out.sum(v)
-	return out
-}
-
 // sum adds up what is expected of each step.
 func (e *Estimate) sum(v *plan.Preview) {
 	for i, s := range v.Plan.Steps {
@@ -140,14 +149,17 @@ func (e *Estimate) sum(v *plan.Preview) {
 		}
 		x := e.Each[i]
 		e.Steps++
-		e.WorkP50 += x.P50
-		e.WorkP90 += x.P90
+		e.WorkP50 = plus(e.WorkP50, x.P50)
+		e.WorkP90 = plus(e.WorkP90, x.P90)
 		if x.Basis == Nothing {
 			e.Unknown++
 		}
+		if x.Cores {
+			e.CoresP50 = plus(e.CoresP50, x.P50)
+		}
 		if s.Queue == "gpu" {
 			e.GPUSteps++
-			e.GPUP50 += x.P50
+			e.GPUP50 = plus(e.GPUP50, x.P50)
 			if x.Basis == Nothing {
 				e.GPUUnknown++
 			}
@@ -167,13 +179,21 @@ func (e *Estimate) sum(v *plan.Preview) {
 	e.chain(v)
 }
 
+// plus adds, up to the 292 years that a duration can be: processors have been priced at more.
+func plus(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
 // pools gathers the samples of each block and kind.
 func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 	blocks, kinds = map[string]*pool{}, map[string]*pool{}
 	for i, s := range v.Plan.Steps {
-		samples := h.Samples[i]
+		samples := h.of(i)
 		if it := v.Items[i]; it.Outcome == plan.Hit {
-			samples = []Sample{{it.Took, it.Bytes, it.Memory}}
+			samples = []Sample{{Took: it.Took, Bytes: it.Bytes, Memory: it.Memory}}
 		}
 		if len(samples) == 0 {
 			continue
@@ -201,17 +221,51 @@ func at(pools map[string]*pool, name string) *pool {
 	return p
 }
 
+// of is a step's samples; of a training, as long as they would be with its own updates.
+func (h History) of(i int) []Sample {
+	planned := h.Priced[i].Updates
+	if planned == 0 {
+		return h.Samples[i]
+	}
+	var out []Sample
+	for _, x := range h.Samples[i] {
+		if x.Updates > 0 {
+			x.Took = time.Duration(float64(x.Took) * planned / float64(x.Updates))
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// rated is a price as if it were a result; nil: there is none.
+func rated(p Priced) *pool {
+	if p == (Priced{}) {
+		return nil
+	}
+	out := &pool{}
+	if p.Took > 0 {
+		out.took = []time.Duration{p.Took}
+	}
+	if p.Bytes >= 0 {
+		out.bytes = []int64{p.Bytes}
+	}
+	if p.Memory > 0 {
+		out.memory = []int64{p.Memory}
+	}
+	return out
+}
+
 // first takes the surest basis that has samples, for time, bytes and memory each.
-func first(own, block, kind *pool) Step {
+func first(own, block, rates, kind *pool) Step {
 	out := Step{Bytes: -1}
 	for _, from := range []struct {
 		basis Basis
 		*pool
-	}{{Itself, own}, {Block, block}, {Kind, kind}} {
-		if from.pool == nil || len(from.took) == 0 {
+	}{{Itself, own}, {Block, block}, {Rates, rates}, {Kind, kind}} {
+		if from.pool == nil {
 			continue
 		}
-		if out.Basis == Nothing {
+		if out.Basis == Nothing && len(from.took) > 0 {
 			out.Basis, out.P50, out.P90 = from.basis, quantile(0.5, from.took), quantile(0.9, from.took)
 		}
 		if out.Bytes < 0 && len(from.bytes) > 0 {
@@ -277,7 +331,7 @@ func (e *Estimate) chain(v *plan.Preview) {
 				best.from = d
 			}
 		}
-		ends[i] = end{best.took + e.Each[i].P50, best.steps + 1, best.from}
+		ends[i] = end{plus(best.took, e.Each[i].P50), best.steps + 1, best.from}
 		if last < 0 || longer(ends[i], ends[last]) {
 			last = i
 		}

@@ -31,7 +31,7 @@ func preview(steps ...made) *plan.Preview {
 
 func took(seconds ...int) (all []Sample) {
 	for _, s := range seconds {
-		all = append(all, Sample{time.Duration(s) * time.Second, int64(10 * s), int64(1000 * s)})
+		all = append(all, Sample{Took: time.Duration(s) * time.Second, Bytes: int64(10 * s), Memory: int64(1000 * s)})
 	}
 	return all
 }
@@ -53,10 +53,10 @@ func TestBasis(t *testing.T) {
 	})
 	want := []Step{
 		{},
-		{Itself, 5 * time.Second, 9 * time.Second, 50, 9000, true, Itself},
-		{Block, 5 * time.Second, 9 * time.Second, 60, 9000, false, Block},
-		{Kind, 5 * time.Second, 9 * time.Second, 60, 9000, false, Kind},
-		{Nothing, 0, 0, 99, 0, false, Nothing},
+		{Basis: Itself, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 50, Memory: 9000, Resumes: true, MemoryBasis: Itself},
+		{Basis: Block, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 60, Memory: 9000, MemoryBasis: Block},
+		{Basis: Kind, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 60, Memory: 9000, MemoryBasis: Kind},
+		{Bytes: 99},
 	}
 	if d := cmp.Diff(want, e.Each); d != "" {
 		t.Errorf("each (-want +got):\n%s", d)

@@ -47,10 +47,10 @@ func (e *Estimate) count(g *Group, v *plan.Preview, i int) {
 	if x.Basis == Nothing {
 		g.Unknown++
 	}
-	g.P50 += x.P50
-	g.P90 += x.P90
+	g.P50 = plus(g.P50, x.P50)
+	g.P90 = plus(g.P90, x.P90)
 	if v.Plan.Steps[i].Queue == "gpu" {
-		g.GPU += x.P50
+		g.GPU = plus(g.GPU, x.P50)
 	}
 	g.Bytes += max(0, x.Bytes)
 }
@@ -105,7 +105,7 @@ func (e *Estimate) Tables(v *plan.Preview) []Group {
 		e.count(g, v, i)
 		if users[i] > 1 && v.Items[i].Outcome != plan.Hit {
 			g.Shared++
-			g.SharedP50 += e.Each[i].P50
+			g.SharedP50 = plus(g.SharedP50, e.Each[i].P50)
 		}
 	}
 	for n, i := range ends {

@@ -38,6 +38,7 @@ var (
 		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},
 		{Name: "default", Type: anything, Optional: true, Help: "Its value if none is given. A variable without a default must be given one."},
 		{Name: "description", Type: text1, Optional: true, Help: "What it is, for people."},
+		{Name: "ask", Type: text1, Optional: true, Help: "A question: where nobody has set the variable and a step refuses its default, redsi run and redsi plan ask it once at the terminal."},
 		{Name: "sensitive", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "Whether its value is a secret, kept out of configurations, keys and messages."},
 		{Name: "validation", Optional: true, Block: true, Help: "A condition that its value must meet.", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
 			{Name: "condition", Type: step.Type{Kind: step.Bool}, Help: "True if the value is allowed. It may refer to variables."},

@@ -28,6 +28,7 @@ A pipeline file has blocks of eight types:
 | ` + "`paper {}`" + ` | what the pipeline rebuilds: ` + "`title`, `authors`, `url`" + `, with which the report begins; for deposits and citations ` + "`abstract`, `license`, `keywords`, `doi`, `version`, and by author `orcid` and `affiliations`" + ` |
 
 A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`, else of `redsi.local.hcl`" + `, else its default.
+One with ` + "`ask = \"QUESTION\"`, which nobody has set and whose default a step refuses, is asked for at the terminal by `redsi run` and `redsi plan`; the answer is kept in `redsi.local.hcl`" + `.
 
 Steps, tables and figures take, besides the attributes below:
 

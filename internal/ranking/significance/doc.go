@@ -5,5 +5,5 @@
 // It must not know what is measured: it sees lists of numbers.
 //
 // Reading order: paired.go, resample.go, wilcoxon.go; correct.go, tukey.go, srange.go;
-// compare.go.
+// compare.go. ratio.go draws clusters, not queries.
 package significance

@@ -91,3 +91,28 @@ func (d Differences) PairedT() (t, p float64) {
 func studentSided(t, df float64) float64 {
 	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t))
 }
+
+// Beyond tests the mean against a margin, as claims do. For a margin of 0 or more, within is
+// the p of two one-sided t-tests (Schuirmann) that it is nearer to 0 than the margin, and
+// beyond the p, two-sided, that it is further. Differences that are all one number have p 0
+// or 1.
+func (d Differences) Beyond(margin float64) (within, beyond float64) {
+	n, far := float64(len(d.Values)), math.Abs(d.Mean)
+	if n < 2 || d.same() {
+		if n < 2 {
+			return 1, 1
+		}
+		return decided(far < margin), decided(far > margin)
+	}
+	t := (far - margin) / (d.Std / math.Sqrt(n)) // of the nearer bound, whose p is the larger
+	below := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.CDF(t)
+	return below, min(1, 2*(1-below))
+}
+
+// decided is the p of what is certain.
+func decided(is bool) float64 {
+	if is {
+		return 0
+	}
+	return 1
+}

@@ -20,11 +20,17 @@ type golden struct {
 			WP           float64 `json:"w_p"`
 			PermutationP float64 `json:"permutation_p"`
 			EffectSize   float64 `json:"d"`
+
+			Within, Beyond float64 // of 0.05
 		}
 		HSD              [][3]float64
 		Holm, Bonferroni []float64
 	}
 	StudentizedRange [][4]float64 `json:"studentized_range"`
+	Ratios           []struct {
+		Strata   []Stratum
+		Interval [2]float64
+	}
 }
 
 func open(t *testing.T) (g golden) {
@@ -59,6 +65,9 @@ func TestScipy(t *testing.T) {
 			w, v := d.Wilcoxon()
 			near(t, "W", w, p.W, 1e-9)
 			near(t, "p of W", v, p.WP, 1e-9)
+			within, beyond := d.Beyond(0.05)
+			near(t, "p of two one-sided tests", within, p.Within, 1e-9)
+			near(t, "p of beyond", beyond, p.Beyond, 1e-9)
 			size, ok := d.EffectSize()
 			near(t, "effect size", size, p.EffectSize, 1e-10)
 			v, exact := d.Permutation(100_000, 3)

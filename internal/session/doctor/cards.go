@@ -3,12 +3,10 @@ package doctor
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/nvidia"
-	"github.com/redsi/redsi/internal/host/roofline"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -42,13 +40,6 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []Finding {
 	p, cuda := facts.Process, facts.CUDA
 	for i, c := range m.Cards {
 		found = append(found, cardFinding(i, c, p))
-	}
-	var sizes []int64
-	for _, c := range m.Cards {
-		if c.Memory > 0 && device.Supported(c.Capability) == "" && !slices.Contains(sizes, c.Memory) {
-			sizes = append(sizes, c.Memory)
-			found = append(found, trainsOn(c.Memory))
-		}
 	}
 	half := Finding{What: "GPU libraries", OK: cuda.Cards > 0, Soft: true}
 	if half.OK {
@@ -108,17 +99,6 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) Finding {
 	f.Note = strings.Join(note, ", ")
 	if why := device.Supported(c.Capability); why != "" {
 		f.OK, f.Note, f.Do = false, f.Note+"; "+why, "use another GPU, or the CPU: device = \"cpu\""
-	}
-	return f
-}
-
-// trainsOn says which of the paper's trainings are computed to fit a GPU with so much memory.
-func trainsOn(memory int64) Finding {
-	f := Finding{What: "GPU memory", OK: true, Soft: true, Note: words.Size(memory) + ": " + roofline.PaperFitsText(memory)}
-	for _, t := range roofline.PaperFits(memory) {
-		if t.Paper && !t.Fits { // the largest is the last
-			f.OK, f.Do = false, strings.Join(t.Change, ", or ")
-		}
 	}
 	return f
 }

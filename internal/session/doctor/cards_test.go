@@ -31,22 +31,21 @@ func TestCardFindings(t *testing.T) {
 			"ok GPU driver|580.95, for CUDA up to 13.0|",
 			"ok GPU 0|NVIDIA H200, 150 GB, of which 149 GB are free, compute capability 9.0, GPU-1, cuda:0|",
 			"warn GPU 1|GPU-2, hidden from this process by CUDA_VISIBLE_DEVICES; compute capability 7.0: this libtorch has code for cards from 7.5 on|device = \"cpu\"",
-			"ok GPU memory|every training of the paper fits|",
 			"ok GPU libraries|libtorch's CUDA libraries in /deps are loaded, with CUDA 13.0; this process may use 1 card|",
 			"ok GPU graphs|recorded once and replayed: /graphs/libredsi_graphs.so|"}},
 		"no graphs": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "there is no libredsi_graphs.so in /deps: make cuda"}, []string{
-			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|in /deps: make cuda; training launches|make cuda"}},
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU libraries||", "warn GPU graphs|in /deps: make cuda; training launches|make cuda"}},
 		"graphs off": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "REDSI_CUDA_GRAPHS=off"}, []string{
-			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|REDSI_CUDA_GRAPHS=off;|unset REDSI_CUDA_GRAPHS"}},
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU libraries||", "warn GPU graphs|REDSI_CUDA_GRAPHS=off;|unset REDSI_CUDA_GRAPHS"}},
 		"broken graphs": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "the library … does not load: /g.so: file too short"}, []string{
-			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|file too short;|remove that file, then make cuda"}},
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU libraries||", "warn GPU graphs|file too short;|remove that file, then make cuda"}},
 		"old driver": {old, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "the driver is too old"}, []string{
 			"warn GPU driver|570.1: it is for CUDA up to 12.8, libtorch's CUDA half of 13.0: that needs a driver 580 or newer|install a newer driver",
-			"ok GPU 0|cuda:0|", "warn GPU 1|cuda:1|", "ok GPU memory||", "warn GPU libraries|the driver is too old; steps with|nvidia-smi"}},
+			"ok GPU 0|cuda:0|", "warn GPU 1|cuda:1|", "warn GPU libraries|the driver is too old; steps with|nvidia-smi"}},
 		"no libraries": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "no libraries in /deps: make cuda"}, []string{
-			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "warn GPU libraries|no libraries in /deps|make cuda"}},
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "warn GPU libraries|no libraries in /deps|make cuda"}},
 		"hidden": {machine, nvidia.Process{}, device.CUDA{Why: `CUDA_VISIBLE_DEVICES="" hides all cards`}, []string{
-			"ok GPU driver||", "ok GPU 0|GPU-1|", "warn GPU 1||", "ok GPU memory||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
+			"ok GPU driver||", "ok GPU 0|GPU-1|", "warn GPU 1||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
 	} {
 		found := cardFindings(c.m, device.Facts{Process: c.p, CUDA: c.cuda})
 		if len(found) != len(c.want) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
@@ -33,7 +34,8 @@ type Finding struct {
 	Do    string `json:"do,omitempty"`   // what to do about it
 	Soft  bool   `json:"soft,omitempty"` // only some uses need it: a warning
 
-	Card *nvidia.Card `json:"card,omitempty"` // that this is about
+	Card  *nvidia.Card `json:"card,omitempty"`  // that this is about
+	Rates *rates.Rates `json:"rates,omitempty"` // that were measured
 }
 
 func (f Finding) level() string {

@@ -6,7 +6,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
-	cardhours "github.com/redsi/redsi/internal/pipeline/hours"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -29,7 +28,7 @@ func (j *Journal) History(ctx context.Context, store artifacts.Store, v *plan.Pr
 			if !ok {
 				bytes = -1
 			}
-			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes, Memory: j.memory[x.key]})
+			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes, Memory: j.memory[x.key], Updates: j.updates[x.key]})
 		}
 	}
 	h.Resumes = map[int]bool{}
@@ -61,40 +60,4 @@ func (j *Journal) sizes(ctx context.Context, store artifacts.Store, v *plan.Prev
 	}
 	_, err := j.inspect(ctx, store, keys)
 	return err
-}
-
-// HeldForHours bounds the results of steps on cards that are held to see how long they took.
-const HeldForHours = 2048
-
-// TookOnCard is how long a result took, if it was made on a card.
-func TookOnCard(r *artifacts.Result) []cardhours.Took {
-	if r == nil || r.Used == nil || r.Used.Card == "" || r.Used.CardMemory == 0 {
-		return nil
-	}
-	return []cardhours.Took{{Card: r.Used.Card, Took: r.Took}}
-}
-
-// OnCards is how long the newest earlier results of steps on cards took, for at most
-// HeldForHours steps.
-func (j *Journal) OnCards(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int][]cardhours.Took, error) {
-	keys := map[int]artifacts.Digest{}
-	var all []artifacts.Digest
-	for i, s := range v.Plan.Steps {
-		if spent := j.spent[s.Address]; s.Queue == "gpu" && v.Items[i].Outcome != plan.Hit && len(spent) > 0 && len(all) < HeldForHours {
-			keys[i] = spent[0].key
-			all = append(all, spent[0].key)
-		}
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	entries, err := artifacts.Inspect(ctx, store, all)
-	if err != nil {
-		return nil, err
-	}
-	out := map[int][]cardhours.Took{}
-	for i, key := range keys {
-		out[i] = TookOnCard(entries[key].Result)
-	}
-	return out, nil
 }

@@ -65,7 +65,7 @@ type indexData struct {
 	Tables   int
 	Figures  int
 	Scales   string
-	Full     bool
+	Apart    string
 	Hosts    []string
 	Left     []Unpublished
 	Must     []string
@@ -78,7 +78,7 @@ const MustShown = 20
 
 func (pub *Publication) indexPage(p *pipeline.Pipeline, r *report.Report) func(io.Writer) error {
 	d := indexData{Title: cmp.Or(p.Paper.Title, r.Pipeline), Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
-		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Full: r.Full(), Hosts: pub.Hosts, Left: pub.Left,
+		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Apart: r.Apart(), Hosts: pub.Hosts, Left: pub.Left,
 		Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
 	for name, value := range p.Inputs() {
 		d.Vars = append(d.Vars, name+"="+value)

@@ -67,7 +67,8 @@ less than 600 MB.`,
 		inout.Check(&ps, "texts", c.Texts.Set() || !byText, "is needed by key corpus_text and by representative longest_text")
 		return ps.Err()
 	},
-	Run: runDedup,
+	Work: dedupConfig.work,
+	Run:  runDedup,
 })
 
 // dedupCounts is the JSON that table cells read.

@@ -58,6 +58,7 @@ few records and 20 bytes for each example.`,
 		}
 		return nil
 	},
+	Work:  extractConfig.work,
 	Parts: []step.Spec{extractFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
 		name := func(i int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i) }

@@ -16,6 +16,9 @@ type PrefixesConfig struct {
 	Examples  []string    `hcl:"examples,optional" help:"titles whose first tokens are shown, for tab:ipa-tokenization-example; default: the first documents where only a has <unk>"`
 }
 
+// FirstTokens is how many the paper compares.
+const FirstTokens = 32
+
 var Prefixes = step.Define(step.Kind[PrefixesConfig]{
 	Name:    "first_tokens",
 	Version: 1,
@@ -29,7 +32,7 @@ collection does not have is counted and reported as absent.`,
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "serialize/first_tokens", Help: "dedup.PrefixReport and examples, as JSON", Fields: step.FieldsOf[PrefixReport]()}},
-	Defaults: PrefixesConfig{Tokens: 32, Lowercase: true},
+	Defaults: PrefixesConfig{Tokens: FirstTokens, Lowercase: true},
 	Needs:    step.Tokenizers,
 })
 

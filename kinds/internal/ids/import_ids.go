@@ -37,6 +37,5 @@ tokens are in the vocabulary. Kind export writes such files. Memory: the identif
 		inout.CheckPattern(&ps, "file", c.File)
 		return ps.Err()
 	},
-	Work:  ImportIDsConfig.work,
 	Needs: step.Tokenizers,
 })

@@ -40,6 +40,5 @@ the identifiers.`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
 		step.Output{Name: "keywords", Type: "docid/titles", Help: "how many different words there are, and how many identifiers were cut or numbered, as JSON", Fields: step.FieldsOf[KeywordsReport]()}),
 	Defaults: KeywordIDsConfig{Words: 5, K1: 0.9, B: 0.4, MaxTokens: 24},
-	Work:     KeywordIDsConfig.work,
 	Needs:    step.Tokenizers,
 })

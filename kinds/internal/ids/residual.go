@@ -35,6 +35,5 @@ number of processors.`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
 		step.Output{Name: "quantization", Type: "docid/quantization", Help: "codes and mean squared reconstruction error of every level, and the documents with equal codes, as JSON", Fields: step.FieldsOf[docid.Quantization]()}),
 	Defaults: ResidualIDsConfig{Levels: 3, Codes: 256, Seed: 42, FirstToken: docid.FirstResidualToken},
-	Work:     ResidualIDsConfig.work,
 	Needs:    step.Tokenizers,
 })

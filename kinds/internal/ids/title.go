@@ -40,6 +40,5 @@ titles; cost is that of tokenizing them, 100,000 in 10 s on one core.`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
 		step.Output{Name: "titles", Type: "docid/titles", Help: "documents with and without a title, and how many titles were cut or numbered, as JSON", Fields: step.FieldsOf[TitlesReport]()}),
 	Defaults: TitleIDsConfig{MaxTokens: 24, Words: 8},
-	Work:     TitleIDsConfig.work,
 	Needs:    step.Tokenizers,
 })

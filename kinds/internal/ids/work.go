@@ -6,47 +6,25 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Lengths of identifiers before they are there, in tokens with their end: what identifiers of
-// this type of the paper's collections have on average, or what the configuration bounds.
-const (
-	numberTokens = 4.0 // "▁14 19 13 </s>": a number of six digits
-	pathTokens   = 4.0 // a path through clusters of ten, "▁18 510 </s>"
-)
+// Each kind of identifiers names their type.
+func (atomicIDsConfig) work() step.Work   { return step.Work{Identifiers: "atomic"} }
+func (NaiveIDsConfig) work() step.Work    { return step.Work{Identifiers: "naive"} }
+func (SemanticIDsConfig) work() step.Work { return step.Work{Identifiers: "semantic"} }
 
-func (c atomicIDsConfig) work() step.Work {
-	tokens := 1.0
-	if c.EOS {
-		tokens = 2
-	}
-	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, OneToken: true, Tokens: tokens}}
-}
+// queryTokens are those of a query of Natural Questions, of 9.2 words on average, with the special ones.
+const queryTokens = 14
 
-func (c NaiveIDsConfig) work() step.Work {
-	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: numberTokens}}
-}
-
-func (c SemanticIDsConfig) work() step.Work {
-	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: pathTokens}}
-}
-
-func (c ResidualIDsConfig) work() step.Work {
-	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Rows: c.Levels * c.Codes, Tokens: float64(c.Levels) + 1}}
-}
-
-// Titles have six tokens on average, if so many are taken.
-func (c TitleIDsConfig) work() step.Work {
-	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: math.Min(6, float64(c.MaxTokens)) + 1}}
-}
-
+// work is the tokens that are read, if all documents are as long as it reads; a vector is as wide as
+// the paper's encoder makes it.
 func (c EmbedConfig) work() step.Work {
-	return step.Work{Embeds: &step.Embedding{Model: c.Model, Corpus: c.Corpus, Queries: c.Queries, Split: c.Split, MaxTokens: c.MaxTokens, BatchTokens: c.BatchTokens}}
-}
-
-func (c KeywordIDsConfig) work() step.Work {
-	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: math.Min(1.5*float64(c.Words), float64(c.MaxTokens)) + 1}}
-}
-
-// Of imported identifiers no more is known than their type.
-func (c ImportIDsConfig) work() step.Work {
-	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: pathTokens}}
+	texts := step.Amount{Times: 1, Of: step.Inputs{c.Corpus}, Count: "documents"}
+	tokens := float64(c.MaxTokens)
+	if !c.Corpus.Set() {
+		texts.Of, texts.Count = step.Inputs{c.Queries}, "records."+c.Split
+		tokens = math.Min(queryTokens, tokens)
+	}
+	bytes := texts
+	bytes.Times = 4 * 512
+	texts.Times = tokens
+	return step.Work{Does: []step.Doing{{Unit: step.Tokens, Amount: texts, Model: c.Model}}, Counts: map[string]step.Amount{step.BytesCount: bytes}}
 }

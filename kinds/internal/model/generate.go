@@ -91,7 +91,6 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 	Check:    checkGenerate,
 	Parts:    []step.Spec{GenerateShard.Spec},
 	Split:    splitGenerate,
-	Work:     generateConfig.work,
 	Run:      joinGenerated,
 })
 

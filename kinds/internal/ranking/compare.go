@@ -175,11 +175,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 	for i, name := range names {
 		s := comparedSystem{Percent: map[string]float64{}, Against: map[string]map[string]comparison{}}
 		for m, measure := range list {
-			sum := 0.0
-			for _, v := range values[m][i] {
-				sum += v
-			}
-			s.Percent[measure.ID()] = metrics.Percent(sum / float64(len(values[m][i])))
+			s.Percent[measure.ID()] = mean(values[m][i])
 		}
 		report.Systems[name] = s
 	}

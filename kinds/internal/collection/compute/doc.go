@@ -16,6 +16,7 @@ var Halves = []step.Half{
 	withT5(collection.Substitutions, collection.CountSubstitutions, func(c collection.SubstitutionsConfig) step.Inputs { return c.T5 }),
 	withT5(collection.Excerpts, collection.WriteExcerpts, func(c collection.ExcerptsConfig) step.Inputs { return c.T5 }),
 	step.Compute(collection.Prefixes, runPrefixes),
+	step.Compute(collection.Shares, runShares),
 }
 
 // withT5 gives run what the T5 tokenizer of a configuration says, if it has one.

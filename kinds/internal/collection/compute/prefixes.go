@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/kinds/internal/collection"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -21,31 +22,14 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 	defer t5.Close()
 	shown := newPrefixExamples(c.Examples)
 	p := dedup.Prefixes{N: c.Tokens, Unknown: t5.Unk()}
-	ra, closeA, err := inout.OpenCorpus(x, c.A)
-	if err != nil {
-		return err
-	}
-	defer closeA()
-	rb, closeB, err := inout.OpenCorpus(x, c.B)
-	if err != nil {
-		return err
-	}
-	defer closeB()
-	err = corpus.Zip(ra, rb, func(a, b corpus.Document) error {
-		ta, tb := a.Text, b.Text
-		if c.Lowercase {
-			ta, tb = dedup.Lower(ta), dedup.Lower(tb)
-		}
-		ia, ib := t5.PiecesPrefix(ta, c.Tokens), t5.PiecesPrefix(tb, c.Tokens)
+	err = eachPrefix(ctx, x, t5, c, func(b corpus.Document, ia, ib []int32) {
 		p.Add(ia, ib)
 		if at, ok := shown.wants(b.Title, slices.Contains(ia, p.Unknown), slices.Contains(ib, p.Unknown)); ok {
 			shown.found[at] = &collection.PrefixExample{Title: b.Title, A: tokenize.CleanUp(t5.Decode(ia, false)), B: tokenize.CleanUp(t5.Decode(ib, false))}
 		}
-		x.Report(step.Progress{Done: int64(p.Docs), Unit: "documents"})
-		return ctx.Err()
 	})
 	if err != nil {
-		return inout.DataError(err)
+		return err
 	}
 	rep := collection.PrefixReport{PrefixReport: p.Report(), Examples: []inout.Example[collection.PrefixExample]{}}
 	for at, e := range shown.found {
@@ -57,6 +41,31 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 		}
 	}
 	return inout.WriteReport(x, rep, map[string]int{"documents": p.Docs})
+}
+
+// eachPrefix visits the first tokens of a document's two texts.
+func eachPrefix(ctx context.Context, x *step.IO, t5 *subword.T5, c collection.PrefixesConfig, visit func(b corpus.Document, ia, ib []int32)) error {
+	ra, closeA, err := inout.OpenCorpus(x, c.A)
+	if err != nil {
+		return err
+	}
+	defer closeA()
+	rb, closeB, err := inout.OpenCorpus(x, c.B)
+	if err != nil {
+		return err
+	}
+	defer closeB()
+	n := int64(0)
+	return inout.DataError(corpus.Zip(ra, rb, func(a, b corpus.Document) error {
+		ta, tb := a.Text, b.Text
+		if c.Lowercase {
+			ta, tb = dedup.Lower(ta), dedup.Lower(tb)
+		}
+		visit(b, t5.PiecesPrefix(ta, c.Tokens), t5.PiecesPrefix(tb, c.Tokens))
+		n++
+		x.Report(step.Progress{Done: n, Unit: "documents"})
+		return ctx.Err()
+	}))
 }
 
 // prefixExamples chooses the documents to show: those with the titles asked for,

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/rehearsal"
+)
+
+// TestEvening runs scale sample of the paper against a server that has what it downloads: real
+// records under other names, and models of a few thousand parameters beside their vocabularies. A
+// connection that is cut is continued; a second run finds everything done, and asks nobody.
+func TestEvening(t *testing.T) {
+	t.Parallel()
+	tiny := rehearsal.Shape{Layers: 1, Width: 16, Inner: 32, Heads: 2, PerHead: 8}
+	served, err := rehearsal.New(filepath.Join("..", "corpora", "nq", "testdata"), rehearsal.Size{Dev: 3, Train: 25, T5: tiny, BERT: tiny})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const cutAt = 200_000
+	var cut sync.Once
+	served.Sent = func(r *http.Request, n int64) {
+		if strings.Contains(r.URL.Path, "nq-train-00") && n > cutAt {
+			cut.Do(func() { panic(http.ErrAbortHandler) })
+		}
+	}
+	server := httptest.NewServer(served)
+	defer server.Close()
+	p := newPaper(t)
+	p.args = slices.DeleteFunc(p.args, func(a string) bool { return a == "scale=toy" || a == "--var" })
+	for _, v := range append(rehearsal.Variables(server.URL), "scale=sample", "sample_updates=2") {
+		p.args = append(p.args, "--var", v)
+	}
+	var first, again struct {
+		Hit, Ran int
+		Rendered []struct{ Address, Path string }
+	}
+	p.json(&first, "run", "--json", "--yes", "--out", p.out)
+	if first.Ran < 100 || first.Hit != 0 {
+		t.Errorf("%d ran, %d hit", first.Ran, first.Hit)
+	}
+	if why := served.Wiki.Wrong.Load(); why != nil {
+		t.Error(*why)
+	}
+	asked := served.Asked()
+	var sizes int64
+	lock, err := os.ReadFile(filepath.Join(p.args[1], "redsi.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range served.Sizes() {
+		if sizes += n; !strings.Contains(string(lock), server.URL+name) {
+			t.Errorf("redsi.lock does not name %s", name)
+		}
+	}
+	if got := asked["nq"].Bytes + asked["hub"].Bytes; got != sizes || asked["nq"].Requests != 7 || asked["hub"].Requests != 4 {
+		t.Errorf("%+v for files of %d bytes, one of which was cut off", asked, sizes)
+	}
+	server.Close()
+	p.json(&again, "run", "--json", "--yes", "--out", p.out)
+	if again.Ran != 0 || again.Hit != first.Ran || len(again.Rendered) != len(first.Rendered) {
+		t.Errorf("again %d ran, %d hit, %d files; before %d ran, %d files", again.Ran, again.Hit, len(again.Rendered), first.Ran, len(first.Rendered))
+	}
+	tables := map[string]bool{}
+	for _, f := range again.Rendered {
+		if tables[f.Address] = true; !slices.Contains(first.Rendered, f) {
+			t.Errorf("%s is written anew", f.Path)
+		}
+	}
+	for _, name := range []string{"table.dedup_counts", "table.page_id_resolution", "table.nq320k_identifier_comparison", "table.decoding_by_model_scale", "table.baselines"} {
+		if !tables[name] {
+			t.Errorf("%s is not there", name)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package dedup
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+)
+
+// TestClusters: records of one page or one title are in one cluster, no others are, and the
+// first records of a split's documents are as many as they.
+func TestClusters(t *testing.T) {
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		hs, pages := randomHeaders(rng, 1+rng.IntN(120))
+		s := paperSources()
+		s.PageID = lookupIn(pages)
+		gs := groupAll(t, hs, PaperKeys(), Options{}, s)
+		title, page := byName(t, gs, "title"), byName(t, gs, "page_id")
+		of, n := Clusters(title, page)
+
+		want := make([]int, len(hs)) // by repeated merging
+		for i := range want {
+			want[i] = i
+		}
+		for changed := true; changed; {
+			changed = false
+			for i := range hs {
+				for j := range hs {
+					if (title.docOf[i] == title.docOf[j] || page.docOf[i] == page.docOf[j]) && want[i] != want[j] {
+						want[i] = min(want[i], want[j])
+						want[j], changed = want[i], true
+					}
+				}
+			}
+		}
+		seen := map[int32]bool{}
+		for i := range hs {
+			if seen[of[i]] = true; of[i] != of[want[i]] {
+				t.Fatalf("seed %d: record %d is in cluster %d, record %d in %d", seed, i, of[i], want[i], of[want[i]])
+			}
+			for j := range hs {
+				if of[i] == of[j] && want[i] != want[j] {
+					t.Fatalf("seed %d: records %d and %d are in cluster %d", seed, i, j, of[i])
+				}
+			}
+		}
+		if len(seen) != n {
+			t.Errorf("seed %d: %d clusters, %d are used", seed, n, len(seen))
+		}
+		for _, g := range gs {
+			firsts, representing := map[nq.Split]int{}, 0
+			for i, is := range g.Firsts() {
+				if is {
+					firsts[g.Records.Split(i)]++
+				}
+				if g.Represents(i) {
+					representing++
+				}
+			}
+			if c := g.Counts(); firsts[nq.Train] != c.Train || firsts[nq.Dev] != c.Dev || representing != c.Union {
+				t.Errorf("%s: %v first, %d representing, of %+v", g.Key.Name, firsts, representing, c)
+			}
+		}
+	}
+}

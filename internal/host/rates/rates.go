@@ -1,0 +1,131 @@
+package rates
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/step"
+)
+
+// format is the version of the file.
+const format = "redsi-rates/1"
+
+// Rates is how fast a device is.
+type Rates struct {
+	Format   string    `json:"format"`
+	Device   string    `json:"device"`         // its name; a CPU's has its cores
+	Card     bool      `json:"card"`           // it is a GPU
+	Memory   int64     `json:"memory"`         // bytes that it has; 0: not known
+	When     time.Time `json:"when,omitzero"`  // it was measured
+	Load     float64   `json:"load,omitempty"` // processes that were running when it began, of the last minute
+	Revision string    `json:"revision"`       // of redsi
+	Libtorch string    `json:"libtorch"`
+	NoCards  bool      `json:"no_cards,omitempty"` // of a CPU: models could compute on no card of its machine
+	Rates    []Rate    `json:"rates"`
+	// Evaluated: hours of updates have the evaluations on the way in them.
+	Evaluated bool `json:"evaluated,omitempty"`
+}
+
+// Rate is how fast one unit is done.
+type Rate struct {
+	Unit        step.Unit `json:"unit"`
+	Shape       string    `json:"shape,omitempty"`       // of the model, of Shapes
+	Identifiers string    `json:"identifiers,omitempty"` // their type; "": of any that has no rate of its own
+	PerSecond   float64   `json:"per_second"`
+	Memory      int64     `json:"memory,omitempty"` // bytes at the peak; 0: not known
+	Note        string    `json:"note,omitempty"`   // how it was measured, if not plainly
+}
+
+// Name is a short one for files and flags: "nvidia-h200".
+func (r *Rates) Name() string {
+	return strings.Trim(notNames.ReplaceAllString(strings.ToLower(r.Device), "-"), "-")
+}
+
+var notNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// Of is the rate of a unit; false: it is not known.
+func (r *Rates) Of(unit step.Unit, shape, identifiers string) (Rate, bool) {
+	for _, ids := range []string{identifiers, ""} {
+		for _, x := range r.Rates {
+			if x.Unit == unit && x.Shape == shape && x.Identifiers == ids {
+				return x, true
+			}
+		}
+	}
+	return Rate{}, false
+}
+
+// Save writes the rates into a folder, in the place of older ones of the device.
+func Save(folder string, r Rates) (file string, err error) {
+	r.Format = format
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(folder, r.Name()+".json")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	return file, atomicfile.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+// Read reads the rates of a folder, which may be absent, by name. bad are the files that
+// cannot be used, with the reason.
+func Read(folder string) (all []Rates, bad []error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return nil, []error{err}
+	}
+	for _, f := range files {
+		r, err := read(f)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+		case err != nil:
+			bad = append(bad, fmt.Errorf("%s: %w", f, err))
+		default:
+			all = append(all, r)
+		}
+	}
+	return all, bad
+}
+
+func read(file string) (r Rates, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("it is damaged: %w", err)
+	}
+	switch {
+	case r.Format != format:
+		return r, fmt.Errorf("its format is %q, this redsi reads %s", r.Format, format)
+	case r.Name() == "" || len(r.Rates) == 0:
+		return r, errors.New("it is damaged: it names no device, or has no rates")
+	case slices.ContainsFunc(r.Rates, func(x Rate) bool { return !(x.PerSecond > 0) || math.IsInf(x.PerSecond, 0) || x.Memory < 0 }):
+		return r, errors.New("it is damaged: a rate is no number above 0")
+	}
+	return r, nil
+}
+
+// Named is the one of that name, of those that are kept and the paper's.
+func Named(all []Rates, name string) (*Rates, error) {
+	known := []string{}
+	for _, r := range append(slices.Clone(all), V100()) {
+		if r.Name() == name {
+			return &r, nil
+		}
+		known = append(known, r.Name())
+	}
+	return nil, fmt.Errorf("no rates of %q are kept; there are those of %s. doctor --rates measures this machine; the file that it writes may be copied", name, strings.Join(known, ", "))
+}

@@ -1,0 +1,95 @@
+package rates
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/step"
+)
+
+func card() Rates {
+	return Rates{Format: format, Device: "NVIDIA H200", Card: true, Memory: 150e9, When: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), Revision: "abc", Libtorch: "2.11.0",
+		Rates: []Rate{{Unit: step.Updates, Shape: "t5-base", PerSecond: 20, Memory: 9e9}, {Unit: step.Updates, Shape: "t5-base", Identifiers: "atomic", PerSecond: 15}}}
+}
+
+// TestKept: what is saved is read again, the newer in place of the older; what is damaged, of another
+// version or no number is named with the reason, and what is none of these is ignored.
+func TestKept(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "rates")
+	if all, bad := Read(folder); all != nil || bad != nil {
+		t.Error(all, bad)
+	}
+	old := card()
+	old.Rates[0].PerSecond = 1
+	for _, r := range []Rates{old, card()} {
+		file, err := Save(folder, r)
+		if err != nil || filepath.Base(file) != "nvidia-h200.json" {
+			t.Fatal(file, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"cut":      `{"format":"redsi-rates/1","dev`,
+		"other":    `{"format":"redsi-rates/2","device":"x"}`,
+		"none":     `{"format":"redsi-rates/1","device":"x","rates":[]}`,
+		"negative": `{"format":"redsi-rates/1","device":"x","rates":[{"unit":"updates","per_second":-1}]}`,
+		"nobody":   `{"format":"redsi-rates/1","device":"?","rates":[{"unit":"updates","per_second":1}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name+".json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, bad := Read(folder)
+	if d := cmp.Diff([]Rates{card()}, all); d != "" {
+		t.Error(d)
+	}
+	want := []string{"cut.json: it is damaged: unexpected end", "negative.json: it is damaged: a rate is no number", "nobody.json: it is damaged: it names no device",
+		"none.json: it is damaged: it names no device, or has no rates", `other.json: its format is "redsi-rates/2", this redsi reads redsi-rates/1`}
+	for i, err := range bad {
+		if i >= len(want) || !strings.Contains(err.Error(), want[i]) {
+			t.Errorf("%v", err)
+		}
+	}
+	if len(bad) != len(want) {
+		t.Error(len(bad))
+	}
+	if r, err := Named(all, "nvidia-h200"); err != nil || r.Device != "NVIDIA H200" {
+		t.Error(r, err)
+	}
+	if _, err := Named(all, "h100"); err == nil || !strings.Contains(err.Error(), "those of nvidia-h200, v100-paper") {
+		t.Error(err)
+	}
+}
+
+// TestPaper: the paper's hours come out again.
+func TestPaper(t *testing.T) {
+	p := V100()
+	for _, c := range []struct {
+		identifiers    string
+		updates, hours float64
+	}{{"naive", 900_000, 74.5}, {"semantic", 900_000, 79.1}, {"atomic", 65_000, 6.8}} {
+		r, ok := p.Of(step.Updates, "t5-base", c.identifiers)
+		if got := c.updates / r.PerSecond / 3600; !ok || math.Abs(got-c.hours) > 1e-9 {
+			t.Errorf("%s: %g hours", c.identifiers, got)
+		}
+	}
+	for _, x := range [][2]string{{"t5-base", "title"}, {"t5-small", "naive"}} {
+		if _, ok := p.Of(step.Updates, x[0], x[1]); ok {
+			t.Errorf("the paper prints no hours of %v", x)
+		}
+	}
+	if got := ShapeOf("google-t5/t5-base"); got != "t5-base" || ShapeOf("google-t5/t5-large") != "" || ShapeOf("t5-base") != "" {
+		t.Error(got)
+	}
+	// Files on the hub: 62, 242 and 892 MB, and 166 of the encoder.
+	for i, want := range []float64{166e6, 62e6, 242e6, 892e6} {
+		if got := float64(Shapes()[i].Bytes()); math.Abs(got-want) > 0.02*want {
+			t.Errorf("%s: %g bytes", Shapes()[i].Name, got)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package trial
+
+import (
+	"os"
+	"time"
+
+	"github.com/redsi/redsi/internal/host/rates"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// point is how many seconds so much work takes.
+type point struct {
+	n    int
+	took float64
+}
+
+// each does work several times over.
+func each(do func(n int) error) func(n, times int) error {
+	return func(n, times int) error {
+		for range times {
+			if err := do(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// pace times more and more work, as long as that is about to take no longer than the trial has, and the
+// last of it for that long. Before, it is done untimed: twice on a card, which then records what it
+// will replay.
+func (t *trial) pace(sizes []int, do func(n, times int) error) (found []point, err error) {
+	t.forget()
+	warm := 1
+	if t.Card {
+		warm = 3
+	}
+	timed := func(n, times int) (float64, error) {
+		began := time.Now()
+		err := do(n, times)
+		return time.Since(began).Seconds() / float64(times), err
+	}
+	for i, n := range sizes {
+		if i > 0 {
+			last := found[i-1]
+			if last.took*float64(n)/float64(last.n) > t.Seconds {
+				break
+			}
+		}
+		if i == 0 || t.Card {
+			if err := do(n, warm); err != nil {
+				return nil, err
+			}
+		}
+		took, err := timed(n, 1)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, point{n, took})
+	}
+	if last := &found[len(found)-1]; last.took < t.Seconds {
+		last.took, err = timed(last.n, max(1, int(t.Seconds/last.took)))
+	}
+	return found, err
+}
+
+// whole is how long n examples take: as the last two points go on, or the last one alone.
+func whole(found []point, n int) float64 {
+	b := found[len(found)-1]
+	each := b.took / float64(b.n)
+	if len(found) > 1 {
+		a := found[len(found)-2]
+		each = max(each/2, min(each, (b.took-a.took)/float64(b.n-a.n)))
+	}
+	return b.took + each*float64(n-b.n)
+}
+
+// forget makes the most memory that there was the memory that there is, where the system can.
+func (t *trial) forget() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
+// add keeps a rate, with the most memory since forget; on a card, since it was first used.
+func (t *trial) add(r rates.Rate) {
+	r.Shape, r.Memory = t.Shape.Name, usage.Own()
+	if t.Card {
+		_, r.Memory, _ = tensor.CardMemory(0)
+	}
+	t.found = append(t.found, r)
+}

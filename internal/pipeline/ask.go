@@ -1,0 +1,51 @@
+package pipeline
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Question is what a person is asked at the terminal: a value for a variable that has none yet,
+// and that errors are about.
+type Question struct{ Variable, Text string }
+
+// askAttribute is a variable's ask: its question.
+func (l *loader) askAttribute(v *variable) attribute {
+	return attribute{"ask", func(a *hclsyntax.Attribute) {
+		if l.constant(a.Expr, "What a variable asks") {
+			if text, ok := l.typed(a.Expr, l.constContext(a.NameRange.Filename), nil, cty.String, "ask is a string: the question."); ok {
+				v.ask = text.AsString()
+			}
+		}
+	}}
+}
+
+// questions are those whose answers could mend errors: of variables that nobody has set and
+// whose names stand where something is wrong. The errors say how else to set them.
+func (l *loader) questions(ds Diagnostics) (all []Question) {
+	for _, name := range sortedKeys(l.variables) {
+		v := l.variables[name]
+		if v.ask == "" || v.given {
+			continue
+		}
+		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
+		asked := false
+		for _, d := range ds.List {
+			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(ds.sources[d.Subject.Filename])) {
+				continue
+			}
+			if *d.Subject != v.rng {
+				d.Detail += fmt.Sprintf("\nNobody has set var.%s yet: give it with --var %s=…, or in %s.", name, name, LocalFile)
+			}
+			asked = true
+		}
+		if asked {
+			all = append(all, Question{name, v.ask})
+		}
+	}
+	return all
+}

@@ -1,0 +1,121 @@
+package significance
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestRatio: percentiles are numpy's of the same bootstrap, and follow from the seed.
+func TestRatio(t *testing.T) {
+	for i, g := range open(t).Ratios {
+		value, low, high := Ratio(g.Strata, 40_000, 5, 0.95)
+		above, below := 0.0, 0.0
+		for _, s := range g.Strata {
+			above += s.Weight * sum(s.Above)
+			below += s.Weight * sum(s.Below)
+		}
+		near(t, "value", value, above/below, 1e-12)
+		margin := 0.012 * (g.Interval[1] - g.Interval[0])
+		near(t, "low", low, g.Interval[0], margin)
+		near(t, "high", high, g.Interval[1], margin)
+		if _, again, _ := Ratio(g.Strata, 40_000, 5, 0.95); again != low {
+			t.Errorf("again %v", again)
+		}
+		if _, other, _ := Ratio(g.Strata, 40_000, 6, 0.95); i == 0 && other == low { // of few clusters there are few percentiles
+			t.Error("another seed draws the same")
+		}
+	}
+}
+
+// TestRatioExact compares draws with all 4^3 x 3^2 of them.
+func TestRatioExact(t *testing.T) {
+	a := Stratum{Above: []float64{1, 0, 3, 2}, Below: []float64{4, 7, 5, 6}, Fraction: 0.36, Weight: 2}
+	b := Stratum{Above: []float64{5, 1, 0}, Below: []float64{9, 3, 8}, Fraction: 0.19}
+	var all []float64
+	for draw := range 64 * 9 {
+		part := func(s Stratum, weight, moved float64, picks ...int) (above, below float64) {
+			scale := float64(len(s.Above)) / float64(len(picks))
+			for _, k := range picks {
+				above += s.Above[k] * scale
+				below += s.Below[k] * scale
+			}
+			a, b := sum(s.Above), sum(s.Below)
+			return weight * (a + moved*(above-a)), weight * (b + moved*(below-b))
+		}
+		x, y := draw/9, draw%9
+		above1, below1 := part(a, 2, 0.8, x%4, x/4%4, x/16)
+		above2, below2 := part(b, 1, 0.9, y%3, y/3)
+		all = append(all, (above1+above2)/(below1+below2))
+	}
+	slices.Sort(all)
+	_, low, high := Ratio([]Stratum{a, b}, 200_000, 3, 0.9)
+	near(t, "low", low, quantile(all, 0.05), 0.004)
+	near(t, "high", high, quantile(all, 0.95), 0.004)
+}
+
+// TestRatioCovers: of samples of a population whose clusters are alike within, nearly 95 % of
+// the intervals have its ratio; intervals that take records for independent would not.
+func TestRatioCovers(t *testing.T) {
+	r := random(1)
+	const clusters, drawn, trials = 2000, 200, 300
+	population := Stratum{}
+	for range clusters {
+		n := 1 + r.below(8)
+		above := 0
+		if r.below(10) < 3 {
+			above = n
+		}
+		population.Above, population.Below = append(population.Above, float64(above)), append(population.Below, float64(n))
+	}
+	truth := sum(population.Above) / sum(population.Below)
+	covered, naive := 0, 0
+	for trial := range trials {
+		s := Stratum{Fraction: float64(drawn) / clusters}
+		order := make([]int, clusters)
+		for i := range order {
+			order[i] = i
+		}
+		for i := range drawn {
+			k := i + r.below(clusters-i)
+			order[i], order[k] = order[k], order[i]
+			s.Above, s.Below = append(s.Above, population.Above[order[i]]), append(s.Below, population.Below[order[i]])
+		}
+		p, low, high := Ratio([]Stratum{s}, 500, uint64(trial), 0.95)
+		if low <= truth && truth <= high {
+			covered++
+		}
+		if math.Abs(p-truth) <= 1.96*math.Sqrt(p*(1-p)*(1-s.Fraction)/sum(s.Below)) {
+			naive++
+		}
+	}
+	if covered < trials*91/100 || covered > trials*98/100 || naive > trials*80/100 {
+		t.Errorf("%d of %d intervals have the ratio, and %d that do not know of clusters", covered, trials, naive)
+	}
+}
+
+// TestRatioOfAll: what was drawn whole does not vary, nor does one cluster; nothing below the
+// line is no ratio.
+func TestRatioOfAll(t *testing.T) {
+	whole := Stratum{Above: []float64{1, 2}, Below: []float64{4, 4}, Fraction: 1}
+	if v, low, high := Ratio([]Stratum{whole}, 100, 1, 0.95); v != 0.375 || low != v || high != v {
+		t.Errorf("%v, %v to %v", v, low, high)
+	}
+	if v, low, high := Ratio([]Stratum{{Above: []float64{1}, Below: []float64{4}, Fraction: 0.1}}, 100, 1, 0.95); v != 0.25 || low != v || high != v {
+		t.Errorf("%v, %v to %v", v, low, high)
+	}
+	if v, _, _ := Ratio([]Stratum{{Above: []float64{0}, Below: []float64{0}, Fraction: 0.1}}, 100, 1, 0.95); !math.IsNaN(v) {
+		t.Errorf("%v", v)
+	}
+}
+
+// TestBeyondOfOne: differences that do not vary are decided without a test.
+func TestBeyondOfOne(t *testing.T) {
+	same := Subtract([]float64{0.5, 0.5}, []float64{0.5, 0.5})
+	if within, beyond := same.Beyond(0.01); within != 0 || beyond != 1 {
+		t.Errorf("%v, %v", within, beyond)
+	}
+	if within, beyond := Subtract([]float64{1}, []float64{0}).Beyond(0.01); within != 1 || beyond != 1 {
+		t.Errorf("of one query: %v, %v", within, beyond)
+	}
+}

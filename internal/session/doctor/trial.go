@@ -1,0 +1,173 @@
+package doctor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/synth"
+	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/rates"
+	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/step"
+)
+
+// Trial is how much is measured of a machine.
+type Trial struct {
+	Shapes    []rates.Shape
+	Batch     int     // examples of an update
+	Documents int     // that searches choose from
+	Seconds   float64 // of each measurement, about
+	Records   int     // of Natural Questions
+}
+
+// WholeTrial takes about a minute on eight cores, and about as long on a card.
+func WholeTrial() Trial {
+	return Trial{Shapes: rates.Shapes(), Batch: 128, Documents: rates.Documents, Seconds: 2, Records: 200}
+}
+
+// QuickTrial takes a second and says nothing of use: it is for tests of what is measured.
+func QuickTrial() Trial {
+	small := rates.Shapes()
+	for i := range small {
+		small[i].Layers, small[i].Width, small[i].FF, small[i].Heads = 1, 16, 32, 1
+	}
+	return Trial{Shapes: small[:2], Batch: 8, Documents: 300, Seconds: 0.01, Records: 2}
+}
+
+// CPU is the name of this machine's processors.
+func CPU() string {
+	return fmt.Sprintf("%s, %s", cmp.Or(attest.ThisMachine().CPU, runtime.GOARCH), words.Count(runtime.GOMAXPROCS(0), "core"))
+}
+
+// Measure measures the processors of this machine, with all cores that redsi uses, and a card of
+// each sort, and keeps the rates in a folder. say is told what is done. What cannot be measured is
+// left out and said; an error: nothing could be.
+func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say func(string)) error {
+	facts, failed := p.Facts(ctx)
+	if failed != nil {
+		say(fmt.Sprintf("no model is measured: %v", failed))
+	}
+	p.SetThreads(runtime.GOMAXPROCS(0))
+	p.Share(runtime.GOMAXPROCS(0))
+	made := func(name string) rates.Rates {
+		return rates.Rates{Device: name, When: time.Now().UTC().Truncate(time.Second), Load: load(), Revision: revision.Of(), Libtorch: facts.Libtorch}
+	}
+	cpu := made(CPU())
+	cpu.Memory, cpu.NoCards = capacity.Here().Memory, facts.CUDA.Cards == 0
+	say(cpu.Device + ": Natural Questions")
+	extracted, err := t.extract()
+	if err != nil {
+		return err
+	}
+	cpu.Rates = []rates.Rate{extracted}
+	all, cards := []rates.Rates{cpu}, []int{device.Processors}
+	for i, c := range CardsOf(facts) {
+		if slices.ContainsFunc(all, func(r rates.Rates) bool { return r.Device == c.Name }) {
+			continue
+		}
+		r := made(c.Name)
+		r.Card, r.Memory = true, c.Memory
+		all, cards = append(all, r), append(cards, i)
+	}
+	for i := range all {
+		r := &all[i]
+		for _, shape := range t.Shapes {
+			if failed != nil {
+				break
+			}
+			say(r.Device + ": " + shape.Name)
+			var found []rates.Rate
+			err := p.With(ctx, cards[i], "", func(c *compute.Client) error {
+				return c.Call(ctx, rates.Call, rates.Ask{Shape: shape, Card: r.Card, Batch: t.Batch, Documents: t.Documents, Seconds: t.Seconds}, &found)
+			})
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				say(fmt.Sprintf("%s: %s is left out: %v", r.Device, shape.Name, err))
+			}
+			r.Rates = append(r.Rates, found...)
+		}
+		if len(r.Rates) == 0 {
+			continue
+		}
+		if _, err := rates.Save(folder, *r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CardsOf are the cards that models may compute on.
+func CardsOf(f device.Facts) []nvidia.Card {
+	return f.Process.Cards[:min(len(f.Process.Cards), f.CUDA.Cards)]
+}
+
+// load is how many processes were running in the last minute; 0: not known.
+func load() (n float64) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, _ = fmt.Sscan(string(text), &n)
+	}
+	return n
+}
+
+// extract reads generated records of real size as kind extract does, without a store.
+func (t Trial) extract() (rates.Rate, error) {
+	c := synth.Bench()
+	c.Pages, c.TrainQuestions, c.DevQuestions, c.TrainShards = t.Records, t.Records, 1, 1
+	c.StubMembers, c.StubRevisionsPerPage, c.StubFillerPages = 1, 0, 0
+	var file bytes.Buffer
+	_, err := synth.Generate(c, func(name string) (io.WriteCloser, error) {
+		if strings.HasPrefix(name, "nq-train") {
+			return nopCloser{&file}, nil
+		}
+		return nopCloser{io.Discard}, nil
+	}, nil)
+	if err != nil {
+		return rates.Rate{}, err
+	}
+	size, began := file.Len(), time.Now()
+	rd := nq.NewReader(io.NopCloser(&file), "trial", nq.Options{Split: nq.Train, Format: nq.Full})
+	records, err := nq.NewRecordWriter(io.Discard)
+	if err != nil {
+		return rates.Rate{}, err
+	}
+	headers, err := nq.NewHeaderWriter(io.Discard)
+	if err != nil {
+		return rates.Rate{}, err
+	}
+	var r nq.Record
+	for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
+		h := nq.HeaderOf(&r)
+		h.Text4KCased, h.Text4K = dedup.TextKeys(&r, false)
+		if err = errors.Join(records.Write(&r), headers.Write(&h)); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return rates.Rate{}, err
+	}
+	err = errors.Join(records.Close(), headers.Close(), rd.Close())
+	return rates.Rate{Unit: step.GzipBytes, PerSecond: float64(size) / time.Since(began).Seconds()}, err
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }

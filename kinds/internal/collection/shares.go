@@ -1,0 +1,352 @@
+package collection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// SharesConfig estimates the paper's shares from a part of the records.
+type SharesConfig struct {
+	Train      step.Inputs        `hcl:"train" accepts:"nq/headers" help:"headers of the training records that there are"`
+	Dev        step.Inputs        `hcl:"dev" accepts:"nq/headers" help:"headers of the development records"`
+	Records    step.Inputs        `hcl:"records" accepts:"nq/records" help:"the development records in full, whose tokens are compared with their HTML"`
+	Pages      step.Input         `hcl:"pages" accepts:"wikipedia/pages" help:"revisions and their PageIDs"`
+	Tokenizer  step.Inputs        `hcl:"tokenizer" accepts:"files" help:"bert-base-uncased tokenizer.json"`
+	A          step.Input         `hcl:"a" accepts:"nq/corpus" help:"NciNorm of the documents by title"`
+	B          step.Input         `hcl:"b" accepts:"nq/corpus" help:"HtmlNorm of the same documents"`
+	T5         step.Inputs        `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Variation  step.Input         `hcl:"variation" accepts:"dedup/variation" help:"report of a revision_variation step of the same records"`
+	Fractions  map[string]float64 `hcl:"fractions" help:"which part of all records of train and of dev these are, above 0 and at most 1, which is all of them"`
+	Paper      map[string]string  `hcl:"paper,optional" help:"by share, what the paper prints, in percent: \"3.47\" stands for what rounds to it, and \"109739/315203\" for that ratio of counts; a share that is not named has no verdict"`
+	Confidence float64            `hcl:"confidence,optional" above:"0.5" below:"1" help:"of each interval or, where a share grows or falls with the records, of its one limit"`
+	Samples    int                `hcl:"samples,optional" min:"100" max:"1000000" help:"draws of the bootstrap"`
+	Seed       int                `hcl:"seed,optional" min:"0" help:"for the draws"`
+}
+
+var Shares = step.Define(step.Kind[SharesConfig]{
+	Name:    "shares",
+	Version: 1,
+	Doc: `Say what a part of the records says of the shares that the paper prints.
+shares.NAME of the report has value, low and high in percent, clusters, how, paper and
+verdict. Intervals are percentiles of a cluster bootstrap over pages; pages that share a
+title are one cluster, and each split is drawn by itself. What was read whole does not
+vary. How a share can be compared with the paper's: "random part", it estimates the
+paper's (inside, outside); "whole", it is the paper's, up to rounding (inside, outside);
+"grows with the records" and "falls with the records", it bounds the paper's from one
+side (consistent, outside); "documents by their records", it weighs documents with many
+records more than the paper does (inside; outside, where not even that explains it); else
+cannot be told, as where fewer than 10 clusters have a thing, or lack it.
+Names: substituted, unresolved, affected_train, affected_dev, coverage_title,
+coverage_page_id, differ, unknown_a, unknown_b, documents, texts, and
+documents_SPLIT_KEY of text4k, url, title and page_id. docs/expectations.md has the
+formulas. Cost: reading the development records once, as substitutions does, and clusters
+x samples x shares: 6 s for one training file of 50, 2 min for 25. Memory: about 1 KB a
+record.`,
+	Example: `step "shares" "nq" {
+  train        = step.extract.train.headers
+  dev          = step.extract.dev.headers
+  records      = step.extract.dev.records
+  pages        = step.pages.nq.table
+  tokenizer    = step.download.bert_tokenizer.files
+  a            = step.serialize.nq["title/nci_norm"].corpus
+  b            = step.serialize.nq["title/html_norm"].corpus
+  t5_tokenizer = step.download.t5_tokenizer.files
+  variation    = step.revision_variation.nq.report
+  fractions    = { train = 1 / 50, dev = 1 }
+  paper        = { substituted = "3.47", affected_train = "1.62" }
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "nq/shares", Help: "each share, its interval and what it says of the paper's, as JSON", Fields: step.FieldsOf[sharesReport]().With("shares", shareNames()...)}},
+	Defaults: SharesConfig{Confidence: 0.95, Samples: 10_000, Seed: 42},
+	Needs:    step.Tokenizers,
+	Check: func(c SharesConfig) error {
+		var ps step.Problems
+		for _, s := range bothSplits {
+			f := c.Fractions[string(s)]
+			inout.Check(&ps, "fractions", f > 0 && f <= 1, "%s: want a number above 0 and at most 1, got %v", s, f)
+		}
+		for name, f := range c.Fractions {
+			inout.Check(&ps, "fractions", slices.Contains(bothSplits, nq.Split(name)), "there is no split %q with the fraction %v: train and dev", name, f)
+		}
+		for name, text := range c.Paper {
+			at := fmt.Sprintf("paper[%q]", name)
+			inout.Check(&ps, at, slices.Contains(shareNames(), name), "is no share; the shares are %v", shareNames())
+			_, err := readPrinted(text)
+			inout.CheckError(&ps, at, err)
+		}
+		return ps.Err()
+	},
+})
+
+// sharesReport is what tables read.
+type sharesReport struct {
+	Shares     map[string]share `json:"shares"`
+	Records    map[string]int   `json:"records"` // by split
+	Confidence float64          `json:"confidence"`
+	Samples    int              `json:"samples"`
+}
+
+var bothSplits = []nq.Split{nq.Train, nq.Dev}
+
+// countedKeys are the operators whose documents are counted.
+var countedKeys = []string{"text4k", "url", "title", "page_id"}
+
+// counting says how a share is counted.
+type counting struct {
+	name     string
+	how      how
+	weighted bool // a record of a split stands for 1/fraction of them
+	both     bool // what counts in one split depends on the other's records
+}
+
+// countings are all shares but texts, which is no sum over records.
+func countings() []counting {
+	list := []counting{
+		{name: "substituted", how: part},
+		{name: "unresolved", how: part, weighted: true},
+		{name: "affected_train", how: grows, both: true}, {name: "affected_dev", how: grows, both: true},
+		{name: "coverage_title", how: grows, both: true}, {name: "coverage_page_id", how: grows, both: true},
+		{name: "differ", how: documents, both: true}, {name: "unknown_a", how: documents, both: true}, {name: "unknown_b", how: documents, both: true},
+		{name: "documents", how: falls, both: true},
+	}
+	for _, s := range bothSplits {
+		for _, k := range countedKeys {
+			list = append(list, counting{name: documentsName(s, k), how: falls})
+		}
+	}
+	return list
+}
+
+func documentsName(s nq.Split, key string) string { return fmt.Sprintf("documents_%s_%s", s, key) }
+
+// textsShare is texts to revisions, which depends on the number of records both ways.
+const textsShare = "texts"
+
+func shareNames() (names []string) {
+	for _, c := range countings() {
+		names = append(names, c.name)
+	}
+	return append(names, textsShare)
+}
+
+// PrefixShare is what the first tokens of a document's two texts say.
+type PrefixShare struct{ Differ, UnknownA, UnknownB bool }
+
+// sums are those of one share by split and, within it, by cluster.
+type sums map[nq.Split]*struct{ above, below []float64 }
+
+// shareCounter adds up shares by cluster.
+type shareCounter struct {
+	records  *dedup.Records
+	clusters []int32           // of each record, numbered within its split
+	n        map[nq.Split]int  // clusters
+	sums     map[string]sums   // by share
+	at       map[nq.Key]int    // records
+	title    *dedup.Grouping   // whose documents have texts
+	groups   []*dedup.Grouping // of countedKeys
+}
+
+// add adds a record, or what it stands for, to a share.
+func (c *shareCounter) add(share string, record int, above, below float64) {
+	split := c.records.Split(record)
+	if c.sums[share] == nil {
+		c.sums[share] = sums{}
+	}
+	s := c.sums[share][split]
+	if s == nil {
+		n := c.n[split]
+		s = &struct{ above, below []float64 }{make([]float64, n), make([]float64, n)}
+		c.sums[share][split] = s
+	}
+	s.above[c.clusters[record]] += above
+	s.below[c.clusters[record]] += below
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// WriteShares writes the report; texts are those of the documents by title, by their numbers.
+func WriteShares(ctx context.Context, x *step.IO, c SharesConfig, texts []PrefixShare) error {
+	counter, err := groupForShares(x, c)
+	if err != nil {
+		return err
+	}
+	if len(texts) != counter.title.Len() {
+		return step.Permanent(fmt.Errorf("a and b have %d documents, the records %d by title: give serializations of the collection that dedup makes of these records by key title, with its defaults", len(texts), counter.title.Len()))
+	}
+	if err := counter.count(texts); err != nil {
+		return err
+	}
+	if err := counter.countTokens(ctx, x, c.Records); err != nil {
+		return err
+	}
+	var variation variationReport
+	if err := inout.ReadJSON(x, c.Variation, &variation); err != nil {
+		return err
+	}
+	return inout.WriteReport(x, counter.report(c, variation), map[string]int{"records": counter.records.Len()})
+}
+
+// groupForShares groups the records by all keys in one pass.
+func groupForShares(x *step.IO, c SharesConfig) (*shareCounter, error) {
+	src, err := dedupSources(x, dedupConfig{Tokenizer: c.Tokenizer, Pages: c.Pages})
+	if err != nil {
+		return nil, err
+	}
+	var keys []dedup.Key
+	for _, name := range countedKeys {
+		k, err := dedup.Lookup(name)
+		if err != nil {
+			return nil, step.Permanent(err)
+		}
+		keys = append(keys, k)
+	}
+	g, err := dedup.NewGrouper(keys, dedup.Options{}, src)
+	if err != nil {
+		return nil, step.Permanent(err)
+	}
+	add := func(h *nq.Header) error { return step.Permanent(g.Add(h)) }
+	if err := eachHeaderInOrder(x, dedup.DevFirst, c.Train, c.Dev, add); err != nil {
+		return nil, err
+	}
+	groups := g.Groupings()
+	title, page := groups[slices.Index(countedKeys, "title")], groups[slices.Index(countedKeys, "page_id")]
+	counter := &shareCounter{records: title.Records, groups: groups, title: title, n: map[nq.Split]int{}, sums: map[string]sums{}, at: map[nq.Key]int{}}
+	of, n := dedup.Clusters(title, page)
+	within := map[nq.Split][]int32{nq.Train: make([]int32, n), nq.Dev: make([]int32, n)} // numbers in a split, plus one
+	counter.clusters = make([]int32, len(of))
+	for i, cluster := range of {
+		s := counter.records.Split(i)
+		if within[s][cluster] == 0 {
+			counter.n[s]++
+			within[s][cluster] = int32(counter.n[s])
+		}
+		counter.clusters[i] = within[s][cluster] - 1
+		counter.at[nq.Key{Split: s, ID: counter.records.At(i).ExampleID}] = i
+	}
+	return counter, nil
+}
+
+// count adds up all that headers and texts say.
+func (c *shareCounter) count(texts []PrefixShare) error {
+	titles, err := dedup.DiagnoseTitles(c.title)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	affected := titles.AffectedRecords()
+	for i := range affected {
+		split := c.records.Split(i)
+		c.add("unresolved", i, one(c.records.PageID(i) == 0), 1)
+		c.add("affected_"+string(split), i, one(affected[i]), 1)
+		represents := c.title.Represents(i)
+		c.add("documents", i, one(represents), 1)
+		if represents {
+			t := texts[c.title.DocOf(i)]
+			c.add("differ", i, one(t.Differ), 1)
+			c.add("unknown_a", i, one(t.UnknownA), 1)
+			c.add("unknown_b", i, one(t.UnknownB), 1)
+		}
+	}
+	for k, key := range countedKeys {
+		g := c.groups[k]
+		for i, first := range g.Firsts() {
+			split := c.records.Split(i)
+			c.add(documentsName(split, key), i, one(first), 1)
+			if coverage := "coverage_" + key; first && split == nq.Dev && slices.Contains(shareNames(), coverage) {
+				train, _ := g.Queries(g.DocOf(i))
+				c.add(coverage, i, one(train > 0), 1)
+			}
+		}
+	}
+	return nil
+}
+
+// countTokens adds up the tokens of records that differ from their HTML.
+func (c *shareCounter) countTokens(ctx context.Context, x *step.IO, records step.Inputs) error {
+	var s nq.Substitutions
+	n := 0
+	err := eachRecord(ctx, x, records, func(r *nq.Record) error {
+		i, ok := c.at[r.Key()]
+		if !ok || r.Split != nq.Dev {
+			return step.Permanent(fmt.Errorf("records: example %d of %s is not one of dev: give the records of the extract step whose headers dev are", r.ExampleID, r.Split))
+		}
+		n++
+		compared, mismatches := s.Compared, s.Mismatches
+		s.Add(r)
+		c.add("substituted", i, float64(s.Mismatches-mismatches), float64(s.Compared-compared))
+		return nil
+	})
+	if err == nil && n != c.records.Dev() {
+		err = step.Permanent(fmt.Errorf("records: there are %d, and %d headers in dev: give the records of the extract step whose headers dev are", n, c.records.Dev()))
+	}
+	return err
+}
+
+// report draws every share and judges it.
+func (c *shareCounter) report(config SharesConfig, variation variationReport) sharesReport {
+	rep := sharesReport{Shares: map[string]share{}, Records: map[string]int{}, Confidence: config.Confidence, Samples: config.Samples}
+	whole, all := true, 0.0
+	for _, s := range bothSplits {
+		n, f := c.records.Dev(), config.Fractions[string(s)]
+		if s == nq.Train {
+			n = c.records.Train()
+		}
+		rep.Records[string(s)] = n
+		whole = whole && f == 1
+		all += float64(n) / f
+	}
+	fraction := float64(c.records.Len()) / all // of both splits
+	for k, counted := range countings() {
+		how, wholly := counted.how, counted.both && whole
+		var strata []significance.Stratum
+		for _, s := range bothSplits {
+			sum := c.sums[counted.name][s]
+			if sum == nil {
+				continue
+			}
+			f := config.Fractions[string(s)]
+			if !counted.both {
+				wholly = f == 1 && (len(strata) == 0 || wholly)
+			}
+			stratum := significance.Stratum{Above: sum.above, Below: sum.below, Fraction: f}
+			if counted.weighted {
+				stratum.Weight = 1 / f
+			}
+			if how == documents {
+				stratum.Fraction = fraction
+			}
+			strata = append(strata, stratum)
+		}
+		if wholly {
+			how = entire
+		}
+		rep.Shares[counted.name] = estimate(strata, how, config, uint64(k))
+	}
+	ratio := 100 * float64(variation.Texts) / float64(max(1, variation.Revisions))
+	rep.Shares[textsShare] = share{Value: ratio, How: string(neither), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
+	if whole {
+		rep.Shares[textsShare] = share{Value: ratio, Low: &ratio, High: &ratio, How: string(entire), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
+	}
+	excess := 0.0 // by how much more documents there are to a record here
+	if p, err := readPrinted(config.Paper["documents"]); err == nil {
+		excess = rep.Shares["documents"].Value / p.value
+	}
+	for name, s := range rep.Shares {
+		if text, ok := config.Paper[name]; ok {
+			p, _ := readPrinted(text) // checked
+			s.judge(p, excess)
+			rep.Shares[name] = s
+		}
+	}
+	return rep
+}

@@ -302,7 +302,7 @@ step "extract" "train" {
 
   check "all records of the paper" {
     counts   = "records"
-    equals   = local.whole ? 307373 : null
+    equals   = local.scales.data == "full" ? 307373 : null
     severity = "warning"
   }
   check "no record is skipped" {
@@ -319,7 +319,7 @@ step "extract" "dev" {
 
   check "all records of the paper" {
     counts   = "records"
-    equals   = local.real ? 7830 : null
+    equals   = local.scales.dev == "full" ? 7830 : null
     severity = "warning"
   }
   check "no record is skipped" {
@@ -483,7 +483,7 @@ step "pages" "nq" {
   }
   check "the paper's revisions are wanted" {
     counts   = "revisions_wanted"
-    equals   = local.whole ? 231695 : null
+    equals   = local.scales.data == "full" ? 231695 : null
     severity = "warning"
   }
 }
@@ -579,7 +579,7 @@ step "dedup" "nq" {
   }
   check "PageIDs resolve as in the paper" {
     field    = "counts:resolution.resolved_percent"
-    min      = local.whole ? 99.945 : null
+    min      = local.scales.data == "full" ? 99.945 : null
     severity = "warning"
   }
 }
@@ -716,7 +716,7 @@ step "revision_variation" "nq" {
   }
   check "the paper's revisions are there" {
     counts   = "revisions"
-    equals   = local.whole ? 231695 : null
+    equals   = local.scales.data == "full" ? 231695 : null
     severity = "warning"
   }
 }

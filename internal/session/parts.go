@@ -18,32 +18,35 @@ import (
 // that waits, it finds parts by what is there of the steps before it.
 func (se *Session) PartsOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]plan.Parts, error) {
 	found := map[int]plan.Parts{}
-	known := map[int]map[string]artifacts.Artifact{} // outputs by place: of hits whole, of others as far as they are there
-	cut := map[artifacts.Digest]bool{}               // of others
+	known := map[int]*artifacts.Result{} // by place: of hits, and of others as far as their outputs are there
+	cut := map[artifacts.Digest]bool{}   // outputs of others
+	var cutting []int
+	var hits []artifacts.Digest // that they read
 	for i, it := range v.Items {
-		spec := se.Registry.Lookup(v.Plan.Steps[i].Task.Kind)
-		if it.Outcome == plan.Hit || v.Plan.Steps[i].Pending() || spec == nil || !spec.Splits() {
+		s := v.Plan.Steps[i]
+		if spec := se.Registry.Lookup(s.Task.Kind); it.Outcome == plan.Hit || s.Pending() || spec == nil || !spec.Splits() {
 			continue
 		}
-		whole := true
+		cutting = append(cutting, i)
+		for _, d := range s.Deps {
+			if v.Items[d].Outcome == plan.Hit {
+				hits = append(hits, v.Items[d].Key)
+			}
+		}
+	}
+	results, err := artifacts.LookupMany(ctx, store, hits)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range cutting {
+		spec, whole := se.Registry.Lookup(v.Plan.Steps[i].Task.Kind), true
 		for _, d := range v.Plan.Steps[i].Deps {
-			if known[d] == nil && v.Items[d].Outcome == plan.Hit {
-				r, err := artifacts.Lookup(ctx, store, v.Items[d].Key)
-				if err != nil {
-					return nil, err
-				}
-				if r != nil {
-					known[d] = r.Outputs
-				}
+			if r := results[v.Items[d].Key]; r != nil {
+				known[d] = r
 			}
 			whole = whole && v.Items[d].Outcome == plan.Hit
 		}
-		task, _, _, err := v.Plan.Bind(se.Registry, i, func(d int) *artifacts.Result {
-			if known[d] == nil {
-				return nil
-			}
-			return &artifacts.Result{Outputs: known[d]}
-		})
+		task, _, _, err := v.Plan.Bind(se.Registry, i, func(d int) *artifacts.Result { return known[d] })
 		if err != nil {
 			continue // too little is there
 		}
@@ -57,8 +60,11 @@ func (se *Session) PartsOf(ctx context.Context, store artifacts.Store, v *plan.P
 				p.There++
 			}
 		}
-		if known[i] = outputs; !whole {
+		if !whole {
 			p.Of = 0
+		}
+		if len(outputs) > 0 {
+			known[i] = &artifacts.Result{Outputs: outputs}
 		}
 		for _, a := range outputs {
 			cut[a.Digest] = true

@@ -39,3 +39,86 @@ run "the released code repeats documents by their queries" {
     error_message = "repeats is by_queries where the ratio is 1:1, and there alone, so that both readings share all other trainings."
   }
 }
+
+run "a sample trains the smallest model on each variant once" {
+  variables {
+    scale   = "sample"
+    contact = "me@example.org"
+  }
+
+  assert {
+    condition     = plan.kinds.train == 12 && alltrue([for name in keys(step.train.dsi) : strcontains(name, "/tiny/") && endswith(name, "/42")])
+    error_message = "A sample has three types of identifiers, two collections and two serializations."
+  }
+  assert {
+    condition     = length(step.evaluate.dsi) == 12 && keys(step.evaluate.trie) == ["title/nci_norm/tiny/naive/42", "title/nci_norm/tiny/semantic/42"]
+    error_message = "Each model is asked, and those with beams along the trie, too."
+  }
+  assert {
+    condition     = length(step.download.nq["train"].config.urls) == 1 && length(step.download.nq["dev"].config.urls) == 5 && keys(step.download.t5) == ["tiny"]
+    error_message = "A sample downloads the development split, one train file and the smallest T5."
+  }
+  assert {
+    condition     = keys(step.download.nq) == ["dev", "train"] && can(step.pages_api.nq["api"])
+    error_message = "A sample needs neither the dump nor the simplified format."
+  }
+  assert {
+    condition     = length(step.dedup.nq) == 10 && length(step.score.baselines) == 6
+    error_message = "A sample has all collection tables, and baselines."
+  }
+  assert {
+    condition     = alltrue([for name, s in step.train.dsi : s.config.steps == 2000 && s.config.evaluate_every == 500 && s.config.precision == "fp32"])
+    error_message = "A sample evaluates four times, and a card goes on with what processors made."
+  }
+  assert {
+    condition     = step.train.dsi["title/nci_norm/tiny/atomic/42"].config.warmup == 20 && step.train.dsi["title/nci_norm/tiny/naive/42"].config.warmup == 0
+    error_message = "The warmup of atomic identifiers is a hundredth of the updates, as in the paper."
+  }
+  assert {
+    condition     = table.dedup_counts.config.scale == "sample" && table.substitution_totals.config.scale == "full"
+    error_message = "What is of the development split alone is compared with the paper, and nothing else that depends on records."
+  }
+}
+
+run "a sample of other files is compared with nothing" {
+  variables {
+    scale     = "sample"
+    contact   = "me@example.org"
+    nq_bucket = "https://example.org/nq"
+  }
+
+  assert {
+    condition     = table.substitution_totals.config.scale == "sample"
+    error_message = "Nobody knows what is in another bucket."
+  }
+}
+
+run "all train files with fewer updates" {
+  variables {
+    scale        = "sample"
+    sample_train = 50
+    contact      = "me@example.org"
+  }
+
+  assert {
+    condition     = plan.kinds.train == 12 && length(step.download.nq["train"].config.urls) == 50
+    error_message = "The trainings of a sample on all files."
+  }
+  assert {
+    condition     = table.dedup_counts.config.scale == "full" && table.smallest_models.config.scale == "sample"
+    error_message = "With all files the collections are the paper's, and the models are not."
+  }
+}
+
+run "the released code's reading of a sample" {
+  variables {
+    scale   = "sample"
+    reading = "released"
+    contact = "me@example.org"
+  }
+
+  assert {
+    condition     = plan.kinds.train == 12
+    error_message = "The reading changes no number of trainings."
+  }
+}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -106,5 +108,31 @@ func writeKeys(t *testing.T, path string, keys map[string]paperKey) {
 	}
 	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestSampleGrown: a sample of all files with the paper's updates is the run of scale full,
+// step by step.
+func TestSampleGrown(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t)
+	stepsOf := func(vars map[string]string) map[string]string {
+		vars["contact"], vars["pages_from"] = "me@example.org", "api"
+		steps := map[string]string{}
+		for _, s := range l.plan(filepath.Join("..", "pipelines.hcl"), vars).Steps {
+			task, err := json.Marshal(s.Task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps[s.Address] = s.Queue + string(task)
+		}
+		return steps
+	}
+	full := stepsOf(map[string]string{"scale": "full"})
+	if d := cmp.Diff(full, stepsOf(map[string]string{"scale": "sample", "sample_train": "50", "sample_updates": "paper"})); d != "" {
+		t.Error(d)
+	}
+	if len(stepsOf(map[string]string{"scale": "sample", "sample_train": "50"})) >= len(full) {
+		t.Error("a sample of all files has all trainings")
 	}
 }

@@ -53,9 +53,13 @@ func TestExamples(t *testing.T) {
 			p.run("fmt", "--check", f)
 		})
 	}
-	for _, scale := range []string{"full", "toy"} {
-		p := newPaper(t, beside...)
-		p.args = append(p.args, "--var", "scale="+scale)
+	for _, scale := range []string{"full", "sample", "toy"} {
+		with := beside
+		if scale == "sample" { // which has not the runs that they vary
+			with = nil
+		}
+		p := newPaper(t, with...)
+		p.args = append(p.args, "--var", "scale="+scale, "--var", "contact=me@example.org")
 		p.run("validate", "--strict")
 	}
 }
@@ -110,7 +114,7 @@ func TestExamplesOfTests(t *testing.T) {
 	t.Parallel()
 	p := &paper{t: t}
 	out := p.run("test", example("kmeans-study"), filepath.Join("..", "..", "pipelines.test.hcl"))
-	if !bytes.Contains(out, []byte("6 tests: 6 passed")) {
+	if !bytes.Contains(out, []byte("10 tests: 10 passed")) {
 		t.Errorf("%s", out)
 	}
 }

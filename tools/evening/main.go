@@ -30,6 +30,7 @@ func main() {
 	share := flag.Float64("share", 0.1, "share of the sample's records")
 	train := flag.Int("train", 1, "files of train")
 	updates := flag.Int("updates", 20, "updates of each training")
+	small := flag.Bool("small", false, "models of a few thousand parameters beside their vocabularies, in place of T5-Efficient-Tiny's shape")
 	flag.StringVar(&e.program, "redsi", "bin/redsi", "the program")
 	flag.StringVar(&e.work, "work", "", "folder for the run, which is kept; default: a temporary one")
 	flag.DurationVar(&e.lid, "lid", 0, "stop everything for so long in a download and in a training; 0: do not")
@@ -37,6 +38,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	size := rehearsal.Size{Dev: int(7830 * *share / 5), Train: int(6147 * *share), T5: rehearsal.EfficientTiny, BERT: rehearsal.SmallBERT}
+	if *small {
+		size.T5 = rehearsal.Shape{Layers: 1, Width: 16, Inner: 32, Heads: 2, PerHead: 8}
+		size.BERT = size.T5
+	}
 	vars := []string{"scale=sample", fmt.Sprint("sample_train=", *train), fmt.Sprint("sample_updates=", *updates)}
 	err := e.lay(*tree)
 	if err == nil {

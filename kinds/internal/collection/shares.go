@@ -38,7 +38,7 @@ shares.NAME of the report has value, low and high in percent, clusters, how, pap
 verdict. Intervals are percentiles of a cluster bootstrap over pages; pages that share a
 title are one cluster, and each split is drawn by itself. What was read whole does not
 vary. How a share can be compared with the paper's: "random part", it estimates the
-paper's (inside, outside); "whole", it is the paper's, up to rounding (inside, outside);
+paper's (inside, outside); "whole", it is the paper's, up to rounding, without limits (inside, outside);
 "grows with the records" and "falls with the records", it bounds the paper's from one
 side (consistent, outside); "documents by their records", it weighs documents with many
 records more than the paper does (inside; outside, where not even that explains it); else
@@ -307,7 +307,7 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 	}
 	fraction := float64(c.records.Len()) / all // of both splits
 	for k, counted := range countings() {
-		how, wholly := counted.how, counted.both && whole
+		how, wholly := counted.how, whole || !counted.both
 		var strata []significance.Stratum
 		for _, s := range bothSplits {
 			sum := c.sums[counted.name][s]
@@ -315,9 +315,7 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 				continue
 			}
 			f := config.Fractions[string(s)]
-			if !counted.both {
-				wholly = f == 1 && (len(strata) == 0 || wholly)
-			}
+			wholly = wholly && f == 1
 			stratum := significance.Stratum{Above: sum.above, Below: sum.below, Fraction: f}
 			if counted.weighted {
 				stratum.Weight = 1 / f
@@ -332,11 +330,11 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 		}
 		rep.Shares[counted.name] = estimate(strata, how, config, uint64(k))
 	}
-	ratio := 100 * float64(variation.Texts) / float64(max(1, variation.Revisions))
-	rep.Shares[textsShare] = share{Value: ratio, How: string(neither), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
+	texts := share{Value: 100 * float64(variation.Texts) / float64(max(1, variation.Revisions)), How: string(neither), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
 	if whole {
-		rep.Shares[textsShare] = share{Value: ratio, Low: &ratio, High: &ratio, How: string(entire), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
+		texts.How = string(entire)
 	}
+	rep.Shares[textsShare] = texts
 	excess := 0.0 // by how much more documents there are to a record here
 	if p, err := readPrinted(config.Paper["documents"]); err == nil {
 		excess = rep.Shares["documents"].Value / p.value

@@ -36,13 +36,13 @@ var Shares = step.Define(step.Kind[SharesConfig]{
 	Doc: `Say what a part of the records says of the shares that the paper prints.
 shares.NAME of the report has value, low and high in percent, clusters, how, paper and
 verdict. Intervals are percentiles of a cluster bootstrap over pages; pages that share a
-title are one cluster, and each split is drawn by itself. What was read whole does not
-vary. How a share can be compared with the paper's: "random part", it estimates the
-paper's (inside, outside); "whole", it is the paper's, up to rounding, without limits (inside, outside);
-"grows with the records" and "falls with the records", it bounds the paper's from one
-side (consistent, outside); "documents by their records", it weighs documents with many
-records more than the paper does (inside; outside, where not even that explains it); else
-cannot be told, as where fewer than 10 clusters have a thing, or lack it.
+title are one cluster, and each split is drawn by itself. How a share can be compared with
+the paper's: "random part", it estimates the paper's (inside, outside); "whole", it is the
+paper's, up to rounding, and has no interval (inside, outside); "grows with the records"
+and "falls with the records", it bounds the paper's from one side (consistent, outside);
+"documents by their records", it weighs documents with many records more than the paper
+does (inside; outside, where not even that explains it); else cannot be told, as where
+fewer than 10 clusters have a thing, or lack it.
 Names: substituted, unresolved, affected_train, affected_dev, coverage_title,
 coverage_page_id, differ, unknown_a, unknown_b, documents, texts, and
 documents_SPLIT_KEY of text4k, url, title and page_id. docs/expectations.md has the

@@ -243,28 +243,30 @@ func (c *shareCounter) count(texts []PrefixShare) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
-	affected := titles.AffectedRecords()
-	for i := range affected {
-		split := c.records.Split(i)
+	for i, affected := range titles.AffectedRecords() {
 		c.add("unresolved", i, one(c.records.PageID(i) == 0), 1)
-		c.add("affected_"+string(split), i, one(affected[i]), 1)
-		represents := c.title.Represents(i)
-		c.add("documents", i, one(represents), 1)
-		if represents {
-			t := texts[c.title.DocOf(i)]
-			c.add("differ", i, one(t.Differ), 1)
-			c.add("unknown_a", i, one(t.UnknownA), 1)
-			c.add("unknown_b", i, one(t.UnknownB), 1)
-		}
+		c.add("affected_"+string(c.records.Split(i)), i, one(affected), 1)
 	}
 	for k, key := range countedKeys {
-		g := c.groups[k]
-		for i, first := range g.Firsts() {
-			split := c.records.Split(i)
-			c.add(documentsName(split, key), i, one(first), 1)
-			if coverage := "coverage_" + key; first && split == nq.Dev && slices.Contains(shareNames(), coverage) {
-				train, _ := g.Queries(g.DocOf(i))
-				c.add(coverage, i, one(train > 0), 1)
+		for doc, members := range c.groups[k].Members() {
+			train := one(c.records.Split(int(members[len(members)-1])) == nq.Train) // development records come first
+			seen := map[nq.Split]bool{}
+			for n, record := range members {
+				i, split := int(record), c.records.Split(int(record))
+				c.add(documentsName(split, key), i, one(!seen[split]), 1)
+				if coverage := "coverage_" + key; split == nq.Dev && !seen[split] && slices.Contains(shareNames(), coverage) {
+					c.add(coverage, i, train, 1)
+				}
+				seen[split] = true
+				if key != "title" {
+					continue
+				}
+				c.add("documents", i, one(n == 0), 1) // by the record that represents the document
+				if t := texts[doc]; n == 0 {
+					c.add("differ", i, one(t.Differ), 1)
+					c.add("unknown_a", i, one(t.UnknownA), 1)
+					c.add("unknown_b", i, one(t.UnknownB), 1)
+				}
 			}
 		}
 	}

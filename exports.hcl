@@ -39,7 +39,7 @@ step "export" "nq320k" {
   key      = each.value.collection
   form     = replace(each.value.form, "_", "")
   settings = { reading = var.reading }
-  command  = "redsi run --var scale=${local.scale} --var reading=${var.reading} -t 'step.export.nq320k[\"${each.key}\"]'"
+  command  = "redsi run --var scale=${local.scale}${local.sample ? " --var sample_train=${var.sample_train}" : ""} --var reading=${var.reading} -t 'step.export.nq320k[\"${each.key}\"]'"
   origin   = local.real ? "natural_questions" : "generated"
   labels   = values(local.operators)
   counts   = [for key in keys(local.operators) : step.dedup.nq[key].counts]

@@ -198,7 +198,7 @@ variable "pages_from" {
   default     = ""
   validation {
     condition     = contains(["", "dump", "api"], var.pages_from)
-    error_message = "pages_from is dump or api."
+    error_message = "pages_from is dump, api or empty."
   }
 }
 
@@ -242,9 +242,9 @@ locals {
   # Why a sample leaves tables and figures out.
   without = {
     simplified = "It needs Natural Questions in the simplified format, 4.4 GB: a sample downloads no more than 2.5 GB."
-    sweep      = "It needs trainings beside the twelve of a sample, which trains each type of identifiers once per variant."
-    sizes      = "It compares sizes of models, and a sample trains the smallest alone."
-    base       = "It is about the training of T5-Base, and a sample trains T5-Efficient-Tiny, and for fewer updates."
+    sweep      = "It needs more trainings than the twelve of a sample: one for each type of identifiers and variant of the collection."
+    sizes      = "It compares sizes of models, and a sample trains only the smallest."
+    base       = "It is about the whole training of T5-Base. A sample trains T5-Efficient-Tiny, for fewer updates."
   }
 
   pages_from = var.pages_from != "" ? var.pages_from : var.scale == "sample" ? "api" : "dump"

@@ -82,7 +82,7 @@ table "sample_shares" {
   when      = !local.whole
   otherwise = local.all_here
   paper     = "sec:construction-results"
-  caption   = "${local.real ? "" : "A generated corpus, which is no part of Natural Questions. "}What the records that were read say of shares that the paper prints, in percent. Each limit has a confidence of 95% by itself: of 20 right ones, one may be outside. A share that was read whole has no interval. One that grows or falls with the number of records has one limit, which the paper's must lie beyond."
+  caption   = "${local.real ? "" : "A generated corpus, which is no part of Natural Questions. "}What the records that were read say of shares that the paper prints, in percent. Each interval has a confidence of 95% by itself: about one in 20 misses by chance. A share whose records are all here has no interval. One that grows or falls with the number of records has one limit, and the paper's share lies beyond it."
   scale     = local.scale
   stubs     = ["Share"]
   columns = concat(
@@ -183,7 +183,7 @@ table "sample_directions" {
   when      = local.sample
   otherwise = local.without_directions
   paper     = "sec:identifier-analysis"
-  caption   = "Directions that the paper states, of trainings with ${local.training.steps} updates and one seed. Differences of percentages with 95% intervals over development queries, by paired t-tests; p after Holm's correction for all rows, and the verdict where it is below 0.05. How much a training varies with its seed, and what more updates change, is in no interval: a direction that is reversed here is no evidence against the paper's."
+  caption   = "Directions that the paper states, of trainings with ${local.training.steps} updates and one seed. Differences in percentage points, with 95% intervals over development queries by paired t-tests. p has Holm's correction for all rows; below 0.05 there is a verdict. The intervals include neither how a training varies with its seed nor what more updates change: a direction that is reversed here is no evidence against the paper's."
   scale     = local.scale
   stubs     = ["Difference"]
   columns = concat(

@@ -211,7 +211,7 @@ func TestPipelineFindsTheTruth(t *testing.T) {
 // checklists are filled for the whole paper of which a part has run.
 func (p *paper) checklists(t *testing.T) {
 	for list, want := range map[string][]string{
-		"acl": {"**Scale toy: not the paper's.**", "step.train.dsi: 144 runs with 5 seeds: 42, 43, 44, 45, 46.", "Search, learning rate: 5e-4, 1e-3.",
+		"acl": {"**This is scale toy: not a reproduction of the paper.**", "step.train.dsi: 144 runs with 5 seeds: 42, 43, 44, 45, 46.", "Search, learning rate: 5e-4, 1e-3.",
 			"dataset Natural Questions; licence CC BY-SA 3.0;", "Selection: Checkpoints by development MRR@10.", "| tab:dedup-counts | `redsi run --target table.dedup_counts ",
 			"step.extract.dev (1 step): fallbacks 0, records 60, skipped 0."},
 		"neurips": {"### 8. Compute", "All work that the store has records of: ", "NVIDIA V100 with 16 GB"},

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -128,7 +129,7 @@ func (l *loader) whySkipped(of, name string) (summary, detail string) {
 	}
 	for _, s := range l.skipped[n] {
 		if s.Address == n.name || s.Address == fmt.Sprintf("%s[%q]", n.name, name) {
-			return "Skipped step", fmt.Sprintf("%s does not run: %s. Take what may be skipped by try(%s.…, …).", s.Address, s.Reason(), s.Address)
+			return "Skipped step", fmt.Sprintf("%s does not run: %s. Take what may be skipped by try(%s.…, …).", s.Address, strings.TrimSuffix(s.Reason(), "."), s.Address)
 		}
 	}
 	return "", ""

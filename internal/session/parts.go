@@ -15,11 +15,12 @@ import (
 
 // PartsOf are those of a preview's steps of which the store has parts, by place in the plan. It
 // reads no bytes of artifacts: of a step whose parts follow from some, nothing is said. Of one
-// that waits, it finds parts by what is there of the steps before it.
+// that waits, it finds parts by what is there of the steps before it. Steps that do not read
+// each other are looked up at once.
 func (se *Session) PartsOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]plan.Parts, error) {
 	found := map[int]plan.Parts{}
 	known := map[int]*artifacts.Result{} // by place: of hits, and of others as far as their outputs are there
-	cut := map[artifacts.Digest]bool{}   // outputs of others
+	some := map[artifacts.Digest]bool{}  // outputs of others
 	var cutting []int
 	var hits []artifacts.Digest // that they read
 	for i, it := range v.Items {
@@ -38,89 +39,114 @@ func (se *Session) PartsOf(ctx context.Context, store artifacts.Store, v *plan.P
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range cutting {
-		spec, whole := se.Registry.Lookup(v.Plan.Steps[i].Task.Kind), true
-		for _, d := range v.Plan.Steps[i].Deps {
-			if r := results[v.Items[d].Key]; r != nil {
-				known[d] = r
+	for len(cutting) > 0 {
+		var now []*divided
+		var keys []artifacts.Digest
+		waits, later := map[int]bool{}, []int(nil)
+		for _, i := range cutting {
+			after := slices.ContainsFunc(v.Plan.Steps[i].Deps, func(d int) bool { return waits[d] })
+			if waits[i] = true; after {
+				later = append(later, i)
+				continue
 			}
-			whole = whole && v.Items[d].Outcome == plan.Hit
+			whole := true
+			for _, d := range v.Plan.Steps[i].Deps {
+				if r := results[v.Items[d].Key]; r != nil {
+					known[d] = r
+				}
+				whole = whole && v.Items[d].Outcome == plan.Hit
+			}
+			task, _, _, err := v.Plan.Bind(se.Registry, i, func(d int) *artifacts.Result { return known[d] })
+			if err != nil {
+				continue // too little is there
+			}
+			d := &divided{place: i, spec: se.Registry.Lookup(task.Kind), whole: whole}
+			if err := d.divide(ctx, se.Registry, task, some); err != nil {
+				return nil, err
+			}
+			now = append(now, d)
+			keys = append(keys, slices.DeleteFunc(slices.Clone(d.keys), artifacts.Digest.IsZero)...)
 		}
-		task, _, _, err := v.Plan.Bind(se.Registry, i, func(d int) *artifacts.Result { return known[d] })
-		if err != nil {
-			continue // too little is there
-		}
-		parts, outputs, err := se.partsOf(ctx, store, spec, task, cut)
+		parts, err := artifacts.LookupMany(ctx, store, keys)
 		if err != nil {
 			return nil, err
 		}
-		p := plan.Parts{Of: len(parts)}
-		for _, r := range parts {
-			if r != nil {
-				p.There++
+		for _, d := range now {
+			p, outputs, err := d.there(parts)
+			if err != nil {
+				return nil, err
+			}
+			if p.There == 0 {
+				continue
+			}
+			found[d.place], known[d.place] = p, &artifacts.Result{Outputs: outputs}
+			for _, a := range outputs {
+				some[a.Digest] = true
 			}
 		}
-		if !whole {
-			p.Of = 0
-		}
-		if len(outputs) > 0 {
-			known[i] = &artifacts.Result{Outputs: outputs}
-		}
-		for _, a := range outputs {
-			cut[a.Digest] = true
-		}
-		if p.There > 0 {
-			found[i] = p
-		}
+		cutting = later
 	}
 	return found, nil
 }
 
-// partsOf are the results of a task's parts, nil of those that have none, and the outputs that
-// are known by them. A part that reads a tree of which some is not there yet has none: it will
-// read another tree.
-func (se *Session) partsOf(ctx context.Context, store artifacts.Store, spec *step.Spec, task step.Task, cut map[artifacts.Digest]bool) (parts []*artifacts.Result, outputs map[string]artifacts.Artifact, err error) {
-	tree, err := task.Tree()
-	if err != nil {
-		return nil, nil, err
+// divided is a step in parts.
+type divided struct {
+	place int // in the plan
+	spec  *step.Spec
+	whole bool // what it reads is
+	io    *step.IO
+	tree  map[string]any
+	keys  []artifacts.Digest // of its parts; zero of one that reads a tree of which some is not there yet: it will read another
+}
+
+// divide finds the keys of a task's parts; none if they follow from bytes.
+func (d *divided) divide(ctx context.Context, reg *step.Registry, task step.Task, some map[artifacts.Digest]bool) (err error) {
+	if d.tree, err = task.Tree(); err != nil {
+		return err
 	}
-	x := step.NewIO(ctx, spec, unread{}, slog.New(slog.DiscardHandler), nil)
+	d.io = step.NewIO(ctx, d.spec, unread{}, slog.New(slog.DiscardHandler), nil)
 	var tasks []step.Task
-	if err := stepio.Guard(func() (err error) { tasks, err = spec.Split(ctx, x, tree); return err }); err != nil {
-		return nil, nil, ctx.Err() // a run says so
+	if err := stepio.Guard(func() (err error) { tasks, err = d.spec.Split(ctx, d.io, d.tree); return err }); err != nil {
+		return ctx.Err() // a run says so
 	}
-	keys := make([]artifacts.Digest, len(tasks)) // zero of what reads too little
+	d.keys = make([]artifacts.Digest, len(tasks))
 	for n, t := range tasks {
 		other := false
-		if err = plan.InputsOf(t, func(_ string, in step.Input) { other = other || in.Artifact != nil && cut[in.Artifact.Digest] }); err != nil {
-			return nil, nil, err
+		if err = plan.InputsOf(t, func(_ string, in step.Input) { other = other || in.Artifact != nil && some[in.Artifact.Digest] }); err != nil {
+			return err
 		}
 		if !other {
-			if keys[n], _, err = se.Registry.Key(t); err != nil {
-				return nil, nil, err
+			if d.keys[n], _, err = reg.Key(t); err != nil {
+				return err
 			}
 		}
 	}
-	results, err := artifacts.LookupMany(ctx, store, slices.DeleteFunc(slices.Clone(keys), artifacts.Digest.IsZero))
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, k := range keys {
+	return nil
+}
+
+// there counts the parts that have results, and makes the outputs that are known by them.
+func (d *divided) there(results map[artifacts.Digest]*artifacts.Result) (p plan.Parts, outputs map[string]artifacts.Artifact, err error) {
+	var parts []*artifacts.Result // nil of those that have none
+	for _, k := range d.keys {
 		parts = append(parts, results[k])
-	}
-	files, err := spec.Known(x, tree, parts)
-	if err != nil || len(results) == 0 {
-		return parts, nil, err
-	}
-	outputs = map[string]artifacts.Artifact{}
-	for _, o := range spec.Outputs {
-		if list := files[o.Name]; len(list) > 0 {
-			if outputs[o.Name], err = artifacts.Tree(o.Type, list); err != nil {
-				return nil, nil, err
-			}
+		if results[k] != nil {
+			p.There++
 		}
 	}
-	return parts, outputs, nil
+	if d.whole {
+		p.Of = len(parts)
+	}
+	if p.There == 0 {
+		return p, nil, nil
+	}
+	files, err := d.spec.Known(d.io, d.tree, parts)
+	outputs = map[string]artifacts.Artifact{}
+	for _, o := range d.spec.Outputs {
+		if list := files[o.Name]; err == nil && len(list) > 0 {
+			outputs[o.Name], err = artifacts.Tree(o.Type, list)
+		}
+	}
+	return p, outputs, err
 }
 
 // unread is a host of kinds that are asked for their parts alone: it has no bytes.

@@ -10,7 +10,7 @@ import (
 
 // Reported prints what a report in a file has, and what else was written.
 func Reported(w io.Writer, r *report.Report, file string, written []string) {
-	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Items)), r.Summary.Hit, len(r.Nodes))
+	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
 	if r.Rebuilt.Steps > 0 {
 		Printf(w, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())
 	}

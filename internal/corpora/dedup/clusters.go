@@ -38,34 +38,3 @@ func Clusters(groupings ...*Grouping) (of []int32, n int) {
 	}
 	return number, n
 }
-
-// Firsts says of each record whether it is the first of its document within its split: as many
-// of a split as it has documents.
-func (g *Grouping) Firsts() []bool {
-	first := make([]bool, len(g.docOf))
-	var seen [2][]bool
-	for k := range seen {
-		seen[k] = make([]bool, len(g.docs))
-	}
-	for i, doc := range g.docOf {
-		k := 0
-		if i >= g.Records.first {
-			k = 1
-		}
-		first[i] = !seen[k][doc]
-		seen[k][doc] = true
-	}
-	return first
-}
-
-// DocOf is the document of record i.
-func (g *Grouping) DocOf(i int) int32 { return g.docOf[i] }
-
-// Represents reports whether record i represents its document.
-func (g *Grouping) Represents(i int) bool { return g.docs[g.docOf[i]].record == int32(i) }
-
-// Queries are the train and dev records of a document.
-func (g *Grouping) Queries(doc int32) (train, dev int) {
-	m := g.docs[doc]
-	return int(m.train), int(m.dev)
-}

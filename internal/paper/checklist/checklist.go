@@ -36,8 +36,8 @@ type Checklist struct {
 	Paper     string       `json:"paper,omitempty"`
 	Pipeline  string       `json:"pipeline"`
 	Scales    []string     `json:"scales"`
-	Part      string       `json:"part,omitempty"` // of the paper's data and training
-	Other     bool         `json:"other_scale"`    // a scale is not the paper's
+	Other     bool         `json:"other_scale"`     // a scale is not the paper's
+	Apart     string       `json:"apart,omitempty"` // what keeps this from being a reproduction, in a sentence
 	Steps     int          `json:"steps"`
 	Done      int          `json:"steps_with_results"`
 	Questions []Question   `json:"questions"`
@@ -66,7 +66,7 @@ type Answer struct {
 func Fill(in Input) *Checklist {
 	r := in.Report
 	c := &Checklist{Format: Format, Name: in.List.Name, Title: in.List.Title, Source: in.List.Source, Paper: r.Paper.Title, Pipeline: r.Pipeline,
-		Scales: append([]string{}, r.Scales...), Part: r.Paper.Part, Other: r.Other, Steps: len(r.Nodes), Done: r.Summary.Hit, Spent: in.Spent, Commands: commands(in)}
+		Scales: append([]string{}, r.Scales...), Other: r.Other, Apart: r.Apart(), Steps: len(r.Nodes), Done: r.Summary.Hit, Spent: in.Spent, Commands: commands(in)}
 	f := facts{Input: in, commands: c.Commands}
 	known := map[questions.Topic][]Answer{}
 	for _, q := range in.List.Questions {

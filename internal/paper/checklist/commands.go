@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
@@ -45,6 +46,9 @@ func commands(in Input) []Command {
 	}
 	out := []Command{}
 	for _, it := range in.Report.Items {
+		if it.State == report.LeftOut {
+			continue // no command makes it
+		}
 		c := Command{Address: it.Address, Paper: it.Paper, Command: in.Command("run", "--target", it.Address), Known: it.Used.Steps, TookS: it.Used.Took.Seconds(), CardS: it.Used.CardS,
 			Expected: len(it.Checks), Place: place(in.Plan.Steps[it.Index].Pos)}
 		for _, i := range in.Report.Upstream(it) {

@@ -24,12 +24,8 @@ func (c *Checklist) Markdown() string {
 	p("Filled from the records of the pipeline %s: %s of %s have results. Questions are abbreviated; their full text is at <%s>. "+
 		"Questions that neither records nor the pipeline answer are marked %s: %s.\n",
 		plain(c.Pipeline), counted(c.Done, "step"), counted(c.Steps, "step"), c.Source, unanswered, counted(c.Blank, "question"))
-	if c.Other {
-		part := ""
-		if c.Part != "" {
-			part = " " + plain(c.Part) + "."
-		}
-		p("\n**Scale %s: not the paper's.**%s Sizes, hours and results below are those of these runs, not of the paper.\n", plain(strings.Join(c.Scales, ", ")), part)
+	if c.Apart != "" {
+		p("\n**This is %s.** Sizes, hours and results below are those of these runs, not of the paper.\n", plain(c.Apart))
 	}
 	section := ""
 	for _, q := range c.Questions {

@@ -102,6 +102,18 @@ func TestApart(t *testing.T) {
 			t.Errorf("scale %q, part %q: %q, want %q", c.scale, c.part, got, c.want)
 		}
 	}
+
+	// Some tables at the paper's scale, and nothing expected at another: no reader takes that for its scale.
+	j := judge(t, "full")
+	j.Claims = nil
+	of := []expect.Item{j.Items[0], {Scale: "sample", Other: true, Checks: []expect.Check{{Check: render.Check{Verdict: render.NotComparable}}}}}
+	j.Items = of
+	if got := j.Summary().Sentence(); !strings.Contains(got, "expectations hold at the paper's scale") || !strings.Contains(got, "1 not comparable at scale sample") {
+		t.Error(got)
+	}
+	if of[1].Checks[0].Verdict = render.Matches; !strings.Contains(j.Summary().Sentence(), "expectations hold at scale full, sample") {
+		t.Error(j.Summary().Sentence())
+	}
 }
 
 // TestJudge: what is expected is judged at the scale that it is about, and of claims each

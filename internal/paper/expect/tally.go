@@ -23,6 +23,9 @@ type Summary struct {
 	NotHere       int      `json:"not_in_these_files"`
 	NotComparable int      `json:"not_comparable"` // at this scale
 	Shown         int      `json:"shown"`          // and not compared
+
+	others   []string // scales that are not the paper's
+	judgedAt bool     // one of them, too
 }
 
 // Ok reports whether nothing fails; strict, whether all that can be compared was, too.
@@ -30,13 +33,16 @@ func (s Summary) Ok(strict bool) bool { return s.Fail == 0 && (!strict || s.NotR
 
 // Sentence says how many expectations hold, and what became of the others.
 func (s Summary) Sentence() string {
-	at := ""
-	if len(s.Scales) > 0 {
-		at = " at scale " + strings.Join(s.Scales, ", ")
+	at, apart := "", "this scale"
+	switch of := strings.Join(s.Scales, ", "); {
+	case len(s.others) > 0 && len(s.others) < len(s.Scales) && !s.judgedAt:
+		at, apart = " at the paper's scale", "scale "+strings.Join(s.others, ", ")
+	case of != "":
+		at = " at scale " + of
 	}
 	said := []string{fmt.Sprintf("%d of %d %s%s", s.Hold, s.Judged, words.Of(s.Judged, "expectation holds", "expectations hold"), at)}
 	return strings.Join(append(said, words.Counts([]words.Number{{N: s.Near, Of: "near"}, {N: s.Fail, Of: "fail"}, {N: s.Warnings, Of: "warned of"}, {N: s.NotRun, Of: "not run"}, {N: s.NotHere, Of: render.AbsentText},
-		{N: s.NotComparable, Of: "not comparable at this scale"}, {N: s.Shown, Of: "shown only"}}...)...), ", ")
+		{N: s.NotComparable, Of: "not comparable at " + apart}, {N: s.Shown, Of: "shown only"}}...)...), ", ")
 }
 
 // Any reports whether anything is expected.
@@ -82,29 +88,25 @@ func (j *Judged) Summary() (s Summary) {
 		}
 		for _, c := range it.Checks {
 			s.add(c.Verdict, c.Fails())
+			s.judgedAt = s.judgedAt || it.Other && c.Verdict != render.NotComparable
 		}
 	}
 	for _, c := range j.Claims {
 		s.add(c.Verdict, c.Fails())
+		s.judgedAt = s.judgedAt || others[c.Scale] && c.Verdict != render.NotComparable
 	}
 	s.Scales = slices.Sorted(maps.Keys(scales))
-	if len(others) > 0 || j.Part != "" {
-		s.Apart = apart(slices.Sorted(maps.Keys(others)), j.Part)
+	s.others = slices.Sorted(maps.Keys(others))
+	if len(s.others) > 0 || j.Part != "" {
+		s.Apart = "not a reproduction of the paper"
+	}
+	if j.Part != "" {
+		s.Apart = j.Part + "; " + s.Apart
+	}
+	if len(s.others) > 0 {
+		s.Apart = "scale " + strings.Join(s.others, ", ") + ": " + s.Apart
 	}
 	return s
-}
-
-// apart says which part of the paper this is, and that it is none of its reproduction.
-func apart(scales []string, part string) string {
-	const not = "not a reproduction of the paper"
-	said := not
-	if part != "" {
-		said = part + "; " + not
-	}
-	if len(scales) > 0 {
-		said = "scale " + strings.Join(scales, ", ") + ": " + said
-	}
-	return said
 }
 
 // Tally is the count of verdicts, of cells and of claims.

@@ -98,10 +98,10 @@ func studentSided(t, df float64) float64 {
 // or 1.
 func (d Differences) Beyond(margin float64) (within, beyond float64) {
 	n, far := float64(len(d.Values)), math.Abs(d.Mean)
-	if n < 2 || d.same() {
-		if n < 2 {
-			return 1, 1
-		}
+	switch {
+	case n < 2:
+		return 1, 1
+	case d.same():
 		return decided(far < margin), decided(far > margin)
 	}
 	t := (far - margin) / (d.Std / math.Sqrt(n)) // of the nearer bound, whose p is the larger

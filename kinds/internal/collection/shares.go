@@ -36,13 +36,13 @@ var Shares = step.Define(step.Kind[SharesConfig]{
 	Doc: `Say what a part of the records says of the shares that the paper prints.
 shares.NAME of the report has value, low and high in percent, clusters, how, paper and
 verdict. Intervals are percentiles of a cluster bootstrap over pages; pages that share a
-title are one cluster, and each split is drawn by itself. What was read whole does not
-vary. How a share can be compared with the paper's: "random part", it estimates the
-paper's (inside, outside); "whole", it is the paper's, up to rounding (inside, outside);
-"grows with the records" and "falls with the records", it bounds the paper's from one
-side (consistent, outside); "documents by their records", it weighs documents with many
-records more than the paper does (inside; outside, where not even that explains it); else
-cannot be told, as where fewer than 10 clusters have a thing, or lack it.
+title are one cluster, and each split is drawn by itself. How a share can be compared with
+the paper's: "random part", it estimates the paper's (inside, outside); "whole", it is the
+paper's, up to rounding, and has no interval (inside, outside); "grows with the records"
+and "falls with the records", it bounds the paper's from one side (consistent, outside);
+"documents by their records", it weighs documents with many records more than the paper
+does (inside; outside, where not even that explains it); else cannot be told, as where
+fewer than 10 clusters have a thing, or lack it.
 Names: substituted, unresolved, affected_train, affected_dev, coverage_title,
 coverage_page_id, differ, unknown_a, unknown_b, documents, texts, and
 documents_SPLIT_KEY of text4k, url, title and page_id. docs/expectations.md has the
@@ -243,28 +243,30 @@ func (c *shareCounter) count(texts []PrefixShare) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
-	affected := titles.AffectedRecords()
-	for i := range affected {
-		split := c.records.Split(i)
+	for i, affected := range titles.AffectedRecords() {
 		c.add("unresolved", i, one(c.records.PageID(i) == 0), 1)
-		c.add("affected_"+string(split), i, one(affected[i]), 1)
-		represents := c.title.Represents(i)
-		c.add("documents", i, one(represents), 1)
-		if represents {
-			t := texts[c.title.DocOf(i)]
-			c.add("differ", i, one(t.Differ), 1)
-			c.add("unknown_a", i, one(t.UnknownA), 1)
-			c.add("unknown_b", i, one(t.UnknownB), 1)
-		}
+		c.add("affected_"+string(c.records.Split(i)), i, one(affected), 1)
 	}
 	for k, key := range countedKeys {
-		g := c.groups[k]
-		for i, first := range g.Firsts() {
-			split := c.records.Split(i)
-			c.add(documentsName(split, key), i, one(first), 1)
-			if coverage := "coverage_" + key; first && split == nq.Dev && slices.Contains(shareNames(), coverage) {
-				train, _ := g.Queries(g.DocOf(i))
-				c.add(coverage, i, one(train > 0), 1)
+		for doc, members := range c.groups[k].Members() {
+			train := one(c.records.Split(int(members[len(members)-1])) == nq.Train) // development records come first
+			seen := map[nq.Split]bool{}
+			for n, record := range members {
+				i, split := int(record), c.records.Split(int(record))
+				c.add(documentsName(split, key), i, one(!seen[split]), 1)
+				if coverage := "coverage_" + key; split == nq.Dev && !seen[split] && slices.Contains(shareNames(), coverage) {
+					c.add(coverage, i, train, 1)
+				}
+				seen[split] = true
+				if key != "title" {
+					continue
+				}
+				c.add("documents", i, one(n == 0), 1) // by the record that represents the document
+				if t := texts[doc]; n == 0 {
+					c.add("differ", i, one(t.Differ), 1)
+					c.add("unknown_a", i, one(t.UnknownA), 1)
+					c.add("unknown_b", i, one(t.UnknownB), 1)
+				}
 			}
 		}
 	}
@@ -307,7 +309,7 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 	}
 	fraction := float64(c.records.Len()) / all // of both splits
 	for k, counted := range countings() {
-		how, wholly := counted.how, counted.both && whole
+		how, wholly := counted.how, whole || !counted.both
 		var strata []significance.Stratum
 		for _, s := range bothSplits {
 			sum := c.sums[counted.name][s]
@@ -315,9 +317,7 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 				continue
 			}
 			f := config.Fractions[string(s)]
-			if !counted.both {
-				wholly = f == 1 && (len(strata) == 0 || wholly)
-			}
+			wholly = wholly && f == 1
 			stratum := significance.Stratum{Above: sum.above, Below: sum.below, Fraction: f}
 			if counted.weighted {
 				stratum.Weight = 1 / f
@@ -332,11 +332,11 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 		}
 		rep.Shares[counted.name] = estimate(strata, how, config, uint64(k))
 	}
-	ratio := 100 * float64(variation.Texts) / float64(max(1, variation.Revisions))
-	rep.Shares[textsShare] = share{Value: ratio, How: string(neither), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
+	texts := share{Value: 100 * float64(variation.Texts) / float64(max(1, variation.Revisions)), How: string(neither), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
 	if whole {
-		rep.Shares[textsShare] = share{Value: ratio, Low: &ratio, High: &ratio, How: string(entire), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
+		texts.How = string(entire)
 	}
+	rep.Shares[textsShare] = texts
 	excess := 0.0 // by how much more documents there are to a record here
 	if p, err := readPrinted(config.Paper["documents"]); err == nil {
 		excess = rep.Shares["documents"].Value / p.value

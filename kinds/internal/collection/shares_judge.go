@@ -37,7 +37,7 @@ const fewest = 10
 // share is what was counted, and what it says.
 type share struct {
 	Value    float64  `json:"value" unit:"percent"`
-	Low      *float64 `json:"low" unit:"percent"` // null: no limit
+	Low      *float64 `json:"low" unit:"percent"` // null: no limit, as of a share that was read whole
 	High     *float64 `json:"high" unit:"percent"`
 	Clusters int      `json:"clusters"` // with records that count; of a split that varies, where one does
 	How      string   `json:"how"`      // it can be compared
@@ -83,10 +83,10 @@ func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint6
 	}
 	s.Value = 100 * value
 	low, high = 100*low, 100*high
-	if h != falls {
+	if h != falls && h != entire {
 		s.Low = &low
 	}
-	if h != grows {
+	if h != grows && h != entire {
 		s.High = &high
 	}
 	return s
@@ -96,44 +96,37 @@ func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint6
 // are for one in the paper; 0: not known.
 func (s *share) judge(p printed, excess float64) {
 	s.Paper = &p.value
+	limit := func(of *float64) float64 {
+		if of == nil { // of a share that was read whole
+			return s.Value
+		}
+		return *of
+	}
 	const slack = 1e-9 // of doubles
-	above := func(low *float64) bool { return *low > p.value+p.half+slack }
-	below := func(high *float64) bool { return *high < p.value-p.half-slack }
+	above := func(low float64) bool { return low > p.value+p.half+slack }
+	below := func(high float64) bool { return high < p.value-p.half-slack }
+	low, high := limit(s.Low), limit(s.High)
+	differs := above(low) || below(high)
 	s.Verdict = untold
-	switch how(s.How) {
-	case neither:
-	case grows:
+	switch h := how(s.How); {
+	case h == neither:
+	case s.rare != "":
+		s.How = s.rare
+	case h == grows && !above(low), h == falls && !below(high):
 		s.Verdict = consistent
-		if above(s.Low) {
-			s.Verdict = outside
-		}
-	case falls:
-		s.Verdict = consistent
-		if below(s.High) {
-			s.Verdict = outside
-		}
-	case documents:
+	case h == grows, h == falls:
+		s.Verdict = outside
+	case !differs:
+		s.Verdict = inside
+	case h == documents:
 		// A document is here with a chance of at least the fraction f of the records, and for
 		// f of the paper's documents there are excess x f here: the sum over documents that
 		// have a thing is at most that many times the paper's.
-		least, most := 100-(100-*s.Low)*excess, *s.High*excess
-		switch {
-		case s.rare != "":
-			s.How = s.rare
-		case !above(s.Low) && !below(s.High):
-			s.Verdict = inside
-		case excess > 0 && (above(&least) || below(&most)):
+		if excess > 0 && (above(100-(100-low)*excess) || below(high*excess)) {
 			s.Verdict = outside
 		}
 	default:
-		switch {
-		case how(s.How) == part && s.rare != "":
-			s.How, s.Verdict = s.rare, untold
-		case above(s.Low) || below(s.High):
-			s.Verdict = outside
-		default:
-			s.Verdict = inside
-		}
+		s.Verdict = outside
 	}
 }
 

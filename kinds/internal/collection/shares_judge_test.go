@@ -36,6 +36,7 @@ func TestShareVerdicts(t *testing.T) {
 		{sampled, grows, "99", 0, "grows with the records", consistent},
 		{sampled, grows, "16.8", 0, "grows with the records", consistent},
 		{sampled, grows, "12", 0, "grows with the records", outside},
+		{stratum(3, 300, 0.02), grows, "0.1", 0, "3 clusters have it", untold},
 		{whole, grows, "20", 0, "grows with the records", consistent},
 		{whole, grows, "19", 0, "grows with the records", outside},
 		{sampled, falls, "1", 0, "falls with the records", consistent},

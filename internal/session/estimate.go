@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/device"
-	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
@@ -41,26 +40,19 @@ func (se *Session) RatesFolder() string { return filepath.Join(se.StateDir, "rat
 func (se *Session) Pricing(ctx context.Context, store artifacts.Store, v *plan.Preview) estimate.Pricing {
 	all, _ := rates.Read(se.RatesFolder()) // doctor says which cannot be used
 	p := estimate.Pricing{Registry: se.Registry, HasCard: device.Count() > 0, On: se.On}
-	cards := nvidia.Names()
-	for i, r := range all {
-		switch {
-		case r.Device == doctor.CPU():
-			p.CPU = &all[i]
-			p.HasCard = p.HasCard && !r.NoCards
-		case r.Card && slices.Contains(cards, r.Device):
+	if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Device == doctor.CPU() }); i >= 0 {
+		p.CPU = &all[i]
+		p.HasCard = p.HasCard && len(p.CPU.Cards) > 0
+		if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Card && slices.Contains(p.CPU.Cards, r.Device) }); i >= 0 {
 			p.Card = &all[i]
 		}
 	}
-	known := map[int]map[string]int64{}
 	p.Counts = func(i int) map[string]int64 {
-		counts, ok := known[i]
-		if key := v.Items[i].Key; !ok {
-			if found, err := artifacts.Inspect(ctx, store, []artifacts.Digest{key}); err == nil && found[key].Result != nil {
-				counts = found[key].Result.Counts
-			}
-			known[i] = counts
+		key := v.Items[i].Key
+		if found, err := artifacts.Inspect(ctx, store, []artifacts.Digest{key}); err == nil && found[key].Result != nil {
+			return found[key].Result.Counts
 		}
-		return counts
+		return nil
 	}
 	return p
 }

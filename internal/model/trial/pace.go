@@ -81,7 +81,7 @@ func (t *trial) forget() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5")
 
 // add keeps a rate, with the most memory since forget; on a card, since it was first used.
 func (t *trial) add(r rates.Rate) {
-	r.Shape, r.Memory = t.Shape.Name, usage.Own()
+	r.Shape, r.Documents, r.Memory = t.Shape.Name, t.rows, usage.Own()
 	if t.Card {
 		_, r.Memory, _ = tensor.CardMemory(0)
 	}

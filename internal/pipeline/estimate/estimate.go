@@ -119,7 +119,11 @@ func Of(v *plan.Preview, h History) *Estimate {
 		own.sort()
 		priced := h.Priced[i]
 		x := first(&own, blocks[pipeline.BlockOf(s.Address)], rated(priced), kinds[s.Task.Kind])
-		if h.OnRates && priced.Model {
+		less := priced.Took > 0 && x.Bytes > 0 && priced.Bytes > farBelow*x.Bytes // data, which says nothing then
+		if less {
+			x.Bytes = priced.Bytes
+		}
+		if less || h.OnRates && priced.Model {
 			on := first(nil, nil, rated(priced), nil)
 			x.Basis, x.P50, x.P90 = on.Basis, on.P50, on.P90
 		}
@@ -231,12 +235,11 @@ func at(pools map[string]*pool, name string) *pool {
 }
 
 // of is a step's samples; of a training, as long as they would be with its own updates.
-func (h History) of(i int) []Sample {
+func (h History) of(i int) (out []Sample) {
 	planned := h.Priced[i].Updates
 	if planned == 0 {
 		return h.Samples[i]
 	}
-	var out []Sample
 	for _, x := range h.Samples[i] {
 		if x.Updates > 0 {
 			x.Took = time.Duration(float64(x.Took) * planned / float64(x.Updates))

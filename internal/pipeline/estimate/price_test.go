@@ -48,10 +48,10 @@ func TestPrice(t *testing.T) {
 		{Unit: step.GzipBytes, PerSecond: 1e6},
 		{Unit: step.Updates, Shape: "t5-small", PerSecond: 2, Memory: 5e9},
 		{Unit: step.Updates, Shape: "t5-small", Identifiers: "atomic", Documents: 1, PerSecond: 4, Memory: 5e9},
-		{Unit: step.Updates, Shape: "t5-small", Identifiers: "atomic", Documents: 200_001, PerSecond: 1, Memory: 7e9},
+		{Unit: step.Updates, Shape: "t5-small", Identifiers: "atomic", Documents: 199_999, PerSecond: 1, Memory: 7e9},
 		{Unit: step.Searches, Shape: "t5-small", PerSecond: 10},
 		{Unit: step.Rankings, Shape: "t5-small", Documents: 1, PerSecond: 200},
-		{Unit: step.Rankings, Shape: "t5-small", Documents: 200_001, PerSecond: 200. / 3},
+		{Unit: step.Rankings, Shape: "t5-small", Documents: 199_999, PerSecond: 200. / 3},
 	}}
 	card := cpu
 	card.Device, card.Card = "A card", true
@@ -150,6 +150,19 @@ func TestRated(t *testing.T) {
 	if x := Of(v, h).Each[3]; x.Basis != Itself || x.P50 != 70*time.Second {
 		t.Errorf("%+v", x)
 	}
+	// Results of less than a quarter of the data say nothing where there are rates.
+	grown := p
+	grown.Bytes = 4 * 5000
+	h.Priced[1] = grown
+	if x := Of(v, h).Each[1]; x.Basis != Block || x.Bytes != 5000 {
+		t.Errorf("%+v", x)
+	}
+	grown.Bytes++
+	h.Priced[1] = grown
+	if x := Of(v, h).Each[1]; x.Basis != Rates || x.P50 != time.Hour || x.Bytes != grown.Bytes {
+		t.Errorf("%+v", x)
+	}
+	h.Priced[1] = p
 	h.OnRates = true
 	e = Of(v, h)
 	if got := bases(e); got[0] != Rates || got[1] != Rates || got[2] != Rates || got[3] != Nothing || e.Each[4].Why != "no rates" {

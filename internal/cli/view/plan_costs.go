@@ -10,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/words"
@@ -36,14 +35,15 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		}
 		Println(w)
 	}
-	by := e.By()
+	by, card := e.By(), false
 	for _, r := range by {
 		Printf(w, "rates     of %s\n", r)
+		card = card || r.Card
 	}
 	switch known := e.GPUSteps - e.GPUUnknown; {
 	case known > 0:
 		Printf(w, "gpu       %.1f h for %d of %s", e.GPUHours(), known, Count(e.GPUSteps, "step"))
-		if len(by) > 0 && !slices.ContainsFunc(by, func(r *rates.Rates) bool { return r.Card }) {
+		if len(by) > 0 && !card {
 			Printf(w, ", on the processors")
 		}
 		Println(w)

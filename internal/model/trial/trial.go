@@ -20,17 +20,13 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Calls answer a process that is asked for rates.
-func Calls() map[string]func(context.Context, json.RawMessage) (any, error) {
-	return map[string]func(context.Context, json.RawMessage) (any, error){
-		rates.Call: func(ctx context.Context, args json.RawMessage) (any, error) {
-			var a rates.Ask
-			if err := json.Unmarshal(args, &a); err != nil {
-				return nil, err
-			}
-			return Measure(ctx, a)
-		},
+// Answer is Measure for rates.Call.
+func Answer(ctx context.Context, args json.RawMessage) (any, error) {
+	var a rates.Ask
+	if err := json.Unmarshal(args, &a); err != nil {
+		return nil, err
 	}
+	return Measure(ctx, a)
 }
 
 // trial is one model on one device.
@@ -145,7 +141,7 @@ func (t *trial) queries(unit step.Unit, answer func(queries [][]int32, together 
 	}
 	draw := drawn.Numbers(7)
 	queries := draw.Sequences(4096, 8, 16)
-	found, err := t.pace([]int{2, 8, 32, 128, 512, 4096}, each(func(n int) error { return answer(queries[:n], together) }))
+	found, err := t.pace([]int{2, 8, 32, 128, 512, 4096}, func(n int) error { return answer(queries[:n], together) }, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", unit, err)
 	}
@@ -184,14 +180,11 @@ func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 		}
 	}
 	var at int64
-	found, err := t.pace([]int{8, 32, t.Batch}, func(n, times int) error {
-		for range times {
-			if err := learner.Step(t.ctx, &train.Batch{Inputs: inputs[:n], Targets: labels[:n]}, at, 1e-3); err != nil {
-				return err
-			}
-			at++
-		}
-		_, err := learner.Losses(true) // waits for a card
+	found, err := t.pace([]int{8, 32, t.Batch}, func(n int) error {
+		at++
+		return learner.Step(t.ctx, &train.Batch{Inputs: inputs[:n], Targets: labels[:n]}, at-1, 1e-3)
+	}, func() error {
+		_, err := learner.Losses(true)
 		return err
 	})
 	if err != nil {
@@ -229,10 +222,10 @@ func (t *trial) embedded() error {
 			text[i] %= int32(t.Shape.Vocabulary)
 		}
 	}
-	found, err := t.pace([]int{1, 4, 16, 64, 256}, each(func(n int) error {
+	found, err := t.pace([]int{1, 4, 16, 64, 256}, func(n int) error {
 		_, err := m.Embed(texts[:n], bert.CLS, 8192)
 		return err
-	}))
+	}, nil)
 	if err != nil {
 		return fmt.Errorf("tokens: %w", err)
 	}

@@ -86,9 +86,10 @@ func (se *Session) downloads(ctx context.Context, store artifacts.Store, v *plan
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	found := map[int]estimate.Download{}
+	found, all := map[int]estimate.Download{}, map[string]int{}
 	for _, s := range sources {
 		i, ok := todo[s.Step]
+		all[s.Step]++
 		src, err := fetch.ParseSource(s.Source)
 		if !ok || s.InStore || err != nil || src.URL == "" { // a run reports what is wrong with it
 			continue
@@ -105,6 +106,7 @@ func (se *Session) downloads(ctx context.Context, store artifacts.Store, v *plan
 	for i, d := range found {
 		task := v.Plan.Steps[i].Task
 		if size := se.Registry.Lookup(task.Kind).Work(task).Counts[step.BytesCount].Times; d.Unknown > 0 && size > 0 {
+			size *= float64(d.Sources) / float64(all[v.Plan.Steps[i].Address])
 			found[i] = estimate.Download{Bytes: max(d.Bytes, int64(size)), Sources: d.Sources}
 		}
 	}

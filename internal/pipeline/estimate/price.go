@@ -252,13 +252,13 @@ func (r *pricer) find(i int, name string) (float64, bool) {
 			return float64(n), true
 		}
 	}
-	if d := r.downloads[i]; bytes && d.Sources > 0 && d.Unknown == 0 {
-		return float64(d.Bytes), true
-	}
 	if a, ok := r.work(i).Counts[name]; ok {
 		if n, ok := r.amount(a); ok {
 			return n, true
 		}
+	}
+	if d := r.downloads[i]; bytes && d.Sources > 0 && d.Unknown == 0 { // without what the store has
+		return float64(d.Bytes), true
 	}
 	if bytes {
 		return r.modelBytes(r.work(i))

@@ -78,7 +78,7 @@ func TestPrice(t *testing.T) {
 
 	price := func(o Pricing) map[int]Priced {
 		o.Registry = step.NewRegistry(p.kinds...)
-		return o.Price(p.Preview, nil)
+		return o.Price(p.Preview, map[int]Download{files: {Sources: 1, Bytes: 1e6}}) // the others are there
 	}
 	check := func(got map[int]Priced, i int, seconds float64, why string) {
 		t.Helper()

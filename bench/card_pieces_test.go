@@ -44,7 +44,7 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 	sizes := rates.Shape{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Layers: 2}
 	var err error
 	if kind == "bert" {
-		err = trial.WriteEncoder(model, sizes)
+		err = writeEncoder(model, sizes)
 	} else {
 		if kind == "atomic" {
 			sizes.Vocabulary += quickSizes.documents

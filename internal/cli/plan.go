@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +25,7 @@ func newPlanCmd(a *app) *cobra.Command {
 	var saveTo, by string
 	st := view.PlanStyle{}
 	facts := view.PlanFacts{}
-	var on, price string
+	var on string
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs",
@@ -64,7 +63,10 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
 			}
 			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, worker.Options{}.Has().CPUs), cmp.Or(facts.GPUSlots, 1)
-			if facts.Price, err = a.pricedOn(on, price); err != nil {
+			if cmd.Flags().Changed("price") && !(facts.Price >= 0 && facts.Price <= math.MaxInt32) {
+				return fault.Input(fmt.Errorf("--price %g: want dollars per hour, such as 2.5", facts.Price))
+			}
+			if err := a.pricedOn(on); err != nil {
 				return err
 			}
 			a.Partial = saveTo == "" // such a plan is only shown
@@ -143,25 +145,19 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
 	f.StringVar(&on, "on", "", "price what models compute by the rates of this `DEVICE`, of those that redsi doctor lists, or v100-paper")
-	f.StringVar(&price, "price", "", "with --on, `DOLLARS` of a card and an hour")
+	f.Float64Var(&facts.Price, "price", -1, "with --on, `DOLLARS` of a card and an hour")
 	onlyWith(cmd, "on", "price")
 	return cmd
 }
 
-// pricedOn has a plan priced on a device, and reads what an hour of it costs; -1: not asked.
-func (a *app) pricedOn(device, dollars string) (price float64, err error) {
+// pricedOn has a plan priced on a device.
+func (a *app) pricedOn(device string) (err error) {
 	if device == "" {
-		return -1, nil
+		return nil
 	}
 	all, _ := rates.Read(a.RatesFolder())
 	if a.On, err = rates.Named(all, device); err != nil {
-		return 0, fault.Input(fmt.Errorf("--on: %w", err))
+		return fault.Input(fmt.Errorf("--on: %w", err))
 	}
-	if dollars == "" {
-		return -1, nil
-	}
-	if price, err = strconv.ParseFloat(dollars, 64); err != nil || !(price >= 0) || math.IsInf(price, 0) {
-		return 0, fault.Input(fmt.Errorf("--price %q: want dollars per hour, such as 2.5", dollars))
-	}
-	return price, nil
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/device"
-	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
@@ -41,26 +40,19 @@ func (se *Session) RatesFolder() string { return filepath.Join(se.StateDir, "rat
 func (se *Session) Pricing(ctx context.Context, store artifacts.Store, v *plan.Preview) estimate.Pricing {
 	all, _ := rates.Read(se.RatesFolder()) // doctor says which cannot be used
 	p := estimate.Pricing{Registry: se.Registry, HasCard: device.Count() > 0, On: se.On}
-	cards := nvidia.Names()
-	for i, r := range all {
-		switch {
-		case r.Device == doctor.CPU():
-			p.CPU = &all[i]
-			p.HasCard = p.HasCard && !r.NoCards
-		case r.Card && slices.Contains(cards, r.Device):
+	if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Device == doctor.CPU() }); i >= 0 {
+		p.CPU = &all[i]
+		p.HasCard = p.HasCard && len(p.CPU.Cards) > 0
+		if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Card && slices.Contains(p.CPU.Cards, r.Device) }); i >= 0 {
 			p.Card = &all[i]
 		}
 	}
-	known := map[int]map[string]int64{}
 	p.Counts = func(i int) map[string]int64 {
-		counts, ok := known[i]
-		if key := v.Items[i].Key; !ok {
-			if found, err := artifacts.Inspect(ctx, store, []artifacts.Digest{key}); err == nil && found[key].Result != nil {
-				counts = found[key].Result.Counts
-			}
-			known[i] = counts
+		key := v.Items[i].Key
+		if found, err := artifacts.Inspect(ctx, store, []artifacts.Digest{key}); err == nil && found[key].Result != nil {
+			return found[key].Result.Counts
 		}
-		return counts
+		return nil
 	}
 	return p
 }
@@ -94,9 +86,10 @@ func (se *Session) downloads(ctx context.Context, store artifacts.Store, v *plan
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	found := map[int]estimate.Download{}
+	found, all := map[int]estimate.Download{}, map[string]int{}
 	for _, s := range sources {
 		i, ok := todo[s.Step]
+		all[s.Step]++
 		src, err := fetch.ParseSource(s.Source)
 		if !ok || s.InStore || err != nil || src.URL == "" { // a run reports what is wrong with it
 			continue
@@ -113,6 +106,7 @@ func (se *Session) downloads(ctx context.Context, store artifacts.Store, v *plan
 	for i, d := range found {
 		task := v.Plan.Steps[i].Task
 		if size := se.Registry.Lookup(task.Kind).Work(task).Counts[step.BytesCount].Times; d.Unknown > 0 && size > 0 {
+			size *= float64(d.Sources) / float64(all[v.Plan.Steps[i].Address])
 			found[i] = estimate.Download{Bytes: max(d.Bytes, int64(size)), Sources: d.Sources}
 		}
 	}

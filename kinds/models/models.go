@@ -1,13 +1,11 @@
 package models
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/model/driver"
@@ -38,6 +36,8 @@ func Main(kinds ...step.Spec) {
 		fmt.Fprintln(os.Stderr, "redsi-models: redsi starts this program when there is something to compute; it has no other use")
 		os.Exit(2)
 	}
+	calls := engine.Calls()
+	calls[rates.Call] = trial.Answer
 	err := compute.Serve(compute.Serving{
 		Build: revision.Build(), Registry: step.NewRegistry(kinds...),
 		Env:     map[string]string{"libtorch": tensor.Version(), "instructions": tensor.CPUCapability()},
@@ -47,17 +47,10 @@ func Main(kinds ...step.Spec) {
 		Explain:    here.Explain,
 		CardMemory: func() (now, most int64, ok bool) { return tensor.CardMemory(0) },
 		Energy:     []usage.Counter{{Of: "cards", Joule: func() (float64, bool) { return driver.Here().Joules() }}},
-		Calls:      calls(),
+		Calls:      calls,
 	}, in, out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "redsi-models:", err)
 		os.Exit(1)
 	}
-}
-
-// calls are what a process answers besides steps.
-func calls() map[string]func(context.Context, json.RawMessage) (any, error) {
-	all := engine.Calls()
-	maps.Copy(all, trial.Calls())
-	return all
 }

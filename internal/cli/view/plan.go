@@ -118,7 +118,8 @@ type PlanEstimate struct {
 	GPUSteps int                    `json:"gpu_steps"`
 	GPUKnown int                    `json:"gpu_known"` // of gpu_steps, with history
 	GPUHours float64                `json:"gpu_hours"`
-	Cost     *float64               `json:"cost,omitempty"` // dollars of these hours
+	Cost     *float64               `json:"cost,omitempty"`  // dollars of these hours
+	Rates    []string               `json:"rates,omitempty"` // whose prices are of, and when they were measured
 
 	Slots           int          `json:"slots"`
 	GPUSlots        int          `json:"gpu_slots"`
@@ -241,6 +242,9 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 			p.Expect = secondsOf(x.P50)
 		}
 		out.CriticalPath = append(out.CriticalPath, p)
+	}
+	for _, r := range e.By() {
+		out.Rates = append(out.Rates, r.String())
 	}
 	if f.Price >= 0 {
 		cost := f.Price * e.GPUHours()

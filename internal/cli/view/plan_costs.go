@@ -35,8 +35,20 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		}
 		Println(w)
 	}
-	if e.GPUSteps > 0 {
-		Printf(w, "gpu       %.1f h for %d of %s\n", e.GPUHours(), e.GPUSteps-e.GPUUnknown, Count(e.GPUSteps, "step"))
+	by, card := e.By(), false
+	for _, r := range by {
+		Printf(w, "rates     of %s\n", r)
+		card = card || r.Card
+	}
+	switch known := e.GPUSteps - e.GPUUnknown; {
+	case known > 0:
+		Printf(w, "gpu       %.1f h for %d of %s", e.GPUHours(), known, Count(e.GPUSteps, "step"))
+		if len(by) > 0 && !card {
+			Printf(w, ", on the processors")
+		}
+		Println(w)
+	case e.GPUSteps > 0:
+		Printf(w, "gpu       unknown for %s\n", Count(e.GPUSteps, "step"))
 	}
 	if f.Price >= 0 {
 		Printf(w, "cost      $%s for these hours at $%.2f\n", humanize.Comma(int64(f.Price*e.GPUHours()+0.5)), f.Price)

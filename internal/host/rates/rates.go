@@ -30,7 +30,7 @@ type Rates struct {
 	Load     float64   `json:"load,omitempty"` // processes that were running when it began, of the last minute
 	Revision string    `json:"revision"`       // of redsi
 	Libtorch string    `json:"libtorch"`
-	NoCards  bool      `json:"no_cards,omitempty"` // of a CPU: models could compute on no card of its machine
+	Cards    []string  `json:"cards,omitempty"` // of a CPU: those of its machine that models could compute on
 	Rates    []Rate    `json:"rates"`
 	// Evaluated: hours of updates have the evaluations on the way in them.
 	Evaluated bool `json:"evaluated,omitempty"`
@@ -41,6 +41,7 @@ type Rate struct {
 	Unit        step.Unit `json:"unit"`
 	Shape       string    `json:"shape,omitempty"`       // of the model, of Shapes
 	Identifiers string    `json:"identifiers,omitempty"` // their type; "": of any that has no rate of its own
+	Documents   int       `json:"documents,omitempty"`   // that atomic ones are of
 	PerSecond   float64   `json:"per_second"`
 	Memory      int64     `json:"memory,omitempty"` // bytes at the peak; 0: not known
 	Note        string    `json:"note,omitempty"`   // how it was measured, if not plainly
@@ -51,15 +52,37 @@ func (r *Rates) Name() string {
 	return strings.Trim(notNames.ReplaceAllString(strings.ToLower(r.Device), "-"), "-")
 }
 
+// String says of which device they are, and of when.
+func (r *Rates) String() string {
+	switch {
+	case r.When.IsZero():
+		return r.Device + ", as printed"
+	case r.Load >= 1 && !r.Card:
+		return fmt.Sprintf("%s, measured %s while other work ran (load %.1f), so it may be faster", r.Device, r.When.Format(time.DateOnly), r.Load)
+	}
+	return r.Device + ", measured " + r.When.Format(time.DateOnly)
+}
+
 var notNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// Of is the rate of a unit; false: it is not known.
-func (r *Rates) Of(unit step.Unit, shape, identifiers string) (Rate, bool) {
+// Of is the rate of a unit; false: it is not known. Between rates measured with few and with many
+// documents, and beyond, time and memory are linear in the number of documents.
+func (r *Rates) Of(unit step.Unit, shape, identifiers string, documents float64) (few Rate, ok bool) {
 	for _, ids := range []string{identifiers, ""} {
-		for _, x := range r.Rates {
-			if x.Unit == unit && x.Shape == shape && x.Identifiers == ids {
-				return x, true
+		for _, many := range r.Rates {
+			switch {
+			case many.Unit != unit || many.Shape != shape || many.Identifiers != ids:
+			case !ok:
+				few, ok = many, true
+			case many.Documents > few.Documents:
+				share := (documents - float64(few.Documents)) / float64(many.Documents-few.Documents)
+				few.PerSecond = 1 / (1/few.PerSecond + share*max(0, 1/many.PerSecond-1/few.PerSecond))
+				few.Memory += int64(share * float64(max(0, many.Memory-few.Memory)))
+				return few, true
 			}
+		}
+		if ok {
+			return few, true
 		}
 	}
 	return Rate{}, false

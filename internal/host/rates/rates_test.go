@@ -66,6 +66,25 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestDocuments: between two numbers of documents and beyond the larger, time and memory grow evenly; more
+// documents never take less time; one rate alone is of any number.
+func TestDocuments(t *testing.T) {
+	rate := func(ids string, documents int, seconds float64, memory int64) Rate {
+		return Rate{Unit: step.Updates, Shape: "t5-small", Identifiers: ids, Documents: documents, PerSecond: 1 / seconds, Memory: memory}
+	}
+	r := Rates{Rates: []Rate{rate("", 0, 9, 0), rate("atomic", 1, 1, 10), rate("atomic", 101, 3, 30), rate("odd", 1, 2, 0), rate("odd", 101, 1, 0)}}
+	for _, c := range []struct {
+		ids                string
+		documents, seconds float64
+		memory             int64
+	}{{"atomic", 1, 1, 10}, {"atomic", 51, 2, 20}, {"atomic", 101, 3, 30}, {"atomic", 201, 5, 50}, {"odd", 51, 2, 0}, {"naive", 51, 9, 0}} {
+		x, ok := r.Of(step.Updates, "t5-small", c.ids, c.documents)
+		if !ok || math.Abs(1/x.PerSecond-c.seconds) > 1e-9 || x.Memory != c.memory {
+			t.Errorf("%+v: %g s, %d bytes", c, 1/x.PerSecond, x.Memory)
+		}
+	}
+}
+
 // TestPaper: the paper's hours come out again.
 func TestPaper(t *testing.T) {
 	p := V100()
@@ -73,13 +92,13 @@ func TestPaper(t *testing.T) {
 		identifiers    string
 		updates, hours float64
 	}{{"naive", 900_000, 74.5}, {"semantic", 900_000, 79.1}, {"atomic", 65_000, 6.8}} {
-		r, ok := p.Of(step.Updates, "t5-base", c.identifiers)
+		r, ok := p.Of(step.Updates, "t5-base", c.identifiers, Documents)
 		if got := c.updates / r.PerSecond / 3600; !ok || math.Abs(got-c.hours) > 1e-9 {
 			t.Errorf("%s: %g hours", c.identifiers, got)
 		}
 	}
 	for _, x := range [][2]string{{"t5-base", "title"}, {"t5-small", "naive"}} {
-		if _, ok := p.Of(step.Updates, x[0], x[1]); ok {
+		if _, ok := p.Of(step.Updates, x[0], x[1], 0); ok {
 			t.Errorf("the paper prints no hours of %v", x)
 		}
 	}

@@ -25,6 +25,15 @@ func Load(folder string, device tensor.Device) (m *Model, err error) {
 	return m, err
 }
 
+// Zeros is a model of the text of a config.json whose parameters are zeros.
+func Zeros(config []byte, device tensor.Device) (*Model, error) {
+	c, err := parse(config)
+	if err != nil {
+		return nil, err
+	}
+	return readWeights(c, nil, device)
+}
+
 // Check says what would stop Load; it reads config.json and the headers of the weights.
 func Check(folder string) (Config, error) {
 	c, err := ReadConfig(folder)
@@ -54,7 +63,7 @@ func ReadConfig(folder string) (Config, error) {
 // Encoder says whether models of that model_type are this package's.
 func Encoder(modelType string) bool { return families[modelType] != nil }
 
-// readWeights makes a model of the configuration that parse gave.
+// readWeights makes a model of the configuration that parse gave; without a file, of zeros.
 func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
 	l := &loader{f: f, m: &Model{Config: c, Device: device, scope: tensor.NewScope()}}
 	l.m.activation, _ = tensor.ActivationOf(c.Activation) // validate knows it
@@ -79,6 +88,9 @@ type loader struct {
 func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 	if l.err != nil {
 		return nil
+	}
+	if l.f == nil {
+		return l.m.scope.Zeros(tensor.F32, l.m.Device, shape...)
 	}
 	prefix := l.m.Config.family.prefix
 	old := strings.NewReplacer("LayerNorm.weight", "LayerNorm.gamma", "LayerNorm.bias", "LayerNorm.beta").Replace(name)

@@ -15,41 +15,33 @@ type point struct {
 	took float64
 }
 
-// each does work several times over.
-func each(do func(n int) error) func(n, times int) error {
-	return func(n, times int) error {
+// pace times more and more work, as long as that is about to take no longer than the trial has, and the
+// last of it for that long. Before, it is done untimed: three times on a card, which then records what it
+// will replay. wait, if there is one, ends when the card has done what it was asked.
+func (t *trial) pace(sizes []int, do func(n int) error, wait func() error) (found []point, err error) {
+	t.forget()
+	timed := func(n, times int) (float64, error) {
+		began := time.Now()
 		for range times {
 			if err := do(n); err != nil {
-				return err
+				return 0, err
 			}
 		}
-		return nil
+		if wait != nil {
+			err = wait()
+		}
+		return time.Since(began).Seconds() / float64(times), err
 	}
-}
-
-// pace times more and more work, as long as that is about to take no longer than the trial has, and the
-// last of it for that long. Before, it is done untimed: twice on a card, which then records what it
-// will replay.
-func (t *trial) pace(sizes []int, do func(n, times int) error) (found []point, err error) {
-	t.forget()
 	warm := 1
 	if t.Card {
 		warm = 3
 	}
-	timed := func(n, times int) (float64, error) {
-		began := time.Now()
-		err := do(n, times)
-		return time.Since(began).Seconds() / float64(times), err
-	}
 	for i, n := range sizes {
-		if i > 0 {
-			last := found[i-1]
-			if last.took*float64(n)/float64(last.n) > t.Seconds {
-				break
-			}
+		if i > 0 && found[i-1].took*float64(n)/float64(found[i-1].n) > t.Seconds {
+			break
 		}
 		if i == 0 || t.Card {
-			if err := do(n, warm); err != nil {
+			if _, err := timed(n, warm); err != nil {
 				return nil, err
 			}
 		}
@@ -81,7 +73,7 @@ func (t *trial) forget() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5")
 
 // add keeps a rate, with the most memory since forget; on a card, since it was first used.
 func (t *trial) add(r rates.Rate) {
-	r.Shape, r.Memory = t.Shape.Name, usage.Own()
+	r.Shape, r.Documents, r.Memory = t.Shape.Name, t.rows, usage.Own()
 	if t.Card {
 		_, r.Memory, _ = tensor.CardMemory(0)
 	}

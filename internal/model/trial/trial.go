@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -21,17 +20,13 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Calls answer a process that is asked for rates.
-func Calls() map[string]func(context.Context, json.RawMessage) (any, error) {
-	return map[string]func(context.Context, json.RawMessage) (any, error){
-		rates.Call: func(ctx context.Context, args json.RawMessage) (any, error) {
-			var a rates.Ask
-			if err := json.Unmarshal(args, &a); err != nil {
-				return nil, err
-			}
-			return Measure(ctx, a)
-		},
+// Answer is Measure for rates.Call.
+func Answer(ctx context.Context, args json.RawMessage) (any, error) {
+	var a rates.Ask
+	if err := json.Unmarshal(args, &a); err != nil {
+		return nil, err
 	}
+	return Measure(ctx, a)
 }
 
 // trial is one model on one device.
@@ -39,6 +34,7 @@ type trial struct {
 	rates.Ask
 	ctx    context.Context
 	device tensor.Device
+	rows   int // that the model has for documents
 	found  []rates.Rate
 }
 
@@ -61,8 +57,8 @@ func Measure(ctx context.Context, a rates.Ask) ([]rates.Rate, error) {
 	return t.found, err
 }
 
-// trained measures searches and updates of a model, and then of one that has a token for each
-// document.
+// trained measures searches and updates of a model, and then of one that has a token for each of few
+// documents, and of all.
 func (t *trial) trained() error {
 	m, err := seq2seq.Init(Config(t.Shape), 1, t.device)
 	if err != nil {
@@ -79,15 +75,25 @@ func (t *trial) trained() error {
 		func() error { return t.searches(m, step.Searches, nil) },
 		func() error { return t.searches(m, step.Constrained, trie) },
 		func() error { return t.updates(m, "") },
-		func() error { return m.Extend(int64(t.Documents), 2) },
-		func() error { return t.rankings(m, first) },
-		func() error { return t.updates(m, "atomic") },
+		func() error { return t.atomic(m, first, 1) },
+		func() error { return t.atomic(m, first, t.Documents) },
 	} {
 		if err := do(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (t *trial) atomic(m *seq2seq.Model, first int64, documents int) error {
+	if err := m.Extend(int64(documents-t.rows), 2); err != nil {
+		return err
+	}
+	t.rows = documents
+	if err := t.rankings(m, first); err != nil {
+		return err
+	}
+	return t.updates(m, "atomic")
 }
 
 // Config is that of a T5 of a shape.
@@ -116,7 +122,7 @@ func (t *trial) searches(m *seq2seq.Model, unit step.Unit, trie *docid.Trie) err
 
 func (t *trial) rankings(m *seq2seq.Model, first int64) error {
 	m.Compute = tensor.F32
-	r, err := decode.NewRanker(m, first, int64(t.Documents))
+	r, err := decode.NewRanker(m, first, int64(t.rows))
 	if err != nil {
 		return err
 	}
@@ -135,7 +141,7 @@ func (t *trial) queries(unit step.Unit, answer func(queries [][]int32, together 
 	}
 	draw := drawn.Numbers(7)
 	queries := draw.Sequences(4096, 8, 16)
-	found, err := t.pace([]int{2, 8, 32, 128, 512, 4096}, each(func(n int) error { return answer(queries[:n], together) }))
+	found, err := t.pace([]int{2, 8, 32, 128, 512, 4096}, func(n int) error { return answer(queries[:n], together) }, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", unit, err)
 	}
@@ -174,14 +180,11 @@ func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 		}
 	}
 	var at int64
-	found, err := t.pace([]int{8, 32, t.Batch}, func(n, times int) error {
-		for range times {
-			if err := learner.Step(t.ctx, &train.Batch{Inputs: inputs[:n], Targets: labels[:n]}, at, 1e-3); err != nil {
-				return err
-			}
-			at++
-		}
-		_, err := learner.Losses(true) // waits for a card
+	found, err := t.pace([]int{8, 32, t.Batch}, func(n int) error {
+		at++
+		return learner.Step(t.ctx, &train.Batch{Inputs: inputs[:n], Targets: labels[:n]}, at-1, 1e-3)
+	}, func() error {
+		_, err := learner.Losses(true)
 		return err
 	})
 	if err != nil {
@@ -196,17 +199,18 @@ func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 	return nil
 }
 
+// maxPositions is how long a text of BERT may be.
+const maxPositions = 512
+
 // embedded measures an encoder that reads documents.
 func (t *trial) embedded() error {
-	folder, err := os.MkdirTemp("", "redsi-trial")
+	s := t.Shape
+	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": s.Vocabulary, "hidden_size": s.Width, "num_hidden_layers": s.Layers,
+		"num_attention_heads": s.Heads, "intermediate_size": s.FF, "max_position_embeddings": maxPositions})
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	if err := WriteEncoder(folder, t.Shape); err != nil {
-		return err
-	}
-	m, err := bert.Load(folder, t.device)
+	m, err := bert.Zeros(config, t.device)
 	if err != nil {
 		return err
 	}
@@ -218,10 +222,10 @@ func (t *trial) embedded() error {
 			text[i] %= int32(t.Shape.Vocabulary)
 		}
 	}
-	found, err := t.pace([]int{1, 4, 16, 64, 256}, each(func(n int) error {
+	found, err := t.pace([]int{1, 4, 16, 64, 256}, func(n int) error {
 		_, err := m.Embed(texts[:n], bert.CLS, 8192)
 		return err
-	}))
+	}, nil)
 	if err != nil {
 		return fmt.Errorf("tokens: %w", err)
 	}

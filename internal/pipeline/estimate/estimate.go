@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
@@ -58,8 +59,8 @@ type Step struct {
 
 	MemoryBasis Basis // whose results Memory is of
 
-	Cores bool   // by rates: it computes with all cores
-	Why   string // why there are no rates, of a step that says its work and has no basis
+	By  *rates.Rates // whose rates times are of, with the basis Rates
+	Why string       // why there are no rates, of a step that says its work and has no basis
 }
 
 // Estimate is what the steps of a plan that are not hits are expected to cost, those
@@ -73,7 +74,6 @@ type Estimate struct {
 	GPUSteps   int           // of Steps, on the queue gpu
 	GPUUnknown int           // of Unknown
 	GPUP50     time.Duration // of WorkP50
-	CoresP50   time.Duration // of WorkP50, that of steps that compute with all cores
 
 	CriticalPath    []int         // the longest chain by P50: indexes into the plan, first to last
 	Critical        time.Duration // its P50
@@ -94,10 +94,10 @@ type Estimate struct {
 func (e *Estimate) GPUHours() float64 { return e.GPUP50.Hours() }
 
 // Wall is the least time on a machine that does so many steps at a time: neither the
-// longest chain nor the work of a queue can be done in less, nor, two at a time, what takes all cores.
+// longest chain nor the work of a queue can be done in less.
 func (e *Estimate) Wall(slots, gpuSlots int) time.Duration {
 	cpu := (e.WorkP50 - e.GPUP50) / time.Duration(max(1, slots))
-	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)), e.CoresP50)
+	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)))
 }
 
 // Of estimates what a preview leaves to do: by earlier results of a step, else by those
@@ -119,12 +119,18 @@ func Of(v *plan.Preview, h History) *Estimate {
 		own.sort()
 		priced := h.Priced[i]
 		x := first(&own, blocks[pipeline.BlockOf(s.Address)], rated(priced), kinds[s.Task.Kind])
-		if h.OnRates && priced.Model {
+		less := priced.Took > 0 && x.Bytes > 0 && priced.Bytes > farBelow*x.Bytes // data, which says nothing then
+		if less {
+			x.Bytes = priced.Bytes
+		}
+		if less || h.OnRates && priced.Model {
 			on := first(nil, nil, rated(priced), nil)
 			x.Basis, x.P50, x.P90 = on.Basis, on.P50, on.P90
 		}
-		x.Cores = x.Basis == Rates && priced.Cores
-		if x.Basis == Nothing {
+		switch x.Basis {
+		case Rates:
+			x.By = priced.By
+		case Nothing:
 			x.Why = priced.Why
 		}
 		d := h.Downloads[i]
@@ -154,9 +160,6 @@ func (e *Estimate) sum(v *plan.Preview) {
 		if x.Basis == Nothing {
 			e.Unknown++
 		}
-		if x.Cores {
-			e.CoresP50 = plus(e.CoresP50, x.P50)
-		}
 		if s.Queue == "gpu" {
 			e.GPUSteps++
 			e.GPUP50 = plus(e.GPUP50, x.P50)
@@ -177,6 +180,16 @@ func (e *Estimate) sum(v *plan.Preview) {
 		}
 	}
 	e.chain(v)
+}
+
+// By is whose rates prices are of, each once.
+func (e *Estimate) By() (all []*rates.Rates) {
+	for _, x := range e.Each {
+		if x.By != nil && !slices.Contains(all, x.By) {
+			all = append(all, x.By)
+		}
+	}
+	return all
 }
 
 // plus adds, up to the 292 years that a duration can be: processors have been priced at more.
@@ -222,12 +235,11 @@ func at(pools map[string]*pool, name string) *pool {
 }
 
 // of is a step's samples; of a training, as long as they would be with its own updates.
-func (h History) of(i int) []Sample {
+func (h History) of(i int) (out []Sample) {
 	planned := h.Priced[i].Updates
 	if planned == 0 {
 		return h.Samples[i]
 	}
-	var out []Sample
 	for _, x := range h.Samples[i] {
 		if x.Updates > 0 {
 			x.Took = time.Duration(float64(x.Took) * planned / float64(x.Updates))
@@ -256,12 +268,12 @@ func rated(p Priced) *pool {
 }
 
 // first takes the surest basis that has samples, for time, bytes and memory each.
-func first(own, block, rates, kind *pool) Step {
+func first(own, block, rated, kind *pool) Step {
 	out := Step{Bytes: -1}
 	for _, from := range []struct {
 		basis Basis
 		*pool
-	}{{Itself, own}, {Block, block}, {Rates, rates}, {Kind, kind}} {
+	}{{Itself, own}, {Block, block}, {Rates, rated}, {Kind, kind}} {
 		if from.pool == nil {
 			continue
 		}

@@ -24,11 +24,11 @@ type Pricing struct {
 // Priced is what a step's work takes by measured rates.
 type Priced struct {
 	Took   time.Duration // 0: it does not say its work, or there is no rate for it
+	By     *rates.Rates  // whose rates those are
 	Memory int64         // the most of the machine's memory; 0: not known
 	Bytes  int64         // of its outputs; -1: not known
 
 	Updates float64 // that it makes; 0: none, or not known
-	Cores   bool    // it computes with all cores of the processors
 	Model   bool    // a model computes
 	Why     string  // why there is no time, of a step that says its work
 }
@@ -85,9 +85,9 @@ func (r *pricer) price(i int) (p Priced) {
 		case d.Evaluates && on.Evaluated:
 		default:
 			seconds, memory, why := r.takes(d, on)
-			took, p.Why = took+seconds, why
+			took, p.Why, p.By = took+seconds, why, on
 			if !on.Card {
-				p.Memory, p.Cores = max(p.Memory, memory), p.Cores || d.Model.Set()
+				p.Memory = max(p.Memory, memory)
 			}
 		}
 	}
@@ -133,19 +133,15 @@ func (r *pricer) takes(d step.Doing, on *rates.Rates) (seconds float64, memory i
 	if ids == "atomic" && unit != step.Updates {
 		unit = step.Rankings
 	}
-	rate, ok := on.Of(unit, shape, ids)
+	documents, ok := r.of(d.Identifiers, "documents")
+	if !ok {
+		documents = rates.Documents
+	}
+	rate, ok := on.Of(unit, shape, ids, documents)
 	if !ok {
 		return 0, 0, fmt.Sprintf("the rates of %s have no %s of %s", on.Device, unit, shape)
 	}
-	seconds = 1 / rate.PerSecond
-	// Atomic identifiers are rows of the model, and were measured with those of the paper's largest collection.
-	if few, ok := on.Of(unit, shape, ""); ok && ids == "atomic" && unit == step.Updates {
-		if documents, ok := r.of(d.Identifiers, "documents"); ok {
-			share := min(1, documents/rates.Documents)
-			seconds = share*seconds + (1-share)/few.PerSecond
-		}
-	}
-	return n * seconds, rate.Memory, ""
+	return n / rate.PerSecond, rate.Memory, ""
 }
 
 // work is that of step i, once asked.
@@ -256,13 +252,13 @@ func (r *pricer) find(i int, name string) (float64, bool) {
 			return float64(n), true
 		}
 	}
-	if d := r.downloads[i]; bytes && d.Sources > 0 && d.Unknown == 0 {
-		return float64(d.Bytes), true
-	}
 	if a, ok := r.work(i).Counts[name]; ok {
 		if n, ok := r.amount(a); ok {
 			return n, true
 		}
+	}
+	if d := r.downloads[i]; bytes && d.Sources > 0 && d.Unknown == 0 { // without what the store has
+		return float64(d.Bytes), true
 	}
 	if bytes {
 		return r.modelBytes(r.work(i))

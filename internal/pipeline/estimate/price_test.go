@@ -47,9 +47,11 @@ func TestPrice(t *testing.T) {
 	cpu := rates.Rates{Device: "A processor, 2 cores", Rates: []rates.Rate{
 		{Unit: step.GzipBytes, PerSecond: 1e6},
 		{Unit: step.Updates, Shape: "t5-small", PerSecond: 2, Memory: 5e9},
-		{Unit: step.Updates, Shape: "t5-small", Identifiers: "atomic", PerSecond: 1, Memory: 6e9},
+		{Unit: step.Updates, Shape: "t5-small", Identifiers: "atomic", Documents: 1, PerSecond: 4, Memory: 5e9},
+		{Unit: step.Updates, Shape: "t5-small", Identifiers: "atomic", Documents: 199_999, PerSecond: 1, Memory: 7e9},
 		{Unit: step.Searches, Shape: "t5-small", PerSecond: 10},
-		{Unit: step.Rankings, Shape: "t5-small", PerSecond: 100},
+		{Unit: step.Rankings, Shape: "t5-small", Documents: 1, PerSecond: 200},
+		{Unit: step.Rankings, Shape: "t5-small", Documents: 199_999, PerSecond: 200. / 3},
 	}}
 	card := cpu
 	card.Device, card.Card = "A card", true
@@ -76,9 +78,8 @@ func TestPrice(t *testing.T) {
 
 	price := func(o Pricing) map[int]Priced {
 		o.Registry = step.NewRegistry(p.kinds...)
-		return o.Price(p.Preview, nil)
+		return o.Price(p.Preview, map[int]Download{files: {Sources: 1, Bytes: 1e6}}) // the others are there
 	}
-	share := 100_000. / rates.Documents
 	check := func(got map[int]Priced, i int, seconds float64, why string) {
 		t.Helper()
 		if x := got[i]; math.Abs(x.Took.Seconds()-seconds) > 1e-6 || !strings.Contains(x.Why, why) || (why == "") != (x.Why == "") {
@@ -90,11 +91,11 @@ func TestPrice(t *testing.T) {
 	check(here, records, 140, "")
 	check(here, one, 500+100, "")
 	check(here, two, 500+100, "")
-	check(here, three, 1000*(share*1+(1-share)*0.5)+10, "")
+	check(here, three, 1000*(0.25+1)/2+1000/100., "")
 	check(here, unknown, 0, "models of the sizes of its model are not measured")
 	check(here, silent, 0, "")
 	small := float64(rates.Shapes()[2].Bytes())
-	if x := here[one]; x.Bytes != int64(small) || x.Memory != 5e9 || !x.Cores || here[three].Bytes != int64(small+4*512*100_000) || here[files].Bytes != 140e6 || here[silent].Bytes != -1 {
+	if x := here[one]; x.Bytes != int64(small) || x.Memory != 5e9 || x.By != &cpu || math.Abs(float64(here[three].Memory)-6e9) > 1e5 || here[three].Bytes != int64(small+4*512*100_000) || here[files].Bytes != 140e6 || here[silent].Bytes != -1 {
 		t.Errorf("%+v, %+v", x, here[three])
 	}
 	for why, got := range map[string]map[int]Priced{
@@ -127,7 +128,7 @@ func TestRated(t *testing.T) {
 		made{address: `step.train.c`, kind: "train", outcome: plan.Run},
 		made{address: `step.train.d`, kind: "train", outcome: plan.Run},
 	)
-	p := Priced{Took: time.Hour, Memory: 3, Bytes: 4, Cores: true, Model: true}
+	p := Priced{Took: time.Hour, Memory: 3, Bytes: 4, Model: true}
 	h := History{Priced: map[int]Priced{1: p, 2: p, 3: p, 4: {Bytes: -1, Model: true, Why: "no rates"}}, Samples: map[int][]Sample{3: took(7)}}
 	bases := func(e *Estimate) (all []Basis) {
 		for _, x := range e.Each[1:] {
@@ -149,13 +150,23 @@ func TestRated(t *testing.T) {
 	if x := Of(v, h).Each[3]; x.Basis != Itself || x.P50 != 70*time.Second {
 		t.Errorf("%+v", x)
 	}
+	// Results of less than a quarter of the data say nothing where there are rates.
+	grown := p
+	grown.Bytes = 4 * 5000
+	h.Priced[1] = grown
+	if x := Of(v, h).Each[1]; x.Basis != Block || x.Bytes != 5000 {
+		t.Errorf("%+v", x)
+	}
+	grown.Bytes++
+	h.Priced[1] = grown
+	if x := Of(v, h).Each[1]; x.Basis != Rates || x.P50 != time.Hour || x.Bytes != grown.Bytes {
+		t.Errorf("%+v", x)
+	}
+	h.Priced[1] = p
 	h.OnRates = true
 	e = Of(v, h)
 	if got := bases(e); got[0] != Rates || got[1] != Rates || got[2] != Rates || got[3] != Nothing || e.Each[4].Why != "no rates" {
 		t.Error(got)
-	}
-	if e.Wall(8, 1) != 3*time.Hour {
-		t.Error(e.Wall(8, 1))
 	}
 	p.Took = math.MaxInt64
 	h.Priced[1], h.Priced[2] = p, p

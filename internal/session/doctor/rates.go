@@ -34,35 +34,32 @@ func Rates(folder string, here []string) (found []Finding) {
 
 // rated says how fast a device is, in a line.
 func rated(r rates.Rates) string {
-	note := fmt.Sprintf("%s, measured %s", r.Device, r.When.Format("2006-01-02"))
-	if cores := r.Load; cores >= 1 && !r.Card {
-		note += fmt.Sprintf(" while other work ran (load %.1f), so it may be faster", cores)
-	}
 	var parts []string
-	if x, ok := r.Of(step.GzipBytes, "", ""); ok {
+	if x, ok := r.Of(step.GzipBytes, "", "", 0); ok {
 		parts = append(parts, fmt.Sprintf("Natural Questions %s/s", words.Size(int64(x.PerSecond))))
 	}
 	for _, s := range rates.Shapes() {
 		var of []string
-		memory, note := int64(0), ""
+		memory := int64(0)
 		for _, x := range r.Rates {
-			if x.Shape == s.Name {
-				unit := string(x.Unit)
-				if x.Identifiers != "" {
-					unit = x.Identifiers + " " + unit
-				}
-				of = append(of, fmt.Sprintf("%.3g %s/s", x.PerSecond, unit))
-				if memory = max(memory, x.Memory); x.Note != "" {
-					note = " (updates " + x.Note + ")"
-				}
+			if x.Shape != s.Name {
+				continue
 			}
+			text := strings.TrimSpace(fmt.Sprintf("%.3g %s", x.PerSecond, x.Identifiers)) + " " + string(x.Unit) + "/s"
+			if x.Documents > 0 {
+				text += " of " + words.Count(x.Documents, "document")
+			}
+			if x.Note != "" {
+				text += " (" + x.Note + ")"
+			}
+			of, memory = append(of, text), max(memory, x.Memory)
 		}
-		switch {
-		case len(of) > 0 && memory > 0:
-			parts = append(parts, fmt.Sprintf("%s %s%s, in %s of memory", s.Name, strings.Join(of, ", "), note, words.Size(memory)))
-		case len(of) > 0:
-			parts = append(parts, fmt.Sprintf("%s %s%s", s.Name, strings.Join(of, ", "), note))
+		if memory > 0 {
+			of = append(of, "in "+words.Size(memory)+" of memory")
+		}
+		if len(of) > 0 {
+			parts = append(parts, s.Name+" "+strings.Join(of, ", "))
 		}
 	}
-	return note + ": " + strings.Join(parts, "; ")
+	return r.String() + ": " + strings.Join(parts, "; ")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,16 +28,14 @@ import (
 
 // Trial is how much is measured of a machine.
 type Trial struct {
-	Shapes    []rates.Shape
-	Batch     int     // examples of an update
-	Documents int     // that searches choose from
-	Seconds   float64 // of each measurement, about
-	Records   int     // of Natural Questions
+	Shapes  []rates.Shape
+	Ask     rates.Ask // of each shape
+	Records int       // of Natural Questions
 }
 
 // WholeTrial takes about a minute on eight cores, and about as long on a card.
 func WholeTrial() Trial {
-	return Trial{Shapes: rates.Shapes(), Batch: 128, Documents: rates.Documents, Seconds: 2, Records: 200}
+	return Trial{Shapes: rates.Shapes(), Ask: rates.Ask{Batch: 128, Documents: rates.Documents, Seconds: 2}, Records: 200}
 }
 
 // QuickTrial takes a second and says nothing of use: it is for tests of what is measured.
@@ -47,7 +44,7 @@ func QuickTrial() Trial {
 	for i := range small {
 		small[i].Layers, small[i].Width, small[i].FF, small[i].Heads = 1, 16, 32, 1
 	}
-	return Trial{Shapes: small[:2], Batch: 8, Documents: 300, Seconds: 0.01, Records: 2}
+	return Trial{Shapes: small[:2], Ask: rates.Ask{Batch: 8, Documents: 300, Seconds: 0.01}, Records: 2}
 }
 
 // CPU is the name of this machine's processors.
@@ -69,7 +66,7 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 		return rates.Rates{Device: name, When: time.Now().UTC().Truncate(time.Second), Load: load(), Revision: revision.Of(), Libtorch: facts.Libtorch}
 	}
 	cpu := made(CPU())
-	cpu.Memory, cpu.NoCards = capacity.Here().Memory, facts.CUDA.Cards == 0
+	cpu.Memory = capacity.Here().Memory
 	say(cpu.Device + ": Natural Questions")
 	extracted, err := t.extract()
 	if err != nil {
@@ -78,12 +75,13 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 	cpu.Rates = []rates.Rate{extracted}
 	all, cards := []rates.Rates{cpu}, []int{device.Processors}
 	for i, c := range CardsOf(facts) {
-		if slices.ContainsFunc(all, func(r rates.Rates) bool { return r.Device == c.Name }) {
+		if slices.Contains(all[0].Cards, c.Name) {
 			continue
 		}
 		r := made(c.Name)
 		r.Card, r.Memory = true, c.Memory
 		all, cards = append(all, r), append(cards, i)
+		all[0].Cards = append(all[0].Cards, c.Name)
 	}
 	for i := range all {
 		r := &all[i]
@@ -92,9 +90,10 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 				break
 			}
 			say(r.Device + ": " + shape.Name)
-			var found []rates.Rate
+			ask, found := t.Ask, []rates.Rate{}
+			ask.Shape, ask.Card = shape, r.Card
 			err := p.With(ctx, cards[i], "", func(c *compute.Client) error {
-				return c.Call(ctx, rates.Call, rates.Ask{Shape: shape, Card: r.Card, Batch: t.Batch, Documents: t.Documents, Seconds: t.Seconds}, &found)
+				return c.Call(ctx, rates.Call, ask, &found)
 			})
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -144,27 +143,9 @@ func (t Trial) extract() (rates.Rate, error) {
 		return rates.Rate{}, err
 	}
 	size, began := file.Len(), time.Now()
-	rd := nq.NewReader(io.NopCloser(&file), "trial", nq.Options{Split: nq.Train, Format: nq.Full})
-	records, err := nq.NewRecordWriter(io.Discard)
-	if err != nil {
-		return rates.Rate{}, err
-	}
-	headers, err := nq.NewHeaderWriter(io.Discard)
-	if err != nil {
-		return rates.Rate{}, err
-	}
-	var r nq.Record
-	for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
-		h := nq.HeaderOf(&r)
-		h.Text4KCased, h.Text4K = dedup.TextKeys(&r, false)
-		if err = errors.Join(records.Write(&r), headers.Write(&h)); err != nil {
-			break
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		return rates.Rate{}, err
-	}
-	err = errors.Join(records.Close(), headers.Close(), rd.Close())
+	rd := nq.NewReader(&file, "trial", nq.Options{Split: nq.Train, Format: nq.Full})
+	defer rd.Close()
+	err = dedup.WriteRecords(rd.Next, io.Discard, io.Discard, false)
 	return rates.Rate{Unit: step.GzipBytes, PerSecond: float64(size) / time.Since(began).Seconds()}, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -127,7 +126,8 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 	if err != nil {
 		return err
 	}
-	if err := copyRecords(rd, recOut, headOut, c.Text4K == allTokens); err != nil {
+	next := func(r *nq.Record) error { return inout.DataError(rd.Next(r)) }
+	if err := dedup.WriteRecords(next, recOut, headOut, c.Text4K == allTokens); err != nil {
 		return err
 	}
 	if err := errors.Join(recOut.Close(), headOut.Close()); err != nil {
@@ -168,32 +168,4 @@ func writeCounts(x *step.IO, counts nq.Counts) error {
 		x.Count("skipped_"+strings.ReplaceAll(string(reason), "-", "_"), n)
 	}
 	return inout.WriteJSON(x, "report", counts)
-}
-
-// copyRecords writes every record and its header, text keys included; tags says
-// whether these are of tags too.
-func copyRecords(rd *nq.Reader, recOut, headOut io.Writer, tags bool) (err error) {
-	records, err := nq.NewRecordWriter(recOut)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, records.Close()) }()
-	headers, err := nq.NewHeaderWriter(headOut)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, headers.Close()) }()
-	var r nq.Record
-	for {
-		if err := rd.Next(&r); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return inout.DataError(err)
-		}
-		h := nq.HeaderOf(&r)
-		h.Text4KCased, h.Text4K = dedup.TextKeys(&r, tags)
-		if err := errors.Join(records.Write(&r), headers.Write(&h)); err != nil {
-			return err
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package trial
+package main
 
 import (
 	"bytes"
@@ -13,14 +13,14 @@ import (
 	"github.com/redsi/redsi/internal/host/rates"
 )
 
-// maxPositions is how long a text of BERT may be.
-const maxPositions = 512
+// positions is how long a text of BERT may be.
+const positions = 512
 
-// WriteEncoder writes a BERT whose numbers are zeros.
-func WriteEncoder(folder string, s rates.Shape) error {
+// writeEncoder writes a BERT whose numbers are zeros.
+func writeEncoder(folder string, s rates.Shape) error {
 	vocabulary, width, ff := int64(s.Vocabulary), int64(s.Width), int64(s.FF)
 	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": vocabulary, "hidden_size": width, "num_hidden_layers": s.Layers,
-		"num_attention_heads": s.Heads, "intermediate_size": ff, "max_position_embeddings": maxPositions})
+		"num_attention_heads": s.Heads, "intermediate_size": ff, "max_position_embeddings": positions})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func WriteEncoder(folder string, s rates.Shape) error {
 	dense := func(name string, out, in int64) { add(name+".weight", out, in); add(name+".bias", out) }
 	norm := func(name string) { add(name+".weight", width); add(name+".bias", width) }
 	add("embeddings.word_embeddings.weight", vocabulary, width)
-	add("embeddings.position_embeddings.weight", maxPositions, width)
+	add("embeddings.position_embeddings.weight", positions, width)
 	add("embeddings.token_type_embeddings.weight", 2, width)
 	norm("embeddings.LayerNorm")
 	for i := range s.Layers {

@@ -304,9 +304,16 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 		}
 		sources = append(sources, s)
 	}
-	req := fetch.Request{Sources: sources, Partials: filepath.Join(x.Cache, "partial"), Log: func(msg string, args ...any) { x.Log.Warn(msg, args...) },
+	at := step.Progress{Unit: "bytes", Note: c.Name}
+	req := fetch.Request{Sources: sources, Partials: filepath.Join(x.Cache, "partial"),
+		Log: func(msg string, args ...any) {
+			x.Log.Warn(msg, args...)
+			at.Note = c.Name + ": " + msg
+			x.Report(at)
+		},
 		Progress: func(done, total int64) {
-			x.Report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: c.Name})
+			at = step.Progress{Done: done, Total: total, Unit: "bytes", Note: c.Name}
+			x.Report(at)
 		}}
 	if !isPlaceholder(c.SHA256) {
 		req.SHA256 = c.SHA256

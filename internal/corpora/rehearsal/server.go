@@ -117,8 +117,6 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
-
 // Served is what was asked so far, by path.
 func (s *Server) Served() map[string]*Served {
 	s.mu.Lock()

@@ -110,7 +110,7 @@ variable "sample_train" {
 variable "sample_updates" {
   description = "With scale = sample: updates of each training, or paper: the paper's 1,000,000."
   type        = string
-  default     = "2000"
+  default     = "600"
   validation {
     condition     = var.sample_updates == "paper" || can(regex("^[1-9][0-9]{0,6}$", var.sample_updates))
     error_message = "sample_updates is a number of updates, or paper."
@@ -1170,7 +1170,7 @@ locals {
   # selected by development MRR@10." The toy models have random weights and see little: they need larger steps.
   training = {
     full   = { steps = 1000000, batch = 128, evaluate_every = 5000, precision = "fp16" }
-    sample = { steps = local.updates, batch = 128, evaluate_every = min(5000, ceil(local.updates / 4)), precision = "fp32" }
+    sample = { steps = local.updates, batch = 128, evaluate_every = min(5000, ceil(local.updates / 2)), precision = "fp32" }
     toy    = { steps = 100, batch = 32, evaluate_every = 25, precision = "fp32" }
   }[local.scale]
   select = "MRR@10"

@@ -67,11 +67,11 @@ run "a sample trains the smallest model on each variant once" {
     error_message = "A sample has all collection tables, and baselines."
   }
   assert {
-    condition     = alltrue([for name, s in step.train.dsi : s.config.steps == 2000 && s.config.evaluate_every == 500 && s.config.precision == "fp32"])
-    error_message = "A sample evaluates four times, and a card goes on with what processors made."
+    condition     = alltrue([for name, s in step.train.dsi : s.config.steps == 600 && s.config.evaluate_every == 300 && s.config.precision == "fp32"])
+    error_message = "A sample evaluates twice, and a card goes on with what processors made."
   }
   assert {
-    condition     = step.train.dsi["title/nci_norm/tiny/atomic/42"].config.warmup == 20 && step.train.dsi["title/nci_norm/tiny/naive/42"].config.warmup == 0
+    condition     = step.train.dsi["title/nci_norm/tiny/atomic/42"].config.warmup == 6 && step.train.dsi["title/nci_norm/tiny/naive/42"].config.warmup == 0
     error_message = "The warmup of atomic identifiers is a hundredth of the updates, as in the paper."
   }
   assert {

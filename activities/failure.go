@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -118,11 +119,7 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 
 // again is an error that is retried, unless that has been done often enough.
 func again(ctx context.Context, err error) error {
-	n := int32(1)
-	if t, ok := ctx.Value(triesKey{}).(*tries); ok {
-		t.failed++
-		n = t.failed
-	}
+	n := failed(ctx).Add(1)
 	if n >= errorTries {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w (tried %d times)", err, n)), workflows.PermanentError, nil)
 	}
@@ -138,21 +135,18 @@ func attemptOf(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
-// tries are the attempts of an activity that ended in an error, on whatever worker.
-type tries struct{ failed int32 }
+type failedKey struct{}
 
-type triesKey struct{}
-
-// tryOf is the number, from 1, that an error of this attempt has among them.
-func tryOf(ctx context.Context) int32 {
-	if t, ok := ctx.Value(triesKey{}).(*tries); ok {
-		return t.failed + 1
+// failed is how many attempts of the context's activity have ended in an error, on whatever worker.
+func failed(ctx context.Context) *atomic.Int32 {
+	if n, ok := ctx.Value(failedKey{}).(*atomic.Int32); ok {
+		return n
 	}
-	return 1
+	return new(atomic.Int32)
 }
 
-// permanent reports whether an error is the step's own: a retry cannot fix it, or this many
-// did not. Errors about an input's bytes belong to the input, not to the step.
+// permanent reports whether an error, the try'th of an activity, is the step's own: a retry cannot
+// fix it, or this many did not. Errors about an input's bytes belong to the input, not to the step.
 func permanent(err error, try int32) bool {
 	switch {
 	case is[*step.SourceChangedError](err), is[*failedTry](err), is[*compute.ProgramError](err), artifacts.IsLost(err):

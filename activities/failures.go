@@ -67,7 +67,7 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 	if ctx.Err() != nil {
 		f.Outcome = CancelledStep
 	}
-	f.Revision, f.Permanent = a.Env["revision"], f.Outcome == FailedStep && permanent(cause, tryOf(ctx))
+	f.Revision, f.Permanent = a.Env["revision"], f.Outcome == FailedStep && permanent(cause, failed(ctx).Load()+1)
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
 	defer stop()
 	f.Log = log.keep(ctx, a, req.Address)

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -25,15 +26,15 @@ func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Conte
 	if activity.IsActivity(ctx) {
 		var before beat
 		_ = activity.GetHeartbeatDetails(ctx, &before) // there may be none, or one of another version
-		p.tries.failed = before.Failed
-		beats.Go(func() { p.beat(before.Failed) })
+		p.failed.Store(before.Failed)
+		beats.Go(p.beat)
 	}
-	ctx = context.WithValue(ctx, triesKey{}, &p.tries)
+	ctx = context.WithValue(ctx, failedKey{}, &p.failed)
 	defer func() {
 		close(p.quit)
 		beats.Wait() // no heartbeat of this attempt comes after its end
-		if activity.IsActivity(ctx) && p.tries.failed > 0 {
-			p.record(p.tries.failed) // the SDK sends it with the error
+		if activity.IsActivity(ctx) && p.failed.Load() > 0 {
+			p.record() // the SDK sends it before the error
 		}
 	}()
 	var out T
@@ -56,21 +57,22 @@ type pulse struct {
 	ctx  context.Context
 	quit chan struct{}
 
-	tries tries
+	failed atomic.Int32 // attempts so far
 
 	mu   sync.Mutex
 	last *step.Progress // what the next beat says; nil: nothing
 }
 
-// beat is what a heartbeat says: what the attempt after this one is told, and who looks.
+// beat is what a heartbeat says: to who looks, how far the step is; to the attempt after this one,
+// how many have failed.
 type beat struct {
 	*step.Progress
-	Failed int32 `json:"failed,omitempty"` // attempts so far
+	Failed int32 `json:"failed,omitempty"`
 }
 
 // beat sends heartbeats until the activity ends, whether it reports progress or
 // not: a silent one is alive as long as its process is.
-func (p *pulse) beat(failed int32) {
+func (p *pulse) beat() {
 	t := time.NewTicker(heartbeatEvery)
 	defer t.Stop()
 	for {
@@ -81,15 +83,15 @@ func (p *pulse) beat(failed int32) {
 			return
 		case <-t.C:
 		}
-		p.record(failed)
+		p.record()
 	}
 }
 
-func (p *pulse) record(failed int32) {
+func (p *pulse) record() {
 	p.mu.Lock()
 	last := p.last
 	p.mu.Unlock()
-	activity.RecordHeartbeat(p.ctx, beat{last, failed})
+	activity.RecordHeartbeat(p.ctx, beat{last, p.failed.Load()})
 }
 
 func (p *pulse) report(x step.Progress) {

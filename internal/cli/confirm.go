@@ -66,9 +66,9 @@ func ask(ctx context.Context, question string) (yes, asked bool) {
 	return text == "y" || text == "yes", asked
 }
 
-// Ask asks for the value of a variable, where the verb is one that needs it.
+// Ask asks for the value of a variable, where the verb is one that needs it and may ask.
 func (a *app) Ask(ctx context.Context, question string) string {
-	if name := a.cmd.Name(); name != "run" && name != "plan" || a.JSON {
+	if name := a.cmd.Name(); name != "run" && name != "plan" || a.JSON || a.cmd.Flags().Changed("yes") {
 		return ""
 	}
 	text, _ := answer(ctx, question)

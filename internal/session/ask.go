@@ -1,15 +1,17 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // ask asks the person at the terminal for variables that errors of a pipeline are about, and loads
@@ -20,6 +22,9 @@ func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Di
 	for _, q := range ds.Questions {
 		if answer := strings.TrimSpace(se.Ask(ctx, q.Text)); answer != "" {
 			answers[q.Variable], _ = json.Marshal(answer) // strings always marshal
+		}
+		if ctx.Err() != nil {
+			return nil, ds, ctx.Err()
 		}
 	}
 	if len(answers) == 0 {
@@ -38,14 +43,29 @@ func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Di
 	if p, ds, err = se.Evaluate(ctx); err != nil || ds.HasErrors() {
 		return p, ds, err
 	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, ds, fmt.Errorf("keep the answer: %w", err)
+	if err := add(file, block); err != nil {
+		se.Say("the answer is used, but not kept: " + err.Error())
+	} else {
+		se.Say("kept in " + file + ", so that it is not asked again")
 	}
-	_, err = f.Write(block)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, ds, fmt.Errorf("keep the answer: %w", err)
-	}
-	se.Say("kept in " + file + ", so that it is not asked again")
 	return p, ds, nil
+}
+
+// add adds lines to the end of a file, whose permissions stay and whose link is followed.
+func add(file string, lines []byte) error {
+	perm := fs.FileMode(0o644)
+	if to, err := filepath.EvalSymlinks(file); err == nil {
+		file = to
+	}
+	if info, err := os.Stat(file); err == nil {
+		perm = info.Mode().Perm()
+	}
+	have, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(have) > 0 && !bytes.HasSuffix(have, []byte("\n")) {
+		have = append(have, '\n')
+	}
+	return atomicfile.WriteFile(file, append(have, lines...), perm)
 }

@@ -304,10 +304,8 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 		}
 		sources = append(sources, s)
 	}
-	req := fetch.Request{Sources: sources, Partials: filepath.Join(x.Cache, "partial"), Log: func(msg string, args ...any) { x.Log.Warn(msg, args...) },
-		Progress: func(done, total int64) {
-			x.Report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: c.Name})
-		}}
+	req := fetch.Request{Sources: sources, Partials: filepath.Join(x.Cache, "partial")}
+	req.Progress, req.Log = inout.Telling(x, "bytes", c.Name)
 	if !isPlaceholder(c.SHA256) {
 		req.SHA256 = c.SHA256
 	}

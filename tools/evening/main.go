@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -26,12 +26,9 @@ import (
 
 func main() {
 	var e evening
-	tree := flag.String("tree", ".", "folder of the sources, with the paper's pipeline")
 	share := flag.Float64("share", 0.1, "share of the sample's records")
-	train := flag.Int("train", 1, "files of train")
 	updates := flag.Int("updates", 20, "updates of each training")
 	small := flag.Bool("small", false, "models of a few thousand parameters beside their vocabularies, in place of T5-Efficient-Tiny's shape")
-	flag.StringVar(&e.program, "redsi", "bin/redsi", "the program")
 	flag.StringVar(&e.work, "work", "", "folder for the run, which is kept; default: a temporary one")
 	flag.DurationVar(&e.lid, "lid", 0, "stop everything for so long in a download and in a training; 0: do not")
 	flag.Parse()
@@ -42,64 +39,54 @@ func main() {
 		size.T5 = rehearsal.Shape{Layers: 1, Width: 16, Inner: 32, Heads: 2, PerHead: 8}
 		size.BERT = size.T5
 	}
-	vars := []string{"scale=sample", fmt.Sprint("sample_train=", *train), fmt.Sprint("sample_updates=", *updates)}
-	err := e.lay(*tree)
-	if err == nil {
-		defer e.remove()
-		err = e.rehearse(ctx, *tree, size, vars)
-	}
-	if err != nil {
+	if err := e.rehearse(ctx, size, "scale=sample", fmt.Sprint("sample_updates=", *updates)); err != nil {
 		fmt.Fprintln(os.Stderr, "evening:", err)
-		e.remove()
 		os.Exit(1)
 	}
 }
 
 // evening is one rehearsal.
 type evening struct {
-	program, work string
-	temporary     bool
-	lid           time.Duration
-	args          []string // variables, for every command
-	slept         sync.Once
-	peak          int64 // bytes of memory that all processes of the run had at once; 0: not known
+	work  string
+	lid   time.Duration
+	args  []string // variables, for every command
+	slept sync.Once
+	peak  int64 // bytes of memory that all processes of the run had at once; 0: not known
 }
 
 // lay lays the pipeline into the working folder, where its lock file is its own.
-func (e *evening) lay(tree string) (err error) {
-	if e.temporary = e.work == ""; e.temporary {
+func (e *evening) lay() error {
+	err := os.MkdirAll(e.work, 0o755)
+	if err == nil {
+		e.work, err = filepath.Abs(e.work)
+	}
+	if err != nil {
+		return err
+	}
+	files, _ := filepath.Glob("*.hcl") // the pattern is well-formed
+	for _, name := range append(files, "assets") {
+		from, err := filepath.Abs(name)
+		if err == nil && name != "redsi.local.hcl" {
+			err = os.Symlink(from, filepath.Join(e.work, name))
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *evening) rehearse(ctx context.Context, size rehearsal.Size, vars ...string) (err error) {
+	if e.work == "" {
 		if e.work, err = os.MkdirTemp("", "redsi-evening-"); err != nil {
 			return err
 		}
+		defer os.RemoveAll(e.work)
 	}
-	if err := os.MkdirAll(e.work, 0o755); err != nil {
+	if err := e.lay(); err != nil {
 		return err
 	}
-	for _, p := range []*string{&e.program, &e.work, &tree} {
-		if *p, err = filepath.Abs(*p); err != nil {
-			return err
-		}
-	}
-	files, err := filepath.Glob(filepath.Join(tree, "*.hcl"))
-	for _, name := range append(files, filepath.Join(tree, "assets")) {
-		to := filepath.Join(e.work, filepath.Base(name))
-		if err == nil && filepath.Base(name) != "redsi.local.hcl" {
-			if err = os.Symlink(name, to); errors.Is(err, fs.ErrExist) {
-				err = nil
-			}
-		}
-	}
-	return err
-}
-
-func (e *evening) remove() {
-	if e.temporary {
-		os.RemoveAll(e.work)
-	}
-}
-
-func (e *evening) rehearse(ctx context.Context, tree string, size rehearsal.Size, vars []string) error {
-	served, err := rehearsal.New(filepath.Join(tree, "internal", "corpora", "nq", "testdata"), size)
+	served, err := rehearsal.New(filepath.Join("internal", "corpora", "nq", "testdata"), size)
 	if err != nil {
 		return err
 	}
@@ -115,19 +102,25 @@ func (e *evening) rehearse(ctx context.Context, tree string, size rehearsal.Size
 		served.Sent = e.sleepDownloading
 	}
 	go server.Serve(listener)
-	watching, done := context.WithCancel(ctx)
-	go e.watch(watching)
+	var watching sync.WaitGroup
+	done := make(chan struct{})
+	watching.Go(func() { e.watch(done) })
 	began := time.Now()
 	err = e.redsi(ctx, os.Stdout, "run", "--yes", "--quiet")
-	done()
 	took := time.Since(began)
+	close(done)
+	watching.Wait()
 	if err := errors.Join(err, server.Close()); err != nil { // what comes now asks nobody
 		return err
 	}
 	if err := e.redsi(ctx, os.Stdout, "report"); err != nil {
 		return err
 	}
-	fmt.Printf("\nThe run took %s. What it asked for, and got:\n%s", took.Round(time.Second), served.Report())
+	fmt.Printf("\nThe run took %s. What it asked for, and how often:\n", took.Round(time.Second))
+	all := served.Served()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Printf("%8.1f MB %5d %s\n", float64(all[name].Sent.Load())/1e6, all[name].Requests.Load(), name)
+	}
 	if err := e.stages(ctx); err != nil {
 		return err
 	}
@@ -139,7 +132,11 @@ func (e *evening) rehearse(ctx context.Context, tree string, size rehearsal.Size
 
 // redsi runs the program in the working folder.
 func (e *evening) redsi(ctx context.Context, out io.Writer, verb string, args ...string) error {
-	c := exec.CommandContext(ctx, e.program, append(append([]string{verb, "--state", filepath.Join(e.work, "state")}, args...), e.args...)...)
+	program, err := filepath.Abs(filepath.Join("bin", "redsi"))
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, program, slices.Concat([]string{verb, "--state", filepath.Join(e.work, "state")}, args, e.args)...)
 	c.Dir, c.Stdout, c.Stderr = e.work, out, os.Stderr
 	c.Env = append(os.Environ(), mark+e.work)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
@@ -149,54 +146,50 @@ func (e *evening) redsi(ctx context.Context, out io.Writer, verb string, args ..
 	return nil
 }
 
-// planned is what `redsi plan --json --all` says.
-type planned struct {
-	Steps []struct {
-		Kind, Outcome string
-		TookS         float64 `json:"took_s"`
-		Bytes         int64
+// answer is what a command says with --json.
+func (e *evening) answer(ctx context.Context, to any, verb string, args ...string) error {
+	var out bytes.Buffer
+	if err := e.redsi(ctx, &out, verb, append(args, "--json")...); err != nil {
+		return err
 	}
+	return json.Unmarshal(out.Bytes(), to)
 }
 
 // stages prints how long the steps of each kind took, what they wrote, and the memory and disk of
 // the whole.
 func (e *evening) stages(ctx context.Context) error {
-	var out bytes.Buffer
-	if err := e.redsi(ctx, &out, "plan", "--json", "--all"); err != nil {
-		return err
+	var plan struct {
+		Steps []struct {
+			Kind, Outcome string
+			TookS         float64 `json:"took_s"`
+			Bytes         int64
+		}
 	}
-	var p planned
-	if err := json.Unmarshal(out.Bytes(), &p); err != nil {
+	if err := e.answer(ctx, &plan, "plan", "--all"); err != nil {
 		return err
 	}
 	type stage struct {
-		kind    string
-		n       int
-		seconds float64
-		bytes   int64
+		n, bytes int64
+		seconds  float64
 	}
-	var all []stage
-	for _, s := range p.Steps {
+	all := map[string]stage{}
+	for _, s := range plan.Steps {
 		if s.Outcome != "hit" {
 			return fmt.Errorf("after the run a step of kind %s is not a hit but %s", s.Kind, s.Outcome)
 		}
-		i := slices.IndexFunc(all, func(a stage) bool { return a.kind == s.Kind })
-		if i < 0 {
-			i, all = len(all), append(all, stage{kind: s.Kind})
-		}
-		all[i].n, all[i].seconds, all[i].bytes = all[i].n+1, all[i].seconds+s.TookS, all[i].bytes+s.Bytes
+		a := all[s.Kind]
+		all[s.Kind] = stage{a.n + 1, a.bytes + s.Bytes, a.seconds + s.TookS}
 	}
-	for _, a := range all {
-		fmt.Printf("%-20s %4d steps %8.1f s %10.1f MB\n", a.kind, a.n, a.seconds, float64(a.bytes)/1e6)
+	for _, kind := range slices.Sorted(maps.Keys(all)) {
+		fmt.Printf("%-20s %4d steps %8.1f s %10.1f MB\n", kind, all[kind].n, all[kind].seconds, float64(all[kind].bytes)/1e6)
 	}
 	var disk int64
 	err := filepath.WalkDir(filepath.Join(e.work, "state"), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
-			info, err := d.Info()
-			if err != nil {
-				return err
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil {
+				disk += info.Size()
 			}
-			disk += info.Size()
 		}
 		return err
 	})
@@ -207,15 +200,11 @@ func (e *evening) stages(ctx context.Context) error {
 // again runs once more, without the server: everything is a hit, and all files of tables and
 // figures are there.
 func (e *evening) again(ctx context.Context) error {
-	var out bytes.Buffer
-	if err := e.redsi(ctx, &out, "run", "--yes", "--json"); err != nil {
-		return err
-	}
 	var sum struct {
 		Hit, Ran int
 		Rendered []struct{ Address, Path string }
 	}
-	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
+	if err := e.answer(ctx, &sum, "run", "--yes"); err != nil {
 		return err
 	}
 	there := map[string]bool{}
@@ -230,7 +219,7 @@ func (e *evening) again(ctx context.Context) error {
 		there[f.Address] = true
 	}
 	fmt.Printf("again, without the server: %d hit, %d ran; files of %d tables and figures are there\n", sum.Hit, sum.Ran, len(there))
-	if sum.Ran > 0 || len(there) == 0 || !strings.Contains(out.String(), "table.dedup_counts") {
+	if sum.Ran > 0 || !there["table.dedup_counts"] {
 		return errors.New("the second run is not all hits, or without tables")
 	}
 	return nil

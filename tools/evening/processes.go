@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -43,12 +42,12 @@ func (e *evening) memory() (sum int64) {
 }
 
 // watch looks at the memory of the run, and closes the lid once there is a checkpoint of a training.
-func (e *evening) watch(ctx context.Context) {
+func (e *evening) watch(done chan struct{}) {
 	t := time.NewTicker(500 * time.Millisecond)
 	defer t.Stop()
 	for slept := e.lid == 0; ; {
 		select {
-		case <-ctx.Done():
+		case <-done:
 			return
 		case <-t.C:
 		}

@@ -61,12 +61,12 @@ type Permanent struct{ Err error }
 func (p *Permanent) Error() string { return p.Err.Error() }
 func (p *Permanent) Unwrap() error { return p.Err }
 
-// attempts without readers.Progress between them before a source is given up. One that has brought
-// a part of the file, where there is no other to ask, is waited for through a night without a
-// network: patience attempts, most of them a minute apart.
+// attempts without readers.Progress between them before a source is given up: half a minute. For
+// one that has brought a part of the file and cannot be reached, patience of them, an hour, unless
+// there is another to ask. Steps that fail are tried ten times, which makes that a night.
 const (
 	attempts = 6
-	patience = 1000
+	patience = 60
 )
 
 // Get brings a file. Errors name every source that was tried and why it failed;
@@ -139,7 +139,7 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 const lockPoll = 100 * time.Millisecond
 
 func (r *Request) fetch(ctx context.Context, s Source, part string, last bool) (*Fetched, error) {
-	wait, slow := r.Wait, 0
+	wait, since, told := r.Wait, time.Now(), false
 	for try := 1; ; try++ {
 		before := sizeOf(part)
 		err := r.transfer(ctx, s, part)
@@ -151,19 +151,19 @@ func (r *Request) fetch(ctx context.Context, s Source, part string, last bool) (
 			return nil, err
 		}
 		if sizeOf(part)-before >= readers.Progress {
-			try, wait, slow = 1, r.Wait, 0
+			try, wait, since = 1, r.Wait, time.Now()
 		}
-		most := attempts
-		var late *readers.SlowError
-		if errors.As(err, &late) {
-			slow++
-		} else if _, have := readPartial(part, Redact(s.URL)); have > 0 && last {
-			most = patience
+		most, says := attempts, "transfer interrupted; continuing"
+		if _, have := readPartial(part, Redact(s.URL)); have > 0 && last && readers.Unreachable(err) {
+			most, says = patience, fmt.Sprintf("out of reach since %s; it is tried again, and continues. If you stop, the next run does", since.Format("15:04"))
 		}
-		if try >= most || slow == attempts {
+		if try >= most {
 			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", try, err)
 		}
-		r.Log("transfer interrupted; continuing", "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
+		if most == attempts || !told {
+			r.Log(says, "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
+		}
+		told = most == patience
 		if err := readers.Pause(ctx, wait); err != nil {
 			return nil, err
 		}

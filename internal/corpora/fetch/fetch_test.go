@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -234,31 +236,56 @@ func TestSlowServerIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestNightWithoutANetwork: a source that has brought a part and then does not answer for hours is
-// waited for, and continues where it was; where there is another one, that is asked.
-func TestNightWithoutANetwork(t *testing.T) {
+// TestNoNetwork: a source that has brought a part and is then out of reach is waited for, which is
+// said once, and continues where it was; where there is another one, that is asked.
+func TestNoNetwork(t *testing.T) {
 	body, sum := content(10_000)
-	whole, _, _ := flaky(t, body, 0, true)
-	for _, mirrored := range []bool{false, true} {
-		s, asked, sent := flaky(t, body, 1, true)
-		awake := s.Config.Handler
-		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if n := asked.Load(); n > 0 && n < 500 {
-				asked.Add(1)
-				panic(http.ErrAbortHandler)
+	transport := httpClient.Transport.(*http.Transport)
+	dial := transport.DialContext
+	defer func() { transport.DialContext = dial }()
+	for _, c := range []struct {
+		away     int32 // dials that fail
+		mirrored bool
+		why      error
+		want     string
+	}{
+		{patience - 2, false, syscall.ENETUNREACH, ""},
+		{patience, false, syscall.ENETUNREACH, "gave up after 60 attempts"},
+		{patience, false, syscall.ECONNREFUSED, "gave up after 6 attempts"},
+		{patience, true, syscall.ENETUNREACH, ""},
+	} {
+		s, _, sent := flaky(t, body, 1, true)
+		whole, _, _ := flaky(t, body, 0, true)
+		urls := []string{s.URL + "/a.bin"}
+		if c.mirrored {
+			urls = append(urls, whole.URL+"/a.bin")
+		}
+		dials, told := map[string]int32{}, 0
+		transport.DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
+			dials[to]++
+			if n := dials[to]; n > 1 && n <= 1+c.away && s.Listener.Addr().String() == to {
+				return nil, &net.OpError{Op: "dial", Net: network, Err: c.why}
 			}
-			awake.ServeHTTP(w, r)
-		})
-		r := request(t, sum, s.URL+"/a.bin")
-		if mirrored {
-			r = request(t, sum, s.URL+"/a.bin", whole.URL+"/a.bin")
+			return dial(ctx, network, to)
+		}
+		r := request(t, sum, urls...)
+		r.Log = func(msg string, _ ...any) {
+			if strings.HasPrefix(msg, "out of reach since ") {
+				told++
+			}
 		}
 		f, err := Get(context.Background(), r)
-		if err != nil {
-			t.Fatal(err)
+		if (told == 1) != (c.why == syscall.ENETUNREACH && !c.mirrored) || told > 1 {
+			t.Errorf("%+v: told %d times", c, told)
 		}
-		if mirrored != (f.Source.URL == whole.URL+"/a.bin") || !mirrored && sent.Load() != 10_000 {
-			t.Errorf("mirrored %v: from %s, %d bytes sent in %d requests", mirrored, f.Source.URL, sent.Load(), asked.Load())
+		if err != nil || c.want != "" {
+			if err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if f.Source.URL != urls[len(urls)-1] || !c.mirrored && sent.Load() != 10_000 {
+			t.Errorf("%+v: from %s, %d bytes sent", c, f.Source.URL, sent.Load())
 		}
 		if err := f.Close(); err != nil {
 			t.Error(err)

@@ -37,7 +37,7 @@ type Client struct {
 
 const (
 	tries     = 10               // of one request
-	patience  = 100              // of one to a wiki that has answered before: a night without a network
+	patience  = 17               // of one to a wiki that has answered before and cannot be reached: an hour, and a step has ten of them
 	maxlag    = 5                // seconds that copies of the wiki's database may be behind: else others go first
 	longest   = 20 * time.Minute // that a wiki is waited for as it asks
 	mostBytes = 8 << 20          // of an answer
@@ -102,12 +102,13 @@ type busy struct {
 // ask asks for up to 50 revisions, sorted, until the wiki answers whole.
 func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	pause := cmp.Or(c.Wait, 5*time.Second)
-	longer, most := 64*pause, tries
-	if c.checked {
-		most = patience
-	}
+	longer, since := 64*pause, time.Now()
 	for try := 1; ; try++ {
 		all, err := c.whole(ctx, ids)
+		most, says := tries, "the wiki is asked again"
+		if c.checked && readers.Unreachable(err) {
+			most, says = patience, fmt.Sprintf("the wiki is out of reach since %s; it is asked again. If you stop, the next run goes on from here", since.Format("15:04"))
+		}
 		var no *fetch.Permanent
 		switch {
 		case err == nil:
@@ -116,8 +117,8 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 			return all, context.Cause(ctx)
 		case errors.As(err, &no):
 			return all, fmt.Errorf("the answer of %s cannot be taken: %w", c.API, err)
-		case try == most:
-			return all, fmt.Errorf("%s did not answer in %d tries: %w", c.API, most, err)
+		case try >= most:
+			return all, fmt.Errorf("%s did not answer in %d tries: %w", c.API, try, err)
 		}
 		wait := pause
 		var b *busy
@@ -125,7 +126,7 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 			wait = max(wait, min(b.wait, longest))
 		}
 		if c.Log != nil {
-			c.Log("the wiki is asked again", "after", wait, "err", err)
+			c.Log(says, "after", wait, "err", err)
 		}
 		if err := readers.Pause(ctx, wait); err != nil {
 			return all, err

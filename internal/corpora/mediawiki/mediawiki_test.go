@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -165,20 +167,36 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestNightWithoutANetwork: a wiki that has answered, and then does not for hours, is waited for.
-func TestNightWithoutANetwork(t *testing.T) {
+// TestNoNetwork: a wiki that has answered, and then is out of reach, is waited for.
+func TestNoNetwork(t *testing.T) {
+	transport := http.DefaultTransport.(*http.Transport)
+	dial := transport.DialContext
+	defer func() { transport.DialContext = dial }()
+	dials := 0
+	transport.DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
+		if dials++; dials > 1 && dials < 14 {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ENETUNREACH}
+		}
+		return dial(ctx, network, to)
+	}
 	k, all := wiki(200)
 	k.Fault = func(n int64, _ http.ResponseWriter) bool {
-		if n > 2 && n < 60 {
+		if n == 3 {
 			panic(http.ErrAbortHandler)
 		}
 		return false
 	}
-	got, err := client(t, k).Pages(t.Context(), all)
+	c := client(t, k)
+	said := ""
+	c.Log = func(msg string, _ ...any) { said += msg }
+	got, err := c.Pages(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, k, got, 200)
+	if !strings.Contains(said, "out of reach since") {
+		t.Error(said)
+	}
 }
 
 // TestContinued: an answer in pieces is put together.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 )
 
 // Shape is the size of a model.
@@ -21,46 +22,42 @@ var (
 	SmallBERT     = Shape{Layers: 2, Width: 256, Inner: 1024, Heads: 4}
 )
 
+// tensor has random numbers or, if it scales a norm, ones.
 type tensor struct {
-	name      string
-	deviation float64 // of its numbers around 0; 0: all are 1
-	shape     []int
+	name  string
+	shape []int
 }
 
-// t5 is a T5 of version 1.0, with T5's usual random weights.
+// t5 is a T5 of version 1.0.
 func (s Shape) t5() (config map[string]any, all []tensor) {
 	const tokens, buckets = 32128, 32
 	config = map[string]any{"architectures": []string{"T5ForConditionalGeneration"}, "model_type": "t5", "vocab_size": tokens, "d_model": s.Width, "d_kv": s.PerHead, "d_ff": s.Inner,
 		"num_layers": s.Layers, "num_decoder_layers": s.Layers, "num_heads": s.Heads, "relative_attention_num_buckets": buckets, "dropout_rate": 0.1,
 		"layer_norm_epsilon": 1e-6, "feed_forward_proj": "relu", "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0, "is_encoder_decoder": true}
-	inner, d := s.Heads*s.PerHead, 1/math.Sqrt(float64(s.Width))
-	add := func(deviation float64, shape []int, name string, args ...any) {
-		all = append(all, tensor{fmt.Sprintf(name, args...) + ".weight", deviation, shape})
-	}
-	add(1, []int{tokens, s.Width}, "shared")
-	for _, part := range []string{"encoder", "decoder"} {
-		kinds := []string{"SelfAttention"}
-		if part == "decoder" {
-			kinds = append(kinds, "EncDecAttention")
-		}
+	inner := s.Heads * s.PerHead
+	add := func(name string, shape ...int) { all = append(all, tensor{name + ".weight", shape}) }
+	add("shared", tokens, s.Width)
+	for part, kinds := range [][]string{{"SelfAttention"}, {"SelfAttention", "EncDecAttention"}} {
+		part := [2]string{"encoder", "decoder"}[part]
 		for i := range s.Layers {
-			for j, kind := range kinds {
+			for j, kind := range append(kinds, "DenseReluDense") {
 				at := fmt.Sprintf("%s.block.%d.layer.%d.", part, i, j)
-				add(d/math.Sqrt(float64(s.PerHead)), []int{inner, s.Width}, "%s%s.q", at, kind)
-				add(d, []int{inner, s.Width}, "%s%s.k", at, kind)
-				add(d, []int{inner, s.Width}, "%s%s.v", at, kind)
-				add(1/math.Sqrt(float64(inner)), []int{s.Width, inner}, "%s%s.o", at, kind)
-				if i == 0 && j == 0 {
-					add(d, []int{buckets, s.Heads}, "%s%s.relative_attention_bias", at, kind)
+				add(at+"layer_norm", s.Width)
+				if at += kind; j == len(kinds) {
+					add(at+".wi", s.Inner, s.Width)
+					add(at+".wo", s.Width, s.Inner)
+					continue
 				}
-				add(0, []int{s.Width}, "%slayer_norm", at)
+				for _, name := range []string{".q", ".k", ".v"} {
+					add(at+name, inner, s.Width)
+				}
+				add(at+".o", s.Width, inner)
+				if i == 0 && j == 0 {
+					add(at+".relative_attention_bias", buckets, s.Heads)
+				}
 			}
-			at := fmt.Sprintf("%s.block.%d.layer.%d.", part, i, len(kinds))
-			add(d, []int{s.Inner, s.Width}, "%sDenseReluDense.wi", at)
-			add(1/math.Sqrt(float64(s.Inner)), []int{s.Width, s.Inner}, "%sDenseReluDense.wo", at)
-			add(0, []int{s.Width}, "%slayer_norm", at)
 		}
-		add(0, []int{s.Width}, "%s.final_layer_norm", part)
+		add(part+".final_layer_norm", s.Width)
 	}
 	return config, all
 }
@@ -70,59 +67,53 @@ func (s Shape) bert() (config map[string]any, all []tensor) {
 	const tokens, positions = 30522, 512
 	config = map[string]any{"model_type": "bert", "vocab_size": tokens, "hidden_size": s.Width, "num_hidden_layers": s.Layers, "num_attention_heads": s.Heads,
 		"intermediate_size": s.Inner, "max_position_embeddings": positions, "type_vocab_size": 2, "hidden_act": "gelu", "layer_norm_eps": 1e-12}
-	add := func(name string, shape ...int) { all = append(all, tensor{"bert." + name, 0.02, shape}) }
-	norm := func(name string) {
-		add(name+".bias", s.Width)
-		all = append(all, tensor{"bert." + name + ".weight", 0, []int{s.Width}})
+	// add adds a matrix, of a norm that is one row, and what is added to its products.
+	add := func(name string, shape ...int) {
+		all = append(all, tensor{"bert." + name + ".weight", shape})
+		if !strings.HasSuffix(name, "_embeddings") {
+			all = append(all, tensor{"bert." + name + ".bias", shape[:1]})
+		}
 	}
-	dense := func(name string, out, in int) {
-		add(name+".weight", out, in)
-		add(name+".bias", out)
-	}
-	add("embeddings.word_embeddings.weight", tokens, s.Width)
-	add("embeddings.position_embeddings.weight", positions, s.Width)
-	add("embeddings.token_type_embeddings.weight", 2, s.Width)
-	norm("embeddings.LayerNorm")
+	add("embeddings.word_embeddings", tokens, s.Width)
+	add("embeddings.position_embeddings", positions, s.Width)
+	add("embeddings.token_type_embeddings", 2, s.Width)
+	add("embeddings.LayerNorm", s.Width)
 	for i := range s.Layers {
 		at := fmt.Sprintf("encoder.layer.%d.", i)
-		for _, name := range []string{"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"} {
-			dense(at+name, s.Width, s.Width)
+		for _, name := range []string{"self.query", "self.key", "self.value", "output.dense"} {
+			add(at+"attention."+name, s.Width, s.Width)
 		}
-		norm(at + "attention.output.LayerNorm")
-		dense(at+"intermediate.dense", s.Inner, s.Width)
-		dense(at+"output.dense", s.Width, s.Inner)
-		norm(at + "output.LayerNorm")
+		add(at+"attention.output.LayerNorm", s.Width)
+		add(at+"intermediate.dense", s.Inner, s.Width)
+		add(at+"output.dense", s.Width, s.Inner)
+		add(at+"output.LayerNorm", s.Width)
 	}
 	return config, all
 }
 
 // file is a file of the model's folder on the hub: config.json or, as torch.save writes it, pytorch_model.bin.
 func file(name string, config map[string]any, all []tensor) ([]byte, error) {
-	var b bytes.Buffer
 	if name == "config.json" {
 		return json.Marshal(config)
 	}
-	z := zip.NewWriter(&b)
-	store := func(name string, write func(io.Writer) error) error {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: "archive/" + name, Method: zip.Store})
-		if err == nil {
-			err = write(w)
+	var b bytes.Buffer
+	z, draw := zip.NewWriter(&b), rand.New(rand.NewPCG(1, 2))
+	for i := -1; i < len(all); i++ {
+		name := "archive/data.pkl"
+		if i >= 0 {
+			name = fmt.Sprint("archive/data/", i)
 		}
-		return err
-	}
-	err := store("data.pkl", func(w io.Writer) error {
-		_, err := w.Write(pickle(all))
-		return err
-	})
-	draw := rand.New(rand.NewPCG(1, 2))
-	for i, t := range all {
-		if err == nil {
-			err = store(fmt.Sprint("data/", i), func(w io.Writer) error { return t.write(w, draw) })
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil && i < 0 {
+			_, err = w.Write(pickle(all))
+		} else if err == nil {
+			err = all[i].write(w, draw)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if err == nil {
-		err = z.Close()
-	}
+	err := z.Close()
 	return b.Bytes(), err
 }
 
@@ -138,8 +129,8 @@ func (t tensor) write(w io.Writer, draw *rand.Rand) error {
 	b := make([]byte, 0, 4*t.size())
 	for range t.size() {
 		x := 1.0
-		if t.deviation > 0 {
-			x = draw.NormFloat64() * t.deviation
+		if !strings.HasSuffix(strings.ToLower(t.name), "norm.weight") {
+			x = draw.NormFloat64() * 0.02
 		}
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
 	}

@@ -41,7 +41,7 @@ type article []record
 // realFiles are the files of real records of the tree.
 var realFiles = []string{"nq-full-walking-dead.jsonl.gz", "real-pages-train-full.jsonl.gz", "real-pages-dev-full.jsonl.gz"}
 
-// readArticles reads the real records, by the first two words of their titles.
+// readArticles reads the real records, by their titles up to a comma.
 func readArticles(folder string) (all []article, err error) {
 	at := map[string]int{}
 	for _, name := range realFiles {
@@ -75,8 +75,7 @@ func readArticles(folder string) (all []article, err error) {
 
 // page is an article under another name.
 type page struct {
-	n     uint64
-	words uint64 // seeds the words of its text
+	n     uint64 // seeds the words of its text
 	title uint64 // and those of its title
 }
 
@@ -86,11 +85,9 @@ const (
 	mostRevisions = 4
 )
 
-func (p page) id() uint64 { return firstPage + p.n }
-
 // pageAt is the nth page. One of 50 has the title of the page before it.
 func pageAt(n uint64) page {
-	p := page{n, n, n}
+	p := page{n, n}
 	if n%50 == 1 {
 		p.title--
 	}
@@ -105,7 +102,7 @@ func (p page) revisions() uint64 { return 1 + p.n%3 }
 
 // entry is what the wiki says of a revision. One page of 60 has become a redirect.
 func (p page) entry(all []article, revision uint64) wikipedia.Entry {
-	return wikipedia.Entry{OldID: firstRevision + mostRevisions*p.n + revision, PageID: p.id(), Redirect: p.n%60 == 5,
+	return wikipedia.Entry{OldID: firstRevision + mostRevisions*p.n + revision, PageID: firstPage + p.n, Redirect: p.n%60 == 5,
 		Title: p.change(0, titleWords(p.article(all)[0].Title))(p.article(all)[0].Title)}
 }
 
@@ -130,23 +127,24 @@ func (p page) change(revision uint64, title []string) func(string) string {
 			seeds[w] = p.title + 1<<32
 		}
 	}
-	swap := func(word string) string {
-		low := strings.ToLower(word)
-		seed, always := seeds[low]
-		switch {
-		case slices.Contains(kept, low):
-			return word
-		case always:
-		case hash(p.words, low)%3 == 0:
-			seed = p.words
-		case revision > 0 && hash(p.words+revision<<32, low)%100 == 0:
-			seed = p.words + revision<<32
-		default:
-			return word
-		}
-		return made(hash(seed+1<<48, low), word)
+	return func(text string) string {
+		return run.ReplaceAllStringFunc(text, func(word string) string {
+			low := strings.ToLower(word)
+			seed, always := seeds[low]
+			switch {
+			case slices.Contains(kept, low):
+				return word
+			case always:
+			case hash(p.n, low)%3 == 0:
+				seed = p.n
+			case revision > 0 && hash(p.n+revision<<32, low)%100 == 0:
+				seed = p.n + revision<<32
+			default:
+				return word
+			}
+			return made(hash(seed+1<<48, low), word)
+		})
 	}
-	return func(text string) string { return run.ReplaceAllStringFunc(text, swap) }
 }
 
 func hash(seed uint64, word string) uint64 {

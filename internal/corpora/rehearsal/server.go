@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"path"
-	"slices"
-	"strings"
+	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
@@ -33,12 +32,14 @@ type Server struct {
 	size     Size
 	articles []article
 	mu       sync.Mutex
-	files    map[string]func() ([]byte, error)
-	asked    map[string]*Asked
+	served   map[string]*Served
 }
 
-// Asked is what was asked of one place, and served.
-type Asked struct{ Requests, Bytes int64 }
+// Served is what was asked of one path, and how many bytes of answers were sent.
+type Served struct {
+	Requests, Sent atomic.Int64
+	File           func() ([]byte, error) // nil if there is none of that name
+}
 
 // New reads the real records in a folder: internal/corpora/nq/testdata.
 func New(folder string, size Size) (*Server, error) {
@@ -46,7 +47,7 @@ func New(folder string, size Size) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{size: size, articles: articles, files: map[string]func() ([]byte, error){}, asked: map[string]*Asked{},
+	s := &Server{size: size, articles: articles, served: map[string]*Served{},
 		Wiki: &wikitest.Wiki{Name: "enwiki", Pages: map[uint64]wikipedia.Entry{}}}
 	real := articles[0][0]
 	id, err := wikipedia.OldID(real.URL)
@@ -72,81 +73,24 @@ func (s *Server) pages(train int) uint64 { return uint64(5*s.size.Dev+train*s.si
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	place, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	s.mu.Lock()
-	of := s.asked[place]
+	of := s.served[r.URL.Path]
 	if of == nil {
-		of = &Asked{}
-		s.asked[place] = of
+		of = &Served{File: sync.OnceValues(func() ([]byte, error) { return s.make(r.URL.Path) })}
+		s.served[r.URL.Path] = of
 	}
-	of.Requests++
 	s.mu.Unlock()
-	counted := &counter{ResponseWriter: w, before: func(n int64) {
+	of.Requests.Add(1)
+	w = &counter{ResponseWriter: w, all: &of.Sent, before: func(n int64) {
 		if s.Sent != nil {
 			s.Sent(r, n)
 		}
 	}}
-	defer func() {
-		s.mu.Lock()
-		of.Bytes += counted.n
-		s.mu.Unlock()
-	}()
-	if place == "w" {
-		s.Wiki.ServeHTTP(counted, r)
+	if r.URL.Path == "/w/api.php" {
+		s.Wiki.ServeHTTP(w, r)
 		return
 	}
-	s.file(counted, r, place, name)
-}
-
-type counter struct {
-	http.ResponseWriter
-	before func(n int64)
-	n      int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	c.before(c.n)
-	n, err := c.ResponseWriter.Write(b)
-	c.n += int64(n)
-	return n, err
-}
-
-func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
-
-// Asked is what was asked so far, by the first part of the path: nq, hub and w.
-func (s *Server) Asked() map[string]Asked {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := map[string]Asked{}
-	for place, of := range s.asked {
-		all[place] = *of
-	}
-	return all
-}
-
-// Sizes are the bytes of the files that were asked for, by their paths.
-func (s *Server) Sizes() map[string]int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := map[string]int64{}
-	for name, get := range s.files {
-		if b, err := get(); err == nil && b != nil {
-			all[name] = int64(len(b))
-		}
-	}
-	return all
-}
-
-func (s *Server) file(w http.ResponseWriter, r *http.Request, place, name string) {
-	s.mu.Lock()
-	get := s.files[r.URL.Path]
-	if get == nil {
-		get = sync.OnceValues(func() ([]byte, error) { return s.make(place, name) })
-		s.files[r.URL.Path] = get
-	}
-	s.mu.Unlock()
-	b, err := get()
-	switch {
+	switch b, err := of.File(); {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	case b == nil:
@@ -158,26 +102,49 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, place, name string
 	}
 }
 
+type counter struct {
+	http.ResponseWriter
+	before func(n int64)
+	n      int64
+	all    *atomic.Int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.before(c.n)
+	n, err := c.ResponseWriter.Write(b)
+	c.n += int64(n)
+	c.all.Add(int64(n))
+	return n, err
+}
+
+// Served is what was asked so far, by path.
+func (s *Server) Served() map[string]*Served {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.served)
+}
+
+var (
+	nqFile  = regexp.MustCompile(`^/nq/v1\.0/(train/nq-train|dev/nq-dev)-(\d\d)\.jsonl\.gz$`)
+	hubFile = regexp.MustCompile(`^/hub/google/(t5-efficient-tiny|bert_uncased_[^/]+)/resolve/[^/]+/(config\.json|pytorch_model\.bin)$`)
+)
+
 // make makes a file; nil if there is none of that name.
-func (s *Server) make(place, name string) ([]byte, error) {
-	var split string
-	var n int
-	folder, last := path.Split(name)
-	base, _ := strings.CutSuffix(strings.ReplaceAll(last, "-", " "), ".jsonl.gz")
-	_, scanErr := fmt.Sscanf(base, "nq %s %02d", &split, &n)
-	switch {
-	case place == "hub" && !slices.Contains([]string{"config.json", "pytorch_model.bin"}, last):
-	case place == "hub" && strings.HasPrefix(folder, "google/t5-efficient-tiny/resolve/"):
-		config, all := s.size.T5.t5()
-		return file(last, config, all)
-	case place == "hub" && strings.HasPrefix(folder, "google/bert_uncased_"):
+func (s *Server) make(path string) ([]byte, error) {
+	if m := hubFile.FindStringSubmatch(path); m != nil {
 		config, all := s.size.BERT.bert()
-		return file(last, config, all)
-	case place != "nq" || scanErr != nil || folder != "v1.0/"+split+"/" || last != fmt.Sprintf("nq-%s-%02d.jsonl.gz", split, n):
-	case split == "dev" && n < 5:
-		return s.records(uint64(n), s.size.Dev, s.pages(1), false)
-	case split == "train" && n < 50:
-		return s.records(uint64(100+n), s.size.Train, s.pages(n+1), n == 0)
+		if m[1] == "t5-efficient-tiny" {
+			config, all = s.size.T5.t5()
+		}
+		return file(m[2], config, all)
+	}
+	if m := nqFile.FindStringSubmatch(path); m != nil {
+		switch n, dev := int(m[2][0]-'0')*10+int(m[2][1]-'0'), m[1] == "dev/nq-dev"; {
+		case dev && n < 5:
+			return s.records(uint64(n), s.size.Dev, s.pages(1), false)
+		case !dev && n < 50:
+			return s.records(uint64(100+n), s.size.Train, s.pages(n+1), n == 0)
+		}
 	}
 	return nil, nil
 }
@@ -199,14 +166,4 @@ func (s *Server) records(seed uint64, n int, pages uint64, real bool) ([]byte, e
 		err = z.Close()
 	}
 	return b.Bytes(), err
-}
-
-// Report says what was asked and served.
-func (s *Server) Report() string {
-	var b strings.Builder
-	all := s.Asked()
-	for _, place := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(&b, "%-4s %6d requests, %8.1f MB\n", place, all[place].Requests, float64(all[place].Bytes)/1e6)
-	}
-	return b.String()
 }

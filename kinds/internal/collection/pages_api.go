@@ -117,10 +117,8 @@ func runPagesAPIFile(ctx context.Context, x *step.IO, c pagesAPIFileConfig) erro
 	if err != nil {
 		return err
 	}
-	client := mediawiki.Client{API: c.API, Wiki: c.Wiki, Contact: c.Contact,
-		Kept:     filepath.Join(x.Cache, "mediawiki", c.Headers.Artifact.Digest.Hex()),
-		Progress: func(done, total int64) { x.Report(step.Progress{Done: done, Total: total, Unit: "revisions"}) },
-		Log:      func(msg string, args ...any) { x.Log.Warn(msg, args...) }}
+	client := mediawiki.Client{API: c.API, Wiki: c.Wiki, Contact: c.Contact, Kept: filepath.Join(x.Cache, "mediawiki", c.Headers.Artifact.Digest.Hex())}
+	client.Progress, client.Log = inout.Telling(x, "revisions", "")
 	answers, err := client.Pages(ctx, wanted)
 	var no *fetch.Permanent
 	if errors.As(err, &no) {

@@ -4,14 +4,15 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/step"
 )
 
 // TestTelling: what holds a step up is said beside how far it is, until it goes on.
 func TestTelling(t *testing.T) {
 	var last step.Progress
-	ctx := step.WithReporter(t.Context(), func(p step.Progress) { last = p })
-	progress, log := Telling(step.NewIO(ctx, &step.Spec{}, nil, slog.New(slog.DiscardHandler), nil), "bytes", "a.gz")
+
+	progress, log := Telling(step.NewIO(t.Context(), &step.Spec{}, &stepio.Host{Progress: func(p step.Progress) { last = p }}, slog.New(slog.DiscardHandler), nil), "bytes", "a.gz")
 	for _, c := range []struct {
 		do   func()
 		want step.Progress

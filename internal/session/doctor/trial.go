@@ -106,6 +106,9 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 		if len(r.Rates) == 0 {
 			continue
 		}
+		if earlier, _ := rates.Read(folder); failed != nil && slices.ContainsFunc(earlier, func(e rates.Rates) bool { return e.Name() == r.Name() && len(e.Rates) > len(r.Rates) }) {
+			return fmt.Errorf("the rates of %s that were measured before are kept, since no model could be measured: %w", r.Device, failed)
+		}
 		if _, err := rates.Save(folder, *r); err != nil {
 			return err
 		}

@@ -25,6 +25,8 @@
 #                         budget_effects
 # results_baselines.hcl
 #   Baselines             baselines, a table that the paper does not have: BM25 and vectors on the same queries
+# sample.hcl
+#   What a sample can say sample_shares, sample_directions
 # expected.hcl            what the paper prints, with tolerances, and what the generated corpus gives
 # claims.hcl              what the paper says of its numbers
 # checklist.hcl           what conferences ask

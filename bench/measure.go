@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -202,12 +203,11 @@ func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
 // load is the system's load average of the last minute, where it tells.
 func load() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
+	n, ok := capacity.Load()
+	if !ok {
 		return "unknown"
 	}
-	one, _, _ := strings.Cut(string(b), " ")
-	return one
+	return fmt.Sprintf("%.2f", n)
 }
 
 func processor() string {

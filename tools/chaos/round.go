@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -96,14 +96,7 @@ func (r *round) slack(d time.Duration) time.Duration {
 
 // loadFactor is the load per core of the last minute, between 1 and slowest.
 func loadFactor() float64 {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 1
-	}
-	load, err := strconv.ParseFloat(strings.Fields(string(b))[0], 64)
-	if err != nil {
-		return 1
-	}
+	load, _ := capacity.Load()
 	return min(max(load/float64(runtime.NumCPU()), 1), slowest)
 }
 

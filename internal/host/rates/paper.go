@@ -2,11 +2,10 @@ package rates
 
 import "github.com/redsi/redsi/step"
 
-// Documents and the others are the sizes of the paper's largest collection, NQ320K-Title.
+// Documents and TrainQueries are the sizes of the paper's largest collection, NQ320K-Title.
 const (
 	Documents    = 109_739
 	TrainQueries = 307_373
-	DevQueries   = 7_830
 )
 
 // V100 is what the paper prints of the card that it used, a V100 of 16 GB with transformers:

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -58,12 +57,16 @@ func CPU() string {
 func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say func(string)) error {
 	facts, failed := p.Facts(ctx)
 	if failed != nil {
+		if earlier, _ := rates.Read(folder); slices.ContainsFunc(earlier, func(e rates.Rates) bool { return e.Device == CPU() && len(e.Rates) > 1 }) {
+			return fmt.Errorf("the rates of %s that were measured before are kept, since no model could be measured: %w", CPU(), failed)
+		}
 		say(fmt.Sprintf("no model is measured: %v", failed))
 	}
 	p.SetThreads(runtime.GOMAXPROCS(0))
 	p.Share(runtime.GOMAXPROCS(0))
 	made := func(name string) rates.Rates {
-		return rates.Rates{Device: name, When: time.Now().UTC().Truncate(time.Second), Load: load(), Revision: revision.Of(), Libtorch: facts.Libtorch}
+		load, _ := capacity.Load()
+		return rates.Rates{Device: name, When: time.Now().UTC().Truncate(time.Second), Load: load, Revision: revision.Of(), Libtorch: facts.Libtorch}
 	}
 	cpu := made(CPU())
 	cpu.Memory = capacity.Here().Memory
@@ -106,9 +109,6 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 		if len(r.Rates) == 0 {
 			continue
 		}
-		if earlier, _ := rates.Read(folder); failed != nil && slices.ContainsFunc(earlier, func(e rates.Rates) bool { return e.Name() == r.Name() && len(e.Rates) > len(r.Rates) }) {
-			return fmt.Errorf("the rates of %s that were measured before are kept, since no model could be measured: %w", r.Device, failed)
-		}
 		if _, err := rates.Save(folder, *r); err != nil {
 			return err
 		}
@@ -119,15 +119,6 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 // CardsOf are the cards that models may compute on.
 func CardsOf(f device.Facts) []nvidia.Card {
 	return f.Process.Cards[:min(len(f.Process.Cards), f.CUDA.Cards)]
-}
-
-// load is how many processes were running in the last minute; 0: not known.
-func load() (n float64) {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err == nil {
-		_, _ = fmt.Sscan(string(text), &n)
-	}
-	return n
 }
 
 // extract reads generated records of real size as kind extract does, without a store.

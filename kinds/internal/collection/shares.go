@@ -47,7 +47,7 @@ Names: substituted, unresolved, affected_train, affected_dev, coverage_title,
 coverage_page_id, differ, unknown_a, unknown_b, documents, texts, and
 documents_SPLIT_KEY of text4k, url, title and page_id. docs/expectations.md has the
 formulas. Cost: reading the development records once, as substitutions does, and clusters
-x samples x shares: 6 s for one training file of 50, 2 min for 25. Memory: about 1 KB a
+x samples x shares: seconds for one training file of 50, minutes for 25. Memory: about 1 KB a
 record.`,
 	Example: `step "shares" "nq" {
   train        = step.extract.train.headers

@@ -185,18 +185,14 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// Two processes that need it at once make it once.
-func TestOnce(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
-	recipe := uvRecipe(t, x)
-	var asked atomic.Int64
-	x.Asking = func() { asked.Add(1) }
+// madeOnce uses an environment from n places at once, each as a process of its own, of which one makes it.
+func madeOnce(t *testing.T, recipe string, n int) {
+	t.Helper()
 	var wg sync.WaitGroup
-	made := make([]string, 4)
+	made := make([]string, n)
 	for i := range made {
 		wg.Go(func() {
-			_, said, err := use(t, new(realize.Place), recipe) // each as a process of its own
+			_, said, err := use(t, new(realize.Place), recipe)
 			if err != nil {
 				t.Error(err)
 			}
@@ -207,6 +203,16 @@ func TestOnce(t *testing.T) {
 	if n := strings.Count(strings.Join(made, ""), "making environment.py"); n != 1 {
 		t.Errorf("it was made %d times", n)
 	}
+}
+
+// Two processes that need it at once make it once.
+func TestOnce(t *testing.T) {
+	setup(t, true)
+	x := indextest.Serve(t, two...)
+	recipe := uvRecipe(t, x)
+	var asked atomic.Int64
+	x.Asking = func() { asked.Add(1) }
+	madeOnce(t, recipe, 4)
 	if n := asked.Load(); n > 4 { // uv may ask for a wheel's head and its files
 		t.Errorf("the index was asked for wheels %d times", n)
 	}
@@ -230,21 +236,7 @@ func TestEditedTogether(t *testing.T) {
 	if err := os.WriteFile(found[0], []byte("__version__ = 'edited'\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
-	made := make([]string, 8)
-	for i := range made {
-		wg.Go(func() {
-			_, said, err := use(t, new(realize.Place), recipe)
-			if err != nil {
-				t.Error(err)
-			}
-			made[i] = said
-		})
-	}
-	wg.Wait()
-	if n := strings.Count(strings.Join(made, ""), "making environment.py"); n != 1 {
-		t.Errorf("it was made %d times", n)
-	}
+	madeOnce(t, recipe, 8)
 }
 
 // A process that waits to make an environment uses it once another one has made it, though that

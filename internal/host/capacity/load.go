@@ -1,0 +1,15 @@
+package capacity
+
+import (
+	"fmt"
+	"os"
+)
+
+// Load is the system's load average of the last minute; false: it does not tell.
+func Load() (n float64, ok bool) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &n)
+	}
+	return n, err == nil
+}

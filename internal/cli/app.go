@@ -26,6 +26,7 @@ type app struct {
 	cmd      *cobra.Command // the verb that is running
 	Out, Err io.Writer
 	sayer    sayer
+	papers   []Paper
 
 	JSON     bool
 	LogLevel string

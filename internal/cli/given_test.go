@@ -110,6 +110,7 @@ func TestCommandLines(t *testing.T) {
 		{"plan --on v100-paper --price NaN", fault.CodeInput, `--price NaN: want dollars`},
 		{"plan --price 3", fault.CodeInput, `--price can be used only with --on`},
 		{"init --corpus nowhere c", fault.CodeInput, `there is no folder nowhere`},
+		{"plan --json --markdown -", fault.CodeInput, `give --markdown a file`},
 		{"plan -f nowhere.hcl", fault.CodeInput, `(?s)nowhere.hcl.*redsi init`},
 		{"nonsense", fault.CodeInput, `unknown command`},
 		{"plan --taget table.counts", fault.CodeInput, `(?s)unknown flag: --taget.*usage: redsi plan .flags.; see redsi plan --help`},

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs python/redsi from this tree and tests it on the store that Go wrote, first with
-# what it needs alone, then with pandas, NumPy and ir_measures; and checks its types.
+# what it needs alone, then with pandas, NumPy and ir_measures; and checks its types. Checks
+# the workflows of examples/ci by their schemas.
 # Needs python3 with venv, and a package index. PYTHON names another interpreter.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,6 +24,8 @@ echo "without pandas"
 "$work/venv/bin/python" -m unittest discover -s "$package/tests"
 
 $pip install -r "$here/requirements.txt"
+"$work/venv/bin/check-jsonschema" --builtin-schema vendor.github-workflows "$here/../../examples/ci/github.yml"
+"$work/venv/bin/check-jsonschema" --builtin-schema vendor.gitlab-ci "$here/../../examples/ci/gitlab-ci.yml"
 echo "with pandas, NumPy and ir_measures"
 "$work/venv/bin/python" -m unittest discover -s "$package/tests"
 "$work/venv/bin/mypy" --strict --ignore-missing-imports --cache-dir "$work/mypy" "$package/redsi"

@@ -22,14 +22,15 @@ type ciJob struct {
 }
 
 type ciStep struct {
-	Run, Uses string
-	Env       map[string]string
+	If, Run, Uses string
+	Env           map[string]string
 }
 
-// ciCommand is: ci FILE JOB. It runs the commands of a job in their order, as the service's
-// runner does. What the runner does itself, such as restoring a cache, is the script's.
+// ciCommand is: ci FILE JOB. It runs the commands of a job in their order, after one has failed
+// those that always run, as the service's runner does. What the runner does itself, such as
+// restoring a cache, is the script's.
 func ciCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
+	if len(args) != 2 {
 		ts.Fatalf("usage: ci FILE JOB")
 	}
 	b, err := os.ReadFile(example(filepath.Join("ci", args[0])))
@@ -52,12 +53,12 @@ func ciCommand(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		job.Steps = []ciStep{{Run: "(set -o pipefail\n" + strings.Join(slices.Concat(job.Before, job.Script), "\n") + "\n)\n" + strings.Join(job.After, "\n")}}
 	}
-	commands := 0
+	commands, failed := 0, false
 	for _, s := range job.Steps {
 		if s.Uses != "" && !strings.HasPrefix(s.Uses, "actions/") {
 			ts.Fatalf("%s is not one of GitHub's own actions", s.Uses)
 		}
-		if s.Run == "" {
+		if s.Run == "" || failed && s.If != "always()" {
 			continue
 		}
 		commands++
@@ -74,7 +75,10 @@ func ciCommand(ts *testscript.TestScript, neg bool, args []string) {
 		if expression.MatchString(s.Run) {
 			ts.Fatalf("an expression becomes part of a command, so that who names a branch may run one: %s", s.Run)
 		}
-		ts.Check(ts.Exec("env", append(line, "bash", "-e", "-c", s.Run)...))
+		failed = ts.Exec("env", append(line, "bash", "-e", "-c", s.Run)...) != nil || failed
+	}
+	if failed != neg {
+		ts.Fatalf("the job failed is %v", failed)
 	}
 	if commands == 0 {
 		ts.Fatalf("%s has no job %s with commands", args[0], args[1])

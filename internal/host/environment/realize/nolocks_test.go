@@ -7,13 +7,14 @@ import (
 
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/system/nolocks"
 )
 
 func TestWithoutLocks(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv(realize.Variable, root)
-	w := realize.Wanted{Name: "environment.py", Recipe: environment.Recipe{Platform: environment.Here()}}
+	w := realize.Wanted{Name: "environment.py", Recipe: environment.Recipe{Platform: environment.Here()}, Packages: &libraries.Environment{}}
 	nolocks.Do(t, func() {
 		_, err := new(realize.Place).Use(t.Context(), w, func(string) {})
 		var known *realize.Error

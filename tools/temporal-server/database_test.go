@@ -58,3 +58,20 @@ func TestNewDatabase(t *testing.T) {
 		t.Error("attributes do not count")
 	}
 }
+
+// A program among others, whose folder may be read-only, keeps nothing there.
+func TestKeeper(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	if got := keeper("/deps/1.29.1/temporal-server"); got != "/deps/1.29.1" {
+		t.Error(got)
+	}
+	if got := keeper("/venv/bin/redsi-temporal-server"); got != filepath.Join(cache, "redsi", "temporal-server") {
+		t.Error(got)
+	}
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	if got := keeper("/venv/bin/redsi-temporal-server"); got != "" {
+		t.Error(got)
+	}
+}

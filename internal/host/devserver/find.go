@@ -7,10 +7,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/redsi/redsi/internal/host/revision"
 )
 
 // ErrNoServer says that no server program was found.
-var ErrNoServer = errors.New("the embedded Temporal server, the program temporal-server, was not found: run `make deps-embedded`, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address")
+var ErrNoServer = errors.New("the embedded Temporal server was not found")
+
+// Get says how the server program is installed.
+func Get() string {
+	if version, _ := revision.Wheel(); version != "" {
+		return "reinstall redsi: " + revision.Pip("redsi") + ", with --force-reinstall"
+	}
+	return "make deps-embedded"
+}
 
 // beside is the server program's name if it is not in a folder of its own.
 const beside = "redsi-temporal-server"
@@ -26,6 +36,9 @@ func Find() (string, error) {
 		return p, nil
 	}
 	if self, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
 		if p, err := exec.LookPath(filepath.Join(filepath.Dir(self), beside)); err == nil {
 			return p, nil
 		}
@@ -36,7 +49,7 @@ func Find() (string, error) {
 	if p, err := exec.LookPath(beside); err == nil {
 		return p, nil
 	}
-	return "", ErrNoServer
+	return "", fmt.Errorf("%w: there is no %s beside redsi; %s, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address", ErrNoServer, beside, Get())
 }
 
 // installed is the program that `make` installed last; "" if there is none.

@@ -110,6 +110,8 @@ func whatToDo(why string) string {
 		return "unset CUDA_VISIBLE_DEVICES, or list GPUs in it"
 	case strings.Contains(why, "make cuda"):
 		return "make cuda, which says first how much it downloads"
+	case strings.Contains(why, "pip install"):
+		return "install that torch, some 3 GB to download"
 	case strings.Contains(why, "REDSI_CUDA"):
 		return "unset REDSI_CUDA, or set it to a folder with these libraries"
 	}

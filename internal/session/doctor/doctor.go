@@ -81,7 +81,7 @@ func Server() Finding {
 	f := Finding{What: "temporal server"}
 	p, err := devserver.Find()
 	if err != nil {
-		f.Note, f.Do = err.Error(), "make deps-embedded (or use a cluster: --temporal-address)"
+		f.Note, f.Do = err.Error(), devserver.Get()+" (or use a cluster: --temporal-address)"
 		return f
 	}
 	f.OK, f.Note = true, p

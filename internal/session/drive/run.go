@@ -66,6 +66,8 @@ type Summary struct {
 
 	From []session.HitFrom `json:"from,omitempty"` // hits in other stores
 
+	Keys map[string]artifacts.Digest `json:"keys,omitempty"` // of all steps, if there was nothing to do: no run's record has them
+
 	Of    session.Seen `json:"-"` // with the results that are read at the end
 	Lacks error        `json:"-"` // why steps that need the second program failed
 }
@@ -103,6 +105,10 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 		if out.Hit = of.Preview.Summary().Hit; of.Done() {
 			if err = dr.RecordHits(ctx, of.Store, of.Plan, of.Preview); err == nil {
 				out.Released = dr.Release(ctx, of.Store, of.Preview)
+			}
+			out.Keys = make(map[string]artifacts.Digest, len(of.Preview.Items))
+			for i, it := range of.Preview.Items {
+				out.Keys[of.Plan.Steps[i].Address] = it.Key
 			}
 			break
 		}

@@ -22,7 +22,7 @@ def find() -> str:
     if named:
         if not _runs(named):
             raise Error(f"REDSI={named}: there is no program; unset REDSI, or set it to the path of redsi")
-        return named
+        return os.path.abspath(named)
     name = "redsi" + (sysconfig.get_config_var("EXE") or "")
     for folder in _folders():
         path = os.path.join(folder, name)
@@ -34,7 +34,7 @@ def find() -> str:
             "the program redsi was not found. `pip install redsi` has it; `pip install ./python` of a clone has only "
             "the readers: build the program by `make bin/redsi`, and put it into PATH or its path into REDSI"
         )
-    return found
+    return os.path.abspath(found)
 
 
 def _folders() -> Iterator[str]:

@@ -50,6 +50,7 @@ type Summary struct {
 	Pipeline string `json:"pipeline"`
 	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
 	URL      string `json:"url,omitempty"`
+	Store    string `json:"store"` // its address
 	Hit      int    `json:"hit"`
 	Ran      int    `json:"ran"`
 	Failed   int    `json:"failed,omitempty"`
@@ -93,6 +94,7 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 	if of.Store, err = dr.OpenStore(ctx); err != nil {
 		return nil, err
 	}
+	out.Store = of.Store.URL
 	for try := 1; ; try++ {
 		if err := dr.previewRun(ctx, o, full, try == 1, out); err != nil {
 			return nil, err

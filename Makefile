@@ -45,7 +45,7 @@ FUZZTIME   ?= 1m
 CROSS      := linux/arm64 darwin/arm64 darwin/amd64 windows/amd64
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
-LDFLAGS    = -ldflags "$(if $(DEBUG),,-w )-X github.com/redsi/redsi/internal/host/revision.version=$(VERSION)"
+LDFLAGS    = -ldflags "$(if $(DEBUG),,-s -w )-X github.com/redsi/redsi/internal/host/revision.version=$(VERSION)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))
@@ -75,7 +75,8 @@ GOTCH      := $(REDSI_DEPS)/gotch/$(GOTCH_VERSION)-$(GOTCH_SHIM)-$(PLATFORM)
 TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
 # The program is ours, so its folder's name has a sum of its sources but tests: no clone uses another's.
 SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go' -o -name go.mod | LC_ALL=C sort | xargs cat | cksum | cut -d " " -f 1)
-TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
+server = $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(1)
+TEMPORAL_SERVER := $(call server,$(PLATFORM))
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
 UV         := $(REDSI_DEPS)/uv/$(UV_VERSION)-$(PLATFORM)
 # bin/redsi-models looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
@@ -246,17 +247,39 @@ python-test: ## install python/redsi from the tree and test it (needs python3 an
 docs: bin/redsi ## generate docs/kinds.md
 	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md
 
-# Versions are tags; between them the archive says how far behind which one the tree is.
+# The commit, behind which tag. The release is `__version__` in python/redsi/__init__.py.
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
-DIST    = dist/redsi-$(VERSION)-$(PLATFORM).tar.gz
+# tools/dist/parts.go says what is in the archive and in the wheels.
+PACK    = bin/dist -version $(VERSION) -time $$(git log -1 --format=%ct) -out dist -platform
+MODELS  = -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS)
+# What `make wheel` makes wheels for. redsi is compiled for each; redsi-models, which has C++, for this one.
+PLATFORMS ?= linux-amd64 linux-arm64 darwin-arm64
+HERE      := $(filter $(PLATFORM),$(PLATFORMS))
+OTHERS    := $(filter-out $(PLATFORM),$(PLATFORMS))
+MODELS_HERE := $(filter linux-%,$(HERE))
 
-dist: build deps-graphs ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
+.PHONY: bin/dist wheel $(PLATFORMS:%=wheel-%) wheel-models
+bin/dist:
 	@mkdir -p dist
-	$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
-	bin/dist -redsi bin/redsi -models bin/redsi-models -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS) \
-		-version $(VERSION) -time $$(git log -1 --format=%ct) -out $(DIST)
-	@ls -l $(DIST)
+	@$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
+
+dist: build deps-graphs bin/dist ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
+	$(PACK) $(PLATFORM) -server $(TEMPORAL_SERVER)/temporal-server $(MODELS)
 	@echo 'redsi: the archive has no CUDA libraries. For a card, where it is unpacked: pip install --target cuda torch==$(LIBTORCH_VERSION)'
+
+wheel: $(PLATFORMS:%=wheel-%) $(if $(MODELS_HERE),wheel-models) ## what pip installs, into dist: redsi for PLATFORMS=, and redsi-models for this one
+
+$(HERE:%=wheel-%): bin/redsi deps-embedded bin/dist
+	$(PACK) $(PLATFORM) -make redsi -server $(TEMPORAL_SERVER)/temporal-server
+
+$(OTHERS:%=wheel-%): wheel-%: tools bin/dist
+	@$(SHOW) 'bin/redsi for $*' env GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) CGO_ENABLED=0 \
+		$(GO) build -v $(if $(filter darwin-%,$*),-tags=) $(LDFLAGS) -o bin/redsi-$* ./cmd/redsi
+	$(if $(wildcard $(call server,$*)/done),,@$(GO) run ./tools/deps -platform $* temporal-server=$(call server,$*))
+	$(PACK) $* -make redsi -redsi bin/redsi-$* -server $(call server,$*)/temporal-server
+
+wheel-models: bin/redsi-models deps-graphs bin/dist
+	$(PACK) $(PLATFORM) -make redsi-models $(MODELS)
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
@@ -292,12 +315,12 @@ cuda: tools ## what redsi-models needs to compute on NVIDIA's cards: 2.5 GB to d
 	@echo 'redsi: CUDA libraries are in $(CUDA); bin/redsi-models takes them where there is a driver, from 580 on (redsi doctor)'
 
 deps-tokenizers: NEED := $(NEED_TOKENIZERS)
-bin/redsi first-tables deps-embedded deps-servers cross fuzz docs: NEED := go
+bin/redsi first-tables deps-embedded deps-servers cross fuzz docs $(PLATFORMS:%=wheel-%): NEED := go
 deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(UV_PART) $(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
-dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
+dist wheel wheel-models test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
 deps-run deps-models build bin/redsi-models quickstart toy-paper chaos evening race check check-code check-whole: NEED := $(NEED)
 
 tools:

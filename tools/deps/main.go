@@ -101,7 +101,7 @@ func builders(o options) map[string]builder {
 		"gotch":           o.gotch,
 		"tokenizers":      tokenizers,
 		"uv":              o.uv,
-		"temporal-server": server("tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"),
-		"minio":           server("tools/minio", "github.com/minio/minio"),
+		"temporal-server": o.server("tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"),
+		"minio":           o.server("tools/minio", "github.com/minio/minio"),
 	}
 }

@@ -16,47 +16,22 @@ import (
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/google/licensecheck"
 )
 
-// addMaterials adds the licence texts of all that is in the archive, and sbom.cdx.json, its
-// bill of materials as CycloneDX.
-func (d *dist) addMaterials() error {
+// materials are what a product is made of.
+type materials struct {
+	components map[string]cdx.Component
+	licences   map[string]bool // SPDX expressions, all of which hold
+}
+
+// addBill adds the bill of materials, as CycloneDX.
+func (r *release) addBill() error {
 	bom := cdx.NewBOM()
-	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "redsi", Version: d.version, BOMRef: "redsi"}}
-	components := map[string]cdx.Component{}
-	for program, root := range map[string]string{d.redsi: d.root, d.models: d.root, d.server: filepath.Join(d.root, "tools", "temporal-server")} {
-		if err := d.addModules(program, root, components); err != nil {
-			return err
-		}
-	}
-	if err := d.addCrates(components); err != nil {
-		return err
-	}
-	components["libtorch"] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: "torch", Version: d.libtorchVersion,
-		PackageURL: "pkg:pypi/torch@" + d.libtorchVersion}
-	texts, err := filepath.Glob(filepath.Join(d.libtorch, "licenses", "*", "*"))
-	if err != nil {
-		return err
-	}
-	if len(texts) == 0 {
-		return fmt.Errorf("%s has no licences: it was installed by an earlier version; remove the folder and run make deps-torch", d.libtorch)
-	}
-	own, err := filepath.Glob(filepath.Join(d.graphs, "licenses", "*", "*"))
-	if err != nil {
-		return err
-	}
-	for _, t := range append(texts, own...) {
-		d.add("licenses/"+filepath.Base(filepath.Dir(t))+"/"+filepath.Base(t), t, 0o644)
-	}
-	for _, notice := range []string{"libstdc++6", "libgcc-s1"} { // where Debian and its kin have them
-		path := "/usr/share/doc/" + notice + "/copyright"
-		if _, err := os.Stat(path); err == nil {
-			d.add("licenses/"+notice+"/copyright", path, 0o644)
-		}
-	}
+	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: names[max(r.product, redsiWheel)], Version: r.revision, BOMRef: "redsi"}}
 	list := []cdx.Component{}
-	for _, ref := range slices.Sorted(maps.Keys(components)) {
-		c := components[ref]
+	for _, ref := range slices.Sorted(maps.Keys(r.components)) {
+		c := r.components[ref]
 		c.BOMRef = ref
 		list = append(list, c)
 	}
@@ -65,24 +40,94 @@ func (d *dist) addMaterials() error {
 	if err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
 		return err
 	}
-	d.files["sbom.cdx.json"] = file{data: b.Bytes(), mode: 0o644}
+	name := "sbom.cdx.json"
+	if r.product != archive {
+		name = info + "sboms/" + names[r.product] + ".cdx.json"
+	}
+	r.files[name] = file{b.Bytes(), 0o644}
 	return nil
+}
+
+// add notes a component and its licence, an SPDX expression.
+func (r *release) add(name, version, purl, licence string) {
+	c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl}
+	if licence != "" {
+		c.Licenses = &cdx.Licenses{{Expression: licence}}
+		r.licences[licence] = true
+	}
+	r.components[purl] = c
+}
+
+// addModels adds what redsi-models is linked of.
+func (r *release) addModels() error {
+	if err := r.addModules(r.models, "."); err != nil {
+		return err
+	}
+	return r.addCrates()
+}
+
+// addLibtorch adds libtorch, which the archive has with the compiler's libraries.
+func (r *release) addLibtorch() error {
+	r.add("torch", r.libtorchVersion, "pkg:pypi/torch@"+r.libtorchVersion, "BSD-3-Clause")
+	for _, notice := range []string{"libstdc++6", "libgcc-s1"} { // where Debian and its kin have them
+		text, err := os.ReadFile("/usr/share/doc/" + notice + "/copyright")
+		if err == nil {
+			r.addText(notice+"/copyright", text)
+		}
+	}
+	if err := r.addTexts(r.libtorch); err != nil {
+		return fmt.Errorf("%w: it was installed by an earlier version; remove the folder and run make deps-torch", err)
+	}
+	return nil
+}
+
+// addTexts adds the licences that lie beside a library.
+func (r *release) addTexts(dir string) error {
+	found, err := filepath.Glob(filepath.Join(dir, "licenses", "*", "*"))
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s has no licences", dir)
+	}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		r.addText(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), text)
+	}
+	return err
+}
+
+func (r *release) addText(name string, text []byte) {
+	name = "licenses/" + name
+	if r.product != archive {
+		name = info + name
+	}
+	r.files[name] = file{text, 0o644}
 }
 
 var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 
-// addModules adds the Go modules that a program was linked of.
-func (d *dist) addModules(program, root string, components map[string]cdx.Component) error {
+// addModules adds the Go modules that a program was linked of; folder has the go.mod.
+func (r *release) addModules(program, folder string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return fmt.Errorf("%s: %w", program, err)
 	}
+	root := filepath.Join(r.root, folder)
 	folders, err := moduleFolders(root)
 	if err != nil {
 		return err
 	}
-	components["go"] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go"),
-		PackageURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")}
+	out, err := goCommand(root, "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	version := strings.TrimPrefix(info.GoVersion, "go")
+	licence, err := r.addLicences("go@"+version, strings.TrimSpace(string(out)))
+	if err != nil {
+		return err
+	}
+	r.add("std", version, "pkg:golang/std@"+version, licence)
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
@@ -90,45 +135,52 @@ func (d *dist) addModules(program, root string, components map[string]cdx.Compon
 		if m.Version == "" {
 			continue // a folder here: nobody else's
 		}
-		purl := "pkg:golang/" + m.Path + "@" + m.Version
-		components[purl] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl}
-		folder, ok := folders[m.Path]
+		dir, ok := folders[m.Path]
 		if !ok {
 			return fmt.Errorf("%s has module %s, which %s/go.mod lacks: build it again", program, m.Path, root)
 		}
-		if err := d.addLicences(m.Path+"@"+m.Version, folder); err != nil {
+		licence, err := r.addLicences(m.Path+"@"+m.Version, dir)
+		if err != nil {
 			return err
 		}
+		r.add(m.Path, m.Version, "pkg:golang/"+m.Path+"@"+m.Version, licence)
 	}
 	return nil
 }
 
-// addLicences adds a folder's licence texts; there has to be one, here or above.
-func (d *dist) addLicences(name, folder string) error {
+// addLicences adds a folder's licence texts and says which licences they are.
+func (r *release) addLicences(name, folder string) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return err
+		return "", err
 	}
-	found := false
+	known := map[string]bool{}
 	for _, e := range entries {
-		if e.Type().IsRegular() && licence.MatchString(e.Name()) {
-			d.add("licenses/"+name+"/"+e.Name(), filepath.Join(folder, e.Name()), 0o644)
-			found = true
+		if !e.Type().IsRegular() || !licence.MatchString(e.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return "", err
+		}
+		r.addText(name+"/"+e.Name(), text)
+		for _, m := range licensecheck.Scan(text).Match {
+			if !m.IsURL {
+				known[m.ID] = true
+			}
 		}
 	}
-	if !found {
-		fmt.Fprintf(os.Stderr, "dist: %s has no licence text of its own\n", name)
+	if len(known) == 0 {
+		fmt.Fprintf(os.Stderr, "dist: %s has no licence text that is known\n", name)
 	}
-	return nil
+	return strings.Join(slices.Sorted(maps.Keys(known)), " AND "), nil
 }
 
 // moduleFolders are the folders of the modules that a go.mod knows.
 func moduleFolders(root string) (map[string]string, error) {
-	cmd := exec.Command("go", "list", "-m", "-json", "all")
-	cmd.Dir, cmd.Stderr = root, os.Stderr
-	out, err := cmd.Output()
+	out, err := goCommand(root, "list", "-m", "-json", "all")
 	if err != nil {
-		return nil, fmt.Errorf("go list -m all in %s: %w", root, err)
+		return nil, err
 	}
 	folders := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -148,12 +200,25 @@ func moduleFolders(root string) (map[string]string, error) {
 	}
 }
 
-var crate = regexp.MustCompile(`(?m)^\[\[package\]\]\nname = "([^"]+)"\nversion = "([^"]+)"`)
+func goCommand(dir string, args ...string) ([]byte, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go %s in %s: %w", strings.Join(args, " "), dir, err)
+	}
+	return out, nil
+}
+
+var (
+	crate        = regexp.MustCompile(`(?m)^\[\[package\]\]\nname = "([^"]+)"\nversion = "([^"]+)"`)
+	crateLicence = regexp.MustCompile(`(?m)^license = "([^"]+)"`)
+)
 
 // addCrates adds the Rust crates that libtokenizers.a was built of, by its Cargo.lock, and the
 // licence texts of those whose sources cargo has here.
-func (d *dist) addCrates(components map[string]cdx.Component) error {
-	folders, err := moduleFolders(d.root)
+func (r *release) addCrates() error {
+	folders, err := moduleFolders(r.root)
 	if err != nil {
 		return err
 	}
@@ -171,17 +236,24 @@ func (d *dist) addCrates(components map[string]cdx.Component) error {
 	}
 	for _, m := range crate.FindAllStringSubmatch(string(lock), -1) {
 		name, version := m[1], m[2]
-		purl := "pkg:cargo/" + name + "@" + version
-		components[purl] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl}
 		sources, err := filepath.Glob(filepath.Join(home, "registry", "src", "*", name+"-"+version))
 		if err != nil {
 			return err
 		}
+		licence := ""
 		if len(sources) > 0 {
-			if err := d.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
+			if _, err := r.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
 				return err
 			}
+			manifest, err := os.ReadFile(filepath.Join(sources[0], "Cargo.toml"))
+			if err != nil {
+				return err
+			}
+			if m := crateLicence.FindSubmatch(manifest); m != nil {
+				licence = strings.ReplaceAll(string(m[1]), "/", " OR ")
+			}
 		}
+		r.add(name, version, "pkg:cargo/"+name+"@"+version, licence)
 	}
 	return nil
 }

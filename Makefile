@@ -282,7 +282,7 @@ wheel-models: bin/redsi-models deps-graphs bin/dist
 	$(PACK) $(PLATFORM) -make redsi-models $(MODELS)
 
 wheel-test: ## install the wheels of dist into a fresh environment and use them there: MODELS=1 also redsi[models], 3 GB to download
-	MODELS=$(MODELS_TOO) tools/python/installed.sh dist
+	tools/python/installed.sh dist
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'

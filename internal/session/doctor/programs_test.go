@@ -8,6 +8,20 @@ import (
 	"testing"
 )
 
+// TestSpeed: instructions that libtorch lacks, or was asked for in vain, are said.
+func TestSpeed(t *testing.T) {
+	for instructions, want := range map[string]string{"AVX2": "ok ", "AVX512": "warn ; this processor does not say that it has AVX-512, so steps may crash", "DEFAULT": "ok ; without AVX2 models compute slower, on the CPU: redsi doctor --rates measures how fast"} {
+		f := Finding{OK: true, Soft: true}
+		if speed(&f, instructions, false); f.level()+" "+f.Note != want {
+			t.Errorf("%s: %+v", instructions, f)
+		}
+	}
+	f := Finding{OK: true}
+	if speed(&f, "AVX512", true); f.Note != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
 // TestPrograms: each program on PATH is listed once, with its version; one of another version than
 // the one in use is a warning.
 func TestPrograms(t *testing.T) {

@@ -54,6 +54,8 @@ func (r *release) add(name, version, purl, licence string) {
 	if licence != "" {
 		c.Licenses = &cdx.Licenses{{Expression: licence}}
 		r.licences[licence] = true
+	} else {
+		fmt.Fprintf(os.Stderr, "dist: %s %s comes without a licence text\n", name, version)
 	}
 	r.components[purl] = c
 }
@@ -132,7 +134,7 @@ func (r *release) addModules(program, folder string) error {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		if m.Version == "" {
+		if strings.HasPrefix(m.Path, ".") {
 			continue // a folder here: nobody else's
 		}
 		dir, ok := folders[m.Path]
@@ -148,30 +150,44 @@ func (r *release) addModules(program, folder string) error {
 	return nil
 }
 
-// addLicences adds a folder's licence texts and says which licences they are.
+// judged are licences that their texts do not name in words that licensecheck knows.
+var judged = map[string]string{"github.com/golang/freetype": "FTL OR GPL-2.0-or-later"}
+
+// addLicences adds the licence texts in a folder, or in its folder licenses, and says which they are.
 func (r *release) addLicences(name, folder string) (string, error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return "", err
-	}
+	found := 0
 	known := map[string]bool{}
-	for _, e := range entries {
-		if !e.Type().IsRegular() || !licence.MatchString(e.Name()) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+	for _, pattern := range []string{"*", "licenses/*"} {
+		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			return "", err
 		}
-		r.addText(name+"/"+e.Name(), text)
-		for _, m := range licensecheck.Scan(text).Match {
-			if !m.IsURL {
-				known[m.ID] = true
+		for _, path := range paths {
+			below, err := filepath.Rel(folder, path)
+			if err != nil {
+				return "", err
+			}
+			if e, err := os.Stat(path); err != nil || !e.Mode().IsRegular() || !licence.MatchString(below) {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			found++
+			r.addText(name+"/"+filepath.ToSlash(below), text)
+			for _, m := range licensecheck.Scan(text).Match {
+				if !m.IsURL && !strings.HasPrefix(m.ID, "Google") { // a grant of patents, which SPDX does not list
+					known[m.ID] = true
+				}
 			}
 		}
 	}
-	if len(known) == 0 {
-		fmt.Fprintf(os.Stderr, "dist: %s has no licence text that is known\n", name)
+	if of, ok := judged[name[:strings.LastIndex(name, "@")]]; ok {
+		return of, nil
+	}
+	if found > 0 && len(known) == 0 {
+		return "", fmt.Errorf("the licence texts in %s are none that is known: read them, and say in tools/dist/materials.go which they are", folder)
 	}
 	return strings.Join(slices.Sorted(maps.Keys(known)), " AND "), nil
 }
@@ -240,9 +256,9 @@ func (r *release) addCrates() error {
 		if err != nil {
 			return err
 		}
-		licence := ""
+		var licence string
 		if len(sources) > 0 {
-			if _, err := r.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
+			if licence, err = r.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
 				return err
 			}
 			manifest, err := os.ReadFile(filepath.Join(sources[0], "Cargo.toml"))

@@ -169,6 +169,7 @@ bin/redsi-models: deps-models ## the program that computes models, which redsi s
 test: deps check-code bin/redsi-models ## install what is missing, then gofmt, vet, staticcheck and all tests
 	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(TESTS) $(if $(filter ./...,$(PKGS)),$(LONGEST)) $(PKGS)
 	cd tools/temporal-server && $(TESTS) ./...
+	cd tools/dist && $(TESTS) ./...
 
 ci: test check-whole cross ## what .ci/run does: make test, all checks, other platforms, and what is concurrent under the race detector
 	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"
@@ -202,6 +203,7 @@ check-code: deps-models
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet -cgocall=false $(PKGS)
 	$(GO) -C tools/temporal-server vet ./...
+	$(GO) -C tools/dist vet ./...
 	$(CHECKER) staticcheck $(PKGS)
 	$(GO) vet -cgocall=false -tags $(CARD_TAGS) $(CARD)
 	$(CHECKER) staticcheck -tags $(CARD_TAGS) $(CARD)
@@ -323,7 +325,10 @@ deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(UV_PART) $(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
-dist wheel wheel-models test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
+test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
+# cargo says which crates are inside.
+dist wheel-models: NEED := $(sort cargo $(NEED) $(call need_pip,$(GRAPHS_PART)))
+wheel: NEED := $(if $(MODELS_HERE),$(sort cargo $(NEED) $(call need_pip,$(GRAPHS_PART))),go)
 deps-run deps-models build bin/redsi-models quickstart toy-paper chaos evening race check check-code check-whole: NEED := $(NEED)
 
 tools:

@@ -54,6 +54,8 @@ func (r *release) add(name, version, purl, licence string) {
 	if licence != "" {
 		c.Licenses = &cdx.Licenses{{Expression: licence}}
 		r.licences[licence] = true
+	} else {
+		fmt.Fprintf(os.Stderr, "dist: %s %s says no licence\n", name, version)
 	}
 	r.components[purl] = c
 }
@@ -118,7 +120,7 @@ func (r *release) addModules(program, folder string) error {
 	if err != nil {
 		return err
 	}
-	out, err := goCommand(root, "env", "GOROOT")
+	out, err := output(root, "go", "env", "GOROOT")
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (r *release) addModules(program, folder string) error {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		if m.Version == "" {
+		if strings.HasPrefix(m.Path, ".") {
 			continue // a folder here: nobody else's
 		}
 		dir, ok := folders[m.Path]
@@ -148,37 +150,51 @@ func (r *release) addModules(program, folder string) error {
 	return nil
 }
 
-// addLicences adds a folder's licence texts and says which licences they are.
+// judged are licences that their texts do not name in words that licensecheck knows.
+var judged = map[string]string{"github.com/golang/freetype": "FTL OR GPL-2.0-or-later"}
+
+// addLicences adds the licence texts in a folder, or in its folder licenses, and says which they are.
 func (r *release) addLicences(name, folder string) (string, error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return "", err
-	}
+	found := 0
 	known := map[string]bool{}
-	for _, e := range entries {
-		if !e.Type().IsRegular() || !licence.MatchString(e.Name()) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+	for _, pattern := range []string{"*", "licenses/*"} {
+		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			return "", err
 		}
-		r.addText(name+"/"+e.Name(), text)
-		for _, m := range licensecheck.Scan(text).Match {
-			if !m.IsURL {
-				known[m.ID] = true
+		for _, path := range paths {
+			below, err := filepath.Rel(folder, path)
+			if err != nil {
+				return "", err
+			}
+			if e, err := os.Stat(path); err != nil || !e.Mode().IsRegular() || !licence.MatchString(below) {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			found++
+			r.addText(name+"/"+filepath.ToSlash(below), text)
+			for _, m := range licensecheck.Scan(text).Match {
+				if !m.IsURL && !strings.HasPrefix(m.ID, "Google") { // a grant of patents, which SPDX does not list
+					known[m.ID] = true
+				}
 			}
 		}
 	}
-	if len(known) == 0 {
-		fmt.Fprintf(os.Stderr, "dist: %s has no licence text that is known\n", name)
+	if of, ok := judged[name[:strings.LastIndex(name, "@")]]; ok {
+		return of, nil
+	}
+	if found > 0 && len(known) == 0 {
+		return "", fmt.Errorf("the licence texts in %s are none that is known: read them, and say in tools/dist/materials.go which they are", folder)
 	}
 	return strings.Join(slices.Sorted(maps.Keys(known)), " AND "), nil
 }
 
 // moduleFolders are the folders of the modules that a go.mod knows.
 func moduleFolders(root string) (map[string]string, error) {
-	out, err := goCommand(root, "list", "-m", "-json", "all")
+	out, err := output(root, "go", "list", "-m", "-json", "all")
 	if err != nil {
 		return nil, err
 	}
@@ -200,29 +216,23 @@ func moduleFolders(root string) (map[string]string, error) {
 	}
 }
 
-func goCommand(dir string, args ...string) ([]byte, error) {
-	cmd := exec.Command("go", args...)
+func output(dir, program string, args ...string) ([]byte, error) {
+	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go %s in %s: %w", strings.Join(args, " "), dir, err)
+		return nil, fmt.Errorf("%s %s in %s: %w", program, strings.Join(args, " "), dir, err)
 	}
 	return out, nil
 }
 
-var (
-	crate        = regexp.MustCompile(`(?m)^\[\[package\]\]\nname = "([^"]+)"\nversion = "([^"]+)"`)
-	crateLicence = regexp.MustCompile(`(?m)^license = "([^"]+)"`)
-)
-
-// addCrates adds the Rust crates that libtokenizers.a was built of, by its Cargo.lock, and the
-// licence texts of those whose sources cargo has here.
+// addCrates adds the Rust crates that libtokenizers.a is built of, whose sources cargo has here.
 func (r *release) addCrates() error {
 	folders, err := moduleFolders(r.root)
 	if err != nil {
 		return err
 	}
-	lock, err := os.ReadFile(filepath.Join(folders["github.com/daulet/tokenizers"], "Cargo.lock"))
+	out, err := output(folders["github.com/daulet/tokenizers"], "cargo", "tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}\t{l}")
 	if err != nil {
 		return err
 	}
@@ -234,25 +244,24 @@ func (r *release) addCrates() error {
 		}
 		home = filepath.Join(user, ".cargo")
 	}
-	for _, m := range crate.FindAllStringSubmatch(string(lock), -1) {
-		name, version := m[1], m[2]
+	for line := range strings.Lines(string(out)) {
+		crate, licence, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		fields := strings.Fields(crate)
+		if len(fields) < 2 || strings.HasPrefix(fields[len(fields)-1], "(/") {
+			continue // the module itself, which is among Go's
+		}
+		name, version := fields[0], strings.TrimPrefix(fields[1], "v")
 		sources, err := filepath.Glob(filepath.Join(home, "registry", "src", "*", name+"-"+version))
+		if err == nil && len(sources) == 0 {
+			err = fmt.Errorf("cargo has no sources of %s here: remove the part tokenizers and run make deps-tokenizers", crate)
+		}
 		if err != nil {
 			return err
 		}
-		licence := ""
-		if len(sources) > 0 {
-			if _, err := r.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
-				return err
-			}
-			manifest, err := os.ReadFile(filepath.Join(sources[0], "Cargo.toml"))
-			if err != nil {
-				return err
-			}
-			if m := crateLicence.FindSubmatch(manifest); m != nil {
-				licence = strings.ReplaceAll(string(m[1]), "/", " OR ")
-			}
+		if _, err := r.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
+			return err
 		}
+		licence = strings.Join(strings.Fields(strings.ReplaceAll(licence, "/", " OR ")), " ")
 		r.add(name, version, "pkg:cargo/"+name+"@"+version, licence)
 	}
 	return nil

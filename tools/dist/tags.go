@@ -47,7 +47,7 @@ func tags(programs map[string][]byte, torch bool) ([]string, error) {
 	case needs != nil && mac == 0:
 		return needs.tags()
 	case needs == nil && mac != 0:
-		return []string{fmt.Sprintf("macosx_%d_%d_arm64", mac>>16, mac>>8&0xff)}, nil
+		return []string{fmt.Sprintf("macosx_%d_0_arm64", (mac+0xffff)>>16)}, nil // from 11 on, installers know no minor one
 	}
 	return nil, errors.New("the wheel has no programs, or programs of several systems")
 }

@@ -24,14 +24,22 @@ func Wheel() (version, environment string) {
 // also below pip's --target and in a system's own Python.
 func wheelOf(program string) (version, environment string) {
 	environment = filepath.Dir(filepath.Dir(program))
+	if version = Installed(environment, "redsi"); version == "" {
+		return "", ""
+	}
+	return version, environment
+}
+
+// Installed is the version of a distribution in an environment's folder, "" if there is none.
+func Installed(environment, distribution string) string {
 	for _, place := range []string{"lib/python*/site-packages", "lib/python*/dist-packages", "Lib/site-packages", "."} {
-		found, _ := filepath.Glob(filepath.Join(environment, place, "redsi-*.dist-info")) // none: of a path with letters of patterns
+		found, _ := filepath.Glob(filepath.Join(environment, place, distribution+"-*.dist-info")) // none: of a path with letters of patterns
 		if len(found) > 0 {
 			name := filepath.Base(found[len(found)-1])
-			return strings.TrimSuffix(strings.TrimPrefix(name, "redsi-"), ".dist-info"), environment
+			return strings.TrimSuffix(strings.TrimPrefix(name, distribution+"-"), ".dist-info")
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // Pip is the command that installs something of this program's release beside it, "redsi[models]"

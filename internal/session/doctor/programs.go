@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"debug/buildinfo"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -88,13 +87,8 @@ func redsiVersion(ctx context.Context, program string) string {
 
 // serverVersion is that of the Temporal that is linked.
 func serverVersion(_ context.Context, program string) string {
-	info, err := buildinfo.ReadFile(program)
-	if err == nil {
-		for _, d := range info.Deps {
-			if d.Path == "go.temporal.io/server" {
-				return "Temporal " + d.Version
-			}
-		}
+	if v := devserver.Temporal(program); v != "" {
+		return "with Temporal " + v
 	}
 	return revision.Unknown
 }

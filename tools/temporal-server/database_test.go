@@ -75,3 +75,12 @@ func TestKeeper(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A user who is only a number gets what Temporal asks for; another one keeps what there is.
+func TestNameUser(t *testing.T) {
+	t.Setenv("USER", "")
+	t.Setenv("HOME", "/home/ada")
+	if nameUser("/state"); os.Getenv("USER") != "redsi" || os.Getenv("HOME") != "/home/ada" {
+		t.Error(os.Getenv("USER"), os.Getenv("HOME"))
+	}
+}

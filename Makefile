@@ -45,7 +45,7 @@ FUZZTIME   ?= 1m
 CROSS      := linux/arm64 darwin/arm64 darwin/amd64 windows/amd64
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
-LDFLAGS    = -ldflags "$(if $(DEBUG),,-w )-X github.com/redsi/redsi/internal/host/revision.version=$(VERSION)"
+LDFLAGS    = -ldflags "$(if $(DEBUG),,-s -w )-X github.com/redsi/redsi/internal/host/revision.version=$(VERSION)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))
@@ -75,7 +75,8 @@ GOTCH      := $(REDSI_DEPS)/gotch/$(GOTCH_VERSION)-$(GOTCH_SHIM)-$(PLATFORM)
 TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
 # The program is ours, so its folder's name has a sum of its sources but tests: no clone uses another's.
 SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go' -o -name go.mod | LC_ALL=C sort | xargs cat | cksum | cut -d " " -f 1)
-TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
+server = $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(1)
+TEMPORAL_SERVER := $(call server,$(PLATFORM))
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
 UV         := $(REDSI_DEPS)/uv/$(UV_VERSION)-$(PLATFORM)
 # bin/redsi-models looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
@@ -168,6 +169,7 @@ bin/redsi-models: deps-models ## the program that computes models, which redsi s
 test: deps check-code bin/redsi-models ## install what is missing, then gofmt, vet, staticcheck and all tests
 	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(TESTS) $(if $(filter ./...,$(PKGS)),$(LONGEST)) $(PKGS)
 	cd tools/temporal-server && $(TESTS) ./...
+	cd tools/dist && $(TESTS) ./...
 
 ci: test check-whole cross ## what .ci/run does: make test, all checks, other platforms, and what is concurrent under the race detector
 	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"
@@ -201,6 +203,7 @@ check-code: deps-models
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet -cgocall=false $(PKGS)
 	$(GO) -C tools/temporal-server vet ./...
+	$(GO) -C tools/dist vet ./...
 	$(CHECKER) staticcheck $(PKGS)
 	$(GO) vet -cgocall=false -tags $(CARD_TAGS) $(CARD)
 	$(CHECKER) staticcheck -tags $(CARD_TAGS) $(CARD)
@@ -246,17 +249,42 @@ python-test: ## install python/redsi from the tree and test it (needs python3 an
 docs: bin/redsi ## generate docs/kinds.md
 	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md
 
-# Versions are tags; between them the archive says how far behind which one the tree is.
+# The commit, behind which tag. The release is `__version__` in python/redsi/__init__.py.
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
-DIST    = dist/redsi-$(VERSION)-$(PLATFORM).tar.gz
+# tools/dist/parts.go says what is in the archive and in the wheels.
+PACK    = bin/dist -version $(VERSION) -time $$(git log -1 --format=%ct) -out dist -platform
+MODELS  = -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS)
+# What `make wheel` makes wheels for. redsi is compiled for each; redsi-models, which has C++, for this one.
+PLATFORMS ?= linux-amd64 linux-arm64 darwin-arm64
+HERE      := $(filter $(PLATFORM),$(PLATFORMS))
+OTHERS    := $(filter-out $(PLATFORM),$(PLATFORMS))
+MODELS_HERE := $(filter linux-%,$(HERE))
 
-dist: build deps-graphs ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
+.PHONY: bin/dist wheel wheel-test $(PLATFORMS:%=wheel-%) wheel-models
+bin/dist:
 	@mkdir -p dist
-	$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
-	bin/dist -redsi bin/redsi -models bin/redsi-models -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS) \
-		-version $(VERSION) -time $$(git log -1 --format=%ct) -out $(DIST)
-	@ls -l $(DIST)
+	@$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
+
+dist: build deps-graphs bin/dist ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
+	$(PACK) $(PLATFORM) -server $(TEMPORAL_SERVER)/temporal-server $(MODELS)
 	@echo 'redsi: the archive has no CUDA libraries. For a card, where it is unpacked: pip install --target cuda torch==$(LIBTORCH_VERSION)'
+
+wheel: $(PLATFORMS:%=wheel-%) $(if $(MODELS_HERE),wheel-models) ## what pip installs, into dist: redsi for PLATFORMS=, and redsi-models for this one
+
+$(HERE:%=wheel-%): bin/redsi deps-embedded bin/dist
+	$(PACK) $(PLATFORM) -make redsi -server $(TEMPORAL_SERVER)/temporal-server
+
+$(OTHERS:%=wheel-%): wheel-%: tools bin/dist
+	@$(SHOW) 'bin/redsi for $*' env GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) CGO_ENABLED=0 \
+		$(GO) build -v $(if $(filter darwin-%,$*),-tags=) $(LDFLAGS) -o bin/redsi-$* ./cmd/redsi
+	$(if $(wildcard $(call server,$*)/done),,@$(GO) run ./tools/deps -platform $* temporal-server=$(call server,$*))
+	$(PACK) $* -make redsi -redsi bin/redsi-$* -server $(call server,$*)/temporal-server
+
+wheel-models: bin/redsi-models deps-graphs bin/dist
+	$(PACK) $(PLATFORM) -make redsi-models $(MODELS)
+
+wheel-test: ## install the wheels of dist into a fresh environment and use them there: MODELS=1 also redsi[models], 3 GB to download
+	tools/python/installed.sh dist
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
@@ -292,12 +320,15 @@ cuda: tools ## what redsi-models needs to compute on NVIDIA's cards: 2.5 GB to d
 	@echo 'redsi: CUDA libraries are in $(CUDA); bin/redsi-models takes them where there is a driver, from 580 on (redsi doctor)'
 
 deps-tokenizers: NEED := $(NEED_TOKENIZERS)
-bin/redsi first-tables deps-embedded deps-servers cross fuzz docs: NEED := go
+bin/redsi first-tables deps-embedded deps-servers cross fuzz docs $(PLATFORMS:%=wheel-%): NEED := go
 deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(UV_PART) $(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
-dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
+test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
+# cargo says which crates are inside.
+dist wheel-models: NEED := $(sort cargo $(NEED) $(call need_pip,$(GRAPHS_PART)))
+wheel: NEED := $(if $(MODELS_HERE),$(sort cargo $(NEED) $(call need_pip,$(GRAPHS_PART))),go)
 deps-run deps-models build bin/redsi-models quickstart toy-paper chaos evening race check check-code check-whole: NEED := $(NEED)
 
 tools:

@@ -26,6 +26,8 @@ type app struct {
 	cmd      *cobra.Command // the verb that is running
 	Out, Err io.Writer
 	sayer    sayer
+	progress string       // how runs are shown
+	events   *view.Events // nil: for people
 	papers   []Paper
 
 	JSON     bool
@@ -79,6 +81,9 @@ func (a *app) setup(cmd *cobra.Command) error {
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
 	a.Log = slog.New(view.Log(l))
 	a.sayer.w = a.Err
+	if err := a.setProgress(cmd); err != nil {
+		return err
+	}
 	if readsLocal(cmd) {
 		if err := a.useLocal(session.ProjectDir(cmp.Or(a.File, env("REDSI_FILE", "")))); err != nil {
 			return err

@@ -44,5 +44,6 @@ added to the store since are used.`,
 	o.flags(cmd)
 	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
+	a.progressFlag(cmd)
 	return cmd
 }

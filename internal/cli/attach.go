@@ -31,6 +31,7 @@ with 1 if not, or if it was left running.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.attach(cmd.Context(), o, first(args)) },
 	}
 	clusterFlags(cmd, &o)
+	a.progressFlag(cmd)
 	return cmd
 }
 

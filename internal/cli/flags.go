@@ -1,13 +1,19 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session/cards"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -33,6 +39,29 @@ func payloadFlag(cmd *cobra.Command, o *drive.Cluster) {
 func (a *app) metricsFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.MetricsAddress, "metrics-address", "",
 		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone listens on this machine only (default: none)")
+}
+
+// progressFlag is for verbs that follow runs.
+func (a *app) progressFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.progress, "progress", "auto",
+		"how a run is shown on standard error: auto, plain (lines, also on a terminal), or json (events for programs; when nobody reads them any more, as Ctrl-C)")
+}
+
+// setProgress makes what --progress asks for. A reader of events that goes ends cmd's context.
+func (a *app) setProgress(cmd *cobra.Command) error {
+	switch a.progress {
+	case "", "auto", "plain":
+		return nil
+	case "json":
+	default:
+		return fault.Input(fmt.Errorf("--progress %s: want auto, plain or json", a.progress))
+	}
+	ctx, gone := context.WithCancel(cmd.Context())
+	cmd.SetContext(ctx)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else writing to nobody ends the process
+	columns, _ := strconv.Atoi(os.Getenv("COLUMNS"))
+	a.events = view.NewEvents(a.Err, cmp.Or(max(columns, 0), 80), gone)
+	return nil
 }
 
 // embedFlags are the flags of verbs that may start a server of their own.

@@ -72,7 +72,7 @@ func newRoot(a *app) *cobra.Command {
 			return a.setup(cmd)
 		},
 	}
-	version := root.Flags().Bool("version", false, "print what this program was built from")
+	version := root.Flags().Bool("version", false, "print what this program is made of")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *version {
 			return a.printVersion()

@@ -71,6 +71,7 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 	o.flags(cmd)
 	o.confirm.flags(cmd)
 	a.metricsFlag(cmd)
+	a.progressFlag(cmd)
 	cmd.Flags().BoolVar(&watch, "watch", false, "run again whenever a file changes that the pipeline reads, until Ctrl-C")
 	return cmd
 }
@@ -143,7 +144,13 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 }
 
 // begun says which run is followed.
-func (a *app) begun(runID, url string) { view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url) }
+func (a *app) begun(runID, url string) {
+	if a.events != nil {
+		a.events.Begun(runID, url)
+		return
+	}
+	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
+}
 
 // show shows a run that is followed, and what is said meanwhile.
 func (a *app) show() (s drive.Screen, said <-chan string, over func()) {
@@ -154,7 +161,14 @@ func (a *app) show() (s drive.Screen, said <-chan string, over func()) {
 		default: // too many lines to read at once
 		}
 	})
-	live := view.NewLive(a.Err, a.style(a.Err), terminal(a.Err))
+	if a.events != nil {
+		return a.events, lines, func() { a.sayer.through(nil) }
+	}
+	width := terminal(a.Err)
+	if a.progress == "plain" {
+		width = 0
+	}
+	live := view.NewLive(a.Err, a.style(a.Err), width)
 	return live, lines, func() {
 		live.Close()
 		a.sayer.through(nil)

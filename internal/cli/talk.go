@@ -162,7 +162,9 @@ func (m *meter) close() {
 // Diagnostics prints those of a pipeline; an error if it cannot be used.
 func (a *app) Diagnostics(ds pipeline.Diagnostics) error {
 	if ds.HasErrors() && a.JSON {
-		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
+		var text strings.Builder
+		_ = ds.Write(&text, pipeline.Style{}) // a Builder never fails
+		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds, "text": text.String()}); err != nil {
 			return err
 		}
 		return fault.Printed(fault.CodeInput)

@@ -9,23 +9,30 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/python"
 	"github.com/redsi/redsi/step"
 )
 
-// build is what a program was built from.
+// build is what a program is made of. What the files of the others do not tell is "".
 type build struct {
-	Revision string `json:"revision"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-	Models   string `json:"models"` // the program that computes models; "none" if missing
-	Keys     string `json:"keys"`   // format of keys
+	Release       string `json:"release"`
+	Revision      string `json:"revision"`
+	Go            string `json:"go"`
+	Platform      string `json:"platform"`
+	Server        string `json:"server"` // the embedded server's program; "none" if missing
+	Temporal      string `json:"temporal,omitempty"`
+	Models        string `json:"models"` // the program that computes models; "none" if missing
+	ModelsRelease string `json:"models_release,omitempty"`
+	Libtorch      string `json:"libtorch,omitempty"`
+	Keys          string `json:"keys"` // format of keys
 }
 
 func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print what this program was built from: revision, Go, and what computes models",
+		Short:   "Print what this program is made of: release, commit, Go, the embedded server, and what computes models",
 		Example: `  redsi version --json`,
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
@@ -33,12 +40,31 @@ func newVersionCmd(a *app) *cobra.Command {
 }
 
 func (a *app) printVersion() error {
-	models := compute.Find()
-	if _, err := os.Stat(models); err != nil {
-		models = "none"
+	b := build{Release: python.Release(), Revision: revision.Of(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Server: "none", Models: "none", Keys: step.KeyFormat}
+	if server, err := devserver.Find(); err == nil {
+		b.Server, b.Temporal = server, devserver.Temporal(server)
 	}
-	b := build{revision.Of(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, models, step.KeyFormat}
+	if models := compute.Find(); exists(models) {
+		b.Models = models
+		b.ModelsRelease, b.Libtorch = compute.About(models)
+	}
 	return a.print(b, func(w io.Writer) {
-		view.Printf(w, "redsi     %s\nGo        %s, %s\nmodels    %s\nkeys      %s\n", b.Revision, b.Go, b.Platform, b.Models, b.Keys)
+		view.Printf(w, "redsi     %s, commit %s\nGo        %s, %s\n", b.Release, b.Revision, b.Go, b.Platform)
+		view.Printf(w, "server    %s%s\n", b.Server, after(", Temporal ", b.Temporal))
+		view.Printf(w, "models    %s%s%s\nkeys      %s\n", b.Models, after(", ", b.ModelsRelease), after(", libtorch ", b.Libtorch), b.Keys)
 	})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// after is a text behind what introduces it, if there is one.
+func after(intro, text string) string {
+	if text == "" {
+		return ""
+	}
+	return intro + text
 }

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Dict, Optional
+
+if TYPE_CHECKING:
+    from .reproduction import Reproduction
+
 
 class Error(Exception):
     """Anything that this package raises on purpose."""
+
+
+class RunFailed(Error):
+    """A run began and did not end well. Results of other steps are kept.
+
+    >>> try:
+    ...     redsi.run()
+    ... except redsi.RunFailed as failed:
+    ...     failed.steps    # {'step.command.fit': 'python exited with code 1; …'}
+    ...     failed.result   # what there is all the same; None if the program did not say
+    """
+
+    def __init__(self, text: str, steps: Dict[str, str], result: "Optional[Reproduction]") -> None:
+        super().__init__("\n".join([text, *(f"{address}: {why}" for address, why in steps.items())]).strip())
+        self.steps, self.result = steps, result
 
 
 class NotFound(Error, LookupError):

@@ -6,6 +6,8 @@ import difflib
 import json
 import os
 import re
+import tempfile
+import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
@@ -26,7 +28,8 @@ def open(place: Union[str, "os.PathLike[str]"], *, run: Optional[str] = None, ca
     publication, or the address of a publication on a web server (https, or http of this
     machine). run is the id of a run, whose steps are meant; without it, a step's result is
     that of the newest run in which it has one. Blobs of web servers and folders of models
-    are kept below cache, by default ``~/.cache/redsi``.
+    are kept below cache, by default ``~/.cache/redsi``; of users without a home folder in the
+    folder of temporary files.
 
     Every byte is verified against its digest before it is given out. Signatures are not
     looked at: who stands for a result is for ``redsi plan --trust`` to judge.
@@ -36,7 +39,7 @@ def open(place: Union[str, "os.PathLike[str]"], *, run: Optional[str] = None, ca
     if re.match(r"https?://", text):
         return Store(Host(text, at), run=run)
     if text.startswith("file://"):
-        text = text[len("file://") :]
+        text = urllib.parse.unquote(text[len("file://") :])
     elif "://" in text or text == "mem:":
         raise Error(f"{text}: only folders and web servers can be read; `redsi pull` copies a bucket's results into a folder")
     folder, project = Path(text), None
@@ -51,7 +54,11 @@ def open(place: Union[str, "os.PathLike[str]"], *, run: Optional[str] = None, ca
 
 
 def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "redsi"
+    folder = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(folder) / "redsi" if folder else Path.home() / ".cache" / "redsi"
+    except RuntimeError:  # this user has no home folder
+        return Path(tempfile.gettempdir()) / f"redsi-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
 
 
 def _project(lock: Path) -> Optional[str]:
@@ -65,9 +72,9 @@ def _project(lock: Path) -> Optional[str]:
 class Store:
     """Results by the addresses of their steps."""
 
-    def __init__(self, place: Place, *, run: Optional[str] = None, project: Optional[str] = None) -> None:
+    def __init__(self, place: Place, *, run: Optional[str] = None, project: Optional[str] = None, keys: Optional[Dict[str, str]] = None) -> None:
         self.place = place
-        self._run, self._project = run, project
+        self._run, self._project, self._keys = run, project, keys
         self._records: Dict[str, Optional[Record]] = {}
         self._loaded: Dict[str, Optional[Dict[str, str]]] = {}
         self._names: Optional[List[str]] = None
@@ -101,12 +108,7 @@ class Store:
         return self._blocks("figure")
 
     def _blocks(self, block: str) -> List[str]:
-        found = []
-        for address in self.steps():
-            m = _BLOCK.match(address)
-            if m and m.group(1) == block:
-                found.append(m.group(2) if address == f"{block}.{m.group(2)}" else address)
-        return found
+        return [name for address in self.steps() for name in block_name(block, address)]
 
     # Results.
 
@@ -244,7 +246,10 @@ class Store:
 
     def _sources(self) -> Iterator[Dict[str, str]]:
         """Steps and their keys: of runs, newest first, else of a publication, else by what
-        results say of who made them."""
+        results say of who made them. Those that were given are all."""
+        if self._keys is not None:
+            yield self._keys
+            return
         if self._run is not None:
             yield self._steps_of(self._run) or {}
             return
@@ -327,6 +332,14 @@ class Store:
 
 def _is_key(key: Any) -> bool:
     return isinstance(key, str) and re.match(r"sha256:[0-9a-f]{64}\Z", key) is not None and key.strip("sha256:0") != ""
+
+
+def block_name(block: str, address: str) -> List[str]:
+    """What a table or figure is called here; nothing if the address is of something else."""
+    m = _BLOCK.match(address)
+    if not m or m.group(1) != block:
+        return []
+    return [m.group(2) if address == f"{block}.{m.group(2)}" else address]
 
 
 def _address(block: str, name: str) -> str:

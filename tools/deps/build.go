@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // stubLibraries are the libraries that gotch names in its link flags and the CPU build does not have or, for
@@ -84,12 +85,18 @@ func tokenizers(ctx context.Context, p partPlace, show *progress) error {
 }
 
 // server builds a program of another Go module, so that its dependencies are not redsi's. It is built as redsi is,
-// because Go's build cache then has what both are made of: its own library, and modules of equal versions. None needs C.
-func server(moduleDir, pkg string) builder {
+// because Go's build cache then has what both are made of: its own library, and modules of equal versions. None needs C,
+// so it can be built for another platform.
+func (o options) server(moduleDir, pkg string) builder {
 	return func(ctx context.Context, p partPlace, show *progress) error {
-		cmd := exec.Command("go", "build", "-v", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(pkg)), pkg)
+		system, processor, _ := strings.Cut(o.platform, "-")
+		args := []string{"build", "-v", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(pkg))}
+		if system == "darwin" {
+			args = append(args, "-tags=") // those of GOFLAGS are for Linux: macOS has names and users of its own library
+		}
+		cmd := exec.Command("go", append(args, pkg)...)
 		cmd.Dir = moduleDir
-		cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
 		return runShown(ctx, p, show, "compiling", cmd, nil)
 	}
 }

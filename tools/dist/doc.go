@@ -1,7 +1,6 @@
-// Command dist makes the archive of a release: redsi, the libraries and the server program
-// that it runs with, the paper's pipeline, the licences of all of it, and a bill of materials.
-// It unpacks and runs anywhere on a machine without compilers whose C library is not older
-// than that of the machine that built it.
+// Command dist packs a release: the archive, from which the Docker image is made, the wheel
+// redsi and the wheel redsi-models. parts.go says what each is made of. All hold the licences
+// of what is inside and a bill of materials, and one commit makes the same bytes again.
 //
 // It must not build anything: the Makefile does.
 package main

@@ -10,12 +10,9 @@ import (
 	"strings"
 )
 
-// runpath is where redsi-models looks for libraries: it lies among them.
-const runpath = "$ORIGIN"
-
-// relocated is a program that looks for its libraries beside itself: its search path, which
+// relocated is a program that looks for its libraries in runpath: its search path, which
 // names a folder of the machine that built it, is written over.
-func relocated(path string) ([]byte, error) {
+func relocated(path, runpath string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

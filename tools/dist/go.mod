@@ -3,4 +3,8 @@ module github.com/redsi/redsi/tools/dist
 
 go 1.26.8
 
-require github.com/CycloneDX/cyclonedx-go v0.12.0
+require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
+	github.com/google/licensecheck v0.3.1
+	github.com/pelletier/go-toml/v2 v2.4.3
+)

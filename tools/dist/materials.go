@@ -16,47 +16,22 @@ import (
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/google/licensecheck"
 )
 
-// addMaterials adds the licence texts of all that is in the archive, and sbom.cdx.json, its
-// bill of materials as CycloneDX.
-func (d *dist) addMaterials() error {
+// materials are what a product is made of.
+type materials struct {
+	components map[string]cdx.Component
+	licences   map[string]bool // SPDX expressions, all of which hold
+}
+
+// addBill adds the bill of materials, as CycloneDX.
+func (r *release) addBill() error {
 	bom := cdx.NewBOM()
-	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "redsi", Version: d.version, BOMRef: "redsi"}}
-	components := map[string]cdx.Component{}
-	for program, root := range map[string]string{d.redsi: d.root, d.models: d.root, d.server: filepath.Join(d.root, "tools", "temporal-server")} {
-		if err := d.addModules(program, root, components); err != nil {
-			return err
-		}
-	}
-	if err := d.addCrates(components); err != nil {
-		return err
-	}
-	components["libtorch"] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: "torch", Version: d.libtorchVersion,
-		PackageURL: "pkg:pypi/torch@" + d.libtorchVersion}
-	texts, err := filepath.Glob(filepath.Join(d.libtorch, "licenses", "*", "*"))
-	if err != nil {
-		return err
-	}
-	if len(texts) == 0 {
-		return fmt.Errorf("%s has no licences: it was installed by an earlier version; remove the folder and run make deps-torch", d.libtorch)
-	}
-	own, err := filepath.Glob(filepath.Join(d.graphs, "licenses", "*", "*"))
-	if err != nil {
-		return err
-	}
-	for _, t := range append(texts, own...) {
-		d.add("licenses/"+filepath.Base(filepath.Dir(t))+"/"+filepath.Base(t), t, 0o644)
-	}
-	for _, notice := range []string{"libstdc++6", "libgcc-s1"} { // where Debian and its kin have them
-		path := "/usr/share/doc/" + notice + "/copyright"
-		if _, err := os.Stat(path); err == nil {
-			d.add("licenses/"+notice+"/copyright", path, 0o644)
-		}
-	}
+	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: names[max(r.product, redsiWheel)], Version: r.revision, BOMRef: "redsi"}}
 	list := []cdx.Component{}
-	for _, ref := range slices.Sorted(maps.Keys(components)) {
-		c := components[ref]
+	for _, ref := range slices.Sorted(maps.Keys(r.components)) {
+		c := r.components[ref]
 		c.BOMRef = ref
 		list = append(list, c)
 	}
@@ -65,70 +40,163 @@ func (d *dist) addMaterials() error {
 	if err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
 		return err
 	}
-	d.files["sbom.cdx.json"] = file{data: b.Bytes(), mode: 0o644}
+	name := "sbom.cdx.json"
+	if r.product != archive {
+		name = info + "sboms/" + names[r.product] + ".cdx.json"
+	}
+	r.files[name] = file{b.Bytes(), 0o644}
 	return nil
+}
+
+// add notes a component and its licence, an SPDX expression.
+func (r *release) add(name, version, purl, licence string) {
+	c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl}
+	if licence != "" {
+		c.Licenses = &cdx.Licenses{{Expression: licence}}
+		r.licences[licence] = true
+	} else {
+		fmt.Fprintf(os.Stderr, "dist: %s %s says no licence\n", name, version)
+	}
+	r.components[purl] = c
+}
+
+// addModels adds what redsi-models is linked of.
+func (r *release) addModels() error {
+	if err := r.addModules(r.models, "."); err != nil {
+		return err
+	}
+	return r.addCrates()
+}
+
+// addLibtorch adds libtorch, which the archive has with the compiler's libraries.
+func (r *release) addLibtorch() error {
+	r.add("torch", r.libtorchVersion, "pkg:pypi/torch@"+r.libtorchVersion, "BSD-3-Clause")
+	for _, notice := range []string{"libstdc++6", "libgcc-s1"} { // where Debian and its kin have them
+		text, err := os.ReadFile("/usr/share/doc/" + notice + "/copyright")
+		if err == nil {
+			r.addText(notice+"/copyright", text)
+		}
+	}
+	if err := r.addTexts(r.libtorch); err != nil {
+		return fmt.Errorf("%w: it was installed by an earlier version; remove the folder and run make deps-torch", err)
+	}
+	return nil
+}
+
+// addTexts adds the licences that lie beside a library.
+func (r *release) addTexts(dir string) error {
+	found, err := filepath.Glob(filepath.Join(dir, "licenses", "*", "*"))
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s has no licences", dir)
+	}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		r.addText(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), text)
+	}
+	return err
+}
+
+func (r *release) addText(name string, text []byte) {
+	name = "licenses/" + name
+	if r.product != archive {
+		name = info + name
+	}
+	r.files[name] = file{text, 0o644}
 }
 
 var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 
-// addModules adds the Go modules that a program was linked of.
-func (d *dist) addModules(program, root string, components map[string]cdx.Component) error {
+// addModules adds the Go modules that a program was linked of; folder has the go.mod.
+func (r *release) addModules(program, folder string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return fmt.Errorf("%s: %w", program, err)
 	}
+	root := filepath.Join(r.root, folder)
 	folders, err := moduleFolders(root)
 	if err != nil {
 		return err
 	}
-	components["go"] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go"),
-		PackageURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")}
+	out, err := output(root, "go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	version := strings.TrimPrefix(info.GoVersion, "go")
+	licence, err := r.addLicences("go@"+version, strings.TrimSpace(string(out)))
+	if err != nil {
+		return err
+	}
+	r.add("std", version, "pkg:golang/std@"+version, licence)
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		if m.Version == "" {
+		if strings.HasPrefix(m.Path, ".") {
 			continue // a folder here: nobody else's
 		}
-		purl := "pkg:golang/" + m.Path + "@" + m.Version
-		components[purl] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl}
-		folder, ok := folders[m.Path]
+		dir, ok := folders[m.Path]
 		if !ok {
 			return fmt.Errorf("%s has module %s, which %s/go.mod lacks: build it again", program, m.Path, root)
 		}
-		if err := d.addLicences(m.Path+"@"+m.Version, folder); err != nil {
+		licence, err := r.addLicences(m.Path+"@"+m.Version, dir)
+		if err != nil {
 			return err
 		}
+		r.add(m.Path, m.Version, "pkg:golang/"+m.Path+"@"+m.Version, licence)
 	}
 	return nil
 }
 
-// addLicences adds a folder's licence texts; there has to be one, here or above.
-func (d *dist) addLicences(name, folder string) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	found := false
-	for _, e := range entries {
-		if e.Type().IsRegular() && licence.MatchString(e.Name()) {
-			d.add("licenses/"+name+"/"+e.Name(), filepath.Join(folder, e.Name()), 0o644)
-			found = true
+// judged are licences that their texts do not name in words that licensecheck knows.
+var judged = map[string]string{"github.com/golang/freetype": "FTL OR GPL-2.0-or-later"}
+
+// addLicences adds the licence texts in a folder, or in its folder licenses, and says which they are.
+func (r *release) addLicences(name, folder string) (string, error) {
+	found := 0
+	known := map[string]bool{}
+	for _, pattern := range []string{"*", "licenses/*"} {
+		paths, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, path := range paths {
+			below, err := filepath.Rel(folder, path)
+			if err != nil {
+				return "", err
+			}
+			if e, err := os.Stat(path); err != nil || !e.Mode().IsRegular() || !licence.MatchString(below) {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			found++
+			r.addText(name+"/"+filepath.ToSlash(below), text)
+			for _, m := range licensecheck.Scan(text).Match {
+				if !m.IsURL && !strings.HasPrefix(m.ID, "Google") { // a grant of patents, which SPDX does not list
+					known[m.ID] = true
+				}
+			}
 		}
 	}
-	if !found {
-		fmt.Fprintf(os.Stderr, "dist: %s has no licence text of its own\n", name)
+	if of, ok := judged[name[:strings.LastIndex(name, "@")]]; ok {
+		return of, nil
 	}
-	return nil
+	if found > 0 && len(known) == 0 {
+		return "", fmt.Errorf("the licence texts in %s are none that is known: read them, and say in tools/dist/materials.go which they are", folder)
+	}
+	return strings.Join(slices.Sorted(maps.Keys(known)), " AND "), nil
 }
 
 // moduleFolders are the folders of the modules that a go.mod knows.
 func moduleFolders(root string) (map[string]string, error) {
-	cmd := exec.Command("go", "list", "-m", "-json", "all")
-	cmd.Dir, cmd.Stderr = root, os.Stderr
-	out, err := cmd.Output()
+	out, err := output(root, "go", "list", "-m", "-json", "all")
 	if err != nil {
-		return nil, fmt.Errorf("go list -m all in %s: %w", root, err)
+		return nil, err
 	}
 	folders := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -148,16 +216,23 @@ func moduleFolders(root string) (map[string]string, error) {
 	}
 }
 
-var crate = regexp.MustCompile(`(?m)^\[\[package\]\]\nname = "([^"]+)"\nversion = "([^"]+)"`)
+func output(dir, program string, args ...string) ([]byte, error) {
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s in %s: %w", program, strings.Join(args, " "), dir, err)
+	}
+	return out, nil
+}
 
-// addCrates adds the Rust crates that libtokenizers.a was built of, by its Cargo.lock, and the
-// licence texts of those whose sources cargo has here.
-func (d *dist) addCrates(components map[string]cdx.Component) error {
-	folders, err := moduleFolders(d.root)
+// addCrates adds the Rust crates that libtokenizers.a is built of, whose sources cargo has here.
+func (r *release) addCrates() error {
+	folders, err := moduleFolders(r.root)
 	if err != nil {
 		return err
 	}
-	lock, err := os.ReadFile(filepath.Join(folders["github.com/daulet/tokenizers"], "Cargo.lock"))
+	out, err := output(folders["github.com/daulet/tokenizers"], "cargo", "tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}\t{l}")
 	if err != nil {
 		return err
 	}
@@ -169,19 +244,25 @@ func (d *dist) addCrates(components map[string]cdx.Component) error {
 		}
 		home = filepath.Join(user, ".cargo")
 	}
-	for _, m := range crate.FindAllStringSubmatch(string(lock), -1) {
-		name, version := m[1], m[2]
-		purl := "pkg:cargo/" + name + "@" + version
-		components[purl] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl}
+	for line := range strings.Lines(string(out)) {
+		crate, licence, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		fields := strings.Fields(crate)
+		if len(fields) < 2 || strings.HasPrefix(fields[len(fields)-1], "(/") {
+			continue // the module itself, which is among Go's
+		}
+		name, version := fields[0], strings.TrimPrefix(fields[1], "v")
 		sources, err := filepath.Glob(filepath.Join(home, "registry", "src", "*", name+"-"+version))
+		if err == nil && len(sources) == 0 {
+			err = fmt.Errorf("cargo has no sources of %s here: remove the part tokenizers and run make deps-tokenizers", crate)
+		}
 		if err != nil {
 			return err
 		}
-		if len(sources) > 0 {
-			if err := d.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
-				return err
-			}
+		if _, err := r.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
+			return err
 		}
+		licence = strings.Join(strings.Fields(strings.ReplaceAll(licence, "/", " OR ")), " ")
+		r.add(name, version, "pkg:cargo/"+name+"@"+version, licence)
 	}
 	return nil
 }

@@ -58,15 +58,29 @@ func prepareDatabase(path string, attributes []string) (note string, err error) 
 	return note, os.Rename(next, path)
 }
 
-// newDatabase makes an empty database at path: a copy of the one that an earlier start left
-// beside this program, or one that a process of its own makes, which takes fifty times as long.
+// keeper is the folder where a start leaves an empty database for the next one: that of this
+// program if it is its own, as make installs it, else the user's cache folder; "" without one.
+func keeper(self string) string {
+	if filepath.Base(self) != "redsi-temporal-server" {
+		return filepath.Dir(self)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "redsi", "temporal-server")
+}
+
+// newDatabase makes an empty database at path: a copy of the one that an earlier start left, or one
+// that a process of its own makes, which takes fifty times as long.
 func newDatabase(path string, attributes []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	empty := filepath.Join(filepath.Dir(self), fmt.Sprintf("empty-%08x.db", databaseVersion(attributes)))
-	if copyFile(empty, path) == nil && checkDatabase(path, attributes) == nil {
+	folder := keeper(self)
+	empty := filepath.Join(folder, fmt.Sprintf("empty-%08x.db", databaseVersion(attributes)))
+	if folder != "" && copyFile(empty, path) == nil && checkDatabase(path, attributes) == nil {
 		return nil
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -79,7 +93,10 @@ func newDatabase(path string, attributes []string) error {
 	if out, err := exec.Command(self, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}
-	// The next start has it, if this program's folder can be written.
+	// The next start has it, if the folder can be written.
+	if folder == "" || os.MkdirAll(folder, 0o755) != nil {
+		return nil
+	}
 	if kept := fmt.Sprintf("%s.new-%d", empty, os.Getpid()); copyFile(path, kept) != nil || os.Rename(kept, empty) != nil {
 		_ = os.Remove(kept)
 	}

@@ -58,3 +58,29 @@ func TestNewDatabase(t *testing.T) {
 		t.Error("attributes do not count")
 	}
 }
+
+// A program among others, whose folder may be read-only, keeps nothing there.
+func TestKeeper(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	if got := keeper("/deps/1.29.1/temporal-server"); got != "/deps/1.29.1" {
+		t.Error(got)
+	}
+	if got := keeper("/venv/bin/redsi-temporal-server"); got != filepath.Join(cache, "redsi", "temporal-server") {
+		t.Error(got)
+	}
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	if got := keeper("/venv/bin/redsi-temporal-server"); got != "" {
+		t.Error(got)
+	}
+}
+
+// A user who is only a number gets what Temporal asks for; another one keeps what there is.
+func TestNameUser(t *testing.T) {
+	t.Setenv("USER", "")
+	t.Setenv("HOME", "/home/ada")
+	if nameUser("/state"); os.Getenv("USER") != "redsi" || os.Getenv("HOME") != "/home/ada" {
+		t.Error(os.Getenv("USER"), os.Getenv("HOME"))
+	}
+}

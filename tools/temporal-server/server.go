@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -54,6 +55,7 @@ var tuning = map[string]any{
 
 // serve starts the server and its UI, and returns where they answer when they do.
 func serve(ctx context.Context, o options, database string, last info, k *keys) (address, ui string, err error) {
+	nameUser(o.dir)
 	l, ui, err := listenUI(o.uiPort, last.UI)
 	if err != nil {
 		return "", "", err
@@ -241,4 +243,14 @@ func answers(ctx context.Context, c workflowservice.WorkflowServiceClient) error
 		return err
 	}
 	return nil
+}
+
+// nameUser gives a user without a name one, and a home: a container may run as any number, and
+// Temporal wants to know who runs it.
+func nameUser(home string) {
+	for name, value := range map[string]string{"USER": "redsi", "HOME": home} {
+		if os.Getenv(name) == "" {
+			os.Setenv(name, value)
+		}
+	}
 }

@@ -89,8 +89,10 @@ func (f foreign) Format(s fmt.State, verb rune) {
 
 // WriteJSON prints a value as indented JSON with a newline, as encoding/json has it, but an empty
 // list is [], never null. Control characters are written as JSON escapes.
-func WriteJSON(w io.Writer, v any) error {
-	b, err := json.Marshal(v, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, jsontext.WithIndent("  ")) }
+
+func writeJSON(w io.Writer, v any, form ...json.Options) error {
+	b, err := json.Marshal(v, append(form, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), jsontext.EscapeForHTML(false))...)
 	if err != nil {
 		return err
 	}

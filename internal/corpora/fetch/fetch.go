@@ -14,6 +14,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/redsi/redsi/internal/system"
+
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -125,6 +127,9 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 		_, err = lock.TryLockContext(ctx, lockPoll)
 	}
 	if err != nil {
+		if err = system.LockError(err, lock.Path(), "name a state folder of another one with --state or REDSI_STATE"); system.Unlockable(err) {
+			err = &Permanent{err}
+		}
 		return nil, err
 	}
 	f, err := r.fetch(ctx, s, part, last)

@@ -269,6 +269,10 @@ func TestPrograms(t *testing.T) {
 			}
 		}
 	}
+	said := newTester(t, Options{}, role+"=refuses")
+	if _, err := said.run(t.Context(), device.Processors, "x"); err == nil || !strings.HasSuffix(err.Error(), "redsi-models: torch in /site/torch is 2.4.1, and redsi-models was built for 2.11: do this") {
+		t.Errorf("a refusal has no other advice: %v", err)
+	}
 	none := newTester(t, Options{}, role+"=without memory")
 	_, err := none.run(t.Context(), device.Processors, "x")
 	if errors.As(err, new(*ProgramError)) || none.p.Deaths(none.task("x").Key) > 0 || !step.IsPoisoned(err) || !strings.Contains(err.Error(), memoryAdvice) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/host/usage"
 )
 
@@ -73,20 +74,47 @@ func (e *DiedError) Unwrap() error { return e.Why }
 // done is the user's.
 type ProgramError struct{ err error }
 
-func (e *ProgramError) Error() string { return e.err.Error() + "; " + advice(e.err) }
+func (e *ProgramError) Error() string {
+	if do := advice(e.err); do != "" {
+		return e.err.Error() + "; " + do
+	}
+	return e.err.Error()
+}
 func (e *ProgramError) Unwrap() error { return e.err }
 
 func advice(err error) string {
+	get, both := "make build, or the archive of a release", "an archive has both, make build makes both"
+	if version, _ := revision.Wheel(); version != "" {
+		get = revision.Pip("redsi[models]")
+		both = get
+	}
 	switch {
+	case errors.As(err, new(refusal)):
+		return ""
 	case errors.Is(err, errBuild):
-		return "install both from one build: an archive has both, make build makes both"
+		return "install both from one build: " + both
 	case errors.Is(err, os.ErrNotExist):
-		return "install it beside redsi (make build, or the archive of a release), or name it with " + Variable
+		return fmt.Sprintf("install it beside redsi (%s), or name it with %s", get, Variable)
 	case errors.Is(err, os.ErrPermission):
 		return "make it executable: chmod +x"
 	}
-	return "make build, or the archive of a release, has one that runs here"
+	return get + ", has one that runs here"
 }
+
+// refusal is what the launcher of redsi-models (python/redsi_models) says, with what to do, where
+// the program cannot run.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// refused is the program's own word on why it does not run, if it ended with one.
+func (c *process) refused() (refusal, bool) {
+	words, _ := c.last.words(false)
+	return refusal(words), c.cmd.ProcessState.ExitCode() == refuses && strings.HasPrefix(words, Name+": ")
+}
+
+// refuses is the exit code of a refusal, as redsi's own for wrong input.
+const refuses = 2
 
 var (
 	errBuild     = errors.New("they come from different builds")

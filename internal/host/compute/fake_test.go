@@ -56,6 +56,9 @@ func TestMain(m *testing.M) {
 	case "without libraries":
 		fmt.Fprintln(os.Stderr, "error while loading shared libraries: libtorch_cpu.so: cannot open shared object file")
 		os.Exit(127)
+	case "refuses":
+		fmt.Fprintln(os.Stderr, "redsi-models: torch in /site/torch is 2.4.1, and redsi-models was built for 2.11: do this")
+		os.Exit(2)
 	case "without memory":
 		fmt.Fprintln(os.Stderr, "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc")
 		os.Exit(134)

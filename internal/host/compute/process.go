@@ -108,7 +108,10 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 			err = errGarbage
 		default:
 			<-c.ended
+			said, refused := c.refused()
 			switch _, killed := ended(c.cmd.ProcessState); {
+			case refused:
+				err = &ProgramError{said}
 			case c.unfit() != nil:
 				err = &ProgramError{fmt.Errorf("%s is another program: %w", o.Program, c.unfit())}
 			case killed || c.starved():

@@ -7,13 +7,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/redsi/redsi/internal/host/revision"
 )
 
 // ErrNoServer says that no server program was found.
-var ErrNoServer = errors.New("the embedded Temporal server, the program temporal-server, was not found: run `make deps-embedded`, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address")
+var ErrNoServer = errors.New("the embedded Temporal server was not found")
 
-// beside is the server program's name if it is not in a folder of its own.
-const beside = "redsi-temporal-server"
+// Get says how the server program is installed.
+func Get() string {
+	if version, _ := revision.Wheel(); version != "" {
+		return "reinstall redsi: " + revision.Pip("redsi") + ", with --force-reinstall"
+	}
+	return "make deps-embedded"
+}
+
+// Name is the server program's name if it is not in a folder of its own.
+const Name = "redsi-temporal-server"
 
 // Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else
 // redsi-temporal-server beside this program, as in an archive of `make dist`, else the one
@@ -26,17 +36,20 @@ func Find() (string, error) {
 		return p, nil
 	}
 	if self, err := os.Executable(); err == nil {
-		if p, err := exec.LookPath(filepath.Join(filepath.Dir(self), beside)); err == nil {
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
+		if p, err := exec.LookPath(filepath.Join(filepath.Dir(self), Name)); err == nil {
 			return p, nil
 		}
 	}
 	if found := installed(); found != "" {
 		return found, nil
 	}
-	if p, err := exec.LookPath(beside); err == nil {
+	if p, err := exec.LookPath(Name); err == nil {
 		return p, nil
 	}
-	return "", ErrNoServer
+	return "", fmt.Errorf("%w: there is no %s beside redsi; %s, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address", ErrNoServer, Name, Get())
 }
 
 // installed is the program that `make` installed last; "" if there is none.

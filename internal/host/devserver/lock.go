@@ -3,13 +3,13 @@ package devserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -40,7 +40,7 @@ func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
 	case errors.Is(err, syscall.EINTR): // try again
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("lock %s: %w", l.Path(), err)
+		return false, system.LockError(err, l.Path(), "name a folder of another one with --state or REDSI_STATE; results may stay where they are (--store)")
 	}
 	return ok, nil
 }

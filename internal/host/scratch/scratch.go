@@ -183,7 +183,7 @@ func lock(root string) (unlock func() error, err error) {
 	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
 		err = l.Lock()
 	}
-	return l.Close, err
+	return l.Close, system.LockError(err, l.Path(), "name a folder of another one with TMPDIR")
 }
 
 // removeAll removes a folder, also where its owner took away the right to.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/redsi/redsi/internal/system"
+
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
@@ -65,7 +67,8 @@ func (f *File) Pinned(source string) (step.Pin, bool) {
 var writing sync.Mutex // within this process; a file lock is for other processes
 
 // exclusively runs do while no other process does so for the same path. The lock is a hidden
-// file "PATH.lock" next to it; it stays, since removing it would let two in.
+// file "PATH.lock" next to it; it stays, since removing it would let two in. A project may lie where
+// the file system has no locks: what two processes add at the same moment may then be added again.
 func exclusively(path string, do func() error) error {
 	writing.Lock()
 	defer writing.Unlock()
@@ -74,7 +77,7 @@ func exclusively(path string, do func() error) error {
 		return err
 	}
 	l := flock.New(filepath.Join(dir, "."+name+".lock"))
-	if err := l.Lock(); err != nil {
+	if err := l.Lock(); err != nil && !system.Unlockable(err) {
 		return fmt.Errorf("lock %s: %w", path, err)
 	}
 	return errors.Join(do(), l.Close())

@@ -50,6 +50,7 @@ type Summary struct {
 	Pipeline string `json:"pipeline"`
 	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
 	URL      string `json:"url,omitempty"`
+	Store    string `json:"store"` // its address
 	Hit      int    `json:"hit"`
 	Ran      int    `json:"ran"`
 	Failed   int    `json:"failed,omitempty"`
@@ -65,6 +66,8 @@ type Summary struct {
 	Checkpoints []journal.Checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
 
 	From []session.HitFrom `json:"from,omitempty"` // hits in other stores
+
+	Keys map[string]artifacts.Digest `json:"keys,omitempty"` // of all steps, if there was nothing to do: no run's record has them
 
 	Of    session.Seen `json:"-"` // with the results that are read at the end
 	Lacks error        `json:"-"` // why steps that need the second program failed
@@ -91,6 +94,7 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 	if of.Store, err = dr.OpenStore(ctx); err != nil {
 		return nil, err
 	}
+	out.Store = of.Store.URL
 	for try := 1; ; try++ {
 		if err := dr.previewRun(ctx, o, full, try == 1, out); err != nil {
 			return nil, err
@@ -103,6 +107,10 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 		if out.Hit = of.Preview.Summary().Hit; of.Done() {
 			if err = dr.RecordHits(ctx, of.Store, of.Plan, of.Preview); err == nil {
 				out.Released = dr.Release(ctx, of.Store, of.Preview)
+			}
+			out.Keys = make(map[string]artifacts.Digest, len(of.Preview.Items))
+			for i, it := range of.Preview.Items {
+				out.Keys[of.Plan.Steps[i].Address] = it.Key
 			}
 			break
 		}

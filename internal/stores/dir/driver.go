@@ -17,6 +17,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/redsi/redsi/internal/system"
+
 	"github.com/redsi/redsi/artifacts"
 )
 
@@ -228,7 +230,7 @@ func (d *driver) Replace(ctx context.Context, path string, old, data []byte) err
 	lock := flock.New(filepath.Join(d.root, lockFile), flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o666))
 	defer lock.Close()
 	if err := lock.Lock(); err != nil {
-		return explain(fmt.Errorf("lock %s: %w", lock.Path(), err))
+		return explain(system.LockError(err, lock.Path(), "use another --store"))
 	}
 	f, err := d.Open(ctx, path)
 	if err != nil {

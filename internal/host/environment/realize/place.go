@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -145,6 +146,9 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 	for {
 		if bad == nil || h.recorded(bad) {
 			shared, err := h.lock.TryRLock()
+			if system.Unlockable(err) {
+				return fail(w, false, "%w", system.LockError(err, h.lock.Path(), "name a folder of another one with "+Variable))
+			}
 			if err != nil {
 				return err
 			}

@@ -115,7 +115,7 @@ func (m machine) take(version string) State {
 		}
 	}
 	if !has(s.Folder) {
-		s.Reason = fmt.Sprintf("there is a driver (CUDA %s), but no libraries in %s: make cuda", s.Driver, s.Folder)
+		s.Reason = fmt.Sprintf("there is a driver (CUDA %s), but no libraries in %s: %s", s.Driver, s.Folder, get(s.Folder, version))
 		return s
 	}
 	if s.Versions, err = versionsOf(s.Folder); err != nil {
@@ -187,17 +187,27 @@ func (m machine) folder() string {
 			return folder
 		}
 	}
-	if filepath.Base(filepath.Dir(part)) == "libtorch" {
+	switch {
+	case filepath.Base(filepath.Dir(part)) == "libtorch":
 		return beside
+	case exists(part, "version.py"):
+		return python
 	}
 	return own
 }
 
-func has(folder string) bool {
-	if folder == "" {
-		return false
+// get is the command that puts the libraries into a folder.
+func get(folder, version string) string {
+	if exists(folder, "torch/version.py") {
+		return "that torch is for processors; pip install --force-reinstall torch==" + version + " there takes the one for cards"
 	}
-	_, err := os.Stat(filepath.Join(folder, half))
+	return "make cuda"
+}
+
+func has(folder string) bool { return folder != "" && exists(folder, half) }
+
+func exists(folder, name string) bool {
+	_, err := os.Stat(filepath.Join(folder, name))
 	return err == nil
 }
 

@@ -206,9 +206,15 @@ func (from) text(string, string, int) string         { return "" }
 
 // TestFolder: the folder that is named where there are no libraries is the one where they would be found.
 func TestFolder(t *testing.T) {
+	site := t.TempDir() // of a Python whose torch is for processors
+	write(t, filepath.Join(site, "torch", "version.py"), "__version__ = '2.11.0+cpu'\n")
+	if do := get(site, "2.11.0"); !strings.Contains(do, "pip install --force-reinstall torch==2.11.0") {
+		t.Error(do)
+	}
 	for library, want := range map[string]string{
 		"/deps/libtorch/2.11.0-linux-arm64/lib/libtorch_cpu.so": "/deps/cuda/2.11.0-linux-arm64",
 		"/opt/redsi-1.0-linux-amd64/lib/libtorch_cpu.so":        "/opt/redsi-1.0-linux-amd64/cuda",
+		filepath.Join(site, "torch", "lib", "libtorch_cpu.so"):  site,
 	} {
 		m := machine{getenv: func(string) string { return "" }, lookup: func(string) (string, bool) { return "", false }, system: from(library)}
 		if got := m.folder(); got != want {

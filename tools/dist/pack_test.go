@@ -1,0 +1,279 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"debug/macho"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/csv"
+	"fmt"
+	"go/build"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tree is a small clone: what python/ needs, and a program of Go without cgo that stands for redsi and the server.
+func tree(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("python/pyproject.toml", `[project]
+name = "redsi"
+description = "d"
+requires-python = ">=3.9"
+dependencies = ["zstandard>=0.20"]
+classifiers = ["Typing :: Typed"]
+dynamic = ["version"]
+[project.optional-dependencies]
+pandas = ["pandas>=1.5; python_version<'4'"]
+`)
+	write("python/redsi/__init__.py", "\"\"\"d\"\"\"\n__version__ = \"1.2.3\"\n")
+	write("python/redsi/__pycache__/x.pyc", "left by Python")
+	write("python/redsi/py.typed", "")
+	write("README.md", "# r\n[docs](docs/a.md#b) ![p](docs/p.png) [web](https://example.org) [here](#r)\n")
+	write("LICENSE", "ours")
+	write("go.mod", "module example.org/m\n\ngo 1.26\n")
+	write("main.go", "package main\n\nfunc main() {}\n")
+	write("tools/temporal-server/go.mod", "module example.org/s\n\ngo 1.26\n")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", "program", ".")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH=amd64")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return root
+}
+
+// makeRedsi makes the wheel redsi of a tree.
+func makeRedsi(root, out string) error {
+	program := filepath.Join(root, "program")
+	return run([]string{"-make", "redsi", "-root", root, "-redsi", program, "-server", program, "-version", "abc", "-time", "1700000000", "-out", out})
+}
+
+const wheelName = "redsi-1.2.3-py3-none-manylinux1_x86_64.manylinux_2_5_x86_64.musllinux_1_1_x86_64.whl"
+
+// TestWheel: what is said of a wheel and what is in it, and two clones in other folders make the same bytes.
+func TestWheel(t *testing.T) {
+	out, again := t.TempDir(), t.TempDir()
+	root := tree(t)
+	other := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.CopyFS(other, os.DirFS(root)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(other, "LICENSE"), 0o600); err != nil { // another umask
+		t.Fatal(err)
+	}
+	if err := makeRedsi(root, out); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeRedsi(other, again); err != nil {
+		t.Fatal(err)
+	}
+	wheel, err := os.ReadFile(filepath.Join(out, wheelName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if twice, err := os.ReadFile(filepath.Join(again, wheelName)); err != nil || !bytes.Equal(wheel, twice) {
+		t.Errorf("two clones make different wheels (%v)", err)
+	}
+	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	var order []string
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[f.Name] = string(data)
+		order = append(order, f.Name)
+		if want := strings.Contains(f.Name, "/scripts/"); want != (f.Mode()&0o111 != 0) || !f.Modified.Equal(time.Unix(1700000000, 0)) {
+			t.Errorf("%s: mode %v, time %v", f.Name, f.Mode(), f.Modified)
+		}
+	}
+	const info = "redsi-1.2.3.dist-info/"
+	if last := order[len(order)-1]; last != info+"RECORD" {
+		t.Errorf("the last file is %s", last)
+	}
+	for _, name := range []string{"redsi/__init__.py", "redsi/py.typed", "redsi-1.2.3.data/scripts/redsi", "redsi-1.2.3.data/scripts/redsi-temporal-server",
+		info + "licenses/LICENSE", info + "sboms/redsi.cdx.json", info + "METADATA", info + "WHEEL"} {
+		if _, ok := files[name]; !ok {
+			t.Errorf("there is no %s in %q", name, order)
+		}
+	}
+	if slices.ContainsFunc(order, func(name string) bool { return strings.Contains(name, "__pycache__") }) {
+		t.Errorf("it has what Python left: %q", order)
+	}
+	lines, err := csv.NewReader(strings.NewReader(files[info+"RECORD"])).ReadAll()
+	if err != nil || len(lines) != len(files) {
+		t.Fatalf("RECORD has %d lines for %d files (%v)", len(lines), len(files), err)
+	}
+	for _, line := range lines {
+		data, ok := files[line[0]]
+		sum := sha256.Sum256([]byte(data))
+		if want := "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]); line[0] != info+"RECORD" && (!ok || line[1] != want || line[2] != fmt.Sprint(len(data))) {
+			t.Errorf("RECORD says %q, the file has %s", line, want)
+		}
+	}
+	head, description, _ := strings.Cut(files[info+"METADATA"], "\n\n")
+	for _, want := range []string{"Metadata-Version: 2.4", "Name: redsi", "Version: 1.2.3", "Requires-Python: >=3.9", "Requires-Dist: zstandard>=0.20", "Classifier: Typing :: Typed",
+		"Provides-Extra: models", `Requires-Dist: redsi-models==1.2.3; extra == "models"`, `Requires-Dist: pandas>=1.5; (python_version<'4') and extra == "pandas"`,
+		"License-Expression: Apache-2.0 AND BSD-3-Clause", "License-File: LICENSE", "Description-Content-Type: text/markdown"} {
+		if !slices.Contains(strings.Split(head, "\n"), want) {
+			t.Errorf("METADATA lacks %q:\n%s", want, head)
+		}
+	}
+	if want := "# r\n[docs](" + home + "/blob/v1.2.3/docs/a.md#b) ![p](" + home + "/raw/v1.2.3/docs/p.png) [web](https://example.org) [here](#r)\n"; description != want {
+		t.Errorf("the description is %q, want %q", description, want)
+	}
+	if !strings.Contains(files[info+"sboms/redsi.cdx.json"], "pkg:golang/std@"+strings.TrimPrefix(goVersion(t), "go")) {
+		t.Errorf("the bill of materials lacks Go:\n%s", files[info+"sboms/redsi.cdx.json"])
+	}
+	// What it is made of has to be there, and nothing is left of a wheel that fails.
+	if err := os.Remove(filepath.Join(root, "LICENSE")); err != nil {
+		t.Fatal(err)
+	}
+	failed := t.TempDir()
+	if err := makeRedsi(root, failed); err == nil || !strings.Contains(err.Error(), "LICENSE, which redsi is made of") {
+		t.Errorf("error %v", err)
+	}
+	if left, err := os.ReadDir(failed); err != nil || len(left) > 0 {
+		t.Errorf("it left %v (%v)", left, err)
+	}
+}
+
+func goVersion(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOVERSION").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestTags: the loosest tags that programs allow.
+func TestTags(t *testing.T) {
+	for _, tt := range []struct {
+		needs elfNeeds
+		want  string // the tags, or what an error has
+	}{
+		{elfNeeds{machine: elf.EM_X86_64}, "manylinux1_x86_64 manylinux_2_5_x86_64 musllinux_1_1_x86_64"},
+		{elfNeeds{machine: elf.EM_AARCH64}, "manylinux2014_aarch64 manylinux_2_17_aarch64 musllinux_1_1_aarch64"},
+		{elfNeeds{machine: elf.EM_X86_64, dynamic: true, glibc: 34, glibcxx: 29, cxxabi: 13}, "manylinux_2_34_x86_64"},
+		{elfNeeds{machine: elf.EM_X86_64, dynamic: true, glibc: 17, glibcxx: 20, cxxabi: 7}, "manylinux_2_24_x86_64"}, // libstdc++ decides
+		{elfNeeds{machine: elf.EM_X86_64, dynamic: true, glibc: 28, cxxabi: 12}, "manylinux_2_31_x86_64"},
+		{elfNeeds{machine: elf.EM_X86_64, dynamic: true, glibc: 99}, "newer than any manylinux"},
+		{elfNeeds{machine: elf.EM_RISCV, dynamic: true}, "no wheels are made for EM_RISCV"},
+	} {
+		tags, err := tt.needs.tags()
+		if got := strings.Join(tags, " "); got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%+v: %s (%v), want %s", tt.needs, got, err, tt.want)
+		}
+	}
+}
+
+// static is the header of an ELF file, which loads nothing, and mac that of a program for a macOS.
+func static(machine elf.Machine) []byte {
+	var b bytes.Buffer
+	h := elf.Header64{Ident: [16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, Type: uint16(elf.ET_EXEC), Machine: uint16(machine), Version: 1, Ehsize: 64, Phentsize: 56, Shentsize: 64}
+	_ = binary.Write(&b, binary.LittleEndian, h) // to memory
+	return b.Bytes()
+}
+
+func mac(oldest uint32) []byte {
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, []uint32{macho.Magic64, uint32(macho.CpuArm64), 0, uint32(macho.TypeExec), 1, 24, 0, 0,
+		0x32, 24, 1, oldest, 0, 0})
+	return b.Bytes()
+}
+
+// TestTagsOfFiles reads them of programs.
+func TestTagsOfFiles(t *testing.T) {
+	for _, tt := range []struct {
+		a, b []byte
+		want string // the tags, or what the error has
+	}{
+		{static(elf.EM_AARCH64), static(elf.EM_AARCH64), "manylinux2014_aarch64 manylinux_2_17_aarch64 musllinux_1_1_aarch64"},
+		{mac(0x0c0300), mac(0x0b0000), "macosx_13_0_arm64"}, // the younger decides; from 11 on, installers know no minor one
+		{static(elf.EM_AARCH64), static(elf.EM_X86_64), "another program of the wheel for"},
+		{static(elf.EM_AARCH64), mac(0x0c0000), "several systems"},
+	} {
+		tags, err := tags(map[string][]byte{"a": tt.a, "b": tt.b}, false)
+		if got := strings.Join(tags, " "); got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s (%v), want %s", got, err, tt.want)
+		}
+	}
+	if _, err := tags(map[string][]byte{"text": []byte("#!/bin/sh\n")}, false); err == nil || !strings.Contains(err.Error(), "text: ") {
+		t.Errorf("a text: %v", err)
+	}
+	// What the C compiler links for this system is not static.
+	compiler, err := exec.LookPath("cc")
+	if err != nil || build.Default.GOOS != "linux" {
+		t.Skip("there is no C compiler for Linux here")
+	}
+	dynamic := filepath.Join(t.TempDir(), "dynamic")
+	cmd := exec.Command(compiler, "-x", "c", "-o", dynamic, "-")
+	cmd.Stdin = strings.NewReader("int main(void) { return 0; }\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	data, err := os.ReadFile(dynamic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tags, err := tags(map[string][]byte{"c": data}, false); err != nil || len(tags) == 0 || strings.Contains(strings.Join(tags, " "), "musllinux") {
+		t.Errorf("a program that loads the C library: %q (%v)", tags, err)
+	}
+}
+
+// TestRelease: the changelog, what CITATION.cff cites and the Python package are of one release. Between
+// two the package is ahead, and says so.
+func TestRelease(t *testing.T) {
+	root := filepath.Join("..", "..")
+	p, err := readProject(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := func(name, pattern string) string {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(pattern).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s has nothing like %s", name, pattern)
+		}
+		return string(m[1])
+	}
+	changelog := first("CHANGELOG.md", `(?m)^## ([0-9]+\.[0-9]+\.[0-9]+), [0-9]{4}-[0-9]{2}-[0-9]{2}$`)
+	cited := first("CITATION.cff", `(?m)^version: ([0-9.]+)$`)
+	if cited != changelog {
+		t.Errorf("the newest release is %s in CHANGELOG.md, %s in CITATION.cff", changelog, cited)
+	}
+	if p.Version != changelog && (!strings.HasSuffix(p.Version, ".dev0") || strings.HasPrefix(p.Version, changelog+".")) {
+		t.Errorf("python/redsi/__init__.py has %s: neither the newest release, %s, nor the next one with .dev0", p.Version, changelog)
+	}
+}

@@ -83,7 +83,7 @@ class Notebook(View):
         counts = ", ".join(f"{n} {status}" for status, n in s["counts"].items())
         line = f"{done} of {total} steps" + (f": {counts}" if counts else "") + f"; {seconds(time.monotonic() - self.began)}"
         if not total:
-            line = "nothing to do" if self.over else "planning"
+            line = "nothing ran" if self.over else "planning"
         rows = []
         if not self.over:
             running = s.get("running") or []

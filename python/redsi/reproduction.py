@@ -43,8 +43,8 @@ def run(
     tables and figures, temporal_address HOST:PORT of a cluster; paths are relative to project.
     fail_fast starts nothing new after a step has failed.
 
-    Raises RunFailed if steps failed, Error if the input is wrong, both with what the program
-    says. KeyboardInterrupt cancels the run, as Ctrl-C does on a command line: running steps are
+    Raises RunFailed if the run did not end well, such as by failed steps, Error if none began,
+    such as for wrong input, both with what the program says. KeyboardInterrupt cancels the run, as Ctrl-C does on a command line: running steps are
     stopped, finished results are kept, and it is raised again when the program has ended. If
     this process dies, the run is cancelled, too.
 
@@ -57,7 +57,11 @@ def run(
     seen = display.View() if quiet else display.view()
     failed: Dict[str, str] = {}
 
+    begun = False
+
     def tell(event: display.Event) -> None:
+        nonlocal begun
+        begun = True
         for s in event.get("steps", ()):
             failed.pop(s["address"], None)
             if s["status"] == "failed":
@@ -72,9 +76,9 @@ def run(
     result = Reproduction(summary, Path(project)) if "hit" in summary else None
     if code == 0 and result is not None:
         return result
-    if code == 2 and not failed and (result is None or not result.failed):
-        raise Error(said(summary, text, code))
-    raise RunFailed(said(summary, text, code), failed, result)
+    if begun:
+        raise RunFailed(said(summary, text, code), failed, result)
+    raise Error(said(summary, text, code))
 
 
 class Reproduction:

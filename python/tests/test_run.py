@@ -134,6 +134,10 @@ class TestRun(Case):
             self.assertEqual(str(caught.exception), "redsi: 1 of 2 steps failed:\n  why\nstep.command.fit: exited with code 3")
             self.assertEqual(caught.exception.steps, {"step.command.fit": "exited with code 3"})
             self.assertEqual(list(caught.exception.result.tables), ["counts"])
+        self.says([BEGUN, "redsi: cancelled"], "", 1)
+        with self.assertRaises(redsi.RunFailed) as caught:
+            self.run_quietly()
+        self.assertEqual((caught.exception.steps, caught.exception.result), ({}, None))
 
     def test_wrong_input(self):
         for events, printed, want in [
@@ -148,8 +152,9 @@ class TestRun(Case):
 
     def test_died(self):
         self.stand_in("os.kill(os.getpid(), signal.SIGKILL)")
-        with self.assertRaisesRegex(redsi.RunFailed, "redsi ended with signal 9 and said nothing"):
+        with self.assertRaisesRegex(redsi.Error, "redsi ended with signal 9 and said nothing") as caught:
             self.run_quietly()
+        self.assertIs(type(caught.exception), redsi.Error)
 
     def test_no_project(self):
         self.says()

@@ -19,13 +19,13 @@ from redsi import display, program, reproduction, store as stores
 GOLDEN = Path(__file__).parent / "store"
 RUN = "20260102T030405Z-00000001"
 HEAD = {"format": "redsi-progress/1"}
-BEGUN = {**HEAD, "event": "begun", "run": RUN, "url": "http://127.0.0.1:1/run"}
+BEGUN = {**HEAD, "event": "begun", "run": RUN, "url": "http://127.0.0.1:1/run", "news": [f"run {RUN}"]}
 NO_HOME = mock.patch.object(Path, "home", side_effect=RuntimeError("no home"))
 PANDAS = importlib.util.find_spec("pandas") is not None
 
 
-def state(total=2, done=0, steps=(), running=(), news=(), block=(), **counts):
-    return {**HEAD, "event": "state", "total": total, "done": done, "counts": counts, "steps": list(steps), "running": list(running), "news": list(news), "block": list(block)}
+def state(total=2, done=0, steps=(), news=(), block=(), **counts):
+    return {**HEAD, "event": "state", "total": total, "done": done, "counts": counts, "steps": list(steps), "news": list(news), "block": list(block)}
 
 
 def column(frame, name):
@@ -73,13 +73,13 @@ class TestArguments(unittest.TestCase):
 
         for value, want in [
             ("as it is: ${x} \"q\"", "as it is: ${x} \"q\""), (True, "true"), (7, "7"), (0.5, "0.5"), (1e-5, "1e-05"), (Number(), "3"),
-            (["a", 1, None], '["a", 1, null]'), (("${x} %{y}",), '["$${x} %%{y}"]'), (['ü\b"\n'], '["ü\\u0008\\"\\n"]'),
-            ({"a b": [True], "n": {}}, '{"a b" = [true], "n" = {}}'),
+            (["a", 1, None], '["a", 1, null]'), (("${x} %{y}",), '["$${x} %%{y}"]'), (['ü\\b"\n'], '["ü\\\\b\\"\\n"]'),
+            ({"a b": [True], "n": {}, "f": [Number()]}, '{"a b": [true], "n": {}, "f": [3]}'),
         ]:  # fmt: skip
             self.assertEqual(reproduction.arguments(None, {"v": value}), ["--var", f"v={want}"])
 
     def test_what_is_no_value(self):
-        for value in (float("nan"), float("inf"), object(), [b"x"], {1, 2}):
+        for value in (float("nan"), [float("inf")], object(), [b"x"], {1, 2}):
             with self.assertRaisesRegex(redsi.Error, "variable v: "):
                 reproduction.arguments(None, {"v": value})
 
@@ -124,15 +124,15 @@ class TestRun(Case):
         self.assertIn("nothing to do", repr(r))
 
     def test_failed_steps(self):
-        bad = {"address": "step.command.fit", "status": "failed", "error": "exited with code 3"}
+        bad = {"address": "step.command.fit", "status": "failed", "error": "exited with code 3\x1b[2J"}
         again = {"address": "step.command.ok", "status": "failed", "error": "lost"}
         events = ["1 step failed before", BEGUN, state(steps=[bad, again]), state(steps=[{**again, "status": "running"}]), "redsi: 1 of 2 steps failed:", "  why"]
         for code in (1, 2):  # 2: the second program is missing, too
             self.says(events, self.summary(failed=1), code)
             with self.assertRaises(redsi.RunFailed) as caught:
                 self.run_quietly()
-            self.assertEqual(str(caught.exception), "redsi: 1 of 2 steps failed:\n  why\nstep.command.fit: exited with code 3")
-            self.assertEqual(caught.exception.steps, {"step.command.fit": "exited with code 3"})
+            self.assertEqual(str(caught.exception), "redsi: 1 of 2 steps failed:\n  why\nstep.command.fit: exited with code 3\\x1b[2J")
+            self.assertEqual(caught.exception.steps, {"step.command.fit": "exited with code 3\x1b[2J"})
             self.assertEqual(list(caught.exception.result.tables), ["counts"])
         self.says([BEGUN, "redsi: cancelled"], "", 1)
         with self.assertRaises(redsi.RunFailed) as caught:
@@ -199,8 +199,8 @@ except BrokenPipeError:
 class TestViews(Case):
     EVENTS = [
         BEGUN,
-        state(news=["DONE  a"], block=["… b", "1 running"], running=[{"address": "b", "for_s": 125.0, "progress": "<9 %>"}], ran=1),
-        {**HEAD, "event": "said", "text": "cancelling"},
+        state(done=1, news=["DONE  a"], block=["… b <9 %>", "1 running"], ran=1, running=1),
+        {**HEAD, "event": "said", "news": ["cancelling"]},
         state(done=2, steps=[{"address": "b", "status": "failed", "error": "<oh>"}], news=["FAIL  b"], ran=1, failed=1),
     ]
 
@@ -214,9 +214,9 @@ class TestViews(Case):
         return out.getvalue()
 
     def test_lines(self):
-        head = f"run {RUN}\nTemporal UI: {BEGUN['url']}\nDONE  a\n"
+        head = f"run {RUN}\nDONE  a\n"
         self.assertEqual(self.lines(False), head + "cancelling\nFAIL  b\na text\n")
-        self.assertEqual(self.lines(True), head + "… b\n1 running\n\x1b[2A\x1b[Jcancelling\nFAIL  b\na text\n")
+        self.assertEqual(self.lines(True), head + "… b <9 %>\n1 running\n\x1b[2A\x1b[Jcancelling\nFAIL  b\na text\n")
 
     def test_notebook(self):
         shown = []
@@ -238,8 +238,10 @@ class TestViews(Case):
         self.assertEqual(texts.getvalue(), "a text\n")
         self.assertEqual(len(shown), 2 + len(self.EVENTS))
         self.assertEqual(shown[0]["text/plain"], "planning")
-        self.assertIn("<li>b 2 min 5 s &lt;9 %&gt;</li>", shown[2]["text/html"])
-        self.assertIn("<li>cancelling</li>", shown[3]["text/html"])
+        self.assertRegex(shown[2]["text/plain"], r"^1 of 2 steps: 1 ran, 1 running; \d")
+        self.assertIn(f'<progress value="1" max="2"></progress> {shown[2]["text/plain"]} <a href="{BEGUN["url"]}">', shown[2]["text/html"])
+        self.assertIn("<pre>… b &lt;9 %&gt;\n1 running</pre>", shown[2]["text/html"])
+        self.assertIn("1 running\ncancelling</pre>", shown[3]["text/html"])
         self.assertRegex(shown[-1]["text/plain"], r"2 of 2 steps: 1 ran, 1 failed; \d")
         self.assertIn("<pre>&lt;oh&gt;</pre>", shown[-1]["text/html"])
         self.assertNotIn("href", shown[-1]["text/html"])  # the server has ended
@@ -269,13 +271,13 @@ class TestPlan(Case):
         self.assertEqual((p.done, p.hit, p.run, p.maybe, p.expected, p.unknown), (False, 1, 1, 1, 4.5, 1))
         self.assertEqual(column(p.steps, "outcome"), ["hit", "run", "maybe"])
         self.assertEqual(column(p.steps, "why"), [None, "argv|x", None])
-        self.assertEqual(repr(p), "<redsi.Plan 1 to run, 1 maybe, 1 hit; at least 4.5 s, 1 of unknown time>")
+        self.assertEqual(repr(p), "<redsi.Plan 1 to run, 1 maybe, 1 hit; at least 4.5 s; 1 of unknown time>")
         self.assertIn("| `command` | 1 | 1 |  | 4.5 s | argv\\|x |\n| `table` |  |  | 1 |  |  |", p._repr_markdown_())
 
     def test_done(self):
-        self.says([], {**self.VALUE, "summary": {"hit": 3, "run": 0, "maybe": 0}, "blocks": []})
+        self.says([], {**self.VALUE, "summary": {"hit": 3, "run": 0, "maybe": 0}, "blocks": [], "estimate": {"wall_at_least_s": 0, "unknown": 0}})
         p = redsi.plan(project=self.project)
-        self.assertEqual((p.done, repr(p)), (True, "<redsi.Plan nothing to run, 3 hit>"))
+        self.assertEqual((p.done, repr(p)), (True, "<redsi.Plan 0 to run, 0 maybe, 3 hit>"))
 
 
 class TestProgram(Case):

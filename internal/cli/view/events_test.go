@@ -26,10 +26,10 @@ func TestEvents(t *testing.T) {
 	s.Steps[2].Status = workflows.Skipped
 	e.Update(s, nil, "", now)
 	e.Say("a\nb")
-	want := `{"format":"redsi-progress/1","event":"begun","run":"r1","url":"http://x/<r1>"}
-{"format":"redsi-progress/1","event":"state","total":3,"done":1,"counts":{"hit":1,"running":1,"waiting":1},"steps":[{"address":"step.a","status":"hit","took_s":2},{"address":"step.b","status":"running","shared":true},{"address":"step.c","status":"waiting"}],"running":[{"address":"step.b","for_s":10,"progress":" 25 %  1 of 4 files, 30 s left"}],"waits":"a worker","news":["HIT    1 step already done"],"block":["…      step.b  10 s   25 %  1 of 4 files, 30 s left","…      a worker","       1 running, 1 to do of 3"]}
-{"format":"redsi-progress/1","event":"state","total":3,"done":3,"counts":{"failed":1,"hit":1,"skipped":1},"steps":[{"address":"step.b","status":"failed","error":"no\nroom\u001b[2J"},{"address":"step.c","status":"skipped"}],"running":[],"news":["FAIL   step.b  no","       room\\x1b[2J","SKIP   step.c  "],"block":["       0 running, 0 to do of 3"]}
-{"format":"redsi-progress/1","event":"said","text":"a\nb"}
+	want := `{"event":"begun","format":"redsi-progress/1","news":["run r1","Temporal UI: http://x/<r1>"],"run":"r1","url":"http://x/<r1>"}
+{"block":["…      step.b  10 s   25 %  1 of 4 files, 30 s left","…      a worker","       1 running, 1 to do of 3"],"counts":{"hit":1,"running":1,"waiting":1},"done":1,"event":"state","format":"redsi-progress/1","news":["HIT    1 step already done"],"running":{"step.b":"10 s   25 %  1 of 4 files, 30 s left"},"steps":[{"i":0,"address":"step.a","status":"hit","key":"","took_s":2},{"i":0,"address":"step.b","status":"running","key":"","shared":true},{"i":0,"address":"step.c","status":"waiting","key":""}],"total":3,"waits":"a worker"}
+{"block":["       0 running, 0 to do of 3"],"counts":{"failed":1,"hit":1,"skipped":1},"done":3,"event":"state","format":"redsi-progress/1","news":["FAIL   step.b  no","       room\\x1b[2J","SKIP   step.c  "],"running":{},"steps":[{"i":0,"address":"step.b","status":"failed","key":"","error":"no\nroom\u001b[2J"},{"i":0,"address":"step.c","status":"skipped","key":""}],"total":3,"waits":""}
+{"event":"said","format":"redsi-progress/1","news":["a\\nb"]}
 `
 	if got := b.String(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -60,7 +60,7 @@ def run(
         code, summary, text = follow(["run", "--json", "--progress", "json", *args, *["--fail-fast"] * fail_fast], project, tell, seen.text)
     finally:
         seen.show({"event": "ended", "block": []})
-    result = Reproduction(summary, Path(project)) if "hit" in summary else None
+    result = Reproduction(summary, Path(os.path.abspath(project))) if "hit" in summary else None
     if code == 0 and result is not None:
         return result
     raise RunFailed(text, failed, result) if began else Error(text)

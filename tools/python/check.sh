@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs python/redsi from this tree and tests it on the store that Go wrote, first with
 # what it needs alone, then with pandas, NumPy, ir_measures and a notebook's kernel, which runs
-# the program redsi of this tree; and checks its types. An install leaves nothing in the tree. Checks the
-# workflows of examples/ci by their schemas.
+# the program redsi of this tree; and checks its types. An install leaves nothing in the tree.
+# Checks the workflows of examples/ci by their schemas.
 # Needs python3 with venv, a package index, bin/redsi (or REDSI), and the embedded server.
 # PYTHON names another interpreter.
 set -eu

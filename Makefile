@@ -173,7 +173,7 @@ test: deps check-code bin/redsi-models ## install what is missing, then gofmt, v
 	cd tools/temporal-server && $(TESTS) ./...
 	cd tools/dist && $(TESTS) ./...
 
-ci: test check-whole cross ## what .ci/run does: make test, all checks, other platforms, and what is concurrent under the race detector
+ci: test check-whole cross python-test ## what .ci/run does: make test, all checks, other platforms, Python, and what is concurrent under the race detector
 	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"
 
 # Its tests are taken away by the overlay: some need cgo or Unix, and go vet has no flag for that.
@@ -245,7 +245,7 @@ try-docs: build ## every command of README, docs and --help, in order, in a copy
 ports: build ## run examples/ports beside their originals, and count what runs again: ORIGINALS=folder of OWNER/NAME
 	$(GO) run ./tools/ports -originals $(ORIGINALS)
 
-python-test: ## install python/redsi from the tree and test it (needs python3 and a package index)
+python-test: bin/redsi deps-embedded ## install python/redsi from the tree, test it, and run the notebook (needs python3 and a package index)
 	tools/python/check.sh
 
 docs: bin/redsi ## generate docs/kinds.md
@@ -320,6 +320,7 @@ cuda: tools ## what redsi-models needs to compute on NVIDIA's cards: 2.5 GB to d
 
 deps-tokenizers: NEED := $(NEED_TOKENIZERS)
 bin/redsi first-tables deps-embedded deps-servers cross fuzz docs $(PLATFORMS:%=wheel-%): NEED := go
+python-test: NEED := go python3 pip
 deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(UV_PART) $(KERNEL_PART) $(GRAPHS_PART)))

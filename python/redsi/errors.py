@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Dict, Optional
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class RunFailed(Error):
     """
 
     def __init__(self, text: str, steps: Dict[str, str], result: "Optional[Reproduction]") -> None:
-        super().__init__("\n".join([text, *(f"{address}: {why}" for address, why in steps.items())]).strip())
+        each = "".join(f"\n{address}: {why}" for address, why in steps.items())
+        super().__init__(text + re.sub(r"[^\t\n -~\xa0-\U0010ffff]", lambda m: f"\\x{ord(m.group()):02x}", each))
         self.steps, self.result = steps, result
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Optional
 
 from . import display, frames
 from .errors import Error
-from .reproduction import Path_, Targets, _object, arguments, follow, said
+from .reproduction import PathLike, Targets, Vars, arguments, follow
 
 
-def plan(
-    targets: Targets = None,
-    vars: Optional[Mapping[str, Any]] = None,
-    *,
-    project: Path_ = ".",
-    file: Optional[Path_] = None,
-    store: Optional[Path_] = None,
-) -> "Plan":
+def plan(targets: Targets = None, vars: Vars = None, *, project: PathLike = ".", file: Optional[PathLike] = None, store: Optional[PathLike] = None) -> "Plan":
     """What `redsi run` would do with these targets and variables, which are as in run: what is
     done, what must run and why, and what that costs by earlier results. Changes nothing.
 
@@ -25,30 +18,23 @@ def plan(
     >>> redsi.plan(vars={"seeds": 8}).steps
     """
     args = ["plan", "--json", *arguments(targets, vars, file=file, store=store)]
-    code, printed, text = follow(args, project, lambda event: None, lambda line: None)
-    value = _object(printed)
-    if "steps" not in value or code not in (0, 2):
-        raise Error(said(value, text, code))
+    _, value, text = follow(args, project, lambda event: None, lambda line: None)
+    if "steps" not in value:
+        raise Error(text)
     return Plan(value)
 
 
 class Plan:
-    """What a run would do."""
-
-    done: bool  #: whether there is nothing to run
-    hit: int  #: steps that have results
-    run: int  #: steps that must run
-    maybe: int  #: steps that run if what they read turns out otherwise
-    expected: float  #: seconds that a run takes at least, of steps whose time is known
-    unknown: int  #: steps to run whose time is not known
-    value: Dict[str, Any]  #: all that `redsi plan --json` prints
+    """What a run would do. In a notebook it is a table of blocks."""
 
     def __init__(self, value: Dict[str, Any]) -> None:
-        self.value = value
-        summary, estimate = value["summary"], value["estimate"]
-        self.hit, self.run, self.maybe = summary["hit"], summary["run"], summary["maybe"]
-        self.done = self.run + self.maybe == 0
-        self.expected, self.unknown = estimate["wall_at_least_s"], estimate["unknown"]
+        self.value: Dict[str, Any] = value  #: all that `redsi plan --json` prints
+        self.hit: int = value["summary"]["hit"]  #: steps that have results
+        self.run: int = value["summary"]["run"]  #: steps that must run
+        self.maybe: int = value["summary"]["maybe"]  #: steps that run if what they read turns out otherwise
+        self.done: bool = self.run + self.maybe == 0  #: whether there is nothing to run
+        self.expected: float = value["estimate"]["wall_at_least_s"]  #: seconds that it takes at least, by steps whose time is known
+        self.unknown: int = value["estimate"]["unknown"]  #: steps to run whose time is not known
 
     @property
     def steps(self) -> Any:
@@ -64,18 +50,14 @@ class Plan:
         return f"<redsi.Plan {self._line()}>"
 
     def _line(self) -> str:
-        if self.done:
-            return f"nothing to run, {self.hit} hit"
         known = [f"at least {display.seconds(self.expected)}"] if self.run + self.maybe > self.unknown else []
         times = known + ([f"{self.unknown} of unknown time"] if self.unknown else [])
-        return f"{self.run} to run, {self.maybe} maybe, {self.hit} hit; {', '.join(times)}"
+        return "; ".join([f"{self.run} to run, {self.maybe} maybe, {self.hit} hit", *times])
 
     def _repr_markdown_(self) -> str:
-        rows = []
+        rows = [["Block", "Hit", "Run", "Maybe", "Expected", "Why"], ["---", "---:", "---:", "---:", "---:", "---"]]
         for b in self.value["blocks"]:
-            why = "; ".join(r["reason"] for r in b.get("reasons") or ())
             expected = display.seconds(b["expect_s"]) if b["run"] + b["maybe"] > b["unknown"] else ""
-            rows.append([f"`{b['name']}`", b["hit"] or "", b["run"] or "", b["maybe"] or "", expected, why])
-        lines = [["Block", "Hit", "Run", "Maybe", "Expected", "Why"], ["---"] + ["---:"] * 4 + ["---"], *rows]
-        table = "\n".join("| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in line) + " |" for line in lines)
-        return f"{self._line()}\n\n{table}"
+            why = "; ".join(r["reason"] for r in b.get("reasons") or ()).replace("|", "\\|").replace("\n", " ")
+            rows.append([f"`{b['name']}`", *(str(b[n] or "") for n in ("hit", "run", "maybe")), expected, why])
+        return "\n".join([self._line(), "", *("| " + " | ".join(row) + " |" for row in rows)])

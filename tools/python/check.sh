@@ -1,28 +1,36 @@
 #!/bin/sh
 # Installs python/redsi from this tree and tests it on the store that Go wrote, first with
-# what it needs alone, then with pandas, NumPy and ir_measures; and checks its types.
-# Needs python3 with venv, and a package index. PYTHON names another interpreter.
+# what it needs alone, then with pandas, NumPy, ir_measures and a notebook's kernel, which runs
+# the program redsi of this tree; and checks its types. An install leaves nothing in the tree.
+# Needs python3 with venv, a package index, bin/redsi (or REDSI), and the embedded server.
+# PYTHON names another interpreter.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 package=$(cd "$here/../../python" && pwd)
+export REDSI="${REDSI:-$here/../../bin/redsi}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 needs() { grep -E "^($1)==" "$here/requirements.txt"; }
+tree() { find "$package" ! -path '*/__pycache__*' | sort; }
 
 "${PYTHON:-python3}" -m venv "$work/venv"
 pip="$work/venv/bin/pip --quiet --disable-pip-version-check"
-cp -r "$package" "$work/package" # a build leaves files beside its sources
+python="$work/venv/bin/python"
 
 needs 'pyarrow|zstandard' > "$work/least.txt"
 $pip install -r "$work/least.txt"
-$pip wheel --no-deps --wheel-dir "$work/wheel" "$work/package"
-$pip install --no-deps "$work"/wheel/redsi-*.whl
+tree > "$work/before"
+$pip install --no-deps -e "$package"
+$pip wheel --no-deps --wheel-dir "$work/wheel" "$package"
+$pip install --no-deps --force-reinstall "$package"
+tree | diff "$work/before" - || { echo "an install leaves these in the tree"; exit 1; }
 cd "$work"
 echo "without pandas"
-"$work/venv/bin/python" -m unittest discover -s "$package/tests"
+"$python" -m unittest discover -s "$package/tests"
+"$python" -m redsi version
 
 $pip install -r "$here/requirements.txt"
-echo "with pandas, NumPy and ir_measures"
-"$work/venv/bin/python" -m unittest discover -s "$package/tests"
+echo "with pandas, NumPy, ir_measures and a kernel"
+"$python" -m unittest discover -s "$package/tests"
 "$work/venv/bin/mypy" --strict --ignore-missing-imports --cache-dir "$work/mypy" "$package/redsi"

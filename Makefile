@@ -262,7 +262,7 @@ HERE      := $(filter $(PLATFORM),$(PLATFORMS))
 OTHERS    := $(filter-out $(PLATFORM),$(PLATFORMS))
 MODELS_HERE := $(filter linux-%,$(HERE))
 
-.PHONY: bin/dist wheel $(PLATFORMS:%=wheel-%) wheel-models
+.PHONY: bin/dist wheel wheel-test $(PLATFORMS:%=wheel-%) wheel-models
 bin/dist:
 	@mkdir -p dist
 	@$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
@@ -284,6 +284,9 @@ $(OTHERS:%=wheel-%): wheel-%: tools bin/dist
 
 wheel-models: bin/redsi-models deps-graphs bin/dist
 	$(PACK) $(PLATFORM) -make redsi-models $(MODELS)
+
+wheel-test: ## install the wheels of dist into a fresh environment and use them there: MODELS=1 also redsi[models], 3 GB to download
+	tools/python/installed.sh dist
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'

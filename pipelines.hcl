@@ -33,6 +33,9 @@
 # exports.hcl
 #   Datasets              the collections for others to load
 #   For other papers      outputs
+# pipelines.test.hcl      redsi test: what the plans at each scale are held to
+#
+# docs/ is that of github.com/redsi/redsi.
 
 paper {
   title   = "ReDSI: Addressing the Reproducibility and Evaluation Consistency of Differentiable Search Indexing for Document Retrieval"

@@ -10,8 +10,10 @@
 package redsi
 
 import (
+	"embed"
 	"os"
 
+	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/cli"
 	_ "github.com/redsi/redsi/internal/host/heapfloor" // the first garbage collection comes later
 	"github.com/redsi/redsi/kinds"
@@ -20,7 +22,22 @@ import (
 
 // Main runs the command line of this process with these kinds and exits: 0 ok, 1 failed,
 // 2 what the user gave cannot be done as it is. Two kinds with the same name panic.
-func Main(kinds ...step.Spec) { os.Exit(cli.Main(step.NewRegistry(kinds...))) }
+func Main(kinds ...step.Spec) {
+	os.Exit(cli.Main(step.NewRegistry(kinds...), cli.Paper{Name: "redsi", Try: "redsi run --var scale=toy -t table.dedup_counts", Files: paper,
+		More: map[string][]byte{
+			"assets/tokenizers/t5-tokenizer.json.gz":                tokenizers.T5,
+			"assets/tokenizers/bert-base-uncased-tokenizer.json.gz": tokenizers.BERTUncased,
+			"assets/tokenizers/ATTRIBUTION.md":                      tokenizers.Attribution,
+		}}))
+}
+
+// paper is the paper's pipeline, but for its tokenizers: each file by its name, so that no
+// other .hcl file of a clone, such as the settings of one machine, is ever part of it.
+//
+//go:embed pipelines.hcl results.hcl results_appendices.hcl results_baselines.hcl sample.hcl
+//go:embed expected.hcl claims.hcl checklist.hcl exports.hcl pipelines.test.hcl
+//go:embed assets/paper/*.csv
+var paper embed.FS
 
 // Kinds are all kinds of the paper that redsi was made for.
 func Kinds() []step.Spec { return kinds.All() }

@@ -41,6 +41,7 @@ func TestFailure(t *testing.T) {
 		{"disk full", path(syscall.ENOSPC), workflows.PermanentError, "free space"},
 		{"quota", path(syscall.EDQUOT), workflows.PermanentError, "raise the quota there"},
 		{"file too large", path(syscall.EFBIG), workflows.PermanentError, "ulimit -f"},
+		{"no locks", path(syscall.ENOSYS), workflows.PermanentError, "cannot do that"},
 		{"read-only", path(syscall.EROFS), workflows.PermanentError, "read-only"},
 		{"not allowed", path(syscall.EACCES), workflows.PermanentError, "the right"},
 		{"NUL in argv", fmt.Errorf("start echo: %w", nul), workflows.PermanentError, "NUL"},

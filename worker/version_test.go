@@ -135,8 +135,8 @@ func TestOtherKinds(t *testing.T) {
 		has         string // its name on the worker
 		said        string
 	}{
-		"newer":   {1, 2, "text", "the plan was made for version 1 of kind text, but this redsi is newer and has version 2: plan again"},
-		"older":   {2, 1, "text", "the plan was made for version 2 of kind text, but this redsi is older and has version 1: update it and the workers"},
+		"newer":   {1, 2, "text", "the plan was made for version 1 of kind text, but the redsi that runs it is newer and has version 2: plan again"},
+		"older":   {2, 1, "text", "the plan was made for version 2 of kind text, but the redsi that runs it (a worker, or a redsi dev that is open) is older and has version 1: update or end it"},
 		"without": {1, 1, "letter", "the plan has steps of kind text, which this redsi does not have"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -77,7 +77,7 @@ With FILE.tex:
 				return expect.Values(ctx, v.Preview, v.Store.Blobs.Open, w)
 			}}
 			for path, write := range forms {
-				if err := a.writeJudged(path, write); err != nil {
+				if err := a.writeForm(path, write); err != nil {
 					return err
 				}
 			}
@@ -126,8 +126,16 @@ func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	return j.Only(), nil
 }
 
-// writeJudged writes one form of the verdicts to a file, or to standard output.
-func (a *app) writeJudged(path string, write func(io.Writer) error) error {
+// oneOutput refuses Markdown on standard output beside JSON.
+func (a *app) oneOutput(markdown string) error {
+	if a.JSON && markdown == "-" {
+		return fault.Input(errors.New("--json and --markdown - both write to standard output: give --markdown a file"))
+	}
+	return nil
+}
+
+// writeForm writes one form of a result to a file, or to standard output.
+func (a *app) writeForm(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 		return err
 	}
 	r := prose.Check(p, now, before)
-	if err := a.writeJudged(o.Markdown, r.Markdown); err != nil {
+	if err := a.writeForm(o.Markdown, r.Markdown); err != nil {
 		return err
 	}
 	switch {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/compare"
 	"github.com/redsi/redsi/internal/session/variants"
-	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
 )
@@ -77,8 +75,8 @@ is both a run and a folder is an error: write ./NAME for the folder.`,
 }
 
 func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
-	if a.JSON && o.markdown == "-" {
-		return fault.Input(errors.New("--json and --markdown - both write to standard output: give --markdown a file"))
+	if err := a.oneOutput(o.markdown); err != nil {
+		return err
 	}
 	if len(args) == 1 {
 		x, y, err := variants.Revisions(ctx, a.File, args[0])
@@ -159,16 +157,8 @@ func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) 
 	if err != nil {
 		return err
 	}
-	if o.markdown != "" {
-		var b bytes.Buffer
-		view.ImpactMarkdown(&b, r)
-		if o.markdown == "-" {
-			if err := view.Copy(a.Out, &b, terminal(a.Out) > 0); err != nil {
-				return err
-			}
-		} else if err := atomicfile.WriteFile(o.markdown, b.Bytes(), 0o644); err != nil {
-			return err
-		}
+	if err := a.writeForm(o.markdown, func(w io.Writer) error { return view.ImpactMarkdown(w, r) }); err != nil {
+		return err
 	}
 	if a.JSON || o.markdown != "-" {
 		if err := a.print(r, func(w io.Writer) { view.Impact(w, r, a.style(w), o.all) }); err != nil {

@@ -1,10 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +21,17 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
+// Paper is the whole pipeline of a paper, which redsi init --paper writes.
+type Paper struct {
+	Name  string
+	Files fs.FS
+	More  map[string][]byte // files by their paths that the program has elsewhere
+	Try   string            // the command to begin with
+}
+
 func newInitCmd(a *app) *cobra.Command {
 	var nq bool
-	var corpus, from string
+	var corpus, from, paper string
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a small, runnable study to start from",
@@ -35,28 +49,34 @@ With --from dvc.yaml it is a pipeline of the stages there, beside that file: wha
 stage reads and leaves, its parameters by name, foreach and matrix, and a table for
 metrics. What could not be taken over is listed, and is a comment in the pipeline.
 
+With --paper redsi it is the whole pipeline of the ReDSI paper, with what the paper prints,
+its tokenizers and its tests.
+
 A .gitignore keeps state, results and ` + pipeline.LocalFile + ` out of the repository.
 Existing files are never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run
   redsi init --nq corpus
   redsi init --corpus examples/postgresql manual
-  redsi init --from dvc.yaml`,
+  redsi init --from dvc.yaml
+  redsi init --paper redsi paper`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, study := ".", starter.Small
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			if corpus != "" && nq || from != "" && (corpus != "" || nq || len(args) > 0) {
-				return fault.Input(errors.New("give one of --nq, --corpus and --from; with --from no folder, since the pipeline belongs beside dvc.yaml"))
+			given := slices.DeleteFunc([]string{"nq", "corpus", "from", "paper"}, func(name string) bool { return !cmd.Flags().Changed(name) })
+			if len(given) > 1 || from != "" && len(args) > 0 {
+				return fault.Input(errors.New("give one of --nq, --corpus, --from and --paper; with --from no folder, since the pipeline belongs beside dvc.yaml"))
 			}
-			if from != "" {
+			switch {
+			case cmd.Flags().Changed("paper"):
+				return a.initPaper(paper, dir)
+			case from != "":
 				return a.initFrom(from)
-			}
-			if corpus != "" {
+			case corpus != "":
 				return a.initCorpus(cmd.Context(), corpus, dir)
-			}
-			if nq {
+			case nq:
 				study = starter.Paper
 			}
 			files, err := starter.Files(study)
@@ -67,13 +87,35 @@ Existing files are never overwritten.`,
 			if err != nil {
 				return err
 			}
-			return a.print(map[string]any{"wrote": wrote}, func(w io.Writer) { view.Wrote(w, wrote, dir) })
+			return a.print(map[string]any{"wrote": wrote}, func(w io.Writer) { view.Wrote(w, wrote, dir, "redsi run") })
 		},
 	}
 	cmd.Flags().BoolVar(&nq, "nq", false, "the first steps of the ReDSI paper, on a generated corpus")
 	cmd.Flags().StringVar(&corpus, "corpus", "", "a retrieval study on the documents, queries and judgments in this `folder`")
 	cmd.Flags().StringVar(&from, "from", "", "the stages of this `dvc.yaml`")
+	cmd.Flags().StringVar(&paper, "paper", "", "the whole pipeline of the paper of this `NAME`")
 	return cmd
+}
+
+// initPaper writes the pipeline of a paper into dir.
+func (a *app) initPaper(name, dir string) error {
+	var names []string
+	for _, p := range a.papers {
+		if names = append(names, p.Name); p.Name != name {
+			continue
+		}
+		files, err := starter.From(p.Files)
+		if err != nil {
+			return err
+		}
+		maps.Copy(files, p.More)
+		wrote, err := starter.Write(files, dir)
+		if err != nil {
+			return err
+		}
+		return a.print(map[string]any{"wrote": wrote}, func(w io.Writer) { view.Wrote(w, wrote, dir, p.Try) })
+	}
+	return fault.Input(fmt.Errorf("--paper %s: this redsi has %s", name, cmp.Or(strings.Join(names, ", "), "none")))
 }
 
 // initFrom writes a pipeline of a dvc.yaml's stages beside it.
@@ -93,7 +135,7 @@ func (a *app) initFrom(file string) error {
 	if n := len(notes); n > 0 {
 		view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), pipeline.DefaultFile)
 	}
-	return a.print(map[string]any{"wrote": wrote, "not_taken_over": notes}, func(w io.Writer) { view.Wrote(w, wrote, dir) })
+	return a.print(map[string]any{"wrote": wrote, "not_taken_over": notes}, func(w io.Writer) { view.Wrote(w, wrote, dir, "redsi run") })
 }
 
 // initCorpus writes a study on the corpus in a folder into dir.
@@ -112,6 +154,6 @@ func (a *app) initCorpus(ctx context.Context, corpus, dir string) error {
 	}
 	return a.print(map[string]any{"wrote": wrote, "corpus": found}, func(w io.Writer) {
 		view.Corpus(w, found)
-		view.Wrote(w, wrote, dir)
+		view.Wrote(w, wrote, dir, "redsi run")
 	})
 }

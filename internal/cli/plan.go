@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,7 @@ import (
 
 func newPlanCmd(a *app) *cobra.Command {
 	var detailed bool
-	var saveTo, by string
+	var saveTo, by, markdown string
 	st := view.PlanStyle{}
 	facts := view.PlanFacts{}
 	var on string
@@ -52,12 +53,16 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
   redsi plan --target table.dedup_counts --var scale=toy
   redsi plan --json --detailed-exitcode   # 0: nothing to do, 3: something to run
   redsi plan --on nvidia-h200 --gpu-slots 8 --price 3.8  # on eight such cards, and what they cost
+  redsi plan --markdown plan.md           # for a pull request
   redsi plan --out next.plan && redsi apply next.plan`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
 			if by != "block" && by != "table" {
 				return fault.Input(fmt.Errorf("--by %s: want block or table", by))
+			}
+			if err := a.oneOutput(markdown); err != nil {
+				return err
 			}
 			if facts.Slots < 0 || facts.GPUSlots < 0 {
 				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
@@ -115,9 +120,12 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			facts.Libraries = a.Counted(v.Plan.Steps)
 			facts.Unfit = a.Unfit(drive.Cluster{}, v)
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)
-			if a.JSON {
+			err = a.writeForm(markdown, func(w io.Writer) error { return view.PlanMarkdown(w, v, facts, a.Lacks) })
+			switch {
+			case err != nil:
+			case a.JSON:
 				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))
-			} else {
+			case markdown != "-":
 				st.Style, st.ByTable = a.style(a.Out), by == "table"
 				view.Plan(a.Out, v, st, facts)
 			}
@@ -139,6 +147,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 	f := cmd.Flags()
 	f.BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
 	f.StringVarP(&saveTo, "out", "o", "", "save the plan with its keys to this `FILE`, for redsi apply")
+	f.StringVar(&markdown, "markdown", "", "also write the plan as Markdown, for a pull request, to this `FILE`; - is standard output")
 	f.StringVar(&by, "by", "block", "group by block, or by table: what each table and figure needs")
 	f.BoolVarP(&st.Verbose, "verbose", "v", false, "list each step that is not a hit, and the longest chain")
 	f.BoolVarP(&st.All, "all", "a", false, "list every step, also hits")

@@ -86,6 +86,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"unpack":  unpackCommand,
 		"start":   startCommand,
 		"index":   indexCommand(t),
+		"ci":      ciCommand,
 	}
 	p.UpdateScripts = os.Getenv("REDSI_UPDATE") != ""
 	return p

@@ -9,12 +9,18 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Wrote prints the files of a new study, and how to run it.
-func Wrote(w io.Writer, wrote []string, dir string) {
+// wroteShown is how many files of a new study are named one by one.
+const wroteShown = 20
+
+// Wrote prints the files of a new study, and the command that comes next.
+func Wrote(w io.Writer, wrote []string, dir, next string) {
+	if len(wrote) > wroteShown {
+		Printf(w, "wrote %s into %s\n", Count(len(wrote), "file"), dir)
+		wrote = nil
+	}
 	for _, file := range wrote {
 		Printf(w, "wrote %s\n", file)
 	}
-	next := "redsi run"
 	if dir != "." {
 		next = "cd " + shellwords.Quote(dir) + " && " + next
 	}

@@ -121,10 +121,10 @@ func moves(c impact.Cost) string {
 
 // impactCost is what steps are expected to take.
 func impactCost(c impact.Cost) string {
-	if c.Unknown == c.Steps {
-		return "no history"
-	}
 	text := spread(duration(c.P50), duration(c.P90))
+	if c.Unknown == c.Steps {
+		text = "no history"
+	}
 	if c.GPU > 0 {
 		text += fmt.Sprintf(", %.1f h of it on GPUs", c.GPU)
 	}
@@ -137,7 +137,7 @@ func impactCost(c impact.Cost) string {
 	if c.Unfetched > 0 {
 		text += ", " + Count(c.Unfetched, "source") + " of unknown size"
 	}
-	if c.Unknown > 0 {
+	if c.Unknown > 0 && c.Unknown < c.Steps {
 		text += fmt.Sprintf(" (%d of %d known)", c.Steps-c.Unknown, c.Steps)
 	}
 	return text

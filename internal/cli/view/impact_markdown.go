@@ -8,64 +8,56 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/markdown"
 	"github.com/redsi/redsi/internal/pipeline/impact"
-	"github.com/redsi/redsi/internal/system/words"
 )
 
-// markdownSteps bounds the steps that are listed for a pull request.
-const markdownSteps = 100
-
-// ImpactMarkdown writes what a change costs for a pull request. It does not depend on when it
-// was written, and everything from the pipeline is escaped.
-func ImpactMarkdown(w io.Writer, r *impact.Report) {
-	p := func(format string, args ...any) { fmt.Fprintf(w, format, args...) }
-	p("## What this change costs\n\n%s → %s\n\n", markdown.Text(r.A), markdown.Text(r.B))
-	p("**%s**", markdown.Text(ImpactSentence(r)))
+// ImpactMarkdown writes what a change costs for a pull request.
+func ImpactMarkdown(w io.Writer, r *impact.Report) error {
+	var d comment
+	d.p("## What this change costs\n\n%s → %s\n\n", markdown.Text(r.A), markdown.Text(r.B))
+	d.p("**%s**", markdown.Text(ImpactSentence(r)))
 	if r.Cost.Steps > 0 {
-		p(" Expected: %s.", markdown.Text(impactCost(r.Cost)))
+		d.p(" Expected: %s.", markdown.Text(impactCost(r.Cost)))
 	}
-	p("\n")
+	d.p("\n")
 	if len(r.Tables) > 0 {
-		p("\n| table or figure | after | steps | expected | claims |\n|---|---|---|---|--:|\n")
-		for _, t := range r.Tables {
-			cost := ""
+		d.p("\n| table or figure | after | steps | expected | claims |\n|---|---|---|---|--:|\n")
+		d.rows(len(r.Tables), len(r.Tables), "table", "| and %s more | | | | |\n", func(i int) string {
+			t, cost := r.Tables[i], ""
 			if t.Cost.Steps > 0 {
 				cost = impactCost(t.Cost)
 			}
-			p("| %s | %s | %s | %s | %d |\n", markdown.CodeCell(t.Address), strings.ToUpper(impactOutcome(t.After)), markdown.Text(impactCounts(t.Counts)), markdown.Text(cost), t.Claims)
-		}
+			return fmt.Sprintf("| %s | %s | %s | %s | %d |\n", markdown.CodeCell(t.Address), strings.ToUpper(impactOutcome(t.After)), markdown.Text(impactCounts(t.Counts)), markdown.Text(cost), t.Claims)
+		})
 	}
 	if len(r.Causes) > 0 {
-		p("\n| what changes | where | steps | makes run |\n|---|---|--:|---|\n")
-		for _, c := range words.First(r.Causes, impactShown, func(n int) { p("| and %s more | | | |\n", Count(n, "cause")) }) {
-			what := markdown.Text(c.Text)
+		d.p("\n| what changes | where | steps | makes run |\n|---|---|--:|---|\n")
+		d.rows(len(r.Causes), impactShown, "cause", "| and %s more | | | |\n", func(i int) string {
+			c := r.Causes[i]
+			what, place := markdown.Text(c.Text), ""
 			if c.Block != "" {
 				what = markdown.CodeCell(c.Block) + " " + what
 			}
-			place := ""
 			if c.Where != "" {
 				place = markdown.CodeCell(c.Where)
 			}
-			p("| %s | %s | %d | %s |\n", what, place, c.Steps, markdown.Text(moves(c.Moves)))
-		}
+			return fmt.Sprintf("| %s | %s | %d | %s |\n", what, place, c.Steps, markdown.Text(moves(c.Moves)))
+		})
 	}
 	if len(r.Claims) > 0 {
-		p("\nClaims of the paper that these tables hold:\n\n")
-		for _, c := range words.First(r.Claims, impactShown, func(n int) { p("- and %s more\n", Count(n, "claim")) }) {
-			p("- %s: %s\n", markdown.Code(c.Table), markdown.Text(c.Text))
+		d.p("\nClaims of the paper that these tables hold:\n\n")
+		d.rows(len(r.Claims), impactShown, "claim", "- and %s more\n", func(i int) string {
+			return fmt.Sprintf("- %s: %s\n", markdown.Code(r.Claims[i].Table), markdown.Text(r.Claims[i].Text))
+		})
+	}
+	d.steps(len(r.Each), func(i int) string {
+		c := r.Each[i]
+		before, after := strings.ToUpper(string(c.Before)), strings.ToUpper(string(c.After))
+		if c.Stood {
+			before = "HIT"
 		}
-	}
-	if len(r.Each) > 0 {
-		p("\n<details><summary>%s</summary>\n\n", Count(len(r.Each), "step"))
-		for _, c := range words.First(r.Each, markdownSteps, func(n int) { p("- and %s more\n", Count(n, "step")) }) {
-			before, after := strings.ToUpper(string(c.Before)), strings.ToUpper(string(c.After))
-			if c.Stood {
-				before = "HIT"
-			}
-			p("- %s: %s → %s\n", markdown.Code(c.Address), cmp.Or(before, "new"), cmp.Or(after, "gone"))
-		}
-		p("\n</details>\n")
-	}
-	for _, n := range r.Notes {
-		p("\n%s\n", markdown.Text(n))
-	}
+		return fmt.Sprintf("- %s: %s → %s\n", markdown.Code(c.Address), cmp.Or(before, "new"), cmp.Or(after, "gone"))
+	})
+	d.rows(len(r.Notes), len(r.Notes), "note", "\n%s more.\n", func(i int) string { return "\n" + markdown.Text(r.Notes[i]) + "\n" })
+	_, err := io.WriteString(w, d.String())
+	return err
 }

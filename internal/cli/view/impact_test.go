@@ -2,14 +2,20 @@ package view
 
 import (
 	"bytes"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/journal"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -39,10 +45,58 @@ func changed() *impact.Report {
 	}
 }
 
-func TestImpact(t *testing.T) {
+// planned is a plan and what is known of it.
+func planned() (*plan.Preview, PlanFacts) {
+	v := &plan.Preview{
+		Plan: &plan.Plan{
+			Steps:   []plan.Step{{Address: "step.words.a"}, {Address: `step.train.dsi["a|b"]`, Queue: "gpu"}, {Address: `step.train.dsi["c"]`, Queue: "gpu"}, {Address: "table.x"}},
+			Skipped: []pipeline.Skipped{{Address: "table.y", Why: "Only <full> has it."}},
+		},
+		Items: []plan.Item{{Outcome: plan.Hit, Took: time.Minute, Fails: []string{"rows == 3: 4"}}, {Outcome: plan.Run}, {Outcome: plan.Run}, {Outcome: plan.Maybe, Waits: []int{1, 2}}},
+	}
+	h := estimate.History{Samples: map[int][]estimate.Sample{1: {{Took: time.Hour, Bytes: 3e6}}}, Downloads: map[int]estimate.Download{2: {Bytes: 5e9, Sources: 2, Unknown: 1}}}
+	return v, PlanFacts{Estimate: estimate.Of(v, h), Why: map[int]string{1: "config.caption: \"<a|b>\" -> \"*c* @all\nx\x1b[31m\"", 2: "has never run here"},
+		Failed: map[int]journal.Failed{2: {Error: "out of <memory>", Ended: time.Now(), Times: 2}}, Unfit: map[int]string{1: "step.train.dsi wants 2 GPUs, and this machine has 0"}, Free: -1}
+}
+
+// TestLongComment: what a comment says is bounded, and its end is there, however long the
+// pipeline's texts are.
+func TestLongComment(t *testing.T) {
+	long := strings.Repeat("|", 9000)
+	v, f := &plan.Preview{Plan: &plan.Plan{}}, PlanFacts{Why: map[int]string{}}
+	r := &impact.Report{}
+	for i := range 5000 {
+		v.Plan.Steps = append(v.Plan.Steps, plan.Step{Address: fmt.Sprintf("step.train.b%d", i)})
+		v.Items = append(v.Items, plan.Item{Outcome: plan.Run})
+		v.Plan.Skipped = append(v.Plan.Skipped, pipeline.Skipped{Address: "table.x", Why: long})
+		f.Why[i] = long
+		r.Each = append(r.Each, impact.Change{Address: "step.x"})
+		r.Tables = append(r.Tables, impact.Table{Address: "table.x"})
+		r.Notes = append(r.Notes, long)
+	}
+	f.Estimate = estimate.Of(v, estimate.History{})
+	for what, write := range map[string]func(*bytes.Buffer) error{
+		"plan": func(b *bytes.Buffer) error { return PlanMarkdown(b, v, f, errors.New(strings.Repeat(long+"\n", 90))) },
+		"diff": func(b *bytes.Buffer) error { return ImpactMarkdown(b, r) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil || b.Len() > 65536/2 || b.Len() < 10_000 {
+			t.Errorf("%s: %d bytes, %v", what, b.Len(), err)
+		}
+		if !strings.Contains(b.String(), "\n</details>\n") || !strings.Contains(b.String(), "5000 steps") {
+			t.Errorf("%s has no end:\n%.300s", what, b.String())
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer){
 		"impact.txt": func(b *bytes.Buffer) { Impact(b, changed(), Style{}, true) },
 		"impact.md":  func(b *bytes.Buffer) { ImpactMarkdown(b, changed()) },
+		"plan.md": func(b *bytes.Buffer) {
+			v, f := planned()
+			PlanMarkdown(b, v, f, errors.New("step.fit: python3 is not there\n  <install> it"))
+		},
 		"none.md": func(b *bytes.Buffer) {
 			ImpactMarkdown(b, &impact.Report{A: "main", B: "HEAD", Steps: impact.Counts{Same: 3}})
 		},

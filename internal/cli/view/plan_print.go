@@ -45,24 +45,7 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "%s  %s  %s\n", st.Dim("SKIPPED"), s.Address, st.Dim(s.Reason()))
 	}
 	planChecks(w, v, st)
-	sum := v.Summary()
-	Printf(w, "%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
-	if n := counted(v, func(it *plan.Item) bool { return it.Accepted != nil }); n > 0 {
-		Printf(w, "; %d of the hits by acceptance", n)
-	}
-	if n := counted(v, func(it *plan.Item) bool { return it.Released && it.Outcome == plan.Hit }); n > 0 {
-		Printf(w, "; %d of the hits released", n)
-	}
-	if n := len(f.Failed); n > 0 {
-		Printf(w, "; %d of those to run failed before", n)
-	}
-	if n := resumed(f.Estimate); n > 0 {
-		Printf(w, "; %s from a checkpoint", resumes(n))
-	}
-	if sum.Hit > 0 {
-		Printf(w, "; hits save %s", Seconds(v.Saved()))
-	}
-	Println(w, ".")
+	Printf(w, "%s.\n", planSentence(v, f))
 	for _, x := range f.Folders {
 		if x.Ignored > 0 {
 			Folder(w, x)
@@ -76,6 +59,28 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		planCosts(w, v, st, f)
 	}
 	planRequests(w, v, st, f)
+}
+
+// planSentence counts a plan's steps.
+func planSentence(v *plan.Preview, f PlanFacts) string {
+	sum := v.Summary()
+	text := fmt.Sprintf("%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
+	if n := counted(v, func(it *plan.Item) bool { return it.Accepted != nil }); n > 0 {
+		text += fmt.Sprintf("; %d of the hits by acceptance", n)
+	}
+	if n := counted(v, func(it *plan.Item) bool { return it.Released && it.Outcome == plan.Hit }); n > 0 {
+		text += fmt.Sprintf("; %d of the hits released", n)
+	}
+	if n := len(f.Failed); n > 0 {
+		text += fmt.Sprintf("; %d of those to run failed before", n)
+	}
+	if n := resumed(f.Estimate); n > 0 {
+		text += fmt.Sprintf("; %s from a checkpoint", resumes(n))
+	}
+	if sum.Hit > 0 {
+		text += "; hits save " + Seconds(v.Saved())
+	}
+	return text
 }
 
 // LeftOut prints, for each reason, the tables and figures that are left out.
@@ -168,31 +173,8 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 	for i, s := range v.Plan.Steps {
 		it := v.Items[i]
-		note := ""
-		switch {
-		case it.Outcome == plan.Hit && !st.All:
+		if it.Outcome == plan.Hit && !st.All {
 			continue
-		case it.Outcome == plan.Hit:
-			note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
-			if size, ok := f.fetch(i); ok && size > 0 {
-				note += ", " + Size(size) + " to fetch"
-			}
-			if it.Accepted != nil {
-				note += "; " + it.Accepted.Sentence()
-			}
-		case it.Outcome == plan.Maybe:
-			note = cmp.Or(it.Wrong, "known after "+names(v, it.Waits))
-			if n := f.Pieces[s.Address]; n > 0 {
-				note = fmt.Sprintf("%d last time; %s", n, note)
-			}
-		default:
-			note = f.Why[i]
-		}
-		if there := partsThere(f, []int{i}); there != "" {
-			note += "; " + there
-		}
-		if x := f.Estimate.Each[i]; x.Basis != estimate.Nothing {
-			note += "; about " + Seconds(x.P50)
 		}
 		word := strings.ToUpper(string(it.Outcome))
 		if it.Released && it.Outcome == plan.Hit {
@@ -201,8 +183,36 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		if it.From != "" {
 			word += " (from " + it.From + ")"
 		}
-		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), word), pad(s.Address, width), st.Dim(note))
+		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), word), pad(s.Address, width), st.Dim(stepNote(v, f, i)))
 	}
+}
+
+// stepNote says of a step that is done what it took, and of one that is not, why, and what it is expected to take.
+func stepNote(v *plan.Preview, f PlanFacts, i int) (note string) {
+	switch it := v.Items[i]; it.Outcome {
+	case plan.Hit:
+		note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
+		if size, ok := f.fetch(i); ok && size > 0 {
+			note += ", " + Size(size) + " to fetch"
+		}
+		if it.Accepted != nil {
+			note += "; " + it.Accepted.Sentence()
+		}
+	case plan.Maybe:
+		note = cmp.Or(it.Wrong, "known after "+names(v, it.Waits))
+		if n := f.Pieces[v.Plan.Steps[i].Address]; n > 0 {
+			note = fmt.Sprintf("%d last time; %s", n, note)
+		}
+	default:
+		note = f.Why[i]
+	}
+	if there := partsThere(f, []int{i}); there != "" {
+		note += "; " + there
+	}
+	if x := f.Estimate.Each[i]; x.Basis != estimate.Nothing {
+		note += "; about " + Seconds(x.P50)
+	}
+	return note
 }
 
 // partsThere says how many parts of some steps are there; "" if none is.
@@ -233,9 +243,13 @@ func names(v *plan.Preview, waits []int) string {
 
 // planBlocks prints a line for each block that is not all hits.
 func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	printGroups(w, st.Style, blockRows(v, f))
+}
+
+// blockRows are the blocks that are not all hits, each with why.
+func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 	blocks, of := f.Estimate.Blocks(v)
 	why, after := reasons(len(blocks), of, f), waits(v, blocks, of)
-	var rows []groupRow
 	for n, g := range blocks {
 		if g.Todo() == 0 {
 			continue
@@ -250,7 +264,7 @@ func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		}
 		rows = append(rows, groupRow{g, count, note})
 	}
-	printGroups(w, st.Style, rows)
+	return rows
 }
 
 // planTables prints a line for each table and figure that is not a hit.

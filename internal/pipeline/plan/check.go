@@ -49,9 +49,9 @@ func (p *Plan) CheckKinds(reg *step.Registry) error {
 		case spec == nil:
 			return fmt.Errorf("the plan has steps of kind %s, which this redsi does not have: use the version of redsi that made the plan, or plan again with this one", name)
 		case spec.Version > want:
-			return fmt.Errorf("the plan was made for version %d of kind %s, but this redsi is newer and has version %d: plan again", want, name, spec.Version)
+			return fmt.Errorf("the plan was made for version %d of kind %s, but the redsi that runs it is newer and has version %d: plan again", want, name, spec.Version)
 		case spec.Version < want:
-			return fmt.Errorf("the plan was made for version %d of kind %s, but this redsi is older and has version %d: update it and the workers", want, name, spec.Version)
+			return fmt.Errorf("the plan was made for version %d of kind %s, but the redsi that runs it (a worker, or a redsi dev that is open) is older and has version %d: update or end it", want, name, spec.Version)
 		}
 	}
 	return nil

@@ -321,8 +321,8 @@ func TestOtherKinds(t *testing.T) {
 		t.Error(err)
 	}
 	for word, reg := range map[string]*step.Registry{
-		"this redsi is newer and has version 3: plan again":                registry(3),
-		"this redsi is older and has version 1: update it and the workers": registry(1),
+		"is newer and has version 3: plan again":                           registry(3),
+		"is older and has version 1: update or end it":                     registry(1),
 		"of kind text, which this redsi does not have: use the version of": step.NewRegistry(),
 	} {
 		if err := p.CheckKinds(reg); err == nil || !strings.Contains(err.Error(), word) {

@@ -33,10 +33,19 @@ const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + pipeline.LocalFile + "
 
 // Files are the files of Small or Paper by name.
 func Files(name string) (map[string][]byte, error) {
+	sub, err := fs.Sub(starters, name)
+	if err != nil {
+		return nil, err
+	}
+	return From(sub)
+}
+
+// From are all files of a tree by their paths.
+func From(tree fs.FS) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	err := fs.WalkDir(starters, name, func(p string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			files[d.Name()], err = starters.ReadFile(p)
+			files[p], err = fs.ReadFile(tree, p)
 		}
 		return err
 	})

@@ -5,10 +5,13 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"time"
+
+	"golang.org/x/sys/cpu"
 
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/nvidia"
@@ -67,9 +70,12 @@ func Build(kinds int) Finding {
 		revision.Of(), runtime.Version(), runtime.GOOS, runtime.GOARCH, kinds)}
 }
 
-// Cores says how many processors there are.
+// Cores says how many processors there are, and how redsi's own arithmetic is computed on them.
 func Cores() Finding {
 	f := Finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; training uses those that no other step uses (--slots, --threads)", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX2 {
+		f.Note += "; without AVX2, so k-means takes some four times as long, with the same results"
+	}
 	if n := os.Getenv("OMP_NUM_THREADS"); n != "" {
 		f.Note += "; OMP_NUM_THREADS=" + n
 	}
@@ -81,7 +87,10 @@ func Server() Finding {
 	f := Finding{What: "temporal server"}
 	p, err := devserver.Find()
 	if err != nil {
-		f.Note, f.Do = err.Error(), devserver.Get()+" (or use a cluster: --temporal-address)"
+		f.Note, f.Do = err.Error(), "check that path, or unset it"
+		if errors.Is(err, devserver.ErrNoServer) {
+			f.Note, f.Do = devserver.ErrNoServer.Error(), devserver.Get()+" (or use a cluster: --temporal-address)"
+		}
 		return f
 	}
 	f.OK, f.Note = true, p

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gofrs/flock"
+
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system"
@@ -25,11 +27,12 @@ func State(dir string) Finding {
 	f := Finding{What: "state folder", Note: dir}
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
-		probe := filepath.Join(dir, ".doctor")
-		err = errors.Join(os.WriteFile(probe, nil, 0o644), os.Remove(probe))
+		lock := flock.New(filepath.Join(dir, ".doctor"))
+		_, err = lock.TryLock()
+		err = errors.Join(system.LockError(err, lock.Path(), "the embedded server needs them"), lock.Close(), os.Remove(lock.Path()))
 	}
 	if err != nil {
-		f.Note, f.Do = err.Error(), "name a writable folder: --state DIR"
+		f.Note, f.Do = err.Error(), "name a writable folder on a file system with locks: --state DIR; results may stay where they are (--store)"
 		return f
 	}
 	return withDisk(f, dir)

@@ -29,10 +29,13 @@ type Failed struct {
 // errorShown is how much of an error a plan's line shows.
 const errorShown = 160
 
-// String is one line: when, where, how often and why.
+// String is one line: when, unless Ended is zero, where, how often and why.
 func (f Failed) String() string {
 	when := humanize.Time(f.Ended)
-	if when == "now" {
+	switch {
+	case f.Ended.IsZero():
+		when = "before"
+	case when == "now":
 		when = "just now"
 	}
 	text := "failed " + when

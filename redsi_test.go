@@ -1,0 +1,101 @@
+package redsi
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the tests call this test program as redsi.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"redsi": func() { Main(Kinds()...) }})
+}
+
+// TestPaper: what redsi init --paper writes is the pipeline of the tree, whole: the files that
+// the map at the head of pipelines.hcl names, and all assets. It makes the same keys, so it
+// needs nothing else of the tree.
+func TestPaper(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "paper")
+	redsi := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("redsi", args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("redsi %q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	if out := redsi("init", "--paper", "redsi", folder); !strings.Contains(out, "&& redsi run --var scale=toy -t table.") {
+		t.Errorf("it does not say what comes next: %s", out)
+	}
+	want := files(t, "assets")
+	for _, m := range regexp.MustCompile(`(?m)^# ([a-z_.]+\.hcl)(?:$| |,)`).FindAllStringSubmatch(read(t, "pipelines.hcl"), -1) {
+		want[m[1]] = read(t, m[1])
+	}
+	if out, err := exec.Command("redsi", "init", "--paper", "resdi", folder).CombinedOutput(); err == nil || !strings.Contains(string(out), "this redsi has redsi\n") {
+		t.Errorf("another name: %v, %s", err, out)
+	}
+	got := files(t, folder)
+	if ignored := got[".gitignore"]; !strings.Contains(ignored, "redsi.local.hcl\n") {
+		t.Errorf(".gitignore is %q", ignored)
+	}
+	delete(got, ".gitignore")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what it wrote is not what the tree has (-tree +written):\n%.2000s", diff)
+	}
+	keys := func(at string) map[string]string {
+		var plan struct {
+			Steps []struct{ Address, Key string }
+		}
+		out := redsi("plan", "--json", "--log-level", "error", "--var", "scale=toy", "-f", at, "--state", filepath.Join(folder, ".redsi"))
+		if err := json.Unmarshal([]byte(out), &plan); err != nil {
+			t.Fatal(err)
+		}
+		keys := map[string]string{}
+		for _, s := range plan.Steps {
+			keys[s.Address] = s.Key
+		}
+		return keys
+	}
+	if here, there := keys("pipelines.hcl"), keys(filepath.Join(folder, "pipelines.hcl")); len(here) < 300 || !maps.Equal(here, there) {
+		t.Errorf("%d keys in the tree, %d of what was written, or others", len(here), len(there))
+	}
+}
+
+// files are a folder's files by their paths, those of assets as the paper has them: without Go.
+func files(t *testing.T, folder string) map[string]string {
+	all := map[string]string{}
+	err := filepath.WalkDir(folder, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(p) == ".go" {
+			return err
+		}
+		name := p
+		if filepath.IsAbs(folder) {
+			name, err = filepath.Rel(folder, p)
+		}
+		all[filepath.ToSlash(name)] = read(t, p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

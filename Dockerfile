@@ -1,6 +1,7 @@
 # A worker in a container: docker build -t redsi-worker . after `make dist`, then
 # docker run redsi-worker --temporal-address HOST:7233 --store s3://… (credentials in the environment).
-# The archive is made outside, where it can be cached and tested; the image only unpacks it.
+# The archive is made outside, where it can be cached and tested; the image only unpacks it. tools/dist/parts.go says what
+# is in it, and licenses and sbom.cdx.json in it what that is made of.
 FROM debian:trixie-slim
 
 # git fetches modules of pipelines; certificates are for stores and sources over https.

@@ -44,8 +44,10 @@ FUZZTIME   ?= 1m
 # Where redsi is compiled and vetted for, besides here.
 CROSS      := linux/arm64 darwin/arm64 darwin/amd64 windows/amd64
 
-# The revision that results record and `redsi doctor` shows; never part of a key.
-LDFLAGS    = -ldflags "$(if $(DEBUG),,-s -w )-X github.com/redsi/redsi/internal/host/revision.version=$(VERSION)"
+# The revision that results record and `redsi doctor` shows, and the release; never part of a key.
+RELEASE   := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/redsi/__init__.py)
+REVISION   = github.com/redsi/redsi/internal/host/revision
+LDFLAGS    = -ldflags "$(if $(DEBUG),,-s -w )-X $(REVISION).version=$(VERSION) -X $(REVISION).release=$(RELEASE)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))
@@ -249,7 +251,7 @@ python-test: bin/redsi deps-embedded ## install python/redsi from the tree, test
 docs: bin/redsi ## generate docs/kinds.md
 	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md
 
-# The commit, behind which tag. The release is `__version__` in python/redsi/__init__.py.
+# The commit, behind which tag.
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
 # tools/dist/parts.go says what is in the archive and in the wheels.
 PACK    = bin/dist -version $(VERSION) -time $$(git log -1 --format=%ct) -out dist -platform

@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/revision"
-	"github.com/redsi/redsi/python"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,7 +39,7 @@ func newVersionCmd(a *app) *cobra.Command {
 }
 
 func (a *app) printVersion() error {
-	b := build{Release: python.Release(), Revision: revision.Of(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	b := build{Release: revision.Release(), Revision: revision.Of(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Server: "none", Models: "none", Keys: step.KeyFormat}
 	if server, err := devserver.Find(); err == nil {
 		b.Server, b.Temporal = server, devserver.Temporal(server)

@@ -88,6 +88,8 @@ def append(session, url, part):
 
 def resume(distribution, version, wheel, part, pip_options):
     url, session = link_and_session(distribution, version, wheel, pip_options)
+    if url.startswith("file:"):  # of a folder of wheels (find-links)
+        return whole(distribution, version, wheel, part, pip_options)
     error = "the connection ended early"
     for attempt in range(ATTEMPTS):
         before = os.path.getsize(part) if os.path.exists(part) else 0

@@ -38,8 +38,7 @@ func (o options) ready(compile builder) builder {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		why, _, _ := strings.Cut(err.Error(), "\n")
-		show.line("compiling it, since the released one is not to be had: %s", why)
+		show.line("compiling it, since the released one is not to be had: %s", strings.Join(strings.Fields(err.Error()), " "))
 		if err := os.RemoveAll(filepath.Join(p.new, "temporal-server")); err != nil {
 			return err
 		}

@@ -61,6 +61,9 @@ func run(args []string) error {
 	return r.save(filepath.Join(*out, name), r.writeWheel)
 }
 
+// most is the size of a wheel that a package index takes without being asked.
+const most = 100e6
+
 // save writes a file whole or not at all, and prints its size and name.
 func (r *release) save(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path + ".new")
@@ -74,6 +77,9 @@ func (r *release) save(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(f.Name())
 	if err != nil {
 		return err
+	}
+	if r.product != archive && info.Size() > most {
+		return fmt.Errorf("%s has %.1f MB; package indexes take %.0f", path, float64(info.Size())/1e6, most/1e6)
 	}
 	fmt.Printf("%5.1f MB  %s\n", float64(info.Size())/1e6, path)
 	return os.Rename(f.Name(), path)

@@ -31,6 +31,7 @@ type release struct {
 	platform, revision, libtorchVersion           string
 
 	files map[string]file
+	order []string // of a wheel's
 	materials
 }
 

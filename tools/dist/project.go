@@ -15,10 +15,9 @@ import (
 // project is what python/pyproject.toml says of redsi.
 type project struct {
 	Name         string              `toml:"name"`
-	Version      string              `toml:"version"` // of __init__.py where it has none
+	Version      string              `toml:"-"` // of __init__.py
 	Description  string              `toml:"description"`
 	Python       string              `toml:"requires-python"`
-	Keywords     []string            `toml:"keywords"`
 	Classifiers  []string            `toml:"classifiers"`
 	Dependencies []string            `toml:"dependencies"`
 	Optional     map[string][]string `toml:"optional-dependencies"`
@@ -98,9 +97,6 @@ func (p project) metadata(licence string, licences []string, readme, at string) 
 	line("Project-URL", "Source, "+home)
 	line("Project-URL", "Documentation, "+home+"/blob/"+at+"/README.md")
 	line("Project-URL", "Changelog, "+home+"/blob/"+at+"/CHANGELOG.md")
-	if len(p.Keywords) > 0 {
-		line("Keywords", strings.Join(p.Keywords, ","))
-	}
 	line("License-Expression", licence)
 	for _, name := range licences {
 		line("License-File", name)

@@ -16,9 +16,6 @@ import (
 	"strings"
 )
 
-// most is the size that a package index takes without being asked.
-const most = 100e6
-
 // addMetadata adds what installers read of a wheel, and returns the wheel's name.
 func (r *release) addMetadata() (string, error) {
 	programs := map[string][]byte{}
@@ -63,26 +60,22 @@ func (r *release) addMetadata() (string, error) {
 	}
 	stem := strings.ReplaceAll(p.Name, "-", "_") + "-" + p.Version
 	inside := strings.NewReplacer("{info}", stem+".dist-info", "{data}", stem+".data")
-	files := map[string]file{}
 	var b strings.Builder
 	record := csv.NewWriter(&b)
-	for _, name := range slices.Sorted(maps.Keys(r.files)) {
+	// What is said about a wheel sorts last, and its list comes after that.
+	r.order = slices.Sorted(maps.Keys(r.files))
+	for i, name := range r.order {
 		f := r.files[name]
-		name = inside.Replace(name)
-		files[name] = f
+		r.order[i] = inside.Replace(name)
+		r.files[r.order[i]] = f
 		sum := sha256.Sum256(f.data)
-		if err := record.Write([]string{name, "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]), fmt.Sprint(len(f.data))}); err != nil {
-			return "", err
-		}
+		_ = record.Write([]string{r.order[i], "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]), fmt.Sprint(len(f.data))}) // to memory
 	}
 	list := stem + ".dist-info/RECORD"
-	if err := record.Write([]string{list, "", ""}); err != nil {
-		return "", err
-	}
+	_ = record.Write([]string{list, "", ""})
 	record.Flush()
-	files[list] = file{[]byte(b.String()), 0o644}
-	r.files = files
-	return stem + "-py3-none-" + strings.Join(platforms, ".") + ".whl", record.Error()
+	r.order, r.files[list] = append(r.order, list), file{[]byte(b.String()), 0o644}
+	return stem + "-py3-none-" + strings.Join(platforms, ".") + ".whl", nil
 }
 
 // expression is the licence of all that is inside.
@@ -100,51 +93,19 @@ func (r *release) expression() string {
 	return strings.Join(slices.Sorted(maps.Keys(all)), " AND ")
 }
 
-// writeWheel writes all files by name, what is said about the wheel last.
 func (r *release) writeWheel(w io.Writer) error {
-	counted := &counter{Writer: w}
-	z := zip.NewWriter(counted)
+	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
-	order := slices.SortedFunc(maps.Keys(r.files), func(a, b string) int {
-		rank := func(name string) string {
-			switch {
-			case strings.HasSuffix(name, ".dist-info/RECORD"):
-				return "2"
-			case strings.Contains(name, ".dist-info/"):
-				return "1" + name
-			}
-			return "0" + name
-		}
-		return strings.Compare(rank(a), rank(b))
-	})
-	for _, name := range order {
-		f := r.files[name]
+	for _, name := range r.order {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: r.when}
-		h.SetMode(fs.FileMode(f.mode))
+		h.SetMode(fs.FileMode(r.files[name].mode))
 		entry, err := z.CreateHeader(h)
 		if err != nil {
 			return err
 		}
-		if _, err := entry.Write(f.data); err != nil {
+		if _, err := entry.Write(r.files[name].data); err != nil {
 			return err
 		}
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	if counted.n > most {
-		return fmt.Errorf("the wheel has %.1f MB; package indexes take %.0f", float64(counted.n)/1e6, most/1e6)
-	}
-	return nil
-}
-
-type counter struct {
-	io.Writer
-	n int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.Writer.Write(b)
-	c.n += int64(n)
-	return n, err
+	return z.Close()
 }

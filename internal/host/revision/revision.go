@@ -1,7 +1,10 @@
 // Package revision says which build a program is: redsi and its second program are of one.
 package revision
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"strings"
+)
 
 // Of is the commit that this program was built from, as far as the build
 // recorded it; version may be set by the linker.
@@ -28,6 +31,25 @@ func Of() string {
 		}
 	}
 	return rev + dirty
+}
+
+// release may be set by the linker.
+var release = ""
+
+// Release is the release that this program is of, "0.1.0" for example, or the next one's with
+// ".dev0": what make has from the Python package, else the version of a module that Go fetched.
+func Release() string {
+	if release != "" {
+		return release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if v, tag := strings.CutPrefix(m.Version, "v"); tag && m.Path == module && !strings.Contains(v, "-") {
+				return v
+			}
+		}
+	}
+	return Unknown
 }
 
 const module = "github.com/redsi/redsi"

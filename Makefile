@@ -47,7 +47,7 @@ CROSS      := linux/arm64 darwin/arm64 darwin/amd64 windows/amd64
 # The revision that results record and `redsi doctor` shows, and the release; never part of a key.
 RELEASE   := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/redsi/__init__.py)
 REVISION   = github.com/redsi/redsi/internal/host/revision
-LDFLAGS    = -ldflags "$(if $(DEBUG),,-s -w )-X $(REVISION).version=$(VERSION) -X $(REVISION).release=$(RELEASE)"
+LDFLAGS    = -ldflags "$(if $(DEBUG),,-s -w )-X $(REVISION).version=$(VERSION) -X $(REVISION).release=$(RELEASE) -X $(REVISION).Libtorch=$(LIBTORCH_VERSION)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))

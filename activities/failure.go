@@ -180,7 +180,7 @@ func hopeless(err error) string {
 		return "a retry cannot fix this: the file system there is read-only; make it writable or use another folder"
 	case one(fs.ErrPermission):
 		return "a retry cannot fix this: give this user the right to do that"
-	case one(syscall.EOPNOTSUPP, syscall.ENOSYS):
+	case one(errors.ErrUnsupported, syscall.ENOLCK):
 		return "a retry cannot fix this: the system there cannot do that"
 	case one(syscall.E2BIG):
 		return "a retry cannot fix this: arguments and environment are longer than the system allows; pass long values in files"

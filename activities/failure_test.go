@@ -42,6 +42,7 @@ func TestFailure(t *testing.T) {
 		{"quota", path(syscall.EDQUOT), workflows.PermanentError, "raise the quota there"},
 		{"file too large", path(syscall.EFBIG), workflows.PermanentError, "ulimit -f"},
 		{"no locks", path(syscall.ENOSYS), workflows.PermanentError, "cannot do that"},
+		{"no lock service", path(syscall.ENOLCK), workflows.PermanentError, "cannot do that"},
 		{"read-only", path(syscall.EROFS), workflows.PermanentError, "read-only"},
 		{"not allowed", path(syscall.EACCES), workflows.PermanentError, "the right"},
 		{"NUL in argv", fmt.Errorf("start echo: %w", nul), workflows.PermanentError, "NUL"},

@@ -37,7 +37,6 @@ var rules = []rule{
 	{"internal/system/fault", nil},
 	{"internal/system/filetype", nil},
 	{"internal/system/loopback", nil},
-	{"internal/system/nolocks", nil},
 	{"internal/system/readers", nil},
 	{"internal/system/shellwords", nil},
 	{"internal/system/signature", nil},

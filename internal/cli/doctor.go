@@ -68,7 +68,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	facts, err := a.SecondProgram().Facts(ctx)
 	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.Computed())...)
-	found = append(found, doctor.Programs(ctx, os.Getenv("PATH"), err == nil)...)
+	found = append(found, doctor.Programs(ctx, os.Getenv("PATH"))...)
 	here := []string{doctor.CPU()}
 	for _, c := range doctor.CardsOf(facts) {
 		here = append(here, c.Name)

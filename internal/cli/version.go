@@ -14,18 +14,17 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// build is what a program is made of. What the files of the others do not tell is "".
+// build is what this program is made of.
 type build struct {
-	Release       string `json:"release"`
-	Revision      string `json:"revision"`
-	Go            string `json:"go"`
-	Platform      string `json:"platform"`
-	Server        string `json:"server"` // the embedded server's program; "none" if missing
-	Temporal      string `json:"temporal,omitempty"`
-	Models        string `json:"models"` // the program that computes models; "none" if missing
-	ModelsRelease string `json:"models_release,omitempty"`
-	Libtorch      string `json:"libtorch,omitempty"`
-	Keys          string `json:"keys"` // format of keys
+	Release  string `json:"release"`
+	Revision string `json:"revision"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Server   string `json:"server"`   // the embedded server's program; "none" if missing
+	Temporal string `json:"temporal"` // that the server was built of
+	Models   string `json:"models"`   // the program that computes models; "none" if missing
+	Libtorch string `json:"libtorch"` // that it is built against, if it is of this build
+	Keys     string `json:"keys"`     // format of keys
 }
 
 func newVersionCmd(a *app) *cobra.Command {
@@ -40,30 +39,15 @@ func newVersionCmd(a *app) *cobra.Command {
 
 func (a *app) printVersion() error {
 	b := build{Release: revision.Release(), Revision: revision.Of(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Server: "none", Models: "none", Keys: step.KeyFormat}
+		Server: "none", Temporal: "none", Models: "none", Libtorch: revision.Libtorch, Keys: step.KeyFormat}
 	if server, err := devserver.Find(); err == nil {
 		b.Server, b.Temporal = server, devserver.Temporal(server)
 	}
-	if models := compute.Find(); exists(models) {
-		b.Models = models
-		b.ModelsRelease, b.Libtorch = compute.About(models)
+	if _, err := os.Stat(compute.Find()); err == nil {
+		b.Models = compute.Find()
 	}
 	return a.print(b, func(w io.Writer) {
 		view.Printf(w, "redsi     %s, commit %s\nGo        %s, %s\n", b.Release, b.Revision, b.Go, b.Platform)
-		view.Printf(w, "server    %s%s\n", b.Server, after(", Temporal ", b.Temporal))
-		view.Printf(w, "models    %s%s%s\nkeys      %s\n", b.Models, after(", ", b.ModelsRelease), after(", libtorch ", b.Libtorch), b.Keys)
+		view.Printf(w, "server    %s, Temporal %s\nmodels    %s, for libtorch %s\nkeys      %s\n", b.Server, b.Temporal, b.Models, b.Libtorch, b.Keys)
 	})
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// after is a text behind what introduces it, if there is one.
-func after(intro, text string) string {
-	if text == "" {
-		return ""
-	}
-	return intro + text
 }

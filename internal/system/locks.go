@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"syscall"
 )
 
 // Unlockable reports whether an error of taking a lock says that the file system has none, as
 // NFS without its lock service and Lustre without the option flock.
 func Unlockable(err error) bool {
-	return slices.ContainsFunc([]error{syscall.ENOLCK, syscall.EOPNOTSUPP, syscall.ENOTSUP, syscall.ENOSYS}, func(e error) bool { return errors.Is(err, e) })
+	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, errors.ErrUnsupported)
 }
 
 // LockError explains an error of taking the lock at a path; instead says what puts it elsewhere.

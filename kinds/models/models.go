@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/rates"
@@ -32,10 +31,6 @@ func Kinds() []step.Spec {
 
 // Main answers redsi through the pipes that it has made, and ends when it does.
 func Main(kinds ...step.Spec) {
-	if slices.Equal(os.Args[1:], []string{"--version"}) {
-		fmt.Println(revision.Build())
-		return
-	}
 	in, out := os.NewFile(3, "from redsi"), os.NewFile(4, "to redsi")
 	if _, err := in.Stat(); err != nil {
 		fmt.Fprintln(os.Stderr, "redsi-models: redsi starts this program when there is something to compute; it has no other use")

@@ -15,7 +15,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/internal/system"
-
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -127,10 +126,7 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 		_, err = lock.TryLockContext(ctx, lockPoll)
 	}
 	if err != nil {
-		if err = system.LockError(err, lock.Path(), "name a state folder of another one with --state or REDSI_STATE"); system.Unlockable(err) {
-			err = &Permanent{err}
-		}
-		return nil, err
+		return nil, system.LockError(err, lock.Path(), "name a state folder of another one with --state or REDSI_STATE")
 	}
 	f, err := r.fetch(ctx, s, part, last)
 	if err != nil {

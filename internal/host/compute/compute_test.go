@@ -246,11 +246,17 @@ func TestPrograms(t *testing.T) {
 	if err := os.WriteFile(file, []byte("text"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	moved := filepath.Join(t.TempDir(), Name)
+	if err := os.WriteFile(moved, []byte("#!/gone/bin/python\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		program, env string
 		says         []string
 		is           error
 	}{
+		{moved, "", []string{moved, "its loader or interpreter is not there", "Alpine", "install one that runs here"}, nil},
+		{"", role + "=on an old system", []string{"GLIBC_2.34", "use a machine or an image with a newer system"}, nil},
 		{filepath.Join(t.TempDir(), "absent"), "", []string{"absent", "install it beside redsi", Variable}, fs.ErrNotExist},
 		{file, "", []string{file, "chmod +x"}, fs.ErrPermission},
 		{"", role + "=without libraries", []string{"does not start: it exited with code 127", "libtorch_cpu.so", "make build, or the archive"}, nil},

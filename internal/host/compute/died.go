@@ -84,12 +84,13 @@ func (e *ProgramError) Unwrap() error { return e.err }
 
 func advice(err error) string {
 	get, both := "make build, or the archive of a release", "an archive has both, make build makes both"
-	if version, _ := revision.Wheel(); version != "" {
-		get = revision.Pip("redsi[models]")
-		both = get
+	if pip := revision.Pip("redsi[models]"); pip != "" {
+		get, both = pip, pip
 	}
 	switch {
-	case errors.As(err, new(refusal)):
+	case strings.Contains(err.Error(), "version `GLIBC"): // what the loader says, also of libstdc++
+		return "use a machine or an image with a newer system; redsi itself runs here"
+	case strings.HasPrefix(err.Error(), Name+": "): // its launcher says that
 		return ""
 	case errors.Is(err, errBuild):
 		return "install both from one build: " + both
@@ -98,23 +99,8 @@ func advice(err error) string {
 	case errors.Is(err, os.ErrPermission):
 		return "make it executable: chmod +x"
 	}
-	return get + ", has one that runs here"
+	return "install one that runs here: " + get
 }
-
-// refusal is what the launcher of redsi-models (python/redsi_models) says, with what to do, where
-// the program cannot run.
-type refusal string
-
-func (r refusal) Error() string { return string(r) }
-
-// refused is the program's own word on why it does not run, if it ended with one.
-func (c *process) refused() (refusal, bool) {
-	words, _ := c.last.words(false)
-	return refusal(words), c.cmd.ProcessState.ExitCode() == refuses && strings.HasPrefix(words, Name+": ")
-}
-
-// refuses is the exit code of a refusal, as redsi's own for wrong input.
-const refuses = 2
 
 var (
 	errBuild     = errors.New("they come from different builds")

@@ -56,6 +56,9 @@ func TestMain(m *testing.M) {
 	case "without libraries":
 		fmt.Fprintln(os.Stderr, "error while loading shared libraries: libtorch_cpu.so: cannot open shared object file")
 		os.Exit(127)
+	case "on an old system":
+		fmt.Fprintln(os.Stderr, "redsi-models: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by redsi-models)")
+		os.Exit(1)
 	case "refuses":
 		fmt.Fprintln(os.Stderr, "redsi-models: torch in /site/torch is 2.4.1, and redsi-models was built for 2.11: do this")
 		os.Exit(2)

@@ -3,6 +3,8 @@ package compute
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/redsi/redsi/internal/host/revision"
 )
 
 // Name is the second program's, and Variable the environment's variable that may name
@@ -19,12 +21,9 @@ func Find() string {
 	if named := os.Getenv(Variable); named != "" {
 		return named
 	}
-	self, err := os.Executable()
-	if err != nil {
+	self := revision.Program()
+	if self == "" {
 		return Name
-	}
-	if real, err := filepath.EvalSymlinks(self); err == nil {
-		self = real
 	}
 	dir := filepath.Dir(self)
 	beside := filepath.Join(dir, Name)

@@ -93,6 +93,9 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 		if slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY}, func(e error) bool { return errors.Is(err, e) }) {
 			return nil, err // the machine is short of something, or the program is being written
 		}
+		if _, missing := os.Stat(o.Program); errors.Is(err, os.ErrNotExist) && missing == nil {
+			err = fmt.Errorf("start %s: its loader or interpreter is not there: this system has no glibc (Alpine, for example), or an environment was moved", o.Program)
+		}
 		return nil, &ProgramError{err}
 	}
 	first := make(chan message, 1)
@@ -108,10 +111,10 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 			err = errGarbage
 		default:
 			<-c.ended
-			said, refused := c.refused()
+			words, _ := c.last.words(false)
 			switch _, killed := ended(c.cmd.ProcessState); {
-			case refused:
-				err = &ProgramError{said}
+			case strings.HasPrefix(words, Name+": "): // from its launcher, python/redsi_models, with what to do
+				err = &ProgramError{errors.New(words)}
 			case c.unfit() != nil:
 				err = &ProgramError{fmt.Errorf("%s is another program: %w", o.Program, c.unfit())}
 			case killed || c.starved():

@@ -1,11 +1,13 @@
 package devserver
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/revision"
@@ -16,8 +18,8 @@ var ErrNoServer = errors.New("the embedded Temporal server was not found")
 
 // Get says how the server program is installed.
 func Get() string {
-	if version, _ := revision.Wheel(); version != "" {
-		return "reinstall redsi: " + revision.Pip("redsi") + ", with --force-reinstall"
+	if pip := revision.Pip("redsi"); pip != "" {
+		return "reinstall redsi: " + pip + ", with --force-reinstall"
 	}
 	return "make deps-embedded"
 }
@@ -35,10 +37,7 @@ func Find() (string, error) {
 		}
 		return p, nil
 	}
-	if self, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
-		}
+	if self := revision.Program(); self != "" {
 		if p, err := exec.LookPath(filepath.Join(filepath.Dir(self), Name)); err == nil {
 			return p, nil
 		}
@@ -70,4 +69,16 @@ func installed() (newest string) {
 		}
 	}
 	return newest
+}
+
+// Temporal is the version of Temporal that a server program was built of.
+func Temporal(program string) string {
+	if info, err := buildinfo.ReadFile(program); err == nil {
+		for _, m := range info.Deps {
+			if m.Path == "go.temporal.io/server" {
+				return strings.TrimPrefix(m.Version, "v")
+			}
+		}
+	}
+	return revision.Unknown
 }

@@ -33,8 +33,11 @@ func Of() string {
 	return rev + dirty
 }
 
-// release may be set by the linker.
-var release = ""
+// release may be set by the linker, and Libtorch, which the second program is built against.
+var (
+	release  = ""
+	Libtorch = Unknown
+)
 
 // Release is the release that this program is of, "0.1.0" for example, or the next one's with
 // ".dev0": what make has from the Python package, else the version of a module that Go fetched.

@@ -14,9 +14,8 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/redsi/redsi/internal/system"
-
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )
@@ -68,7 +67,7 @@ var writing sync.Mutex // within this process; a file lock is for other processe
 
 // exclusively runs do while no other process does so for the same path. The lock is a hidden
 // file "PATH.lock" next to it; it stays, since removing it would let two in. A project may lie where
-// the file system has no locks: what two processes add at the same moment may then be added again.
+// the file system has no locks: of what two processes pin at the same moment, one's may then be lost.
 func exclusively(path string, do func() error) error {
 	writing.Lock()
 	defer writing.Unlock()

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"strings"
 
-	"golang.org/x/sys/cpu"
-
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/system/words"
@@ -22,25 +20,10 @@ func Models(program string, facts device.Facts, err error, kinds []string) []Fin
 		return []Finding{f} // which looks for cards
 	}
 	f.OK, f.Note = true, fmt.Sprintf("%s, libtorch %s with %s; devices: %s", program, facts.Libtorch, facts.Instructions, facts.Devices())
-	if runtime.GOARCH == "amd64" {
-		speed(&f, facts.Instructions, cpu.X86.HasAVX512)
-	}
-	return append([]Finding{f}, cardFindings(facts.Machine, facts)...)
-}
-
-// speed says what it means that libtorch computes with these instructions on a processor of amd64,
-// which has AVX-512 or not. Results are the same within the rounding that docs/reliability.md names.
-func speed(f *Finding, instructions string, avx512 bool) {
-	switch instructions {
-	case "AVX2":
-	case "AVX512":
-		if !avx512 {
-			f.OK, f.Note = false, f.Note+"; this processor does not say that it has AVX-512, so steps may crash"
-			f.Do = "unset ATEN_CPU_CAPABILITY"
-		}
-	default:
+	if !strings.HasPrefix(facts.Instructions, "AVX") && runtime.GOARCH == "amd64" {
 		f.Note += "; without AVX2 models compute slower, on the CPU: redsi doctor --rates measures how fast"
 	}
+	return append([]Finding{f}, cardFindings(facts.Machine, facts)...)
 }
 
 // cardFindings checks a machine's GPUs, their driver, and libtorch's libraries for them.

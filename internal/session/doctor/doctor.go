@@ -64,10 +64,10 @@ func Leveled(found []Finding) (failed int) {
 // AnswersWithin bounds how long a server may take to answer.
 const AnswersWithin = 10 * time.Second
 
-// Build says what the program was built from, and how many kinds it has.
+// Build says which program this is, what it was built from, and how many kinds it has.
 func Build(kinds int) Finding {
-	return Finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds",
-		revision.Of(), runtime.Version(), runtime.GOOS, runtime.GOARCH, kinds)}
+	return Finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds, %s",
+		revision.Of(), runtime.Version(), runtime.GOOS, runtime.GOARCH, kinds, revision.Program())}
 }
 
 // Cores says how many processors there are, and how redsi's own arithmetic is computed on them.
@@ -93,7 +93,7 @@ func Server() Finding {
 		}
 		return f
 	}
-	f.OK, f.Note = true, p
+	f.OK, f.Note = true, p+", Temporal "+devserver.Temporal(p)
 	return f
 }
 

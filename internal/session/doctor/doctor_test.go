@@ -10,7 +10,6 @@ import (
 
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/nolocks"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -38,11 +37,6 @@ func TestFolders(t *testing.T) {
 	if f := State(filepath.Join(file, "state")); f.level() != Fail || !strings.Contains(f.Do, "--state") {
 		t.Errorf("%+v", f)
 	}
-	nolocks.Do(t, func() {
-		if f := State(folder); f.level() != Fail || !strings.Contains(f.Note, folder+" has no file locks") || !strings.Contains(f.Do, "--state") {
-			t.Errorf("%+v", f)
-		}
-	})
 	if f := Store(t.Context(), "mem:", mem.New(), nil); f.level() != OK {
 		t.Errorf("%+v", f)
 	}

@@ -17,9 +17,8 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/redsi/redsi/internal/system"
-
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system"
 )
 
 // driver keeps a store's files below root.

@@ -146,11 +146,8 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 	for {
 		if bad == nil || h.recorded(bad) {
 			shared, err := h.lock.TryRLock()
-			if system.Unlockable(err) {
-				return fail(w, false, "%w", system.LockError(err, h.lock.Path(), "name a folder of another one with "+Variable))
-			}
 			if err != nil {
-				return err
+				return system.LockError(err, h.lock.Path(), "name a folder of another one with "+Variable)
 			}
 			var why error
 			if shared {

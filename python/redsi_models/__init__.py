@@ -3,7 +3,7 @@ installed beside it, without importing it, and starts the program on torch's lib
 
 import os
 import sys
-from importlib.machinery import PathFinder
+from importlib.metadata import PackageNotFoundError, distribution
 
 TORCH = "2.11"
 # What the program calls in libc10, as a libtorch with the C++11 ABI names it.
@@ -26,86 +26,35 @@ def main():
 
 def prepare(package, env):
     """The program in a package's folder, and the environment that it runs in."""
-    program = os.path.join(package, "bin", "redsi-models")
-    if not os.path.exists(program):
-        raise Refused(f"{program} is not there: install redsi-models again (pip install --force-reinstall redsi-models)")
-    torch = find_torch()
-    site = os.path.dirname(torch)
-    lib = os.path.join(torch, "lib")
-    mac = sys.platform == "darwin"
-    library = os.path.join(lib, "libtorch_cpu.dylib" if mac else "libtorch_cpu.so")
-    if not os.path.exists(library):
-        raise Refused(f"torch in {torch} has no {os.path.basename(library)}: {again()}")
-    folders = [lib]
-    if not mac:
-        check_libc("redsi-models", os.path.dirname(package), "redsi_models-")
-        check_libc("torch", site, "torch-")
-        with open(os.path.join(lib, "libc10.so"), "rb") as f:
-            if ABI not in f.read():
-                raise Refused(f"torch in {torch} was built without the C++11 ABI, which redsi-models needs: {again()}")
-        # libtorch finds NVIDIA's libraries beside torch by itself; these lie in other folders.
-        nvidia = PathFinder.find_spec("nvidia")
-        for place in nvidia and nvidia.submodule_search_locations or ():
-            if os.path.dirname(place) != site:
-                folders += [p for p in (os.path.join(place, name, "lib") for name in sorted(os.listdir(place))) if os.path.isdir(p)]
-        env.setdefault("REDSI_CUDA_GRAPHS", os.path.dirname(program))
-    variable = "DYLD_LIBRARY_PATH" if mac else "LD_LIBRARY_PATH"
-    env[variable] = os.pathsep.join(folders + [env[variable]] if env.get(variable) else folders)
-    return program, env
-
-
-def find_torch():
-    """The folder of this Python's torch, of a version that the program was built for."""
-    spec = PathFinder.find_spec("torch")
-    if spec is None or not spec.origin:  # a folder of that name is not torch
-        raise Refused(f"this Python ({sys.executable}) has no torch: {again()}")
-    torch = os.path.dirname(spec.origin)
-    version = "an unknown version"
     try:
-        with open(os.path.join(torch, "version.py"), encoding="utf-8") as f:
-            for line in f:
-                if line.startswith("__version__"):
-                    version = line.split("=")[1].strip().strip("'\"")
-    except FileNotFoundError:
-        pass
-    if not version.startswith(TORCH + "."):  # 2.11.0, 2.11.0+cpu and 2.11.0+cu130 have the same functions
-        raise Refused(f"torch in {torch} is {version}, and redsi-models was built for {TORCH}: {again()}")
-    return torch
-
-
-def check_libc(what, site, prefix):
-    """Refuses a C library that a wheel was not built for, as its tag says: pip did so where it was
-    installed, but an environment may be used on another machine."""
-    try:
-        have = os.confstr("CS_GNU_LIBC_VERSION") or ""
+        glibc = os.confstr("CS_GNU_LIBC_VERSION")
     except (ValueError, OSError):
-        have = ""
-    if not have.startswith("glibc "):
-        raise Refused(f"{what} needs glibc, and this Python ({sys.executable}) runs on another C library, such as musl: "
+        glibc = None
+    if not glibc:
+        raise Refused(f"it needs glibc, and this Python ({sys.executable}) runs on another C library, such as musl: "
                       "use an image or a machine with glibc (Debian, Ubuntu, Fedora, Rocky); redsi itself runs here")
-    needs = needed(site, prefix)
-    if needs > number(have[6:]):
-        raise Refused(f"{what} needs glibc {needs[0]}.{needs[1]} or later, and this machine has {have[6:]}: "
-                      "use a machine or an image with a newer system; redsi itself runs here")
+    folder = os.path.join(package, "bin")
+    env.setdefault("REDSI_CUDA_GRAPHS", folder)
+    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [find_libtorch(), env.get("LD_LIBRARY_PATH")]))
+    return os.path.join(folder, "redsi-models"), env
 
 
-def needed(site, prefix):
-    """The glibc that a wheel installed in site needs; (0, 0) if its metadata does not say."""
-    for name in os.listdir(site):
-        if name.startswith(prefix) and name.endswith(".dist-info"):
-            try:
-                with open(os.path.join(site, name, "WHEEL"), encoding="utf-8") as f:
-                    tags = [number(line.split("manylinux_")[1].replace("_", ".")) for line in f if line.startswith("Tag:") and "manylinux_" in line]
-            except FileNotFoundError:
-                continue
-            return min(tags, default=(0, 0))
-    return (0, 0)
-
-
-def number(version):
-    """"2.34" and "2.34.x86_64" as (2, 34)."""
-    return tuple(int(n) for n in version.split(".")[:2])
-
-
-def again():
-    return f"run {sys.executable} -m pip install 'torch=={TORCH}.0'"
+def find_libtorch():
+    """The folder with the libraries of this Python's torch, of a version that the program was built for."""
+    again = f"run {sys.executable} -m pip install 'torch=={TORCH}.0'"
+    try:
+        torch = distribution("torch")
+    except PackageNotFoundError:
+        raise Refused(f"this Python ({sys.executable}) has no torch: {again}")
+    place = torch.locate_file("torch")
+    if not torch.version.startswith(TORCH + "."):  # 2.11.0, 2.11.0+cpu and 2.11.0+cu130 have the same functions
+        raise Refused(f"torch in {place} is {torch.version}, and redsi-models was built for {TORCH}: {again}")
+    lib = os.path.join(place, "lib")
+    try:
+        with open(os.path.join(lib, "libc10.so"), "rb") as f:
+            abi = ABI in f.read()
+    except OSError as e:
+        raise Refused(f"torch in {place} is not whole ({e}): {again}")
+    if not abi:
+        raise Refused(f"torch in {place} was built without the C++11 ABI, which redsi-models needs: {again}")
+    return lib

@@ -47,12 +47,10 @@ has "pip install 'redsi\[models\]=="
 mkdir homeless && cd homeless
 step 'redsi run without HOME' env -i PATH=/usr/bin:/bin sh -c "'$bin/redsi' init . && '$bin/redsi' run"
 cd "$work"
-if "$bin/redsi" init --help | grep -q -e --paper; then
-	step 'redsi init --paper redsi' clean "$bin/redsi" init --paper redsi paper
-	cd paper
-	step 'the two dedup tables at scale=toy' clean "$bin/redsi" run --var scale=toy -t table.dedup_counts -t table.nq_document_collections_splits
-	cd "$work"
-fi
+step 'redsi init --paper redsi' clean "$bin/redsi" init --paper redsi paper
+cd paper
+step 'the two dedup tables at scale=toy' clean "$bin/redsi" run --var scale=toy -t table.dedup_counts -t table.nq_document_collections_splits
+cd "$work"
 if uv=$(command -v uv); then
 	step 'uv tool run' env -u VIRTUAL_ENV UV_CACHE_DIR="$work/uv" "$uv" tool run --from "$wheel" redsi --version
 fi

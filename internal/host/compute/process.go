@@ -113,12 +113,12 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 			<-c.ended
 			words, _ := c.last.words(false)
 			switch _, killed := ended(c.cmd.ProcessState); {
-			case strings.HasPrefix(words, Name+": "): // from its launcher, python/redsi_models, with what to do
-				err = &ProgramError{errors.New(words)}
 			case c.unfit() != nil:
 				err = &ProgramError{fmt.Errorf("%s is another program: %w", o.Program, c.unfit())}
 			case killed || c.starved():
 				err = c.lost()
+			case c.cmd.ProcessState.ExitCode() == 2 && strings.HasPrefix(words, Name+": "): // the launcher's, python/redsi_models
+				err = &ProgramError{errors.New(words)}
 			default:
 				err = &ProgramError{fmt.Errorf("%s does not start: %s", o.Program, c.death())}
 			}

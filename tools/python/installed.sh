@@ -13,14 +13,13 @@ wheel=$(ls -t "$wheels"/redsi-*"$(uname -m)"*.whl | head -n 1)
 
 # What pip itself is told of indexes and proxies stays.
 clean() { env -i PATH=/usr/bin:/bin HOME="$work/home" TMPDIR="$work" PYTHONDONTWRITEBYTECODE=1 $(env | grep -E '^(PIP_|[A-Za-z]+_[Pp][Rr][Oo][Xx][Yy]=|SSL_CERT_)' || true) "$@"; }
-now() { date +%s.%N; }
-since() { echo "$(now) $1" | awk '{printf "%.1f", $1 - $2}'; }
+now() { date +%s; }
 step() {
 	began=$(now)
 	name=$1
 	shift
 	"$@" > out.txt 2>&1 || { cat out.txt; echo "installed: $name failed" >&2; exit 1; }
-	echo "$(since "$began") s  $name"
+	echo "$(($(now) - began)) s  $name"
 }
 # has PATTERN: what the last step printed has it.
 has() { grep -q -e "$1" out.txt || { cat out.txt; echo "installed: this has no $1" >&2; exit 1; }; }
@@ -37,9 +36,9 @@ step 'redsi run' clean "$bin/redsi" run
 has 'table.errors'
 chmod -R u+w "$bin" "$work"/venv/lib
 cd "$work"
-whole=$(since "$first")
+whole=$(($(now) - first))
 echo "$whole s  all of it"
-awk "BEGIN { exit !($whole <= 60) }" || { echo 'installed: that is more than a minute' >&2; exit 1; }
+test "$whole" -le 60 || { echo 'installed: that is more than a minute' >&2; exit 1; }
 
 step 'redsi doctor' clean "$bin/redsi" doctor --state state
 has "pip install 'redsi\[models\]=="

@@ -24,8 +24,8 @@ func Get() string {
 	return "make deps-embedded"
 }
 
-// Name is the server program's name if it is not in a folder of its own.
-const Name = "redsi-temporal-server"
+// beside is the server program's name if it is not in a folder of its own.
+const beside = "redsi-temporal-server"
 
 // Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else
 // redsi-temporal-server beside this program, as in an archive of `make dist`, else the one
@@ -38,17 +38,17 @@ func Find() (string, error) {
 		return p, nil
 	}
 	if self := revision.Program(); self != "" {
-		if p, err := exec.LookPath(filepath.Join(filepath.Dir(self), Name)); err == nil {
+		if p, err := exec.LookPath(filepath.Join(filepath.Dir(self), beside)); err == nil {
 			return p, nil
 		}
 	}
 	if found := installed(); found != "" {
 		return found, nil
 	}
-	if p, err := exec.LookPath(Name); err == nil {
+	if p, err := exec.LookPath(beside); err == nil {
 		return p, nil
 	}
-	return "", fmt.Errorf("%w: there is no %s beside redsi; %s, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address", ErrNoServer, Name, Get())
+	return "", fmt.Errorf("%w: there is no %s beside redsi; %s, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address", ErrNoServer, beside, Get())
 }
 
 // installed is the program that `make` installed last; "" if there is none.

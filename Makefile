@@ -44,7 +44,8 @@ FUZZTIME   ?= 1m
 # Where redsi is compiled and vetted for, besides here.
 CROSS      := linux/arm64 darwin/arm64 darwin/amd64 windows/amd64
 
-# The revision that results record and `redsi doctor` shows, and the release; never part of a key.
+# The revision that results record and `redsi doctor` shows, the release, and what redsi-models is built against; never part
+# of a key.
 RELEASE   := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/redsi/__init__.py)
 REVISION   = github.com/redsi/redsi/internal/host/revision
 LDFLAGS    = -ldflags "$(if $(DEBUG),,-s -w )-X $(REVISION).version=$(VERSION) -X $(REVISION).release=$(RELEASE) -X $(REVISION).Libtorch=$(LIBTORCH_VERSION)"

@@ -28,7 +28,7 @@ type app struct {
 	sayer    sayer
 	progress string       // how runs are shown
 	events   *view.Events // nil: for people
-	papers   []Paper
+	paper    Paper
 
 	JSON     bool
 	LogLevel string

@@ -159,7 +159,7 @@ func TestCommandLines(t *testing.T) {
 			words[i] = strings.TrimPrefix(words[i], "_")
 		}
 		var said bytes.Buffer
-		if code := execute(t.Context(), kinds.Registry(), words, &said, &said); code != c.code || !regexp.MustCompile(c.said).MatchString(said.String()) {
+		if code := execute(t.Context(), kinds.Registry(), words, &said, &said, Paper{}); code != c.code || !regexp.MustCompile(c.said).MatchString(said.String()) {
 			t.Errorf("%s: exit %d:\n%s", c.line, code, &said)
 		}
 	}

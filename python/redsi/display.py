@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import sys
 import time
@@ -57,34 +58,25 @@ class Notebook(View):
     def show(self, event: Event) -> None:
         super().show(event)
         s, over = self.state, event["event"] == "ended"
-        line, parts = "nothing ran" if over else "planning", []
+        line, bar, link, below = "nothing ran" if over else "planning", "", "", []
         if s.get("total"):
             counts = ", ".join(f"{n} {status}" for status, n in s["counts"].items())
             line = f"{s['done']} of {s['total']} steps: {counts}; {seconds(time.monotonic() - self.began)}"
-            parts.append(f'<progress value="{s["done"]}" max="{s["total"]}"></progress> ')
-        parts.append(html.escape(line))
+            bar = f'<progress value="{s["done"]}" max="{s["total"]}"></progress> '
         if not over:
-            said = event["news"] if event["event"] == "said" else []
-            parts.append(f' <a href="{html.escape(s.get("url", ""))}">Temporal UI</a>')
-            parts.append(_pre("\n".join(s.get("block", []) + said)))
-        for address, why in list(self.failed.items())[:8]:
-            parts.append(f"<p>{html.escape(address)} failed</p>{_pre(why)}")
-        self.handle.update({"text/plain": line, "text/html": f"<div>{''.join(parts)}</div>"}, raw=True)
+            link = f' <a href="{html.escape(s.get("url", ""))}">Temporal UI</a>'
+            below = s.get("block", []) + (event["news"] if event["event"] == "said" else [])
+        below = below + [f"{address} failed: {why}" for address, why in list(self.failed.items())[:8]]
+        shown = f"<div>{bar}{html.escape(line)}{link}<pre>{html.escape(chr(10).join(below))}</pre></div>"
+        self.handle.update({"text/plain": line, "text/html": shown}, raw=True)
 
     def text(self, line: str) -> None:
         print(line, file=sys.stderr)
 
 
-def _pre(text: str) -> str:
-    return f"<pre>{html.escape(text)}</pre>"
-
-
 def seconds(s: float) -> str:
-    """A duration as redsi prints it."""
-    if s < 119.5:
-        return f"{s:.1f} s" if s < 9.95 else f"{s:.0f} s"
-    minutes, rest = divmod(round(s), 60)
-    return f"{minutes} min {rest} s" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    """A duration as hours, minutes and seconds."""
+    return str(datetime.timedelta(seconds=round(s)))
 
 
 def view() -> View:

@@ -37,8 +37,6 @@ class Plan:
         self.run: int = value["summary"]["run"]  #: steps that must run
         self.maybe: int = value["summary"]["maybe"]  #: steps that run if what they read turns out otherwise
         self.done: bool = self.run + self.maybe == 0  #: whether there is nothing to run
-        self.expected: float = value["estimate"]["wall_at_least_s"]  #: seconds that it takes at least, by steps whose time is known
-        self.unknown: int = value["estimate"]["unknown"]  #: steps to run whose time is not known
 
     @property
     def steps(self) -> Any:
@@ -51,9 +49,7 @@ class Plan:
         return frames.frame({name: [s.get(of) for s in self.value["steps"]] for name, of in names.items()})
 
     def __repr__(self) -> str:
-        known = f"; at least {display.seconds(self.expected)}" if self.run + self.maybe > self.unknown else ""
-        unknown = f"; {self.unknown} of unknown time" if self.unknown else ""
-        return f"<redsi.Plan {self.run} to run, {self.maybe} maybe, {self.hit} hit{known}{unknown}>"
+        return f"<redsi.Plan {self.run} to run, {self.maybe} maybe, {self.hit} hit>"
 
     def _repr_markdown_(self) -> str:
         return self.markdown

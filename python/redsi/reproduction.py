@@ -58,7 +58,6 @@ class Reproduction:
     def __init__(self, summary: Dict[str, Any], project: Path) -> None:
         self.summary: Dict[str, Any] = summary  #: all that `redsi run --json` prints
         self.run: Optional[str] = summary.get("run")  #: the id of the run; None if there was nothing to do
-        self.url: Optional[str] = summary.get("url")  #: where its workflow is shown while its server runs
         self.hit: int = summary["hit"]  #: steps that had results
         self.ran: int = summary["ran"]  #: steps that ran
         self.failed: int = summary.get("failed", 0)  #: steps that failed

@@ -71,7 +71,7 @@ with open({str(self.dir / "called")!r}, "w") as out:
         raw = result.read("json")
         (self.project / "counts.json").write_bytes(raw)
         rendered = [{"address": "table.counts", "path": f"counts.{ext}", "digest": result.output(ext).digest} for ext in ("csv", "json")]
-        return {"store": f"file://{GOLDEN}", "run": RUN, "url": BEGUN["url"], "hit": 1, "ran": 2, "took_s": 1.5, "rendered": rendered, **more}
+        return {"store": f"file://{GOLDEN}", "run": RUN, "hit": 1, "ran": 2, "took_s": 1.5, "rendered": rendered, **more}
 
     def called(self):
         return json.loads((self.dir / "called").read_text())
@@ -108,8 +108,8 @@ class TestRun(Case):
         r = self.run_quietly("table.counts", {"n": 1}, out="o")
         self.assertEqual(self.called(), [str(self.project.resolve()), "run", "--json", "--progress", "json", "--target", "table.counts",
                                          "--out", "o", "--var-file", {"n": 1}])  # fmt: skip
-        self.assertEqual((r.run, r.url, r.hit, r.ran, r.failed, r.skipped, r.took), (RUN, BEGUN["url"], 1, 2, 0, 0, 1.5))
-        self.assertEqual(repr(r), f"<redsi.Reproduction {RUN}: 1 hit, 2 ran, 1.5 s>")
+        self.assertEqual((r.run, r.hit, r.ran, r.failed, r.skipped, r.took), (RUN, 1, 2, 0, 0, 1.5))
+        self.assertEqual(repr(r), f"<redsi.Reproduction {RUN}: 1 hit, 2 ran, 0:00:02>")
         self.assertEqual((list(r.tables), len(r.figures)), (["counts"], 0))
         self.assertEqual(column(r.tables["counts"], "row"), ["all", "both"])
         self.assertEqual(r.files, {"table.counts": [self.project / "counts.csv", self.project / "counts.json"]})
@@ -123,10 +123,10 @@ class TestRun(Case):
     def test_nothing_to_do(self):
         key = redsi.open(GOLDEN, cache=self.dir).result("table.counts").key
         summary = self.summary(keys={"table.counts": key})
-        del summary["run"], summary["url"]
+        del summary["run"]
         self.says([], summary)
         r = self.run_quietly()
-        self.assertEqual((r.run, r.url, r.store.steps()), (None, None, ["table.counts"]))
+        self.assertEqual((r.run, r.store.steps()), (None, ["table.counts"]))
         self.assertIn("nothing to do", repr(r))
 
     def test_failed_steps(self):
@@ -260,7 +260,7 @@ class TestViews(Case):
         self.assertIn("<pre>… b &lt;9 %&gt;\n1 running</pre>", shown[2]["text/html"])
         self.assertIn("1 running\ncancelling</pre>", shown[3]["text/html"])
         self.assertRegex(shown[-1]["text/plain"], r"2 of 2 steps: 1 ran, 1 failed; \d")
-        self.assertIn("<pre>&lt;oh&gt;</pre>", shown[-1]["text/html"])
+        self.assertIn("<pre>b failed: &lt;oh&gt;</pre>", shown[-1]["text/html"])
         self.assertNotIn("href", shown[-1]["text/html"])  # the server has ended
 
     def test_without_ipython(self):
@@ -276,21 +276,20 @@ class TestPlan(Case):
             {"address": "table.t", "kind": "render_table", "outcome": "maybe", "file": "p.hcl", "line": 9},
         ],
         "summary": {"hit": 1, "run": 1, "maybe": 1},
-        "estimate": {"wall_at_least_s": 4.5, "unknown": 1},
     }  # fmt: skip
 
     def test_plan(self):
         self.says([], self.VALUE)
         p = redsi.plan("table.t", project=self.project)
         self.assertEqual(self.called()[1:], ["plan", "--json", "--markdown", "a file", "--target", "table.t"])
-        self.assertEqual((p.done, p.hit, p.run, p.maybe, p.expected, p.unknown), (False, 1, 1, 1, 4.5, 1))
+        self.assertEqual((p.done, p.hit, p.run, p.maybe), (False, 1, 1, 1))
         self.assertEqual(column(p.steps, "outcome"), ["hit", "run", "maybe"])
         self.assertEqual(column(p.steps, "why"), [None, "argv|x", None])
-        self.assertEqual(repr(p), "<redsi.Plan 1 to run, 1 maybe, 1 hit; at least 4.5 s; 1 of unknown time>")
+        self.assertEqual(repr(p), "<redsi.Plan 1 to run, 1 maybe, 1 hit>")
         self.assertEqual(p._repr_markdown_(), "**a plan**")
 
     def test_done(self):
-        self.says([], {**self.VALUE, "summary": {"hit": 3, "run": 0, "maybe": 0}, "estimate": {"wall_at_least_s": 0, "unknown": 0}})
+        self.says([], {**self.VALUE, "summary": {"hit": 3, "run": 0, "maybe": 0}})
         p = redsi.plan(project=self.project)
         self.assertEqual((p.done, repr(p)), (True, "<redsi.Plan 0 to run, 0 maybe, 3 hit>"))
 

@@ -67,12 +67,12 @@ class Reproduction:
         self.tables: Dict[str, Any] = {}  #: a data frame of each table, by its name, as in Store.table
         self.figures: Dict[str, Any] = {}  #: the points of each figure, by its name
         for r in summary["rendered"]:
-            path = project / r["path"]
-            self.files.setdefault(r["address"], []).append(path)
-            if path.suffix == ".json":
+            path, files = project / r["path"], self.files.setdefault(r["address"], [])
+            if path.suffix == ".json" and not any(p.suffix == ".json" for p in files):  # another is a picture in Vega-Lite
                 value = json.loads(self._bytes(path, r["digest"]))
                 self.tables.update((name, frames.table(value)) for name in block_name("table", r["address"]))
                 self.figures.update((name, frames.figure(value)) for name in block_name("figure", r["address"]))
+            files.append(path)
 
     def _bytes(self, path: Path, digest: str) -> bytes:
         """A file as this run wrote it: if another has written it meanwhile, of the store."""

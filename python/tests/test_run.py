@@ -1,6 +1,7 @@
 """redsi.run and redsi.plan, by a stand-in for the program that says what a test tells it to."""
 
 import contextlib
+import hashlib
 import importlib.util
 import io
 import json
@@ -119,6 +120,17 @@ class TestRun(Case):
         self.says([], self.summary())
         (self.project / "counts.json").write_text('{"rows": []}')
         self.assertEqual(column(self.run_quietly().tables["counts"], "row"), ["all", "both"])
+
+    def test_picture(self):
+        rendered = []
+        for name, value in (("f.json", {"series": [{"id": "s", "points": [{"id": "p", "x": {"value": 1}, "y": {"value": 2}}]}]}), ("f.vl.json", {"mark": "bar"})):
+            raw = json.dumps(value).encode()
+            (self.project / name).write_bytes(raw)
+            rendered.append({"address": "figure.f", "path": name, "digest": "sha256:" + hashlib.sha256(raw).hexdigest()})
+        self.says([], self.summary(rendered=rendered))
+        r = self.run_quietly()
+        self.assertEqual(column(r.figures["f"], "y"), [2])
+        self.assertEqual([p.name for p in r.files["figure.f"]], ["f.json", "f.vl.json"])
 
     def test_nothing_to_do(self):
         key = redsi.open(GOLDEN, cache=self.dir).result("table.counts").key

@@ -28,7 +28,7 @@ type app struct {
 	sayer    sayer
 	progress string       // how runs are shown
 	events   *view.Events // nil: for people
-	papers   []Paper
+	paper    Paper
 
 	JSON     bool
 	LogLevel string
@@ -81,6 +81,11 @@ func (a *app) setup(cmd *cobra.Command) error {
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
 	a.Log = slog.New(view.Log(l))
 	a.sayer.w = a.Err
+	for _, form := range []string{"markdown", "junit", "values"} {
+		if f := cmd.Flags().Lookup(form); a.JSON && f != nil && f.Value.String() == "-" {
+			return fault.Input(fmt.Errorf("--json and --%s - both write to standard output: give --%s a file", form, form))
+		}
+	}
 	if err := a.setProgress(cmd); err != nil {
 		return err
 	}

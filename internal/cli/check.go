@@ -126,14 +126,6 @@ func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	return j.Only(), nil
 }
 
-// oneOutput refuses Markdown on standard output beside JSON.
-func (a *app) oneOutput(markdown string) error {
-	if a.JSON && markdown == "-" {
-		return fault.Input(errors.New("--json and --markdown - both write to standard output: give --markdown a file"))
-	}
-	return nil
-}
-
 // writeForm writes one form of a result to a file, or to standard output.
 func (a *app) writeForm(path string, write func(io.Writer) error) error {
 	if path == "" {

@@ -75,9 +75,6 @@ is both a run and a folder is an error: write ./NAME for the folder.`,
 }
 
 func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
-	if err := a.oneOutput(o.markdown); err != nil {
-		return err
-	}
 	if len(args) == 1 {
 		x, y, err := variants.Revisions(ctx, a.File, args[0])
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 func TestKindsReference(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	if code := execute(context.Background(), kinds.Registry(), []string{"kinds", "--markdown"}, &out, &errs); code != fault.CodeOK {
+	if code := execute(context.Background(), kinds.Registry(), []string{"kinds", "--markdown"}, &out, &errs, Paper{}); code != fault.CodeOK {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "kinds.md"))

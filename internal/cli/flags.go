@@ -43,18 +43,18 @@ func (a *app) metricsFlag(cmd *cobra.Command) {
 
 // progressFlag is for verbs that follow runs.
 func (a *app) progressFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.progress, "progress", "auto",
-		"how a run is shown on standard error: auto, plain (lines, also on a terminal), or json (events for programs; when nobody reads them any more, as Ctrl-C)")
+	cmd.Flags().StringVar(&a.progress, "progress", "text",
+		"how a run is shown on standard error: text, or json (events for programs; when nobody reads them any more, as Ctrl-C)")
 }
 
 // setProgress makes what --progress asks for. A reader of events that goes ends cmd's context.
 func (a *app) setProgress(cmd *cobra.Command) error {
 	switch a.progress {
-	case "", "auto", "plain":
+	case "", "text":
 		return nil
 	case "json":
 	default:
-		return fault.Input(fmt.Errorf("--progress %s: want auto, plain or json", a.progress))
+		return fault.Input(fmt.Errorf("--progress %s: want text or json", a.progress))
 	}
 	ctx, gone := context.WithCancel(cmd.Context())
 	cmd.SetContext(ctx)

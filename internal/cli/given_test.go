@@ -111,6 +111,7 @@ func TestCommandLines(t *testing.T) {
 		{"plan --price 3", fault.CodeInput, `--price can be used only with --on`},
 		{"init --corpus nowhere c", fault.CodeInput, `there is no folder nowhere`},
 		{"plan --json --markdown -", fault.CodeInput, `give --markdown a file`},
+		{"check --json --junit -", fault.CodeInput, `give --junit a file`},
 		{"plan -f nowhere.hcl", fault.CodeInput, `(?s)nowhere.hcl.*redsi init`},
 		{"nonsense", fault.CodeInput, `unknown command`},
 		{"plan --taget table.counts", fault.CodeInput, `(?s)unknown flag: --taget.*usage: redsi plan .flags.; see redsi plan --help`},
@@ -159,7 +160,7 @@ func TestCommandLines(t *testing.T) {
 			words[i] = strings.TrimPrefix(words[i], "_")
 		}
 		var said bytes.Buffer
-		if code := execute(t.Context(), kinds.Registry(), words, &said, &said); code != c.code || !regexp.MustCompile(c.said).MatchString(said.String()) {
+		if code := execute(t.Context(), kinds.Registry(), words, &said, &said, Paper{}); code != c.code || !regexp.MustCompile(c.said).MatchString(said.String()) {
 			t.Errorf("%s: exit %d:\n%s", c.line, code, &said)
 		}
 	}

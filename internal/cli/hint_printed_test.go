@@ -31,7 +31,7 @@ func mainHeld() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var said lockedBuffer
-	code := execute(ctx, kinds.Registry(), os.Args[1:], io.MultiWriter(os.Stdout, &said), io.MultiWriter(os.Stderr, &said))
+	code := execute(ctx, kinds.Registry(), os.Args[1:], io.MultiWriter(os.Stdout, &said), io.MultiWriter(os.Stderr, &said), Paper{})
 	if len(os.Args) > 1 && os.Args[1] == "kinds" { // a reference, which talks of verbs
 		return code
 	}

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// Paper is the whole pipeline of a paper, which redsi init --paper writes.
+// Paper is the whole pipeline of a paper, which redsi init --paper writes. Without a name it is none.
 type Paper struct {
 	Name  string
 	Files fs.FS
@@ -70,8 +69,6 @@ Existing files are never overwritten.`,
 				return fault.Input(errors.New("give one of --nq, --corpus, --from and --paper; with --from no folder, since the pipeline belongs beside dvc.yaml"))
 			}
 			switch {
-			case cmd.Flags().Changed("paper"):
-				return a.initPaper(paper, dir)
 			case from != "":
 				return a.initFrom(from)
 			case corpus != "":
@@ -80,6 +77,11 @@ Existing files are never overwritten.`,
 				study = starter.Paper
 			}
 			files, err := starter.Files(study)
+			next := "redsi run"
+			if cmd.Flags().Changed("paper") {
+				files, err = a.paper.files(paper)
+				next = a.paper.Try
+			}
 			if err != nil {
 				return err
 			}
@@ -87,7 +89,7 @@ Existing files are never overwritten.`,
 			if err != nil {
 				return err
 			}
-			return a.print(map[string]any{"wrote": wrote}, func(w io.Writer) { view.Wrote(w, wrote, dir, "redsi run") })
+			return a.print(map[string]any{"wrote": wrote}, func(w io.Writer) { view.Wrote(w, wrote, dir, next) })
 		},
 	}
 	cmd.Flags().BoolVar(&nq, "nq", false, "the first steps of the ReDSI paper, on a generated corpus")
@@ -97,25 +99,14 @@ Existing files are never overwritten.`,
 	return cmd
 }
 
-// initPaper writes the pipeline of a paper into dir.
-func (a *app) initPaper(name, dir string) error {
-	var names []string
-	for _, p := range a.papers {
-		if names = append(names, p.Name); p.Name != name {
-			continue
-		}
-		files, err := starter.From(p.Files)
-		if err != nil {
-			return err
-		}
-		maps.Copy(files, p.More)
-		wrote, err := starter.Write(files, dir)
-		if err != nil {
-			return err
-		}
-		return a.print(map[string]any{"wrote": wrote}, func(w io.Writer) { view.Wrote(w, wrote, dir, p.Try) })
+// files are those of the paper, if this is its name.
+func (p Paper) files(name string) (map[string][]byte, error) {
+	if name != p.Name || name == "" {
+		return nil, fault.Input(fmt.Errorf("--paper %s: this redsi has %s", name, cmp.Or(p.Name, "none")))
 	}
-	return fault.Input(fmt.Errorf("--paper %s: this redsi has %s", name, cmp.Or(strings.Join(names, ", "), "none")))
+	files, err := starter.From(p.Files)
+	maps.Copy(files, p.More)
+	return files, err
 }
 
 // initFrom writes a pipeline of a dvc.yaml's stages beside it.

@@ -40,7 +40,7 @@ func TestPlanOfOtherKeyFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errw bytes.Buffer
-	if code := execute(t.Context(), kinds.Registry(), []string{"plan", "-f", file, "--state", state}, &out, &errw); code != fault.CodeOK {
+	if code := execute(t.Context(), kinds.Registry(), []string{"plan", "-f", file, "--state", state}, &out, &errw, Paper{}); code != fault.CodeOK {
 		t.Fatalf("exit %d: %s", code, &errw)
 	}
 	for _, want := range []string{"keys moved", "redsi-key/9", step.KeyFormat} {

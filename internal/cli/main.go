@@ -22,22 +22,22 @@ import (
 // Help lists verbs in the order in which they are used.
 func init() { cobra.EnableCommandSorting = false }
 
-// Main runs this process's command line with a registry of kinds and the papers that redsi init
+// Main runs this process's command line with a registry of kinds and the paper that redsi init
 // can write, and returns its exit code.
-func Main(kinds *step.Registry, papers ...Paper) int {
+func Main(kinds *step.Registry, paper Paper) int {
 	isolation.Helper() // if this process is one
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return execute(ctx, kinds, os.Args[1:], os.Stdout, os.Stderr, papers...)
+	return execute(ctx, kinds, os.Args[1:], os.Stdout, os.Stderr, paper)
 }
 
 // execute runs one command line and returns its exit code.
-func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer, papers ...Paper) int {
+func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer, paper Paper) int {
 	if terminal(errw) > 0 {
 		errw = view.NewScreen(errw)
 	}
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
-	a.papers = papers
+	a.paper = paper
 	a.Waits = drive.UsualWaits()
 	root := newRoot(a)
 	args = followShort(args)

@@ -59,7 +59,7 @@ func newPaper(t *testing.T, beside ...string) *paper {
 func (p *paper) run(verb ...string) []byte {
 	p.t.Helper()
 	var out, errs bytes.Buffer
-	if code := execute(context.Background(), kinds.Registry(), append(verb, p.args...), &out, &errs); code != fault.CodeOK {
+	if code := execute(context.Background(), kinds.Registry(), append(verb, p.args...), &out, &errs, Paper{}); code != fault.CodeOK {
 		p.t.Fatalf("redsi %v: exit %d\n%s", verb, code, errs.String())
 	}
 	return out.Bytes()

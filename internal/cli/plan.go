@@ -61,9 +61,6 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			if by != "block" && by != "table" {
 				return fault.Input(fmt.Errorf("--by %s: want block or table", by))
 			}
-			if err := a.oneOutput(markdown); err != nil {
-				return err
-			}
 			if facts.Slots < 0 || facts.GPUSlots < 0 {
 				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
 			}

@@ -95,7 +95,7 @@ step "ask" "other" {
 		t.Helper()
 		var out, errs bytes.Buffer
 		args = append(args, "-f", file, "--state", filepath.Join(dir, "state"))
-		if code := execute(context.Background(), reg, args, &out, &errs); code != fault.CodeOK {
+		if code := execute(context.Background(), reg, args, &out, &errs, Paper{}); code != fault.CodeOK {
 			t.Fatalf("redsi %v: exit %d\n%s", args, code, errs.String())
 		}
 		return out.Bytes()

@@ -164,11 +164,7 @@ func (a *app) show() (s drive.Screen, said <-chan string, over func()) {
 	if a.events != nil {
 		return a.events, lines, func() { a.sayer.through(nil) }
 	}
-	width := terminal(a.Err)
-	if a.progress == "plain" {
-		width = 0
-	}
-	live := view.NewLive(a.Err, a.style(a.Err), width)
+	live := view.NewLive(a.Err, a.style(a.Err), terminal(a.Err))
 	return live, lines, func() {
 		live.Close()
 		a.sayer.through(nil)

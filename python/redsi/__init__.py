@@ -19,13 +19,13 @@ from .errors import Damaged, Error, NotFound, RunFailed, UnknownFormat
 from .lineage import Made, Read, Step
 from .plans import Plan, plan
 from .records import Artifact, File, Input, Record
-from .reproduction import Frames, Reproduction, run
+from .reproduction import Reproduction, run
 from .result import Objects, Result
 from .store import Store, open
 from .trec import Qrel, Qrels, Run, ScoredDoc
 
 __all__ = [
-    "Artifact", "Damaged", "Error", "File", "Frames", "Input", "Made", "NotFound", "Objects", "Plan", "Qrel", "Qrels",
+    "Artifact", "Damaged", "Error", "File", "Input", "Made", "NotFound", "Objects", "Plan", "Qrel", "Qrels",
     "Read", "Record", "Reproduction", "Result", "Run", "RunFailed", "ScoredDoc", "Step", "Store", "UnknownFormat", "open",
     "plan", "run",
 ]  # fmt: skip

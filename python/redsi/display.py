@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import sys
 import time
@@ -11,10 +12,19 @@ Event = Dict[str, Any]  #: of redsi-progress/1; {"event": "ended"} is the last
 
 
 class View:
-    """Shows nothing."""
+    """What is known of a run. Shows nothing."""
+
+    def __init__(self) -> None:
+        self.state: Event = {}  #: each member as the last event that has it
+        self.failed: Dict[str, str] = {}  #: errors of failed steps
 
     def show(self, event: Event) -> None:
         """Takes an event."""
+        self.state.update(event)
+        for s in event.get("steps", ()):
+            self.failed.pop(s["address"], None)  # it may have begun again
+            if s["status"] == "failed":
+                self.failed[s["address"]] = s.get("error", "")
 
     def text(self, line: str) -> None:
         """Takes a line that the program prints for people."""
@@ -26,6 +36,7 @@ class Lines(View):
     drawn = 0
 
     def show(self, event: Event) -> None:
+        super().show(event)
         block = event.get("block", []) if sys.stderr.isatty() else []
         clear = f"\x1b[{self.drawn}A\x1b[J" if self.drawn else ""
         self.drawn = len(block)
@@ -40,36 +51,32 @@ class Notebook(View):
     """One output of a cell, updated in place."""
 
     def __init__(self, display: Any) -> None:
+        super().__init__()
         self.began = time.monotonic()
-        self.state: Event = {}
-        self.failed: Dict[str, str] = {}
         self.handle = display({"text/plain": "planning"}, raw=True, display_id=True)
 
     def show(self, event: Event) -> None:
-        self.state.update(event)
-        self.failed.update((s["address"], s.get("error", "")) for s in event.get("steps", ()) if s["status"] == "failed")
+        super().show(event)
         s, over = self.state, event["event"] == "ended"
-        line, bar, below = "nothing ran" if over else "planning", "", ""
+        line, bar, link, below = "nothing ran" if over else "planning", "", "", []
         if s.get("total"):
             counts = ", ".join(f"{n} {status}" for status, n in s["counts"].items())
             line = f"{s['done']} of {s['total']} steps: {counts}; {seconds(time.monotonic() - self.began)}"
             bar = f'<progress value="{s["done"]}" max="{s["total"]}"></progress> '
         if not over:
-            below = f' <a href="{html.escape(s.get("url", ""))}">Temporal UI</a>'
-            below += f"<pre>{html.escape(chr(10).join(s.get('block', []) + (event['news'] if event['event'] == 'said' else [])))}</pre>"
-        failed = "".join(f"<p>{html.escape(address)} failed</p><pre>{html.escape(why)}</pre>" for address, why in list(self.failed.items())[:8])
-        self.handle.update({"text/plain": line, "text/html": f"<div>{bar}{html.escape(line)}{below}{failed}</div>"}, raw=True)
+            link = f' <a href="{html.escape(s.get("url", ""))}">Temporal UI</a>'
+            below = s.get("block", []) + (event["news"] if event["event"] == "said" else [])
+        below = below + [f"{address} failed: {why}" for address, why in list(self.failed.items())[:8]]
+        shown = f"<div>{bar}{html.escape(line)}{link}<pre>{html.escape(chr(10).join(below))}</pre></div>"
+        self.handle.update({"text/plain": line, "text/html": shown}, raw=True)
 
     def text(self, line: str) -> None:
         print(line, file=sys.stderr)
 
 
 def seconds(s: float) -> str:
-    """A duration as redsi prints it."""
-    if s < 119.5:
-        return f"{s:.1f} s" if s < 9.95 else f"{s:.0f} s"
-    minutes, rest = divmod(round(s), 60)
-    return f"{minutes} min {rest} s" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    """A duration as hours, minutes and seconds."""
+    return str(datetime.timedelta(seconds=round(s)))
 
 
 def view() -> View:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Dict, Optional
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ class RunFailed(Error):
     """
 
     def __init__(self, text: str, steps: Dict[str, str], result: "Optional[Reproduction]") -> None:
-        each = "".join(f"\n{address}: {why}" for address, why in steps.items())
-        super().__init__(text + re.sub(r"[^\t\n -~\xa0-\U0010ffff]", lambda m: f"\\x{ord(m.group()):02x}", each))
+        super().__init__(text)
         self.steps, self.result = steps, result
 
 

@@ -23,9 +23,8 @@ def find() -> str:
         if not _runs(named):
             raise Error(f"REDSI={named}: there is no program; unset REDSI, or set it to the path of redsi")
         return os.path.abspath(named)
-    name = "redsi" + (sysconfig.get_config_var("EXE") or "")
     for folder in _folders():
-        path = os.path.join(folder, name)
+        path = os.path.join(folder, "redsi")
         if _runs(path):
             return path
     found = shutil.which("redsi")
@@ -55,14 +54,10 @@ def _runs(path: str) -> bool:
 
 
 def main(args: List[str]) -> int:
-    """Becomes the program. Where a process cannot, waits for it and returns its exit status."""
+    """Becomes the program. Returns an exit status if there is none."""
     try:
         path = find()
-        if os.name != "nt":
-            os.execv(path, [path, *args])
+        os.execv(path, [path, *args])
     except (Error, OSError) as err:
         print(f"redsi: {err}", file=sys.stderr)
         return 2
-    import subprocess
-
-    return subprocess.call([path, *args])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import difflib
+import functools
 import json
 import os
 import re
+import shutil
 import tempfile
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
@@ -28,8 +31,8 @@ def open(place: Union[str, "os.PathLike[str]"], *, run: Optional[str] = None, ca
     publication, or the address of a publication on a web server (https, or http of this
     machine). run is the id of a run, whose steps are meant; without it, a step's result is
     that of the newest run in which it has one. Blobs of web servers and folders of models
-    are kept below cache, by default ``~/.cache/redsi``; of users without a home folder in the
-    folder of temporary files.
+    are kept below cache, by default ``~/.cache/redsi``; of users without a home folder in a
+    temporary folder of this process.
 
     Every byte is verified against its digest before it is given out. Signatures are not
     looked at: who stands for a result is for ``redsi plan --trust`` to judge.
@@ -57,8 +60,16 @@ def _cache() -> Path:
     folder = os.environ.get("XDG_CACHE_HOME")
     try:
         return Path(folder) / "redsi" if folder else Path.home() / ".cache" / "redsi"
-    except RuntimeError:  # this user has no home folder
-        return Path(tempfile.gettempdir()) / f"redsi-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    except RuntimeError:
+        return _homeless()
+
+
+@functools.lru_cache(maxsize=None)
+def _homeless() -> Path:
+    """The cache of a user without a home folder: of this process, which deletes it at its end."""
+    folder = tempfile.mkdtemp(prefix="redsi-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _project(lock: Path) -> Optional[str]:

@@ -31,7 +31,7 @@ class TestNotebook(unittest.TestCase):
         def text(cell, mime="text/plain"):
             return "\n".join(o.get("text") or o["data"].get(mime, "") for o in book.cells[cell].outputs)
 
-        self.assertIn("15 to run, 2 maybe, 0 hit", text(2, "text/markdown"))
+        self.assertIn("17 steps: 0 hit, 15 to run, 2 waiting for others", text(2, "text/markdown"))
         self.assertIn("has never run here", text(2, "text/markdown"))
         for cell, steps, ran in ((3, 17, 17), (6, 26, 11)):
             updates = [t for at, t in Client.updates if at == cell]

@@ -37,7 +37,7 @@ func (e *Events) Say(text string) {
 
 // Update tells of a new state, as Live shows it.
 func (e *Events) Update(s workflows.State, work map[string]drive.Work, waits string, now time.Time) {
-	counts, atWork := map[workflows.Status]int{}, map[string]string{}
+	counts := map[workflows.Status]int{}
 	var changed []workflows.StepState
 	for _, x := range s.Steps {
 		counts[x.Status]++
@@ -48,16 +48,12 @@ func (e *Events) Update(s workflows.State, work map[string]drive.Work, waits str
 	var news bytes.Buffer
 	e.live.now = now
 	e.live.news(&news, s, work)
-	for _, a := range running(s) {
-		elapsed := now.Sub(e.live.began[a])
-		atWork[a] = strings.TrimSpace(Seconds(elapsed) + "  " + Progress(work[a].Progress, elapsed))
-	}
 	var block []string
 	for _, line := range e.live.block(s, work, waits) {
 		block = append(block, line.text)
 	}
 	e.write("state", map[string]any{"total": len(s.Steps), "done": len(s.Steps) - counts[workflows.Waiting] - counts[workflows.Queued] - counts[workflows.Running],
-		"counts": counts, "steps": changed, "running": atWork, "waits": waits, "block": block,
+		"counts": counts, "steps": changed, "block": block,
 		"news": slices.DeleteFunc(strings.Split(news.String(), "\n"), func(line string) bool { return line == "" })})
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// TestEvents: a line for each state has what has changed, what is running, and what a terminal
-// would show; a text cannot forge a line.
+// TestEvents: a line for each state has what has changed and what a terminal would show; a text cannot forge a line.
 func TestEvents(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEvents(&b, 80, func() { t.Error("the reader is there") })
@@ -27,8 +26,8 @@ func TestEvents(t *testing.T) {
 	e.Update(s, nil, "", now)
 	e.Say("a\nb")
 	want := `{"event":"begun","format":"redsi-progress/1","news":["run r1","Temporal UI: http://x/<r1>"],"run":"r1","url":"http://x/<r1>"}
-{"block":["…      step.b  10 s   25 %  1 of 4 files, 30 s left","…      a worker","       1 running, 1 to do of 3"],"counts":{"hit":1,"running":1,"waiting":1},"done":1,"event":"state","format":"redsi-progress/1","news":["HIT    1 step already done"],"running":{"step.b":"10 s   25 %  1 of 4 files, 30 s left"},"steps":[{"i":0,"address":"step.a","status":"hit","key":"","took_s":2},{"i":0,"address":"step.b","status":"running","key":"","shared":true},{"i":0,"address":"step.c","status":"waiting","key":""}],"total":3,"waits":"a worker"}
-{"block":["       0 running, 0 to do of 3"],"counts":{"failed":1,"hit":1,"skipped":1},"done":3,"event":"state","format":"redsi-progress/1","news":["FAIL   step.b  no","       room\\x1b[2J","SKIP   step.c  "],"running":{},"steps":[{"i":0,"address":"step.b","status":"failed","key":"","error":"no\nroom\u001b[2J"},{"i":0,"address":"step.c","status":"skipped","key":""}],"total":3,"waits":""}
+{"block":["…      step.b  10 s   25 %  1 of 4 files, 30 s left","…      a worker","       1 running, 1 to do of 3"],"counts":{"hit":1,"running":1,"waiting":1},"done":1,"event":"state","format":"redsi-progress/1","news":["HIT    1 step already done"],"steps":[{"i":0,"address":"step.a","status":"hit","key":"","took_s":2},{"i":0,"address":"step.b","status":"running","key":"","shared":true},{"i":0,"address":"step.c","status":"waiting","key":""}],"total":3}
+{"block":["       0 running, 0 to do of 3"],"counts":{"failed":1,"hit":1,"skipped":1},"done":3,"event":"state","format":"redsi-progress/1","news":["FAIL   step.b  no","       room\\x1b[2J","SKIP   step.c  "],"steps":[{"i":0,"address":"step.b","status":"failed","key":"","error":"no\nroom\u001b[2J"},{"i":0,"address":"step.c","status":"skipped","key":""}],"total":3}
 {"event":"said","format":"redsi-progress/1","news":["a\\nb"]}
 `
 	if got := b.String(); got != want {

@@ -258,9 +258,7 @@ PACK    = bin/dist -commit $(VERSION) -version "$(RELEASE)" -time $$(git log -1 
 MODELS  = -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS)/libredsi_graphs.so
 # What `make wheel` makes wheels for. redsi is compiled for each; redsi-models, which has C++, for this one.
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-arm64
-HERE      := $(filter $(PLATFORM),$(PLATFORMS))
-OTHERS    := $(filter-out $(PLATFORM),$(PLATFORMS))
-MODELS_HERE := $(filter linux-%,$(HERE))
+MODELS_HERE := $(filter linux-%,$(filter $(PLATFORM),$(PLATFORMS)))
 
 .PHONY: bin/dist wheel wheel-test $(PLATFORMS:%=wheel-%) wheel-models
 bin/dist:
@@ -273,10 +271,7 @@ dist: tools build deps-graphs bin/dist ## an archive that runs where there is no
 
 wheel: tools $(PLATFORMS:%=wheel-%) $(if $(MODELS_HERE),wheel-models) ## what pip installs, into dist: redsi for PLATFORMS=, and redsi-models for this one
 
-$(HERE:%=wheel-%): bin/redsi deps-embedded bin/dist
-	$(PACK) $(PLATFORM) -make redsi -server $(TEMPORAL_SERVER)/temporal-server
-
-$(OTHERS:%=wheel-%): wheel-%: tools bin/dist
+$(PLATFORMS:%=wheel-%): wheel-%: tools bin/dist
 	@$(SHOW) 'bin/redsi for $*' env GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) CGO_ENABLED=0 \
 		$(GO) build -v $(if $(filter darwin-%,$*),-tags=) $(LDFLAGS) -o bin/redsi-$* ./cmd/redsi
 	$(if $(wildcard $(call server,$*)/done),,@$(GO) run ./tools/deps -platform $* temporal-server=$(call server,$*))

@@ -87,16 +87,14 @@ License-Expression: {{.Licence}}
 
 {{.Readme}}`))
 
-var link = regexp.MustCompile(`(!?)(\[[^\]]*\])\(([^)]+)\)`)
+// Images and links that lead into the tree: the others have a colon, or begin with #.
+var (
+	image = regexp.MustCompile(`(!\[[^\]]*\]\()([^#):][^):]*\))`)
+	link  = regexp.MustCompile(`(\]\()([^#):][^):]*\))`)
+)
 
-// absolute makes the links of a text that is shown elsewhere lead into the tree at a commit.
+// absolute is a text of the tree to be shown elsewhere, with links that lead into the tree at a tag.
 func absolute(text, at string) string {
-	return link.ReplaceAllStringFunc(text, func(found string) string {
-		m := link.FindStringSubmatch(found)
-		if strings.HasPrefix(m[3], "#") || strings.Contains(m[3], "://") {
-			return found
-		}
-		kind := map[string]string{"": "blob", "!": "raw"}[m[1]]
-		return fmt.Sprintf("%s%s(%s/%s/%s/%s)", m[1], m[2], home, kind, at, m[3])
-	})
+	text = image.ReplaceAllString(text, "${1}"+home+"/raw/"+at+"/$2")
+	return link.ReplaceAllString(text, "${1}"+home+"/blob/"+at+"/$2")
 }

@@ -241,7 +241,7 @@ func TestTagsOfFiles(t *testing.T) {
 		{"linux-arm64", static(elf.EM_AARCH64), mac(0x0c0000), "b: bad magic number"},
 		{"darwin-arm64", static(elf.EM_AARCH64), mac(0x0c0000), "a: invalid magic number"},
 	} {
-		tags, err := tags(tt.platform, []string{written(t, "a", tt.a), written(t, "b", tt.b)}, false)
+		tags, err := tags(tt.platform, []string{written(t, "a", tt.a), written(t, "b", tt.b)})
 		if got := strings.Join(tags, " "); got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s (%v), want %s", got, err, tt.want)
 		}
@@ -257,7 +257,7 @@ func TestTagsOfFiles(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if tags, err := tags("linux-amd64", []string{dynamic}, false); err != nil || len(tags) == 0 || strings.Contains(strings.Join(tags, " "), "musllinux") {
+	if tags, err := tags("linux-amd64", []string{dynamic}); err != nil || len(tags) == 0 || strings.Contains(strings.Join(tags, " "), "musllinux") {
 		t.Errorf("a program that loads the C library: %q (%v)", tags, err)
 	}
 }

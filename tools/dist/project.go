@@ -21,9 +21,9 @@ type project struct {
 	Dependencies []string            `toml:"dependencies"`
 	Extras       map[string][]string `toml:"optional-dependencies"` // without markers
 
-	Version, Tree, Licence, Readme string
-	LicenceFiles                   []string
-	script                         string // an entry point for the console
+	Version, Licence, Readme string
+	LicenceFiles             []string
+	script                   string // an entry point for the console
 }
 
 // home is where the tree is kept.
@@ -46,11 +46,7 @@ func (r *release) project() (project, error) {
 		return project{}, err
 	}
 	p := file.Project
-	p.Version, p.Tree = r.version, "v"+r.version
-	if strings.Contains(r.version, "dev") {
-		p.Tree = "main"
-	}
-	p.Readme = absolute(string(readme), p.Tree)
+	p.Version, p.Readme = r.version, absolute(string(readme), "v"+r.version)
 	p.Licence = strings.Join(slices.Sorted(maps.Keys(r.licences)), " AND ")
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		if text, ok := strings.CutPrefix(name, about+"licenses/"); ok {
@@ -74,8 +70,8 @@ Name: {{.Name}}
 Version: {{.Version}}
 Summary: {{.Description}}
 Project-URL: Source, ` + home + `
-Project-URL: Documentation, ` + home + `/blob/{{.Tree}}/README.md
-Project-URL: Changelog, ` + home + `/blob/{{.Tree}}/CHANGELOG.md
+Project-URL: Documentation, ` + home + `/blob/v{{.Version}}/README.md
+Project-URL: Changelog, ` + home + `/blob/v{{.Version}}/CHANGELOG.md
 License-Expression: {{.Licence}}
 {{range .LicenceFiles}}License-File: {{.}}
 {{end}}{{range .Classifiers}}Classifier: {{.}}

@@ -20,21 +20,14 @@ var policies = []struct {
 	{28, 24, 11, ""}, {31, 28, 12, ""}, {34, 29, 13, ""}, {35, 30, 13, ""}, {39, 33, 15, ""},
 }
 
-// fromPolicy are the libraries that every manylinux has, fromTorch those that the package torch has.
-var (
-	fromPolicy = append([]string{"libstdc++.so.6", "libgcc_s.so.1"}, fromSystem...)
-	fromTorch  = []string{"libtorch_cpu.so", "libc10.so", "libgomp.so.1"}
-)
+// fromOthers are libraries that every manylinux has besides the C library's, and those of the package torch.
+var fromOthers = []string{"libstdc++.so.6", "libgcc_s.so.1", "libtorch_cpu.so", "libc10.so", "libgomp.so.1"}
 
-// processors are those that wheels for Linux are made for, as the wheels' tags call them.
-var processors = map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64"}
-
-// tags are the platforms on which a wheel's programs run, as loose as the programs allow. They may load what torch has,
-// if the wheel depends on it.
+// tags are the platforms on which a wheel's programs run, as loose as the programs allow.
 //
 // A static program asks nothing of a C library, so it has the tag of the oldest glibc that its
 // processor has one for, and of musl. Go wants a Linux of 3.2, which no tag can say.
-func tags(platform string, programs []string, torch bool) ([]string, error) {
+func tags(platform string, programs []string) ([]string, error) {
 	if strings.HasPrefix(platform, "darwin-") {
 		oldest := uint32(0)
 		for _, path := range programs {
@@ -48,7 +41,7 @@ func tags(platform string, programs []string, torch bool) ([]string, error) {
 	}
 	var n needs
 	for _, path := range programs {
-		if err := n.add(path, torch); err != nil {
+		if err := n.add(path); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -62,7 +55,7 @@ type needs struct {
 	glibc, glibcxx, cxxabi int
 }
 
-func (n *needs) add(path string, torch bool) error {
+func (n *needs) add(path string) error {
 	f, err := elf.Open(path)
 	if err != nil {
 		return err
@@ -77,8 +70,7 @@ func (n *needs) add(path string, torch bool) error {
 	}
 	n.dynamic = n.dynamic || len(libraries) > 0
 	for _, name := range libraries {
-		has := func(known string) bool { return strings.HasPrefix(name, known) }
-		if !slices.ContainsFunc(fromPolicy, has) && !(torch && slices.Contains(fromTorch, name)) {
+		if !systemHas(name) && !slices.Contains(fromOthers, name) {
 			return fmt.Errorf("it loads %s, which no manylinux has: link it statically", name)
 		}
 	}
@@ -100,7 +92,7 @@ func (n *needs) add(path string, torch bool) error {
 }
 
 func (n needs) tags() ([]string, error) {
-	processor := processors[n.machine]
+	processor := map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64"}[n.machine]
 	if processor == "" {
 		return nil, fmt.Errorf("no wheels are made for %s", n.machine)
 	}

@@ -27,7 +27,7 @@ func (r *release) addMetadata() (string, error) {
 			programs = append(programs, f.path)
 		}
 	}
-	platforms, err := tags(r.platform, programs, r.product == modelsWheel)
+	platforms, err := tags(r.platform, programs)
 	if err != nil {
 		return "", err
 	}

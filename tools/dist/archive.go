@@ -7,9 +7,10 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 )
 
-// writeArchive writes all files below a folder of the archive's name, by name.
+// writeArchive writes all files below a folder of the archive's name.
 func (r *release) writeArchive(w io.Writer) error {
 	z := gzip.NewWriter(w)
 	t := tar.NewWriter(z)
@@ -18,7 +19,7 @@ func (r *release) writeArchive(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		h := &tar.Header{Name: r.archiveName() + "/" + name, Mode: int64(r.files[name].mode), Size: int64(len(data)), ModTime: r.when, Format: tar.FormatPAX}
+		h := &tar.Header{Name: r.archiveName() + "/" + strings.TrimPrefix(name, about), Mode: int64(r.files[name].mode), Size: int64(len(data)), ModTime: r.when, Format: tar.FormatPAX}
 		if err := t.WriteHeader(h); err != nil {
 			return err
 		}

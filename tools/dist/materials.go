@@ -34,9 +34,9 @@ func (r *release) addBill() error {
 	}
 	name := "sbom.cdx.json"
 	if r.product != archive {
-		name = about + "sboms/" + r.product + ".cdx.json"
+		name = "sboms/" + r.product + ".cdx.json"
 	}
-	r.files[name] = file{data: b.Bytes(), mode: 0o644}
+	r.files[about+name] = file{data: b.Bytes(), mode: 0o644}
 	return nil
 }
 
@@ -82,17 +82,9 @@ func (r *release) addLibraries() error {
 func (r *release) addTexts(pattern string) int {
 	found, _ := filepath.Glob(pattern) // the patterns are right
 	for _, path := range found {
-		r.addText(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), path)
+		r.files[about+"licenses/"+filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path)] = file{path: path, mode: 0o644}
 	}
 	return len(found)
-}
-
-func (r *release) addText(name, path string) {
-	name = "licenses/" + name
-	if r.product != archive {
-		name = about + name
-	}
-	r.files[name] = file{path: path, mode: 0o644}
 }
 
 // addModules adds the Go modules that a program was linked of, and Go; folder has the go.mod.
@@ -175,7 +167,7 @@ func (r *release) addLicences(name, version, folder string) (string, error) {
 			return "", err
 		}
 		found = true
-		r.addText(name+"@"+version+"/"+path, filepath.Join(folder, path))
+		r.files[about+"licenses/"+name+"@"+version+"/"+path] = file{path: filepath.Join(folder, path), mode: 0o644}
 		for _, m := range licensecheck.Scan(text).Match {
 			if !m.IsURL && !strings.HasPrefix(m.ID, "Google") { // a grant of patents, which SPDX does not list
 				known[m.ID] = true

@@ -56,7 +56,7 @@ type part struct {
 	of func() error
 }
 
-// Where installers of wheels look for programs, and where what is said about a wheel lies.
+// Where installers of wheels look for programs, and where what is said about a product lies: in an archive, at the top.
 const scripts, about = "{data}/scripts/", "{info}/"
 
 // parts is the description of all products: the one place that says what goes where.

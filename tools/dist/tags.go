@@ -28,34 +28,28 @@ var fromOthers = []string{"libstdc++.so.6", "libgcc_s.so.1", "libtorch_cpu.so", 
 // A static program asks nothing of a C library, so it has the tag of the oldest glibc that its
 // processor has one for, and of musl. Go wants a Linux of 3.2, which no tag can say.
 func tags(platform string, programs []string) ([]string, error) {
-	if strings.HasPrefix(platform, "darwin-") {
-		oldest := uint32(0)
-		for _, path := range programs {
-			system, err := oldestMac(path)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			oldest = max(oldest, system)
-		}
-		return []string{fmt.Sprintf("macosx_%d_0_arm64", (oldest+0xffff)>>16)}, nil // from 11 on, installers know no minor one
-	}
 	var n needs
+	add := n.addLinux
+	if strings.HasPrefix(platform, "darwin-") {
+		add = n.addMac
+	}
 	for _, path := range programs {
-		if err := n.add(path); err != nil {
+		if err := add(path); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return n.tags()
 }
 
-// needs is what programs ask of a Linux.
+// needs is what programs ask of a Linux, or of a macOS: X.Y.Z as the nibbles xxxx.yy.zz.
 type needs struct {
+	mac                    uint32
 	machine                elf.Machine
 	dynamic                bool
 	glibc, glibcxx, cxxabi int
 }
 
-func (n *needs) add(path string) error {
+func (n *needs) addLinux(path string) error {
 	f, err := elf.Open(path)
 	if err != nil {
 		return err
@@ -92,6 +86,9 @@ func (n *needs) add(path string) error {
 }
 
 func (n needs) tags() ([]string, error) {
+	if n.mac != 0 {
+		return []string{fmt.Sprintf("macosx_%d_0_arm64", (n.mac+0xffff)>>16)}, nil // from 11 on, installers know no minor one
+	}
 	processor := map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64"}[n.machine]
 	if processor == "" {
 		return nil, fmt.Errorf("no wheels are made for %s", n.machine)
@@ -113,22 +110,22 @@ func (n needs) tags() ([]string, error) {
 	return nil, fmt.Errorf("a program needs GLIBC_2.%d, GLIBCXX_3.4.%d and CXXABI_1.3.%d: newer than any manylinux", n.glibc, n.glibcxx, n.cxxabi)
 }
 
-// oldestMac is the oldest macOS that a program runs on, X.Y.Z as the nibbles xxxx.yy.zz: the
-// third word of its LC_BUILD_VERSION is the system's, 1, the fourth that.
-func oldestMac(path string) (uint32, error) {
+// addMac reads a program's LC_BUILD_VERSION, whose fourth word is the oldest system that it runs on.
+func (n *needs) addMac(path string) error {
 	f, err := macho.Open(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
 	if f.Cpu != macho.CpuArm64 {
-		return 0, fmt.Errorf("it is for %s; wheels for macOS are made for arm64", f.Cpu)
+		return fmt.Errorf("it is for %s; wheels for macOS are made for arm64", f.Cpu)
 	}
 	const buildVersion = 0x32
 	for _, l := range f.Loads {
 		if raw := l.Raw(); len(raw) >= 16 && f.ByteOrder.Uint32(raw) == buildVersion {
-			return f.ByteOrder.Uint32(raw[12:]), nil
+			n.mac = max(n.mac, f.ByteOrder.Uint32(raw[12:]))
+			return nil
 		}
 	}
-	return 0, errors.New("it does not say which macOS it needs")
+	return errors.New("it does not say which macOS it needs")
 }

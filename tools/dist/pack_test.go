@@ -161,6 +161,9 @@ func TestWheel(t *testing.T) {
 		t.Errorf("the bill of materials lacks Go:\n%s", files[info+"sboms/redsi.cdx.json"])
 	}
 	// What it is made of has to be there, and nothing is left of a wheel that fails.
+	if err := run([]string{"-make", "redsi", "-redsi", "program", "-version", "1.2.3", "-platform", "linux-amd64"}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("without a server: %v", err)
+	}
 	if err := os.Remove(filepath.Join(root, "LICENSE")); err != nil {
 		t.Fatal(err)
 	}

@@ -98,9 +98,6 @@ func (r *release) collect() error {
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return fmt.Errorf("git knows no %s, which %s is made of", p.tree, r.product)
-		}
 		for name, from := range found {
 			f := file{path: from, mode: 0o755}
 			if p.tree != "" {
@@ -133,7 +130,7 @@ func (p part) find() (map[string]string, error) {
 	switch {
 	case p.several != nil:
 		return p.several()
-	case p.built != "":
+	case p.tree == "":
 		return map[string]string{filepath.Base(p.built): p.built}, nil
 	}
 	out, err := output(".", "git", "ls-files", "-z", "--", ":(glob)"+p.tree)
@@ -145,6 +142,9 @@ func (p part) find() (map[string]string, error) {
 		if name != "" {
 			found[strings.TrimPrefix(name, path.Dir(p.tree)+"/")] = name
 		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("git knows no %s here, a part of what is made", p.tree)
 	}
 	return found, nil
 }

@@ -255,35 +255,30 @@ docs: bin/redsi ## generate docs/kinds.md
 # The commit, behind which tag.
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
 # tools/dist/parts.go says what is in the archive and in the wheels.
-PACK    = bin/dist -version $(VERSION) -time $$(git log -1 --format=%ct) -out dist -platform
-MODELS  = -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS)
+PACK    = bin/dist -commit $(VERSION) -version "$(RELEASE)" -time $$(git log -1 --format=%ct) -out dist -platform
+MODELS  = -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS)/libredsi_graphs.so
 # What `make wheel` makes wheels for. redsi is compiled for each; redsi-models, which has C++, for this one.
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-arm64
-HERE      := $(filter $(PLATFORM),$(PLATFORMS))
-OTHERS    := $(filter-out $(PLATFORM),$(PLATFORMS))
-MODELS_HERE := $(filter linux-%,$(HERE))
+MODELS_HERE := $(filter linux-%,$(filter $(PLATFORM),$(PLATFORMS)))
 
 .PHONY: bin/dist wheel wheel-test $(PLATFORMS:%=wheel-%) wheel-models
 bin/dist:
 	@mkdir -p dist
 	@$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
 
-dist: build deps-graphs bin/dist ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
+dist: tools build deps-graphs bin/dist ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
 	$(PACK) $(PLATFORM) -server $(TEMPORAL_SERVER)/temporal-server $(MODELS)
 	@echo 'redsi: the archive has no CUDA libraries. For a card, where it is unpacked: pip install --target cuda torch==$(LIBTORCH_VERSION)'
 
-wheel: $(PLATFORMS:%=wheel-%) $(if $(MODELS_HERE),wheel-models) ## what pip installs, into dist: redsi for PLATFORMS=, and redsi-models for this one
+wheel: tools $(PLATFORMS:%=wheel-%) $(if $(MODELS_HERE),wheel-models) ## what pip installs, into dist: redsi for PLATFORMS=, and redsi-models for this one
 
-$(HERE:%=wheel-%): bin/redsi deps-embedded bin/dist
-	$(PACK) $(PLATFORM) -make redsi -server $(TEMPORAL_SERVER)/temporal-server
-
-$(OTHERS:%=wheel-%): wheel-%: tools bin/dist
+$(PLATFORMS:%=wheel-%): wheel-%: tools bin/dist
 	@$(SHOW) 'bin/redsi for $*' env GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) CGO_ENABLED=0 \
 		$(GO) build -v $(if $(filter darwin-%,$*),-tags=) $(LDFLAGS) -o bin/redsi-$* ./cmd/redsi
 	$(if $(wildcard $(call server,$*)/done),,@$(GO) run ./tools/deps -platform $* temporal-server=$(call server,$*))
 	$(PACK) $* -make redsi -redsi bin/redsi-$* -server $(call server,$*)/temporal-server
 
-wheel-models: bin/redsi-models deps-graphs bin/dist
+wheel-models: tools bin/redsi-models deps-graphs bin/dist
 	$(PACK) $(PLATFORM) -make redsi-models $(MODELS)
 
 wheel-test: ## install the wheels of dist into a fresh environment and use them there: MODELS=1 also redsi[models], 3 GB to download
@@ -292,7 +287,7 @@ wheel-test: ## install the wheels of dist into a fresh environment and use them 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
 	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS) $(UV_PART) $(KERNEL_PART) $(GRAPHS_PART),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
-	@$(if $(filter linux,$(OS)),test -e $(CUDA)/done && echo 'ready    $(CUDA)' || echo 'missing  $(CUDA), for a card (make cuda)')
+	@$(if $(filter linux,$(OS)),test -e $(CUDA)/done && echo 'ready    $(CUDA)' || echo 'missing  $(CUDA) (for a card: make cuda)')
 	@if test -x bin/redsi; then bin/redsi doctor; fi
 
 env: ## print the environment of every go command here, KEY=VALUE

@@ -139,3 +139,29 @@ func TestMakeCuda(t *testing.T) {
 		}
 	}
 }
+
+// Tools are named before anything starts: cargo, too, which says which crates a product has. `make doctor` is a script
+// that the shell can read.
+func TestMakeAsksFirst(t *testing.T) {
+	for _, tt := range []struct{ target, tools string }{
+		{"wheel", "c++ cargo go pip python3"},
+		{"dist", "c++ cargo go pip python3"},
+		{"wheel PLATFORMS=linux-arm64", "go"},
+		{"doctor", "go c++ cargo python3 pip && echo 'all tools are there'"},
+	} {
+		cmd := exec.Command("make", append(strings.Fields(tt.target), "-n", "--no-print-directory", "-C", "../..", "OS=linux", "PLATFORM=linux-amd64", "REDSI_DEPS=/parts")...)
+		cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", tt.target, err)
+		}
+		if _, tools, _ := strings.Cut(string(out), "tools/deps/check.sh "); !strings.HasPrefix(tools, tt.tools+"\n") {
+			t.Errorf("make %s asks for %q, want %q", tt.target, strings.SplitN(tools, "\n", 2)[0], tt.tools)
+		}
+		shell := exec.Command("sh", "-n")
+		shell.Stdin = strings.NewReader(string(out))
+		if out, err := shell.CombinedOutput(); err != nil {
+			t.Errorf("make %s: %v: %s", tt.target, err, out)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,25 +24,21 @@ func (o options) ready(compile builder) builder {
 		if values["RELEASED_SERVER"] == "" {
 			return compile(ctx, p, show) // nothing is released
 		}
-		if want := values["TEMPORAL_SERVER_VERSION"] + "-" + values["RELEASED_SERVER"] + "-" + o.platform; filepath.Base(p.dir) != want {
-			show.line("compiling it: the released one, %s, was made of other sources", want)
-			return compile(ctx, p, show)
-		}
 		wheels, err := wheelsFor(values, "RELEASED_"+o.platform)
+		if want := values["TEMPORAL_SERVER_VERSION"] + "-" + values["RELEASED_SERVER"] + "-" + o.platform; filepath.Base(p.dir) != want {
+			err = fmt.Errorf("%s was made of other sources", want)
+		}
 		if err == nil {
 			err = unpackWheels(ctx, p, show, wheels, released, "")
 		}
-		if err == nil {
-			show.line("taken from %s, which has the pinned sha256, and was made of the same sources", wheels[0].file)
-			return os.Chmod(filepath.Join(p.new, "temporal-server"), 0o755)
-		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case err != nil:
+			show.line("compiling it, since the released one is not to be had: %s", strings.Join(strings.Fields(err.Error()), " "))
+			return compile(ctx, p, show)
 		}
-		show.line("compiling it, since the released one is not to be had: %s", strings.Join(strings.Fields(err.Error()), " "))
-		if err := os.RemoveAll(filepath.Join(p.new, "temporal-server")); err != nil {
-			return err
-		}
-		return compile(ctx, p, show)
+		show.line("taken from %s, which has the pinned sha256, and was made of the same sources", wheels[0].file)
+		return os.Chmod(filepath.Join(p.new, "temporal-server"), 0o755)
 	}
 }

@@ -29,7 +29,7 @@ func TestReleasedServer(t *testing.T) {
 	}{
 		{"taken", good[releasedWheel], "RELEASED_SERVER = 7\n", "1.29.1-7-linux-amd64", inside, "taken from " + releasedWheel},
 		{"none released", good[releasedWheel], "", "1.29.1-7-linux-amd64", "compiled", ""},
-		{"other sources", good[releasedWheel], "RELEASED_SERVER = 8\n", "1.29.1-7-linux-amd64", "compiled", "the released one, 1.29.1-8-linux-amd64, was made of other sources"},
+		{"other sources", good[releasedWheel], "RELEASED_SERVER = 8\n", "1.29.1-7-linux-amd64", "compiled", "not to be had: 1.29.1-8-linux-amd64 was made of other sources"},
 		{"not on the index", nil, "RELEASED_SERVER = 7\n", "1.29.1-7-linux-amd64", "compiled", "not to be had: "},
 		{"other bytes", []byte("other"), "RELEASED_SERVER = 7\n", "1.29.1-7-linux-amd64", "compiled", "is not the pinned file"},
 	}

@@ -1,4 +1,4 @@
-// What `make dist` needs to make an archive, apart from redsi's own modules.
+// What `make dist` and `make wheel` need to pack, apart from redsi's own modules.
 module github.com/redsi/redsi/tools/dist
 
 go 1.26.8

@@ -22,32 +22,30 @@ func main() {
 }
 
 func run(args []string) error {
-	r := release{files: map[string]file{}, materials: materials{map[string]cdx.Component{}, map[string]bool{}}}
+	r := release{files: map[string]file{}, components: map[string]cdx.Component{}, licences: map[string]bool{"Apache-2.0": true}}
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
-	made := flags.String("make", "archive", "what to make: "+strings.Join(names[:], ", "))
+	flags.StringVar(&r.product, "make", archive, "what to make: "+strings.Join(products, ", "))
 	out := flags.String("out", "dist", "folder to write it to")
-	flags.StringVar(&r.root, "root", ".", "the tree")
 	flags.StringVar(&r.platform, "platform", "", "the system and processor of the programs, linux-amd64 for example")
 	flags.StringVar(&r.redsi, "redsi", "bin/redsi", "the program")
 	flags.StringVar(&r.models, "models", "bin/redsi-models", "the program that computes models")
 	flags.StringVar(&r.server, "server", "", "the embedded Temporal server")
 	flags.StringVar(&r.libtorch, "libtorch", "", "folder of libtorch, with lib and licenses")
-	flags.StringVar(&r.graphs, "graphs", "", "folder of the library that records what a card is asked for, with licenses")
-	flags.StringVar(&r.revision, "version", "", "the commit, as git describes it")
+	flags.StringVar(&r.graphs, "graphs", "", "the library that records what a card is asked for")
+	flags.StringVar(&r.commit, "commit", "", "the commit, as git describes it")
+	flags.StringVar(&r.version, "version", "", "the release, of the Python package")
 	flags.StringVar(&r.libtorchVersion, "libtorch-version", "", "of libtorch")
 	when := flags.Int64("time", 0, "of all files, seconds since 1970: the commit's, so that one tree makes the same bytes")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	p := slices.Index(names[:], *made)
-	if p < 0 {
-		return fmt.Errorf("-make %s: it makes %s", *made, strings.Join(names[:], ", "))
+	if !slices.Contains(products, r.product) {
+		return fmt.Errorf("-make %s: it makes %s", r.product, strings.Join(products, ", "))
 	}
-	r.product, r.when = product(p), time.Unix(*when, 0).UTC()
-	var err error
-	if r.python, err = readProject(r.root); err != nil {
-		return err
+	if r.version == "" {
+		return errors.New(`-version is empty: python/redsi/__init__.py has no line __version__ = "…"`)
 	}
+	r.when = time.Unix(*when, 0).UTC()
 	if err := r.collect(); err != nil {
 		return err
 	}

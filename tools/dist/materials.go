@@ -2,16 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"debug/buildinfo"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -19,21 +19,13 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// materials are what a product is made of.
-type materials struct {
-	components map[string]cdx.Component
-	licences   map[string]bool // SPDX expressions, all of which hold
-}
-
 // addBill adds the bill of materials, as CycloneDX.
 func (r *release) addBill() error {
 	bom := cdx.NewBOM()
-	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: names[max(r.product, redsiWheel)], Version: r.revision, BOMRef: "redsi"}}
+	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "redsi", Version: r.commit, BOMRef: "redsi"}}
 	list := []cdx.Component{}
-	for _, ref := range slices.Sorted(maps.Keys(r.components)) {
-		c := r.components[ref]
-		c.BOMRef = ref
-		list = append(list, c)
+	for _, purl := range slices.Sorted(maps.Keys(r.components)) {
+		list = append(list, r.components[purl])
 	}
 	bom.Components = &list
 	var b bytes.Buffer
@@ -42,178 +34,106 @@ func (r *release) addBill() error {
 	}
 	name := "sbom.cdx.json"
 	if r.product != archive {
-		name = info + "sboms/" + names[r.product] + ".cdx.json"
+		name = "sboms/" + r.product + ".cdx.json"
 	}
-	r.files[name] = file{b.Bytes(), 0o644}
+	r.files[about+name] = file{data: b.Bytes(), mode: 0o644}
 	return nil
 }
 
 // add notes a component and its licence, an SPDX expression.
 func (r *release) add(name, version, purl, licence string) {
-	c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl}
-	if licence != "" {
-		c.Licenses = &cdx.Licenses{{Expression: licence}}
-		r.licences[licence] = true
-	} else {
+	c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl, BOMRef: purl, Licenses: &cdx.Licenses{{Expression: licence}}}
+	switch {
+	case licence == "":
+		c.Licenses = nil
 		fmt.Fprintf(os.Stderr, "dist: %s %s says no licence\n", name, version)
+	case strings.Contains(licence, " OR "):
+		r.licences["("+licence+")"] = true
+	default:
+		for one := range strings.SplitSeq(licence, " AND ") {
+			r.licences[one] = true
+		}
 	}
 	r.components[purl] = c
 }
 
-// addModels adds what redsi-models is linked of.
+// addModels adds what redsi-models is linked of, and libtorch, whose headers it is compiled with.
 func (r *release) addModels() error {
 	if err := r.addModules(r.models, "."); err != nil {
 		return err
 	}
+	if r.addTexts(r.libtorch+"/licenses/torch-*/*") == 0 {
+		return fmt.Errorf("%s has no licences: it was installed by an earlier version; remove the folder and run make deps-torch", r.libtorch)
+	}
+	r.add("torch", r.libtorchVersion, "pkg:pypi/torch@"+r.libtorchVersion, "BSD-3-Clause")
 	return r.addCrates()
 }
 
-// addLibtorch adds libtorch, which the archive has with the compiler's libraries.
-func (r *release) addLibtorch() error {
-	r.add("torch", r.libtorchVersion, "pkg:pypi/torch@"+r.libtorchVersion, "BSD-3-Clause")
-	for _, notice := range []string{"libstdc++6", "libgcc-s1"} { // where Debian and its kin have them
-		text, err := os.ReadFile("/usr/share/doc/" + notice + "/copyright")
-		if err == nil {
-			r.addText(notice+"/copyright", text)
-		}
-	}
-	if err := r.addTexts(r.libtorch); err != nil {
-		return fmt.Errorf("%w: it was installed by an earlier version; remove the folder and run make deps-torch", err)
-	}
+// addLibraries adds the licences of the libraries that redsi-models loads: libtorch's and NVIDIA's, and the compiler's where
+// Debian and its kin have them.
+func (r *release) addLibraries() error {
+	r.addTexts(r.libtorch + "/licenses/*/*")
+	r.addTexts("/usr/share/doc/libstdc++6/copyright")
+	r.addTexts("/usr/share/doc/libgcc-s1/copyright")
 	return nil
 }
 
-// addTexts adds the licences that lie beside a library.
-func (r *release) addTexts(dir string) error {
-	found, err := filepath.Glob(filepath.Join(dir, "licenses", "*", "*"))
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s has no licences", dir)
-	}
+// addTexts adds the licences that match a pattern, each in a folder of what it is of, and counts them.
+func (r *release) addTexts(pattern string) int {
+	found, _ := filepath.Glob(pattern) // the patterns are right
 	for _, path := range found {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		r.addText(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), text)
+		r.files[about+"licenses/"+filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path)] = file{path: path, mode: 0o644}
 	}
-	return err
+	return len(found)
 }
 
-func (r *release) addText(name string, text []byte) {
-	name = "licenses/" + name
-	if r.product != archive {
-		name = info + name
-	}
-	r.files[name] = file{text, 0o644}
-}
-
-var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
-
-// addModules adds the Go modules that a program was linked of; folder has the go.mod.
+// addModules adds the Go modules that a program was linked of, and Go; folder has the go.mod.
 func (r *release) addModules(program, folder string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return fmt.Errorf("%s: %w", program, err)
 	}
-	root := filepath.Join(r.root, folder)
-	folders, err := moduleFolders(root)
+	folders, err := moduleFolders(folder)
 	if err != nil {
 		return err
 	}
-	out, err := output(root, "go", "env", "GOROOT")
+	out, err := output(folder, "go", "env", "GOROOT")
 	if err != nil {
 		return err
 	}
-	version := strings.TrimPrefix(info.GoVersion, "go")
-	licence, err := r.addLicences("go@"+version, strings.TrimSpace(string(out)))
-	if err != nil {
-		return err
-	}
-	r.add("std", version, "pkg:golang/std@"+version, licence)
-	for _, m := range info.Deps {
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		if strings.HasPrefix(m.Path, ".") {
-			continue // a folder here: nobody else's
+	folders["std"] = strings.TrimSpace(string(out))
+	std := &debug.Module{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
+	for _, m := range append(info.Deps, std) {
+		m = cmp.Or(m.Replace, m)
+		purl := "pkg:golang/" + m.Path + "@" + m.Version
+		if _, has := r.components[purl]; has || strings.HasPrefix(m.Path, ".") {
+			continue // of another program's, or a folder here: nobody else's
 		}
 		dir, ok := folders[m.Path]
 		if !ok {
-			return fmt.Errorf("%s has module %s, which %s/go.mod lacks: build it again", program, m.Path, root)
+			return fmt.Errorf("%s has module %s, which %s/go.mod lacks: build it again", program, m.Path, folder)
 		}
-		licence, err := r.addLicences(m.Path+"@"+m.Version, dir)
+		licence, err := r.addLicences(m.Path, m.Version, dir)
 		if err != nil {
 			return err
 		}
-		r.add(m.Path, m.Version, "pkg:golang/"+m.Path+"@"+m.Version, licence)
+		r.add(m.Path, m.Version, purl, licence)
 	}
 	return nil
 }
 
-// judged are licences that their texts do not name in words that licensecheck knows.
-var judged = map[string]string{"github.com/golang/freetype": "FTL OR GPL-2.0-or-later"}
-
-// addLicences adds the licence texts in a folder, or in its folder licenses, and says which they are.
-func (r *release) addLicences(name, folder string) (string, error) {
-	found := 0
-	known := map[string]bool{}
-	for _, pattern := range []string{"*", "licenses/*"} {
-		paths, err := filepath.Glob(filepath.Join(folder, pattern))
-		if err != nil {
-			return "", err
-		}
-		for _, path := range paths {
-			below, err := filepath.Rel(folder, path)
-			if err != nil {
-				return "", err
-			}
-			if e, err := os.Stat(path); err != nil || !e.Mode().IsRegular() || !licence.MatchString(below) {
-				continue
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return "", err
-			}
-			found++
-			r.addText(name+"/"+filepath.ToSlash(below), text)
-			for _, m := range licensecheck.Scan(text).Match {
-				if !m.IsURL && !strings.HasPrefix(m.ID, "Google") { // a grant of patents, which SPDX does not list
-					known[m.ID] = true
-				}
-			}
-		}
-	}
-	if of, ok := judged[name[:strings.LastIndex(name, "@")]]; ok {
-		return of, nil
-	}
-	if found > 0 && len(known) == 0 {
-		return "", fmt.Errorf("the licence texts in %s are none that is known: read them, and say in tools/dist/materials.go which they are", folder)
-	}
-	return strings.Join(slices.Sorted(maps.Keys(known)), " AND "), nil
-}
-
 // moduleFolders are the folders of the modules that a go.mod knows.
-func moduleFolders(root string) (map[string]string, error) {
-	out, err := output(root, "go", "list", "-m", "-json", "all")
+func moduleFolders(dir string) (map[string]string, error) {
+	out, err := output(dir, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}{{with .Replace}}\n{{.Path}} {{.Dir}}{{end}}", "all")
 	if err != nil {
 		return nil, err
 	}
 	folders := map[string]string{}
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var m struct {
-			Path, Dir string
-			Replace   *struct{ Path, Dir string }
-		}
-		if err := dec.Decode(&m); errors.Is(err, io.EOF) {
-			return folders, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if m.Replace != nil {
-			folders[m.Replace.Path] = m.Replace.Dir
-		}
-		folders[m.Path] = m.Dir
+	for line := range strings.Lines(string(out)) {
+		path, sources, _ := strings.Cut(strings.TrimSpace(line), " ")
+		folders[path] = sources
 	}
+	return folders, nil
 }
 
 func output(dir, program string, args ...string) ([]byte, error) {
@@ -226,9 +146,46 @@ func output(dir, program string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
+var (
+	texts = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
+	// judged are licences that their texts do not name in words that licensecheck knows.
+	judged = map[string]string{"github.com/golang/freetype": "FTL OR GPL-2.0-or-later"}
+)
+
+// addLicences adds the licence texts in a folder, or in its folder licenses, and says which they are.
+func (r *release) addLicences(name, version, folder string) (string, error) {
+	dir, found := os.DirFS(folder), false
+	known := map[string]bool{}
+	top, _ := fs.Glob(dir, "*") // the patterns are right
+	below, _ := fs.Glob(dir, "licenses/*")
+	for _, path := range append(top, below...) {
+		if e, err := fs.Stat(dir, path); err != nil || !e.Mode().IsRegular() || !texts.MatchString(path) {
+			continue
+		}
+		text, err := fs.ReadFile(dir, path)
+		if err != nil {
+			return "", err
+		}
+		found = true
+		r.files[about+"licenses/"+name+"@"+version+"/"+path] = file{path: filepath.Join(folder, path), mode: 0o644}
+		for _, m := range licensecheck.Scan(text).Match {
+			if !m.IsURL && !strings.HasPrefix(m.ID, "Google") { // a grant of patents, which SPDX does not list
+				known[m.ID] = true
+			}
+		}
+	}
+	if of, ok := judged[name]; ok {
+		return of, nil
+	}
+	if found && len(known) == 0 {
+		return "", fmt.Errorf("the licence texts in %s are none that is known: read them, and say in tools/dist/materials.go which they are", folder)
+	}
+	return strings.Join(slices.Sorted(maps.Keys(known)), " AND "), nil
+}
+
 // addCrates adds the Rust crates that libtokenizers.a is built of, whose sources cargo has here.
 func (r *release) addCrates() error {
-	folders, err := moduleFolders(r.root)
+	folders, err := moduleFolders(".")
 	if err != nil {
 		return err
 	}
@@ -236,14 +193,7 @@ func (r *release) addCrates() error {
 	if err != nil {
 		return err
 	}
-	home := os.Getenv("CARGO_HOME")
-	if home == "" {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return err
-		}
-		home = filepath.Join(user, ".cargo")
-	}
+	home := cmp.Or(os.Getenv("CARGO_HOME"), filepath.Join(os.Getenv("HOME"), ".cargo"))
 	for line := range strings.Lines(string(out)) {
 		crate, licence, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		fields := strings.Fields(crate)
@@ -258,7 +208,7 @@ func (r *release) addCrates() error {
 		if err != nil {
 			return err
 		}
-		if _, err := r.addLicences("crates/"+name+"@"+version, sources[0]); err != nil {
+		if _, err := r.addLicences("crates/"+name, version, sources[0]); err != nil {
 			return err
 		}
 		licence = strings.Join(strings.Fields(strings.ReplaceAll(licence, "/", " OR ")), " ")

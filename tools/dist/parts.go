@@ -2,125 +2,121 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// product is what can be made.
-type product int
+// What can be made.
+const archive, redsiWheel, modelsWheel = "archive", "redsi", "redsi-models"
 
-const (
-	archive product = iota
-	redsiWheel
-	modelsWheel
-)
-
-var names = [...]string{archive: "archive", redsiWheel: "redsi", modelsWheel: "redsi-models"}
+var products = []string{archive, redsiWheel, modelsWheel}
 
 // release is one product in the making.
 type release struct {
-	product product
+	product string
 	when    time.Time
-	python  project
 	// Where its parts lie, and what it is of.
-	root, redsi, models, server, libtorch, graphs string
-	platform, revision, libtorchVersion           string
+	redsi, models, server, libtorch, graphs    string
+	platform, commit, version, libtorchVersion string
 
-	files map[string]file
-	order []string // of a wheel's
-	materials
+	files      map[string]file
+	components map[string]cdx.Component // what is inside, of others, by package URL
+	licences   map[string]bool          // SPDX expressions, all of which hold
 }
 
-// file is a file of a product.
+// file is a file of a product: that of a path, or other bytes.
 type file struct {
+	path string
 	data []byte
 	mode uint32
 }
 
-// in says where a part goes in each product that has it. A name that ends in a slash is a folder.
-type in map[product]string
-
-// part is a file, all that match a pattern, or all below a folder.
-type part struct {
-	from string // absolute, or in the tree; a folder ends in a slash
-	to   in
-	mode uint32
-	// find gives its files by name, in place of from.
-	find func(*release) (map[string]string, error)
-	// read is a file's content, if not as it is.
-	read func(path string) ([]byte, error)
-	// of adds the licences and the lines of the bill of materials that come with it.
-	of func(*release) error
+func (f file) content() ([]byte, error) {
+	if f.data != nil {
+		return f.data, nil
+	}
+	return os.ReadFile(f.path)
 }
 
-// Where installers of wheels look for programs, and where what is said about a wheel lies.
-const scripts, info = "{data}/scripts/", "{info}/"
+// part is one file that was built, several, or files of the tree.
+type part struct {
+	built   string
+	several func() (map[string]string, error)
+	tree    string // a file, a pattern, or a folder with a slash at its end
+	// to says where it goes in each product that has it; a folder has a slash at its end.
+	to map[string]string
+	// runpath is where a program looks for its libraries.
+	runpath string
+	// of adds what others have made in it, with licences.
+	of func() error
+}
+
+// Where installers of wheels look for programs, and where what is said about a product lies: in an archive, at the top.
+const scripts, about = "{data}/scripts/", "{info}/"
 
 // parts is the description of all products: the one place that says what goes where.
 func (r *release) parts() []part {
-	tree := func(from string, to in) part { return part{from: from, to: to, mode: 0o644} }
-	models := func(runpath string, to in) part {
-		return part{from: r.models, to: to, mode: 0o755, of: (*release).addModels, read: func(path string) ([]byte, error) { return relocated(path, runpath) }}
-	}
+	type in = map[string]string
 	return []part{
-		{from: r.redsi, to: in{archive: "bin/redsi", redsiWheel: scripts + "redsi"}, mode: 0o755, of: func(r *release) error { return r.addModules(r.redsi, ".") }},
-		{from: r.server, to: in{archive: "bin/redsi-temporal-server", redsiWheel: scripts + "redsi-temporal-server"}, mode: 0o755,
-			of: func(r *release) error { return r.addModules(r.server, "tools/temporal-server") }},
+		{built: r.redsi, to: in{archive: "bin/redsi", redsiWheel: scripts + "redsi"}, of: func() error { return r.addModules(r.redsi, ".") }},
+		{built: r.server, to: in{archive: "bin/redsi-temporal-server", redsiWheel: scripts + "redsi-temporal-server"},
+			of: func() error { return r.addModules(r.server, "tools/temporal-server") }},
 		// redsi looks for it there. Libraries lie beside it, or in the package torch beside its own.
-		models("$ORIGIN", in{archive: "lib/redsi-models"}),
-		models("$ORIGIN/../../torch/lib", in{modelsWheel: "redsi_models/bin/redsi-models"}),
-		{find: (*release).libraries, to: in{archive: "lib/"}, mode: 0o755, of: (*release).addLibtorch},
+		{built: r.models, to: in{archive: "lib/redsi-models"}, runpath: "$ORIGIN", of: r.addModels},
+		{built: r.models, to: in{modelsWheel: "redsi_models/bin/redsi-models"}, runpath: "$ORIGIN/../../torch/lib", of: r.addModels},
+		{several: r.libraries, to: in{archive: "lib/"}, of: r.addLibraries},
 		// redsi-models looks for it beside libtorch; the launcher in redsi_models says where it is.
-		{from: filepath.Join(r.graphs, "libredsi_graphs.so"), to: in{archive: "lib/", modelsWheel: "redsi_models/bin/"}, mode: 0o755,
-			of: func(r *release) error { return r.addTexts(r.graphs) }},
-		tree("python/redsi/", in{redsiWheel: "redsi/"}),
-		tree("python/redsi_models/", in{modelsWheel: "redsi_models/"}),
-		tree("LICENSE", in{archive: "", redsiWheel: info + "licenses/", modelsWheel: info + "licenses/"}),
+		{built: r.graphs, to: in{archive: "lib/libredsi_graphs.so", modelsWheel: "redsi_models/bin/libredsi_graphs.so"}},
+		{tree: "python/redsi/", to: in{redsiWheel: "redsi/"}},
+		{tree: "python/redsi_models/", to: in{modelsWheel: "redsi_models/"}},
+		{tree: "LICENSE", to: in{archive: "./", redsiWheel: about + "licenses/", modelsWheel: about + "licenses/"}},
 		// A wheel's README is its description, and redsi has the paper's pipeline inside.
-		tree("README.md", in{archive: ""}),
-		tree("CHANGELOG.md", in{archive: ""}),
-		tree("SECURITY.md", in{archive: ""}),
-		tree("CITATION.cff", in{archive: ""}),
-		tree("[a-z]*.hcl", in{archive: ""}),
-		tree("assets/", in{archive: "assets/"}),
-		tree("docs/", in{archive: "docs/"}),
-		tree("examples/", in{archive: "examples/"}),
+		{tree: "README.md", to: in{archive: "./"}},
+		{tree: "CHANGELOG.md", to: in{archive: "./"}},
+		{tree: "SECURITY.md", to: in{archive: "./"}},
+		{tree: "CITATION.cff", to: in{archive: "./"}},
+		{tree: "*.hcl", to: in{archive: "./"}},
+		{tree: "assets/", to: in{archive: "assets/"}},
+		{tree: "docs/", to: in{archive: "docs/"}},
+		{tree: "examples/", to: in{archive: "examples/"}},
 	}
 }
 
-// collect reads all parts of the product.
+// collect finds all parts of the product, and what others have made in them.
 func (r *release) collect() error {
 	for _, p := range r.parts() {
 		to, has := p.to[r.product]
 		if !has {
 			continue
 		}
-		found, err := r.find(p)
+		found, err := p.find()
 		if err != nil {
 			return err
 		}
-		for name, path := range found {
-			read := p.read
-			if read == nil {
-				read = os.ReadFile
+		for name, from := range found {
+			f := file{path: from, mode: 0o755}
+			if p.tree != "" {
+				f.mode = 0o644
 			}
-			data, err := read(path)
-			if err != nil {
-				return err
+			if p.runpath != "" {
+				if f.data, err = relocated(from, p.runpath); err != nil {
+					return err
+				}
 			}
-			if to == "" || strings.HasSuffix(to, "/") {
-				name = to + name
+			if strings.HasSuffix(to, "/") {
+				name = path.Join(to, name)
 			} else {
 				name = to
 			}
-			r.files[name] = file{data, p.mode}
+			r.files[name] = f
 		}
 		if p.of != nil {
-			if err := p.of(r); err != nil {
+			if err := p.of(); err != nil {
 				return err
 			}
 		}
@@ -128,47 +124,27 @@ func (r *release) collect() error {
 	return r.addBill()
 }
 
-// local are files of a tree that are its user's or left by programs, never a part.
-var local = []string{"redsi.local.hcl", "__pycache__"}
-
-// find is a part's files by their names below its folder; there is one at least.
-func (r *release) find(p part) (map[string]string, error) {
-	if p.find != nil {
-		return p.find(r)
+// find is a part's files by their names below its folder. Of the tree they are those that git has: nothing that a user
+// or a run left there.
+func (p part) find() (map[string]string, error) {
+	switch {
+	case p.several != nil:
+		return p.several()
+	case p.tree == "":
+		return map[string]string{filepath.Base(p.built): p.built}, nil
 	}
-	from, found := p.from, map[string]string{}
-	if !filepath.IsAbs(from) {
-		from = filepath.Join(r.root, from)
-	}
-	matches, err := filepath.Glob(from)
+	out, err := output(".", "git", "ls-files", "-z", "--", ":(glob)"+p.tree)
 	if err != nil {
 		return nil, err
 	}
-	for _, top := range matches {
-		err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case slices.Contains(local, e.Name()) && e.IsDir():
-				return filepath.SkipDir
-			case !e.Type().IsRegular() || slices.Contains(local, e.Name()):
-				return nil
-			}
-			name := e.Name()
-			if path != top {
-				if name, err = filepath.Rel(top, path); err != nil {
-					return err
-				}
-			}
-			found[filepath.ToSlash(name)] = path
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	found := map[string]string{}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name != "" {
+			found[strings.TrimPrefix(name, path.Dir(p.tree)+"/")] = name
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("there is no %s, which %s is made of", from, names[r.product])
+		return nil, fmt.Errorf("git knows no %s here, a part of what is made", p.tree)
 	}
 	return found, nil
 }

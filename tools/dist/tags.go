@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"debug/elf"
 	"debug/macho"
 	"errors"
@@ -20,67 +20,57 @@ var policies = []struct {
 	{28, 24, 11, ""}, {31, 28, 12, ""}, {34, 29, 13, ""}, {35, 30, 13, ""}, {39, 33, 15, ""},
 }
 
-// fromPolicy are the libraries that every manylinux has.
-var fromPolicy = append([]string{"libstdc++.so.6", "libgcc_s.so.1"}, fromSystem...)
+// fromOthers are libraries that every manylinux has besides the C library's, and those of the package torch.
+var fromOthers = []string{"libstdc++.so.6", "libgcc_s.so.1", "libtorch_cpu.so", "libc10.so", "libgomp.so.1"}
 
-// tags are the platforms on which a wheel's programs run, as loose as the programs allow. They
-// may load what the package torch has, which the wheel then depends on.
+// tags are the platforms on which a wheel's programs run, as loose as the programs allow.
 //
 // A static program asks nothing of a C library, so it has the tag of the oldest glibc that its
 // processor has one for, and of musl. Go wants a Linux of 3.2, which no tag can say.
-func tags(programs map[string][]byte, torch bool) ([]string, error) {
-	var needs *elfNeeds
-	mac := uint32(0)
-	for name, data := range programs {
-		f, err := elf.NewFile(bytes.NewReader(data))
-		if err == nil {
-			needs, err = needs.and(f, torch)
-		} else if m, machoErr := macho.NewFile(bytes.NewReader(data)); machoErr == nil {
-			err = nil
-			mac, err = max(mac, oldestMac(m)), onlyARM(m)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+func tags(platform string, programs []string) ([]string, error) {
+	var n needs
+	add := n.addLinux
+	if strings.HasPrefix(platform, "darwin-") {
+		add = n.addMac
+	}
+	for _, path := range programs {
+		if err := add(path); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	switch {
-	case needs != nil && mac == 0:
-		return needs.tags()
-	case needs == nil && mac != 0:
-		return []string{fmt.Sprintf("macosx_%d_0_arm64", (mac+0xffff)>>16)}, nil // from 11 on, installers know no minor one
-	}
-	return nil, errors.New("the wheel has no programs, or programs of several systems")
+	return n.tags()
 }
 
-// elfNeeds is what programs ask of a Linux.
-type elfNeeds struct {
+// needs is what programs ask of a Linux, or of a macOS: X.Y.Z as the nibbles xxxx.yy.zz.
+type needs struct {
+	mac                    uint32
 	machine                elf.Machine
 	dynamic                bool
 	glibc, glibcxx, cxxabi int
 }
 
-func (n *elfNeeds) and(f *elf.File, torch bool) (*elfNeeds, error) {
-	if n == nil {
-		n = &elfNeeds{machine: f.Machine}
-	}
-	if f.Machine != n.machine {
-		return nil, fmt.Errorf("it is for %s, another program of the wheel for %s", f.Machine, n.machine)
-	}
-	needed, err := f.ImportedLibraries()
+func (n *needs) addLinux(path string) error {
+	f, err := elf.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, name := range needed {
-		n.dynamic = true
-		ours := slices.ContainsFunc(fromPolicy, func(p string) bool { return strings.HasPrefix(name, p) })
-		theirs := torch && slices.Contains([]string{"libtorch_cpu.so", "libc10.so", "libgomp.so.1"}, name)
-		if !ours && !theirs {
-			return nil, fmt.Errorf("it loads %s, which no manylinux has: link it statically", name)
+	defer f.Close()
+	if n.machine = cmp.Or(n.machine, f.Machine); f.Machine != n.machine {
+		return fmt.Errorf("it is for %s, another program of the wheel for %s", f.Machine, n.machine)
+	}
+	libraries, err := f.ImportedLibraries()
+	if err != nil {
+		return err
+	}
+	n.dynamic = n.dynamic || len(libraries) > 0
+	for _, name := range libraries {
+		if !systemHas(name) && !slices.Contains(fromOthers, name) {
+			return fmt.Errorf("it loads %s, which no manylinux has: link it statically", name)
 		}
 	}
 	versions, err := f.DynamicVersionNeeds()
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return nil, err
+		return err
 	}
 	for _, library := range versions {
 		for _, v := range library.Needs {
@@ -92,24 +82,27 @@ func (n *elfNeeds) and(f *elf.File, torch bool) (*elfNeeds, error) {
 			}
 		}
 	}
-	return n, nil
+	return nil
 }
 
-func (n *elfNeeds) tags() ([]string, error) {
-	machine := map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64"}[n.machine]
-	if machine == "" {
+func (n needs) tags() ([]string, error) {
+	if n.mac != 0 {
+		return []string{fmt.Sprintf("macosx_%d_0_arm64", (n.mac+0xffff)>>16)}, nil // from 11 on, installers know no minor one
+	}
+	processor := map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64"}[n.machine]
+	if processor == "" {
 		return nil, fmt.Errorf("no wheels are made for %s", n.machine)
 	}
 	for _, p := range policies {
-		if machine == "aarch64" && p.minor < 17 || n.glibc > p.minor || n.glibcxx > p.glibcxx || n.cxxabi > p.cxxabi {
+		if processor == "aarch64" && p.minor < 17 || n.glibc > p.minor || n.glibcxx > p.glibcxx || n.cxxabi > p.cxxabi {
 			continue
 		}
-		all := []string{fmt.Sprintf("manylinux_2_%d_%s", p.minor, machine)}
+		all := []string{fmt.Sprintf("manylinux_2_%d_%s", p.minor, processor)}
 		if p.alias != "" {
-			all = append(all, p.alias+"_"+machine)
+			all = append(all, p.alias+"_"+processor)
 		}
 		if !n.dynamic {
-			all = append(all, "musllinux_1_1_"+machine)
+			all = append(all, "musllinux_1_1_"+processor)
 		}
 		slices.Sort(all)
 		return all, nil
@@ -117,21 +110,22 @@ func (n *elfNeeds) tags() ([]string, error) {
 	return nil, fmt.Errorf("a program needs GLIBC_2.%d, GLIBCXX_3.4.%d and CXXABI_1.3.%d: newer than any manylinux", n.glibc, n.glibcxx, n.cxxabi)
 }
 
-func onlyARM(m *macho.File) error {
-	if m.Cpu != macho.CpuArm64 {
-		return fmt.Errorf("it is for %s; wheels for macOS are made for arm64", m.Cpu)
+// addMac reads a program's LC_BUILD_VERSION, whose fourth word is the oldest system that it runs on.
+func (n *needs) addMac(path string) error {
+	f, err := macho.Open(path)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// oldestMac is the oldest macOS that a program runs on, X.Y.Z as the nibbles xxxx.yy.zz: the
-// third word of its LC_BUILD_VERSION is the system's, 1, the fourth that.
-func oldestMac(m *macho.File) uint32 {
+	defer f.Close()
+	if f.Cpu != macho.CpuArm64 {
+		return fmt.Errorf("it is for %s; wheels for macOS are made for arm64", f.Cpu)
+	}
 	const buildVersion = 0x32
-	for _, l := range m.Loads {
-		if raw := l.Raw(); len(raw) >= 16 && m.ByteOrder.Uint32(raw) == buildVersion {
-			return m.ByteOrder.Uint32(raw[12:])
+	for _, l := range f.Loads {
+		if raw := l.Raw(); len(raw) >= 16 && f.ByteOrder.Uint32(raw) == buildVersion {
+			n.mac = max(n.mac, f.ByteOrder.Uint32(raw[12:]))
+			return nil
 		}
 	}
-	return 0
+	return errors.New("it does not say which macOS it needs")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/base64"
@@ -10,102 +11,76 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
 // addMetadata adds what installers read of a wheel, and returns the wheel's name.
 func (r *release) addMetadata() (string, error) {
-	programs := map[string][]byte{}
-	for name, f := range r.files {
-		if f.mode&0o111 != 0 {
-			programs[name] = f.data
-		}
-	}
-	platforms, err := tags(programs, r.product == modelsWheel)
+	p, err := r.project()
 	if err != nil {
 		return "", err
 	}
-	p := r.wheelProject()
-	readme, err := os.ReadFile(filepath.Join(r.root, "README.md"))
+	var programs []string
+	for _, f := range r.files {
+		if f.mode == 0o755 {
+			programs = append(programs, f.path)
+		}
+	}
+	platforms, err := tags(r.platform, programs)
 	if err != nil {
 		return "", err
 	}
-	var licences []string
-	for name := range r.files {
-		if name, ok := strings.CutPrefix(name, info+"licenses/"); ok {
-			licences = append(licences, name)
-		}
+	var b bytes.Buffer
+	if err := metadata.Execute(&b, p); err != nil {
+		return "", err
 	}
-	slices.Sort(licences)
-	at := "v" + p.Version
-	if strings.Contains(p.Version, "dev") {
-		at = "main"
+	add := func(name, text string) { r.files[about+name] = file{data: []byte(text), mode: 0o644} }
+	add("METADATA", b.String())
+	add("WHEEL", "Wheel-Version: 1.0\nGenerator: redsi-dist\nRoot-Is-Purelib: false\nTag: py3-none-"+strings.Join(platforms, "\nTag: py3-none-")+"\n")
+	if p.script != "" {
+		add("entry_points.txt", "[console_scripts]\n"+p.script+"\n")
 	}
-	add := func(name, text string) { r.files[info+name] = file{[]byte(text), 0o644} }
-	add("METADATA", p.metadata(r.expression(), licences, string(readme), at))
-	text := "Wheel-Version: 1.0\nGenerator: redsi-dist\nRoot-Is-Purelib: false\n"
-	for _, platform := range platforms {
-		text += "Tag: py3-none-" + platform + "\n"
-	}
-	add("WHEEL", text)
-	if len(p.Scripts) > 0 {
-		text = "[console_scripts]\n"
-		for _, name := range slices.Sorted(maps.Keys(p.Scripts)) {
-			text += name + " = " + p.Scripts[name] + "\n"
-		}
-		add("entry_points.txt", text)
-	}
-	stem := strings.ReplaceAll(p.Name, "-", "_") + "-" + p.Version
-	inside := strings.NewReplacer("{info}", stem+".dist-info", "{data}", stem+".data")
-	var b strings.Builder
-	record := csv.NewWriter(&b)
-	// What is said about a wheel sorts last, and its list comes after that.
-	r.order = slices.Sorted(maps.Keys(r.files))
-	for i, name := range r.order {
-		f := r.files[name]
-		r.order[i] = inside.Replace(name)
-		r.files[r.order[i]] = f
-		sum := sha256.Sum256(f.data)
-		_ = record.Write([]string{r.order[i], "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]), fmt.Sprint(len(f.data))}) // to memory
-	}
-	list := stem + ".dist-info/RECORD"
-	_ = record.Write([]string{list, "", ""})
-	record.Flush()
-	r.order, r.files[list] = append(r.order, list), file{[]byte(b.String()), 0o644}
-	return stem + "-py3-none-" + strings.Join(platforms, ".") + ".whl", nil
+	return r.stem() + "-py3-none-" + strings.Join(platforms, ".") + ".whl", nil
 }
 
-// expression is the licence of all that is inside.
-func (r *release) expression() string {
-	all := map[string]bool{"Apache-2.0": true}
-	for licence := range r.licences {
-		if strings.Contains(licence, " OR ") {
-			all["("+licence+")"] = true
-			continue
-		}
-		for one := range strings.SplitSeq(licence, " AND ") {
-			all[one] = true
-		}
-	}
-	return strings.Join(slices.Sorted(maps.Keys(all)), " AND ")
-}
+// stem begins the names of a wheel and of its folders.
+func (r *release) stem() string { return strings.ReplaceAll(r.product, "-", "_") + "-" + r.version }
 
+// writeWheel writes all files by name, what is said about the wheel after what it installs, and the list of them last.
 func (r *release) writeWheel(w io.Writer) error {
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
-	for _, name := range r.order {
+	write := func(name string, mode uint32, data []byte) error {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: r.when}
-		h.SetMode(fs.FileMode(r.files[name].mode))
+		h.SetMode(fs.FileMode(mode))
 		entry, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = entry.Write(data)
+		}
+		return err
+	}
+	inside := strings.NewReplacer("{info}", r.stem()+".dist-info", "{data}", r.stem()+".data")
+	var list bytes.Buffer
+	record := csv.NewWriter(&list)
+	for _, name := range slices.Sorted(maps.Keys(r.files)) {
+		f := r.files[name]
+		data, err := f.content()
 		if err != nil {
 			return err
 		}
-		if _, err := entry.Write(r.files[name].data); err != nil {
+		name = inside.Replace(name)
+		if err := write(name, f.mode, data); err != nil {
 			return err
 		}
+		sum := sha256.Sum256(data)
+		_ = record.Write([]string{name, "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]), fmt.Sprint(len(data))}) // to memory
+	}
+	name := inside.Replace(about + "RECORD")
+	_ = record.Write([]string{name, "", ""})
+	record.Flush()
+	if err := write(name, 0o644, list.Bytes()); err != nil {
+		return err
 	}
 	return z.Close()
 }

@@ -43,8 +43,9 @@ func (a *app) printVersion() error {
 	if server, err := devserver.Find(); err == nil {
 		b.Server, b.Temporal = server, devserver.Temporal(server)
 	}
-	if _, err := os.Stat(compute.Find()); err == nil {
-		b.Models = compute.Find()
+	models := compute.Find()
+	if _, err := os.Stat(models); err == nil {
+		b.Models = models
 	}
 	return a.print(b, func(w io.Writer) {
 		view.Printf(w, "redsi     %s, commit %s\nGo        %s, %s\n", b.Release, b.Revision, b.Go, b.Platform)

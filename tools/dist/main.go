@@ -22,7 +22,7 @@ func main() {
 }
 
 func run(args []string) error {
-	r := release{files: map[string]file{}, components: map[string]cdx.Component{}, licences: map[string]bool{"Apache-2.0": true}}
+	r := release{files: map[string]file{}, components: map[string]cdx.Component{}}
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
 	flags.StringVar(&r.product, "make", archive, "what to make: "+strings.Join(products, ", "))
 	out := flags.String("out", "dist", "folder to write it to")

@@ -43,18 +43,29 @@ func (r *release) addBill() error {
 // add notes a component and its licence, an SPDX expression.
 func (r *release) add(name, version, purl, licence string) {
 	c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl, BOMRef: purl, Licenses: &cdx.Licenses{{Expression: licence}}}
-	switch {
-	case licence == "":
+	if licence == "" {
 		c.Licenses = nil
 		fmt.Fprintf(os.Stderr, "dist: %s %s says no licence\n", name, version)
-	case strings.Contains(licence, " OR "):
-		r.licences["("+licence+")"] = true
-	default:
-		for one := range strings.SplitSeq(licence, " AND ") {
-			r.licences[one] = true
-		}
 	}
 	r.components[purl] = c
+}
+
+// licence is the SPDX expression of redsi and all that is in it.
+func (r *release) licence() string {
+	all := map[string]bool{"Apache-2.0": true}
+	for _, c := range r.components {
+		if c.Licenses == nil {
+			continue
+		}
+		if licence := (*c.Licenses)[0].Expression; strings.Contains(licence, " OR ") {
+			all["("+licence+")"] = true
+		} else {
+			for one := range strings.SplitSeq(licence, " AND ") {
+				all[one] = true
+			}
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(all)), " AND ")
 }
 
 // addModels adds what redsi-models is linked of, and libtorch, whose headers it is compiled with.
@@ -185,11 +196,11 @@ func (r *release) addLicences(name, version, folder string) (string, error) {
 
 // addCrates adds the Rust crates that libtokenizers.a is built of, whose sources cargo has here.
 func (r *release) addCrates() error {
-	folders, err := moduleFolders(".")
+	module, err := output(".", "go", "list", "-m", "-f", "{{.Dir}}", "github.com/daulet/tokenizers")
 	if err != nil {
 		return err
 	}
-	out, err := output(folders["github.com/daulet/tokenizers"], "cargo", "tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}\t{l}")
+	out, err := output(strings.TrimSpace(string(module)), "cargo", "tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}\t{l}")
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ type release struct {
 
 	files      map[string]file
 	components map[string]cdx.Component // what is inside, of others, by package URL
-	licences   map[string]bool          // SPDX expressions, all of which hold
 }
 
 // file is a file of a product: that of a path, or other bytes.

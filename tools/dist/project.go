@@ -47,7 +47,7 @@ func (r *release) project() (project, error) {
 	}
 	p := file.Project
 	p.Version, p.Readme = r.version, absolute(string(readme), "v"+r.version)
-	p.Licence = strings.Join(slices.Sorted(maps.Keys(r.licences)), " AND ")
+	p.Licence = r.licence()
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		if text, ok := strings.CutPrefix(name, about+"licenses/"); ok {
 			p.LicenceFiles = append(p.LicenceFiles, text)

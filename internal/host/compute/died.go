@@ -82,6 +82,11 @@ func (e *ProgramError) Error() string {
 }
 func (e *ProgramError) Unwrap() error { return e.err }
 
+// refused is why the launcher of the second program, python/redsi_models, does not start it, and what to do.
+type refused string
+
+func (r refused) Error() string { return string(r) }
+
 func advice(err error) string {
 	get, both := "make build, or the archive of a release", "an archive has both, make build makes both"
 	if pip := revision.Pip("redsi[models]"); pip != "" {
@@ -90,7 +95,7 @@ func advice(err error) string {
 	switch {
 	case strings.Contains(err.Error(), "version `GLIBC"): // what the loader says, also of libstdc++
 		return "use a machine or an image with a newer system; redsi itself runs here"
-	case strings.HasPrefix(err.Error(), Name+": "): // its launcher says that
+	case errors.As(err, new(refused)):
 		return ""
 	case errors.Is(err, errBuild):
 		return "install both from one build: " + both

@@ -118,7 +118,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 			case killed || c.starved():
 				err = c.lost()
 			case c.cmd.ProcessState.ExitCode() == 2 && strings.HasPrefix(words, Name+": "): // the launcher's, python/redsi_models
-				err = &ProgramError{errors.New(words)}
+				err = &ProgramError{refused(words)}
 			default:
 				err = &ProgramError{fmt.Errorf("%s does not start: %s", o.Program, c.death())}
 			}

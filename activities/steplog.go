@@ -71,7 +71,12 @@ func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *arti
 	if len(l.head) == 0 {
 		return &artifacts.Log{}
 	}
-	d, n, err := a.Store.Blobs.Put(ctx, l.read())
+	var d artifacts.Digest
+	var n int64
+	err := insist(ctx, outageTime, func() (err error) {
+		d, n, err = a.Store.Blobs.Put(ctx, l.read())
+		return err
+	})
 	if err != nil {
 		a.Log.Warn("could not store the step's log", "step", address, "err", err)
 		return nil

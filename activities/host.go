@@ -2,18 +2,14 @@ package activities
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
-
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 func (a *Activities) newHost(ctx context.Context, key artifacts.Digest) *stepio.Host {
@@ -69,19 +65,18 @@ func inputs(tree map[string]any, parts []artifacts.Result) (all []artifacts.Dige
 	return all
 }
 
-// canCompute refuses, for another worker, what needs a program that this one has not.
-func (a *Activities) canCompute(req workflows.ExecuteRequest, task step.Task) error {
+// lacksProgram says why this worker has not the program that a step needs; "" if it has.
+func (a *Activities) lacksProgram(task step.Task) string {
 	if a.Lacks == nil {
-		return nil
+		return ""
 	}
 	spec := a.Registry.Lookup(task.Kind)
 	tree, err := task.Tree()
 	if spec == nil || err != nil {
-		return nil // which is said in its place
+		return "" // which is said in its place
 	}
 	if elsewhere, err := spec.Elsewhere(tree); err != nil || !elsewhere {
-		return nil
+		return ""
 	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s: %w; leaving it to another worker", req.Address, a.Lacks)),
-		workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+	return a.Lacks.Error()
 }

@@ -125,10 +125,8 @@ func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task) str
 	if req.TookS != nil {
 		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
 	}
-	if a.Fits == nil || took == 0 || a.Fits(took) {
-		return ""
-	}
-	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Resumes {
+	spec := a.Registry.Lookup(task.Kind)
+	if a.Fits == nil || took == 0 || a.Fits(took) || spec != nil && spec.Resumes {
 		return ""
 	}
 	return fmt.Sprintf("it %s %s, which is longer than this worker has left", says, took.Round(time.Second))
@@ -174,10 +172,8 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	ticks := time.NewTicker(liveEvery)
 	defer ticks.Stop()
 	defer a.showLive(ctx, req.Key, log, ticks.C)()
-	timed, stop := of.timed(ctx)
-	defer stop()
-	did, err := a.run(timed, req, spec, task, parts, of.Granted, log, true)
-	if err = of.explained(ctx, timed, err, did.Used); err != nil {
+	did, err := a.run(ctx, req, spec, task, parts, of, log, true)
+	if err = of.explained(ctx, err, did.Used); err != nil {
 		a.keepFailure(ctx, req, of, did.took, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
@@ -263,8 +259,8 @@ func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Re
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
-// written to log. given is what it has of the machine. onward: it may continue from what others of its trajectory kept.
-func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, given step.Granted, log *stepLog, onward bool) (d done, err error) {
+// written to log. of is what it has of the machine, and for how long. onward: it may continue from what others of its trajectory kept.
+func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, of admitted, log *stepLog, onward bool) (d done, err error) {
 	began := time.Now()
 	tree, err := task.Tree()
 	if err != nil {
@@ -286,13 +282,16 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	}
 	var waited time.Duration
 	if elsewhere {
-		d.Outcome, waited, err = a.elsewhere(ctx, spec, tree, compute.Task{Step: req.Address, Key: req.Key, Trajectory: path, Task: task, Parts: parts}, says, log)
+		d.Outcome, waited, err = a.elsewhere(ctx, of, spec, tree, compute.Task{Step: req.Address, Key: req.Key, Trajectory: path, Task: task, Parts: parts}, says, log)
 	} else {
 		host := a.newHost(ctx, req.Key)
 		host.Path = path
-		io := step.NewIO(ctx, spec, host, says, parts)
-		io.Cache, io.Secrets, io.Stderr, io.Granted = a.CacheDir, a.Secrets, log, given
-		d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
+		err = of.within(ctx, func(ctx context.Context) (err error) {
+			io := step.NewIO(ctx, spec, host, says, parts)
+			io.Cache, io.Secrets, io.Stderr, io.Granted = a.CacheDir, a.Secrets, log, of.Granted
+			d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
+			return err
+		})
 	}
 	d.took = time.Since(began) - waited
 	env := map[string]string{}

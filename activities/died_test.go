@@ -86,7 +86,7 @@ func TestWithoutSecond(t *testing.T) {
 	left(workflows.ExecuteRequest{TookS: &day}, reads, "it took 24h0m0s, which is longer than this worker has left")
 	a.Lacks = nil
 	left(workflows.ExecuteRequest{}, computes, "make build") // found out only when it is needed
-	_, err := a.run(t.Context(), workflows.ExecuteRequest{}, a.Registry.Lookup("computes"), computes, nil, step.Granted{}, &stepLog{}, false)
+	_, err := a.run(t.Context(), workflows.ExecuteRequest{}, a.Registry.Lookup("computes"), computes, nil, admitted{}, &stepLog{}, false)
 	if err == nil || !strings.Contains(err.Error(), "make build") || permanent(err, 1) {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (a *Activities) checkpoints(key artifacts.Digest) *stepio.Checkpoints {
 
 // elsewhere has a step computed by a process of the second program, on the card that it asks
 // for, and says how long it waited for that.
-func (a *Activities) elsewhere(ctx context.Context, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
+func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
 	name, err := spec.DeviceOf(tree)
 	if err != nil {
 		return o, 0, step.Permanent(err)
@@ -39,7 +39,10 @@ func (a *Activities) elsewhere(ctx context.Context, spec *step.Spec, tree map[st
 	if err := artifacts.Have(ctx, a.Store, inputs(tree, t.Parts)); err != nil {
 		return o, waited, err
 	}
-	o, err = a.Models.Run(ctx, t, a.Store, card, log, said)
+	err = of.within(ctx, func(ctx context.Context) (err error) {
+		o, err = a.Models.Run(ctx, t, a.Store, card, log, said)
+		return err
+	})
 	if n := a.Models.Deaths(t.Key); n >= deadliest {
 		err = &deadly{err, n}
 	}

@@ -28,8 +28,6 @@ type Keeper struct {
 	held     map[string]*Held   // by Taking; nil while it is being taken
 	seen     map[string]sighted // others' leases, by Taking
 	renewing bool
-
-	tidying chan struct{} // as many of tidy as ask the store at a time
 }
 
 // sighted is a lease of somebody else as it was seen first in its present form.
@@ -46,7 +44,7 @@ func New(records artifacts.Records, log *slog.Logger) *Keeper {
 		log.Warn("this process cannot be told from others; if it is killed, others will wait a minute before taking over its steps", "err", err)
 	}
 	return &Keeper{records: records, self: self, name: rand.Text(), log: log, now: time.Now,
-		held: map[string]*Held{}, seen: map[string]sighted{}, tidying: make(chan struct{}, 16)}
+		held: map[string]*Held{}, seen: map[string]sighted{}}
 }
 
 // Held is a lease of this process.
@@ -246,8 +244,6 @@ func (k *Keeper) remove(l Lease, sure bool) error {
 func (k *Keeper) tidy(l Lease) {
 	for pause, gone := tidyAgain/16, false; !gone; pause = min(2*pause, tidyAgain) {
 		time.Sleep(pause)
-		k.tidying <- struct{}{}
 		gone = k.remove(l, false) == nil
-		<-k.tidying
 	}
 }

@@ -113,12 +113,21 @@ func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteReque
 	return f.Tries, nil
 }
 
-// timed bounds a step's work.
-func (of admitted) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+// overTime says that a step's work took longer than it asked for.
+type overTime struct{ error }
+
+// within does a step's work in the time that it asks for; waiting is to be over.
+func (of admitted) within(ctx context.Context, work func(context.Context) error) error {
 	if of.asks.Time == 0 {
-		return ctx, func() {}
+		return work(ctx)
 	}
-	return context.WithTimeout(ctx, of.asks.Time)
+	timed, stop := context.WithTimeout(ctx, of.asks.Time)
+	defer stop()
+	err := work(timed)
+	if err != nil && timed.Err() != nil && ctx.Err() == nil {
+		return step.Permanent(overTime{fmt.Errorf("it ran longer than its time of %s: raise time in its resources%s", words.Seconds(of.asks.Time), of.where())})
+	}
+	return err
 }
 
 // failedTry is a failure of a step's program after which it is tried again.
@@ -128,17 +137,13 @@ type failedTry struct {
 }
 
 // explained says of a step's error what it has to do with what the step asked for, and
-// whether it is tried again for it. timed is the context that the step ran in, within ctx.
-func (of admitted) explained(ctx, timed context.Context, err error, used *artifacts.Used) error {
+// whether it is tried again for it.
+func (of admitted) explained(ctx context.Context, err error, used *artifacts.Used) error {
 	var exit *command.ExitError
 	var late *command.TimeoutError
-	over := timed.Err() != nil && ctx.Err() == nil
-	program := errors.As(err, &exit) || errors.As(err, &late) || over
+	program := errors.As(err, &exit) || errors.As(err, &late) || is[overTime](err)
 	if err == nil || ctx.Err() != nil || !program {
 		return err
-	}
-	if over {
-		err = step.Permanent(fmt.Errorf("it ran longer than its time of %s: raise time in its resources%s", words.Seconds(of.asks.Time), of.where()))
 	}
 	if exit != nil && exit.OutOfMemory() {
 		err = of.outOfMemory(err, used)

@@ -13,7 +13,7 @@ import (
 )
 
 // Batch does short steps one after the other, each as Execute does: with its lease, its
-// record, its cache. It ends when all that could begin is done, or after BatchTime;
+// record, its cache. It ends when all that could begin is done, or BatchTime after the first began;
 // when one takes long after all, it reports the others' outcomes to the run.
 func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
 	p, err := a.storedPlan(ctx, req.Plan)
@@ -23,7 +23,7 @@ func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]w
 	if err := a.fillIn(ctx, p, req.Steps, req.Keys); err != nil {
 		return nil, err
 	}
-	b := &batch{a: a, req: req, walk: a.newWalk(p, req.Steps), out: map[int]workflows.Batched{}, end: time.Now().Add(workflows.BatchTime)}
+	b := &batch{a: a, req: req, walk: a.newWalk(p, req.Steps), out: map[int]workflows.Batched{}}
 	if err := b.do(ctx); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,6 @@ type batch struct {
 	req  workflows.BatchRequest
 	walk *walk
 	out  map[int]workflows.Batched // of those that were begun
-	end  time.Time
 	told bool
 }
 
@@ -47,7 +46,8 @@ func (b *batch) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for len(todo) > 0 && !b.told && time.Now().Before(b.end) {
+	end := time.Now().Add(workflows.BatchTime) // of the work: one step at least is begun, however long the look-up takes
+	for len(todo) > 0 && !b.told && time.Now().Before(end) {
 		x := todo[0]
 		todo = todo[1:]
 		done, err := b.one(ctx, x)

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,11 +81,8 @@ func outcome(ctx context.Context, done executed, err error) string {
 // executeAlone does the work under a lease: of those that share only the store,
 // one works on it and the others are told so.
 func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
-	if err := a.hasTime(req, task); err != nil {
-		return executed{}, err
-	}
-	if err := a.canCompute(req, task); err != nil {
-		return executed{}, err
+	if why := cmp.Or(a.lacksTime(req, task), a.lacksProgram(task)); why != "" {
+		return a.leave(why), nil
 	}
 	if req.Again { // the other one has most likely left a result, which takes no turn
 		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID {
@@ -97,7 +95,7 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 		return executed{}, err
 	}
 	if of.unfit != "" {
-		return executed{Executed: workflows.Executed{Unfit: of.unfit + " (" + a.Env["host"] + ")"}}, nil
+		return a.leave(of.unfit), nil
 	}
 	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req))
 	if err != nil {
@@ -108,23 +106,30 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 		return executed{Executed: workflows.Executed{Busy: true}}, nil
 	}
 	defer held.Release()
-	return a.work(ctx, req, task, of)
+	done, err := a.work(ctx, req, task, of)
+	if is[*compute.ProgramError](err) && !a.Alone && ctx.Err() == nil {
+		return a.leave(err.Error()), nil
+	}
+	return done, err
 }
 
-// hasTime refuses, for another worker, what this one will not end in time.
-func (a *Activities) hasTime(req workflows.ExecuteRequest, task step.Task) error {
+// leave leaves a step to another worker, and says why. It is no error, which could be one too
+// many while the right worker is busy.
+func (a *Activities) leave(why string) executed {
+	return executed{Executed: workflows.Executed{Unfit: bounded(why, maxError) + " (" + a.Env["host"] + ")"}}
+}
+
+// lacksTime says why this worker will not end a step in time; "" if it may.
+func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task) string {
 	says, took := "may take", req.Resources.For(0).Time
 	if req.TookS != nil {
 		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
 	}
-	if a.Fits == nil || took == 0 || a.Fits(took) {
-		return nil
+	spec := a.Registry.Lookup(task.Kind)
+	if a.Fits == nil || took == 0 || a.Fits(took) || spec != nil && spec.Resumes {
+		return ""
 	}
-	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Resumes {
-		return nil
-	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s %s %s, which is longer than this worker has left; leaving it to another worker",
-		req.Address, says, took.Round(time.Second))), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+	return fmt.Sprintf("it %s %s, which is longer than this worker has left", says, took.Round(time.Second))
 }
 
 func hitOf(hit *artifacts.Result) executed {
@@ -167,10 +172,8 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	ticks := time.NewTicker(liveEvery)
 	defer ticks.Stop()
 	defer a.showLive(ctx, req.Key, log, ticks.C)()
-	timed, stop := of.timed(ctx)
-	defer stop()
-	did, err := a.run(timed, req, spec, task, parts, of.Granted, log, true)
-	if err = of.explained(ctx, timed, err, did.Used); err != nil {
+	did, err := a.run(ctx, req, spec, task, parts, of, log, true)
+	if err = of.explained(ctx, err, did.Used); err != nil {
 		a.keepFailure(ctx, req, of, did.took, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
@@ -256,8 +259,8 @@ func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Re
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
-// written to log. given is what it has of the machine. onward: it may continue from what others of its trajectory kept.
-func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, given step.Granted, log *stepLog, onward bool) (d done, err error) {
+// written to log. of is what it has of the machine, and for how long. onward: it may continue from what others of its trajectory kept.
+func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, of admitted, log *stepLog, onward bool) (d done, err error) {
 	began := time.Now()
 	tree, err := task.Tree()
 	if err != nil {
@@ -279,13 +282,16 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	}
 	var waited time.Duration
 	if elsewhere {
-		d.Outcome, waited, err = a.elsewhere(ctx, spec, tree, compute.Task{Step: req.Address, Key: req.Key, Trajectory: path, Task: task, Parts: parts}, says, log)
+		d.Outcome, waited, err = a.elsewhere(ctx, of, spec, tree, compute.Task{Step: req.Address, Key: req.Key, Trajectory: path, Task: task, Parts: parts}, says, log)
 	} else {
 		host := a.newHost(ctx, req.Key)
 		host.Path = path
-		io := step.NewIO(ctx, spec, host, says, parts)
-		io.Cache, io.Secrets, io.Stderr, io.Granted = a.CacheDir, a.Secrets, log, given
-		d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
+		err = of.within(ctx, func(ctx context.Context) (err error) {
+			io := step.NewIO(ctx, spec, host, says, parts)
+			io.Cache, io.Secrets, io.Stderr, io.Granted = a.CacheDir, a.Secrets, log, of.Granted
+			d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
+			return err
+		})
 	}
 	d.took = time.Since(began) - waited
 	env := map[string]string{}

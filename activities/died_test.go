@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -47,25 +49,44 @@ func TestDied(t *testing.T) {
 	}
 }
 
-// TestWithoutSecond: a worker without the second program leaves to others what that would
-// compute, and does all else; where nobody else is, the step says what to do and is not
+// TestWithoutSecond: a worker without the second program, or the time, leaves to others what needs
+// it, which is no error, and does all else; where nobody else is, the step says what to do and is not
 // remembered as one that fails.
 func TestWithoutSecond(t *testing.T) {
 	outputs := []step.Output{{Name: "out", Type: "text"}}
-	run := func(context.Context, *step.IO, struct{}) error { return nil }
+	run := func(_ context.Context, x *step.IO, _ struct{}) error {
+		w, err := x.Create("out")
+		if err != nil {
+			return err
+		}
+		return w.Close()
+	}
 	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler), Lacks: errors.New("redsi-models is not there"), Registry: step.NewRegistry(
 		step.Define(step.Kind[struct{}]{Name: "computes", Version: 1, Doc: "D.", Outputs: outputs, Needs: step.Libtorch}),
 		step.Define(step.Kind[struct{}]{Name: "reads", Version: 1, Doc: "D.", Outputs: outputs, Run: run}))}
 	computes := step.Task{Kind: "computes", Config: []byte("{}")}
 	var app *temporal.ApplicationError
-	if err := a.canCompute(workflows.ExecuteRequest{Address: "step.computes.x"}, computes); !errors.As(err, &app) || app.Type() != workflows.TransientError || !strings.Contains(app.Message(), "leaving it to another worker") {
-		t.Error(err)
+	a.Leases = lease.New(a.Store.Leases, a.Log)
+	reads := step.Task{Kind: "reads", Config: []byte("{}")}
+	left := func(req workflows.ExecuteRequest, task step.Task, why string) {
+		t.Helper()
+		var err error
+		if req.Key, _, err = a.Registry.Key(task); err != nil {
+			t.Fatal(err)
+		}
+		done, err := a.executeTask(t.Context(), req, task)
+		if err != nil || (done.Unfit == "") != (why == "") || !strings.Contains(done.Unfit, why) {
+			t.Errorf("%s: left for %q, %v; want %q", task.Kind, done.Unfit, err, why)
+		}
 	}
-	if err := a.canCompute(workflows.ExecuteRequest{}, step.Task{Kind: "reads", Config: []byte("{}")}); err != nil {
-		t.Error(err)
-	}
+	left(workflows.ExecuteRequest{}, computes, "redsi-models is not there")
+	left(workflows.ExecuteRequest{}, reads, "")
+	a.Fits = func(took time.Duration) bool { return took < time.Hour }
+	day := 86400.0
+	left(workflows.ExecuteRequest{TookS: &day}, reads, "it took 24h0m0s, which is longer than this worker has left")
 	a.Lacks = nil
-	_, err := a.run(t.Context(), workflows.ExecuteRequest{}, a.Registry.Lookup("computes"), computes, nil, step.Granted{}, &stepLog{}, false)
+	left(workflows.ExecuteRequest{}, computes, "make build") // found out only when it is needed
+	_, err := a.run(t.Context(), workflows.ExecuteRequest{}, a.Registry.Lookup("computes"), computes, nil, admitted{}, &stepLog{}, false)
 	if err == nil || !strings.Contains(err.Error(), "make build") || permanent(err, 1) {
 		t.Fatal(err)
 	}

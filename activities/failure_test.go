@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -244,5 +246,49 @@ func TestFailureOfOthers(t *testing.T) {
 	var app *temporal.ApplicationError
 	if err := a.failure(t.Context(), fmt.Errorf("input: %w", err)); !errors.As(err, &app) || app.Type() != workflows.InputLostError || !strings.Contains(err.Error(), "a.example") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestFailureInOutage: a failure that nothing says later is recorded with its log when the store
+// is back; one of an attempt that another follows, or that was cancelled, does not wait for that.
+func TestFailureInOutage(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		err       error
+		cancelled bool
+		waits     bool
+	}{
+		{"for good", step.Permanent(errors.New("bad")), false, true},
+		{"a try of its program", &failedTry{errors.New("exit status 1"), 1}, false, true},
+		{"an attempt", errors.New("503"), false, false},
+		{"cancelled", errors.New("killed"), true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				back := time.Now().Add(20 * time.Second)
+				store := mem.New()
+				a := &Activities{Log: slog.New(slog.DiscardHandler), Store: storetest.Hooked(store, func(_ context.Context, _ *storetest.Call, next func() error) error {
+					if time.Now().Before(back) {
+						return errAway
+					}
+					return next()
+				})}
+				log := &stepLog{}
+				fmt.Fprint(log, "said")
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.cancelled {
+					cancel()
+				}
+				a.keepFailure(ctx, workflows.ExecuteRequest{RunID: "r"}, admitted{}, 0, log, c.err)
+				if d := time.Until(back); d > 0 == c.waits || d < -failureTime {
+					t.Errorf("it ends %s before the store is back", d)
+				}
+				n := 0
+				if err := FailuresOf(t.Context(), store, "r", func(f Failure) bool { n++; return f.Log != nil && f.Log.Size == 4 }); err != nil || n == 1 != c.waits {
+					t.Errorf("%d records, %v", n, err)
+				}
+			})
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -48,11 +49,25 @@ type Failure struct {
 	Part artifacts.Digest `json:"part,omitzero"`
 }
 
-// failureTime bounds the storing of a failure, which must not delay reporting it.
-const failureTime = 10 * time.Second
+// failureTime bounds an attempt to store a failure, and outageTime the attempts at what nothing
+// says later: no run ends before its store is back.
+const (
+	failureTime = 10 * time.Second
+	outageTime  = time.Minute
+)
 
-// keepFailure records how a step failed. That may fail too, for the same reason: it is
-// only told.
+// insist does what a store that is away refuses again, each second until most is over or ctx is.
+func insist(ctx context.Context, most time.Duration, do func() error) error {
+	for end := time.Now().Add(most); ; {
+		err := do()
+		if err == nil || hopeless(err) != "" || !time.Now().Before(end) || readers.Pause(ctx, time.Second) != nil {
+			return err
+		}
+	}
+}
+
+// keepFailure records how a step failed. That may fail too: it is only told then, and an
+// attempt that is not the last says so again.
 func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteRequest, of admitted, took time.Duration, log *stepLog, cause error) {
 	if req.RunID == "" {
 		return
@@ -68,15 +83,22 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		f.Outcome = CancelledStep
 	}
 	f.Revision, f.Permanent = a.Env["revision"], f.Outcome == FailedStep && permanent(cause, failed(ctx).Load()+1)
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
-	defer stop()
-	f.Log = log.keep(ctx, a, req.Address)
-	err := artifacts.PutJSON(ctx, a.Store.Records, failureName(f.RunID, f.Key), f)
-	if f.Permanent && !req.Whole.IsZero() {
-		f.Key, f.Part, f.Log = req.Whole, req.Key, nil
-		err = errors.Join(err, artifacts.PutJSON(ctx, a.Store.Records, failureName(f.RunID, f.Key), f))
+	most := time.Duration(0)
+	if f.Permanent || f.Tries > of.failed {
+		most = outageTime
 	}
-	if err != nil {
+	if err := insist(ctx, most, func() error {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
+		defer stop()
+		f := f
+		f.Log = log.keep(ctx, a, req.Address)
+		err := artifacts.PutJSON(ctx, a.Store.Records, failureName(f.RunID, f.Key), f)
+		if f.Permanent && !req.Whole.IsZero() {
+			f.Key, f.Part, f.Log = req.Whole, req.Key, nil
+			err = errors.Join(err, artifacts.PutJSON(ctx, a.Store.Records, failureName(f.RunID, f.Key), f))
+		}
+		return err
+	}); err != nil {
 		a.Log.Warn("could not record the step's failure", "step", req.Address, "err", err)
 	}
 }

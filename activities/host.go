@@ -2,18 +2,14 @@ package activities
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
-
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 func (a *Activities) newHost(ctx context.Context, key artifacts.Digest) *stepio.Host {
@@ -26,7 +22,7 @@ func (a *Activities) checkpoints(key artifacts.Digest) *stepio.Checkpoints {
 
 // elsewhere has a step computed by a process of the second program, on the card that it asks
 // for, and says how long it waited for that.
-func (a *Activities) elsewhere(ctx context.Context, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
+func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
 	name, err := spec.DeviceOf(tree)
 	if err != nil {
 		return o, 0, step.Permanent(err)
@@ -43,7 +39,10 @@ func (a *Activities) elsewhere(ctx context.Context, spec *step.Spec, tree map[st
 	if err := artifacts.Have(ctx, a.Store, inputs(tree, t.Parts)); err != nil {
 		return o, waited, err
 	}
-	o, err = a.Models.Run(ctx, t, a.Store, card, log, said)
+	err = of.within(ctx, func(ctx context.Context) (err error) {
+		o, err = a.Models.Run(ctx, t, a.Store, card, log, said)
+		return err
+	})
 	if n := a.Models.Deaths(t.Key); n >= deadliest {
 		err = &deadly{err, n}
 	}
@@ -69,19 +68,18 @@ func inputs(tree map[string]any, parts []artifacts.Result) (all []artifacts.Dige
 	return all
 }
 
-// canCompute refuses, for another worker, what needs a program that this one has not.
-func (a *Activities) canCompute(req workflows.ExecuteRequest, task step.Task) error {
+// lacksProgram says why this worker has not the program that a step needs; "" if it has.
+func (a *Activities) lacksProgram(task step.Task) string {
 	if a.Lacks == nil {
-		return nil
+		return ""
 	}
 	spec := a.Registry.Lookup(task.Kind)
 	tree, err := task.Tree()
 	if spec == nil || err != nil {
-		return nil // which is said in its place
+		return "" // which is said in its place
 	}
 	if elsewhere, err := spec.Elsewhere(tree); err != nil || !elsewhere {
-		return nil
+		return ""
 	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s: %w; leaving it to another worker", req.Address, a.Lacks)),
-		workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+	return a.Lacks.Error()
 }

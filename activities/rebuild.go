@@ -56,11 +56,11 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	} else if before != nil {
 		a.Models.Share(noted(*before, compute.ThreadsNote)) // which counts where results depend on it
 	}
-	var given step.Granted // as many threads as the one that stands
+	var of admitted // as many threads as the one that stands
 	if before != nil {
-		given.CPUs = noted(*before, cpusNote)
+		of.CPUs = noted(*before, cpusNote)
 	}
-	r.Made, err = a.make(ctx, address, key, task, given, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
+	r.Made, err = a.make(ctx, address, key, task, of, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
 		p, err := a.Rebuild(ctx, label, key, part, o)
 		return p.Made, err
 	})
@@ -88,7 +88,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 }
 
 // make runs a task whose parts part makes or finds. Nothing is published.
-func (a *Activities) make(ctx context.Context, address string, key artifacts.Digest, task step.Task, given step.Granted,
+func (a *Activities) make(ctx context.Context, address string, key artifacts.Digest, task step.Task, of admitted,
 	part func(label string, key artifacts.Digest, task step.Task) (*artifacts.Result, error)) (*artifacts.Result, error) {
 	_, preimage, err := a.Registry.Key(task)
 	if err != nil {
@@ -113,12 +113,12 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 		parts[i] = *made
 	}
 	log := &stepLog{}
-	did, err := a.run(ctx, req, spec, task, parts, given, log, false) // all of it is made again
+	did, err := a.run(ctx, req, spec, task, parts, of, log, false) // all of it is made again
 	if err != nil {
 		a.sourceChanged(err)
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
-	did.Env = admitted{Granted: given}.notes(did.Env)
+	did.Env = of.notes(did.Env)
 	made := did.result(key, preimage, parts)
 	made.Origin, made.Log = artifacts.Origin{Step: address}, log.keep(ctx, a, address)
 	return &made, nil
@@ -130,7 +130,7 @@ func (a *Activities) have(ctx context.Context, address string, key artifacts.Dig
 	if err != nil || there != nil {
 		return there, err
 	}
-	made, err := a.make(ctx, address, key, task, step.Granted{}, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
+	made, err := a.make(ctx, address, key, task, admitted{}, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
 		return a.have(ctx, label, key, part)
 	})
 	if err != nil {

@@ -71,10 +71,14 @@ func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *arti
 	if len(l.head) == 0 {
 		return &artifacts.Log{}
 	}
-	d, n, err := a.Store.Blobs.Put(ctx, l.read())
+	kept := &artifacts.Log{Cut: l.cut}
+	err := insist(ctx, outageTime, func() (err error) {
+		kept.Digest, kept.Size, err = a.Store.Blobs.Put(ctx, l.read())
+		return err
+	})
 	if err != nil {
 		a.Log.Warn("could not store the step's log", "step", address, "err", err)
 		return nil
 	}
-	return &artifacts.Log{Digest: d, Size: n, Cut: l.cut}
+	return kept
 }

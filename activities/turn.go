@@ -12,16 +12,16 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// restTime is how long a step rests that a worker never has enough for.
+// restTime is how long a step rests that a worker has left to another one.
 const restTime = 5 * time.Second
 
 // AwaitTurn waits until a step may be asked for again: until nobody else is working on a key,
 // a run on another Temporal server, or on none, that shares only the store; or for restTime,
-// if a worker had too little for it.
+// if a worker left it to another one.
 func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
 		if req.Unfit != "" {
-			p.report(step.Progress{Note: "waiting for a worker that has enough: " + req.Unfit})
+			p.report(step.Progress{Note: "waiting for another worker: " + req.Unfit})
 			select {
 			case <-time.After(restTime):
 			case <-ctx.Done():

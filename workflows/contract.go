@@ -405,7 +405,7 @@ type Executed struct {
 	Key   artifacts.Digest `json:"key"`
 	Hit   bool             `json:"hit,omitempty"`
 	Busy  bool             `json:"busy,omitempty"`  // somebody else is at it: wait, and ask again
-	Unfit string           `json:"unfit,omitempty"` // the worker never has enough for it, and why: ask another one
+	Unfit string           `json:"unfit,omitempty"` // why the worker leaves it to another one
 	TookS float64          `json:"took_s"`
 	Pins  []step.Pin       `json:"pins,omitempty"`
 }

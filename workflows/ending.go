@@ -100,7 +100,7 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 		return nil, fmt.Errorf("%w; %w", err, jerr)
 	case err != nil:
 		return nil, err
-	case out.Failed+out.Cancelled > 0:
+	case out.Failed+out.Cancelled+out.NotStarted > 0:
 		text := r.failures(out)
 		if jerr != nil {
 			text += "\n" + jerr.Error()
@@ -112,8 +112,9 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 	return out, nil
 }
 
-// What is said of the steps of a cancelled run.
+// What is said of steps that did not end.
 const (
+	forgotten    = "it was not started, for no reason: a bug in redsi. Run again: what is done stays"
 	runCancelled = "the run was cancelled"
 	goesOn       = "the run was cancelled; another one continues it"
 )
@@ -131,13 +132,13 @@ func (r *run) interrupted(i int, begun bool) {
 
 // conclude says of every step that neither ended nor was skipped why it is so.
 func (r *run) conclude(ctx workflow.Context, err error) {
-	why, working, is := "", "the run ended while it was running", NotStarted
+	why, working, is := forgotten, "the run ended while it was running", NotStarted
 	switch {
 	case ctx.Err() != nil:
 		why, working, is = runCancelled, runCancelled, Cancelled
 	case err != nil:
 		why = "the run could not continue: " + reason(err)
-	case r.in.FailFast:
+	case r.stop: // see FailFast
 		why = "a step failed, and the run starts nothing after a failure"
 	}
 	for i, s := range r.steps {
@@ -172,16 +173,17 @@ func (r *run) failures(out *ReproduceResult) string {
 	b.WriteString(strings.Join(sum, ", ") + ":")
 	failed := map[string][]string{} // addresses of steps by their error
 	var causes []string
+	left := 0
 	for _, s := range r.steps {
-		if s.Status != Failed && s.Status != Cancelled {
+		if s.Status != Failed && s.Status != Cancelled && s.Error != forgotten {
 			continue
 		}
 		if failed[s.Error] == nil {
 			causes = append(causes, s.Error)
 		}
 		failed[s.Error] = append(failed[s.Error], s.Address)
+		left++
 	}
-	left := out.Failed + out.Cancelled
 	for told, cause := range causes {
 		if told == failuresTold {
 			fmt.Fprintf(&b, "\n… and %d more; the run's record has all", left)

@@ -87,7 +87,7 @@ func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Exe
 			if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 				return out, errLong
 			}
-			why = "a worker has too little for it"
+			why = "left to another worker"
 		}
 		req.Unfit = out.Unfit
 		tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · "+why, unbounded))

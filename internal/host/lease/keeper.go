@@ -2,10 +2,12 @@ package lease
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,11 +20,12 @@ import (
 type Keeper struct {
 	records artifacts.Records
 	self    process.Identity
+	name    string // which the Taking of each of its leases begins with
 	log     *slog.Logger
 	now     func() time.Time
 
 	mu       sync.Mutex
-	held     map[string]*Held   // by Taking
+	held     map[string]*Held   // by Taking; nil while it is being taken
 	seen     map[string]sighted // others' leases, by Taking
 	renewing bool
 }
@@ -40,7 +43,8 @@ func New(records artifacts.Records, log *slog.Logger) *Keeper {
 	if err != nil {
 		log.Warn("this process cannot be told from others; if it is killed, others will wait a minute before taking over its steps", "err", err)
 	}
-	return &Keeper{records: records, self: self, log: log, now: time.Now, held: map[string]*Held{}, seen: map[string]sighted{}}
+	return &Keeper{records: records, self: self, name: rand.Text(), log: log, now: time.Now,
+		held: map[string]*Held{}, seen: map[string]sighted{}}
 }
 
 // Held is a lease of this process.
@@ -57,16 +61,31 @@ const undoubted = 5 * time.Second
 // tries bounds how often Take looks again at leases that come and go.
 const tries = 20
 
+// Bounds of an attempt to delete a lease, and of the pause until the next.
+const (
+	patience  = 5 * time.Second
+	tidyAgain = 4 * time.Second
+)
+
 // Take takes a key, or says who has it. An error is the store's.
-func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (*Held, *Lease, error) {
+func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *Held, _ *Lease, _ error) {
 	l := k.fresh(key, c)
 	l.generation = 1
+	k.mu.Lock()
+	k.held[l.Taking] = nil
+	k.mu.Unlock()
+	defer func() {
+		if h == nil {
+			k.drop(l.Taking)
+		}
+	}()
 	for range tries {
 		err := k.write(ctx, l, k.records.Create)
 		if err == nil {
 			return k.hold(l), nil, nil
 		}
 		if !errors.Is(err, artifacts.ErrExist) {
+			go k.tidy(l) // the store may have taken it all the same
 			return nil, nil, err
 		}
 		other, err := k.newest(ctx, key)
@@ -91,11 +110,16 @@ func (k *Keeper) stale(l Lease, c Claim) bool {
 	if c.Attempt != "" && l.Attempt == c.Attempt && l.Run == c.Run {
 		return true
 	}
-	if l.Process.Host == k.self.Host && l.Process.PID > 0 {
-		return !l.Process.Running()
-	}
+	ended := l.Process.Host == k.self.Host && l.Process.PID > 0 && !l.Process.Running()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if strings.HasPrefix(l.Taking, k.name) {
+		_, held := k.held[l.Taking]
+		return !held
+	}
+	if ended {
+		return true
+	}
 	s, ok := k.seen[l.Taking]
 	if !ok || s.renewed != l.Renewed {
 		s = sighted{l.Renewed, k.now()}
@@ -111,6 +135,9 @@ func (k *Keeper) Wait(ctx context.Context, key artifacts.Digest, c Claim, say fu
 	for pause := least; ; pause = min(most, 2*pause) {
 		l, err := k.newest(ctx, key)
 		if err != nil {
+			k.mu.Lock()
+			clear(k.seen) // nobody could renew a lease either: each gets its time anew
+			k.mu.Unlock()
 			return err
 		}
 		if l == nil || k.stale(*l, c) {
@@ -150,7 +177,9 @@ func (k *Keeper) renew() {
 		k.mu.Unlock()
 		var all sync.WaitGroup
 		for _, h := range held { // at once: in turn, a few slow ones would make the others stale
-			all.Go(h.renew)
+			if h != nil {
+				all.Go(h.renew)
+			}
 		}
 		all.Wait()
 	}
@@ -166,33 +195,55 @@ func (h *Held) renew() {
 	defer cancel()
 	h.lease.Renewed++
 	if err := h.k.write(ctx, h.lease, h.k.records.Put); err != nil {
-		h.k.log.Warn("a lease was not renewed; in a minute others may do the same work", "lease", h.lease.String(), "err", err)
+		h.k.log.Warn("a lease was not renewed; this is tried again, and others may do the same work if it does not succeed within a minute", "lease", h.lease.String(), "err", err)
 	}
 }
 
 // Release gives the key back. It does so when the work's context is over, too.
 func (h *Held) Release() {
-	h.k.mu.Lock()
-	delete(h.k.held, h.lease.Taking)
-	h.k.mu.Unlock()
+	h.k.drop(h.lease.Taking)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.gone {
 		return
 	}
 	h.gone = true
-	ctx, cancel := context.WithTimeout(context.Background(), renewEvery)
+	if err := h.k.remove(h.lease, h.k.now().Sub(h.lease.Since) <= undoubted); err != nil {
+		h.k.log.Warn("a lease was not released; this is tried again until the store answers", "lease", h.lease.String(), "err", err)
+		go h.k.tidy(h.lease)
+	}
+}
+
+// drop has a lease count no longer for this process.
+func (k *Keeper) drop(taking string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.held, taking)
+}
+
+// remove deletes a lease, unless it is gone or, if that is not sure, was taken for stale: what
+// is there is another's.
+func (k *Keeper) remove(l Lease, sure bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if h.k.now().Sub(h.lease.Since) > undoubted {
-		l, err := h.k.newest(ctx, h.lease.Key)
-		if err == nil && (l == nil || l.Taking != h.lease.Taking) {
-			return // it was taken for stale: what is there is another's
+	if !sure {
+		top, err := k.newest(ctx, l.Key)
+		if err != nil || top == nil || top.Taking != l.Taking {
+			return err
 		}
 	}
-	for g := 1; g <= h.lease.generation; g++ { // its own last: until then it stands
-		if err := h.k.records.Delete(ctx, name(h.lease.Key, g)); err != nil {
-			h.k.log.Warn("a lease was not released; it becomes stale in a minute", "lease", h.lease.String(), "err", err)
-			return
+	for g := 1; g <= l.generation; g++ { // its own last: until then it stands
+		if err := k.records.Delete(ctx, name(l.Key, g)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// tidy removes a lease that nobody holds as soon as the store allows it, while the process lives.
+func (k *Keeper) tidy(l Lease) {
+	for pause, gone := tidyAgain/16, false; !gone; pause = min(2*pause, tidyAgain) {
+		time.Sleep(pause)
+		gone = k.remove(l, false) == nil
 	}
 }

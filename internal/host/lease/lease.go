@@ -17,8 +17,7 @@ import (
 // Format names the form of a lease.
 const Format = "redsi-lease/1"
 
-// Stale is how long a lease counts that is not renewed, where its process cannot be
-// looked for; renewEvery is well inside it.
+// Stale is how long a lease counts that is not renewed; renewEvery is well inside it.
 const (
 	Stale      = time.Minute
 	renewEvery = 15 * time.Second
@@ -110,5 +109,5 @@ func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, erro
 
 // fresh is a new lease of this process.
 func (k *Keeper) fresh(key artifacts.Digest, c Claim) Lease {
-	return Lease{Format: Format, Key: key, Taking: rand.Text(), Claim: c, Process: k.self, Since: k.now().UTC()}
+	return Lease{Format: Format, Key: key, Taking: k.name + rand.Text(), Claim: c, Process: k.self, Since: k.now().UTC()}
 }

@@ -234,3 +234,91 @@ func TestUnreadable(t *testing.T) {
 		time.Sleep(2 * renewEvery)
 	})
 }
+
+// away is a store of which some methods fail: Create, after its work is done if late, and Delete.
+type away struct {
+	artifacts.Records
+	create, late, remove atomic.Bool
+}
+
+func (a *away) Create(ctx context.Context, name string, data []byte) error {
+	if a.create.Load() && !a.late.Load() {
+		return errAway
+	}
+	err := a.Records.Create(ctx, name, data)
+	if a.create.Load() && err == nil {
+		return errAway
+	}
+	return err
+}
+
+func (a *away) Delete(ctx context.Context, name string) error {
+	if a.remove.Load() {
+		return errAway
+	}
+	return a.Records.Delete(ctx, name)
+}
+
+var errAway = errors.New("connection refused")
+
+// TestNobodyHoldsIt: a lease that nobody holds is no obstacle to its own process; to others
+// of the machine it is one for some seconds after the store is back, or for as long as a lease
+// counts that is not renewed, though its process lives.
+func TestNobodyHoldsIt(t *testing.T) {
+	const soon = tidyAgain + 3*time.Second
+	for name, c := range map[string]struct {
+		create, late, remove bool
+		outage               time.Duration // 0: it does not end
+		most                 time.Duration // that others wait for, from the end of the outage
+	}{
+		"not released":                      {remove: true, outage: 20 * time.Second, most: soon},
+		"not released for long":             {remove: true, outage: time.Hour, most: soon},
+		"never to be released":              {remove: true, most: Stale + 3*time.Second},
+		"taken without an answer":           {create: true, late: true, outage: 20 * time.Second},
+		"nothing came of it":                {create: true, outage: 20 * time.Second},
+		"taken, and nothing can be deleted": {create: true, late: true, remove: true, most: Stale + 3*time.Second},
+	} {
+		for who, most := range map[string]time.Duration{"its process": 0, "another": c.most} {
+			t.Run(name+", "+who, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := mem.New()
+					records := &away{Records: s.Leases}
+					records.create.Store(c.create)
+					records.late.Store(c.late)
+					records.remove.Store(c.remove)
+					k := keeper(t, records)
+					if h, _, err := k.Take(t.Context(), key, Claim{Run: "1", Step: "step.command.a", Attempt: "batch 1"}); err == nil {
+						h.Release()
+					} else if !c.create {
+						t.Fatal(err)
+					}
+					time.Sleep(c.outage)
+					records.create.Store(false)
+					records.remove.Store(c.remove && c.outage == 0)
+					if who == "another" {
+						k = keeper(t, s.Leases)
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), 3*Stale)
+					defer cancel()
+					start := time.Now()
+					if err := k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}); err != nil {
+						t.Error(err)
+					}
+					if d := time.Since(start); d > most {
+						t.Errorf("it waits for %s", d)
+					}
+					records.remove.Store(false)
+					if h, other := take(t, k, Claim{Run: "2"}); other != nil {
+						t.Errorf("it waits for %v", other)
+					} else {
+						h.Release()
+					}
+					time.Sleep(2 * renewEvery) // all is deleted, and the renewals end
+					if n := count(t, s.Leases); n != 0 {
+						t.Errorf("%d leases are left", n)
+					}
+				})
+			})
+		}
+	}
+}

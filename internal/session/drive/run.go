@@ -279,8 +279,7 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 
 // Sum says how all steps ended.
 func (s *Summary) Sum() string {
-	steps := len(s.Of.Plan.Steps)
-	said := []string{fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)}
+	said := []string{fmt.Sprintf("%d hit, %d ran", s.Hit, s.Ran)}
 	if n := len(s.Of.Plan.Skipped); n > 0 {
 		said = append(said, fmt.Sprintf("%d skipped by when", n))
 	}

@@ -1,0 +1,30 @@
+package activities
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestBatchOnSlowStore: a batch gets on, however long it takes to learn what there is to do.
+func TestBatchOnSlowStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLargeRun(t)
+		d := l.wide(2)
+		l.Store = storetest.Hooked(l.Store, func(_ context.Context, c *storetest.Call, next func() error) error {
+			if c.Method == storetest.RecordsGet {
+				time.Sleep(2 * workflows.BatchTime)
+			}
+			return next()
+		})
+		out, err := l.Batch(t.Context(), workflows.BatchRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0, Short: true}, {Index: 1, Short: true}}})
+		if err != nil || out[0].Status != workflows.Ran || out[1].Status != workflows.Waiting {
+			t.Errorf("%+v, %v", out, err)
+		}
+		time.Sleep(time.Minute) // until no lease is renewed
+	})
+}

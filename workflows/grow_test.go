@@ -1,0 +1,113 @@
+package workflows_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/workflows"
+)
+
+func sum(s string) artifacts.Digest { return artifacts.Sum([]byte(s)) }
+
+// planned is a run of plans without a store: a step of a batch is done at once, another one
+// takes five seconds.
+type planned struct {
+	plans [2][]workflows.Head // the second follows from the first
+	mute  string              // the step that is never answered for
+}
+
+func (p *planned) of(d artifacts.Digest) []workflows.Head {
+	if d == sum("grown") {
+		return p.plans[1]
+	}
+	return p.plans[0]
+}
+
+func (p *planned) prepare(_ context.Context, req workflows.PrepareRequest) (out []workflows.Prepared, err error) {
+	for _, s := range req.Steps {
+		a := p.of(req.Plan)[s.Index].Address
+		x := workflows.Prepared{Index: s.Index, Key: sum(a), Waits: a == p.mute || slices.ContainsFunc(s.Deps, artifacts.Digest.IsZero)}
+		if !s.Short {
+			x.Task = sum("task of " + a)
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func (p *planned) run(t *testing.T) (res workflows.ReproduceResult, err error) {
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	env.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.StepInput) (workflows.Executed, error) {
+		return workflows.Executed{Key: in.Key, TookS: 5}, workflow.Sleep(ctx, 5*time.Second)
+	}, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+	for name, do := range map[string]any{
+		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (workflows.Loaded, error) {
+			return workflows.Loaded{Plan: sum("first"), Name: "t.hcl", Steps: p.plans[0]}, nil
+		},
+		workflows.GrowActivity: func(context.Context, workflows.GrowRequest) (g workflows.Grown, err error) {
+			g.Plan = sum("grown")
+			g.Steps, err = workflows.PagesOf(p.plans[1], func([]byte, int) (artifacts.Digest, error) { return artifacts.Digest{}, errors.New("it is long") })
+			return g, err
+		},
+		workflows.PrepareActivity: p.prepare,
+		workflows.BatchActivity: func(_ context.Context, req workflows.BatchRequest) (out []workflows.Batched, err error) {
+			for _, s := range req.Steps {
+				out = append(out, workflows.Batched{Index: s.Index, Status: workflows.Ran, Key: sum(p.of(req.Plan)[s.Index].Address)})
+			}
+			return out, nil
+		},
+		workflows.JournalActivity: func(context.Context, workflows.JournalRequest) error { return nil },
+	} {
+		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
+	}
+	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r"})
+	if err = env.GetWorkflowError(); err == nil {
+		err = env.GetWorkflowResult(&res)
+	}
+	return res, err
+}
+
+// TestGrowWhileTrying: steps of a class that is being tried out are done when the plan has
+// grown, or shrunk, before them meanwhile.
+func TestGrowWhileTrying(t *testing.T) {
+	for pieces := range 4 {
+		list := workflows.Head{Address: "list", Kind: "text", Inline: true}
+		each := workflows.Head{Address: "each", Kind: "text", Inline: true, Deps: []int{0}}
+		pending := each
+		pending.Awaits = []int{0}
+		p := &planned{plans: [2][]workflows.Head{{list, pending}, {list}}}
+		for i := range pieces {
+			each.Address = fmt.Sprintf("each[%d]", i)
+			p.plans[1] = append(p.plans[1], each)
+		}
+		for i := range 10 {
+			h := workflows.Head{Address: fmt.Sprintf("other[%d]", i), Kind: "command", Class: "command x"}
+			p.plans[0], p.plans[1] = append(p.plans[0], h), append(p.plans[1], h)
+		}
+		if res, err := p.run(t); err != nil || res.Ran != 11+pieces || res.NotStarted != 0 {
+			t.Errorf("%d pieces: %+v, %v", pieces, res, err)
+		}
+	}
+}
+
+// TestForgottenStep: a run does not end well with a step that nothing came of.
+func TestForgottenStep(t *testing.T) {
+	p := &planned{mute: "b"}
+	p.plans[0] = []workflows.Head{{Address: "a", Kind: "text", Inline: true}, {Address: "b", Kind: "text", Inline: true}, {Address: "c", Kind: "text", Inline: true, Deps: []int{1}}}
+	if res, err := p.run(t); err == nil || !strings.Contains(err.Error(), "2 of 3 steps not started:\nb, c: it was not started") {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

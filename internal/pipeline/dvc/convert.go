@@ -2,7 +2,10 @@ package dvc
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path"
@@ -14,19 +17,23 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
 type conversion struct {
+	ctx     context.Context
 	dir     string
+	written yaml.Node // dvc.yaml, which tells the order of names
 	scope   *pipeline.Scope
-	names   map[string]string    // of templates, to the expression for each
+	names   map[string]string    // of templates of all stages, to the expression for each
 	local   map[string]cty.Value // the pipeline's local values
 	locals  map[string]string    // and their expressions
 	top     *stage               // stands for what belongs to no stage
 	stages  []*stage
 	made    []made
+	leaves  map[string]int     // the first of made by path
 	shown   map[string][]entry // metrics and plots among them
 	sources string             // blocks for data that no stage makes
 	failed  error              // the first template without a value
@@ -37,10 +44,14 @@ type conversion struct {
 type stage struct {
 	name, label, wdir string
 	body              map[string]any
-	each              string // expression of for_each; "" without
+	names             map[string]string // of templates, before those of the conversion
+	each              string            // expression of for_each; "" without
+	axes              []string          // of a matrix, in the order that the keys have
 	list              []instance
 	outs              []string          // templates, from the folder of dvc.yaml
 	files, inputs     map[string]string // expressions by path
+	more              []string          // expressions for further inputs
+	links             []string          // templates of what the script puts in place
 	rows              strings.Builder   // of its table
 	columns           map[string]bool   // whether each is a whole number, by its path in the file
 	notes             string            // comments
@@ -48,26 +59,34 @@ type stage struct {
 
 type instance struct {
 	key  string
-	each cty.Value // NilVal without foreach and matrix
+	each cty.Value
 }
+
+// alone is the list of a stage without foreach and matrix.
+var alone = []instance{{each: cty.EmptyObjectVal}}
 
 // made is an output of an instance.
 type made struct {
 	*stage
-	key, path string
-	ref       string // the expression for all that the instance leaves
+	key, at, path string // at is the template of the path
+	ref           string // the expression for all that the instance leaves
 }
+
+// named is as DVC writes the instance.
+func (m made) named() string { return strings.TrimSuffix(m.name+"@"+m.key, "@") }
 
 // Convert writes the pipeline of a dvc.yaml, which belongs into the same folder, and says what
 // is not taken over. It reads dvc.yaml and the files beside it of parameters, metrics and plots.
-func Convert(file string) (text []byte, notes []string, err error) {
+// A stage that cannot be converted is left out; an error says that none can, or that outputs
+// overlap.
+func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
 	written, err := pipeline.ReadFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &conversion{dir: filepath.Dir(file), names: map[string]string{"item": "each.value", "key": "each.key"},
-		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{list: []instance{{}}}, notes: []string{}}
-	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile})
+	c := &conversion{ctx: ctx, dir: filepath.Dir(file), names: map[string]string{}, leaves: map[string]int{},
+		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{list: alone}, notes: []string{}}
+	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
@@ -80,15 +99,20 @@ func Convert(file string) (text []byte, notes []string, err error) {
 	if err := c.variables(entries(top["vars"])); err != nil {
 		return nil, nil, fmt.Errorf("%s: vars: %w", file, err)
 	}
-	place := func(name string) int {
-		at := regexp.MustCompile(`(?m)^[ \t]+["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*:`).FindIndex(written)
-		return append(at, len(written))[0]
-	}
-	for _, name := range slices.SortedFunc(maps.Keys(stages), func(a, b string) int { return place(a) - place(b) }) {
+	_ = yaml.Unmarshal(written, &c.written) // it has been read
+	var failed error
+	for _, name := range c.order(stages, "stages") {
 		err := c.addStage(name, stages[name])
 		if err = cmp.Or(c.failed, err); err != nil {
-			return nil, nil, fmt.Errorf("%s: stage %s: %w", file, name, err)
+			failed, c.failed = cmp.Or(failed, fmt.Errorf("%s: stage %s: %w", file, name, err)), nil
+			c.note(c.top, "stage %s is left out, and until you write its step others take what lies here as its outputs: %v", name, err)
 		}
+	}
+	if len(c.stages) == 0 {
+		return nil, nil, failed
+	}
+	if err := c.overlap(); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for _, k := range slices.Sorted(maps.Keys(top)) {
 		if !slices.Contains([]string{"stages", "vars", "params", "metrics", "plots"}, k) {
@@ -100,8 +124,11 @@ func Convert(file string) (text []byte, notes []string, err error) {
 	for _, s := range c.stages {
 		c.step(&blocks, s)
 	}
-	if c.failed != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, c.failed)
+	if rules, _ := os.ReadFile(filepath.Join(c.dir, ".dvcignore")); c.sources != "" && regexp.MustCompile(`(?m)^[^#\s]`).Match(rules) {
+		c.note(c.top, ".dvcignore: a source takes all that its folder has")
+	}
+	if err := cmp.Or(ctx.Err(), c.failed); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	rest := c.sources + blocks.String() + shown
 	fmt.Fprintf(&b, "# The stages of %s, by redsi init --from %[1]s. Steps start in a folder of their own: each\n# puts its inputs where the stage had them, and moves what it made to out.\n%[2]s\n", filepath.Base(file), c.top.notes)
@@ -114,7 +141,7 @@ func Convert(file string) (text []byte, notes []string, err error) {
 
 // note says what is not taken over, in the list and before the step.
 func (c *conversion) note(s *stage, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
 	comment := "# Not taken over: " + text + "\n"
 	if strings.Contains(s.notes, comment) {
 		return
@@ -146,7 +173,7 @@ func (c *conversion) variables(vars []entry) (err error) {
 	}
 	if len(own) > 0 {
 		c.locals["vars"] = c.literal(c.top, own)
-		c.local["vars"], err = c.value(c.locals["vars"], cty.NilVal)
+		c.local["vars"], err = c.value(c.locals["vars"], c.top)
 	}
 	for name := range own {
 		c.names[name] = "local.vars." + name
@@ -156,7 +183,7 @@ func (c *conversion) variables(vars []entry) (err error) {
 
 // params is the local value for a file of parameters.
 func (c *conversion) params(file string) (string, error) {
-	v, err := c.value(decoded(file), cty.NilVal)
+	v, err := c.value(decoded(file), c.top)
 	if err == nil && v.IsNull() { // it is empty
 		v = cty.EmptyObjectVal
 	} else if err == nil && !v.Type().IsObjectType() {
@@ -194,28 +221,21 @@ var dropped = map[string]string{
 	"always_changed": ": a step without changes is a HIT",
 }
 
-func (c *conversion) addStage(name string, v any) error {
-	s := &stage{name: name, label: label(name), list: []instance{{}}, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}}
+func (c *conversion) addStage(name string, v any) (err error) {
+	s := &stage{name: name, label: label(name), names: map[string]string{}, list: alone, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}}
 	s.body, _ = v.(map[string]any)
-	if matrix, ok := s.body["matrix"]; ok {
-		s.each = "product(" + c.literal(s, matrix) + ")"
+	if matrix, ok := s.body["matrix"].(map[string]any); ok {
+		delete(s.body, "matrix")
+		err = c.matrix(s, matrix)
 	} else if each, ok := s.body["foreach"]; ok {
-		s.each = c.literal(s, each)
 		s.body, _ = s.body["do"].(map[string]any)
+		err = c.foreach(s, each)
+	}
+	if err != nil {
+		return err
 	}
 	if s.each != "" {
-		all, err := c.value(s.each, cty.NilVal)
-		if t := all.Type(); err == nil && t.IsTupleType() {
-			form := "toset([for v in %s : tostring(v)])"
-			if slices.ContainsFunc(t.TupleElementTypes(), cty.Type.IsObjectType) {
-				form = "{ for i, v in %s : tostring(i) => v }"
-			}
-			s.each = fmt.Sprintf(form, s.each)
-			all, err = c.value(s.each, cty.NilVal)
-		}
-		if err == nil && !all.CanIterateElements() {
-			err = fmt.Errorf("foreach: want a list or a mapping")
-		}
+		all, err := c.value(s.each, c.top)
 		if err != nil {
 			return err
 		}
@@ -227,10 +247,14 @@ func (c *conversion) addStage(name string, v any) error {
 	if s.body["cmd"] == nil || len(s.list) == 0 {
 		return fmt.Errorf("it has no cmd, or nothing to run it for")
 	}
+	all, _ := json.Marshal(s.body) // it came from JSON
+	if _, err := c.known(s, c.text(s, string(all), escaped)); cmp.Or(c.failed, err) != nil {
+		return err
+	}
 	c.stages = append(c.stages, s)
 	s.wdir, _ = s.body["wdir"].(string)
 	for _, k := range slices.Sorted(maps.Keys(s.body)) {
-		if !slices.Contains([]string{"cmd", "deps", "params", "outs", "metrics", "plots", "wdir", "desc", "matrix"}, k) {
+		if !slices.Contains([]string{"cmd", "deps", "params", "outs", "metrics", "plots", "wdir", "desc"}, k) {
 			c.note(s, "%s%s", k, dropped[k])
 		}
 	}
@@ -242,6 +266,67 @@ func (c *conversion) addStage(name string, v any) error {
 	return nil
 }
 
+// matrix is for_each of all combinations. Of an axis that is a mapping, DVC takes the names.
+func (c *conversion) matrix(s *stage, matrix map[string]any) error {
+	axes, fragments := map[string]any{}, []string{}
+	for _, name := range c.order(matrix, "stages", s.name, "matrix") {
+		x := c.literal(s, matrix[name])
+		v, err := c.value(x, c.top)
+		if err != nil {
+			return err
+		}
+		fragment := "each.value." + name
+		switch t := v.Type(); {
+		case t.IsObjectType():
+			x = "keys(" + x + ")"
+		case t.IsTupleType() && slices.ContainsFunc(t.TupleElementTypes(), isComposite):
+			x, fragment = fmt.Sprintf(`{ for i, v in %s : "%s${i}" => v }`, x, escaped(name)), ""
+		case t.IsTupleType() && slices.Contains(t.TupleElementTypes(), cty.Bool): // true or True, by the file that it is in
+			fragment = ""
+		}
+		axes[name], fragments = raw(x), append(fragments, fragment)
+	}
+	s.names["item"], s.each, s.axes = "each.value", "product("+c.literal(s, axes)+")", slices.Sorted(maps.Keys(axes))
+	if !slices.Contains(fragments, "") {
+		s.names["key"] = `join("-", [` + strings.Join(fragments, ", ") + "])"
+	}
+	return nil
+}
+
+// foreach is for_each of a mapping or list. Lists have no key in DVC.
+func (c *conversion) foreach(s *stage, each any) error {
+	s.names["item"], s.each = "each.value", c.literal(s, each)
+	v, err := c.value(s.each, c.top)
+	switch t := v.Type(); {
+	case err != nil:
+	case t.IsObjectType():
+		s.names["key"] = "each.key"
+	case !t.IsTupleType():
+		err = fmt.Errorf("foreach: want a list or a mapping")
+	case slices.ContainsFunc(t.TupleElementTypes(), isComposite):
+		s.each = "{ for i, v in " + s.each + " : tostring(i) => v }"
+	default:
+		s.each = "toset([for v in " + s.each + " : tostring(v)])"
+	}
+	return err
+}
+
+func isComposite(t cty.Type) bool { return t.IsObjectType() || t.IsTupleType() }
+
+// order is the names of a mapping within dvc.yaml, as they are written there.
+func (c *conversion) order(m map[string]any, at ...string) []string {
+	var in map[string]yaml.Node
+	n := c.written
+	for _, name := range append(at, "") {
+		in = nil
+		_ = n.Decode(&in) // names without a place are first
+		n = in[name]
+	}
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(in[a].Line-in[b].Line, in[a].Column-in[b].Column, strings.Compare(a, b))
+	})
+}
+
 // output adds one of outs, metrics and plots.
 func (c *conversion) output(s *stage, key string, o entry) {
 	at, ok := c.at(s, o.name)
@@ -250,10 +335,14 @@ func (c *conversion) output(s *stage, key string, o entry) {
 		return
 	}
 	s.outs = append(s.outs, at)
-	for _, in := range s.list {
-		m := made{s, in.key, c.known(at, in), "step.command." + s.label + ".out"}
+	known, _ := c.known(s, at) // addStage has tried it
+	for i, path := range known {
+		m := made{s, s.list[i].key, at, path, "step.command." + s.label + ".out"}
 		if s.each != "" {
-			m.ref = "step.command." + s.label + "[" + quote(in.key) + "].out"
+			m.ref = "step.command." + s.label + "[" + quote(m.key) + "].out"
+		}
+		if _, ok := c.leaves[path]; !ok {
+			c.leaves[path] = len(c.made)
 		}
 		c.made = append(c.made, m)
 		c.shown[key] = append(c.shown[key], entry{name: m.path, options: o.options})
@@ -272,20 +361,44 @@ func (c *conversion) at(s *stage, name string) (string, bool) {
 	return c.text(s, at, escaped), filepath.IsLocal(at) && at != "." && !path.IsAbs(name) && !strings.Contains(name, "://")
 }
 
-// known is what a template is for an instance.
-func (c *conversion) known(text string, in instance) string {
-	v, err := c.value(`tostring("`+text+`")`, in.each)
-	if err != nil { // it is noted where the text was made
-		return text
+// known is what a template is for each instance.
+func (c *conversion) known(s *stage, text string) (texts []string, err error) {
+	v, err := c.value(`[for each in all : tostring("`+text+`")]`, s)
+	if err == nil {
+		for _, t := range v.AsValueSlice() {
+			texts = append(texts, t.AsString())
+		}
 	}
-	return v.AsString()
+	return texts, err
+}
+
+// above goes through a path and the folders that it is in.
+func above(at string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(at) && at != path.Dir(at) {
+			at = path.Dir(at)
+		}
+	}
 }
 
 // maker finds what leaves a path, as an output or within one.
 func (c *conversion) maker(at string) (made, bool) {
-	i := slices.IndexFunc(c.made, func(m made) bool { return m.path == at || strings.HasPrefix(at, m.path+"/") })
-	if i < 0 {
-		return made{stage: c.top}, false
+	for p := range above(at) {
+		if i, ok := c.leaves[p]; ok {
+			return c.made[i], true
+		}
 	}
-	return c.made[i], true
+	return made{stage: c.top}, false
+}
+
+// overlap refuses an output that is another one, or within one.
+func (c *conversion) overlap() error {
+	for i, m := range c.made {
+		for p := range above(m.path) {
+			if j, ok := c.leaves[p]; ok && i != j {
+				return fmt.Errorf("outputs overlap, which DVC refuses: %s of %s, and %s of %s; give each a path of its own", c.made[j].path, c.made[j].named(), m.path, m.named())
+			}
+		}
+	}
+	return nil
 }

@@ -45,7 +45,7 @@ func TestConvert(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			text, notes, err := Convert(filepath.Join(dir, "dvc.yaml"))
+			text, notes, err := Convert(t.Context(), filepath.Join(dir, "dvc.yaml"))
 			got := map[string]string{}
 			if err != nil {
 				got["notes"] = strings.ReplaceAll(err.Error(), dir+"/", "") + "\n"

@@ -19,52 +19,114 @@ func (c *conversion) dep(s *stage, name string) {
 		c.note(s, "dependency %s: it is outside the folder of dvc.yaml, or in in/, out/ or tmp/, which each step has for itself", name)
 		return
 	}
-	var refs, same, byKey []string // same: each instance reads that with its key
-	for _, in := range s.list {
-		if m, ok := c.maker(c.known(at, in)); ok {
-			refs = append(refs, m.ref)
-			same = append(same, strings.Replace(m.ref, "["+quote(in.key)+"]", "[each.key]", 1))
-			byKey = append(byKey, quote(in.key)+" = "+m.ref)
+	known, _ := c.known(s, at) // addStage has tried it
+	var refs, byKey []string
+	var from []made
+	for i, path := range known {
+		if m, ok := c.maker(path); ok {
+			from, refs, byKey = append(from, m), append(refs, m.ref), append(byKey, quote(s.list[i].key)+" = "+m.ref)
 		}
 	}
-	ref := "{ " + strings.Join(byKey, ", ") + " }[each.key]"
 	switch {
 	case len(refs) == 0:
-		c.others(s, at, c.known(at, s.list[0]))
+		c.others(s, name, at, known)
 		return
 	case len(refs) < len(s.list):
 		c.note(s, "dependency %s: only some have it from another stage", name)
 		return
-	case len(slices.Compact(refs)) == 1:
+	}
+	ref := cmp.Or(c.byEach(s, from), "{ "+strings.Join(byKey, ", ")+" }[each.key]")
+	if len(slices.Compact(refs)) == 1 {
 		ref = refs[0]
-	case len(slices.Compact(same)) == 1:
-		ref = same[0]
 	}
 	s.inputs[at] = ref + `["` + at + `"]`
+	s.links = append(s.links, at)
+}
+
+// byEach refers to what each instance of a stage reads by its key or values, if these say it.
+func (c *conversion) byEach(s *stage, from []made) string {
+	of := from[0].stage
+	var keys []string
+	for _, m := range from {
+		if keys = append(keys, m.key); m.stage != of {
+			return ""
+		}
+	}
+	forms := []string{"each.key", "each.value"}
+	for _, axis := range s.axes {
+		forms = append(forms, "each.value."+axis)
+	}
+	forms = append(forms, `"${each.value.`+strings.Join(of.axes, "}/${each.value.")+`}"`)
+	for _, form := range forms {
+		if known, _ := c.known(s, "${"+form+"}"); slices.Equal(known, keys) { // some have no value
+			return "step.command." + of.label + "[" + form + "].out"
+		}
+	}
+	return ""
 }
 
 var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed|sql|js|ts|lua|rb|m|do|c|h|cpp|rs|go)$`)
 
-// others brings the outputs below a folder, or else a file or folder of the tree: a file of
-// code as text, all else as it lies.
-func (c *conversion) others(s *stage, at, known string) {
-	below := false
+// loop makes of each in a template what a loop has.
+func loop(text string) string {
+	return template.ReplaceAllStringFunc(text, strings.NewReplacer("each.key", "k", "each.value", "v").Replace)
+}
+
+// below brings the outputs that lie in a folder, and counts the instances that have some.
+func (c *conversion) below(s *stage, at string, known []string) (n int) {
+	readers, reads, outs := map[string]int{}, map[string]int{}, map[string]made{}
+	for _, path := range known {
+		readers[path]++
+	}
+	reached := map[string]bool{}
 	for _, m := range c.made {
-		if strings.HasPrefix(m.path, known+"/") && m.stage != s {
-			below = true
-			s.inputs[escaped(m.path)] = m.ref + "[" + quote(m.path) + "]"
+		for p := range above(m.path) {
+			if readers[p] > 0 && m.stage != s {
+				reads[m.label+" "+m.at] += readers[p]
+				outs[m.label+" "+m.at], reached[p] = m, true
+			}
 		}
 	}
-	info, err := c.stat(known)
+	for _, o := range slices.Sorted(maps.Keys(outs)) {
+		m, text, when := outs[o], loop(outs[o].at), ""
+		if reads[o] < len(m.list)*len(known) {
+			when = fmt.Sprintf(` if startswith("%s", "%s/")`, text, at)
+		}
+		switch {
+		case m.each != "":
+			s.more = append(s.more, fmt.Sprintf(`{ for k, v in %s : "%s" => step.command.%s[k].out["%[2]s"]%[4]s }`, m.each, text, m.label, when))
+		case when != "":
+			s.more = append(s.more, fmt.Sprintf(`{ for at in ["%s"] : at => %s[at]%s }`, text, m.ref, when))
+		default:
+			s.inputs[text] = m.ref + `["` + text + `"]`
+		}
+	}
+	for path := range reached {
+		n += readers[path]
+	}
+	if n > 0 {
+		s.links = append(s.links, at)
+	}
+	return n
+}
+
+// others brings the outputs below a folder, or else a file or folder of the tree: a file of
+// code as text, all else as it lies.
+func (c *conversion) others(s *stage, written, at string, known []string) {
+	below, isFolder := c.below(s, at, known), c.isFolder(known[0])
+	gone := slices.IndexFunc(known, func(path string) bool { _, err := c.stat(path); return err != nil })
 	switch {
-	case below && err == nil:
-		c.note(s, "dependency %s: of this folder, what stages leave, and no other files", known)
+	case below > 0 && below < len(known):
+		c.note(s, "dependency %s: only some have it from another stage", written)
 		return
-	case below:
+	case below > 0 && gone != 0:
+		c.note(s, "dependency %s: of this folder, what stages leave, and no other files", written)
 		return
-	case err != nil:
-		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known)
-	case s.files[at] != "", codeName.MatchString(known) && !info.IsDir():
+	case below > 0:
+		return
+	case gone >= 0:
+		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known[gone])
+	case s.files[at] != "", codeName.MatchString(known[0]) && !isFolder:
 		s.files[at] = `file("` + at + `")`
 		return
 	}
@@ -72,16 +134,17 @@ func (c *conversion) others(s *stage, at, known string) {
 	if strings.Contains(at, "${each.") {
 		name, instance, each = s.label+"_"+name, "[each.key]", "for_each = "+s.each+"\n"
 	}
-	if b := fmt.Sprintf("source %q {\n%spath = \"%s\"\n}\n\n", name, each, at); !strings.Contains(c.sources, b) {
-		c.sources += b
-	}
-	file := `["` + path.Base(at) + `"]`
-	if c.isFolder(known) {
-		file = ""
-	} else if at != escaped(known) {
+	file, ignore := `["`+path.Base(at)+`"]`, ""
+	if isFolder { // dvc add has git ignore the data in it
+		file, ignore = "", "ignore = false\n"
+	} else if strings.Contains(at, "${") {
 		file = `[basename("` + at + `")]`
 	}
+	if b := fmt.Sprintf("source %q {\n%spath = \"%s\"\n%s}\n\n", name, each, at, ignore); !strings.Contains(c.sources, b) {
+		c.sources += b
+	}
 	s.inputs[at] = "source." + name + instance + ".files" + file
+	s.links = append(s.links, at)
 }
 
 // wants adds files of parameters that have only those that a stage names.
@@ -108,7 +171,10 @@ func (c *conversion) wants(s *stage) {
 			continue
 		}
 		of, err := c.params(at)
-		c.failed = cmp.Or(c.failed, err)
+		if err != nil {
+			c.note(s, "params of %s: %v", f, err)
+			continue
+		}
 		tree := map[string]any{}
 		for _, k := range wanted[f] {
 			c.pick(tree, s, of, k.name)
@@ -130,7 +196,7 @@ func (c *conversion) pick(tree map[string]any, s *stage, of, name string) {
 		} else {
 			of += "[" + c.literal(s, p) + "]"
 		}
-		v, err := c.value(of, s.list[0].each)
+		v, err := c.value(of, s)
 		if err != nil {
 			c.note(s, "parameter %s is not in its file", name)
 			return

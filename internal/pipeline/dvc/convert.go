@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"os"
 	"path"
@@ -17,7 +16,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/redsi/redsi/internal/pipeline"
 )
@@ -25,7 +23,6 @@ import (
 type conversion struct {
 	ctx     context.Context
 	dir     string
-	written yaml.Node // dvc.yaml, which tells the order of names
 	scope   *pipeline.Scope
 	names   map[string]string    // of templates of all stages, to the expression for each
 	local   map[string]cty.Value // the pipeline's local values
@@ -46,7 +43,6 @@ type stage struct {
 	body              map[string]any
 	names             map[string]string // of templates, before those of the conversion
 	each              string            // expression of for_each; "" without
-	axes              []string          // of a matrix, in the order that the keys have
 	list              []instance
 	outs              []string          // templates, from the folder of dvc.yaml
 	files, inputs     map[string]string // expressions by path
@@ -62,18 +58,12 @@ type instance struct {
 	each cty.Value
 }
 
-// alone is the list of a stage without foreach and matrix.
-var alone = []instance{{each: cty.EmptyObjectVal}}
-
 // made is an output of an instance.
 type made struct {
 	*stage
-	key, at, path string // at is the template of the path
-	ref           string // the expression for all that the instance leaves
+	key, path string
+	ref       string // the expression for all that the instance leaves
 }
-
-// named is as DVC writes the instance.
-func (m made) named() string { return strings.TrimSuffix(m.name+"@"+m.key, "@") }
 
 // Convert writes the pipeline of a dvc.yaml, which belongs into the same folder, and says what
 // is not taken over. It reads dvc.yaml and the files beside it of parameters, metrics and plots.
@@ -85,7 +75,7 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 		return nil, nil, err
 	}
 	c := &conversion{ctx: ctx, dir: filepath.Dir(file), names: map[string]string{}, leaves: map[string]int{},
-		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{list: alone}, notes: []string{}}
+		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{list: []instance{{each: cty.EmptyObjectVal}}}, notes: []string{}}
 	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
@@ -99,9 +89,12 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	if err := c.variables(entries(top["vars"])); err != nil {
 		return nil, nil, fmt.Errorf("%s: vars: %w", file, err)
 	}
-	_ = yaml.Unmarshal(written, &c.written) // it has been read
+	place := func(name string) int {
+		at := regexp.MustCompile(`(?m)^[ \t]+["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*:`).FindIndex(written)
+		return append(at, len(written))[0]
+	}
 	var failed error
-	for _, name := range c.order(stages, "stages") {
+	for _, name := range slices.SortedFunc(maps.Keys(stages), func(a, b string) int { return place(a) - place(b) }) {
 		err := c.addStage(name, stages[name])
 		if err = cmp.Or(c.failed, err); err != nil {
 			failed, c.failed = cmp.Or(failed, fmt.Errorf("%s: stage %s: %w", file, name, err)), nil
@@ -222,27 +215,29 @@ var dropped = map[string]string{
 }
 
 func (c *conversion) addStage(name string, v any) (err error) {
-	s := &stage{name: name, label: label(name), names: map[string]string{}, list: alone, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}}
+	s := &stage{name: name, label: label(name), names: map[string]string{}, list: c.top.list, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}}
 	s.body, _ = v.(map[string]any)
 	if matrix, ok := s.body["matrix"].(map[string]any); ok {
 		delete(s.body, "matrix")
 		err = c.matrix(s, matrix)
 	} else if each, ok := s.body["foreach"]; ok {
 		s.body, _ = s.body["do"].(map[string]any)
-		err = c.foreach(s, each)
+		s.each, err = c.items(s, each, "%s", "{ for i, v in %s : tostring(i) => v }", "toset([for v in %s : tostring(v)])")
+	}
+	if err == nil && s.each != "" {
+		s.names["item"], s.list = "each.value", nil
+		all, failed := c.value(s.each, c.top)
+		if err = failed; err == nil {
+			for k, v := range all.Elements() {
+				if k.IsNull() {
+					return fmt.Errorf("foreach has a null")
+				}
+				s.list = append(s.list, instance{k.AsString(), cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})})
+			}
+		}
 	}
 	if err != nil {
 		return err
-	}
-	if s.each != "" {
-		all, err := c.value(s.each, c.top)
-		if err != nil {
-			return err
-		}
-		s.list = nil
-		for k, v := range all.Elements() {
-			s.list = append(s.list, instance{k.AsString(), cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})})
-		}
 	}
 	if s.body["cmd"] == nil || len(s.list) == 0 {
 		return fmt.Errorf("it has no cmd, or nothing to run it for")
@@ -266,65 +261,39 @@ func (c *conversion) addStage(name string, v any) (err error) {
 	return nil
 }
 
-// matrix is for_each of all combinations. Of an axis that is a mapping, DVC takes the names.
+// matrix is for_each of all combinations. An axis of a mapping has its names.
 func (c *conversion) matrix(s *stage, matrix map[string]any) error {
-	axes, fragments := map[string]any{}, []string{}
-	for _, name := range c.order(matrix, "stages", s.name, "matrix") {
-		x := c.literal(s, matrix[name])
-		v, err := c.value(x, c.top)
+	axes := map[string]any{}
+	for name, values := range matrix {
+		x, err := c.items(s, values, "keys(%s)", `{ for i, v in %s : "`+escaped(name)+`${i}" => v }`, "%s")
 		if err != nil {
 			return err
 		}
-		fragment := "each.value." + name
-		switch t := v.Type(); {
-		case t.IsObjectType():
-			x = "keys(" + x + ")"
-		case t.IsTupleType() && slices.ContainsFunc(t.TupleElementTypes(), isComposite):
-			x, fragment = fmt.Sprintf(`{ for i, v in %s : "%s${i}" => v }`, x, escaped(name)), ""
-		case t.IsTupleType() && slices.Contains(t.TupleElementTypes(), cty.Bool): // true or True, by the file that it is in
-			fragment = ""
-		}
-		axes[name], fragments = raw(x), append(fragments, fragment)
+		axes[name] = raw(x)
 	}
-	s.names["item"], s.each, s.axes = "each.value", "product("+c.literal(s, axes)+")", slices.Sorted(maps.Keys(axes))
-	if !slices.Contains(fragments, "") {
-		s.names["key"] = `join("-", [` + strings.Join(fragments, ", ") + "])"
+	s.each, s.names["key"] = "product("+c.literal(s, axes)+")", "each.key"
+	if len(axes) > 1 { // DVC's key joins them with -, in the order in which they are written
+		s.names["key"] = "null"
 	}
 	return nil
 }
 
-// foreach is for_each of a mapping or list. Lists have no key in DVC.
-func (c *conversion) foreach(s *stage, each any) error {
-	s.names["item"], s.each = "each.value", c.literal(s, each)
-	v, err := c.value(s.each, c.top)
-	switch t := v.Type(); {
+// items is an expression of one of three forms: for a mapping, which alone has keys in DVC, for
+// a list with lists or mappings in it, and for one without.
+func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string, error) {
+	x := c.literal(s, v)
+	all, err := c.value(x, c.top)
+	form := list
+	switch t := all.Type(); {
 	case err != nil:
 	case t.IsObjectType():
-		s.names["key"] = "each.key"
+		form, s.names["key"] = mapping, "each.key"
 	case !t.IsTupleType():
 		err = fmt.Errorf("foreach: want a list or a mapping")
-	case slices.ContainsFunc(t.TupleElementTypes(), isComposite):
-		s.each = "{ for i, v in " + s.each + " : tostring(i) => v }"
-	default:
-		s.each = "toset([for v in " + s.each + " : tostring(v)])"
+	case slices.ContainsFunc(t.TupleElementTypes(), func(t cty.Type) bool { return t.IsObjectType() || t.IsTupleType() }):
+		form = deep
 	}
-	return err
-}
-
-func isComposite(t cty.Type) bool { return t.IsObjectType() || t.IsTupleType() }
-
-// order is the names of a mapping within dvc.yaml, as they are written there.
-func (c *conversion) order(m map[string]any, at ...string) []string {
-	var in map[string]yaml.Node
-	n := c.written
-	for _, name := range append(at, "") {
-		in = nil
-		_ = n.Decode(&in) // names without a place are first
-		n = in[name]
-	}
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(in[a].Line-in[b].Line, in[a].Column-in[b].Column, strings.Compare(a, b))
-	})
+	return fmt.Sprintf(form, x), err
 }
 
 // output adds one of outs, metrics and plots.
@@ -337,7 +306,7 @@ func (c *conversion) output(s *stage, key string, o entry) {
 	s.outs = append(s.outs, at)
 	known, _ := c.known(s, at) // addStage has tried it
 	for i, path := range known {
-		m := made{s, s.list[i].key, at, path, "step.command." + s.label + ".out"}
+		m := made{s, s.list[i].key, path, "step.command." + s.label + ".out"}
 		if s.each != "" {
 			m.ref = "step.command." + s.label + "[" + quote(m.key) + "].out"
 		}
@@ -372,32 +341,26 @@ func (c *conversion) known(s *stage, text string) (texts []string, err error) {
 	return texts, err
 }
 
-// above goes through a path and the folders that it is in.
-func above(at string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for yield(at) && at != path.Dir(at) {
-			at = path.Dir(at)
-		}
-	}
-}
-
 // maker finds what leaves a path, as an output or within one.
 func (c *conversion) maker(at string) (made, bool) {
-	for p := range above(at) {
-		if i, ok := c.leaves[p]; ok {
-			return c.made[i], true
-		}
+	i, ok := c.leaves[at]
+	if up := path.Dir(at); !ok && up != at {
+		return c.maker(up)
+	} else if !ok {
+		return made{stage: c.top}, false
 	}
-	return made{stage: c.top}, false
+	return c.made[i], true
 }
 
 // overlap refuses an output that is another one, or within one.
 func (c *conversion) overlap() error {
 	for i, m := range c.made {
-		for p := range above(m.path) {
-			if j, ok := c.leaves[p]; ok && i != j {
-				return fmt.Errorf("outputs overlap, which DVC refuses: %s of %s, and %s of %s; give each a path of its own", c.made[j].path, c.made[j].named(), m.path, m.named())
-			}
+		of, ok := c.maker(path.Dir(m.path))
+		if c.leaves[m.path] != i {
+			of, ok = c.maker(m.path)
+		}
+		if ok {
+			return fmt.Errorf("outputs overlap, which DVC refuses: %s of %s@%s, and %s of %s@%s; give each a path of its own", of.path, of.name, of.key, m.path, m.name, m.key)
 		}
 	}
 	return nil

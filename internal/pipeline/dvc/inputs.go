@@ -1,7 +1,6 @@
 package dvc
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -20,11 +19,12 @@ func (c *conversion) dep(s *stage, name string) {
 		return
 	}
 	known, _ := c.known(s, at) // addStage has tried it
-	var refs, byKey []string
 	var from []made
+	var refs, same, all []string // same: each instance reads that with its key
 	for i, path := range known {
-		if m, ok := c.maker(path); ok {
-			from, refs, byKey = append(from, m), append(refs, m.ref), append(byKey, quote(s.list[i].key)+" = "+m.ref)
+		if m, ok := c.maker(path); ok && m.stage != s {
+			from, refs, all = append(from, m), append(refs, m.ref), append(all, c.outputs(m.stage))
+			same = append(same, strings.Replace(m.ref, "["+quote(s.list[i].key)+"]", "[each.key]", 1))
 		}
 	}
 	switch {
@@ -35,79 +35,57 @@ func (c *conversion) dep(s *stage, name string) {
 		c.note(s, "dependency %s: only some have it from another stage", name)
 		return
 	}
-	ref := cmp.Or(c.byEach(s, from), "{ "+strings.Join(byKey, ", ")+" }[each.key]")
-	if len(slices.Compact(refs)) == 1 {
+	out := at // what has it
+	for range strings.Count(known[0], "/") - strings.Count(from[0].path, "/") {
+		out = path.Dir(out)
+	}
+	ref := merged(slices.Compact(slices.Sorted(slices.Values(all)))) + `["` + out + `"]`
+	if same = slices.Compact(same); len(slices.Compact(refs)) == 1 {
 		ref = refs[0]
+	} else if len(same) == 1 {
+		ref = same[0]
 	}
 	s.inputs[at] = ref + `["` + at + `"]`
 	s.links = append(s.links, at)
 }
 
-// byEach refers to what each instance of a stage reads by its key or values, if these say it.
-func (c *conversion) byEach(s *stage, from []made) string {
-	of := from[0].stage
-	var keys []string
-	for _, m := range from {
-		if keys = append(keys, m.key); m.stage != of {
-			return ""
-		}
-	}
-	forms := []string{"each.key", "each.value"}
-	for _, axis := range s.axes {
-		forms = append(forms, "each.value."+axis)
-	}
-	forms = append(forms, `"${each.value.`+strings.Join(of.axes, "}/${each.value.")+`}"`)
-	for _, form := range forms {
-		if known, _ := c.known(s, "${"+form+"}"); slices.Equal(known, keys) { // some have no value
-			return "step.command." + of.label + "[" + form + "].out"
-		}
-	}
-	return ""
-}
-
 var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed|sql|js|ts|lua|rb|m|do|c|h|cpp|rs|go)$`)
-
-// loop makes of each in a template what a loop has.
-func loop(text string) string {
-	return template.ReplaceAllStringFunc(text, strings.NewReplacer("each.key", "k", "each.value", "v").Replace)
-}
 
 // below brings the outputs that lie in a folder, and counts the instances that have some.
 func (c *conversion) below(s *stage, at string, known []string) (n int) {
-	readers, reads, outs := map[string]int{}, map[string]int{}, map[string]made{}
+	readers, from := map[string]int{}, map[string]bool{}
 	for _, path := range known {
 		readers[path]++
 	}
-	reached := map[string]bool{}
 	for _, m := range c.made {
-		for p := range above(m.path) {
-			if readers[p] > 0 && m.stage != s {
-				reads[m.label+" "+m.at] += readers[p]
-				outs[m.label+" "+m.at], reached[p] = m, true
+		for p := m.path; p != path.Dir(p); p = path.Dir(p) {
+			if count, ok := readers[p]; ok && m.stage != s {
+				n, readers[p], from[c.outputs(m.stage)] = n+count, 0, true
 			}
 		}
 	}
-	for _, o := range slices.Sorted(maps.Keys(outs)) {
-		m, text, when := outs[o], loop(outs[o].at), ""
-		if reads[o] < len(m.list)*len(known) {
-			when = fmt.Sprintf(` if startswith("%s", "%s/")`, text, at)
-		}
-		switch {
-		case m.each != "":
-			s.more = append(s.more, fmt.Sprintf(`{ for k, v in %s : "%s" => step.command.%s[k].out["%[2]s"]%[4]s }`, m.each, text, m.label, when))
-		case when != "":
-			s.more = append(s.more, fmt.Sprintf(`{ for at in ["%s"] : at => %s[at]%s }`, text, m.ref, when))
-		default:
-			s.inputs[text] = m.ref + `["` + text + `"]`
-		}
-	}
-	for path := range reached {
-		n += readers[path]
-	}
-	if n > 0 {
-		s.links = append(s.links, at)
+	for _, of := range slices.Sorted(maps.Keys(from)) {
+		s.links, s.more = append(s.links, at), append(s.more, fmt.Sprintf(`{ for at, out in %s : at => out[at] if startswith(at, "%s/") }`, of, at))
 	}
 	return n
+}
+
+// outputs is a local value that has what all instances of a stage leave, by each path of it.
+func (c *conversion) outputs(s *stage) string {
+	name := "outputs_" + s.label
+	if c.locals[name] == "" {
+		var all []string
+		for _, at := range s.outs {
+			if s.each == "" {
+				all = append(all, fmt.Sprintf(`{ "%s" = step.command.%s.out }`, at, s.label))
+			} else {
+				at = strings.NewReplacer("each.key", "k", "each.value", "v").Replace(at)
+				all = append(all, fmt.Sprintf(`{ for k, v in %s : "%s" => step.command.%s[k].out }`, s.each, at, s.label))
+			}
+		}
+		c.locals[name] = merged(all)
+	}
+	return "local." + name
 }
 
 // others brings the outputs below a folder, or else a file or folder of the tree: a file of

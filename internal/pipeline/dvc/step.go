@@ -69,14 +69,16 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 	set("script", "<<-EOT\n    "+strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n    ")+"\n  EOT")
 	set("programs", "["+strings.Join(programs, ", ")+"]")
 	set("files", block(`"%s"`, s.files))
-	set("inputs", merged(append(s.more, block(`"%s"`, s.inputs))))
+	if len(s.inputs) > 0 {
+		s.more = append(s.more, block(`"%s"`, s.inputs))
+	}
+	set("inputs", merged(s.more))
 	set("outputs", "["+strings.Join(outputs, ", ")+"]")
 	b.WriteString("}\n\n")
 }
 
-// merged is objects as one; "" is none.
+// merged is objects as one.
 func merged(objects []string) string {
-	objects = slices.DeleteFunc(objects, func(o string) bool { return o == "" })
 	if len(objects) > 1 {
 		return "merge(\n" + strings.Join(objects, ",\n") + "\n)"
 	}

@@ -24,7 +24,6 @@ type conversion struct {
 	ctx     context.Context
 	dir     string
 	scope   *pipeline.Scope
-	names   map[string]string    // of templates of all stages, to the expression for each
 	local   map[string]cty.Value // the pipeline's local values
 	locals  map[string]string    // and their expressions
 	top     *stage               // stands for what belongs to no stage
@@ -41,13 +40,13 @@ type conversion struct {
 type stage struct {
 	name, label, wdir string
 	body              map[string]any
-	names             map[string]string // of templates, before those of the conversion
+	names             map[string]string // of templates, to the expression for each
 	each              string            // expression of for_each; "" without
 	list              []instance
 	outs              []string          // templates, from the folder of dvc.yaml
+	leaves            []string          // objects of the steps, by the path of what they leave
 	files, inputs     map[string]string // expressions by path
-	more              []string          // expressions for further inputs
-	links             []string          // templates of what the script puts in place
+	below             map[string]string // expressions for inputs in a folder, by its path
 	rows              strings.Builder   // of its table
 	columns           map[string]bool   // whether each is a whole number, by its path in the file
 	notes             string            // comments
@@ -74,8 +73,8 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &conversion{ctx: ctx, dir: filepath.Dir(file), names: map[string]string{}, leaves: map[string]int{},
-		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{list: []instance{{each: cty.EmptyObjectVal}}}, notes: []string{}}
+	c := &conversion{ctx: ctx, dir: filepath.Dir(file), leaves: map[string]int{},
+		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, list: []instance{{each: cty.EmptyObjectVal}}}, notes: []string{}}
 	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
@@ -161,7 +160,7 @@ func (c *conversion) variables(vars []entry) (err error) {
 			return err
 		}
 		for name := range c.local[strings.TrimPrefix(of, "local.")].Type().AttributeTypes() {
-			c.names[name] = of + "." + name
+			c.top.names[name] = of + "." + name
 		}
 	}
 	if len(own) > 0 {
@@ -169,7 +168,7 @@ func (c *conversion) variables(vars []entry) (err error) {
 		c.local["vars"], err = c.value(c.locals["vars"], c.top)
 	}
 	for name := range own {
-		c.names[name] = "local.vars." + name
+		c.top.names[name] = "local.vars." + name
 	}
 	return err
 }
@@ -215,7 +214,7 @@ var dropped = map[string]string{
 }
 
 func (c *conversion) addStage(name string, v any) (err error) {
-	s := &stage{name: name, label: label(name), names: map[string]string{}, list: c.top.list, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}}
+	s := &stage{name: name, label: label(name), names: maps.Clone(c.top.names), list: c.top.list, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}, below: map[string]string{}}
 	s.body, _ = v.(map[string]any)
 	if matrix, ok := s.body["matrix"].(map[string]any); ok {
 		delete(s.body, "matrix")
@@ -305,10 +304,16 @@ func (c *conversion) output(s *stage, key string, o entry) {
 	}
 	s.outs = append(s.outs, at)
 	known, _ := c.known(s, at) // addStage has tried it
+	ref, all := "step.command."+s.label, fmt.Sprintf(`{ "%s" = step.command.%s.out }`, at, s.label)
+	if s.each != "" {
+		all = fmt.Sprintf(`{ for k, v in %s : "%s" => step.command.%s[k].out }`, s.each, strings.NewReplacer("each.key", "k", "each.value", "v").Replace(at), s.label)
+	}
+	s.leaves = append(s.leaves, all)
+	c.locals["outputs_"+s.label] = merged(s.leaves)
 	for i, path := range known {
-		m := made{s, s.list[i].key, path, "step.command." + s.label + ".out"}
+		m := made{s, s.list[i].key, path, ref + ".out"}
 		if s.each != "" {
-			m.ref = "step.command." + s.label + "[" + quote(m.key) + "].out"
+			m.ref = ref + "[" + quote(m.key) + "].out"
 		}
 		if _, ok := c.leaves[path]; !ok {
 			c.leaves[path] = len(c.made)
@@ -330,12 +335,13 @@ func (c *conversion) at(s *stage, name string) (string, bool) {
 	return c.text(s, at, escaped), filepath.IsLocal(at) && at != "." && !path.IsAbs(name) && !strings.Contains(name, "://")
 }
 
-// known is what a template is for each instance.
-func (c *conversion) known(s *stage, text string) (texts []string, err error) {
+// known is what a template is for each instance; the template itself with an error.
+func (c *conversion) known(s *stage, text string) ([]string, error) {
+	texts := slices.Repeat([]string{text}, len(s.list))
 	v, err := c.value(`[for each in all : tostring("`+text+`")]`, s)
-	if err == nil {
-		for _, t := range v.AsValueSlice() {
-			texts = append(texts, t.AsString())
+	for i := range texts {
+		if err == nil {
+			texts[i] = v.Index(cty.NumberIntVal(int64(i))).AsString()
 		}
 	}
 	return texts, err
@@ -355,11 +361,11 @@ func (c *conversion) maker(at string) (made, bool) {
 // overlap refuses an output that is another one, or within one.
 func (c *conversion) overlap() error {
 	for i, m := range c.made {
-		of, ok := c.maker(path.Dir(m.path))
+		at := path.Dir(m.path)
 		if c.leaves[m.path] != i {
-			of, ok = c.maker(m.path)
+			at = m.path
 		}
-		if ok {
+		if of, ok := c.maker(at); ok {
 			return fmt.Errorf("outputs overlap, which DVC refuses: %s of %s@%s, and %s of %s@%s; give each a path of its own", of.path, of.name, of.key, m.path, m.name, m.key)
 		}
 	}

@@ -51,13 +51,10 @@ var (
 	escapes  = strings.NewReplacer("${", "$${", "%{", "%%{")
 )
 
-// named is the expression for the first part of a name in a template; "" for none.
-func (c *conversion) named(s *stage, root string) string { return cmp.Or(s.names[root], c.names[root]) }
-
 // reference is the expression for a name in a template: train.lr, item, item.sizes[0]. DVC
 // refuses one without a value.
 func (c *conversion) reference(s *stage, root, rest string) string {
-	expr := c.named(s, root) + rest
+	expr := s.names[root] + rest
 	v, err := c.value(expr, s)
 	switch t := v.Type(); {
 	case err != nil:
@@ -114,8 +111,8 @@ func (c *conversion) literal(s *stage, v any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
-		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && c.named(s, m[2]) != "" { // a value of any type
-			return c.named(s, m[2]) + m[3]
+		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && s.names[m[2]] != "" { // a value of any type
+			return s.names[m[2]] + m[3]
 		}
 		return `"` + c.text(s, v, escaped) + `"`
 	case nil:

@@ -23,16 +23,12 @@ func (c *conversion) dep(s *stage, name string) {
 	var refs, same, all []string // same: each instance reads that with its key
 	for i, path := range known {
 		if m, ok := c.maker(path); ok && m.stage != s {
-			from, refs, all = append(from, m), append(refs, m.ref), append(all, c.outputs(m.stage))
+			from, refs, all = append(from, m), append(refs, m.ref), append(all, "local.outputs_"+m.label)
 			same = append(same, strings.Replace(m.ref, "["+quote(s.list[i].key)+"]", "[each.key]", 1))
 		}
 	}
-	switch {
-	case len(refs) == 0:
-		c.others(s, name, at, known)
-		return
-	case len(refs) < len(s.list):
-		c.note(s, "dependency %s: only some have it from another stage", name)
+	if len(refs) < len(s.list) {
+		c.others(s, name, at, known, len(refs))
 		return
 	}
 	out := at // what has it
@@ -46,7 +42,6 @@ func (c *conversion) dep(s *stage, name string) {
 		ref = same[0]
 	}
 	s.inputs[at] = ref + `["` + at + `"]`
-	s.links = append(s.links, at)
 }
 
 var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed|sql|js|ts|lua|rb|m|do|c|h|cpp|rs|go)$`)
@@ -60,38 +55,20 @@ func (c *conversion) below(s *stage, at string, known []string) (n int) {
 	for _, m := range c.made {
 		for p := m.path; p != path.Dir(p); p = path.Dir(p) {
 			if count, ok := readers[p]; ok && m.stage != s {
-				n, readers[p], from[c.outputs(m.stage)] = n+count, 0, true
+				n, readers[p], from["local.outputs_"+m.label] = n+count, 0, true
 			}
 		}
 	}
-	for _, of := range slices.Sorted(maps.Keys(from)) {
-		s.links, s.more = append(s.links, at), append(s.more, fmt.Sprintf(`{ for at, out in %s : at => out[at] if startswith(at, "%s/") }`, of, at))
+	if n > 0 {
+		s.below[at] = fmt.Sprintf(`{ for at, out in %s : at => out[at] if startswith(at, "%s/") }`, merged(slices.Sorted(maps.Keys(from))), at)
 	}
 	return n
 }
 
-// outputs is a local value that has what all instances of a stage leave, by each path of it.
-func (c *conversion) outputs(s *stage) string {
-	name := "outputs_" + s.label
-	if c.locals[name] == "" {
-		var all []string
-		for _, at := range s.outs {
-			if s.each == "" {
-				all = append(all, fmt.Sprintf(`{ "%s" = step.command.%s.out }`, at, s.label))
-			} else {
-				at = strings.NewReplacer("each.key", "k", "each.value", "v").Replace(at)
-				all = append(all, fmt.Sprintf(`{ for k, v in %s : "%s" => step.command.%s[k].out }`, s.each, at, s.label))
-			}
-		}
-		c.locals[name] = merged(all)
-	}
-	return "local." + name
-}
-
 // others brings the outputs below a folder, or else a file or folder of the tree: a file of
-// code as text, all else as it lies.
-func (c *conversion) others(s *stage, written, at string, known []string) {
-	below, isFolder := c.below(s, at, known), c.isFolder(known[0])
+// code as text, all else as it lies. Some instances may have it otherwise.
+func (c *conversion) others(s *stage, written, at string, known []string, some int) {
+	below, isFolder := some+c.below(s, at, known), c.isFolder(known[0])
 	gone := slices.IndexFunc(known, func(path string) bool { _, err := c.stat(path); return err != nil })
 	switch {
 	case below > 0 && below < len(known):
@@ -122,7 +99,6 @@ func (c *conversion) others(s *stage, written, at string, known []string) {
 		c.sources += b
 	}
 	s.inputs[at] = "source." + name + instance + ".files" + file
-	s.links = append(s.links, at)
 }
 
 // wants adds files of parameters that have only those that a stage names.

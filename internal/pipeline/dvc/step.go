@@ -23,8 +23,11 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 			c.dep(s, d.name)
 		}
 	}
-	slices.Sort(s.links)
-	links := slices.Compact(s.links)
+	links := slices.Sorted(maps.Keys(s.inputs))
+	inputs := []string{}
+	for _, at := range slices.Sorted(maps.Keys(s.below)) {
+		links, inputs = append(links, at), append(inputs, s.below[at])
+	}
 	wdir, _ := c.at(s, ".")
 	folders := "mkdir -p"
 	for _, at := range slices.Concat(links, s.outs, []string{wdir + "/."}) {
@@ -69,16 +72,14 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 	set("script", "<<-EOT\n    "+strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n    ")+"\n  EOT")
 	set("programs", "["+strings.Join(programs, ", ")+"]")
 	set("files", block(`"%s"`, s.files))
-	if len(s.inputs) > 0 {
-		s.more = append(s.more, block(`"%s"`, s.inputs))
-	}
-	set("inputs", merged(s.more))
+	set("inputs", merged(append(inputs, block(`"%s"`, s.inputs))))
 	set("outputs", "["+strings.Join(outputs, ", ")+"]")
 	b.WriteString("}\n\n")
 }
 
-// merged is objects as one.
+// merged is objects as one, less empty ones.
 func merged(objects []string) string {
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o string) bool { return o == "" })
 	if len(objects) > 1 {
 		return "merge(\n" + strings.Join(objects, ",\n") + "\n)"
 	}

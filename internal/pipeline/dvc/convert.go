@@ -42,7 +42,8 @@ type stage struct {
 	body              map[string]any
 	names             map[string]string // of templates, to the expression for each
 	each              string            // expression of for_each; "" without
-	list              []instance
+	keys              []string          // of its instances
+	all               []cty.Value       // what each is to them
 	outs              []string          // templates, from the folder of dvc.yaml
 	leaves            []string          // objects of the steps, by the path of what they leave
 	files, inputs     map[string]string // expressions by path
@@ -50,11 +51,6 @@ type stage struct {
 	rows              strings.Builder   // of its table
 	columns           map[string]bool   // whether each is a whole number, by its path in the file
 	notes             string            // comments
-}
-
-type instance struct {
-	key  string
-	each cty.Value
 }
 
 // made is an output of an instance.
@@ -74,7 +70,7 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 		return nil, nil, err
 	}
 	c := &conversion{ctx: ctx, dir: filepath.Dir(file), leaves: map[string]int{},
-		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, list: []instance{{each: cty.EmptyObjectVal}}}, notes: []string{}}
+		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, keys: []string{""}, all: []cty.Value{cty.EmptyObjectVal}}, notes: []string{}}
 	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
@@ -103,8 +99,14 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	if len(c.stages) == 0 {
 		return nil, nil, failed
 	}
-	if err := c.overlap(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	for i, m := range c.made {
+		at := path.Dir(m.path)
+		if c.leaves[m.path] != i {
+			at = m.path
+		}
+		if of, ok := c.maker(at); ok {
+			return nil, nil, fmt.Errorf("%s: outputs overlap, which DVC refuses: %s of %s@%s, and %s of %s@%s; give each a path of its own", file, of.path, of.name, of.key, m.path, m.name, m.key)
+		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(top)) {
 		if !slices.Contains([]string{"stages", "vars", "params", "metrics", "plots"}, k) {
@@ -214,7 +216,7 @@ var dropped = map[string]string{
 }
 
 func (c *conversion) addStage(name string, v any) (err error) {
-	s := &stage{name: name, label: label(name), names: maps.Clone(c.top.names), list: c.top.list, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}, below: map[string]string{}}
+	s := &stage{name: name, label: label(name), names: maps.Clone(c.top.names), keys: c.top.keys, all: c.top.all, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}, below: map[string]string{}}
 	s.body, _ = v.(map[string]any)
 	if matrix, ok := s.body["matrix"].(map[string]any); ok {
 		delete(s.body, "matrix")
@@ -224,21 +226,18 @@ func (c *conversion) addStage(name string, v any) (err error) {
 		s.each, err = c.items(s, each, "%s", "{ for i, v in %s : tostring(i) => v }", "toset([for v in %s : tostring(v)])")
 	}
 	if err == nil && s.each != "" {
-		s.names["item"], s.list = "each.value", nil
-		all, failed := c.value(s.each, c.top)
-		if err = failed; err == nil {
+		var all cty.Value
+		if all, err = c.value(s.each, c.top); err == nil {
+			s.names["item"], s.keys, s.all = "each.value", nil, nil
 			for k, v := range all.Elements() {
-				if k.IsNull() {
-					return fmt.Errorf("foreach has a null")
-				}
-				s.list = append(s.list, instance{k.AsString(), cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})})
+				s.keys, s.all = append(s.keys, k.AsString()), append(s.all, cty.ObjectVal(map[string]cty.Value{"key": k, "value": v}))
 			}
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if s.body["cmd"] == nil || len(s.list) == 0 {
+	if s.body["cmd"] == nil || len(s.keys) == 0 {
 		return fmt.Errorf("it has no cmd, or nothing to run it for")
 	}
 	all, _ := json.Marshal(s.body) // it came from JSON
@@ -287,8 +286,8 @@ func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string,
 	case err != nil:
 	case t.IsObjectType():
 		form, s.names["key"] = mapping, "each.key"
-	case !t.IsTupleType():
-		err = fmt.Errorf("foreach: want a list or a mapping")
+	case !t.IsTupleType(), slices.Contains(t.TupleElementTypes(), cty.DynamicPseudoType):
+		err = fmt.Errorf("foreach and matrix: want a mapping, or a list without nulls")
 	case slices.ContainsFunc(t.TupleElementTypes(), func(t cty.Type) bool { return t.IsObjectType() || t.IsTupleType() }):
 		form = deep
 	}
@@ -311,7 +310,7 @@ func (c *conversion) output(s *stage, key string, o entry) {
 	s.leaves = append(s.leaves, all)
 	c.locals["outputs_"+s.label] = merged(s.leaves)
 	for i, path := range known {
-		m := made{s, s.list[i].key, path, ref + ".out"}
+		m := made{s, s.keys[i], path, ref + ".out"}
 		if s.each != "" {
 			m.ref = ref + "[" + quote(m.key) + "].out"
 		}
@@ -337,7 +336,7 @@ func (c *conversion) at(s *stage, name string) (string, bool) {
 
 // known is what a template is for each instance; the template itself with an error.
 func (c *conversion) known(s *stage, text string) ([]string, error) {
-	texts := slices.Repeat([]string{text}, len(s.list))
+	texts := slices.Repeat([]string{text}, len(s.keys))
 	v, err := c.value(`[for each in all : tostring("`+text+`")]`, s)
 	for i := range texts {
 		if err == nil {
@@ -356,18 +355,4 @@ func (c *conversion) maker(at string) (made, bool) {
 		return made{stage: c.top}, false
 	}
 	return c.made[i], true
-}
-
-// overlap refuses an output that is another one, or within one.
-func (c *conversion) overlap() error {
-	for i, m := range c.made {
-		at := path.Dir(m.path)
-		if c.leaves[m.path] != i {
-			at = m.path
-		}
-		if of, ok := c.maker(at); ok {
-			return fmt.Errorf("outputs overlap, which DVC refuses: %s of %s@%s, and %s of %s@%s; give each a path of its own", of.path, of.name, of.key, m.path, m.name, m.key)
-		}
-	}
-	return nil
 }

@@ -22,12 +22,8 @@ func (c *conversion) value(expr string, s *stage) (cty.Value, error) {
 	if err := c.ctx.Err(); err != nil {
 		return cty.DynamicVal, err
 	}
-	var all []cty.Value
-	for _, in := range s.list {
-		all = append(all, in.each)
-	}
 	x := pipeline.WholeExpression("dvc.yaml", []byte(expr))
-	x.With = map[string]cty.Value{"local": cty.ObjectVal(c.local), "each": all[0], "all": cty.TupleVal(all)}
+	x.With = map[string]cty.Value{"local": cty.ObjectVal(c.local), "each": s.all[0], "all": cty.TupleVal(s.all)}
 	v, ds := c.scope.Value(x)
 	if ds.HasErrors() {
 		return v, errors.New(ds.List[0].Detail)

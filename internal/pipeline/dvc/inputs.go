@@ -24,10 +24,10 @@ func (c *conversion) dep(s *stage, name string) {
 	for i, path := range known {
 		if m, ok := c.maker(path); ok && m.stage != s {
 			from, refs, all = append(from, m), append(refs, m.ref), append(all, "local.outputs_"+m.label)
-			same = append(same, strings.Replace(m.ref, "["+quote(s.list[i].key)+"]", "[each.key]", 1))
+			same = append(same, strings.Replace(m.ref, "["+quote(s.keys[i])+"]", "[each.key]", 1))
 		}
 	}
-	if len(refs) < len(s.list) {
+	if len(refs) < len(s.keys) {
 		c.others(s, name, at, known, len(refs))
 		return
 	}
@@ -46,8 +46,9 @@ func (c *conversion) dep(s *stage, name string) {
 
 var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed|sql|js|ts|lua|rb|m|do|c|h|cpp|rs|go)$`)
 
-// below brings the outputs that lie in a folder, and counts the instances that have some.
-func (c *conversion) below(s *stage, at string, known []string) (n int) {
+// others brings the outputs below a folder, or else a file or folder of the tree: a file of
+// code as text, all else as it lies. The first n instances have it from other stages.
+func (c *conversion) others(s *stage, written, at string, known []string, n int) {
 	readers, from := map[string]int{}, map[string]bool{}
 	for _, path := range known {
 		readers[path]++
@@ -59,25 +60,19 @@ func (c *conversion) below(s *stage, at string, known []string) (n int) {
 			}
 		}
 	}
-	if n > 0 {
+	if len(from) > 0 {
 		s.below[at] = fmt.Sprintf(`{ for at, out in %s : at => out[at] if startswith(at, "%s/") }`, merged(slices.Sorted(maps.Keys(from))), at)
 	}
-	return n
-}
-
-// others brings the outputs below a folder, or else a file or folder of the tree: a file of
-// code as text, all else as it lies. Some instances may have it otherwise.
-func (c *conversion) others(s *stage, written, at string, known []string, some int) {
-	below, isFolder := some+c.below(s, at, known), c.isFolder(known[0])
+	isFolder := c.isFolder(known[0])
 	gone := slices.IndexFunc(known, func(path string) bool { _, err := c.stat(path); return err != nil })
 	switch {
-	case below > 0 && below < len(known):
+	case n > 0 && n < len(known):
 		c.note(s, "dependency %s: only some have it from another stage", written)
 		return
-	case below > 0 && gone != 0:
+	case n > 0 && gone != 0:
 		c.note(s, "dependency %s: of this folder, what stages leave, and no other files", written)
 		return
-	case below > 0:
+	case n > 0:
 		return
 	case gone >= 0:
 		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known[gone])
@@ -117,10 +112,10 @@ func (c *conversion) wants(s *stage) {
 			continue
 		}
 		encode := map[string]string{".yaml": "yamlencode", ".yml": "yamlencode", ".json": "jsonencode"}[path.Ext(f)]
-		if encode == "" && len(wanted[f]) > 0 {
-			c.note(s, "params of %s: any change of the file counts", f)
-		}
 		if encode == "" || len(wanted[f]) == 0 {
+			if len(wanted[f]) > 0 {
+				c.note(s, "params of %s: any change of the file counts", f)
+			}
 			s.files[at] = `file("` + at + `")`
 			continue
 		}

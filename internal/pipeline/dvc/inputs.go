@@ -47,7 +47,7 @@ func (c *conversion) dep(s *stage, name string) {
 var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed|sql|js|ts|lua|rb|m|do|c|h|cpp|rs|go)$`)
 
 // others brings the outputs below a folder, or else a file or folder of the tree: a file of
-// code as text, all else as it lies. The first n instances have it from other stages.
+// code as text, all else as it lies. n instances have it from another stage.
 func (c *conversion) others(s *stage, written, at string, known []string, n int) {
 	readers, from := map[string]int{}, map[string]bool{}
 	for _, path := range known {

@@ -65,6 +65,7 @@ type made struct {
 // A stage that cannot be converted is left out; an error says that none can, or that outputs
 // overlap.
 func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
+	defer func() { err = cmp.Or(ctx.Err(), err) }() // what lacks a value then is no fault of the file
 	written, err := pipeline.ReadFile(file)
 	if err != nil {
 		return nil, nil, err
@@ -120,9 +121,6 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	}
 	if rules, _ := os.ReadFile(filepath.Join(c.dir, ".dvcignore")); c.sources != "" && regexp.MustCompile(`(?m)^[^#\s]`).Match(rules) {
 		c.note(c.top, ".dvcignore: a source takes all that its folder has")
-	}
-	if err := cmp.Or(ctx.Err(), c.failed); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	rest := c.sources + blocks.String() + shown
 	fmt.Fprintf(&b, "# The stages of %s, by redsi init --from %[1]s. Steps start in a folder of their own: each\n# puts its inputs where the stage had them, and moves what it made to out.\n%[2]s\n", filepath.Base(file), c.top.notes)
@@ -271,7 +269,7 @@ func (c *conversion) matrix(s *stage, matrix map[string]any) error {
 	}
 	s.each, s.names["key"] = "product("+c.literal(s, axes)+")", "each.key"
 	if len(axes) > 1 { // DVC's key joins them with -, in the order in which they are written
-		s.names["key"] = "null"
+		s.names["key"] = ""
 	}
 	return nil
 }

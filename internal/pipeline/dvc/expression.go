@@ -52,13 +52,9 @@ var (
 func (c *conversion) reference(s *stage, root, rest string) string {
 	expr := s.names[root] + rest
 	v, err := c.value(expr, s)
-	switch t := v.Type(); {
-	case err != nil:
-	case t.IsObjectType(): // an option for each entry, as DVC writes them
+	if err == nil && v.Type().IsObjectType() { // an option for each entry, as DVC writes them
 		expr = fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} '${replace(v, "'", "'\\''")}'" if v != false])`, expr)
 		_, err = c.value(expr, s)
-	case t.IsTupleType(), v.IsNull():
-		err = errors.New("it is no text")
 	}
 	if err != nil {
 		c.failed = cmp.Or(c.failed, fmt.Errorf("${%s%s} has no value, or none that can stand in a text", root, rest))

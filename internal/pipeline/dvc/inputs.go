@@ -20,15 +20,15 @@ func (c *conversion) dep(s *stage, name string) {
 	}
 	known, _ := c.known(s, at) // addStage has tried it
 	var from []made
-	var refs, same, all []string // same: each instance reads that with its key
+	var same, all []string // same: each instance reads that with its key
 	for i, path := range known {
 		if m, ok := c.maker(path); ok && m.stage != s {
-			from, refs, all = append(from, m), append(refs, m.ref), append(all, "local.outputs_"+m.label)
+			from, all = append(from, m), append(all, "local.outputs_"+m.label)
 			same = append(same, strings.Replace(m.ref, "["+quote(s.keys[i])+"]", "[each.key]", 1))
 		}
 	}
-	if len(refs) < len(s.keys) {
-		c.others(s, name, at, known, len(refs))
+	if len(from) < len(s.keys) {
+		c.others(s, name, at, known, len(from))
 		return
 	}
 	out := at // what has it
@@ -36,9 +36,7 @@ func (c *conversion) dep(s *stage, name string) {
 		out = path.Dir(out)
 	}
 	ref := merged(slices.Compact(slices.Sorted(slices.Values(all)))) + `["` + out + `"]`
-	if same = slices.Compact(same); len(slices.Compact(refs)) == 1 {
-		ref = refs[0]
-	} else if len(same) == 1 {
+	if same = slices.Compact(same); len(same) == 1 {
 		ref = same[0]
 	}
 	s.inputs[at] = ref + `["` + at + `"]`

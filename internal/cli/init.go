@@ -70,7 +70,7 @@ Existing files are never overwritten.`,
 			}
 			switch {
 			case from != "":
-				return a.initFrom(from)
+				return a.initFrom(cmd.Context(), from)
 			case corpus != "":
 				return a.initCorpus(cmd.Context(), corpus, dir)
 			case nq:
@@ -110,8 +110,8 @@ func (p Paper) files(name string) (map[string][]byte, error) {
 }
 
 // initFrom writes a pipeline of a dvc.yaml's stages beside it.
-func (a *app) initFrom(file string) error {
-	text, notes, err := dvc.Convert(file)
+func (a *app) initFrom(ctx context.Context, file string) error {
+	text, notes, err := dvc.Convert(ctx, file)
 	if err != nil {
 		return fault.Input(err)
 	}

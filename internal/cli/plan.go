@@ -109,11 +109,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 					return err
 				}
 			}
-			for _, s := range v.Plan.Steps {
-				if f, ok := origins.Look(s.Address, s.Task, s.Pos); ok {
-					facts.Folders = append(facts.Folders, f)
-				}
-			}
+			facts.Folders = origins.Folders(v.Plan)
 			facts.Libraries = a.Counted(v.Plan.Steps)
 			facts.Unfit = a.Unfit(drive.Cluster{}, v)
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
@@ -103,6 +104,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	}
 	o.FailedBefore = func(pl *plan.Plan, failed map[int]journal.Failed) { view.FailedBefore(a.Err, pl, failed, o.Skip) }
 	o.Before = func(ctx context.Context, of session.Seen) error {
+		view.Ignored(a.Err, origins.Folders(of.Preview.Plan))
 		if err := a.sayOthers(ctx, of.Store, of.Preview); err != nil {
 			return err
 		}

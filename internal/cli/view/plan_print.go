@@ -46,11 +46,7 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 	planChecks(w, v, st)
 	Printf(w, "%s.\n", planSentence(v, f))
-	for _, x := range f.Folders {
-		if x.Ignored > 0 {
-			Folder(w, x)
-		}
-	}
+	Ignored(w, f.Folders)
 	for _, l := range f.Libraries {
 		Printf(w, "In keys: %s.\n", l)
 	}
@@ -129,6 +125,15 @@ func Folder(w io.Writer, f origins.Folder) {
 		Printf(w, "%s: %s, %s; %s left out by .gitignore\n", f.Address, Count(f.Files, "file"), Size(f.Bytes), Count(f.Ignored, "other"))
 	default:
 		Printf(w, "%s: %s, %s\n", f.Address, Count(f.Files, "file"), Size(f.Bytes))
+	}
+}
+
+// Ignored prints the source blocks that do not take all that there is.
+func Ignored(w io.Writer, folders []origins.Folder) {
+	for _, f := range folders {
+		if f.Ignored > 0 {
+			Folder(w, f)
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package dvc
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -19,14 +21,15 @@ import (
 )
 
 type conversion struct {
+	ctx     context.Context
 	dir     string
 	scope   *pipeline.Scope
-	names   map[string]string    // of templates, to the expression for each
 	local   map[string]cty.Value // the pipeline's local values
 	locals  map[string]string    // and their expressions
 	top     *stage               // stands for what belongs to no stage
 	stages  []*stage
 	made    []made
+	leaves  map[string]int     // the first of made by path
 	shown   map[string][]entry // metrics and plots among them
 	sources string             // blocks for data that no stage makes
 	failed  error              // the first template without a value
@@ -37,18 +40,17 @@ type conversion struct {
 type stage struct {
 	name, label, wdir string
 	body              map[string]any
-	each              string // expression of for_each; "" without
-	list              []instance
+	names             map[string]string // of templates, to the expression for each
+	each              string            // expression of for_each; "" without
+	keys              []string          // of its instances
+	all               []cty.Value       // what each is to them
 	outs              []string          // templates, from the folder of dvc.yaml
+	leaves            []string          // objects of the steps, by the path of what they leave
 	files, inputs     map[string]string // expressions by path
+	below             map[string]string // expressions for inputs in a folder, by its path
 	rows              strings.Builder   // of its table
 	columns           map[string]bool   // whether each is a whole number, by its path in the file
 	notes             string            // comments
-}
-
-type instance struct {
-	key  string
-	each cty.Value // NilVal without foreach and matrix
 }
 
 // made is an output of an instance.
@@ -60,14 +62,17 @@ type made struct {
 
 // Convert writes the pipeline of a dvc.yaml, which belongs into the same folder, and says what
 // is not taken over. It reads dvc.yaml and the files beside it of parameters, metrics and plots.
-func Convert(file string) (text []byte, notes []string, err error) {
+// A stage that cannot be converted is left out; an error says that none can, or that outputs
+// overlap.
+func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
+	defer func() { err = cmp.Or(ctx.Err(), err) }() // what lacks a value then is no fault of the file
 	written, err := pipeline.ReadFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &conversion{dir: filepath.Dir(file), names: map[string]string{"item": "each.value", "key": "each.key"},
-		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{list: []instance{{}}}, notes: []string{}}
-	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile})
+	c := &conversion{ctx: ctx, dir: filepath.Dir(file), leaves: map[string]int{},
+		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, keys: []string{""}, all: []cty.Value{cty.EmptyObjectVal}}, notes: []string{}}
+	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
@@ -84,10 +89,24 @@ func Convert(file string) (text []byte, notes []string, err error) {
 		at := regexp.MustCompile(`(?m)^[ \t]+["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*:`).FindIndex(written)
 		return append(at, len(written))[0]
 	}
+	var failed error
 	for _, name := range slices.SortedFunc(maps.Keys(stages), func(a, b string) int { return place(a) - place(b) }) {
 		err := c.addStage(name, stages[name])
 		if err = cmp.Or(c.failed, err); err != nil {
-			return nil, nil, fmt.Errorf("%s: stage %s: %w", file, name, err)
+			failed, c.failed = cmp.Or(failed, fmt.Errorf("%s: stage %s: %w", file, name, err)), nil
+			c.note(c.top, "stage %s is left out, and until you write its step others take what lies here as its outputs: %v", name, err)
+		}
+	}
+	if len(c.stages) == 0 {
+		return nil, nil, failed
+	}
+	for i, m := range c.made {
+		at := path.Dir(m.path)
+		if c.leaves[m.path] != i {
+			at = m.path
+		}
+		if of, ok := c.maker(at); ok {
+			return nil, nil, fmt.Errorf("%s: outputs overlap, which DVC refuses: %s of %s@%s, and %s of %s@%s; give each a path of its own", file, of.path, of.name, of.key, m.path, m.name, m.key)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(top)) {
@@ -100,8 +119,8 @@ func Convert(file string) (text []byte, notes []string, err error) {
 	for _, s := range c.stages {
 		c.step(&blocks, s)
 	}
-	if c.failed != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, c.failed)
+	if rules, _ := os.ReadFile(filepath.Join(c.dir, ".dvcignore")); c.sources != "" && regexp.MustCompile(`(?m)^[^#\s]`).Match(rules) {
+		c.note(c.top, ".dvcignore: a source takes all that its folder has")
 	}
 	rest := c.sources + blocks.String() + shown
 	fmt.Fprintf(&b, "# The stages of %s, by redsi init --from %[1]s. Steps start in a folder of their own: each\n# puts its inputs where the stage had them, and moves what it made to out.\n%[2]s\n", filepath.Base(file), c.top.notes)
@@ -114,7 +133,7 @@ func Convert(file string) (text []byte, notes []string, err error) {
 
 // note says what is not taken over, in the list and before the step.
 func (c *conversion) note(s *stage, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
 	comment := "# Not taken over: " + text + "\n"
 	if strings.Contains(s.notes, comment) {
 		return
@@ -141,22 +160,22 @@ func (c *conversion) variables(vars []entry) (err error) {
 			return err
 		}
 		for name := range c.local[strings.TrimPrefix(of, "local.")].Type().AttributeTypes() {
-			c.names[name] = of + "." + name
+			c.top.names[name] = of + "." + name
 		}
 	}
 	if len(own) > 0 {
 		c.locals["vars"] = c.literal(c.top, own)
-		c.local["vars"], err = c.value(c.locals["vars"], cty.NilVal)
+		c.local["vars"], err = c.value(c.locals["vars"], c.top)
 	}
 	for name := range own {
-		c.names[name] = "local.vars." + name
+		c.top.names[name] = "local.vars." + name
 	}
 	return err
 }
 
 // params is the local value for a file of parameters.
 func (c *conversion) params(file string) (string, error) {
-	v, err := c.value(decoded(file), cty.NilVal)
+	v, err := c.value(decoded(file), c.top)
 	if err == nil && v.IsNull() { // it is empty
 		v = cty.EmptyObjectVal
 	} else if err == nil && !v.Type().IsObjectType() {
@@ -194,43 +213,39 @@ var dropped = map[string]string{
 	"always_changed": ": a step without changes is a HIT",
 }
 
-func (c *conversion) addStage(name string, v any) error {
-	s := &stage{name: name, label: label(name), list: []instance{{}}, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}}
+func (c *conversion) addStage(name string, v any) (err error) {
+	s := &stage{name: name, label: label(name), names: maps.Clone(c.top.names), keys: c.top.keys, all: c.top.all, columns: map[string]bool{}, files: map[string]string{}, inputs: map[string]string{}, below: map[string]string{}}
 	s.body, _ = v.(map[string]any)
-	if matrix, ok := s.body["matrix"]; ok {
-		s.each = "product(" + c.literal(s, matrix) + ")"
+	if matrix, ok := s.body["matrix"].(map[string]any); ok {
+		delete(s.body, "matrix")
+		err = c.matrix(s, matrix)
 	} else if each, ok := s.body["foreach"]; ok {
-		s.each = c.literal(s, each)
 		s.body, _ = s.body["do"].(map[string]any)
+		s.each, err = c.items(s, each, "%s", "{ for i, v in %s : tostring(i) => v }", "toset([for v in %s : tostring(v)])")
 	}
-	if s.each != "" {
-		all, err := c.value(s.each, cty.NilVal)
-		if t := all.Type(); err == nil && t.IsTupleType() {
-			form := "toset([for v in %s : tostring(v)])"
-			if slices.ContainsFunc(t.TupleElementTypes(), cty.Type.IsObjectType) {
-				form = "{ for i, v in %s : tostring(i) => v }"
+	if err == nil && s.each != "" {
+		var all cty.Value
+		if all, err = c.value(s.each, c.top); err == nil {
+			s.names["item"], s.keys, s.all = "each.value", nil, nil
+			for k, v := range all.Elements() {
+				s.keys, s.all = append(s.keys, k.AsString()), append(s.all, cty.ObjectVal(map[string]cty.Value{"key": k, "value": v}))
 			}
-			s.each = fmt.Sprintf(form, s.each)
-			all, err = c.value(s.each, cty.NilVal)
-		}
-		if err == nil && !all.CanIterateElements() {
-			err = fmt.Errorf("foreach: want a list or a mapping")
-		}
-		if err != nil {
-			return err
-		}
-		s.list = nil
-		for k, v := range all.Elements() {
-			s.list = append(s.list, instance{k.AsString(), cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})})
 		}
 	}
-	if s.body["cmd"] == nil || len(s.list) == 0 {
+	if err != nil {
+		return err
+	}
+	if s.body["cmd"] == nil || len(s.keys) == 0 {
 		return fmt.Errorf("it has no cmd, or nothing to run it for")
+	}
+	all, _ := json.Marshal(s.body) // it came from JSON
+	if _, err := c.known(s, c.text(s, string(all), escaped)); cmp.Or(c.failed, err) != nil {
+		return err
 	}
 	c.stages = append(c.stages, s)
 	s.wdir, _ = s.body["wdir"].(string)
 	for _, k := range slices.Sorted(maps.Keys(s.body)) {
-		if !slices.Contains([]string{"cmd", "deps", "params", "outs", "metrics", "plots", "wdir", "desc", "matrix"}, k) {
+		if !slices.Contains([]string{"cmd", "deps", "params", "outs", "metrics", "plots", "wdir", "desc"}, k) {
 			c.note(s, "%s%s", k, dropped[k])
 		}
 	}
@@ -242,6 +257,41 @@ func (c *conversion) addStage(name string, v any) error {
 	return nil
 }
 
+// matrix is for_each of all combinations. An axis of a mapping has its names.
+func (c *conversion) matrix(s *stage, matrix map[string]any) error {
+	axes := map[string]any{}
+	for name, values := range matrix {
+		x, err := c.items(s, values, "keys(%s)", `{ for i, v in %s : "`+escaped(name)+`${i}" => v }`, "%s")
+		if err != nil {
+			return err
+		}
+		axes[name] = raw(x)
+	}
+	s.each, s.names["key"] = "product("+c.literal(s, axes)+")", "each.key"
+	if len(axes) > 1 { // DVC's key joins them with -, in the order in which they are written
+		s.names["key"] = ""
+	}
+	return nil
+}
+
+// items is an expression of one of three forms: for a mapping, which alone has keys in DVC, for
+// a list with lists or mappings in it, and for one without.
+func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string, error) {
+	x := c.literal(s, v)
+	all, err := c.value(x, c.top)
+	form := list
+	switch t := all.Type(); {
+	case err != nil:
+	case t.IsObjectType():
+		form, s.names["key"] = mapping, "each.key"
+	case !t.IsTupleType(), slices.Contains(t.TupleElementTypes(), cty.DynamicPseudoType):
+		err = fmt.Errorf("foreach and matrix: want a mapping, or a list without nulls")
+	case slices.ContainsFunc(t.TupleElementTypes(), func(t cty.Type) bool { return t.IsObjectType() || t.IsTupleType() }):
+		form = deep
+	}
+	return fmt.Sprintf(form, x), err
+}
+
 // output adds one of outs, metrics and plots.
 func (c *conversion) output(s *stage, key string, o entry) {
 	at, ok := c.at(s, o.name)
@@ -250,10 +300,20 @@ func (c *conversion) output(s *stage, key string, o entry) {
 		return
 	}
 	s.outs = append(s.outs, at)
-	for _, in := range s.list {
-		m := made{s, in.key, c.known(at, in), "step.command." + s.label + ".out"}
+	known, _ := c.known(s, at) // addStage has tried it
+	ref, all := "step.command."+s.label, fmt.Sprintf(`{ "%s" = step.command.%s.out }`, at, s.label)
+	if s.each != "" {
+		all = fmt.Sprintf(`{ for k, v in %s : "%s" => step.command.%s[k].out }`, s.each, strings.NewReplacer("each.key", "k", "each.value", "v").Replace(at), s.label)
+	}
+	s.leaves = append(s.leaves, all)
+	c.locals["outputs_"+s.label] = merged(s.leaves)
+	for i, path := range known {
+		m := made{s, s.keys[i], path, ref + ".out"}
 		if s.each != "" {
-			m.ref = "step.command." + s.label + "[" + quote(in.key) + "].out"
+			m.ref = ref + "[" + quote(m.key) + "].out"
+		}
+		if _, ok := c.leaves[path]; !ok {
+			c.leaves[path] = len(c.made)
 		}
 		c.made = append(c.made, m)
 		c.shown[key] = append(c.shown[key], entry{name: m.path, options: o.options})
@@ -272,19 +332,24 @@ func (c *conversion) at(s *stage, name string) (string, bool) {
 	return c.text(s, at, escaped), filepath.IsLocal(at) && at != "." && !path.IsAbs(name) && !strings.Contains(name, "://")
 }
 
-// known is what a template is for an instance.
-func (c *conversion) known(text string, in instance) string {
-	v, err := c.value(`tostring("`+text+`")`, in.each)
-	if err != nil { // it is noted where the text was made
-		return text
+// known is what a template is for each instance; the template itself with an error.
+func (c *conversion) known(s *stage, text string) ([]string, error) {
+	texts := slices.Repeat([]string{text}, len(s.keys))
+	v, err := c.value(`[for each in all : tostring("`+text+`")]`, s)
+	for i := range texts {
+		if err == nil {
+			texts[i] = v.Index(cty.NumberIntVal(int64(i))).AsString()
+		}
 	}
-	return v.AsString()
+	return texts, err
 }
 
 // maker finds what leaves a path, as an output or within one.
 func (c *conversion) maker(at string) (made, bool) {
-	i := slices.IndexFunc(c.made, func(m made) bool { return m.path == at || strings.HasPrefix(at, m.path+"/") })
-	if i < 0 {
+	i, ok := c.leaves[at]
+	if up := path.Dir(at); !ok && up != at {
+		return c.maker(up)
+	} else if !ok {
 		return made{stage: c.top}, false
 	}
 	return c.made[i], true

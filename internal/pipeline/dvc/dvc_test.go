@@ -1,6 +1,8 @@
 package dvc
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -45,7 +47,7 @@ func TestConvert(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			text, notes, err := Convert(filepath.Join(dir, "dvc.yaml"))
+			text, notes, err := Convert(t.Context(), filepath.Join(dir, "dvc.yaml"))
 			got := map[string]string{}
 			if err != nil {
 				got["notes"] = strings.ReplaceAll(err.Error(), dir+"/", "") + "\n"
@@ -75,4 +77,31 @@ func TestConvert(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A conversion ends when it is told to, whatever it is at.
+func TestConvertEnds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dvc.yaml")
+	if err := os.WriteFile(file, []byte("stages: {a: {matrix: {x: [1, 2]}, cmd: 'echo ${item.x}', deps: ['d/${item.x}'], outs: ['o${item.x}']}}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for after := range 12 { // questions whether to end
+		ctx := &asked{Context: t.Context(), left: after}
+		if _, _, err := Convert(ctx, file); !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d questions: %v", after, err)
+		}
+	}
+}
+
+// asked is a context that is over after so many questions.
+type asked struct {
+	context.Context
+	left int
+}
+
+func (a *asked) Err() error {
+	if a.left--; a.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }

@@ -16,13 +16,14 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
-// value evaluates an expression of the new pipeline, for one instance of a stage.
-func (c *conversion) value(expr string, each cty.Value) (cty.Value, error) {
-	x := pipeline.WholeExpression("dvc.yaml", []byte(expr))
-	x.With = map[string]cty.Value{"local": cty.ObjectVal(c.local)}
-	if each != cty.NilVal {
-		x.With["each"] = each
+// value evaluates an expression of the new pipeline, for the first instance of a stage; all
+// has all of them.
+func (c *conversion) value(expr string, s *stage) (cty.Value, error) {
+	if err := c.ctx.Err(); err != nil {
+		return cty.DynamicVal, err
 	}
+	x := pipeline.WholeExpression("dvc.yaml", []byte(expr))
+	x.With = map[string]cty.Value{"local": cty.ObjectVal(c.local), "each": s.all[0], "all": cty.TupleVal(s.all)}
 	v, ds := c.scope.Value(x)
 	if ds.HasErrors() {
 		return v, errors.New(ds.List[0].Detail)
@@ -32,7 +33,7 @@ func (c *conversion) value(expr string, each cty.Value) (cty.Value, error) {
 
 // plain is the value of an expression as JSON has it.
 func (c *conversion) plain(expr string) (out any, err error) {
-	v, err := c.value("jsonencode("+expr+")", cty.NilVal)
+	v, err := c.value("jsonencode("+expr+")", c.top)
 	if err != nil {
 		return nil, err
 	}
@@ -46,18 +47,14 @@ var (
 	escapes  = strings.NewReplacer("${", "$${", "%{", "%%{")
 )
 
-// reference is the expression for a name in a template: train.lr, item, item.sizes[0]. One
-// without a value ends the conversion, as DVC refuses it.
+// reference is the expression for a name in a template: train.lr, item, item.sizes[0]. DVC
+// refuses one without a value.
 func (c *conversion) reference(s *stage, root, rest string) string {
-	expr := c.names[root] + rest
-	v, err := c.value(expr, s.list[0].each)
-	switch t := v.Type(); {
-	case err != nil:
-	case t.IsObjectType(): // an option for each entry, as DVC writes them
-		expr = fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} ${v}" if v != false])`, expr)
-		_, err = c.value(expr, s.list[0].each)
-	case t.IsTupleType():
-		expr = `join(" ", ` + expr + ")"
+	expr := s.names[root] + rest
+	v, err := c.value(expr, s)
+	if err == nil && v.Type().IsObjectType() { // an option for each entry, as DVC writes them
+		expr = fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} '${replace(v, "'", "'\\''")}'" if v != false])`, expr)
+		_, err = c.value(expr, s)
 	}
 	if err != nil {
 		c.failed = cmp.Or(c.failed, fmt.Errorf("${%s%s} has no value, or none that can stand in a text", root, rest))
@@ -106,8 +103,8 @@ func (c *conversion) literal(s *stage, v any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
-		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && c.names[m[2]] != "" { // a value of any type
-			return c.names[m[2]] + m[3]
+		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && s.names[m[2]] != "" { // a value of any type
+			return s.names[m[2]] + m[3]
 		}
 		return `"` + c.text(s, v, escaped) + `"`
 	case nil:

@@ -1,7 +1,6 @@
 package dvc
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -19,25 +18,25 @@ func (c *conversion) dep(s *stage, name string) {
 		c.note(s, "dependency %s: it is outside the folder of dvc.yaml, or in in/, out/ or tmp/, which each step has for itself", name)
 		return
 	}
-	var refs, same, byKey []string // same: each instance reads that with its key
-	for _, in := range s.list {
-		if m, ok := c.maker(c.known(at, in)); ok {
-			refs = append(refs, m.ref)
-			same = append(same, strings.Replace(m.ref, "["+quote(in.key)+"]", "[each.key]", 1))
-			byKey = append(byKey, quote(in.key)+" = "+m.ref)
+	known, _ := c.known(s, at) // addStage has tried it
+	var from []made
+	var same, all []string // same: each instance reads that with its key
+	for i, path := range known {
+		if m, ok := c.maker(path); ok && m.stage != s {
+			from, all = append(from, m), append(all, "local.outputs_"+m.label)
+			same = append(same, strings.Replace(m.ref, "["+quote(s.keys[i])+"]", "[each.key]", 1))
 		}
 	}
-	ref := "{ " + strings.Join(byKey, ", ") + " }[each.key]"
-	switch {
-	case len(refs) == 0:
-		c.others(s, at, c.known(at, s.list[0]))
+	if len(from) < len(s.keys) {
+		c.others(s, name, at, known, len(from))
 		return
-	case len(refs) < len(s.list):
-		c.note(s, "dependency %s: only some have it from another stage", name)
-		return
-	case len(slices.Compact(refs)) == 1:
-		ref = refs[0]
-	case len(slices.Compact(same)) == 1:
+	}
+	out := at // what has it
+	for range strings.Count(known[0], "/") - strings.Count(from[0].path, "/") {
+		out = path.Dir(out)
+	}
+	ref := merged(slices.Compact(slices.Sorted(slices.Values(all)))) + `["` + out + `"]`
+	if same = slices.Compact(same); len(same) == 1 {
 		ref = same[0]
 	}
 	s.inputs[at] = ref + `["` + at + `"]`
@@ -46,25 +45,36 @@ func (c *conversion) dep(s *stage, name string) {
 var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed|sql|js|ts|lua|rb|m|do|c|h|cpp|rs|go)$`)
 
 // others brings the outputs below a folder, or else a file or folder of the tree: a file of
-// code as text, all else as it lies.
-func (c *conversion) others(s *stage, at, known string) {
-	below := false
+// code as text, all else as it lies. n instances have it from another stage.
+func (c *conversion) others(s *stage, written, at string, known []string, n int) {
+	readers, from := map[string]int{}, map[string]bool{}
+	for _, path := range known {
+		readers[path]++
+	}
 	for _, m := range c.made {
-		if strings.HasPrefix(m.path, known+"/") && m.stage != s {
-			below = true
-			s.inputs[escaped(m.path)] = m.ref + "[" + quote(m.path) + "]"
+		for p := m.path; p != path.Dir(p); p = path.Dir(p) {
+			if count, ok := readers[p]; ok && m.stage != s {
+				n, readers[p], from["local.outputs_"+m.label] = n+count, 0, true
+			}
 		}
 	}
-	info, err := c.stat(known)
+	if len(from) > 0 {
+		s.below[at] = fmt.Sprintf(`{ for at, out in %s : at => out[at] if startswith(at, "%s/") }`, merged(slices.Sorted(maps.Keys(from))), at)
+	}
+	isFolder := c.isFolder(known[0])
+	gone := slices.IndexFunc(known, func(path string) bool { _, err := c.stat(path); return err != nil })
 	switch {
-	case below && err == nil:
-		c.note(s, "dependency %s: of this folder, what stages leave, and no other files", known)
+	case n > 0 && n < len(known):
+		c.note(s, "dependency %s: only some have it from another stage", written)
 		return
-	case below:
+	case n > 0 && gone != 0:
+		c.note(s, "dependency %s: of this folder, what stages leave, and no other files", written)
 		return
-	case err != nil:
-		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known)
-	case s.files[at] != "", codeName.MatchString(known) && !info.IsDir():
+	case n > 0:
+		return
+	case gone >= 0:
+		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known[gone])
+	case s.files[at] != "", codeName.MatchString(known[0]) && !isFolder:
 		s.files[at] = `file("` + at + `")`
 		return
 	}
@@ -72,14 +82,14 @@ func (c *conversion) others(s *stage, at, known string) {
 	if strings.Contains(at, "${each.") {
 		name, instance, each = s.label+"_"+name, "[each.key]", "for_each = "+s.each+"\n"
 	}
-	if b := fmt.Sprintf("source %q {\n%spath = \"%s\"\n}\n\n", name, each, at); !strings.Contains(c.sources, b) {
-		c.sources += b
-	}
-	file := `["` + path.Base(at) + `"]`
-	if c.isFolder(known) {
-		file = ""
-	} else if at != escaped(known) {
+	file, ignore := `["`+path.Base(at)+`"]`, ""
+	if isFolder { // dvc add has git ignore the data in it
+		file, ignore = "", "ignore = false\n"
+	} else if strings.Contains(at, "${") {
 		file = `[basename("` + at + `")]`
+	}
+	if b := fmt.Sprintf("source %q {\n%spath = \"%s\"\n%s}\n\n", name, each, at, ignore); !strings.Contains(c.sources, b) {
+		c.sources += b
 	}
 	s.inputs[at] = "source." + name + instance + ".files" + file
 }
@@ -100,15 +110,18 @@ func (c *conversion) wants(s *stage) {
 			continue
 		}
 		encode := map[string]string{".yaml": "yamlencode", ".yml": "yamlencode", ".json": "jsonencode"}[path.Ext(f)]
-		if encode == "" && len(wanted[f]) > 0 {
-			c.note(s, "params of %s: any change of the file counts", f)
-		}
 		if encode == "" || len(wanted[f]) == 0 {
+			if len(wanted[f]) > 0 {
+				c.note(s, "params of %s: any change of the file counts", f)
+			}
 			s.files[at] = `file("` + at + `")`
 			continue
 		}
 		of, err := c.params(at)
-		c.failed = cmp.Or(c.failed, err)
+		if err != nil {
+			c.note(s, "params of %s: %v", f, err)
+			continue
+		}
 		tree := map[string]any{}
 		for _, k := range wanted[f] {
 			c.pick(tree, s, of, k.name)
@@ -130,7 +143,7 @@ func (c *conversion) pick(tree map[string]any, s *stage, of, name string) {
 		} else {
 			of += "[" + c.literal(s, p) + "]"
 		}
-		v, err := c.value(of, s.list[0].each)
+		v, err := c.value(of, s)
 		if err != nil {
 			c.note(s, "parameter %s is not in its file", name)
 			return

@@ -23,26 +23,33 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 			c.dep(s, d.name)
 		}
 	}
-	inputs := slices.Sorted(maps.Keys(s.inputs))
+	links := slices.Sorted(maps.Keys(s.inputs))
+	inputs := []string{}
+	for _, at := range slices.Sorted(maps.Keys(s.below)) {
+		links, inputs = append(links, at), append(inputs, s.below[at])
+	}
 	wdir, _ := c.at(s, ".")
 	folders := "mkdir -p"
-	for _, at := range slices.Concat(inputs, s.outs, []string{wdir + "/."}) {
-		if dir := ` "` + path.Dir(at) + `"`; dir != ` "."` && !strings.Contains(folders, dir) {
-			folders += dir
+	for _, at := range slices.Concat(links, s.outs, []string{wdir + "/."}) {
+		dir := path.Dir(at)
+		linked := slices.ContainsFunc(links, func(l string) bool { return strings.HasPrefix(dir+"/", l+"/") })
+		if quoted := ` "` + dir + `"`; dir != "." && !linked && !strings.Contains(folders, quoted) {
+			folders += quoted
 		}
 	}
 	var lines, moves, outputs []string
 	if strings.HasSuffix(folders, `"`) {
 		lines = append(lines, folders)
 	}
-	for _, at := range inputs {
+	for _, at := range links {
 		lines = append(lines, fmt.Sprintf(`ln -s "$PWD/in/%s" "%[1]s"`, at))
 	}
 	for _, at := range s.outs {
+		known, _ := c.known(s, at) // addStage has tried it
 		dir := path.Join("out", path.Dir(at))
 		move := fmt.Sprintf(`mv "%s" "%s"`, at, dir)
 		switch {
-		case c.isFolder(c.known(at, s.list[0])):
+		case c.isFolder(known[0]):
 			move = fmt.Sprintf(`rmdir "out/%s"; %s`, at, move)
 			at += "/"
 		case dir != "out":
@@ -65,9 +72,18 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 	set("script", "<<-EOT\n    "+strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n    ")+"\n  EOT")
 	set("programs", "["+strings.Join(programs, ", ")+"]")
 	set("files", block(`"%s"`, s.files))
-	set("inputs", block(`"%s"`, s.inputs))
+	set("inputs", merged(append(inputs, block(`"%s"`, s.inputs))))
 	set("outputs", "["+strings.Join(outputs, ", ")+"]")
 	b.WriteString("}\n\n")
+}
+
+// merged is objects as one, less empty ones.
+func merged(objects []string) string {
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o string) bool { return o == "" })
+	if len(objects) > 1 {
+		return "merge(\n" + strings.Join(objects, ",\n") + "\n)"
+	}
+	return strings.Join(objects, "")
 }
 
 // block is expressions in braces, with names of a form; "" without any.

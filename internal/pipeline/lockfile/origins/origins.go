@@ -237,6 +237,16 @@ func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
 	return Folder{Address: address, Files: len(l.Names()), Bytes: l.Bytes, Ignored: l.Ignored}, true
 }
 
+// Folders are what the source blocks of a plan take.
+func Folders(pl *plan.Plan) (folders []Folder) {
+	for _, s := range pl.Steps {
+		if f, ok := Look(s.Address, s.Task, s.Pos); ok {
+			folders = append(folders, f)
+		}
+	}
+	return folders
+}
+
 // OfFolders are the states of what the source blocks of a plan take. The store has it if it
 // has a result of the step.
 func OfFolders(ctx context.Context, reg *step.Registry, store artifacts.Store, pl *plan.Plan) (sources []Source, err error) {

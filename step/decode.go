@@ -9,6 +9,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Problem is one mistake in a configuration, at an attribute path such as
@@ -183,6 +185,9 @@ func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
 		if !ok {
 			return wrong()
 		}
+		if inexact(val) {
+			return Problems{{path, describe(val) + " has more digits than are calculated with, 53 bits: compare it as a text"}}
+		}
 		v.SetFloat(f)
 	case List:
 		list, ok := val.([]any)
@@ -296,6 +301,15 @@ func toFloat(v any) (float64, bool) {
 		return f, err == nil
 	}
 	return 0, false
+}
+
+// inexact reports a whole number that a float64 has not all digits of.
+func inexact(v any) bool {
+	switch v.(type) {
+	case int64, json.Number:
+		return values.Inexact(fmt.Sprint(v))
+	}
+	return false
 }
 
 func describe(v any) string {

@@ -105,7 +105,7 @@ step "download" "m" { urls = ["DIR/v.csv", "DIR/v.json", "DIR/v.yaml"] }
 table "t" {
   stubs   = ["File"]
   columns = concat([for c in ["code", "ver", "under", "hex", "plus", "big", "near", "n"] : { id = c, title = c, format = "text" }],
-    [{ id = "whole", title = "whole", format = "integer", field = "big", best = "max" }, { id = "k", title = "k", format = "kilo", decimals = 3, field = "big" }, { id = "less", title = "less", format = "integer", minus = ["big", "near"] }])
+    [{ id = "whole", title = "whole", format = "integer", field = "big", best = "max" }, { id = "less", title = "less", format = "integer", minus = ["big", "near"] }])
   rows = [
     { id = "csv", titles = ["CSV"], value = step.download.m.files, at = "v.csv:0", texts = { near = "x" } },
     { id = "json", titles = ["JSON"], value = step.download.m.files, at = "v.json:", texts = { under = "x", hex = "x", plus = "x" } },
@@ -120,15 +120,15 @@ table "t" {
 	l := newLocal(t)
 	file := write(t, dir, "p.hcl", strings.ReplaceAll(pipeline, "DIR", dir))
 	out := l.outputs(file, nil)
-	if got, want := l.text(out["table.t.csv"].Digest), `File,code,ver,under,hex,plus,big,near,n,whole,k,less
-CSV,007,1.10,1_000,0x1p4,+5,9007199254740993,x,0.93,9007199254740993,9007199254740993,
-JSON,007,1.1,x,x,x,9007199254740993,9007199254740992,12,9007199254740993,9007199254740993,1
-YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,1234567890123456789,
+	if got, want := l.text(out["table.t.csv"].Digest), `File,code,ver,under,hex,plus,big,near,n,whole,less
+CSV,007,1.10,1_000,0x1p4,+5,9007199254740993,x,0.93,9007199254740993,
+JSON,007,1.1,x,x,x,9007199254740993,9007199254740992,12,9007199254740993,1
+YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,
 `; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	markdown := strings.Join(strings.Fields(l.text(out["table.t.markdown"].Digest)), " ")
-	for _, want := range []string{"| CSV | 007 | 1.10 | 1\\_000 | 0x1p4 | +5 | 9007199254740993 | x | 0.93 | 9,007,199,254,740,993 | 9007199254740.993 K |", "| **1,234,567,890,123,456,789** |"} {
+	for _, want := range []string{"| CSV | 007 | 1.10 | 1\\_000 | 0x1p4 | +5 | 9007199254740993 | x | 0.93 | 9,007,199,254,740,993 |", "| **1,234,567,890,123,456,789** |"} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("%s\nwant %s", markdown, want)
 		}

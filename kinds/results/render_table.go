@@ -74,7 +74,7 @@ const fullScale = "full"
 
 var Table = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 7,
+	Version: 8,
 	Block:   true,
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // parquetRows reads those columns of a Parquet table that a schema wants, some rows at a time.
@@ -50,6 +51,7 @@ func openParquet(path string, s schema) (p *parquetRows, err error) {
 	}
 	rows := &parquetRows{file: f, table: table, leaves: make([]int, len(s)), texts: make([]textOf, len(s)), lists: make([]bool, len(s)), rec: record{values: make([]value, len(s))}}
 	paths := table.Schema().Columns()
+	elements := slices.DeleteFunc(slices.Clone(table.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid }) // of leaves
 	for _, path := range paths {
 		rows.names = append(rows.names, strings.Join(path, "."))
 	}
@@ -60,7 +62,7 @@ func openParquet(path string, s schema) (p *parquetRows, err error) {
 		}
 		leaf, _ := table.Schema().Lookup(paths[at]...)
 		rows.lists[i] = leaf.MaxRepetitionLevel > 0
-		if rows.texts[i], err = textsOf(leaf.Node.Type(), table, at); err != nil {
+		if rows.texts[i], err = textsOf(leaf.Node.Type(), elements[at]); err != nil {
 			return nil, fmt.Errorf("column %q %w", rows.names[at], err)
 		}
 	}

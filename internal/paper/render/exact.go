@@ -56,20 +56,13 @@ func (c Cell) digits(f Format) string {
 	switch {
 	case f.Style == "text" && c.Typed != "" && (f.Scale == 0 || f.Scale == 1):
 		return c.Typed
-	case n.exact == nil || f.Style == "text":
-		return f.digits(*c.Value)
-	}
-	switch f.Style {
-	case "integer":
+	case f.Style == "integer" && n.exact != nil:
 		whole, _ := new(big.Int).SetString(n.exact.FloatString(0), 10)
 		return humanize.BigComma(whole)
-	case "kilo":
-		return new(big.Rat).Quo(n.exact, big.NewRat(1000, 1)).FloatString(f.Decimals) + " K"
-	case "signed":
-		sign := map[bool]string{true: "−", false: "+"}[n.exact.Sign() < 0]
-		return sign + new(big.Rat).Abs(n.exact).FloatString(f.Decimals)
+	case f.Style == "fixed" && n.exact != nil:
+		return n.exact.FloatString(f.Decimals)
 	}
-	return n.exact.FloatString(f.Decimals)
+	return f.digits(*c.Value)
 }
 
 // apart takes one of the numbers, which exact differences follow from, off them all and as

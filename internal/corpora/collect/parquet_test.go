@@ -93,6 +93,24 @@ func TestLogicalTypes(t *testing.T) {
 	}
 }
 
+// TestTypesOfWriters: DuckDB's and pyarrow's columns are what these say that they are.
+func TestTypesOfWriters(t *testing.T) {
+	for column, want := range map[string]string{
+		"duckdb decimal": "1.0", "duckdb wide": "-12345678901234567890.25", "duckdb hashed": "12561829011207016135", "duckdb unsigned": "4294967295",
+		"duckdb uuid": "9fc30123-4567-89ab-cdef-001122334455", "duckdb huge": "12345",
+		"duckdb hugehash": `column "hugehash": 1.2561829011207016e+19 is too large`, "duckdb day": `column "day" is of type DATE`, "duckdb span": `column "span" is of type INTERVAL`,
+		"pyarrow decimal": "-2.25", "pyarrow wide": "1.50", "pyarrow unsigned": "18446744073709551615", "pyarrow float": "8841820", "pyarrow category": "a",
+		"pyarrow half": `column "half" is of type FLOAT16`, "pyarrow stamp": `column "stamp" is of type TIMESTAMP`, "pyarrow flag": `column "flag" is of type BOOLEAN`,
+	} {
+		writer, name, _ := strings.Cut(column, " ")
+		file := fileAt("testdata/types/"+writer+".parquet", writer)
+		got, err := collected(t, map[Role][]File{Documents: {file}}, nil, Options{Relevant: 1}, map[Role]Reading{Documents: {Fields: map[string]string{"id": name}}})
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && !strings.Contains(got.text, ` "`+want+`" `) {
+			t.Errorf("%s: %s, %v; want %s", column, got.text, err, want)
+		}
+	}
+}
+
 // TestListsOfOne: a list is no text, however many it has; JSON says the same.
 func TestListsOfOne(t *testing.T) {
 	type row struct {

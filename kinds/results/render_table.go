@@ -36,7 +36,7 @@ type tableColumn struct {
 	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
 	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
 	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
-	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed"`
+	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, those of CSV as they are typed"`
 	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
 	Scale    float64  `hcl:"scale,optional" help:"factor before printing, such as 100 for percentages"`
 	Std      bool     `hcl:"std,optional" help:"print ± sample standard deviation over seeds"`

@@ -116,6 +116,15 @@ table "t" {
   expect "json.whole" { value = 9007199254740992 }
   expect "csv.whole" { text = "9,007,199,254,740,993" }
 }
+figure "text" { panels = [{ heading = "h", value = step.download.m.files, field = "v.json:big" }] }
+figure "points" {
+  x      = { title = "x" }
+  y      = { title = "y" }
+  series = [
+    { id = "p", points = [{ id = "p", x = { number = 1 }, y = { value = [step.download.m.files], field = "v.csv:0.big" } }] },
+    { id = "c", curve = { value = step.download.m.files, list = "v.csv:.", x = "code", y = "big" } },
+  ]
+}
 `
 	l := newLocal(t)
 	file := write(t, dir, "p.hcl", strings.ReplaceAll(pipeline, "DIR", dir))
@@ -126,6 +135,11 @@ JSON,007,1.1,x,x,x,9007199254740993,9007199254740992,12,9007199254740993,1
 YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,
 `; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	for figure, want := range map[string]string{"text": "heading,text\nh,9007199254740993\n", "points": "series,point,x,y,y std,y n\np,p,1,9007199254740993,,1\nc,0,7,9007199254740993,,1\n"} {
+		if got := l.text(out["figure."+figure+".csv"].Digest); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
 	}
 	markdown := strings.Join(strings.Fields(l.text(out["table.t.markdown"].Digest)), " ")
 	for _, want := range []string{"| CSV | 007 | 1.10 | 1\\_000 | 0x1p4 | +5 | 9007199254740993 | x | 0.93 | 9,007,199,254,740,993 |", "| **1,234,567,890,123,456,789** |"} {

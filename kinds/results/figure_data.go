@@ -220,9 +220,12 @@ func (d cells) panel(p figurePanel, out *render.Panel) error {
 	if err != nil {
 		return err
 	}
-	_, text, _, err := inout.Scalar(at, p.Field)
+	_, text, ok, err := inout.Scalar(at, p.Field)
 	if err != nil {
 		return err
+	}
+	if ok && text == "" {
+		text = plainText(at) // of a number
 	}
 	if a, ok := at.(inout.Absent); ok {
 		d.x.Count("panels "+render.AbsentText, 1)

@@ -201,7 +201,7 @@ func number(s string) (any, bool) {
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return nil, false
-	case isFinite(v) && (strconv.FormatFloat(v, 'f', -1, 64) != s || values.Inexact(s)):
+	case isFinite(v) && (strconv.FormatFloat(v, 'f', -1, 64) != s || values.Inexact(s) || s == "-0"):
 		return Typed{v, strings.Clone(s)}, true
 	}
 	return v, true
@@ -212,7 +212,7 @@ func withNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		of, _ := number(v.String())
-		if t, ok := of.(Typed); ok && strings.Trim(t.Text, "-0123456789") != "" {
+		if t, ok := of.(Typed); ok && (v == "-0" || strings.Trim(t.Text, "-0123456789") != "") {
 			return t.Value // 1.10 and 1.1 are one number
 		}
 		return of

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
-
-	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Problem is one mistake in a configuration, at an attribute path such as
@@ -303,13 +302,15 @@ func toFloat(v any) (float64, bool) {
 	return 0, false
 }
 
-// inexact reports a whole number that a float64 has not all digits of.
+// inexact reports a whole number that a float64 does not tell from its neighbours.
 func inexact(v any) bool {
-	switch v.(type) {
-	case int64, json.Number:
-		return values.Inexact(fmt.Sprint(v))
+	text := fmt.Sprint(v)
+	n, ok := new(big.Int).SetString(text, 10)
+	if !ok || significant(strings.TrimRight(text, "0")) <= floatDigits {
+		return false
 	}
-	return false
+	_, accuracy := new(big.Float).SetInt(n).Float64()
+	return accuracy != big.Exact
 }
 
 func describe(v any) string {

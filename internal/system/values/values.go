@@ -86,10 +86,13 @@ func YAML(text []byte, check func(*yaml.Node) error) (doc any, err error) {
 // numbers are decoded as texts behind a mark, as are texts that begin like it.
 const wholeMark, textMark = "\x00n", "\x00s"
 
+// mostDigits is beyond those of every float64.
+const mostDigits = 1000
+
 func mark(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 {
 		switch plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0; {
-		case plain && wholeForm.MatchString(n.Value):
+		case plain && len(n.Value) < mostDigits && wholeForm.MatchString(n.Value):
 			whole, base := strings.TrimPrefix(n.Value, "+"), 10
 			if strings.HasPrefix(whole, "0o") || strings.HasPrefix(whole, "0x") {
 				base = 0

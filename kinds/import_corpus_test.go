@@ -151,6 +151,39 @@ func TestImportRoundTrip(t *testing.T) {
 	}
 }
 
+// TestImportOfHubLayout: judgments in data/ are found by what they are; what is picked is added
+// to what names say; and files that nothing was made of are named where they may be missing.
+func TestImportOfHubLayout(t *testing.T) {
+	const pipeline = `
+step "download" "set" {
+  urls  = ["ROOT/corpus/corpus-00000-of-00002.parquet", "ROOT/corpus/corpus-00001-of-00002.parquet", "ROOT/queries/queries-00000-of-00001.parquet", "ROOT/qrels/test-00000.parquet"]
+  names = ["corpus/corpus-0.parquet", "corpus/corpus-1.parquet", "queries/queries-0.parquet", "NAME"]
+}
+step "import_corpus" "set" {
+  files = step.download.set.files
+  PICK
+}
+`
+	for _, c := range []struct{ name, pick, want string }{
+		{"data/test-00000.parquet", "", ""},
+		{"gold.parquet", `pick = { test_qrels = ["gold.*"] }`, ""},
+		{"gold.parquet", "", `not used, as their names do not say what they are: "gold.parquet"; say it by pick`},
+	} {
+		l := newLocal(t)
+		text := strings.NewReplacer("ROOT", testdata(t, "corpora", "collect", "testdata", "parquet"), "NAME", c.name, "PICK", c.pick).Replace(pipeline)
+		file := write(t, t.TempDir(), "p.hcl", text)
+		if c.want != "" {
+			if _, err := l.try(l.plan(file, nil)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if qrels := l.text(l.outputs(file, nil)["step.import_corpus.set.test_qrels"].Digest); qrels != "3 0 1 1\n3 0 3 2\n3 0 0 0\n" {
+			t.Errorf("%+v: %s", c, qrels)
+		}
+	}
+}
+
 func filesOf(a artifacts.Artifact) map[string]artifacts.Digest {
 	files := map[string]artifacts.Digest{}
 	for _, f := range a.Files {

@@ -88,3 +88,64 @@ table "t" {
 		}
 	}
 }
+
+// TestCellsAsTyped: a column of text shows cells of CSV as they are, and all digits of whole
+// numbers; so do columns of integers, and what is expected of them.
+func TestCellsAsTyped(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"v.csv":  "code,ver,under,hex,plus,big,n\n007,1.10,1_000,0x1p4,+5,9007199254740993,0.93\n",
+		"v.json": `{"code": "007", "ver": 1.10, "big": 9007199254740993, "near": 9007199254740992, "n": 12}`,
+		"v.yaml": "code: 0123\nunder: 1_000\nbig: 1234567890123456789\n",
+	} {
+		write(t, dir, name, text)
+	}
+	const pipeline = `
+step "download" "m" { urls = ["DIR/v.csv", "DIR/v.json", "DIR/v.yaml"] }
+table "t" {
+  stubs   = ["File"]
+  columns = concat([for c in ["code", "ver", "under", "hex", "plus", "big", "near", "n"] : { id = c, title = c, format = "text" }],
+    [{ id = "whole", title = "whole", format = "integer", field = "big", best = "max" }, { id = "less", title = "less", format = "integer", minus = ["big", "near"] }])
+  rows = [
+    { id = "csv", titles = ["CSV"], value = step.download.m.files, at = "v.csv:0", texts = { near = "x" } },
+    { id = "json", titles = ["JSON"], value = step.download.m.files, at = "v.json:", texts = { under = "x", hex = "x", plus = "x" } },
+    { id = "yaml", titles = ["YAML"], value = step.download.m.files, at = "v.yaml:", texts = { ver = "x", hex = "x", plus = "x", n = "x", near = "x" } },
+  ]
+  expect "csv.n" { value = 0.93 }
+  expect "json.big" { value = 9007199254740992 }
+  expect "json.whole" { value = 9007199254740992 }
+  expect "csv.whole" { text = "9,007,199,254,740,993" }
+}
+figure "text" { panels = [{ heading = "h", value = step.download.m.files, field = "v.json:big" }] }
+figure "points" {
+  x      = { title = "x" }
+  y      = { title = "y" }
+  series = [
+    { id = "p", points = [{ id = "p", x = { number = 1 }, y = { value = [step.download.m.files], field = "v.csv:0.big" } }] },
+    { id = "c", curve = { value = step.download.m.files, list = "v.csv:.", x = "code", y = "big" } },
+  ]
+}
+`
+	l := newLocal(t)
+	file := write(t, dir, "p.hcl", strings.ReplaceAll(pipeline, "DIR", dir))
+	out := l.outputs(file, nil)
+	if got, want := l.text(out["table.t.csv"].Digest), `File,code,ver,under,hex,plus,big,near,n,whole,less
+CSV,007,1.10,1_000,0x1p4,+5,9007199254740993,x,0.93,9007199254740993,
+JSON,007,1.1,x,x,x,9007199254740993,9007199254740992,12,9007199254740993,1
+YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,
+`; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	for figure, want := range map[string]string{"text": "heading,text\nh,9007199254740993\n", "points": "series,point,x,y,y std,y n\np,p,1,9007199254740993,,1\nc,0,7,9007199254740993,,1\n"} {
+		if got := l.text(out["figure."+figure+".csv"].Digest); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+	markdown := strings.Join(strings.Fields(l.text(out["table.t.markdown"].Digest)), " ")
+	for _, want := range []string{"| CSV | 007 | 1.10 | 1\\_000 | 0x1p4 | +5 | 9007199254740993 | x | 0.93 | 9,007,199,254,740,993 |", "| **1,234,567,890,123,456,789** |"} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("%s\nwant %s", markdown, want)
+		}
+	}
+	refused(t, strings.ReplaceAll(strings.Replace(pipeline, "value = 0.93", "value = 9007199254740993", 1), "DIR", dir), "the number 9007199254740993 has more digits than are calculated with, 53 bits: compare it as a text")
+}

@@ -143,7 +143,9 @@ func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, e
 		return nil, err
 	}
 	var doc any
-	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&doc); err != nil {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&doc); err != nil {
 		return nil, Permanent(fmt.Errorf("the output is not JSON: %w", err))
 	}
 	return doc, nil
@@ -157,9 +159,12 @@ func numberAt(doc any, path string) (float64, string) {
 			return 0, err.Error()
 		}
 	}
-	v, ok := at.(float64)
-	if !ok {
+	v, ok := toFloat(at)
+	switch {
+	case !ok:
 		return 0, fmt.Sprintf("%v is not a number", at)
+	case inexact(at):
+		return 0, fmt.Sprintf("%v has more digits than a check compares, 53 bits", at)
 	}
 	return v, ""
 }

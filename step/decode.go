@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 	"sort"
@@ -183,6 +184,9 @@ func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
 		if !ok {
 			return wrong()
 		}
+		if inexact(val) {
+			return Problems{{path, describe(val) + " has more digits than are calculated with, 53 bits: compare it as a text"}}
+		}
 		v.SetFloat(f)
 	case List:
 		list, ok := val.([]any)
@@ -296,6 +300,17 @@ func toFloat(v any) (float64, bool) {
 		return f, err == nil
 	}
 	return 0, false
+}
+
+// inexact reports a whole number that a float64 does not tell from its neighbours.
+func inexact(v any) bool {
+	text := fmt.Sprint(v)
+	n, ok := new(big.Int).SetString(text, 10)
+	if !ok || significant(strings.TrimRight(text, "0")) <= floatDigits {
+		return false
+	}
+	_, accuracy := new(big.Float).SetInt(n).Float64()
+	return accuracy != big.Exact
 }
 
 func describe(v any) string {

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
@@ -83,6 +83,8 @@ func (r *checkReader) check(x checkForm) []step.Check {
 		attr := []string{"equals", "min", "max"}[i]
 		if text != nil && (*text == "" || *text == "true" || *text == "false") {
 			r.wrong(attr, "%s is a number, or the name of another one: what is counted, or OUTPUT:PATH.", attr)
+		} else if text != nil && values.Inexact(*text) {
+			r.wrong(attr, "%s has more digits than a check compares, 53 bits.", *text)
 		}
 	}
 	given := c.Min != nil || c.Max != nil || c.Equals != nil
@@ -130,7 +132,7 @@ func limitOf(text *string) *step.Limit {
 	if text == nil {
 		return nil
 	}
-	if n, err := strconv.ParseFloat(*text, 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {
+	if n, err := values.Float(*text); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {
 		return &step.Limit{Number: n}
 	}
 	return &step.Limit{Name: *text}

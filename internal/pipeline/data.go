@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -14,43 +13,17 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
-// YAML is read by the core schema of version 1.2, with merge keys (<<): true and false are
-// the only truth values, so that no and on are texts; 1e-4 is a number; dates are texts.
-
-var (
-	tabIndent   = regexp.MustCompile(`(?m)^ *\t`)
-	yamlZeros   = regexp.MustCompile(`^([-+]?)0+([0-9])`)
-	yamlControl = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`) // not in YAML as they are
-)
+var yamlControl = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`) // not in YAML as they are
 
 // decodeYAML is the value of a text.
 func decodeYAML(text []byte) (cty.Value, error) {
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	var n, next yaml.Node
-	var doc any
-	err := d.Decode(&n)
-	if errors.Is(err, io.EOF) {
-		return cty.NullVal(cty.DynamicPseudoType), nil
-	}
-	if err == nil {
-		if err = d.Decode(&next); err == nil {
-			return cty.NilVal, fmt.Errorf("line %d: a second document begins here; one is read: split the file", next.Line)
-		}
-	}
-	if errors.Is(err, io.EOF) { // there is no second one
-		left := maxElements
-		if err := checkYAML(&n, 0, &left); err != nil {
-			return cty.NilVal, err
-		}
-		err = n.Decode(&doc)
-	}
+	left := maxElements
+	doc, err := values.YAML(text, func(n *yaml.Node) error { return checkYAML(n, 0, &left) })
 	if err != nil {
-		err = errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  "))
-		if at := tabIndent.FindIndex(text); at != nil {
-			err = fmt.Errorf("%w; line %d is indented with a tab, where YAML takes only spaces", err, 1+bytes.Count(text[:at[0]], []byte("\n")))
-		}
 		return cty.NilVal, err
 	}
 	return jsonValue(doc)
@@ -71,8 +44,8 @@ func jsonValue(doc any) (cty.Value, error) {
 	return stdlib.JSONDecode(cty.StringVal(string(b)))
 }
 
-// checkYAML refuses what is not read, and makes texts of what the library takes for more. It
-// counts what a document stands for: few anchors and aliases can be more than any machine has.
+// checkYAML refuses what is not read. It counts what a document stands for: few anchors and
+// aliases can be more than any machine has.
 func checkYAML(n *yaml.Node, nested int, left *int) error {
 	*left -= 1 + len(n.Value)/16
 	switch {
@@ -84,19 +57,13 @@ func checkYAML(n *yaml.Node, nested int, left *int) error {
 		return fmt.Errorf("line %d: tags such as %s are not read", n.Line, n.Tag)
 	case n.Kind == yaml.AliasNode:
 		return checkYAML(n.Alias, nested+1, left)
-	case n.Tag == "!!timestamp", n.Tag == "!!int" && strings.Contains(n.Value, "_"):
-		n.Tag = "!!str"
-	case n.Tag == "!!int":
-		n.Value = yamlZeros.ReplaceAllString(n.Value, "$1$2")
 	case n.Tag == "!!float" && (strings.ContainsAny(n.Value, "nN") || !strings.ContainsAny(n.Value, ".eE")): // .nan, .inf, and whole ones that the library rounds
 		return fmt.Errorf("line %d: %s is not a number that a configuration can have: write it in quotes, as a text that a program reads", n.Line, n.Value)
 	}
 	for i, c := range n.Content {
-		if key := c; n.Kind == yaml.MappingNode && i%2 == 0 && c.Tag != "!!merge" {
-			if key.Kind != yaml.ScalarNode || key.Tag == "!!null" {
-				return fmt.Errorf("line %d: a key is a text or a number; this one is not", c.Line)
-			}
-			key.Tag = "!!str"
+		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Kind == yaml.ScalarNode && c.Style&yaml.TaggedStyle == 0 { // a key is a text
+			*left -= 1 + len(c.Value)/16
+			continue
 		}
 		if err := checkYAML(c, nested+1, left); err != nil {
 			return err

@@ -43,7 +43,7 @@ test queries where what was chosen is reported.`
 
 var Best = step.Define(step.Kind[bestConfig]{
 	Name:    "best",
-	Version: 1,
+	Version: 2,
 	Inline:  true,
 	Doc: `Choose, by development scores, which of several rankings is reported on test.
 A grid of configurations has many test scores, of which one may be reported: that of the
@@ -94,7 +94,7 @@ type bestModel struct {
 
 var BestModel = step.Define(step.Kind[bestModelConfig]{
 	Name:    "best_model",
-	Version: 1,
+	Version: 2,
 	Inline:  true,
 	Doc: `Choose a trained model by development scores.
 The chosen model is used as any trained model is: by evaluate, export_model, or a train step

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -140,14 +141,15 @@ func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
 	inputs := []string{s.Curve.Value.Artifact.Digest.String()}
 	var out []render.Point
 	for i, o := range list {
-		x, okX := o[0].(float64)
-		y, okY := o[1].(float64)
+		x, okX := inout.Float(o[0])
+		y, okY := inout.Float(o[1])
 		if !okX || !okY {
 			d.x.Count("curve points without value", 1)
 			continue
 		}
 		p := render.Point{ID: strconv.Itoa(i), X: render.Number(x * fx), Y: render.Number(y * fy), Marker: cmp.Or(s.Marker, "none"), Hollow: s.Hollow}
 		p.X.Inputs, p.Y.Inputs = inputs, inputs
+		p.X.Typed, p.Y.Typed = wholeOf(o[0], fx), wholeOf(o[1], fy)
 		out = append(out, p)
 	}
 	if s.Curve.Reach == 0 || len(out) == 0 {
@@ -161,6 +163,14 @@ func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
 	first.ID, first.Hollow, first.Marker = "reach", true, cmp.Or(s.Marker, "circle")
 	best.ID, best.Marker = "best", cmp.Or(s.Marker, "circle")
 	return []render.Point{first, best}, nil
+}
+
+// wholeOf is a whole number that a float64 has not all digits of, where no factor is on it.
+func wholeOf(v any, factor float64) string {
+	if t, ok := v.(inout.Typed); ok && factor == 1 && values.Inexact(t.Text) {
+		return t.Text
+	}
+	return ""
 }
 
 // list is the path of a curve's points.
@@ -210,9 +220,12 @@ func (d cells) panel(p figurePanel, out *render.Panel) error {
 	if err != nil {
 		return err
 	}
-	_, text, _, err := inout.Scalar(at, p.Field)
+	_, text, ok, err := inout.Scalar(at, p.Field)
 	if err != nil {
 		return err
+	}
+	if ok && text == "" {
+		text = plainText(at) // of a number
 	}
 	if a, ok := at.(inout.Absent); ok {
 		d.x.Count("panels "+render.AbsentText, 1)
@@ -249,8 +262,11 @@ func (d cells) stage(s figureStage, out *render.Stage) error {
 }
 
 func plainText(v any) string {
-	if s, ok := v.(string); ok {
-		return s
+	switch v := v.(type) {
+	case string:
+		return v
+	case inout.Typed:
+		return v.Text
 	}
 	b, err := json.Marshal(v) // what came from JSON
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -35,7 +36,7 @@ type tableColumn struct {
 	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
 	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
 	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
-	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed"`
+	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, those of CSV as they are typed"`
 	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
 	Scale    float64  `hcl:"scale,optional" help:"factor before printing, such as 100 for percentages"`
 	Std      bool     `hcl:"std,optional" help:"print ± sample standard deviation over seeds"`
@@ -73,7 +74,7 @@ const fullScale = "full"
 
 var Table = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 7,
+	Version: 8,
 	Block:   true,
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON.
@@ -187,6 +188,9 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 			if r.Format != "" {
 				cell.Format = &render.Format{Style: r.Format, Decimals: r.Digits, Scale: r.Scale, Std: k.Std, Prefix: r.Prefix}
 			}
+			if f := cmp.Or(r.Format, k.Format); f != "text" && !values.Inexact(cell.Typed) {
+				cell.Typed = ""
+			}
 			if !cell.Missing() {
 				t.Rows[i].Cells[k.ID] = cell
 			}
@@ -215,7 +219,7 @@ func subtract(cells map[string]render.Cell, columns []tableColumn) {
 		}
 		a, b := cells[k.Minus[0]], cells[k.Minus[1]]
 		if a.Value != nil && b.Value != nil {
-			d := render.Number(*a.Value - *b.Value)
+			d := render.Number(a.Minus(b))
 			d.Inputs = append(slices.Clone(a.Inputs), b.Inputs...)
 			cells[k.ID] = d
 		}
@@ -272,6 +276,7 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (render.Cell, error) {
 	var vs []float64
 	var digests []string
+	typed := ""
 	for _, in := range ins {
 		at, err := d.Find(in, path)
 		if err != nil {
@@ -305,8 +310,13 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (r
 			vs = append(vs, v*factor)
 			digests = append(digests, from)
 		}
+		if t, ok := at.(inout.Typed); ok && means && len(ins) == 1 {
+			typed = t.Text
+		} else if len(ins) == 1 {
+			typed = wholeOf(at, factor)
+		}
 	}
 	cell := render.Mean(vs)
-	cell.Inputs = digests
+	cell.Typed, cell.Inputs = typed, digests
 	return cell, nil
 }

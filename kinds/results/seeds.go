@@ -27,7 +27,7 @@ type effectsRun struct {
 
 var Effects = step.Define(step.Kind[effectsConfig]{
 	Name:    "effects",
-	Version: 1,
+	Version: 2,
 	Inline:  true,
 	Doc: `Compare two levels of a factor by runs of the same seeds (tab:representation-grouping-effects).
 A difference is taken within each seed and level of the other factor, and averaged

@@ -62,7 +62,7 @@ def table(value: Dict[str, Any]) -> Any:
         columns[name] = [plain(r["titles"][i]) if i < len(r["titles"]) else "" for r in rows]
     for column in value["columns"]:
         cells = [(r.get("cells") or {}).get(column["id"], {}) for r in rows]
-        values = [_value(c) for c in cells]
+        values = [_value(c, column) for c in cells]
         if any(isinstance(v, str) for v in values):  # one type a column
             values = [v if v is None or isinstance(v, str) else repr(v) for v in values]
         elif any(isinstance(v, float) for v in values):
@@ -76,13 +76,20 @@ def table(value: Dict[str, Any]) -> Any:
     return frame(columns, attrs)
 
 
-def _value(cell: Dict[str, Any]) -> Any:
+def _value(cell: Dict[str, Any], column: Dict[str, Any]) -> Any:
+    if "typed" in cell:  # the value as its file has it
+        text = (cell.get("format") or column["format"])["style"] == "text"
+        return cell["typed"] if text else int(cell["typed"])
     if "value" in cell:
         return cell["value"]
     text = cell.get("text")
     if text is None:
         return None
     return text if cell.get("data") else plain(text)
+
+
+def _number(point: Dict[str, Any]) -> Any:
+    return int(point["typed"]) if "typed" in point else point.get("value")
 
 
 def figure(value: Dict[str, Any]) -> Any:
@@ -92,7 +99,7 @@ def figure(value: Dict[str, Any]) -> Any:
     for series in value.get("series") or []:
         for point in series.get("points") or []:
             x, y = point.get("x") or {}, point.get("y") or {}
-            row = (series["id"], point["id"], x.get("value"), y.get("value"), x.get("std"), y.get("std"))
+            row = (series["id"], point["id"], _number(x), _number(y), x.get("std"), y.get("std"))
             for name, v in zip(names, row):
                 columns[name].append(v)
     attrs = {k: value[k] for k in ("paper", "caption", "scale") if value.get(k)}

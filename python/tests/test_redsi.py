@@ -152,6 +152,15 @@ class TestGolden(Case):
         for texts, want in ((["1", "2"], [1, 2]), (["1", ""], [1, None]), (["1", "0.5"], [1.0, 0.5]), (["1", "x"], ["1", "x"]), (["", ""], ["", ""]), ([], []), (["nan"], ["nan"]), (["007"], ["007"]), (["1e3", "-2"], [1000.0, -2.0])):
             self.assertEqual(frames.numbers(texts), want)
 
+    def test_typed(self):
+        """Values of which a float has not all digits are as their files have them."""
+        columns = [{"id": i, "title": i, "format": {"style": f}} for i, f in (("code", "text"), ("big", "integer"))]
+        cells = {"code": {"value": 7, "typed": "007"}, "big": {"value": 9007199254740992, "typed": "9007199254740993"}}
+        got = rows(frames.table({"stubs": [], "columns": columns, "rows": [{"id": "r", "titles": [], "cells": cells}]}))
+        self.assertEqual(got, [{"row": "r", "code": "007", "big": 9007199254740993}])
+        point = {"id": "p", "x": {"value": 1}, "y": cells["big"]}
+        self.assertEqual(rows(frames.figure({"series": [{"id": "s", "points": [point]}]}))[0]["y"], 9007199254740993)
+
     def test_model(self):
         s = self.open()
         folder = s.model("step.random_t5.toy")

@@ -39,6 +39,8 @@ func Trace(w io.Writer, t *report.Trace) {
 	switch {
 	case t.Value != nil && t.Std != nil:
 		Printf(w, "%v ± %v (n=%d)", *t.Value, *t.Std, t.N)
+	case t.Typed != "":
+		Printf(w, "%s", t.Typed)
 	case t.Value != nil:
 		Printf(w, "%v", *t.Value)
 	default:

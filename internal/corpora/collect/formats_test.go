@@ -48,7 +48,9 @@ func imported(t *testing.T, folder string, o Options, how map[Role]Reading) (res
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := Arrange(names, "")
+	parts, err := Arrange(names, "", func(name string) bool {
+		return Judges(t.Context(), fileAt(filepath.Join(folder, filepath.FromSlash(name)), name))
+	})
 	if err != nil {
 		return result{}, err
 	}
@@ -213,20 +215,44 @@ func TestLayouts(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	judges := func(name string) bool { return !strings.Contains(name, "train") }
+	for name, want := range map[string]Part{
+		"data/test-00000-of-00001.parquet": {Judgments, nq.Test}, "a/data/dev.jsonl": {Judgments, nq.Dev}, "data/validation-0.parquet": {Judgments, nq.Dev},
+		"data/train-00000.parquet": {"", nq.Train}, "data/README.md": {}, "data/corpus-test.parquet": {Documents, ""}, "test-00000-of-00001.parquet": {"", nq.Test},
+	} {
+		if got, ok := PartIn(name, judges); ok != (want.Role != "") || got != want {
+			t.Errorf("%s: %+v, %v", name, got, ok)
+		}
+	}
 	export := []string{"README.md", "beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/dev.tsv", "jsonl/documents.jsonl.gz", "jsonl/queries.dev.jsonl.gz", "trec/topics.dev.tsv"}
-	if _, err := Arrange(export, ""); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; choose one with folder`) {
+	if _, err := Arrange(export, "", judges); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; choose one with folder`) {
 		t.Errorf("%v", err)
 	}
 	for folder, want := range map[string]int{"beir": 3, "jsonl/": 2} {
-		if parts, err := Arrange(export, folder); err != nil || len(parts) != want {
+		if parts, err := Arrange(export, folder, judges); err != nil || len(parts) != want {
 			t.Errorf("%s: %v, %v", folder, parts, err)
 		}
 	}
-	if parts, err := Arrange([]string{"a/corpus.jsonl", "a/queries.jsonl", "trec/topics.dev.tsv"}, ""); err != nil || len(parts) != 2 {
+	if parts, err := Arrange([]string{"a/corpus.jsonl", "a/queries.jsonl", "trec/topics.dev.tsv"}, "", judges); err != nil || len(parts) != 2 {
 		t.Errorf("%v, %v", parts, err)
 	}
-	if _, err := Arrange([]string{"README.md", "x.bin"}, ""); err == nil || !strings.Contains(err.Error(), `none of the 2 files looks like documents: "README.md", "x.bin"`) {
+	if _, err := Arrange([]string{"README.md", "x.bin"}, "", judges); err == nil || !strings.Contains(err.Error(), `none of the 2 files looks like documents: "README.md", "x.bin"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestJudges: what is in a file says that it has judgments, whatever its format.
+func TestJudges(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"query-id": "q", "corpus-id": "d", "score": 1}`: true, `{"corpus_id": 1, "query_id": 2}`: true, "query-id\tcorpus-id\tscore\nq\td\t1\n": true,
+		`{"query": "q", "document": "d"}`: false, "q\td\t1\n": false, "q 0 d 1\n": false, "": false, "<DOC>\n": false,
+	} {
+		if got := Judges(t.Context(), memory("data/test", text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if !Judges(t.Context(), fileAt("testdata/parquet/qrels/dev-00000.parquet", "d")) || Judges(t.Context(), fileAt("testdata/relevant.parquet", "d")) {
+		t.Error("of Parquet")
 	}
 }
 

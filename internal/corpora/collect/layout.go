@@ -2,6 +2,8 @@ package collect
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -10,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -72,10 +75,53 @@ func PartOf(name string) (p Part, ok bool) {
 	return p, p.Role != ""
 }
 
-// Arrange sorts the files of a tree by what they are: those below the folder that is named or
-// else below the one that has documents. Two folders that have documents are one collection
-// told twice, which is an error.
-func Arrange(names []string, folder string) (parts map[string]Part, err error) {
+// PartIn is PartOf in a tree laid out as the hub has retrieval sets: a file of a split in a
+// folder data, such as data/test-00000-of-00001.parquet, has judgments if judges says so of its
+// content, as Judges does.
+func PartIn(name string, judges func(name string) bool) (p Part, ok bool) {
+	p, ok = PartOf(name)
+	if !ok && p.Split != "" && strings.EqualFold(path.Base(path.Dir(name)), "data") && judges(name) {
+		p.Role, ok = Judgments, true
+	}
+	return p, ok
+}
+
+// Judges reports whether a file begins with a judgment, by names of columns that nothing else
+// has: query-id and corpus-id.
+func Judges(ctx context.Context, f File) bool {
+	s := schemaOf(Judgments, nil)
+	for _, column := range []int{judgedQuery, judgedDocument} {
+		s[column].known = s[column].known[:2]
+	}
+	in, err := f.Open()
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	src, done, err := open(f, readers.WithContext(ctx, in), Judgments, Reading{Format: Auto}, s, &FileReport{})
+	if err != nil {
+		return false
+	}
+	defer done()
+	r, err := src.next()
+	switch src.(type) {
+	case *jsonLines, *parquetRows:
+		return err == nil && r.check(s, Judgments) == nil
+	}
+	return errors.Is(err, errHeader) // without one, a table's columns may be any
+}
+
+// NoDocumentsError is that no name of a tree's files says documents.
+type NoDocumentsError struct{ Names []string }
+
+func (e *NoDocumentsError) Error() string {
+	return fmt.Sprintf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(e.Names), words.Quoted(e.Names, mostNames))
+}
+
+// Arrange sorts the files of a tree by what they are, as PartIn tells: those below the folder
+// that is named or else below the one that has documents. Two folders that have documents are
+// one collection told twice, which is an error; beside a *NoDocumentsError there are the other files.
+func Arrange(names []string, folder string, judges func(name string) bool) (parts map[string]Part, err error) {
 	parts = map[string]Part{}
 	tops := map[string]bool{} // folders with documents
 	for _, name := range names {
@@ -86,7 +132,7 @@ func Arrange(names []string, folder string) (parts map[string]Part, err error) {
 				continue
 			}
 		}
-		p, ok := PartOf(rel)
+		p, ok := PartIn(rel, func(string) bool { return judges(name) })
 		if !ok {
 			continue
 		}
@@ -101,7 +147,7 @@ func Arrange(names []string, folder string) (parts map[string]Part, err error) {
 	}
 	switch {
 	case len(tops) == 0:
-		return nil, fmt.Errorf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(names), words.Quoted(names, mostNames))
+		return parts, &NoDocumentsError{names}
 	case len(tops) > 1:
 		return nil, fmt.Errorf("documents are in several folders: %s; choose one with folder", words.Quoted(slices.Sorted(maps.Keys(tops)), mostNames))
 	}

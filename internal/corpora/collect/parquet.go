@@ -7,13 +7,10 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // parquetRows reads those columns of a Parquet table that a schema wants, some rows at a time.
@@ -22,6 +19,8 @@ type parquetRows struct {
 	table  *parquet.File
 	names  []string                  // of all columns
 	leaves []int                     // column of the table, by column of the schema; -1: none
+	texts  []textOf                  // by column of the schema
+	lists  []bool                    // whether the column is of lists, by column of the schema
 	group  int                       // row groups begun
 	rows   parquet.RowReadSeekCloser // of the present one
 	left   int64                     // rows that it has yet
@@ -50,13 +49,22 @@ func openParquet(path string, s schema) (p *parquetRows, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &parquetRows{file: f, table: table, leaves: make([]int, len(s)), rec: record{values: make([]value, len(s))}}
+	rows := &parquetRows{file: f, table: table, leaves: make([]int, len(s)), texts: make([]textOf, len(s)), lists: make([]bool, len(s)), rec: record{values: make([]value, len(s))}}
 	paths := table.Schema().Columns()
+	elements := slices.DeleteFunc(slices.Clone(table.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid }) // of leaves
 	for _, path := range paths {
 		rows.names = append(rows.names, strings.Join(path, "."))
 	}
 	for i, c := range s {
-		rows.leaves[i] = leafOf(paths, c.known)
+		at := leafOf(paths, c.known)
+		if rows.leaves[i] = at; at < 0 {
+			continue
+		}
+		leaf, _ := table.Schema().Lookup(paths[at]...)
+		rows.lists[i] = leaf.MaxRepetitionLevel > 0
+		if rows.texts[i], err = textsOf(leaf.Node.Type(), elements[at]); err != nil {
+			return nil, fmt.Errorf("column %q %w", rows.names[at], err)
+		}
 	}
 	return rows, nil
 }
@@ -152,11 +160,15 @@ func (p *parquetRows) next() (r *record, err error) {
 				continue
 			}
 			ended = false
-			v.list = v.list || cell.RepetitionLevel() > 0
-			if !cell.IsNull() {
-				text, bad := cellText(cell)
-				err = errors.Join(err, bad)
-				v.texts = append(v.texts, text)
+			if cell.IsNull() {
+				continue
+			}
+			text, is, no := p.texts[i](cell)
+			if bad := (*fault)(nil); errors.As(no, &bad) && err == nil {
+				err = faultf(bad.reason, "column %q: %s", p.names[leaf], bad.detail)
+			}
+			if is {
+				v.texts, v.list = append(v.texts, text), p.lists[i]
 			}
 		}
 		if ended {
@@ -165,24 +177,4 @@ func (p *parquetRows) next() (r *record, err error) {
 		p.rec.values[i] = v
 	}
 	return &p.rec, err
-}
-
-func cellText(v parquet.Value) (string, error) {
-	switch v.Kind() {
-	case parquet.ByteArray, parquet.FixedLenByteArray:
-		s := string(v.ByteArray())
-		if !utf8.ValidString(s) {
-			return "", faultf(nq.BadUTF8, "a text is not UTF-8")
-		}
-		return s, nil
-	case parquet.Int32:
-		return strconv.FormatInt(int64(v.Int32()), 10), nil
-	case parquet.Int64:
-		return strconv.FormatInt(v.Int64(), 10), nil
-	case parquet.Float:
-		return strconv.FormatFloat(float64(v.Float()), 'g', -1, 32), nil
-	case parquet.Double:
-		return strconv.FormatFloat(v.Double(), 'g', -1, 64), nil
-	}
-	return "", faultf(nq.BadType, "a value is %s, want a text or a number", v.Kind())
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -160,7 +161,7 @@ func parseGrade(s string) (int32, error) {
 	if n, err := strconv.ParseInt(s, 10, 32); err == nil {
 		return int32(n), nil
 	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil && f == float64(int32(f)) {
+	if f, err := values.Float(s); err == nil && f == float64(int32(f)) {
 		return int32(f), nil
 	}
 	return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
@@ -173,7 +174,7 @@ func parseID(s string) (uint64, bool) {
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return n, true
 	}
-	f, err := strconv.ParseFloat(s, 64)
+	f, err := values.Float(s)
 	return uint64(f), err == nil && f >= 0 && f < 1<<53 && f == math.Trunc(f)
 }
 

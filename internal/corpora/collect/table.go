@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
@@ -155,10 +156,10 @@ func (t *tabs) next() (*record, error) {
 func (t *tabs) cut(line string) []string {
 	if t.role == Judgments {
 		if t.places == nil {
-			t.blank = len(t.columns) == 0 && len(strings.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
+			t.blank = len(t.columns) == 0 && len(qrels.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
 		}
 		if t.blank {
-			return strings.Fields(line)
+			return qrels.Fields(line)
 		}
 		fields := strings.Split(line, "\t")
 		for i, f := range fields {

@@ -20,7 +20,13 @@ type Judgment struct {
 
 // Parse reads a line "query 0 document grade" of TREC qrels, with any white space
 // between the fields.
-func Parse(line string) (Judgment, error) { return parse(strings.Fields(line)) }
+func Parse(line string) (Judgment, error) { return parse(Fields(line)) }
+
+// Fields are the parts of a line of TREC's files, between white space of ASCII, as trec_eval
+// cuts it: a no-break space is part of a name.
+func Fields(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' })
+}
 
 func parse(f []string) (j Judgment, err error) {
 	if len(f) != 4 {
@@ -188,7 +194,7 @@ func (q *Judgments) Write(w io.Writer) error {
 func Read(r io.Reader) (*Judgments, error) {
 	q := &Judgments{}
 	err := unpack.NewLines(r).Each(func(line []byte) error {
-		fields := strings.Fields(string(line))
+		fields := Fields(string(line))
 		if len(fields) == 0 {
 			return nil
 		}

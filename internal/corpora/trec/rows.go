@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Row is a line of a run or of judgments. Names are as the file has them.
@@ -60,6 +62,9 @@ func read(r io.Reader, format Format, parse parser, byFields map[int]Format, for
 	}
 	defer z.Close()
 	buffered := bufio.NewReader(z)
+	if start, _ := buffered.Peek(3); string(start) == "\ufeff" { // a byte order mark
+		buffered.Discard(3)
+	}
 	in := &lineCounter{r: buffered}
 	if format == Auto {
 		b, err := peek(buffered)
@@ -80,7 +85,7 @@ func read(r io.Reader, format Format, parse parser, byFields map[int]Format, for
 			return nil
 		}
 		if format == Auto {
-			n := len(strings.Fields(string(line)))
+			n := len(qrels.Fields(string(line)))
 			if bytes.Count(line, []byte("\t")) == 2 { // with tabs between names that may have blanks
 				n = 3
 			}
@@ -113,13 +118,15 @@ func fieldsOf(line string, format Format) []string {
 	if format != TREC && strings.Contains(line, "\t") {
 		return strings.Split(line, "\t")
 	}
-	return strings.Fields(line)
+	return qrels.Fields(line)
 }
 
-// isHeader reports whether a line names columns: its last field is not a number.
+// isHeader reports whether a line names columns: its last field is not a number, and the first
+// is a name of queries.
 func isHeader(f []string) bool {
-	_, err := strconv.ParseFloat(f[len(f)-1], 64)
-	return err != nil && len(f) == 3 && strings.Contains(strings.ToLower(f[0]), "query")
+	_, err := values.Float(f[len(f)-1])
+	query := strings.ToLower(f[0])
+	return err != nil && len(f) == 3 && (strings.Contains(query, "query") || query == "qid" || query == "topic")
 }
 
 func clip(s string) string { return s[:min(len(s), 80)] }
@@ -128,7 +135,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 	switch {
 	case format == TREC && len(f) == 6:
 		row.Query, row.Document = f[0], f[2]
-		if row.Rank, err = strconv.Atoi(f[3]); err != nil {
+		if row.Rank, err = whole(f[3]); err != nil {
 			return row, fmt.Errorf("rank %.20q is not a whole number", f[3])
 		}
 		row.Score, err = parseScore(f[4])
@@ -137,7 +144,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 		return row, fmt.Errorf("%d fields, want 6: query, Q0, document, rank, score and tag", len(f))
 	case format == MSMarco && len(f) == 3:
 		row.Query, row.Document = f[0], f[1]
-		if row.Rank, err = strconv.Atoi(f[2]); err != nil || row.Rank < 1 {
+		if row.Rank, err = whole(f[2]); err != nil || row.Rank < 1 {
 			return row, fmt.Errorf("rank %.20q is not a whole number from 1 on", f[2])
 		}
 		row.Score = -float64(row.Rank)
@@ -153,7 +160,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 }
 
 func parseScore(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
+	v, err := values.Float(s)
 	if err != nil || math.IsNaN(v) {
 		return 0, fmt.Errorf("score %.20q is not a number", s)
 	}
@@ -174,12 +181,19 @@ func judgment(f []string, format Format) (row Row, err error) {
 	default:
 		return row, fmt.Errorf("judgments have no format %q", format)
 	}
-	if row.Grade, err = strconv.Atoi(grade); err != nil {
-		v, notNumber := strconv.ParseFloat(grade, 64)
-		if notNumber != nil || v != math.Trunc(v) || math.Abs(v) > 1<<30 {
-			return row, fmt.Errorf("grade %.20q is not a whole number", grade)
-		}
-		row.Grade, err = int(v), nil
+	if row.Grade, err = whole(grade); err != nil {
+		return row, fmt.Errorf("grade %.20q is not a whole number", grade)
 	}
-	return row, err
+	return row, nil
+}
+
+// whole reads a whole number, also when it is written as 1.0, as pandas writes it.
+func whole(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		if v, notNumber := values.Float(s); notNumber == nil && v == math.Trunc(v) && math.Abs(v) <= 1<<30 {
+			return int(v), nil
+		}
+	}
+	return n, err
 }

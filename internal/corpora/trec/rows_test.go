@@ -27,6 +27,8 @@ func TestFormats(t *testing.T) {
 		{"q 1\td 2\t7\r\n", MSMarco, []Row{{Query: "q 1", Document: "d 2", Rank: 7, Score: -7, Line: 1}}},
 		{"q d 7", MSMarco, []Row{{Query: "q", Document: "d", Rank: 7, Score: -7, Line: 1}}},
 		{" \n{\"q\": {\"d\": 1e2,\n\"e \\\"\": -1}}", JSON, []Row{{Query: "q", Document: "d", Score: 100, Line: 2}, {Query: "q", Document: `e "`, Score: -1, Line: 3}}},
+		{"\ufeffq Q0 d\u00a0e 1.0 2.5 t\n", TREC, []Row{{Query: "q", Document: "d\u00a0e", Rank: 1, Score: 2.5, Line: 1}}},
+		{"\ufeff{\"q\": {\"d\": 1}}", JSON, []Row{{Query: "q", Document: "d", Score: 1, Line: 1}}},
 		{"", Auto, nil},
 	} {
 		rows, is := collect(t, func(f func(Row) error) (Format, error) { return ReadRun(strings.NewReader(c.text), Auto, f) })
@@ -39,6 +41,21 @@ func TestFormats(t *testing.T) {
 	})
 	if want := []Row{{Query: "q 1", Document: "d", Grade: 2, Line: 2}, {Query: "q", Document: "d", Grade: 1, Line: 3}}; is != BEIR || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%q: %+v", is, rows)
+	}
+}
+
+// TestNumbers: numbers are decimal, not what Go's source may have.
+func TestNumbers(t *testing.T) {
+	for _, score := range []string{"2_0", "0x1.4p1", "2,5", "abc", "nan"} {
+		if _, err := ReadRun(strings.NewReader("q Q0 d 1 "+score+" t\n"), Auto, func(Row) error { return nil }); err == nil || !strings.Contains(err.Error(), "score \""+score+"\" is not a number") {
+			t.Errorf("%s: %v", score, err)
+		}
+	}
+	rows, _ := collect(t, func(f func(Row) error) (Format, error) {
+		return ReadJudgments(strings.NewReader("\ufeffqid\tdocid\tlabel\nq\td\t1.0\n"), Auto, f)
+	})
+	if want := []Row{{Query: "q", Document: "d", Grade: 1, Line: 2}}; !reflect.DeepEqual(rows, want) {
+		t.Errorf("%+v", rows)
 	}
 }
 

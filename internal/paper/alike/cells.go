@@ -103,7 +103,9 @@ func readCells(r io.Reader) (list []cell, frame any, err error) {
 		}
 		add := func(name string, value *float64) {
 			c := cell{name: name, shown: n.Text, value: value, unit: format.Unit()}
-			if value == nil {
+			if value == n.Cell.Value && n.Cell.Typed != "" { // the float64 is not all of it
+				c.value, c.text = nil, n.Cell.Typed
+			} else if value == nil {
 				c.text = n.Cell.Text + n.Cell.Absent
 			}
 			list = append(list, c)

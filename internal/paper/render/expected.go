@@ -11,7 +11,7 @@ import (
 // are "" where no expectation would say that, as of a text that looks like markup.
 func (c Cell) Expected(column Format, most int) (value, text string) {
 	f := c.format(column)
-	if c.Value != nil {
+	if c.Value != nil && c.scaled(f).exact == nil {
 		return f.expected(*c.Value), ""
 	}
 	text = plainSpace(c.Plain(f))

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -274,7 +275,7 @@ func (f *Figure) CSV(w io.Writer) error {
 		c.Write([]string{"series", "point", "x", "y", "y std", "y n"})
 		for _, s := range f.Series {
 			for _, p := range s.Points {
-				c.Write([]string{c.text(s.ID), c.text(p.ID), number(p.X.Value), number(p.Y.Value), number(p.Y.Std), strconv.Itoa(p.Y.N)})
+				c.Write([]string{c.text(s.ID), c.text(p.ID), cmp.Or(p.X.Typed, number(p.X.Value)), cmp.Or(p.Y.Typed, number(p.Y.Value)), number(p.Y.Std), strconv.Itoa(p.Y.N)})
 			}
 		}
 	}

@@ -68,7 +68,10 @@ func (f Format) digits(v float64) string {
 	v = f.scaled(v)
 	switch f.Style {
 	case "integer":
-		return humanize.Commaf(math.Round(v))
+		if v = math.Round(v); math.Abs(v) < 1<<63 {
+			return humanize.Comma(int64(v))
+		}
+		return humanize.Commaf(v)
 	case "kilo":
 		return fixed(v/1000, f.Decimals) + " K"
 	case "signed":
@@ -78,7 +81,7 @@ func (f Format) digits(v float64) string {
 		}
 		return "+" + s
 	case "text":
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
 			return strconv.FormatInt(int64(v), 10)
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -124,9 +127,9 @@ func (c Cell) Plain(f Format) string {
 	case c.Value == nil:
 		return Plain(c.Text)
 	case f.Std && c.Std != nil:
-		return f.number(*c.Value) + " ± " + f.std(*c.Std)
+		return c.number(f) + " ± " + f.std(*c.Std)
 	}
-	return f.number(*c.Value)
+	return c.number(f)
 }
 
 func (c Cell) markdown(f Format) string { return c.written(f, MarkdownText, markdown, "**", "**") }
@@ -170,7 +173,7 @@ func (c Cell) unmarked(f Format) string {
 		}
 		return s
 	}
-	s, bold, math := f.number(*c.Value), `\textbf{`, ""
+	s, bold, math := c.number(f), `\textbf{`, ""
 	if f.Style == "kilo" {
 		s = strings.Replace(s, " K", `\,K`, 1)
 	} else if std := f.Std && c.Std != nil; std || f.Style == "signed" {

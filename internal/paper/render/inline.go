@@ -31,7 +31,7 @@ func (n Named) Inline() Inline {
 		out.Std = decimal(f.scaled(*c.Std))
 		out.ShowsStd = f.Std
 	}
-	s := strings.ReplaceAll(f.digits(*c.Value), ",", "{,}")
+	s := strings.ReplaceAll(c.digits(f), ",", "{,}")
 	minus := strings.HasPrefix(s, "-") || strings.HasPrefix(s, "−")
 	unit := ""
 	if f.Style == "kilo" {

@@ -198,13 +198,13 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 		c.Verdict = j.pass(c, false, false)
 		return c
 	}
-	v := f.scaled(*cell.Value)
-	c.Rebuilt = &v
+	n := cell.scaled(f)
+	c.Rebuilt = &n.float
 	if c.Paper == nil { // it has values for other scales only
 		c.Verdict = NotComparable
 		return c
 	}
-	d := v - *c.Paper
+	d := n.minus(scaled{float: *c.Paper})
 	if c.Form != IsShown {
 		c.Difference = &d
 	}
@@ -250,7 +250,7 @@ func (j judge) claim(e Expectation, c *Check) error {
 		names = append([]string{e.Cell}, names...)
 	}
 	c.Asked = e.asked(c.Form, names)
-	var vs []float64
+	var ns []scaled
 	rounding, text := 0.0, false
 	for i, name := range names {
 		cell, f, err := j.find(name)
@@ -259,9 +259,9 @@ func (j judge) claim(e Expectation, c *Check) error {
 		}
 		found := Found{Cell: name}
 		if cell.Value != nil {
-			v := f.scaled(*cell.Value)
-			found.Rebuilt = &v
-			vs = append(vs, v)
+			n := cell.scaled(f)
+			found.Rebuilt = &n.float
+			ns = append(ns, n)
 		}
 		switch {
 		case cell.Absent != "":
@@ -285,18 +285,23 @@ func (j judge) claim(e Expectation, c *Check) error {
 	case text:
 		c.Verdict = j.pass(*c, false, false)
 		return nil
-	case len(vs) < len(names):
+	case len(ns) < len(names):
 		return nil
 	case !isDerived:
+		vs, _ := c.Form.apart(ns, 0)
 		c.Verdict = j.pass(*c, e.ordered(c.Form, vs), false)
 		return nil
 	}
+	vs, paper := c.Form.apart(ns, *c.Paper)
 	v := function(vs)
 	if math.IsNaN(v) || math.IsInf(v, 0) { // of a quotient by 0
 		c.Verdict = j.pass(*c, false, false)
 		return nil
 	}
-	d := v - *c.Paper
+	d := v - paper
+	if paper != *c.Paper {
+		v = *c.Paper + d
+	}
 	c.Rebuilt, c.Difference = &v, &d
 	matches := c.Allowed*(1+1e-9) + rounding
 	c.Verdict = j.pass(*c, math.Abs(d) <= matches, math.Abs(d) <= e.near(matches, rounding))

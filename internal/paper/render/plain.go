@@ -153,7 +153,7 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 	}
 	value = text(value)
 	if c.Value != nil {
-		value = Format{Style: "text"}.number(*c.Value)
+		value = c.number(Format{Style: "text"})
 	}
 	if !withStd {
 		return []string{value}

@@ -54,6 +54,7 @@ type Cell struct {
 	Value  *float64 `json:"value,omitempty"`
 	Std    *float64 `json:"std,omitempty"`    // sample standard deviation
 	N      int      `json:"n,omitempty"`      // values that Value is the mean of
+	Typed  string   `json:"typed,omitempty"`  // Value as its file has it, where that is not how a float64 is written
 	Text   string   `json:"text,omitempty"`   // with markup; used where Value is nil
 	Data   bool     `json:"data,omitempty"`   // Text is data: no markup in it
 	Format *Format  `json:"format,omitempty"` // instead of the column's
@@ -174,18 +175,18 @@ func (t *Table) embolden(c Column) {
 	if c.Best == "" {
 		return
 	}
-	best := map[string]float64{}
+	best := map[string]Cell{}
 	for _, r := range t.Rows {
-		if v := r.Cells[c.ID].Value; v != nil {
+		if v := r.Cells[c.ID]; v.Value != nil {
 			b, ok := best[r.Compare]
-			if !ok || c.Best == "max" && *v > b || c.Best == "min" && *v < b {
-				best[r.Compare] = *v
+			if !ok || c.Best == "max" && v.Minus(b) > 0 || c.Best == "min" && v.Minus(b) < 0 {
+				best[r.Compare] = v
 			}
 		}
 	}
 	for _, r := range t.Rows {
 		cell, ok := r.Cells[c.ID]
-		if ok && cell.Value != nil && cell.format(c.Format).number(*cell.Value) == cell.format(c.Format).number(best[r.Compare]) {
+		if ok && cell.Value != nil && cell.number(cell.format(c.Format)) == best[r.Compare].number(cell.format(c.Format)) {
 			cell.Bold = true
 			r.Cells[c.ID] = cell
 		}

@@ -20,6 +20,7 @@ type Trace struct {
 	Address string         `json:"address"`
 	Cell    string         `json:"cell,omitempty"`
 	Value   *float64       `json:"value,omitempty"` // not rounded, before the column's scale
+	Typed   string         `json:"typed,omitempty"` // Value as its file has it, where that is not how a float64 is written
 	Std     *float64       `json:"std,omitempty"`
 	N       int            `json:"n,omitempty"`
 	Text    string         `json:"text,omitempty"`
@@ -53,7 +54,7 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 	if err != nil {
 		return nil, &UnknownCell{name, err.Error()}
 	}
-	t := &Trace{Address: address, Cell: cell, Value: c.Value, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, it.Index, c.Inputs)}
+	t := &Trace{Address: address, Cell: cell, Value: c.Value, Typed: c.Typed, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, it.Index, c.Inputs)}
 	judged, err := expect.Judge(ctx, v, claims, read)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ type corpusFile struct {
 // are found before anything is written.
 func Find(ctx context.Context, folder string) (*Corpus, error) {
 	c := &Corpus{Folder: folder}
-	if err := c.look(); err != nil {
+	if err := c.look(ctx); err != nil {
 		return nil, fault.Input(err)
 	}
 	_, q, err := c.readQuestions(ctx, splitPlan{})
@@ -56,7 +56,7 @@ func Find(ctx context.Context, folder string) (*Corpus, error) {
 }
 
 // look lists the folder's files by role.
-func (c *Corpus) look() error {
+func (c *Corpus) look(ctx context.Context) error {
 	sizes := map[string]int64{}
 	var names []string
 	err := filepath.WalkDir(c.Folder, func(p string, d fs.DirEntry, err error) error {
@@ -84,7 +84,7 @@ func (c *Corpus) look() error {
 	if err != nil {
 		return err
 	}
-	parts, err := collect.Arrange(names, "")
+	parts, err := collect.Arrange(names, "", func(name string) bool { return collect.Judges(ctx, c.open(corpusFile{name: name})) })
 	if err != nil {
 		return fmt.Errorf("%s: no corpus found: %w\n  looked for documents (corpus, documents, docs, collection or passages), queries (queries, topics or "+
 			"questions) and judgments\n  (qrels or judgments, with train, dev or test in their names), as .jsonl, .tsv, .csv, .txt, .trec, .xml or .parquet, "+

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // QueryTable is the values of queries as files have them: lines of fields with tabs
@@ -90,7 +91,7 @@ func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
 	seen[query] = n
 	row := QueryScore{Query: query}
 	for _, f := range fields[1:] {
-		v, err := strconv.ParseFloat(string(f), 64)
+		v, err := values.Float(string(f))
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("value %.20q is not a number", f)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // runReader reads a TREC run query by query and holds one query.
@@ -152,7 +153,7 @@ func (x *runReader) readLine() error {
 		if x.line.rank, err = strconv.Atoi(string(f[3])); err != nil {
 			return x.fail(fmt.Errorf("rank %.20q; ranks of a query must rise", f[3]))
 		}
-		if x.line.score, err = strconv.ParseFloat(string(f[4]), 64); err != nil || math.IsNaN(x.line.score) {
+		if x.line.score, err = values.Float(string(f[4])); err != nil || math.IsNaN(x.line.score) {
 			return x.fail(fmt.Errorf("score %.20q is not a number", f[4]))
 		}
 		return nil

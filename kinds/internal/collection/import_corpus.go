@@ -3,6 +3,7 @@ package collection
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -22,7 +23,7 @@ type importCorpusConfig struct {
 // importing is what an import_corpus step and its parts have in common: all that says which
 // documents are taken.
 type importing struct {
-	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
+	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), the hub's (corpus/, queries/, and data/test-*.parquet with query-id and corpus-id), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
 	Folder       string              `hcl:"folder,optional" help:"with files: only what is below this folder, such as beir of an export"`
 	Documents    step.Inputs         `hcl:"documents,optional" accepts:"files,file,hub/dataset" help:"documents, plain or compressed; of a tree, the files whose names say so, or else all that say nothing"`
 	Queries      step.Inputs         `hcl:"queries,optional" accepts:"files,file,hub/dataset" help:"queries of every split: a field split, the file that judges a query, or a draw says which split it is in; their documents may be in a field document"`
@@ -33,7 +34,7 @@ type importing struct {
 	TrainQrels   step.Inputs         `hcl:"train_qrels,optional" accepts:"files,file,hub/dataset" help:"judgments of train queries"`
 	DevQrels     step.Inputs         `hcl:"dev_qrels,optional" accepts:"files,file,hub/dataset" help:"judgments of dev queries"`
 	TestQrels    step.Inputs         `hcl:"test_qrels,optional" accepts:"files,file,hub/dataset" help:"judgments of test queries"`
-	Pick         map[string][]string `hcl:"pick,optional" help:"which files of a tree are what, where names do not say it: patterns of their names by attribute, such as { documents = [\"part-*.jsonl\"], test_qrels = [\"gold.tsv\"] }"`
+	Pick         map[string][]string `hcl:"pick,optional" help:"which files of a tree are what, where names do not say it; the other files stay what their names say: patterns of their names by attribute, such as { documents = [\"part-*.jsonl\"], test_qrels = [\"gold.tsv\"] }"`
 
 	Format       string            `hcl:"format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"for documents: one JSON object a line; columns with tabs, nothing quoted; with commas or tabs, and quotes; <DOC> elements; a Parquet table. auto: each file by its contents and name"`
 	QueryFormat  string            `hcl:"query_format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"the same for queries; trec is <top> elements"`
@@ -59,7 +60,7 @@ type importing struct {
 
 var ImportCorpus = step.Define(step.Kind[importCorpusConfig]{
 	Name:    "import_corpus",
-	Version: 1,
+	Version: 2,
 	Doc: `Make a collection from any files of documents, queries and judgments.
 The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions.
 JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,
@@ -215,7 +216,7 @@ func (c importing) options() collect.Options {
 }
 
 func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) error {
-	files, err := c.files(x)
+	files, err := c.files(ctx, x)
 	if err != nil {
 		return step.Permanent(err)
 	}
@@ -234,8 +235,8 @@ func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) erro
 	if err := i.documents(coll, files); err != nil {
 		return err
 	}
-	if err := step.Permanent(coll.Finish()); err != nil {
-		return err
+	if err := coll.Finish(); err != nil {
+		return step.Permanent(fmt.Errorf("%w%s", err, c.unused(x, files)))
 	}
 	return errors.Join(i.queries(coll), i.qrels(coll), i.reports(coll, questions))
 }

@@ -19,7 +19,7 @@ type importFileConfig struct {
 
 var importFile = step.DefinePart(step.Kind[importFileConfig]{
 	Name:    "import_corpus_file",
-	Version: 1,
+	Version: 2,
 	Doc:     "One file of documents of an import_corpus step.",
 	Outputs: []step.Output{
 		{Name: "kept", Type: "import/documents", Help: "the documents that may be taken, as JSON lines, compressed with zstd"},
@@ -35,11 +35,11 @@ type importFileReport struct {
 }
 
 // splitImportCorpus makes a part of each file of documents, if some of them are left out.
-func splitImportCorpus(_ context.Context, x *step.IO, c importCorpusConfig) ([]step.Task, error) {
+func splitImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) ([]step.Task, error) {
 	if c.Keep == string(collect.KeepAll) && c.Limit[limitDocuments] == 0 {
 		return nil, nil
 	}
-	files, err := c.files(x)
+	files, err := c.files(ctx, x)
 	if err != nil {
 		return nil, step.Permanent(err)
 	}
@@ -58,7 +58,7 @@ func splitImportCorpus(_ context.Context, x *step.IO, c importCorpusConfig) ([]s
 
 // runImportFile keeps what may be taken of a file, once it knows the queries of all.
 func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
-	files, err := c.collected(x)
+	files, err := c.collected(ctx, x)
 	if err != nil {
 		return step.Permanent(err)
 	}

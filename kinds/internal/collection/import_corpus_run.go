@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -25,18 +26,34 @@ type collectedFile struct {
 }
 
 // files lists what is read: queries, then judgments, then documents, which there must be.
-func (c importing) files(x *step.IO) ([]collectedFile, error) {
-	all, err := c.collected(x)
+func (c importing) files(ctx context.Context, x *step.IO) ([]collectedFile, error) {
+	all, err := c.collected(ctx, x)
 	if err == nil && (len(all) == 0 || all[len(all)-1].Role != collect.Documents) {
-		err = errors.New("there are no documents among the files")
+		err = fmt.Errorf("there are no documents among the files%s", c.unused(x, all))
 	}
 	return all, err
 }
 
-func (c importing) collected(x *step.IO) ([]collectedFile, error) {
+// unused names the files of trees that were taken for nothing, for errors.
+func (c importing) unused(x *step.IO, used []collectedFile) string {
+	var names []string
+	for n, in := range c.Files {
+		for _, f := range x.Files(in, fmt.Sprintf("files-%02d", n)) {
+			if !slices.ContainsFunc(used, func(u collectedFile) bool { return u.file.Name == f.Name }) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("; not used, as their names do not say what they are: %s; say it by pick", words.Quoted(names, 12))
+}
+
+func (c importing) collected(ctx context.Context, x *step.IO) ([]collectedFile, error) {
 	var all []collectedFile
 	for n, in := range c.Files {
-		found, err := c.arranged(x.Files(in, fmt.Sprintf("files-%02d", n)))
+		found, err := c.arranged(ctx, x, x.Files(in, fmt.Sprintf("files-%02d", n)))
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +61,7 @@ func (c importing) collected(x *step.IO) ([]collectedFile, error) {
 	}
 	for _, s := range c.sources() {
 		for n, in := range s.inputs {
-			for _, f := range c.those(s, x.Files(in, fmt.Sprintf("%s-%02d", s.attribute, n))) {
+			for _, f := range c.those(ctx, x, s, x.Files(in, fmt.Sprintf("%s-%02d", s.attribute, n))) {
 				all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
 			}
 		}
@@ -56,21 +73,27 @@ func (c importing) collected(x *step.IO) ([]collectedFile, error) {
 	return all, nil
 }
 
-// arranged are the files of a tree that has all roles.
-func (c importing) arranged(files []artifacts.File) ([]collectedFile, error) {
+// arranged are the files of a tree that has all roles: those that are picked, and all others
+// whose names say what they are.
+func (c importing) arranged(ctx context.Context, x *step.IO, files []artifacts.File) ([]collectedFile, error) {
 	var all []collectedFile
-	if len(c.Pick) > 0 {
-		for _, f := range files {
-			for _, s := range c.sources() {
-				if c.picked(s.attribute, f.Name) {
-					all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
-				}
+	var names []string
+	byName := map[string]artifacts.File{}
+	documents := false
+	for _, f := range files {
+		picked := false
+		for _, s := range c.sources() {
+			if c.picked(s.attribute, f.Name) {
+				all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
+				picked, documents = true, documents || s.role == collect.Documents
 			}
 		}
-		return all, nil
+		if !picked {
+			names, byName[f.Name] = append(names, f.Name), f
+		}
 	}
-	parts, err := collect.Arrange(inout.Names(files), c.Folder)
-	if err != nil {
+	parts, err := collect.Arrange(names, c.Folder, func(name string) bool { return judges(ctx, x, byName[name]) })
+	if err != nil && !(documents && errors.As(err, new(*collect.NoDocumentsError))) {
 		return nil, err
 	}
 	for _, f := range files {
@@ -79,6 +102,10 @@ func (c importing) arranged(files []artifacts.File) ([]collectedFile, error) {
 		}
 	}
 	return all, nil
+}
+
+func judges(ctx context.Context, x *step.IO, f artifacts.File) bool {
+	return collect.Judges(ctx, (&corpusImport{x: x}).file(f))
 }
 
 // picked reports that a pattern of an attribute is a file's name, or the last part of it.
@@ -92,13 +119,13 @@ func (c importing) picked(attribute, name string) bool {
 
 // those are the files of one input that are meant by an attribute: the picked ones, or those
 // whose names say it, or else those whose names say nothing.
-func (c importing) those(s importSource, files []artifacts.File) []artifacts.File {
+func (c importing) those(ctx context.Context, x *step.IO, s importSource, files []artifacts.File) []artifacts.File {
 	if len(files) == 1 {
 		return files
 	}
 	var said, silent []artifacts.File
 	for _, f := range files {
-		p, known := collect.PartOf(f.Name)
+		p, known := collect.PartIn(f.Name, func(string) bool { return judges(ctx, x, f) })
 		switch {
 		case len(c.Pick[s.attribute]) > 0:
 			if c.picked(s.attribute, f.Name) {

@@ -57,9 +57,9 @@ func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
 // is what is at a path; without a value if the mean is not finite.
 func Summary(at any) (render.Cell, bool) {
 	m, _ := at.(map[string]any)
-	mean, isMean := m["mean"].(float64)
-	std, isStd := m["std"].(float64)
-	n, isN := m["n"].(float64)
+	mean, isMean := Float(m["mean"])
+	std, isStd := Float(m["std"])
+	n, isN := Float(m["n"])
 	if !isMean || !isStd || !isN || !isFinite(n) {
 		return render.Cell{}, false
 	}
@@ -206,6 +206,8 @@ func Scalar(at any, path string) (v float64, text string, ok bool, err error) {
 	switch at := at.(type) {
 	case float64:
 		return at, "", true, nil
+	case Typed:
+		return at.Value, "", true, nil
 	case string:
 		return 0, at, at != "", nil
 	case bool:

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Bounds of a document of values, whose memory is a multiple of its size.
@@ -31,11 +31,15 @@ type NotFinite float64
 // says nothing: into numbers, texts, truth values, nil, lists, and objects by name. JSON is
 // read whatever the name is. NaN and infinite numbers are kept as such.
 func parseValues(name string, b []byte) (any, error) {
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	doc, badJSON := parseJSON(b)
 	if badJSON == nil {
 		return doc, nil
 	}
-	text := strings.TrimSpace(string(bytes.TrimPrefix(b, []byte("\ufeff"))))
+	if bytes.HasPrefix(b, []byte("PAR1")) {
+		return nil, errors.New("a Parquet table; " + whatIsRead)
+	}
+	text := strings.TrimSpace(string(b))
 	if v, ok := number(text); ok {
 		return v, nil
 	}
@@ -93,50 +97,31 @@ func formatOf(text string) string {
 var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|Infinity`)
 
 func parseJSON(b []byte) (doc any, err error) {
-	if err = json.Unmarshal(b, &doc); err == nil {
-		return doc, nil
-	}
-	b = notJSON.ReplaceAllFunc(b, func(found []byte) []byte {
-		if found[0] == '"' {
-			return found
+	if err = json.Unmarshal(b, new(json.RawMessage)); err != nil {
+		b = notJSON.ReplaceAllFunc(b, func(found []byte) []byte {
+			if found[0] == '"' {
+				return found
+			}
+			return []byte("1e999") // read as infinite below
+		})
+		if !json.Valid(b) {
+			return nil, err
 		}
-		return []byte("1e999") // read as infinite below
-	})
-	if !json.Valid(b) {
-		return nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	if err := d.Decode(&doc); err != nil {
 		return nil, err
 	}
-	return plainValue(doc), nil
+	return withNumbers(doc), nil
 }
 
 func parseYAML(text string) (any, error) {
-	d := yaml.NewDecoder(strings.NewReader(text))
-	var n yaml.Node
-	if err := d.Decode(&n); err != nil {
-		return nil, err
+	if text == "" {
+		return nil, errors.New("it is empty")
 	}
-	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one document")
-	}
-	datesAsText(&n)
-	var doc any
-	if err := n.Decode(&doc); err != nil {
-		return nil, err
-	}
-	return plainValue(doc), nil
-}
-
-func datesAsText(n *yaml.Node) {
-	if n.Tag == "!!timestamp" {
-		n.Tag = "!!str"
-	}
-	for _, c := range n.Content {
-		datesAsText(c)
-	}
+	doc, err := values.YAML([]byte(text), nil)
+	return withNumbers(doc), err
 }
 
 // parseCSV reads rows below a line of names into a list of objects.
@@ -175,6 +160,30 @@ func parseCSV(text string, comma rune) (any, error) {
 	}
 }
 
+// Typed is a number that a float64 does not say all of: a cell of CSV, such as 007 or 1.10, or
+// a whole number of more digits than a float64 has. Text is as the file has it.
+type Typed struct {
+	Value float64
+	Text  string
+}
+
+// MarshalJSON writes the text as it is, in quotes where JSON has no such number.
+func (t Typed) MarshalJSON() ([]byte, error) {
+	if json.Valid([]byte(t.Text)) {
+		return []byte(t.Text), nil
+	}
+	return json.Marshal(t.Text)
+}
+
+// Float is the number that a value of a document is.
+func Float(v any) (float64, bool) {
+	if t, ok := v.(Typed); ok {
+		return t.Value, true
+	}
+	f, ok := v.(float64)
+	return f, ok
+}
+
 // cellValue is a number, a text, or nil where a cell is empty.
 func cellValue(s string) any {
 	if s == "" {
@@ -186,38 +195,35 @@ func cellValue(s string) any {
 	return strings.Clone(s)
 }
 
-// number reads one that may be NaN or infinite.
-func number(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(s, 64)
-	return v, err == nil || errors.Is(err, strconv.ErrRange)
+// number reads one that may be NaN or infinite: a float64, or Typed.
+func number(s string) (any, bool) {
+	v, err := values.Float(s)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return nil, false
+	case isFinite(v) && (strconv.FormatFloat(v, 'f', -1, 64) != s || values.Inexact(s) || s == "-0"):
+		return Typed{v, strings.Clone(s)}, true
+	}
+	return v, true
 }
 
-// plainValue has the types that encoding/json decodes into.
-func plainValue(v any) any {
+// withNumbers has a number for each json.Number of a document.
+func withNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		f, _ := number(v.String())
-		return f
-	case int:
-		return float64(v)
-	case int64:
-		return float64(v)
-	case uint64:
-		return float64(v)
+		of, _ := number(v.String())
+		if t, ok := of.(Typed); ok && (v == "-0" || strings.Trim(t.Text, "-0123456789") != "") {
+			return t.Value // 1.10 and 1.1 are one number
+		}
+		return of
 	case []any:
 		for i := range v {
-			v[i] = plainValue(v[i])
+			v[i] = withNumbers(v[i])
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = plainValue(v[name])
+			v[name] = withNumbers(v[name])
 		}
-	case map[any]any:
-		out := make(map[string]any, len(v))
-		for name, of := range v {
-			out[fmt.Sprint(name)] = plainValue(of)
-		}
-		return out
 	}
 	return v
 }

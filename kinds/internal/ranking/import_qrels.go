@@ -24,7 +24,7 @@ type importQrelsReport struct {
 
 var ImportQrels = step.Define(step.Kind[importQrelsConfig]{
 	Name:    "import_qrels",
-	Version: 1,
+	Version: 2,
 	Doc: `Import judgments: TREC qrels, BEIR's TSV, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
 (Document.Key, Query.Name). Grades stay, 0 and negative ones too. A document that is

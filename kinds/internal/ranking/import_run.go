@@ -29,7 +29,7 @@ type importRunReport struct {
 
 var ImportRun = step.Define(step.Kind[importRunConfig]{
 	Name:    "import_run",
-	Version: 1,
+	Version: 2,
 	Doc: `Import a run: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
 (Document.Key, Query.Name). Lines may be in any order. With order = "trec_eval", the

@@ -1,0 +1,129 @@
+package collect
+
+import (
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// oneColumn writes a Parquet table of the column "_id" of a type, with a text beside each value.
+func oneColumn(t *testing.T, typ parquet.Node, values ...parquet.Value) File {
+	t.Helper()
+	schema := parquet.NewSchema("t", parquet.Group{"_id": parquet.Optional(typ), "text": parquet.String()})
+	path := filepath.Join(t.TempDir(), "c.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := parquet.NewWriter(f, schema)
+	for _, v := range values {
+		defined := 1
+		if v.IsNull() {
+			defined = 0
+		}
+		if _, err := w.WriteRows([]parquet.Row{{v.Level(0, defined, 0), parquet.ValueOf("x").Level(0, 0, 1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return fileAt(path, "c.parquet")
+}
+
+func fixed(n *big.Int, width int) parquet.Value {
+	b := new(big.Int).And(n, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(8*width)), big.NewInt(1))).FillBytes(make([]byte, width))
+	return parquet.FixedLenByteArrayValue(b)
+}
+
+// TestLogicalTypes: values of Parquet are what their logical types say, as CSV and JSON have
+// them; types that are neither texts nor numbers are refused with the name of the column.
+func TestLogicalTypes(t *testing.T) {
+	long, _ := new(big.Int).SetString("-12345678901234567890123456789", 10)
+	for _, c := range []struct {
+		name  string
+		typ   parquet.Node
+		value parquet.Value
+		want  string // the text, or what the error has
+	}{
+		{"decimal32", parquet.Decimal(1, 2, parquet.Int32Type), parquet.Int32Value(10), "1.0"},
+		{"decimal32 below one", parquet.Decimal(3, 4, parquet.Int32Type), parquet.Int32Value(-5), "-0.005"},
+		{"decimal64", parquet.Decimal(2, 18, parquet.Int64Type), parquet.Int64Value(-123456789012345678), "-1234567890123456.78"},
+		{"decimal fixed", parquet.Decimal(2, 38, parquet.FixedLenByteArrayType(16)), fixed(long, 16), "-123456789012345678901234567.89"},
+		{"decimal without scale", parquet.Decimal(0, 38, parquet.FixedLenByteArrayType(16)), fixed(big.NewInt(7), 16), "7"},
+		{"decimal bytes", parquet.Decimal(1, 38, parquet.ByteArrayType), parquet.ByteArrayValue([]byte{0xff, 0x38}), "-20.0"},
+		{"unsigned64", parquet.Uint(64), parquet.Int64Value(-613116819133185350), "17833627254576366266"},
+		{"unsigned32", parquet.Uint(32), parquet.Int32Value(math.MinInt32), "2147483648"},
+		{"unsigned8", parquet.Uint(8), parquet.Int32Value(200), "200"},
+		{"signed", parquet.Int(16), parquet.Int32Value(-3), "-3"},
+		{"uuid", parquet.UUID(), parquet.FixedLenByteArrayValue([]byte("\x9f\xc3\x01\x23\x45\x67\x89\xab\xcd\xef\x00\x11\x22\x33\x44\x55")), "9fc30123-4567-89ab-cdef-001122334455"},
+		{"double", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(8841820), "8841820"},
+		{"double with a fraction", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(1234567.5), "1234567.5"},
+		{"float", parquet.Leaf(parquet.FloatType), parquet.FloatValue(0.1), "0.1"},
+		{"negative zero", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(math.Copysign(0, -1)), "0"},
+		{"enum", parquet.Enum(), parquet.ByteArrayValue([]byte("red")), "red"},
+		{"bytes", parquet.Leaf(parquet.ByteArrayType), parquet.ByteArrayValue([]byte("a")), "a"},
+
+		{"NaN", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(math.NaN()), "no id: looked for"},
+		{"null", parquet.Leaf(parquet.DoubleType), parquet.Value{}, "no id: looked for"},
+		{"large double", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(1 << 53), `column "_id": 9.007199254740992e+15 is too large`},
+		{"large float", parquet.Leaf(parquet.FloatType), parquet.FloatValue(1 << 24), `column "_id": 1.6777216e+07 is too large`},
+		{"infinite", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(math.Inf(-1)), `column "_id": -Inf is too large`},
+		{"date", parquet.Date(), parquet.Int32Value(1), `column "_id" is of type DATE, which redsi reads neither`},
+		{"timestamp", parquet.Timestamp(parquet.Microsecond), parquet.Int64Value(1), `column "_id" is of type TIMESTAMP(isAdjustedToUTC=true,unit=MICROS),`},
+		{"time", parquet.Time(parquet.Millisecond), parquet.Int32Value(1), `column "_id" is of type TIME(`},
+		{"interval", parquet.IntervalNode(), parquet.FixedLenByteArrayValue(make([]byte, 12)), `column "_id" is of type INTERVAL,`},
+		{"boolean", parquet.Leaf(parquet.BooleanType), parquet.BooleanValue(true), `column "_id" is of type BOOLEAN,`},
+		{"bson", parquet.BSON(), parquet.ByteArrayValue(nil), `column "_id" is of type BSON,`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := collected(t, map[Role][]File{Documents: {oneColumn(t, c.typ, c.value)}}, nil, Options{Relevant: 1}, nil)
+			if err != nil && !strings.Contains(err.Error(), c.want) || err == nil && !strings.Contains(got.text, ` "`+c.want+`" `) {
+				t.Errorf("%s, %v\nwant %s", got.text, err, c.want)
+			}
+		})
+	}
+}
+
+// TestTypesOfWriters: DuckDB's and pyarrow's columns are what these say that they are.
+func TestTypesOfWriters(t *testing.T) {
+	for column, want := range map[string]string{
+		"duckdb decimal": "1.0", "duckdb wide": "-12345678901234567890.25", "duckdb hashed": "12561829011207016135", "duckdb unsigned": "4294967295",
+		"duckdb uuid": "9fc30123-4567-89ab-cdef-001122334455", "duckdb huge": "12345",
+		"duckdb hugehash": `column "hugehash": 1.2561829011207016e+19 is too large`, "duckdb day": `column "day" is of type DATE`, "duckdb span": `column "span" is of type INTERVAL`,
+		"pyarrow decimal": "-2.25", "pyarrow wide": "1.50", "pyarrow unsigned": "18446744073709551615", "pyarrow float": "8841820", "pyarrow category": "a",
+		"pyarrow half": `column "half" is of type FLOAT16`, "pyarrow stamp": `column "stamp" is of type TIMESTAMP`, "pyarrow flag": `column "flag" is of type BOOLEAN`,
+	} {
+		writer, name, _ := strings.Cut(column, " ")
+		file := fileAt("testdata/types/"+writer+".parquet", writer)
+		got, err := collected(t, map[Role][]File{Documents: {file}}, nil, Options{Relevant: 1}, map[Role]Reading{Documents: {Fields: map[string]string{"id": name}}})
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && !strings.Contains(got.text, ` "`+want+`" `) {
+			t.Errorf("%s: %s, %v; want %s", column, got.text, err, want)
+		}
+	}
+}
+
+// TestListsOfOne: a list is no text, however many it has; JSON says the same.
+func TestListsOfOne(t *testing.T) {
+	type row struct {
+		ID   string   `parquet:"_id"`
+		Text []string `parquet:"text,list"`
+	}
+	path := filepath.Join(t.TempDir(), "l.parquet")
+	if err := parquet.WriteFile(path, []row{{"1", []string{"one"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []File{fileAt(path, "l"), memory("l", `{"_id": "1", "text": ["one"]}`)} {
+		if _, err := collected(t, map[Role][]File{Documents: {f}}, nil, Options{Relevant: 1}, nil); err == nil || !strings.Contains(err.Error(), "text is a list, want one text or number") {
+			t.Error(err)
+		}
+	}
+}

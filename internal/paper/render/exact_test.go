@@ -1,0 +1,57 @@
+package render
+
+import (
+	"strings"
+	"testing"
+)
+
+// whole is a cell with a whole number as a file has it.
+func whole(text string, v float64) Cell {
+	c := Number(v)
+	c.Typed = text
+	return c
+}
+
+// TestExactNumbers: whole numbers beyond 2^53 are printed and compared with all their digits.
+func TestExactNumbers(t *testing.T) {
+	a, b := whole("9007199254740993", 1<<53), Number(1<<53)
+	for _, c := range []struct {
+		f    Format
+		cell Cell
+		want string
+	}{
+		{Format{Style: "text"}, a, "9007199254740993"}, {Format{Style: "text"}, b, "9007199254740992"}, {Format{Style: "text"}, Number(1e30), "1e+30"},
+		{Format{Style: "text"}, whole("007", 7), "007"}, {Format{Style: "text", Scale: 100}, whole("0.50", 0.5), "50"},
+		{Format{Style: "integer"}, a, "9,007,199,254,740,993"}, {Format{Style: "integer"}, whole("-9007199254740993", -1<<53), "-9,007,199,254,740,993"},
+		{Format{Style: "integer", Scale: 10}, a, "90,071,992,547,409,930"}, {Format{Style: "integer"}, Number(1234567890123456768), "1,234,567,890,123,456,768"},
+		{Format{Style: "integer"}, Number(-0.4), "0"}, {Format{Style: "integer"}, Number(1e23), "100,000,000,000,000,000,000,000"},
+		{Format{Style: "fixed", Decimals: 1}, a, "9007199254740993.0"},
+	} {
+		if got := c.cell.Plain(c.f); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.f, got, c.want)
+		}
+	}
+	cells := strings.Fields
+	for _, c := range []struct {
+		e    Expectation
+		want Verdict
+	}{
+		{Expectation{Cell: "r.a", Value: b.Value}, Differs}, {Expectation{Cell: "r.b", Value: b.Value}, Matches}, {Expectation{Cell: "r.a", Value: b.Value, Tolerance: 1}, Matches},
+		{Expectation{Cell: "r.a", Text: "9,007,199,254,740,993"}, Matches}, {Expectation{Cell: "r.a", Above: cells("r.b")}, Holds}, {Expectation{Cell: "r.b", Above: cells("r.a")}, Broken},
+		{Expectation{Cell: "r.a", Above: cells("r.b"), Margin: 2}, Broken}, {Expectation{Cell: "x", Order: cells("r.a r.b r.c")}, Holds}, {Expectation{Cell: "r.a", Sign: "positive"}, Holds},
+		{Expectation{Minus: cells("r.a r.b"), Value: new(1.0)}, Holds}, {Expectation{Minus: cells("r.b r.a"), Value: new(0.0)}, Broken}, {Expectation{Max: cells("r.b r.a"), Value: b.Value}, Broken},
+		{Expectation{Min: cells("r.b r.a"), Value: b.Value}, Holds}, {Expectation{Sum: cells("r.a r.c"), Value: new(1<<53 + 4.0)}, Holds}, {Expectation{Mean: cells("r.a r.a"), Value: b.Value}, Broken},
+		{Expectation{Ratio: cells("r.a r.b"), Value: new(1.0)}, Holds},
+	} {
+		tab := &Table{Stubs: []string{"s"}, Rows: []Row{{ID: "r", Titles: []string{"r"}, Cells: map[string]Cell{"a": a, "b": b, "c": Number(3)}}}}
+		for _, id := range []string{"a", "b", "c"} {
+			tab.Columns = append(tab.Columns, Column{ID: id, Title: id, Format: Format{Style: "integer"}})
+		}
+		if err := tab.Expect(c.e); err != nil || len(tab.Checks) != 1 || tab.Checks[0].Verdict != c.want {
+			t.Errorf("%+v: %+v, %v; want %s", c.e, tab.Checks, err, c.want)
+		}
+	}
+	if value, text := a.Expected(Format{Style: "integer"}, 40); value != "" || text != "9,007,199,254,740,993" {
+		t.Errorf("%q, %q", value, text)
+	}
+}

@@ -1,0 +1,140 @@
+// Package values reads what formats for data write alike: numbers, and YAML. Every reader of
+// data uses it, so that one text is one value in all of them. It must not know what the
+// values are for.
+package values
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Float is strconv.ParseFloat without what only Go writes: underscores and hexadecimal.
+func Float(s string) (float64, error) {
+	if strings.ContainsAny(s, "_xX") {
+		return 0, &strconv.NumError{Func: "ParseFloat", Num: strings.Clone(s), Err: strconv.ErrSyntax}
+	}
+	return strconv.ParseFloat(s, 64)
+}
+
+// Inexact reports that a float64 does not tell a whole number, written with digits alone, from
+// its neighbours. It tells all those of up to 15 digits, zeros behind them left out.
+func Inexact(whole string) bool {
+	if len(strings.Trim(whole, "+-0")) <= 15 {
+		return false
+	}
+	n, ok := new(big.Int).SetString(whole, 10)
+	if !ok {
+		return false
+	}
+	_, accuracy := new(big.Float).SetInt(n).Float64()
+	return accuracy != big.Exact
+}
+
+var (
+	tabIndent = regexp.MustCompile(`(?m)^ *\t`)
+	wholeForm = regexp.MustCompile(`^[-+]?[0-9]+$|^0o[0-7]+$|^0x[0-9a-fA-F]+$`)
+	floatForm = regexp.MustCompile(`^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$`)
+)
+
+// YAML is the value of a text by the core schema of version 1.2, with merge keys (<<): true
+// and false are the only truth values, so that no and on are texts; dates and 1_000 are texts;
+// 017 is 17. Values are map[string]any, []any, string, bool, json.Number of whole numbers,
+// float64, and nil, also of an empty text. check, if any, may refuse the document before it
+// is decoded. Errors name the line.
+func YAML(text []byte, check func(*yaml.Node) error) (doc any, err error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var n, next yaml.Node
+	if err = d.Decode(&n); errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err == nil {
+		if err = d.Decode(&next); err == nil {
+			return nil, fmt.Errorf("line %d: a second document begins here; one is read: split the file", next.Line)
+		}
+	}
+	if errors.Is(err, io.EOF) { // there is no second one
+		if check != nil {
+			if err := check(&n); err != nil {
+				return nil, err
+			}
+		}
+		if err := mark(&n); err != nil {
+			return nil, err
+		}
+		err = n.Decode(&doc)
+	}
+	if err != nil {
+		err = errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  "))
+		if at := tabIndent.FindIndex(text); at != nil {
+			err = fmt.Errorf("%w; line %d is indented with a tab, where YAML takes only spaces", err, 1+bytes.Count(text[:at[0]], []byte("\n")))
+		}
+		return nil, err
+	}
+	return unmarked(doc), nil
+}
+
+// The library rounds long numbers and takes more for numbers than version 1.2 does. So whole
+// numbers are decoded as texts behind a mark, as are texts that begin like it.
+const wholeMark, textMark = "\x00n", "\x00s"
+
+// mostDigits is beyond those of every float64.
+const mostDigits = 1000
+
+func mark(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 {
+		switch plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0; {
+		case plain && len(n.Value) < mostDigits && wholeForm.MatchString(n.Value):
+			whole, base := strings.TrimPrefix(n.Value, "+"), 10
+			if strings.HasPrefix(whole, "0o") || strings.HasPrefix(whole, "0x") {
+				base = 0
+			}
+			v, _ := new(big.Int).SetString(whole, base)
+			n.Tag, n.Value = "!!str", wholeMark+v.String()
+		case n.Tag == "!!timestamp", n.Tag == "!!int", n.Tag == "!!float" && !floatForm.MatchString(n.Value) && !strings.ContainsAny(n.Value, "nN"):
+			n.Tag = "!!str"
+		case strings.HasPrefix(n.Value, "\x00"):
+			n.Value = textMark + n.Value
+		}
+	}
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Tag != "!!merge" {
+			if c.Kind != yaml.ScalarNode || c.Tag == "!!null" {
+				return fmt.Errorf("line %d: a key is a text or a number; this one is not", c.Line)
+			}
+			c.Tag = "!!str"
+			continue
+		}
+		if err := mark(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unmarked(v any) any {
+	switch v := v.(type) {
+	case string:
+		if whole, ok := strings.CutPrefix(v, wholeMark); ok {
+			return json.Number(whole)
+		}
+		return strings.TrimPrefix(v, textMark)
+	case []any:
+		for i := range v {
+			v[i] = unmarked(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = unmarked(v[name])
+		}
+	}
+	return v
+}

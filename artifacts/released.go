@@ -74,8 +74,11 @@ func (freed *Freed) release(ctx context.Context, s Store, keys []Digest, wanted 
 	if err != nil || len(going) == 0 {
 		return err
 	}
-	c := &contents{names: map[string]map[Digest]bool{}}
+	c := &contents{}
 	if err := c.read(ctx, s, own); err != nil {
+		return err
+	}
+	if err := c.unknown(func(string) bool { return true }); err != nil {
 		return err
 	}
 	freed.settle(c, going, wanted)

@@ -15,9 +15,10 @@ import (
 
 // CheckOptions say how Check goes about it.
 type CheckOptions struct {
-	// Repair deletes corrupt blobs, results that are damaged or lack a blob, signatures
-	// that are damaged or of another record than the one that is there, and checkpoints that are damaged or name a corrupt blob, so that the next run
-	// rebuilds exactly those; strays are moved aside. Without it Check changes nothing.
+	// Repair deletes what is damaged and what needs it, so that the next run makes exactly
+	// that again: blobs, results, checkpoints, signatures, and runs and pins whose list of
+	// results is lost, which keep nothing any more. Strays are moved aside. Without it
+	// Check changes nothing.
 	Repair bool
 	// Progress, if set, is called with how much has been read, from several goroutines.
 	Progress func(blobs int, bytes int64)
@@ -281,8 +282,8 @@ func (c *check) otherDamage(ctx context.Context, name string, text []byte) (prob
 	if strings.HasPrefix(name, ckptPrefix) {
 		return checkpointDamage(name, text, c.corrupt), nil
 	}
-	_, err = namedBy(ctx, c.s.Blobs, name, text)
-	return nil, err
+	said, err := saidBy(ctx, c.s.Blobs, name, text)
+	return said.lost, err
 }
 
 // signatureDamage says what is wrong with a signature: it is none, or the result that is

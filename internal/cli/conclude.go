@@ -55,6 +55,7 @@ const tablesPrinted = 3
 func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {
 	of := out.Of
 	var tables []string
+	names := files.NamesOf(of.Pipeline.Steps)
 	over := a.Waiting("writing the tables and figures")
 	defer over()
 	for _, i := range a.rendered(of.Plan) {
@@ -64,7 +65,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			continue
 		}
 		for _, output := range slices.Sorted(maps.Keys(res.Outputs)) {
-			path := filepath.Join(o.outDir, pipeline.BlockType(s.Address)+"s", files.NameOf(s.Address, output))
+			path := filepath.Join(o.outDir, pipeline.BlockType(s.Address)+"s", names.Of(s.Address, output))
 			if err := files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
@@ -74,7 +75,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			}
 		}
 	}
-	unpublished := a.publish(ctx, out)
+	unpublished := a.publish(ctx, out, names)
 	over()
 	judged, err := a.judge(ctx, of.Store, of.Preview, of.Pipeline)
 	if err != nil {
@@ -147,7 +148,8 @@ func (a *app) printFiles(files []renderedFile) {
 
 // publish writes what publish blocks name, of steps that have results. The error is of what could
 // not be written; the run has its results all the same.
-func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
+func (a *app) publish(ctx context.Context, out *runSummary, names files.Names) (failed error) {
+	owners := map[string]string{}             // by files that publish blocks write
 	results := map[string]*artifacts.Result{} // of the run's steps; nil if it has not been read
 	for i, s := range out.Of.Plan.Steps {
 		results[s.Address] = out.Of.Items[i].Result
@@ -164,7 +166,7 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 		for _, ref := range block.Files {
 			r, in := results[ref.Step]
 			asked = asked || in
-			found, err := outputFiles(r, ref)
+			found, err := outputFiles(r, ref, names)
 			if err != nil {
 				return fmt.Errorf("publish %s: %w", block.Name, err)
 			}
@@ -177,7 +179,10 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 		}
 		if len(done.Waits) == 0 {
 			memory := filepath.Join(a.StateDir, "published", block.Name+"-"+artifacts.Sum([]byte(file)).Hex()[:16]+".json")
-			if err = done.Publish(ctx, out.Of.Store, memory, filepath.Dir(pipeline), block.To, list); err != nil {
+			if err = shared(owners, block.Name, done.To, list); err == nil {
+				err = done.Publish(ctx, out.Of.Store, memory, filepath.Dir(pipeline), block.To, list)
+			}
+			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("publish %s: %w", block.Name, err))
 			}
 		}
@@ -186,8 +191,22 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 	return failed
 }
 
+// shared refuses files of a publish block that another one writes, too, as each would take them
+// for somebody else's, or remove them.
+func shared(owners map[string]string, block, to string, list []artifacts.File) error {
+	for _, f := range list {
+		file := path.Join(to, f.Name)
+		at := strings.ToLower(file) // for some file systems it is the same
+		if other := cmp.Or(owners[at], block); other != block {
+			return fmt.Errorf("publish %s writes the file %s, too: nothing of this block was written; give one of them another `to`", other, file)
+		}
+		owners[at] = block
+	}
+	return nil
+}
+
 // outputFiles are the files of an output; nil if there is none.
-func outputFiles(r *artifacts.Result, ref step.Ref) ([]artifacts.File, error) {
+func outputFiles(r *artifacts.Result, ref step.Ref, names files.Names) ([]artifacts.File, error) {
 	if r == nil || r.Outputs[ref.Output].Type == "" {
 		return nil, nil
 	}
@@ -195,7 +214,7 @@ func outputFiles(r *artifacts.Result, ref step.Ref) ([]artifacts.File, error) {
 	if err != nil || art.Files != nil {
 		return art.Readable(), err
 	}
-	name := files.NameOf(ref.Step, ref.Output)
+	name := names.Of(ref.Step, ref.Output)
 	if ref.Path != "" {
 		name = path.Base(ref.Path)
 	}

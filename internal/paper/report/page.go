@@ -10,11 +10,13 @@ import (
 	"html/template"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
@@ -36,6 +38,17 @@ func asset(name string) string {
 	return string(b)
 }
 
+// plainAddress is one whose slug no other address has.
+var plainAddress = regexp.MustCompile(`^[\w.-]*(\["[\w-]*"\][\w.-]*)*$`)
+
+// anchor names an item in the page.
+func anchor(address string) string {
+	if plainAddress.MatchString(address) {
+		return prose.Slug(address)
+	}
+	return prose.Slug(address) + artifacts.Sum([]byte(address)).Hex()[:8]
+}
+
 // HTML writes the page: one self-contained file. Everything is there without its script, which
 // sorts, filters and opens link targets. The page's policy allows only that script, by its
 // digest.
@@ -55,7 +68,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"counted":  words.Count,
 		"unplaced": Unplaced,
 		"file":     FileOf,
-		"slug":     prose.Slug,
+		"slug":     anchor,
 		"grid":     r.grid,
 		"figures":  r.numbers,
 		"dec":      decimal,

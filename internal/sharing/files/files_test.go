@@ -1,6 +1,11 @@
 package files
 
-import "testing"
+import (
+	"maps"
+	"testing"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
 
 // TestSplit: an output is what follows a step's name, or its key; without one, all is an address.
 func TestSplit(t *testing.T) {
@@ -34,5 +39,23 @@ func TestNameOf(t *testing.T) {
 		if got := NameOf(c.address, c.output); got != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.output, c.address, got, c.want)
 		}
+	}
+}
+
+// TestNamesOf: no two tables, and no two figures, of a pipeline have one file.
+func TestNamesOf(t *testing.T) {
+	var steps []pipeline.Step
+	for _, address := range []string{`table.t["a/b"]`, `table.t["a-b"]`, "table.t-a-b", "table.T", "table.t", `table.t["other/key"]`, `figure.t["a/b"]`,
+		`figure.f["x"]`, `figure.f["x.vl"]`, `module.m["k"].table.t`, "module.m-k.table.t", "step.command.x"} {
+		steps = append(steps, pipeline.Step{Address: address, Block: pipeline.BlockType(address)})
+	}
+	want := Names{`table.t["a/b"]`: "t-a-b-2eb87b3d", `table.t["a-b"]`: "t-a-b-b225c382", "table.t-a-b": "t-a-b-324d9790", "table.T": "T-3133dee7", "table.t": "t-39b3b2d3",
+		`figure.f["x"]`: "f-x-15e3e7c4", `figure.f["x.vl"]`: "f-x.vl-731dec9c", `module.m["k"].table.t`: "m-k.t-25bdf1c9", "module.m-k.table.t": "m-k.t-1ecabd67"}
+	got := NamesOf(steps)
+	if !maps.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if name := got.Of(`table.t["other/key"]`, "csv"); name != "t-other-key.csv" {
+		t.Error(name)
 	}
 }

@@ -30,22 +30,16 @@ type runSummary struct {
 	*drive.Summary
 	Compared []rebuild.Compared `json:"compared,omitempty"`
 
-	Started  time.Time      `json:"started"`
-	TookS    float64        `json:"took_s"`
-	Rendered []renderedFile `json:"rendered"`
+	Started  time.Time        `json:"started"`
+	TookS    float64          `json:"took_s"`
+	Rendered []files.Rendered `json:"rendered"`
+	Stale    []files.Rendered `json:"stale,omitempty"` // of earlier runs
 
 	Published []files.Published `json:"published,omitempty"`
 
 	LeftOut []pipeline.Skipped `json:"skipped_by_when,omitempty"`
 
 	Expectations *expect.Summary `json:"expectations,omitempty"`
-}
-
-// renderedFile is one file of a table or figure.
-type renderedFile struct {
-	Address string           `json:"address"`
-	Path    string           `json:"path"`
-	Digest  artifacts.Digest `json:"digest"`
 }
 
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
@@ -69,11 +63,15 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			if err := files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
-			out.Rendered = append(out.Rendered, renderedFile{s.Address, path, res.Outputs[output].Digest})
+			out.Rendered = append(out.Rendered, files.Rendered{Address: s.Address, Path: path, Digest: res.Outputs[output].Digest})
 			if output == "markdown" {
 				tables = append(tables, path)
 			}
 		}
+	}
+	var err error
+	if out.Stale, err = a.stale(o, out); err != nil {
+		return err
 	}
 	unpublished := a.publish(ctx, out, names)
 	over()
@@ -96,7 +94,8 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			view.Printf(a.Out, "\n%s\n", view.Document(string(b)))
 		}
 	}
-	a.printFiles(out.Rendered)
+	a.printFiles(out.Rendered, "")
+	a.printFiles(out.Stale, "  of an earlier run: this one did not make it")
 	view.Published(a.Out, out.Published)
 	if len(out.Rendered)+len(out.Published) == 0 && out.Hit+out.Ran > 0 {
 		view.Printf(a.Out, "to see what a step made: %s\n", a.hint("artifacts get", "STEP", "FOLDER"))
@@ -134,15 +133,29 @@ func (a *app) rendered(pl *plan.Plan) []int {
 	return found
 }
 
+// stale are files of tables and figures that are not of this run though it was asked for them, or
+// that the pipeline does not have any more.
+func (a *app) stale(o runOptions, out *runSummary) ([]files.Rendered, error) {
+	left := map[string]bool{} // of the pipeline, and not of this run
+	for _, s := range out.Of.Pipeline.Steps {
+		left[s.Address] = !slices.Contains(out.Summary.LeftOut, s.Address)
+	}
+	for _, s := range out.Of.Plan.Steps {
+		left[s.Address] = false
+	}
+	memory := artifacts.Sum([]byte(out.Of.Plan.Pipeline + "\n" + o.outDir)).Hex()[:16] + ".json"
+	return files.Stale(filepath.Join(a.StateDir, "rendered", memory), out.Rendered, func(address string) bool { return !left[address] })
+}
+
 // printFiles prints one line per table or figure: results/tables/x.{csv,md}.
-func (a *app) printFiles(files []renderedFile) {
+func (a *app) printFiles(files []files.Rendered, note string) {
 	for i := 0; i < len(files); {
 		address, base := files[i].Address, strings.TrimSuffix(files[i].Path, filepath.Ext(files[i].Path))
 		var exts []string
 		for ; i < len(files) && files[i].Address == address; i++ {
 			exts = append(exts, strings.TrimPrefix(files[i].Path, base+"."))
 		}
-		view.Printf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
+		view.Printf(a.Out, "%s  %s.{%s}%s\n", address, base, strings.Join(exts, ","), note)
 	}
 }
 

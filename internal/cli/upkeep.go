@@ -114,7 +114,7 @@ func newGCCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be deleted, delete nothing")
 	free.flag(f, "free", "50GB", "stop when this much is freed, such as 50GB")
-	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep only the results of this many newest runs (default: of all)")
+	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep only the results of this many newest runs of each pipeline of a project (default: of all)")
 	f.StringArrayVar(&o.Forget, "forget-run", nil, "forget this run without a record, so that it keeps nothing any more; may be repeated")
 	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused")
 	return cmd

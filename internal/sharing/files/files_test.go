@@ -2,6 +2,10 @@ package files
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -57,5 +61,40 @@ func TestNamesOf(t *testing.T) {
 	}
 	if name := got.Of(`table.t["other/key"]`, "csv"); name != "t-other-key.csv" {
 		t.Error(name)
+	}
+}
+
+// TestStale: files of earlier runs are named until they are made again or removed, but for those
+// that a run was not asked for.
+func TestStale(t *testing.T) {
+	dir := t.TempDir()
+	for i, run := range []struct{ writes, asked, removed, want string }{
+		{"a.csv a.md b.csv", "a b", "", ""},
+		{"a.csv", "a b", "", "a.md b.csv"}, // b failed, and a has no Markdown any more
+		{"a.csv", "a", "", "a.md"},
+		{"a.csv c.csv", "a b c", "a.md", "b.csv"},
+		{"b.csv", "a b c", "", "a.csv c.csv"},
+		{"a.csv b.csv c.csv", "a b c", "", ""},
+	} {
+		var now []Rendered
+		for name := range strings.FieldsSeq(run.writes) {
+			f := Rendered{Address: strings.TrimSuffix(name, filepath.Ext(name)), Path: filepath.Join(dir, name)}
+			if err := os.WriteFile(f.Path, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			now = append(now, f)
+		}
+		if run.removed != "" {
+			os.Remove(filepath.Join(dir, run.removed))
+		}
+		stale, err := Stale(filepath.Join(dir, "memory", "x.json"), now, func(address string) bool { return slices.Contains(strings.Fields(run.asked), address) })
+		var got []string
+		for _, f := range stale {
+			got = append(got, filepath.Base(f.Path))
+		}
+		slices.Sort(got)
+		if err != nil || strings.Join(got, " ") != run.want {
+			t.Errorf("run %d: %q, %v; want %q", i+1, got, err, run.want)
+		}
 	}
 }

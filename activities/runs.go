@@ -207,25 +207,18 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 	return WriteRun(ctx, store, rec)
 }
 
-// unrecorded reports whether the last run record of the same pipeline names another plan, or other
-// results.
+// unrecorded reports whether the last run record names another plan, or other results.
 func unrecorded(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) (bool, error) {
 	ids, err := RunIDs(ctx, store)
+	if err != nil || len(ids) == 0 {
+		return true, err
+	}
+	last, err := ReadRun(ctx, store, ids[len(ids)-1])
+	if is[*DamagedRunError](err) {
+		return true, nil
+	}
 	if err != nil {
 		return true, err
 	}
-	for _, id := range slices.Backward(ids[max(0, len(ids)-runsLooked):]) {
-		last, err := ReadRunHead(ctx, store, id)
-		if err == nil && !last.Of(rec.Project, rec.Pipeline) {
-			continue
-		}
-		if err == nil {
-			err = readSteps(ctx, store, last)
-		}
-		if err != nil && !is[*DamagedRunError](err) {
-			return true, err
-		}
-		return err != nil || last.Plan != rec.Plan || !slices.EqualFunc(last.Steps, rec.Steps, func(a, b workflows.RunStep) bool { return a.Key == b.Key }), nil
-	}
-	return true, nil
+	return last.Plan != rec.Plan || !slices.EqualFunc(last.Steps, rec.Steps, func(a, b workflows.RunStep) bool { return a.Key == b.Key }), nil
 }

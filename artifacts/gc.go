@@ -91,12 +91,12 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
 	for _, id := range o.Forget {
-		if _, ok := m.names[OpenRunPrefix+id]; !ok {
+		if _, ok := m.said[OpenRunPrefix+id]; !ok {
 			return Garbage{}, fmt.Errorf("there is no run %q without a record", id)
 		}
 	}
 	dropped := m.droppedRuns(o.KeepRuns)
-	if err := m.unknown(func(name string) bool { return !dropped[runOf(name)] }); err != nil {
+	if err := m.lost(dropped); err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
 	g := m.garbage(o, dropped)
@@ -130,9 +130,9 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	for _, r := range c.records {
 		ages[r.Name] = r.ModTime
 		if !roomOf(r.Name).weak {
-			maps.Copy(kept, c.names[r.Name])
+			maps.Copy(kept, c.said[r.Name].names)
 			if !dropped[runOf(r.Name)] {
-				maps.Copy(roots, c.names[r.Name])
+				maps.Copy(roots, c.said[r.Name].names)
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	for _, r := range c.records {
 		if key, ok := isAbout(r.Name); ok {
 			if h, ok := c.results[key]; ok { // what they name is kept with the result
-				h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.names[r.Name]))
+				h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.said[r.Name].names))
 				slices.SortFunc(h.blobs, Digest.Compare)
 				h.blobs = slices.Compact(h.blobs)
 				c.results[key] = h
@@ -186,7 +186,7 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 			continue
 		}
 		if keep {
-			maps.Copy(kept, c.names[r.Name])
+			maps.Copy(kept, c.said[r.Name].names)
 		} else {
 			g.Records = append(g.Records, r)
 		}
@@ -232,30 +232,17 @@ func runOf(name string) string {
 	return id
 }
 
-// droppedRuns returns the runs that are not among the newest n of their pipeline.
+// droppedRuns returns the runs that are not among the newest n of their pipeline; 0: none.
 func (c *contents) droppedRuns(n int) map[string]bool {
-	dropped := map[string]bool{}
-	if n <= 0 {
-		return dropped
-	}
-	last := map[string]time.Time{}
-	studies := map[string][]string{} // to the ids of their runs
-	for _, r := range c.records {
-		id := runOf(r.Name)
-		if id == "" {
-			continue
-		}
-		if _, seen := last[id]; !seen {
-			studies[c.studies[r.Name]] = append(studies[c.studies[r.Name]], id)
-		}
-		if r.ModTime.After(last[id]) {
-			last[id] = r.ModTime
-		}
-	}
-	for _, ids := range studies {
-		slices.SortFunc(ids, func(a, b string) int { return cmp.Or(last[b].Compare(last[a]), cmp.Compare(a, b)) })
-		for _, id := range ids[min(n, len(ids)):] {
-			dropped[id] = true
+	runs := slices.DeleteFunc(slices.Clone(c.records), func(r RecordInfo) bool { return runOf(r.Name) == "" })
+	slices.SortFunc(runs, func(a, b RecordInfo) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Name, b.Name))
+	})
+	seen, dropped := map[string]int{}, map[string]bool{}
+	for _, r := range runs {
+		study := c.said[r.Name].study
+		if seen[study]++; n > 0 && seen[study] > n {
+			dropped[runOf(r.Name)] = true
 		}
 	}
 	return dropped

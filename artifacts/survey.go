@@ -15,9 +15,7 @@ import (
 type contents struct {
 	results map[Digest]held
 	records []RecordInfo
-	names   map[string]map[Digest]bool // digests in the text of each record but results
-	studies map[string]string          // what each run is of: its project and pipeline
-	lost    map[string]error           // records whose body is: what they name is not known
+	said    map[string]said // by each record but results
 	blobs   map[Digest]BlobInfo
 }
 
@@ -84,25 +82,22 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 	if err := c.add(ctx, s, keys); err != nil {
 		return err
 	}
-	said := make([]said, len(others))
+	says := make([]said, len(others))
 	if err := each(ctx, len(others), parallel, func(ctx context.Context, i int) error {
 		b, err := s.Records.Get(ctx, others[i])
 		if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
 			return err
 		}
 		if skip == nil || !skip(others[i], b) {
-			said[i], err = saidBy(ctx, s.Blobs, others[i], b)
+			says[i], err = saidBy(ctx, s.Blobs, others[i], b)
 		}
 		return err
 	}); err != nil {
 		return err
 	}
-	c.names, c.studies, c.lost = map[string]map[Digest]bool{}, map[string]string{}, map[string]error{}
+	c.said = make(map[string]said, len(others))
 	for i, name := range others {
-		c.names[name], c.studies[name] = said[i].names, said[i].study
-		if err := said[i].lost; err != nil {
-			c.lost[name] = err
-		}
+		c.said[name] = says[i]
 	}
 	return nil
 }
@@ -185,11 +180,11 @@ func saidBy(ctx context.Context, blobs Blobs, name string, text []byte) (said, e
 	return found, nil
 }
 
-// unknown says of which record it is lost what it names, if it is of any that counts.
-func (c *contents) unknown(counts func(name string) bool) error {
-	for _, name := range slices.Sorted(maps.Keys(c.lost)) {
-		if counts(name) {
-			return fmt.Errorf("%w; nothing was deleted: put that blob back, or remove the record with redsi verify --repair", c.lost[name])
+// lost says of which record it is not known what it names, but for those of some runs.
+func (c *contents) lost(runs map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(c.said)) {
+		if err := c.said[name].lost; err != nil && !runs[runOf(name)] {
+			return fmt.Errorf("%w; nothing was deleted: put that blob back, or remove the record with redsi verify --repair", err)
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ each step, signed if you have a signing key.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move foreign files in the store to its aside/")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results and runs that need them; move foreign files in the store to its aside/")
 	cmd.Flags().StringVar(&o.Target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
 	addRebuildFlags(cmd, &o)
 	a.pipelineFlags(cmd)

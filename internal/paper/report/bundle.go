@@ -141,7 +141,7 @@ func (it *Item) verdicts() string {
 	switch it.State {
 	case NotRun:
 		if len(it.Failed) > 0 {
-			return `\textbf{failed}: ` + render.TeXData(it.Failed[0].Step+": "+it.Failed[0].Why)
+			return `\textbf{failed}: ` + render.TeXData(it.Failed[0])
 		}
 		return `\textbf{not run}.`
 	case LeftOut:

@@ -214,7 +214,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		it.Used = g.cost(up)
 		for _, i := range up {
 			if why, failed := o.Failed[i]; failed {
-				it.Failed = append(it.Failed, Failure{nodes[i].Address, why})
+				it.Failed = append(it.Failed, nodes[i].Address+": "+why)
 			}
 		}
 	}

@@ -40,9 +40,9 @@ type Item struct {
 	Scale   string
 	Other   bool // its scale is not the paper's
 	State   State
-	Waits   []string  // for NotRun: the steps that must run first
-	Failed  []Failure // for NotRun: the steps that failed, of those that must run first
-	Why     string    // for LeftOut
+	Waits   []string // for NotRun: the steps that must run first
+	Failed  []string // for NotRun: the steps that failed, of those that must run first, and how
+	Why     string   // for LeftOut
 	Table   *render.Table
 	Figure  *render.Figure
 	SVG     []byte
@@ -62,9 +62,6 @@ type Item struct {
 	at     pipeline.Pos // of a when, for LeftOut
 	quote  bool         // in CSV, texts that a spreadsheet would evaluate
 }
-
-// Failure is a step that failed, and the last line of its error.
-type Failure struct{ Step, Why string }
 
 // Title is the item's name for people.
 func (it *Item) Title() string {

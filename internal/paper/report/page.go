@@ -10,13 +10,11 @@ import (
 	"html/template"
 	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
@@ -38,16 +36,8 @@ func asset(name string) string {
 	return string(b)
 }
 
-// plainAddress is one whose slug no other address has.
-var plainAddress = regexp.MustCompile(`^[\w.-]*(\["[\w-]*"\][\w.-]*)*$`)
-
 // anchor names an item in the page.
-func anchor(address string) string {
-	if plainAddress.MatchString(address) {
-		return prose.Slug(address)
-	}
-	return prose.Slug(address) + artifacts.Sum([]byte(address)).Hex()[:8]
-}
+func anchor(address string) string { return prose.Slug(url.QueryEscape(address)) }
 
 // HTML writes the page: one self-contained file. Everything is there without its script, which
 // sorts, filters and opens link targets. The page's policy allows only that script, by its

@@ -40,7 +40,7 @@ func TestNameOf(t *testing.T) {
 		{"module.first.table.counts", "csv", "first.counts.csv"},
 		{`step.dedup.nq["url"]`, "counts", "counts"},
 	} {
-		if got := NameOf(c.address, c.output); got != c.want {
+		if got := Names(nil).Of(c.address, c.output); got != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.output, c.address, got, c.want)
 		}
 	}
@@ -53,8 +53,8 @@ func TestNamesOf(t *testing.T) {
 		`figure.f["x"]`, `figure.f["x.vl"]`, `module.m["k"].table.t`, "module.m-k.table.t", "step.command.x"} {
 		steps = append(steps, pipeline.Step{Address: address, Block: pipeline.BlockType(address)})
 	}
-	want := Names{`table.t["a/b"]`: "t-a-b-2eb87b3d", `table.t["a-b"]`: "t-a-b-b225c382", "table.t-a-b": "t-a-b-324d9790", "table.T": "T-3133dee7", "table.t": "t-39b3b2d3",
-		`figure.f["x"]`: "f-x-15e3e7c4", `figure.f["x.vl"]`: "f-x.vl-731dec9c", `module.m["k"].table.t`: "m-k.t-25bdf1c9", "module.m-k.table.t": "m-k.t-1ecabd67"}
+	want := Names{`table.t["a/b"]`: "-2eb87b3d", `table.t["a-b"]`: "-b225c382", "table.t-a-b": "-324d9790", "table.T": "-3133dee7", "table.t": "-39b3b2d3",
+		`figure.f["x"]`: "-15e3e7c4", `figure.f["x.vl"]`: "-731dec9c", `module.m["k"].table.t`: "-25bdf1c9", "module.m-k.table.t": "-1ecabd67"}
 	got := NamesOf(steps)
 	if !maps.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/atomicfile"
@@ -23,15 +24,10 @@ type Rendered struct {
 // address. memory is the file in which redsi remembers what it wrote.
 func Stale(memory string, now []Rendered, asked func(address string) bool) (stale []Rendered, err error) {
 	var before []Rendered
-	b, err := os.ReadFile(memory)
-	if err == nil {
-		err = json.Unmarshal(b, &before)
+	if err := recall(memory, &before); err != nil || len(before)+len(now) == 0 {
+		return nil, err
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s, in which redsi remembers the tables and figures that it wrote: %w; without that file it begins anew", memory, err)
-	}
-	current := map[string]bool{}
-	all := append([]Rendered{}, now...)
+	all, current := slices.Clone(now), map[string]bool{}
 	for _, f := range now {
 		current[f.Path] = true
 	}
@@ -43,11 +39,28 @@ func Stale(memory string, now []Rendered, asked func(address string) bool) (stal
 			stale = append(stale, f)
 		}
 	}
-	if len(before)+len(all) == 0 {
-		return nil, nil
+	return stale, remember(memory, all)
+}
+
+// recall reads what was remembered in a file, if it is there.
+func recall(memory string, what any) error {
+	b, err := os.ReadFile(memory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if b, err = json.Marshal(all); err == nil {
-		err = atomicfile.WriteFile(memory, b, 0o644)
+	if err == nil {
+		err = json.Unmarshal(b, what)
 	}
-	return stale, err
+	if err != nil {
+		return fmt.Errorf("%s, in which redsi remembers what it wrote: %w; without that file it takes all that is there for yours", memory, err)
+	}
+	return nil
+}
+
+func remember(memory string, what any) error {
+	b, err := json.MarshalIndent(what, "", " ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(memory, b, 0o644)
 }

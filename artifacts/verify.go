@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -283,7 +284,10 @@ func (c *check) otherDamage(ctx context.Context, name string, text []byte) (prob
 		return checkpointDamage(name, text, c.corrupt), nil
 	}
 	said, err := saidBy(ctx, c.s.Blobs, name, text)
-	return said.lost, err
+	if errors.Is(said.lost, ErrNotExist) {
+		return said.lost, nil
+	}
+	return nil, cmp.Or(err, said.lost)
 }
 
 // signatureDamage says what is wrong with a signature: it is none, or the result that is
@@ -301,22 +305,6 @@ func signatureDamage(ctx context.Context, s Store, key Digest, name string, doc 
 		problem = fmt.Errorf("signed by %s: %w", by.Name, problem)
 	}
 	return problem, nil
-}
-
-func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
-	if _, _, err := ParseCheckpointName(name); err != nil {
-		return err
-	}
-	files, err := DecodeCheckpoint(text)
-	if err != nil {
-		return err
-	}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if d := files[file].Digest; corrupt[d] {
-			return fmt.Errorf("blob %s is corrupt", d)
-		}
-	}
-	return nil
 }
 
 // strays files what is in a store's half besides blobs or records.

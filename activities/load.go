@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
@@ -217,7 +218,7 @@ func (a *Activities) hitsFrom(ctx context.Context, p *plan.Plan, hits []workflow
 func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 	for i, it := range v.Items {
 		if it.Outcome == plan.Hit && len(it.Fails) == 0 {
-			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
+			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true, TookS: it.Took.Round(time.Millisecond).Seconds()})
 		}
 	}
 	return hits

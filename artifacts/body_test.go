@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,8 +109,62 @@ func TestCollectFollowsBodies(t *testing.T) {
 	if err := s.Blobs.Delete(t.Context(), body); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := artifacts.Collect(t.Context(), s, later); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), "runs/1") {
+	if _, err := artifacts.Collect(t.Context(), s, later); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), "runs/1") || !strings.Contains(err.Error(), "verify --repair") {
 		t.Errorf("a root that cannot be read: %v", err)
+	}
+	// A run whose results nobody asks to keep stops nothing, and verify --repair mends the rest.
+	putRecord(t, s, "runs/2", `{"steps":[{"key":"`+r.Key.String()+`"}]}`)
+	if g := collect(t, s, artifacts.GCOptions{Grace: 1, Now: later.Now, KeepRuns: 1}); len(g.Results) != 0 || len(g.Blobs) != 0 {
+		t.Errorf("%d results, %d blobs", len(g.Results), len(g.Blobs))
+	}
+	for _, repair := range []bool{false, true} {
+		report, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
+		if err != nil || len(report.Problems) != 1 || report.Problems[0].Record != "runs/1" || report.Problems[0].Repaired != repair {
+			t.Errorf("repair %v: %v, %v", repair, report.Problems, err)
+		}
+	}
+	collect(t, s, later)
+}
+
+// TestRunsThatAreNotKeptStayWhole: collection takes the results of a long run, and leaves its
+// record with what that names, so that the record can be read and stops no later collection.
+func TestRunsThatAreNotKeptStayWhole(t *testing.T) {
+	c := newClock()
+	s := mem.NewAt(c.Now)
+	for _, id := range []string{"1", "2"} {
+		r := storetest.NewResult(t, s, id, map[string]string{"out": "of " + id})
+		publish(t, s, r)
+		body := putBytes(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
+		putRecord(t, s, "runs/"+id, `{"plan":"`+putBytes(t, s, []byte("plan "+id)).String()+`","body":"`+body.String()+`"}`)
+		c.now = c.now.Add(30 * day)
+	}
+	for i, want := range []string{"1", "", ""} {
+		if g := collect(t, s, artifacts.GCOptions{KeepRuns: 1 - i/2, Now: c.now}); steps(g) != want || len(g.Blobs) != len(g.Results) {
+			t.Errorf("collection %d: %q, %d blobs; want %q", i+1, steps(g), len(g.Blobs), want)
+		}
+	}
+	if report, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(report.Problems) > 0 {
+		t.Error(report.Problems, err)
+	}
+}
+
+// TestKeepRunsCountsByPipeline: the runs of one study take nothing from another.
+func TestKeepRunsCountsByPipeline(t *testing.T) {
+	c := newClock()
+	s := mem.NewAt(c.Now)
+	for i, of := range []string{"a p", "b p", "a q", "a p", "a p"} {
+		project, pipeline, _ := strings.Cut(of, " ")
+		r := storetest.NewResult(t, s, fmt.Sprint(i), map[string]string{"out": fmt.Sprint("of ", i)})
+		publish(t, s, r)
+		putRecord(t, s, fmt.Sprint("runs/", i), fmt.Sprintf(`{"project":%q,"pipeline":%q,"steps":[{"key":%q}]}`, project, pipeline, r.Key))
+		c.now = c.now.Add(30 * day)
+	}
+	for keep, want := range map[int]string{1: "0 3", 2: "0", 3: ""} {
+		g := collect(t, s, artifacts.GCOptions{KeepRuns: keep, Now: c.now, DryRun: true})
+		gone := strings.Fields(steps(g))
+		if slices.Sort(gone); strings.Join(gone, " ") != want {
+			t.Errorf("the newest %d: %q go, want %q", keep, gone, want)
+		}
 	}
 }
 

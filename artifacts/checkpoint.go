@@ -82,3 +82,20 @@ func DecodeCheckpoint(b []byte) (map[string]File, error) {
 	}
 	return files, nil
 }
+
+// checkpointDamage says why a checkpoint cannot be resumed from.
+func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
+	if _, _, err := ParseCheckpointName(name); err != nil {
+		return err
+	}
+	files, err := DecodeCheckpoint(text)
+	if err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if d := files[file].Digest; corrupt[d] {
+			return fmt.Errorf("blob %s is corrupt", d)
+		}
+	}
+	return nil
+}

@@ -37,7 +37,8 @@ type ReadDriver interface {
 	Has(ctx context.Context, paths []string) ([]bool, error)
 
 	// List yields the files whose path starts with prefix, in no set order, and whatever
-	// else is among them. The first error ends it.
+	// else is among them; a link on the way to them is all that it yields. What a link leads
+	// to is not listed. The first error ends it.
 	List(ctx context.Context, prefix string) iter.Seq2[FileInfo, error]
 
 	// Where names a file for people.
@@ -51,7 +52,8 @@ type FileInfo struct {
 	ModTime time.Time
 
 	What   string // that is no regular file, for people: "a folder"; empty for one
-	Folder bool   // it is, or leads to, a folder
+	Folder bool   // it is a folder
+	Linked bool   // it is a link that leads to one
 }
 
 // LocalDriver is a Driver whose files are on this machine.

@@ -18,7 +18,7 @@ const DefaultGrace = 48 * time.Hour
 // GCOptions say what Collect keeps.
 type GCOptions struct {
 	Grace    time.Duration // keep what is younger; 0 is DefaultGrace
-	KeepRuns int           // only that many newest runs keep their results; 0 is all
+	KeepRuns int           // only that many newest runs of each pipeline of a project keep their results; 0 is all
 	Free     int64         // stop when that many bytes are freed; 0 is never
 	DryRun   bool          // delete nothing
 	Forget   []string      // ids of runs without a record that are not a reason to keep anything any more
@@ -91,11 +91,15 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
 	for _, id := range o.Forget {
-		if _, ok := m.names[OpenRunPrefix+id]; !ok {
+		if _, ok := m.said[OpenRunPrefix+id]; !ok {
 			return Garbage{}, fmt.Errorf("there is no run %q without a record", id)
 		}
 	}
-	g := m.garbage(o)
+	dropped := m.droppedRuns(o.KeepRuns)
+	if err := m.lost(dropped); err != nil {
+		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
+	}
+	g := m.garbage(o, dropped)
 	for r, err := range s.Leases.List(ctx, "") {
 		if err != nil {
 			return Garbage{}, fmt.Errorf("garbage collection: %w", err)
@@ -113,19 +117,23 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	return g, nil
 }
 
-// garbage marks from the roots and returns the rest.
-func (c *contents) garbage(o GCOptions) Garbage {
+// garbage marks from the roots and returns the rest. The record of a run that is dropped stays
+// whole, with the blobs that it names, such as its plan and its list of steps.
+func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	open := c.openRuns(o)
 	young := func(t time.Time) bool {
 		return o.Now.Sub(t) < o.Grace || len(open) > 0 && !t.Before(open[0].Since)
 	}
-	dropped := c.droppedRuns(o.KeepRuns)
 	roots := map[Digest]bool{}
+	kept := map[Digest]bool{} // blobs
 	ages := map[string]time.Time{}
 	for _, r := range c.records {
 		ages[r.Name] = r.ModTime
-		if !roomOf(r.Name).weak && !dropped[runOf(r.Name)] {
-			maps.Copy(roots, c.names[r.Name])
+		if !roomOf(r.Name).weak {
+			maps.Copy(kept, c.said[r.Name].names)
+			if !dropped[runOf(r.Name)] {
+				maps.Copy(roots, c.said[r.Name].names)
+			}
 		}
 	}
 	live := func(key Digest) bool { return roots[key] || young(ages[ResultName(key)]) }
@@ -134,7 +142,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	for _, r := range c.records {
 		if key, ok := isAbout(r.Name); ok {
 			if h, ok := c.results[key]; ok { // what they name is kept with the result
-				h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.names[r.Name]))
+				h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.said[r.Name].names))
 				slices.SortFunc(h.blobs, Digest.Compare)
 				h.blobs = slices.Compact(h.blobs)
 				c.results[key] = h
@@ -142,7 +150,6 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			}
 		}
 	}
-	kept := maps.Clone(roots) // blobs
 	var dead []dying
 	for key, h := range c.results {
 		if !live(key) {
@@ -179,7 +186,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			continue
 		}
 		if keep {
-			maps.Copy(kept, c.names[r.Name])
+			maps.Copy(kept, c.said[r.Name].names)
 		} else {
 			g.Records = append(g.Records, r)
 		}
@@ -225,23 +232,18 @@ func runOf(name string) string {
 	return id
 }
 
-// droppedRuns returns the runs that are not among the newest n.
+// droppedRuns returns the runs that are not among the newest n of their pipeline; 0: none.
 func (c *contents) droppedRuns(n int) map[string]bool {
-	last := map[string]time.Time{}
-	for _, r := range c.records {
-		if id := runOf(r.Name); id != "" && r.ModTime.After(last[id]) {
-			last[id] = r.ModTime
-		}
-	}
-	if n <= 0 || len(last) <= n {
-		return nil
-	}
-	ids := slices.SortedFunc(maps.Keys(last), func(a, b string) int {
-		return cmp.Or(last[b].Compare(last[a]), cmp.Compare(a, b))
+	runs := slices.DeleteFunc(slices.Clone(c.records), func(r RecordInfo) bool { return runOf(r.Name) == "" })
+	slices.SortFunc(runs, func(a, b RecordInfo) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Name, b.Name))
 	})
-	dropped := map[string]bool{}
-	for _, id := range ids[n:] {
-		dropped[id] = true
+	seen, dropped := map[string]int{}, map[string]bool{}
+	for _, r := range runs {
+		study := c.said[r.Name].study
+		if seen[study]++; n > 0 && seen[study] > n {
+			dropped[runOf(r.Name)] = true
+		}
 	}
 	return dropped
 }

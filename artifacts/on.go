@@ -134,12 +134,16 @@ func (b blobsOn) List(ctx context.Context) iter.Seq2[BlobInfo, error] {
 	}
 }
 
-// list is List, which a ctx that is over ends with an error.
+// list is List, which a ctx that is over ends with an error, as does a link in the place of a
+// folder: files are opened through it, and so a list without them would be a lie.
 func (o on) list(ctx context.Context, prefix string) iter.Seq2[FileInfo, error] {
 	return func(yield func(FileInfo, error) bool) {
 		err := context.Cause(ctx)
 		if err == nil {
 			for f, err := range o.ReadDriver.List(ctx, prefix) {
+				if err == nil && (strings.HasPrefix(prefix, f.Path+"/") || f.Linked && spotAt(f.Path).folder) {
+					err = fmt.Errorf("%s is a link, and all folders of a store must be in one file system: put the folder itself there, and link or mount the whole store instead", o.Where(f.Path))
+				}
 				if !yield(f, err) || err != nil {
 					return
 				}

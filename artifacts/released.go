@@ -74,8 +74,11 @@ func (freed *Freed) release(ctx context.Context, s Store, keys []Digest, wanted 
 	if err != nil || len(going) == 0 {
 		return err
 	}
-	c := &contents{names: map[string]map[Digest]bool{}}
+	c := &contents{}
 	if err := c.read(ctx, s, own); err != nil {
+		return err
+	}
+	if err := c.lost(nil); err != nil {
 		return err
 	}
 	freed.settle(c, going, wanted)
@@ -155,9 +158,9 @@ func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, want
 // filed under another key, too, as that of a source before it was pinned.
 func (freed *Freed) settle(c *contents, going map[Digest]*leaving, wanted map[Digest]string) {
 	roots := map[Digest]string{} // to their last names
-	for _, name := range slices.Sorted(maps.Keys(c.names)) {
+	for _, name := range slices.Sorted(maps.Keys(c.said)) {
 		if !roomOf(name).weak {
-			for d := range c.names[name] {
+			for d := range c.said[name].names {
 				roots[d] = name
 			}
 		}
@@ -191,9 +194,9 @@ func (c *contents) neededBeside(going map[Digest]*leaving) map[Digest]bool {
 			needed[d] = true
 		}
 	}
-	for name, digests := range c.names {
+	for name, says := range c.said {
 		if key, ok := isAbout(name); !ok || going[key] == nil {
-			maps.Copy(needed, digests)
+			maps.Copy(needed, says.names)
 		}
 	}
 	return needed

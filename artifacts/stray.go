@@ -35,18 +35,17 @@ type tidier interface {
 }
 
 func (b blobsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
-	return b.on.strays(ctx, blobsFolder, blobSpot)
+	return b.on.strays(ctx, blobsFolder)
 }
 
 func (r recordsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
-	return r.on.strays(ctx, r.folder, recordSpot)
+	return r.on.strays(ctx, r.folder)
 }
 
-// strays yields what spot does not know, which gives, for a path below folder, what should
-// be there. What is in a folder that is a stray is not looked at. A file in the place of a
-// folder is in its way, also in a bucket: servers that keep objects as files take nothing
-// below it.
-func (o on) strays(ctx context.Context, folder string, spot func(rel string) place) iter.Seq2[Stray, error] {
+// strays yields what is below a folder and should not be there. What is in a folder that is a
+// stray is not looked at. A file in the place of a folder is in its way, also in a bucket:
+// servers that keep objects as files take nothing below it.
+func (o on) strays(ctx context.Context, folder string) iter.Seq2[Stray, error] {
 	return func(yield func(Stray, error) bool) {
 		if _, ok := o.ReadDriver.(TidyDriver); !ok {
 			return
@@ -57,7 +56,7 @@ func (o on) strays(ctx context.Context, folder string, spot func(rel string) pla
 				yield(Stray{}, onError(ctx, "look for strays", err))
 				return
 			}
-			p := spot(strings.TrimPrefix(f.Path, folder))
+			p := spotAt(f.Path)
 			if p.file && f.What == "" || p.folder && f.Folder || inside != "" && strings.HasPrefix(f.Path, inside) {
 				continue
 			}
@@ -85,6 +84,15 @@ func (o on) setAside(ctx context.Context, s Stray) (string, error) {
 type place struct {
 	file, folder bool
 	name         string // for people; empty if nothing does, or nothing that is known
+}
+
+// spotAt says what belongs at a path below one of a store's folders.
+func spotAt(path string) place {
+	if rel, ok := strings.CutPrefix(path, blobsFolder); ok {
+		return blobSpot(rel)
+	}
+	_, rel, _ := strings.Cut(path, "/")
+	return recordSpot(rel)
 }
 
 // blobAt returns the digest of the blob whose path below blobs/ this is.

@@ -15,7 +15,7 @@ import (
 type contents struct {
 	results map[Digest]held
 	records []RecordInfo
-	names   map[string]map[Digest]bool // digests in the text of each record but results
+	said    map[string]said // by each record but results
 	blobs   map[Digest]BlobInfo
 }
 
@@ -47,7 +47,7 @@ func heldBy(e Entry) held {
 }
 
 func survey(ctx context.Context, s Store) (*contents, error) {
-	c := &contents{names: map[string]map[Digest]bool{}, blobs: map[Digest]BlobInfo{}}
+	c := &contents{blobs: map[Digest]BlobInfo{}}
 	// Blobs before records: a blob that is put and named meanwhile is not seen,
 	// so it cannot be deleted.
 	for b, err := range s.Blobs.List(ctx) {
@@ -82,21 +82,22 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 	if err := c.add(ctx, s, keys); err != nil {
 		return err
 	}
-	named := make([]map[Digest]bool, len(others))
+	says := make([]said, len(others))
 	if err := each(ctx, len(others), parallel, func(ctx context.Context, i int) error {
 		b, err := s.Records.Get(ctx, others[i])
 		if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
 			return err
 		}
 		if skip == nil || !skip(others[i], b) {
-			named[i], err = namedBy(ctx, s.Blobs, others[i], b)
+			says[i], err = saidBy(ctx, s.Blobs, others[i], b)
 		}
 		return err
 	}); err != nil {
 		return err
 	}
+	c.said = make(map[string]said, len(others))
 	for i, name := range others {
-		c.names[name] = named[i]
+		c.said[name] = says[i]
 	}
 	return nil
 }
@@ -145,19 +146,46 @@ func digestsIn(text []byte) map[Digest]bool {
 	return found
 }
 
-// namedBy returns the digests in a record's text, and in that of its body.
-func namedBy(ctx context.Context, blobs Blobs, name string, text []byte) (map[Digest]bool, error) {
-	found := digestsIn(text)
-	var long struct {
-		Body *Digest `json:"body"`
+// said is what upkeep goes by of a record that is no result.
+type said struct {
+	names map[Digest]bool // the digests in its text and in that of its body
+	study string          // of a run: its project and pipeline
+	lost  error           // why its body cannot be read, whoever asks
+}
+
+// saidBy reads a record's text and its body; err is that the store could not answer.
+func saidBy(ctx context.Context, blobs Blobs, name string, text []byte) (said, error) {
+	found := said{names: digestsIn(text)}
+	var head struct {
+		Project  string  `json:"project"`
+		Pipeline string  `json:"pipeline"`
+		Body     *Digest `json:"body"`
 	}
-	if json.Unmarshal(text, &long) != nil || long.Body == nil || long.Body.IsZero() {
+	if json.Unmarshal(text, &head) != nil {
 		return found, nil
 	}
-	body, err := ReadBlob(ctx, blobs, *long.Body, AnySize)
-	if err != nil {
-		return nil, fmt.Errorf("cannot tell what %s refers to, so nothing was deleted: %w; remove that record if the run does not matter", name, err)
+	found.study = head.Project + "\n" + head.Pipeline
+	if head.Body == nil || head.Body.IsZero() {
+		return found, nil
 	}
-	maps.Copy(found, digestsIn(body))
+	body, err := ReadBlob(ctx, blobs, *head.Body, AnySize)
+	if err != nil {
+		err = fmt.Errorf("%s: its list of what it keeps: %w", name, err)
+		if IsLost(err) {
+			found.lost, err = err, nil
+		}
+		return found, err
+	}
+	maps.Copy(found.names, digestsIn(body))
 	return found, nil
+}
+
+// lost says of which record it is not known what it names, but for those of some runs.
+func (c *contents) lost(runs map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(c.said)) {
+		if err := c.said[name].lost; err != nil && !runs[runOf(name)] {
+			return fmt.Errorf("%w; nothing was deleted: put that blob back, or remove the record with redsi verify --repair", err)
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -262,12 +263,12 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	named, err := namedBy(ctx, t.from().Blobs, name, text)
-	if err != nil {
+	said, err := saidBy(ctx, t.from().Blobs, name, text)
+	if err := cmp.Or(err, said.lost); err != nil {
 		return err
 	}
-	blobs := make(map[Digest]int64, len(named))
-	for d := range named {
+	blobs := make(map[Digest]int64, len(said.names))
+	for d := range said.names {
 		blobs[d] = 0 // not known
 	}
 	if err := t.present(ctx, blobs); err != nil {

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,10 @@ import (
 
 // CheckOptions say how Check goes about it.
 type CheckOptions struct {
-	// Repair deletes corrupt blobs, results that are damaged or lack a blob, signatures
-	// that are damaged or of another record than the one that is there, and checkpoints that are damaged or name a corrupt blob, so that the next run
-	// rebuilds exactly those; strays are moved aside. Without it Check changes nothing.
+	// Repair deletes what is damaged and what needs it, so that the next run makes exactly
+	// that again: blobs, results, checkpoints, signatures, and runs and pins whose list of
+	// results is lost, which keep nothing any more. Strays are moved aside. Without it
+	// Check changes nothing.
 	Repair bool
 	// Progress, if set, is called with how much has been read, from several goroutines.
 	Progress func(blobs int, bytes int64)
@@ -281,8 +283,11 @@ func (c *check) otherDamage(ctx context.Context, name string, text []byte) (prob
 	if strings.HasPrefix(name, ckptPrefix) {
 		return checkpointDamage(name, text, c.corrupt), nil
 	}
-	_, err = namedBy(ctx, c.s.Blobs, name, text)
-	return nil, err
+	said, err := saidBy(ctx, c.s.Blobs, name, text)
+	if errors.Is(said.lost, ErrNotExist) {
+		return said.lost, nil
+	}
+	return nil, cmp.Or(err, said.lost)
 }
 
 // signatureDamage says what is wrong with a signature: it is none, or the result that is
@@ -300,22 +305,6 @@ func signatureDamage(ctx context.Context, s Store, key Digest, name string, doc 
 		problem = fmt.Errorf("signed by %s: %w", by.Name, problem)
 	}
 	return problem, nil
-}
-
-func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
-	if _, _, err := ParseCheckpointName(name); err != nil {
-		return err
-	}
-	files, err := DecodeCheckpoint(text)
-	if err != nil {
-		return err
-	}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if d := files[file].Digest; corrupt[d] {
-			return fmt.Errorf("blob %s is corrupt", d)
-		}
-	}
-	return nil
 }
 
 // strays files what is in a store's half besides blobs or records.

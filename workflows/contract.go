@@ -149,6 +149,7 @@ type DoneStep struct {
 	Index int              `json:"i"`
 	Key   artifacts.Digest `json:"key"`
 	Hit   bool             `json:"hit,omitempty"`
+	TookS float64          `json:"took_s,omitempty"` // when it ran
 }
 
 // ReproduceResult is what a run came to.

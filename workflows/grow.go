@@ -110,7 +110,7 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 	}
 	for _, h := range hits {
 		if s := &is.steps[h.Index]; s.Status == Waiting && !is.held[h.Index] {
-			s.Key = h.Key
+			s.Key, s.TookS = h.Key, h.TookS
 			is.set(h.Index, Hit)
 		}
 	}

@@ -126,7 +126,7 @@ func (r *run) load(ctx workflow.Context) error {
 	}
 	p := newProgress(heads, r.loaded.Ranked)
 	for _, d := range hits {
-		p.steps[d.Index].Key = d.Key
+		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
 		if d.Hit {
 			p.set(d.Index, Hit)
 		} else {

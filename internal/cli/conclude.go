@@ -30,22 +30,16 @@ type runSummary struct {
 	*drive.Summary
 	Compared []rebuild.Compared `json:"compared,omitempty"`
 
-	Started  time.Time      `json:"started"`
-	TookS    float64        `json:"took_s"`
-	Rendered []renderedFile `json:"rendered"`
+	Started  time.Time        `json:"started"`
+	TookS    float64          `json:"took_s"`
+	Rendered []files.Rendered `json:"rendered"`
+	Stale    []files.Rendered `json:"stale,omitempty"` // of earlier runs
 
 	Published []files.Published `json:"published,omitempty"`
 
 	LeftOut []pipeline.Skipped `json:"skipped_by_when,omitempty"`
 
 	Expectations *expect.Summary `json:"expectations,omitempty"`
-}
-
-// renderedFile is one file of a table or figure.
-type renderedFile struct {
-	Address string           `json:"address"`
-	Path    string           `json:"path"`
-	Digest  artifacts.Digest `json:"digest"`
 }
 
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
@@ -55,6 +49,7 @@ const tablesPrinted = 3
 func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {
 	of := out.Of
 	var tables []string
+	names := files.NamesOf(of.Pipeline.Steps)
 	over := a.Waiting("writing the tables and figures")
 	defer over()
 	for _, i := range a.rendered(of.Plan) {
@@ -64,17 +59,21 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			continue
 		}
 		for _, output := range slices.Sorted(maps.Keys(res.Outputs)) {
-			path := filepath.Join(o.outDir, pipeline.BlockType(s.Address)+"s", files.NameOf(s.Address, output))
+			path := filepath.Join(o.outDir, pipeline.BlockType(s.Address)+"s", names.Of(s.Address, output))
 			if err := files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
-			out.Rendered = append(out.Rendered, renderedFile{s.Address, path, res.Outputs[output].Digest})
+			out.Rendered = append(out.Rendered, files.Rendered{Address: s.Address, Path: path, Digest: res.Outputs[output].Digest})
 			if output == "markdown" {
 				tables = append(tables, path)
 			}
 		}
 	}
-	unpublished := a.publish(ctx, out)
+	var err error
+	if out.Stale, err = a.stale(o, out); err != nil {
+		return err
+	}
+	unpublished := a.publish(ctx, out, names)
 	over()
 	judged, err := a.judge(ctx, of.Store, of.Preview, of.Pipeline)
 	if err != nil {
@@ -95,7 +94,8 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			view.Printf(a.Out, "\n%s\n", view.Document(string(b)))
 		}
 	}
-	a.printFiles(out.Rendered)
+	a.printFiles(out.Rendered, "")
+	a.printFiles(out.Stale, "  of an earlier run: this one did not make it")
 	view.Published(a.Out, out.Published)
 	if len(out.Rendered)+len(out.Published) == 0 && out.Hit+out.Ran > 0 {
 		view.Printf(a.Out, "to see what a step made: %s\n", a.hint("artifacts get", "STEP", "FOLDER"))
@@ -133,21 +133,36 @@ func (a *app) rendered(pl *plan.Plan) []int {
 	return found
 }
 
+// stale are files of tables and figures that are not of this run though it was asked for them, or
+// that the pipeline does not have any more.
+func (a *app) stale(o runOptions, out *runSummary) ([]files.Rendered, error) {
+	left := map[string]bool{} // of the pipeline, and not of this run
+	for _, s := range out.Of.Pipeline.Steps {
+		left[s.Address] = !slices.Contains(out.Summary.LeftOut, s.Address)
+	}
+	for _, s := range out.Of.Plan.Steps {
+		left[s.Address] = false
+	}
+	memory := artifacts.Sum([]byte(out.Of.Plan.Pipeline + "\n" + o.outDir)).Hex()[:16] + ".json"
+	return files.Stale(filepath.Join(a.StateDir, "rendered", memory), out.Rendered, func(address string) bool { return !left[address] })
+}
+
 // printFiles prints one line per table or figure: results/tables/x.{csv,md}.
-func (a *app) printFiles(files []renderedFile) {
+func (a *app) printFiles(files []files.Rendered, note string) {
 	for i := 0; i < len(files); {
 		address, base := files[i].Address, strings.TrimSuffix(files[i].Path, filepath.Ext(files[i].Path))
 		var exts []string
 		for ; i < len(files) && files[i].Address == address; i++ {
 			exts = append(exts, strings.TrimPrefix(files[i].Path, base+"."))
 		}
-		view.Printf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
+		view.Printf(a.Out, "%s  %s.{%s}%s\n", address, base, strings.Join(exts, ","), note)
 	}
 }
 
 // publish writes what publish blocks name, of steps that have results. The error is of what could
 // not be written; the run has its results all the same.
-func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
+func (a *app) publish(ctx context.Context, out *runSummary, names files.Names) (failed error) {
+	owners := map[string]string{}             // by files that publish blocks write
 	results := map[string]*artifacts.Result{} // of the run's steps; nil if it has not been read
 	for i, s := range out.Of.Plan.Steps {
 		results[s.Address] = out.Of.Items[i].Result
@@ -164,7 +179,7 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 		for _, ref := range block.Files {
 			r, in := results[ref.Step]
 			asked = asked || in
-			found, err := outputFiles(r, ref)
+			found, err := outputFiles(r, ref, names)
 			if err != nil {
 				return fmt.Errorf("publish %s: %w", block.Name, err)
 			}
@@ -177,7 +192,10 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 		}
 		if len(done.Waits) == 0 {
 			memory := filepath.Join(a.StateDir, "published", block.Name+"-"+artifacts.Sum([]byte(file)).Hex()[:16]+".json")
-			if err = done.Publish(ctx, out.Of.Store, memory, filepath.Dir(pipeline), block.To, list); err != nil {
+			if err = shared(owners, block.Name, done.To, list); err == nil {
+				err = done.Publish(ctx, out.Of.Store, memory, filepath.Dir(pipeline), block.To, list)
+			}
+			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("publish %s: %w", block.Name, err))
 			}
 		}
@@ -186,8 +204,22 @@ func (a *app) publish(ctx context.Context, out *runSummary) (failed error) {
 	return failed
 }
 
+// shared refuses files of a publish block that another one writes, too, as each would take them
+// for somebody else's, or remove them.
+func shared(owners map[string]string, block, to string, list []artifacts.File) error {
+	for _, f := range list {
+		file := path.Join(to, f.Name)
+		at := strings.ToLower(file) // for some file systems it is the same
+		if other := cmp.Or(owners[at], block); other != block {
+			return fmt.Errorf("publish %s writes the file %s, too: nothing of this block was written; give one of them another `to`", other, file)
+		}
+		owners[at] = block
+	}
+	return nil
+}
+
 // outputFiles are the files of an output; nil if there is none.
-func outputFiles(r *artifacts.Result, ref step.Ref) ([]artifacts.File, error) {
+func outputFiles(r *artifacts.Result, ref step.Ref, names files.Names) ([]artifacts.File, error) {
 	if r == nil || r.Outputs[ref.Output].Type == "" {
 		return nil, nil
 	}
@@ -195,7 +227,7 @@ func outputFiles(r *artifacts.Result, ref step.Ref) ([]artifacts.File, error) {
 	if err != nil || art.Files != nil {
 		return art.Readable(), err
 	}
-	name := files.NameOf(ref.Step, ref.Output)
+	name := names.Of(ref.Step, ref.Output)
 	if ref.Path != "" {
 		name = path.Base(ref.Path)
 	}

@@ -74,7 +74,15 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			if err != nil {
 				return err
 			}
-			o := report.Options{Store: v.Store.URL, UI: ui, Namespace: namespace, Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims, Command: a.hint}
+			past, err := a.Journal(ctx, v.Store, v.Preview)
+			if err != nil {
+				return err
+			}
+			failed := map[int]string{}
+			for i, f := range past.Failed {
+				failed[i] = f.Last()
+			}
+			o := report.Options{Failed: failed, Store: v.Store.URL, UI: ui, Namespace: namespace, Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims, Command: a.hint}
 			r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, o)
 			if err != nil {
 				return err

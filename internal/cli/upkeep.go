@@ -71,7 +71,7 @@ each step, signed if you have a signing key.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move foreign files in the store to its aside/")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results and runs that need them; move foreign files in the store to its aside/")
 	cmd.Flags().StringVar(&o.Target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
 	addRebuildFlags(cmd, &o)
 	a.pipelineFlags(cmd)
@@ -114,7 +114,7 @@ func newGCCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be deleted, delete nothing")
 	free.flag(f, "free", "50GB", "stop when this much is freed, such as 50GB")
-	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep only the results of this many newest runs (default: of all)")
+	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep only the results of this many newest runs of each pipeline of a project (default: of all)")
 	f.StringArrayVar(&o.Forget, "forget-run", nil, "forget this run without a record, so that it keeps nothing any more; may be repeated")
 	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused")
 	return cmd

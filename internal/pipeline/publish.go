@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"fmt"
+	"path"
 	"regexp"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -56,6 +59,12 @@ func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
 	}
 	p := Publish{Name: n.form.Labels[0], To: x.To, Pos: posOf(n.rng)}
 	for _, in := range x.Files {
+		for _, other := range l.publish {
+			if path.Clean(other.To) == path.Clean(p.To) && slices.Contains(other.Files, *in.Ref) {
+				l.diags.error(n.rng, "Published twice", fmt.Sprintf("The block publish %q writes %s into %s, too.", other.Name, in.Ref, p.To))
+				return
+			}
+		}
 		p.Files = append(p.Files, *in.Ref)
 	}
 	l.publish = append(l.publish, p)

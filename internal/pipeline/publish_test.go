@@ -14,19 +14,20 @@ func TestPublish(t *testing.T) {
 step "command" "plot" { argv = ["plot"] }
 `
 	for body, want := range map[string]string{
-		"files = step.command.plot.out\n to = var.folder":                                     "[{a results/plots [step.command.plot.out] dir/p.hcl:3}]",
-		"files = [step.command.plot.out, step.command.plot.stdout]\n to = \"x/\"":             "[{a x/ [step.command.plot.out step.command.plot.stdout] dir/p.hcl:3}]",
-		"files = step.command.plot.out":                                                       "Missing attribute",
-		"files = step.command.plot\n to = \"x\"":                                              "Step instead of an output",
-		"files = \"out\"\n to = \"x\"":                                                        "files: want artifacts",
-		"files = step.command.nope.out\n to = \"x\"":                                          `There is no step.command.nope. Did you mean "step.command.plot"?`,
-		"files = step.command.plot.out\n to = \"../x\"":                                       "it is a folder below",
-		"files = step.command.plot.out\n to = \"/x\"":                                         "it is a folder below",
-		"files = step.command.plot.out\n to = \".\"":                                          "it is a folder below",
-		"files = step.command.plot.out\n to = \"x/.git/hooks\"":                               "no part of it begins with a dot",
-		"files = step.command.plot.out\n to = 1":                                              "[{a 1 [step.command.plot.out] dir/p.hcl:3}]",
-		"files = step.command.plot.out\n to = \"x\"\n mode = 1":                               `The publish block has no attribute "mode"`,
-		"files = step.command.plot.out\n to = \"x\"\n}\npublish \"a\" {\n files = 1\n to = 2": "Declared twice",
+		"files = step.command.plot.out\n to = var.folder":                                                              "[{a results/plots [step.command.plot.out] dir/p.hcl:3}]",
+		"files = [step.command.plot.out, step.command.plot.stdout]\n to = \"x/\"":                                      "[{a x/ [step.command.plot.out step.command.plot.stdout] dir/p.hcl:3}]",
+		"files = step.command.plot.out":                                                                                "Missing attribute",
+		"files = step.command.plot\n to = \"x\"":                                                                       "Step instead of an output",
+		"files = \"out\"\n to = \"x\"":                                                                                 "files: want artifacts",
+		"files = step.command.nope.out\n to = \"x\"":                                                                   `There is no step.command.nope. Did you mean "step.command.plot"?`,
+		"files = step.command.plot.out\n to = \"../x\"":                                                                "it is a folder below",
+		"files = step.command.plot.out\n to = \"/x\"":                                                                  "it is a folder below",
+		"files = step.command.plot.out\n to = \".\"":                                                                   "it is a folder below",
+		"files = step.command.plot.out\n to = \"x/.git/hooks\"":                                                        "no part of it begins with a dot",
+		"files = step.command.plot.out\n to = 1":                                                                       "[{a 1 [step.command.plot.out] dir/p.hcl:3}]",
+		"files = step.command.plot.out\n to = \"x\"\n mode = 1":                                                        `The publish block has no attribute "mode"`,
+		"files = step.command.plot.out\n to = \"x\"\n}\npublish \"a\" {\n files = 1\n to = 2":                          "Declared twice",
+		"files = step.command.plot.out\n to = \"x\"\n}\npublish \"b\" {\n files = step.command.plot.out\n to = \"x/\"": `The block publish "a" writes step.command.plot.out into x/, too.`,
 	} {
 		p, ds := pipeline.Load(map[string][]byte{"dir/p.hcl": []byte(head + "publish \"a\" {\n" + body + "\n}\n")}, pipeline.Options{Registry: kinds()})
 		got := fmt.Sprint(ds)

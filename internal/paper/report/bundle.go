@@ -140,6 +140,9 @@ func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleF
 func (it *Item) verdicts() string {
 	switch it.State {
 	case NotRun:
+		if len(it.Failed) > 0 {
+			return `\textbf{failed}: ` + render.TeXData(it.Failed[0])
+		}
 		return `\textbf{not run}.`
 	case LeftOut:
 		return `\textbf{left out}: ` + render.TeX(it.Why)

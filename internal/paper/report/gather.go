@@ -198,6 +198,9 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	}
 	r := &Report{Options: o, Pipeline: FileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
 	r.Store = storeOf(o.Store)
+	for i := range o.Failed {
+		nodes[i].Failed = true
+	}
 	if r.Judged, err = expect.Judge(ctx, v, o.Claims, read); err != nil {
 		return nil, err
 	}
@@ -207,7 +210,13 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		return nil, err
 	}
 	for _, it := range r.Items {
-		it.Used = g.cost(upstream(nodes, []int{it.Index}))
+		up := upstream(nodes, []int{it.Index})
+		it.Used = g.cost(up)
+		for _, i := range up {
+			if why, failed := o.Failed[i]; failed {
+				it.Failed = append(it.Failed, nodes[i].Address+": "+why)
+			}
+		}
 	}
 	r.Book = g.book
 	if err := r.attested(ctx, g.stands); err != nil {

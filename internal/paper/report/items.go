@@ -41,6 +41,7 @@ type Item struct {
 	Other   bool // its scale is not the paper's
 	State   State
 	Waits   []string // for NotRun: the steps that must run first
+	Failed  []string // for NotRun: the steps that failed, of those that must run first, and how
 	Why     string   // for LeftOut
 	Table   *render.Table
 	Figure  *render.Figure

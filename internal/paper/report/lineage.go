@@ -37,6 +37,7 @@ type Node struct {
 	Used     *artifacts.Used       `json:"used,omitempty"`     // on the machine that ran it
 	Packages []environment.Package `json:"packages,omitempty"` // of its environment, if ReadPackages was asked
 	Place    string                `json:"place"`              // file:line
+	Failed   bool                  `json:"-"`                  // when it ran last, under this key
 	Rebuilt  *attest.Told          `json:"rebuilt,omitempty"`
 
 	// Accepted is why the result is valid for the key; nil if it was made under it.

@@ -36,6 +36,9 @@ func asset(name string) string {
 	return string(b)
 }
 
+// anchor names an item in the page.
+func anchor(address string) string { return prose.Slug(url.QueryEscape(address)) }
+
 // HTML writes the page: one self-contained file. Everything is there without its script, which
 // sorts, filters and opens link targets. The page's policy allows only that script, by its
 // digest.
@@ -55,7 +58,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"counted":  words.Count,
 		"unplaced": Unplaced,
 		"file":     FileOf,
-		"slug":     prose.Slug,
+		"slug":     anchor,
 		"grid":     r.grid,
 		"figures":  r.numbers,
 		"dec":      decimal,

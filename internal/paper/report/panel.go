@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 )
 
@@ -71,7 +70,7 @@ func panelID(it *Item, inputs []string) string {
 			sum = (sum ^ uint64(d[i])) * 1099511628211
 		}
 	}
-	return fmt.Sprintf("from-%s-%016x", prose.Slug(it.Address), sum)
+	return fmt.Sprintf("from-%s-%016x", anchor(it.Address), sum)
 }
 
 // eachCell walks the numbers of a table or figure in reading order.

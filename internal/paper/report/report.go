@@ -25,6 +25,9 @@ type Options struct {
 	// Command is a command line of this program to copy; nil: without options.
 	Command func(verb string, args ...string) string
 
+	// Failed has the last line of the error of each step that failed under its present key.
+	Failed map[int]string
+
 	// Book has the attestations of results; nil: none.
 	Book *attest.Book
 

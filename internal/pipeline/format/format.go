@@ -68,6 +68,7 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 // foldersWithin lists the folders with such files: the folder and its subfolders that are not
 // hidden.
 func foldersWithin(top string) (folders []string, err error) {
+	top += string(filepath.Separator) // it may be a link
 	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err

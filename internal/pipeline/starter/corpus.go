@@ -59,11 +59,12 @@ func Find(ctx context.Context, folder string) (*Corpus, error) {
 func (c *Corpus) look(ctx context.Context) error {
 	sizes := map[string]int64{}
 	var names []string
-	err := filepath.WalkDir(c.Folder, func(p string, d fs.DirEntry, err error) error {
+	top := c.Folder + string(filepath.Separator) // it may be a link
+	err := filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if p != c.Folder && strings.HasPrefix(d.Name(), ".") {
+		if p != top && strings.HasPrefix(d.Name(), ".") {
 			if d.IsDir() {
 				return filepath.SkipDir
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Failed is how a step failed for good before, under its present key.
@@ -56,6 +57,12 @@ func (f Failed) String() string {
 		line += "…"
 	}
 	return text + ": " + line
+}
+
+// Last is the last line of the error, which is what a program said last.
+func (f Failed) Last() string {
+	line := strings.TrimSpace(f.Error)
+	return words.Clip(line[strings.LastIndexByte(line, '\n')+1:], errorShown)
 }
 
 // Failures is what failed for good under the keys that must run.

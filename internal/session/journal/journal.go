@@ -43,11 +43,13 @@ type spending struct {
 	took time.Duration
 }
 
-// runsRead bounds how many run records are read for a plan, newest first; once every step has
-// been found, reading stops after stepsRead steps in all.
+// Bounds of what is read for a plan, newest first: run records of its pipeline, and records of
+// runs, of which others of the store may be most; once every step has been found, reading stops
+// after stepsRead steps in all.
 const (
-	runsRead  = 20
-	stepsRead = 100_000
+	runsRead   = 20
+	runsLooked = 200
+	stepsRead  = 100_000
 )
 
 // Read reads what the newest run records of a pipeline of a project say about the steps that
@@ -68,12 +70,9 @@ func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *p
 		return nil, err
 	}
 	read := 0
-	for rec, err := range newest(ctx, store, "") {
+	for rec, err := range newest(ctx, store, "", project, v.Plan.Pipeline) {
 		if err != nil {
 			return nil, err
-		}
-		if !rec.Of(project, v.Plan.Pipeline) {
-			continue
 		}
 		read += len(rec.Steps)
 		if missing -= j.add(rec, v); missing <= 0 && read >= stepsRead {

@@ -62,12 +62,10 @@ func Find(ctx context.Context, store artifacts.Store, project, name string) (*wo
 // last reads the newest run of a project, or the n-th before it. If there are fewer, it
 // returns nil and how many there are.
 func last(ctx context.Context, store artifacts.Store, project string, n int) (rec *workflows.RunRecord, of int, err error) {
-	for rec, err := range before(ctx, store, "") {
+	ours := func(rec *workflows.RunRecord) bool { return OfProject(rec, project) }
+	for rec, err := range before(ctx, store, "", ours, 0) {
 		if err != nil {
 			return nil, of, err
-		}
-		if !OfProject(rec, project) {
-			continue
 		}
 		if of == n {
 			return rec, of, nil
@@ -82,9 +80,9 @@ func OfProject(rec *workflows.RunRecord, project string) bool {
 	return project == "" || rec.Project == "" || rec.Project == project
 }
 
-// before reads the records of the runs before one ("": of all), newest first. Reading may go
-// on after a *activities.DamagedRunError.
-func before(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
+// before reads the records of some runs before one ("": of all), newest first, among so many of
+// the store at most (0: all). Reading may go on after a *activities.DamagedRunError.
+func before(ctx context.Context, store artifacts.Store, run string, of func(*workflows.RunRecord) bool, looks int) iter.Seq2[*workflows.RunRecord, error] {
 	return func(yield func(*workflows.RunRecord, error) bool) {
 		ids, err := activities.RunIDs(ctx, store)
 		if err != nil {
@@ -94,19 +92,31 @@ func before(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*w
 		if run != "" {
 			ids = ids[:sort.SearchStrings(ids, run)]
 		}
+		if looks > 0 {
+			ids = ids[max(0, len(ids)-looks):]
+		}
 		for _, id := range slices.Backward(ids) {
-			if rec, err := activities.ReadRun(ctx, store, id); !yield(rec, err) {
+			rec, err := activities.ReadRunHead(ctx, store, id)
+			if err == nil && !of(rec) {
+				continue
+			}
+			if err == nil && rec.Body != nil {
+				rec, err = activities.ReadRun(ctx, store, id)
+			}
+			if !yield(rec, err) {
 				return
 			}
 		}
 	}
 }
 
-// newest is before for at most runsRead records; damaged ones are left out.
-func newest(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
+// newest is before for at most runsRead records of a pipeline of a project; damaged ones are left
+// out.
+func newest(ctx context.Context, store artifacts.Store, run, project, pipeline string) iter.Seq2[*workflows.RunRecord, error] {
 	return func(yield func(*workflows.RunRecord, error) bool) {
 		read := 0
-		for rec, err := range before(ctx, store, run) {
+		of := func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }
+		for rec, err := range before(ctx, store, run, of, runsLooked) {
 			var damaged *activities.DamagedRunError
 			if !errors.As(err, &damaged) && (!yield(rec, err) || err != nil) {
 				return
@@ -133,12 +143,9 @@ func Before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord
 			left++
 		}
 	}
-	for old, err := range newest(ctx, store, rec.RunID) {
+	for old, err := range newest(ctx, store, rec.RunID, rec.Project, rec.Pipeline) {
 		if err != nil || left == 0 {
 			return found, err
-		}
-		if !old.Of(rec.Project, rec.Pipeline) {
-			continue
 		}
 		for _, s := range old.Steps {
 			if _, have := found[s.Address]; have || !wanted[s.Address] || !Finished(s) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
@@ -52,12 +53,46 @@ func TestLastOfProject(t *testing.T) {
 		t.Error("a damaged record is left out")
 	}
 	n := 0
-	for _, err := range newest(t.Context(), store, "") {
+	for _, err := range newest(t.Context(), store, "", "ours", "p.hcl") {
 		if n++; err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n != 3 {
+	if n != 1 {
 		t.Errorf("%d records are read", n)
+	}
+}
+
+// TestOthersRuns: however many runs of others a shared store has, those of a pipeline are found,
+// and collection that keeps its newest leaves what last~N reads.
+func TestOthersRuns(t *testing.T) {
+	store := mem.New()
+	put := func(day int, project string, steps int) *workflows.RunRecord {
+		rec := workflows.RunRecord{RunID: fmt.Sprintf("202601%02dT000000Z-00000000", day), Pipeline: "p.hcl", Project: project}
+		for i := range steps {
+			rec.Steps = append(rec.Steps, workflows.RunStep{Address: fmt.Sprintf("step.command.fit[%q]", fmt.Sprint(i)), Key: artifacts.Sum(fmt.Append(nil, i)), Outcome: workflows.Ran})
+		}
+		if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+			t.Fatal(err)
+		}
+		return &rec
+	}
+	put(1, "ours", 3000)
+	for i := range 25 {
+		put(2+i, "theirs", 1)
+	}
+	now := put(28, "ours", 1)
+	const address = `step.command.fit["2999"]`
+	for range 2 {
+		found, err := Before(t.Context(), store, now, map[string]bool{address: true})
+		if err != nil || found[address].Run != "20260101T000000Z-00000000" {
+			t.Errorf("found %v, %v", found, err)
+		}
+		if _, err := artifacts.Collect(t.Context(), store, artifacts.GCOptions{KeepRuns: 1, Now: time.Now().Add(100 * time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rec, err := Find(t.Context(), store, "ours", "last~1"); err != nil || len(rec.Steps) != 3000 {
+		t.Errorf("%+v, %v", rec, err)
 	}
 }

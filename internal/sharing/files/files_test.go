@@ -1,6 +1,15 @@
 package files
 
-import "testing"
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
 
 // TestSplit: an output is what follows a step's name, or its key; without one, all is an address.
 func TestSplit(t *testing.T) {
@@ -31,8 +40,61 @@ func TestNameOf(t *testing.T) {
 		{"module.first.table.counts", "csv", "first.counts.csv"},
 		{`step.dedup.nq["url"]`, "counts", "counts"},
 	} {
-		if got := NameOf(c.address, c.output); got != c.want {
+		if got := Names(nil).Of(c.address, c.output); got != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.output, c.address, got, c.want)
+		}
+	}
+}
+
+// TestNamesOf: no two tables, and no two figures, of a pipeline have one file.
+func TestNamesOf(t *testing.T) {
+	var steps []pipeline.Step
+	for _, address := range []string{`table.t["a/b"]`, `table.t["a-b"]`, "table.t-a-b", "table.T", "table.t", `table.t["other/key"]`, `figure.t["a/b"]`,
+		`figure.f["x"]`, `figure.f["x.vl"]`, `module.m["k"].table.t`, "module.m-k.table.t", "step.command.x"} {
+		steps = append(steps, pipeline.Step{Address: address, Block: pipeline.BlockType(address)})
+	}
+	want := Names{`table.t["a/b"]`: "-2eb87b3d", `table.t["a-b"]`: "-b225c382", "table.t-a-b": "-324d9790", "table.T": "-3133dee7", "table.t": "-39b3b2d3",
+		`figure.f["x"]`: "-15e3e7c4", `figure.f["x.vl"]`: "-731dec9c", `module.m["k"].table.t`: "-25bdf1c9", "module.m-k.table.t": "-1ecabd67"}
+	got := NamesOf(steps)
+	if !maps.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if name := got.Of(`table.t["other/key"]`, "csv"); name != "t-other-key.csv" {
+		t.Error(name)
+	}
+}
+
+// TestStale: files of earlier runs are named until they are made again or removed, but for those
+// that a run was not asked for.
+func TestStale(t *testing.T) {
+	dir := t.TempDir()
+	for i, run := range []struct{ writes, asked, removed, want string }{
+		{"a.csv a.md b.csv", "a b", "", ""},
+		{"a.csv", "a b", "", "a.md b.csv"}, // b failed, and a has no Markdown any more
+		{"a.csv", "a", "", "a.md"},
+		{"a.csv c.csv", "a b c", "a.md", "b.csv"},
+		{"b.csv", "a b c", "", "a.csv c.csv"},
+		{"a.csv b.csv c.csv", "a b c", "", ""},
+	} {
+		var now []Rendered
+		for name := range strings.FieldsSeq(run.writes) {
+			f := Rendered{Address: strings.TrimSuffix(name, filepath.Ext(name)), Path: filepath.Join(dir, name)}
+			if err := os.WriteFile(f.Path, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			now = append(now, f)
+		}
+		if run.removed != "" {
+			os.Remove(filepath.Join(dir, run.removed))
+		}
+		stale, err := Stale(filepath.Join(dir, "memory", "x.json"), now, func(address string) bool { return slices.Contains(strings.Fields(run.asked), address) })
+		var got []string
+		for _, f := range stale {
+			got = append(got, filepath.Base(f.Path))
+		}
+		slices.Sort(got)
+		if err != nil || strings.Join(got, " ") != run.want {
+			t.Errorf("run %d: %q, %v; want %q", i+1, got, err, run.want)
 		}
 	}
 }

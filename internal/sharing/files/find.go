@@ -37,7 +37,7 @@ func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store,
 	}
 	art, err := outputOf(address, r, output)
 	if err != nil || file == "" {
-		return store, filesOf(NameOf(address, output), art), err
+		return store, filesOf(Names{}.Of(address, output), art), err
 	}
 	d, err := fileOf(art, file)
 	if err != nil {
@@ -152,7 +152,7 @@ func filesOf(name string, art artifacts.Artifact) []artifacts.File {
 func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		art := r.Outputs[output]
-		for _, f := range filesOf(NameOf(address, output), art) {
+		for _, f := range filesOf(Names{}.Of(address, output), art) {
 			if art.Files != nil {
 				f.Name = output + "/" + f.Name
 			}
@@ -175,7 +175,7 @@ func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Diges
 		for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 			art := r.Outputs[output]
 			if art.Digest == d {
-				found = filesOf(NameOf(r.Origin.Step, output), art)
+				found = filesOf(Names{}.Of(r.Origin.Step, output), art)
 				return false
 			}
 			for _, f := range art.Files {

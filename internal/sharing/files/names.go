@@ -3,16 +3,36 @@ package files
 import (
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
-// NameOf is the file name of a step's output: that of the output; for tables and figures, the
-// block's name with its for_each key, and the extension of the form.
-func NameOf(address, output string) string {
+// Names has what is added to the names of some tables and figures.
+type Names map[string]string
+
+// NamesOf tells tables or figures of a pipeline apart that would have one file, also where a file
+// system takes a for A: each has a part of its address's digest in its name.
+func NamesOf(steps []pipeline.Step) Names {
+	n, taken := Names{}, map[string]string{}
+	for _, s := range steps {
+		name := strings.ToLower(s.Block + "/" + strings.TrimSuffix(nameOf(s.Address), ".vl")) // of .vl.json
+		if other := taken[name]; other != "" {
+			for _, address := range []string{other, s.Address} {
+				n[address] = "-" + artifacts.Sum([]byte(address)).Hex()[:8]
+			}
+		}
+		taken[name] = s.Address
+	}
+	return n
+}
+
+// Of is the file name of a step's output: that of the output; for tables and figures, the block's
+// name with its for_each key, and the extension of the form.
+func (n Names) Of(address, output string) string {
 	if !pipeline.IsRendered(address) {
 		return output
 	}
-	return nameOf(address) + "." + extension(output)
+	return nameOf(address) + n[address] + "." + extension(output)
 }
 
 // nameOf is a file name for a table or figure: dedup_counts, or first.dedup_counts in a module.

@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/local"
-	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // Published is what became of a publish block.
@@ -37,12 +35,8 @@ var unpublished = regexp.MustCompile(`(?i)(^|/)\.(git|redsi)(/|$)`)
 // outside base. memory is the file in which it remembers what it wrote.
 func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, base, to string, files []artifacts.File) (err error) {
 	ours := map[string]artifacts.Digest{} // as they were written, by names below base
-	b, err := os.ReadFile(memory)
-	if err == nil {
-		err = json.Unmarshal(b, &ours)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s, in which redsi remembers what it published: %w; without that file it takes all that is there for yours", memory, err)
+	if err := recall(memory, &ours); err != nil {
+		return err
 	}
 	wanted := map[string]artifacts.File{}
 	for _, f := range files {
@@ -63,10 +57,7 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 		return err
 	}
 	defer root.Close()
-	defer func() {
-		b, jerr := json.MarshalIndent(ours, "", " ")
-		err = errors.Join(err, jerr, atomicfile.WriteFile(memory, b, 0o644))
-	}()
+	defer func() { err = errors.Join(err, remember(memory, ours)) }()
 	names := slices.AppendSeq(slices.Collect(maps.Keys(wanted)), maps.Keys(ours))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {

@@ -79,6 +79,7 @@ type export struct {
 	signed   map[string]bool // hex keys with a signature
 	released int             // steps whose outputs have left the store
 	project  *projectFiles
+	names    files.Names
 	rendered []renderedBlob
 	newest   time.Time
 	zenodo   []byte // metadata; nil: none is asked for
@@ -93,7 +94,7 @@ type renderedBlob struct {
 
 // begin reads the pipeline's files, and checks what a deposit needs.
 func begin(se *session.Session, of session.Seen, o Options) (x *export, err error) {
-	x = &export{se: se, of: of, o: o, keys: make([]artifacts.Digest, len(of.Plan.Steps)), blobs: choose.Blobs{},
+	x = &export{se: se, of: of, o: o, keys: make([]artifacts.Digest, len(of.Plan.Steps)), blobs: choose.Blobs{}, names: files.NamesOf(of.Pipeline.Steps),
 		done: Exported{Archive: o.File, Steps: len(of.Plan.Steps), LeftOut: []archive.LeftOut{}, Missing: []string{}, Notes: []string{}}}
 	if o.Deposit != "" {
 		if x.zenodo, err = deposit.Zenodo(x.work()); err != nil {
@@ -151,7 +152,7 @@ func (x *export) note(i int, it *plan.Item) {
 func (x *export) noteRendered(address string, r *artifacts.Result) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		a := r.Outputs[output]
-		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + files.NameOf(address, output)
+		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + x.names.Of(address, output)
 		if a.Files == nil {
 			x.rendered = append(x.rendered, renderedBlob{name, artifacts.File{Name: output, Digest: a.Digest, Size: a.Size}})
 		}

@@ -152,9 +152,10 @@ func (e *Repository) write(ctx context.Context, store artifacts.Store, tree arti
 // leftOver refuses a folder with other files, such as those of an earlier export: they would
 // be uploaded too.
 func (e *Repository) leftOver(tree artifacts.Artifact) error {
-	return filepath.WalkDir(e.Folder, func(path string, d os.DirEntry, err error) error {
+	top := e.Folder + string(filepath.Separator) // it may be a link
+	return filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && path == e.Folder:
+		case errors.Is(err, fs.ErrNotExist) && path == top:
 			return nil
 		case err == nil && d.IsDir() && d.Name() == ".git":
 			return filepath.SkipDir

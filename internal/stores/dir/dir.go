@@ -189,6 +189,8 @@ func explain(err error) error {
 		hint = ": the disk is full; free space, for example with `redsi gc`, or use another --store"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		hint = ": this user cannot write there; change its owner or use another --store"
+	case errors.Is(err, syscall.EXDEV):
+		hint = ": all folders of a store must be in one file system; link or mount the whole store"
 	case errors.Is(err, syscall.ENOTDIR):
 		hint = ": a part of that path is a file, not a directory"
 	case errors.Is(err, syscall.EMFILE):

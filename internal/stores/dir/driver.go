@@ -101,6 +101,12 @@ func (d *driver) Has(ctx context.Context, paths []string) ([]bool, error) {
 func (d *driver) List(ctx context.Context, prefix string) iter.Seq2[artifacts.FileInfo, error] {
 	return func(yield func(artifacts.FileInfo, error) bool) {
 		top := d.Where(path.Dir(prefix + "x"))
+		for at := top; at != d.root; at = filepath.Dir(at) {
+			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				yield(d.info(at, fs.FileInfoToDirEntry(info)))
+				return
+			}
+		}
 		found := false
 		err := filepath.WalkDir(top, func(p string, e fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +167,7 @@ func (d *driver) info(file string, e fs.DirEntry) (artifacts.FileInfo, error) {
 	}
 	f.Size, f.ModTime = info.Size(), info.ModTime()
 	if !info.Mode().IsRegular() {
-		f.What, f.Folder = describe(info), folder(file, info)
+		f.What, f.Linked = describe(info), folder(file, info)
 	}
 	return f, nil
 }

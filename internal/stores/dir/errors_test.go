@@ -22,6 +22,7 @@ func TestExplain(t *testing.T) {
 		{syscall.EACCES, "cannot write there"},
 		{syscall.EROFS, "cannot write there"},
 		{syscall.ENOTDIR, "is a file"},
+		{syscall.EXDEV, "link or mount the whole store"},
 		{syscall.EMFILE, "ulimit"},
 		{syscall.EIO, "input/output error"},
 	} {

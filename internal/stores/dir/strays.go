@@ -75,8 +75,8 @@ func makeWay(root, path string) (bool, error) {
 	return false, nil
 }
 
-// folder reports whether a folder of the store is one; a link to one is, so that a
-// part of a store can lie on another disk.
+// folder reports whether something is a folder, or a link that leads to one: files are opened
+// through it, and none is moved out of the way for it.
 func folder(path string, info fs.FileInfo) bool {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		var err error

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
@@ -117,5 +118,50 @@ func TestFolderIsAFile(t *testing.T) {
 	}
 	if got := files(t, filepath.Join(root, "aside")); len(got) != 2 {
 		t.Errorf("aside: %v", got)
+	}
+}
+
+// TestLinkedFolders: nothing lists a store, or deletes from it, of which a part lies behind a
+// link; a link to the whole store, and one that is in no folder's place, are no matter.
+func TestLinkedFolders(t *testing.T) {
+	for at, refused := range map[string]bool{".": false, "blobs/mine": false, "records": true, "records/results": true, "blobs": true, "blobs/" + artifacts.Sum([]byte("some bytes")).Hex()[:2]: true} {
+		root := filepath.Join(t.TempDir(), "store")
+		s := openAt(t, root)
+		r := storetest.NewResult(t, s, "k", map[string]string{"o": "some bytes"})
+		if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)); err != nil {
+			t.Fatal(err)
+		}
+		link, disk := filepath.Join(root, at), filepath.Join(t.TempDir(), "disk")
+		if err := os.Rename(link, disk); err != nil && at != "blobs/mine" {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Join(disk, "back"), 0o755), os.Symlink(disk, link)); err != nil {
+			t.Fatal(err)
+		}
+		s = openAt(t, root)
+		report, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
+		for what, err := range map[string]error{"verify": verr, "gc": gerr} {
+			if refused != (err != nil && strings.Contains(err.Error(), link+" is a link")) {
+				t.Errorf("%s is a link, %s: %v", at, what, err)
+			}
+		}
+		if !refused && (report.Results != 1 || report.Blobs != 1 || len(report.Problems) > 0) {
+			t.Errorf("%s is a link, verify: %+v", at, report)
+		}
+		if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
+			t.Errorf("%s is a link, after gc: %v, %v", at, hit, err)
+		}
+	}
+	root := t.TempDir() // a disk that is not there
+	s := openAt(t, root)
+	if err := errors.Join(os.Remove(filepath.Join(root, "blobs")), os.Symlink("/nowhere/at/all", filepath.Join(root, "blobs"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err == nil {
+		t.Error("a link nowhere is taken for an empty folder")
 	}
 }

@@ -1,0 +1,66 @@
+package files
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/atomicfile"
+)
+
+// Rendered is one file of a table or figure.
+type Rendered struct {
+	Address string           `json:"address"`
+	Path    string           `json:"path"`
+	Digest  artifacts.Digest `json:"digest"`
+}
+
+// Stale are the files that earlier runs left of tables and figures, and that the newest run of the
+// same pipeline, which wrote now, should have written or does not know: asked says so of an
+// address. memory is the file in which redsi remembers what it wrote.
+func Stale(memory string, now []Rendered, asked func(address string) bool) (stale []Rendered, err error) {
+	var before []Rendered
+	if err := recall(memory, &before); err != nil || len(before)+len(now) == 0 {
+		return nil, err
+	}
+	all, current := slices.Clone(now), map[string]bool{}
+	for _, f := range now {
+		current[f.Path] = true
+	}
+	for _, f := range before {
+		if _, err := os.Lstat(f.Path); err != nil || current[f.Path] {
+			continue
+		}
+		if all = append(all, f); asked(f.Address) {
+			stale = append(stale, f)
+		}
+	}
+	return stale, remember(memory, all)
+}
+
+// recall reads what was remembered in a file, if it is there.
+func recall(memory string, what any) error {
+	b, err := os.ReadFile(memory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, what)
+	}
+	if err != nil {
+		return fmt.Errorf("%s, in which redsi remembers what it wrote: %w; without that file it takes all that is there for yours", memory, err)
+	}
+	return nil
+}
+
+func remember(memory string, what any) error {
+	b, err := json.MarshalIndent(what, "", " ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(memory, b, 0o644)
+}

@@ -61,7 +61,7 @@ func library(l *loader, dir string) []group {
 			{"coalescelist", "lists...", "The first list that is not empty.", stdlib.CoalesceListFunc},
 			{"compact", "list", "A list of strings without the empty ones.", stdlib.CompactFunc},
 			{"concat", "lists...", "Lists, one after the other.", stdlib.ConcatFunc},
-			{"contains", "list, value", "Whether a list or set has a value.", stdlib.ContainsFunc},
+			{"contains", "list, value", "Whether a list or set has a value.", contains},
 			{"distinct", "list", "A list with each value once.", distinct},
 			{"element", "list, index", "An element by index, wrapping around at the end.", stdlib.ElementFunc},
 			{"flatten", "list", "Nested lists as one list.", stdlib.FlattenFunc},

@@ -51,7 +51,7 @@ func library(l *loader, dir string) []group {
 			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, l.base64Beside)},
 			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", l.filesetFunction(dir)},
 			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, l.digestBeside)},
-			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables.", l.templateFunction(dir)},
+			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables; its lines end in LF.", l.templateFunction(dir)},
 		}},
 		{"Collections", []entry{
 			{"alltrue", "list", "Whether all conditions of a list are true; null is not.", allTrue},

@@ -59,6 +59,12 @@ func TestUnexplained(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
+	// What is not known because of a mistake that is reported is not what a step decides.
+	_, ds := load("variable \"v\" {\n default = \"x\"\n validation {\n condition = var.v == \"y\"\n error_message = \"no\"\n }\n}\n" +
+		plain + " when = var.v == \"y\"\n}\nlocals {\n a = step.echo.a.out\n}")
+	if n, _ := ds.Count(); n != 1 {
+		t.Errorf("a wrong variable: %v", ds.Err())
+	}
 	// What waits for a step does so still, and its dependents are not blamed.
 	p, ds := load(`step "echo" "a" {
   words = ["b"]

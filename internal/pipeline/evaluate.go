@@ -72,6 +72,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	if !ok || b.spec == nil {
 		return
 	}
+	l.sweep(n.name, b.forEach, b.Body, instances)
 	chained := refersTo(n, n)
 	if chained {
 		n.value = l.chain(n, instances)

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,11 +25,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		l.diags.warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
 		return
 	}
-	type group struct {
-		first map[string]cty.Value
-		size  int
-	}
-	groups, unused := map[string]*group{}, map[string]bool{}
+	groups, unused := map[string][]map[string]cty.Value{}, map[string]bool{}
 	for _, inst := range instances {
 		if t := inst.value.Type(); !t.IsObjectType() && !t.IsMapType() || !inst.value.IsWhollyKnown() || inst.value.IsNull() || sensitiveIn(inst.value) != "" {
 			return
@@ -43,36 +40,21 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		if err != nil {
 			return
 		}
-		g := groups[string(id)]
-		if g == nil {
-			g = &group{first: m}
-			groups[string(id)] = g
-		}
-		g.size++
+		group := append(groups[string(id)], m)
+		groups[string(id)] = group
 		for attr, v := range m {
-			was, ok := g.first[attr]
-			unused[attr] = unused[attr] || !used[attr] && !(ok && v.RawEquals(was))
+			if was, ok := group[0][attr]; !used[attr] && !(ok && v.RawEquals(was)) {
+				unused["each.value."+attr] = true
+			}
 		}
 	}
-	// Where some instances alone are the same, as two systems that share an index, the list has
-	// the others' sake; in a sweep all are, and as often.
-	var axes []string
-	for _, attr := range sortedKeys(unused) {
-		if unused[attr] {
-			axes = append(axes, "each.value."+attr)
-		}
-	}
-	for _, g := range groups {
-		if len(axes) == 0 || g.size*len(groups) != len(instances) {
+	for _, g := range groups { // in a sweep all are as large; where two systems share an index, the others are alone
+		if len(unused) == 0 || len(g)*len(groups) != len(instances) {
 			return
 		}
 	}
-	steps := "one step"
-	if len(groups) > 1 {
-		steps = fmt.Sprintf("%d steps", len(groups))
-	}
 	l.diags.warn(forEach.Range(), "Unused axis", fmt.Sprintf("Nothing in %s refers to %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
-		name, strings.Join(axes, " or "), len(instances), steps))
+		name, strings.Join(sortedKeys(unused), " or "), len(instances), words.Count(len(groups), "step")))
 }
 
 // usesEach notes the attributes of each.value that a body refers to; it is true if the body uses

@@ -22,7 +22,7 @@ func TestSweep(t *testing.T) {
 		{grid, "url = each.value.rate\nwhen = each.value.seed != \"9\"", ""},
 		{`product({ a = ["x", "y"], b = ["u", "v"], c = ["p", "q"] })`, `url = each.value.a`, "refers to each.value.b or each.value.c, so its 8 instances are 2 steps"},
 		{`product({ rate = ["0.1", "0.2"], seed = ["1"] })`, `url = each.value.rate`, ""},
-		{`{ for s in ["1", "2"] : "s${s}" => { url = "u", seed = s } }`, `url = each.value.url`, "refers to each.value.seed, so its 2 instances are one step"},
+		{`{ for s in ["1", "2"] : "s${s}" => { url = "u", seed = s } }`, `url = each.value.url`, "refers to each.value.seed, so its 2 instances are 1 step"},
 		// Values that say more of each than this block needs: a title, two systems that share a step.
 		{`{ a = { url = "u", title = "A" }, b = { url = "v", title = "B" } }`, `url = each.value.url`, ""},
 		{`{ a = { url = "u", title = "A" }, b = { url = "v", title = "B" }, c = { url = "v", title = "C" } }`, `url = each.value.url`, ""},

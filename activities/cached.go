@@ -102,7 +102,7 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 		return executed{}, err
 	}
 	if other != nil {
-		a.Log.Info("another run is working on this step; waiting for it", "step", req.Address, "other", other.String())
+		a.Log.Info("it is being worked on already; waiting for that", "step", req.Address, "by", other.String())
 		return executed{Executed: workflows.Executed{Busy: true}}, nil
 	}
 	defer held.Release()

@@ -149,3 +149,36 @@ YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,
 	}
 	refused(t, strings.ReplaceAll(strings.Replace(pipeline, "value = 0.93", "value = 9007199254740993", 1), "DIR", dir), "the number 9007199254740993 has more digits than are calculated with, 53 bits: compare it as a text")
 }
+
+// TestOfOne: a ± whose results have the same bytes is said to be none, under the table and in its JSON;
+// that of other results that are equal is not.
+func TestOfOne(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.json", `{"acc": 1}`)
+	write(t, dir, "b.json", `{"acc": 1.0}`)
+	file := write(t, dir, "p.hcl", `
+step "download" "a" { urls = ["a.json"] }
+step "download" "b" { urls = ["b.json"] }
+table "t" {
+  stubs   = ["Run"]
+  columns = [{ id = "acc", title = "Accuracy", format = "fixed", std = true }, { id = "mean", title = "Mean", format = "fixed", field = "acc" }]
+  rows = [
+    { id = "x_1", titles = ["X"], value = [step.download.a.files, step.download.a.files], at = "a.json:" },
+    { id = "y", titles = ["Y"], value = [step.download.a.files["a.json"], step.download.b.files["b.json"]] },
+    { id = "z", titles = ["Z"], value = step.download.b.files["b.json"] },
+  ]
+}
+`)
+	l := newLocal(t)
+	out := l.results(file, nil)["table.t"].Outputs
+	var table render.Table
+	l.json(out["json"], &table)
+	for i, want := range []bool{true, false, false} {
+		if got := table.Rows[i].Cells["acc"].One; got != want {
+			t.Errorf("row %s: %t", table.Rows[i].ID, got)
+		}
+	}
+	if text := string(l.bytes(out["markdown"])); !strings.HasSuffix(text, "\n\n- x\\_1.acc: the ± is of one result several times, since all that the mean is over has the same bytes\n") {
+		t.Errorf("%q", text)
+	}
+}

@@ -102,7 +102,7 @@ func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of Status) 
 		case of == Ran:
 			b.WriteString(", " + seconds(s.TookS))
 		case s.Shared:
-			b.WriteString(", shared with another run")
+			b.WriteString(", shared with another step or run")
 		}
 		b.WriteByte('\n')
 	}

@@ -82,7 +82,7 @@ func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Exe
 		if err != nil || !out.Busy && out.Unfit == "" {
 			return out, err
 		}
-		why := "another run is working on it"
+		why := "another step or run is working on it"
 		if out.Unfit != "" {
 			if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 				return out, errLong
@@ -303,7 +303,7 @@ func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput, mine boo
 	if err := workflow.SignalExternalWorkflow(dctx, id, "", joinSignal, in.RunID).Get(dctx, nil); err != nil {
 		return Executed{}, true, nil // it ended in between: look again
 	}
-	options := doing(controlQueue(ctx), in.Address+" · shared with another run", unbounded)
+	options := doing(controlQueue(ctx), in.Address+" · shared with another step or run", unbounded)
 	options.WaitForCancellation = false
 	actx := workflow.WithActivityOptions(ctx, options)
 	err = workflow.ExecuteActivity(actx, AwaitActivity, id).Get(ctx, &done)

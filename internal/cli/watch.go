@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -88,7 +90,11 @@ func await(ctx context.Context, old stamps, look func() stamps, ticks <-chan tim
 // look stamps the files that plans have read, and all that may be part of the pipeline.
 func (a *app) look() stamps {
 	now := stamps{}
-	beside, _ := filepath.Glob(filepath.Join(session.ProjectDir(a.File), "*.hcl")) // its pattern is valid
+	dir := session.ProjectDir(a.File)
+	beside, _ := fs.Glob(os.DirFS(dir), "*.hcl") // its pattern is valid
+	for i, name := range beside {
+		beside[i] = filepath.Join(dir, name)
+	}
 	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File, a.Local.File}) {
 		now[f], _ = local.StampOf(f)
 	}

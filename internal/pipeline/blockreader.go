@@ -22,6 +22,7 @@ func (r *BlockReader) File(s *hcl.BodySchema) *hcl.BodyContent {
 	if r.Wrong = append(r.Wrong, ds...); ds.HasErrors() {
 		return nil
 	}
+	hclsyntax.VisitAll(parsed.Body.(*hclsyntax.Body), unixLines)
 	return r.Content(parsed.Body, s)
 }
 

@@ -92,6 +92,14 @@ var only = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, e
 	return append(list, cty.NullVal(cty.DynamicPseudoType))[0], err
 }, anyParam("list"))
 
+// contains is the library's, which answers "unknown" for a null without a type.
+var contains = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+	if args[1].IsNull() {
+		args[1] = cty.NullVal(cty.String)
+	}
+	return stdlib.Contains(args[0], args[1])
+}, anyParam("list"), function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowDynamicType: true})
+
 var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
 	list, err := elements(args[0])
 	i := slices.IndexFunc(list, args[1].RawEquals)

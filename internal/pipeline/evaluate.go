@@ -72,6 +72,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	if !ok || b.spec == nil {
 		return
 	}
+	l.sweep(n.name, b.forEach, b.Body, instances)
 	chained := refersTo(n, n)
 	if chained {
 		n.value = l.chain(n, instances)
@@ -195,12 +196,31 @@ func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *insta
 	if ds.HasErrors() {
 		return cty.DynamicVal
 	}
-	return l.measured(e, v, inst)
+	if v, ok := l.measured(e, v, inst); !ok {
+		return v
+	}
+	return l.answered(e, ctx, v, inst)
+}
+
+// answered refuses a value that is not known though nothing that it is made of is, or will be,
+// the reason: what depends on it would be left out without a word.
+func (l *loader) answered(e hclsyntax.Expression, ctx *hcl.EvalContext, v cty.Value, inst *instance) cty.Value {
+	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || l.now.any() || v.IsWhollyKnown() {
+		return v
+	}
+	for _, tr := range e.Variables() {
+		if of, ds := tr.TraverseAbs(ctx); !ds.HasErrors() && !of.IsWhollyKnown() {
+			return v
+		}
+	}
+	rng, detail := e.Range(), "This has no value, though all that it refers to has one: an operator or function here does not answer for what it is given, such as a null. Leave nulls out: X != null && f(X)."
+	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, inst, detail)
+	return v
 }
 
 // measured refuses a value that is too large. What an expression merely refers
 // to, and what a function made, has been measured.
-func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) cty.Value {
+func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) (cty.Value, bool) {
 	var err *limit
 	switch e.(type) {
 	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.FunctionCallExpr:
@@ -214,11 +234,11 @@ func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) c
 		err = l.meter.ended // within try()
 	}
 	if err == nil {
-		return v
+		return v, true
 	}
 	rng := e.Range()
 	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}, inst, err.detail)
-	return cty.DynamicVal
+	return cty.DynamicVal, false
 }
 
 // instance is one of the steps or modules that a block makes.

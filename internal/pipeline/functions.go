@@ -51,7 +51,7 @@ func library(l *loader, dir string) []group {
 			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, l.base64Beside)},
 			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", l.filesetFunction(dir)},
 			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, l.digestBeside)},
-			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables.", l.templateFunction(dir)},
+			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables; its lines end in LF.", l.templateFunction(dir)},
 		}},
 		{"Collections", []entry{
 			{"alltrue", "list", "Whether all conditions of a list are true; null is not.", allTrue},
@@ -61,7 +61,7 @@ func library(l *loader, dir string) []group {
 			{"coalescelist", "lists...", "The first list that is not empty.", stdlib.CoalesceListFunc},
 			{"compact", "list", "A list of strings without the empty ones.", stdlib.CompactFunc},
 			{"concat", "lists...", "Lists, one after the other.", stdlib.ConcatFunc},
-			{"contains", "list, value", "Whether a list or set has a value.", stdlib.ContainsFunc},
+			{"contains", "list, value", "Whether a list or set has a value.", contains},
 			{"distinct", "list", "A list with each value once.", distinct},
 			{"element", "list, index", "An element by index, wrapping around at the end.", stdlib.ElementFunc},
 			{"flatten", "list", "Nested lists as one list.", stdlib.FlattenFunc},

@@ -126,6 +126,9 @@ func (l *loader) variableFile(f File) []given {
 	if ds.HasErrors() {
 		return nil
 	}
+	if b, ok := file.Body.(*hclsyntax.Body); ok {
+		hclsyntax.VisitAll(b, unixLines)
+	}
 	attrs, ds := file.Body.JustAttributes()
 	l.diags.hcl(ds, start)
 	var gs []given

@@ -96,7 +96,7 @@ func (s *size) add(v cty.Value, nested int) *limit {
 		return checkNumber(v.AsBigFloat())
 	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
 		for k, e := range v.Elements() {
-			if k.Type() == cty.String && k.IsKnown() && !k.IsMarked() {
+			if k.Type() == cty.String && k.IsKnown() && !k.IsNull() && !k.IsMarked() {
 				s.bytes += int64(len(k.AsString()))
 			}
 			if err := s.add(e, nested+1); err != nil {

@@ -49,9 +49,6 @@ func (l *loader) lintForEach(n *node, forEach hclsyntax.Expression) {
 	if writtenElements(forEach) == 1 {
 		l.diags.warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
 	}
-	if len(l.steps[n]) > 1 && !usesEach(n.block.Body, forEach) {
-		l.diags.warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", n.name, len(l.steps[n])))
-	}
 }
 
 // writtenElements is how many elements a list or object has that is written out; -1
@@ -68,20 +65,6 @@ func writtenElements(e hclsyntax.Expression) int {
 		}
 	}
 	return -1
-}
-
-func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression) bool {
-	for _, a := range b.Attributes {
-		if a.Expr == forEach {
-			continue
-		}
-		for _, tr := range a.Expr.Variables() {
-			if tr.RootName() == "each" {
-				return true
-			}
-		}
-	}
-	return slices.ContainsFunc(b.Blocks, func(inner *hclsyntax.Block) bool { return usesEach(inner.Body, forEach) })
 }
 
 // lintTwins finds steps of different names that are the same work. Instances are left

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -18,8 +20,9 @@ const instancesFunction = "[*]"
 //   - product({ b = …, a = … }) joins keys in the order in which the attributes
 //     are written, though objects have no order;
 //
-// and puts the meter where values are made, and operators that refuse artifacts where values
-// are compared. The types of variables are not values.
+// gives heredocs the line ends that they have in any checkout, puts the meter where values are
+// made, and operators that refuse artifacts where values are compared. The types of variables are
+// not values.
 func (l *loader) rewrite(b *hclsyntax.Body) {
 	for _, a := range b.Attributes {
 		l.rewriteNode(a.Expr)
@@ -44,6 +47,7 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer l.meter.limit(n)
 		pickFrom(n)
+		unixLines(n)
 		switch e := n.(type) {
 		case *hclsyntax.TemplateExpr:
 			for i, part := range e.Parts {
@@ -71,6 +75,15 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 		}
 		return nil
 	})
+}
+
+// unixLines ends the lines of a text by LF, whatever the file has: of heredocs and templates, since
+// a text in quotes has one line. It is a walker that finds nothing wrong.
+func unixLines(n hclsyntax.Node) hcl.Diagnostics {
+	if e, ok := n.(*hclsyntax.LiteralValueExpr); ok && e.SrcRange.Start.Line < e.SrcRange.End.Line && e.Val.Type() == cty.String {
+		e.Val = cty.StringVal(strings.ReplaceAll(e.Val.AsString(), "\r\n", "\n"))
+	}
+	return nil
 }
 
 func unwrap(e hclsyntax.Expression) hclsyntax.Expression {

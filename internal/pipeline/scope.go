@@ -92,5 +92,7 @@ func (s *Scope) Value(x Expression) (cty.Value, Diagnostics) {
 	}
 	ctx := l.scope(n)
 	maps.Copy(ctx.Variables, x.With)
+	l.now = l.inherits(n)
+	defer func() { l.now = nil }()
 	return l.value(e, ctx, nil), l.diags.done()
 }

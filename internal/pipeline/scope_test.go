@@ -44,6 +44,11 @@ func TestScope(t *testing.T) {
 		"toset([])":                           "toset([])",
 		"{}":                                  "{}",
 		"null":                                "null",
+		"contains([1], null)":                 "false",
+		"contains([1, null], null)":           "true",
+		`contains(["a"], yamldecode("~"))`:    "false",
+		`toset(["a", null])`:                  `toset(["a", null])`,
+		`setunion(["a", null], ["b"])`:        `toset(["a", "b", null])`,
 		"keys(product({ b = [1], a = [2] }))": `["1/2"]`,
 		`"e\u0301"`:                           `"é"`,
 	} {

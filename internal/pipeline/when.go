@@ -60,7 +60,7 @@ func (l *loader) runs(n *node, inst *instance) bool {
 	}
 	v, ok := l.typed(e, inst.ctx, inst, cty.Bool, "when is true or false: a step whose when is false is skipped.")
 	if !ok {
-		inst.undecided = !v.IsKnown() // else it is wrong
+		inst.undecided = !v.IsKnown() && l.now.any() // else it is wrong
 		n.undecided = n.undecided || inst.undecided
 		return true
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/python"
+	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -100,6 +101,11 @@ func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string,
 			return nil, step.Problem{Path: "script", Detail: err.Error()}
 		}
 		maps.Copy(texts, found)
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if script.Returns(name, texts[name], false) {
+				return nil, step.Problem{Path: "script", Detail: name + ": " + carriageReturns}
+			}
+		}
 		digests, err := c.digested(texts)
 		if err != nil {
 			return nil, step.Problem{Path: "code", Detail: err.Error()}

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -109,6 +110,8 @@ func checkCommand(c commandConfig) error {
 	files := slices.Sorted(maps.Keys(c.Files))
 	checkFolders(&ps, "files", files)
 	for _, name := range files {
+		started := len(c.Argv) > 0 && c.Argv[0] == "./"+name
+		inout.Check(&ps, "files", !script.Returns(name, c.Files[name], started), "%s: %s", name, carriageReturns)
 		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
 			bad("files", "%v", err)
 		} else if top, _, _ := strings.Cut(name, "/"); top == "in" || top == "out" || top == "tmp" {

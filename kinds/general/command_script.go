@@ -33,6 +33,9 @@ func (c commandConfig) line() []string {
 	return append(slices.Clone(interpreter), scriptFile)
 }
 
+// carriageReturns is what is wrong with a script by script.Returns.
+const carriageReturns = `its lines end in carriage returns, as on Windows, and what runs it takes them for parts of words: save it with the line ends of Unix; in git, a line "* text=auto eol=lf" of .gitattributes keeps them`
+
 // checkScript reports what is wrong with a command's script.
 func checkScript(ps *step.Problems, c commandConfig) {
 	interpreter, err := script.Interpreter(c.Script)
@@ -40,6 +43,7 @@ func checkScript(ps *step.Problems, c commandConfig) {
 		_, err = script.Parse(interpreter, c.Script)
 	}
 	inout.CheckError(ps, "script", err)
+	inout.Check(ps, "script", !script.Returns("", c.Script, false), carriageReturns)
 	inout.Check(ps, "script", len(c.Argv) == 0, "is given together with argv: give one of them")
 	inout.Check(ps, "files", !c.has(scriptFile), "%q is the name that the text of script has in the folder", scriptFile)
 }

@@ -43,6 +43,28 @@ func TestWithoutSecrets(t *testing.T) {
 	}
 }
 
+// TestCarriageReturns: a script that would fail by the line ends of Windows is refused by a message
+// that names them.
+func TestCarriageReturns(t *testing.T) {
+	const shell, other = "#!/bin/bash\r\necho hi > b.txt\r\n", "#!/usr/bin/env python3\r\nprint(1)\r\n"
+	for _, c := range []struct {
+		c    commandConfig
+		path string
+	}{
+		{commandConfig{Script: shell}, "script"},
+		{commandConfig{Script: other}, ""},
+		{commandConfig{Argv: []string{"bash", "b"}, Files: map[string]string{"b": shell}}, "files"},
+		{commandConfig{Argv: []string{"./b"}, Files: map[string]string{"b": other}}, "files"},
+		{commandConfig{Argv: []string{"python3", "b"}, Files: map[string]string{"b": other, "c.csv": "a\r\n"}}, ""},
+	} {
+		c.c.programConfig = programDefaults
+		ps, _ := errors.AsType[step.Problems](checkCommand(c.c))
+		if len(ps) != min(1, len(c.path)) || len(ps) == 1 && (ps[0].Path != c.path || !strings.Contains(ps[0].Detail, "carriage returns")) {
+			t.Errorf("%+v: %v", c.c, ps)
+		}
+	}
+}
+
 // TestProblemsInOrder: the first problem of several at one path is the same each time.
 func TestProblemsInOrder(t *testing.T) {
 	c := commandConfig{Argv: []string{"./empty"}, Files: map[string]string{"empty": ""}, programConfig: programConfig{ExitCodes: []int{0}}}

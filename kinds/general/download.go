@@ -250,7 +250,7 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 		case sum != "" && sum != pin.SHA256.Hex():
 			return raw, sum, fmt.Errorf("%s has sha256 %s, not %s", raw, pin.SHA256.Hex(), sum)
 		}
-		return pin.Source, pin.SHA256.Hex(), nil
+		return fetch.OfFile(pin.Source), pin.SHA256.Hex(), nil
 	}
 	if sum != "" {
 		return raw, sum, nil

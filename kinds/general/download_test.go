@@ -1,22 +1,30 @@
 package general
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 )
 
 // TestLocalSources: what is not a file is refused with the way to name files.
 func TestLocalSources(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "s*{1}?[2]")
+	for _, name := range []string{"b 1.txt", "b*{%2A}.txt"} {
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for url, want := range map[string]string{
-		dir:         "is not a regular file; a folder is written with a slash at its end",
+		".":         "is not a regular file; a folder is written with a slash at its end",
 		"*.fastq":   "no file in " + dir + " fits *.fastq",
 		"a.fastq":   "no such file or directory",
 		"nothing/x": "no such file or directory",
@@ -24,6 +32,18 @@ func TestLocalSources(t *testing.T) {
 		_, err := resolveDownload(t.Context(), s, downloadConfig{URLs: []string{url}})
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+	// Of what is one, the letters of patterns in its path are themselves, also once it is absolute.
+	for url, want := range map[string]string{"b 1.txt": "b 1.txt", "b*{%2A}.txt": "b*{%2A}.txt", "*.txt": "b 1.txt, b*{%2A}.txt", "./": "b 1.txt, b*{%2A}.txt"} {
+		c, err := resolveDownload(t.Context(), s, downloadConfig{URLs: []string{url}})
+		if err = errors.Join(err, checkDownload(c)); err != nil || strings.Join(c.Names, ", ") != want {
+			t.Errorf("%s: %q, %v", url, c.Names, err)
+		}
+		for i, u := range c.URLs {
+			if src, err := fetch.ParseSource(u); err != nil || src.Path != filepath.Join(dir, c.Names[i]) {
+				t.Errorf("%s: %s is %s, %v", url, u, src.Path, err)
+			}
 		}
 	}
 }

@@ -79,8 +79,9 @@ var Table = step.Define(step.Kind[tableConfig]{
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON.
 Cells are numbers in JSON artifacts of other steps; a list of artifacts, one per
-seed, becomes mean and standard deviation. Editing a caption or a bold rule
-reruns only this. What is expected of the cells is in no key: editing it reruns
+seed, becomes mean and standard deviation. Where all of the list are one result, as of a
+program that does not use its seed, Markdown, JSON and the report say so. Editing a caption or
+a bold rule reruns only this. What is expected of the cells is in no key: editing it reruns
 nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a run judge it again.`,
 	Example: `table "dedup_counts" {
   paper   = "tab:dedup-counts"
@@ -318,5 +319,6 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (r
 	}
 	cell := render.Mean(vs)
 	cell.Typed, cell.Inputs = typed, digests
+	cell.One = means && len(digests) > 1 && len(slices.Compact(slices.Clone(digests))) == 1
 	return cell, nil
 }

@@ -178,7 +178,7 @@ func (l *Live) line(w io.Writer, outcome, word, address, note string) {
 
 func shared(x workflows.StepState) string {
 	if x.Shared {
-		return "shared with another run"
+		return "shared with another step or run"
 	}
 	return ""
 }

@@ -59,6 +59,14 @@ func ParseSource(raw string) (Source, error) {
 	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path%s", Redact(raw), hint)
 }
 
+// OfFile is a source that is a file of this machine and no pattern, whatever its path has.
+func OfFile(path string) string {
+	if !IsPattern(path) {
+		return path
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+}
+
 // Name is the file name at the end of the source.
 func (s Source) Name() string {
 	if s.Path != "" {

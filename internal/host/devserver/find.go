@@ -4,6 +4,7 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,9 +62,10 @@ func installed() (newest string) {
 		}
 		deps = filepath.Join(cache, "redsi")
 	}
-	found, _ := filepath.Glob(filepath.Join(deps, "temporal-server", "*", "temporal-server")) // none: of a path with letters of patterns
+	found, _ := fs.Glob(os.DirFS(deps), "temporal-server/*/temporal-server") // the pattern is valid
 	at := time.Time{}
-	for _, p := range found {
+	for _, name := range found {
+		p := filepath.Join(deps, name)
 		if st, err := os.Stat(p); err == nil && st.ModTime().After(at) {
 			newest, at = p, st.ModTime()
 		}

@@ -42,11 +42,11 @@ func Of(where string, ignore bool) (*Listing, error) {
 	}
 	l := &Listing{Root: where, ignore: ignore}
 	info, err := os.Stat(where)
-	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(where, "*?[{") {
-		if where, l.pattern = doublestar.SplitPattern(filepath.ToSlash(where)); !doublestar.ValidatePattern(l.pattern) {
+	if there, rest := split(where); errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(rest, "*?[{") {
+		if where, l.pattern = doublestar.SplitPattern(filepath.ToSlash(rest)); !doublestar.ValidatePattern(l.pattern) {
 			return nil, fmt.Errorf("the pattern %q cannot be read: it has *, ?, [a-z], {a,b} and **", l.pattern)
 		}
-		l.Root = filepath.FromSlash(where)
+		l.Root = filepath.Join(there, filepath.FromSlash(where))
 		info, err = os.Stat(l.Root)
 	}
 	if err != nil {
@@ -73,6 +73,16 @@ func Of(where string, ignore bool) (*Listing, error) {
 		return nil, fmt.Errorf("no file in %s fits %s", l.Root, l.pattern)
 	}
 	return l, nil
+}
+
+// split cuts an absolute path behind the folders that are there, such as the project's own: letters
+// of patterns in their names are themselves.
+func split(where string) (there, rest string) {
+	for there = where; ; there = filepath.Dir(there) {
+		if _, err := os.Stat(there); err == nil || there == filepath.Dir(there) {
+			return there, strings.TrimPrefix(where[len(there):], string(filepath.Separator))
+		}
+	}
 }
 
 // folder adds what is in a folder, by its name from the root.

@@ -61,9 +61,10 @@ func shown(l *listing.Listing) string {
 }
 
 func TestOf(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "s*{1}?[12]") // whose letters are no pattern
+	lay(t, filepath.Dir(dir), "s1/d/other.csv", "s*{1}?1/d/other.csv")
 	lay(t, dir, "d/b.csv", "d/A.csv", "d/a.csv", "d/run.sh*", "d/empty/", "d/sub/deep/c.csv", "d/sub/up -> ../b.csv", "d/sub/to/ -> x",
-		"d/gone -> nothing", "d/dot -> ./sub/", "d/.git/HEAD", "d/.redsi/digests.json", "d/.hidden", "d/é.txt", "d/e\u0301.txt", "named -> d", "d[1]/x.csv", "none/")
+		"d/gone -> nothing", "d/dot -> ./sub/", "d/.git/HEAD", "d/.redsi/digests.json", "d/.hidden", "d/é.txt", "d/e\u0301.txt", "named -> d", "d[1]/x.csv", "d1/y.csv", "none/")
 	all := ".hidden, A.csv, a.csv, b.csv, dot -> sub, empty/, e\u0301.txt, gone -> nothing, run.sh*, sub/deep/c.csv, sub/to/, sub/up -> ../b.csv, é.txt"
 	for path, want := range map[string]string{
 		"d":           strings.Replace(all, "sub/to/", "sub/to", 1),
@@ -74,6 +75,10 @@ func TestOf(t *testing.T) {
 		"d/**/*.csv":  "A.csv, a.csv, b.csv, sub/deep/c.csv",
 		"d/*.csv":     "A.csv, a.csv, b.csv",
 		"*/x.csv":     "d[1]/x.csv",
+		"d[1]/*.csv":  "x.csv",
+		`d\[1\]/*`:    "x.csv",
+		"d[1-2]/*":    "d1/y.csv",
+		"*/other.csv": "no file in " + dir + " fits",
 		"d[1]":        "x.csv",
 		"d/*.parquet": "no file in ",
 		"d/[":         "cannot be read",

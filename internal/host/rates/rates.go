@@ -105,11 +105,9 @@ func Save(folder string, r Rates) (file string, err error) {
 // Read reads the rates of a folder, which may be absent, by name. bad are the files that
 // cannot be used, with the reason.
 func Read(folder string) (all []Rates, bad []error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		return nil, []error{err}
-	}
-	for _, f := range files {
+	files, _ := fs.Glob(os.DirFS(folder), "*.json") // the pattern is valid
+	for _, name := range files {
+		f := filepath.Join(folder, name)
 		r, err := read(f)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // removed meanwhile

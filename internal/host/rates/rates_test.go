@@ -21,7 +21,7 @@ func card() Rates {
 // TestKept: what is saved is read again, the newer in place of the older; what is damaged, of another
 // version or no number is named with the reason, and what is none of these is ignored.
 func TestKept(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "rates")
+	folder := filepath.Join(t.TempDir(), "[1]", "rates")
 	if all, bad := Read(folder); all != nil || bad != nil {
 		t.Error(all, bad)
 	}

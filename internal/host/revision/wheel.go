@@ -2,7 +2,9 @@ package revision
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -25,7 +27,7 @@ func Pip(what string) string { return pip(Program(), what) }
 func pip(program, what string) string {
 	environment := filepath.Dir(filepath.Dir(program))
 	for _, place := range []string{"lib*/python*/*-packages", "Lib/site-packages", "."} {
-		found, _ := filepath.Glob(filepath.Join(environment, place, "redsi-*.dist-info")) // none: of a path with letters of patterns
+		found, _ := fs.Glob(os.DirFS(environment), path.Join(place, "redsi-*.dist-info")) // the pattern is valid
 		for _, f := range found {
 			version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "redsi-"), ".dist-info")
 			return fmt.Sprintf("pip install '%s==%s' in %s", what, version, environment)

@@ -17,7 +17,7 @@ func TestPip(t *testing.T) {
 		"lib/python3.12/site-packages/redsi_models-0.1.0.dist-info": "",
 		"lib/redsi-models": "",
 	} {
-		root := t.TempDir()
+		root := filepath.Join(t.TempDir(), "study[12]")
 		if err := os.MkdirAll(filepath.Join(root, place), 0o755); err != nil {
 			t.Fatal(err)
 		}

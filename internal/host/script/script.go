@@ -41,6 +41,20 @@ func Interpreter(text string) ([]string, error) {
 	return words, nil
 }
 
+// Returns reports whether a text has the line ends of Windows and is run by what takes their
+// carriage returns for parts of words: by a shell, as the ending of its name or its first line
+// says, or by the system, where it is started itself. A text without a name is a script.
+func Returns(name, text string, started bool) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	if !strings.HasSuffix(first, "\r") {
+		return false
+	}
+	named := strings.HasPrefix(text, "#!")
+	words, err := Interpreter(text)
+	return started && named || slices.Contains([]string{".sh", ".bash"}, path.Ext(name)) ||
+		err == nil && (named || name == "") && slices.Contains([]string{"bash", "sh", "dash", "ash", "ksh", "zsh"}, path.Base(words[0]))
+}
+
 // Shell is a shell script, parsed.
 type Shell struct {
 	file *syntax.File

@@ -28,6 +28,29 @@ func TestInterpreter(t *testing.T) {
 	}
 }
 
+func TestReturns(t *testing.T) {
+	for _, c := range []struct {
+		name, text    string
+		started, want bool
+	}{
+		{"", "set -x\r\n", false, true},
+		{"", "#!/bin/sh\r\ntrue\r\n", false, true},
+		{"", "#!/usr/bin/env python3\r\n", false, false},
+		{"", "set -x\nprintf 'a\r\n'\n", false, false},
+		{"b.sh", "true\r\n", false, true},
+		{"lib/b", "#!/usr/bin/env -S bash -e\r\n", false, true},
+		{"b.awk", "{ print }\r\n", false, false},
+		{"c.py", "#!/usr/bin/env python3\r\n", false, false},
+		{"c.py", "#!/usr/bin/env python3\r\n", true, true},
+		{"c", "\x7fELF\r\n", true, false},
+		{"c.csv", "a,b\r\n", false, false},
+	} {
+		if got := Returns(c.name, c.text, c.started); got != c.want {
+			t.Errorf("%s %q: %t", c.name, c.text, got)
+		}
+	}
+}
+
 func TestShell(t *testing.T) {
 	for _, c := range []struct {
 		argv, text, calls string

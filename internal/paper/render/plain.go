@@ -37,7 +37,7 @@ func (t *Table) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "%s\n\n", paragraph(markdown(t.Caption)))
 	}
 	t.pipes(&b, rows)
-	t.markdownAbsent(&b)
+	t.markdownNotes(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -167,20 +167,28 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 // JSON writes the whole table: values, and inputs of each cell.
 func (t *Table) JSON(w io.Writer) error { return writeJSON(w, t) }
 
-// markdownAbsent says why cells have nothing, each reason once.
-func (t *Table) markdownAbsent(b *strings.Builder) {
+// markdownNotes says why cells have nothing, each reason once, and which deviations are none.
+func (t *Table) markdownNotes(b *strings.Builder) {
 	var said []string
+	note := func(text string) {
+		if !slices.Contains(said, text) {
+			said = append(said, text)
+		}
+	}
 	for _, r := range t.Rows {
 		for _, c := range t.Columns {
-			if why := r.Cells[c.ID].Absent; why != "" && !slices.Contains(said, why) {
-				said = append(said, why)
+			if why := r.Cells[c.ID].Absent; why != "" {
+				note(AbsentText + ": " + markdown(why))
 			}
 		}
 	}
-	for i, why := range said {
+	if text := t.OfOne(); text != "" {
+		note(MarkdownText(text))
+	}
+	for i, text := range said {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(b, "- %s: %s\n", AbsentText, markdown(why))
+		b.WriteString("- " + text + "\n")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Table is a table with its cells, ready to be laid out.
@@ -55,6 +56,7 @@ type Cell struct {
 	Std    *float64 `json:"std,omitempty"`    // sample standard deviation
 	N      int      `json:"n,omitempty"`      // values that Value is the mean of
 	Typed  string   `json:"typed,omitempty"`  // Value as its file has it, where that is not how a float64 is written
+	One    bool     `json:"one,omitempty"`    // all N are of one result, so that Std is no deviation
 	Text   string   `json:"text,omitempty"`   // with markup; used where Value is nil
 	Data   bool     `json:"data,omitempty"`   // Text is data: no markup in it
 	Format *Format  `json:"format,omitempty"` // instead of the column's
@@ -106,6 +108,22 @@ func Mean(vs []float64) Cell {
 		c.Std = &std
 	}
 	return c
+}
+
+// OfOne says which cells print a deviation that is none; "" if there is no such cell.
+func (t *Table) OfOne() string {
+	var names []string
+	for _, r := range t.Rows {
+		for _, k := range t.Columns {
+			if c := r.Cells[k.ID]; c.One && c.format(k.Format).Std {
+				names = append(names, r.ID+"."+k.ID)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": the ± is of one result several times, since all that the mean is over has the same bytes"
 }
 
 // Finish checks the table and marks the best cells bold: those that are equal

@@ -197,11 +197,9 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 
 // sweep removes what killed fetches left.
 func (r *Reader) sweep() {
-	left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*"))
-	if err != nil {
-		return
-	}
-	for _, folder := range left {
+	left, _ := fs.Glob(os.DirFS(r.Cache), ".fetch-*") // the pattern is valid
+	for _, name := range left {
+		folder := filepath.Join(r.Cache, name)
 		if info, err := os.Stat(folder); err == nil && time.Since(info.ModTime()) > 4*fetchTime {
 			_ = os.RemoveAll(folder) // the next fetch tries again
 		}

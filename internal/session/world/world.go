@@ -9,9 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -36,11 +36,13 @@ func Files(args []string) (files []string, err error) {
 		case err != nil:
 			return nil, fault.Input(err)
 		case info.IsDir():
-			found, err := filepath.Glob(filepath.Join(globbing.ReplaceAllString(arg, `\$0`), "*"+pipeline.TestSuffix))
+			found, err := fs.Glob(os.DirFS(arg), "*"+pipeline.TestSuffix)
 			if err != nil || len(found) == 0 {
 				return nil, fault.Input(fmt.Errorf("there is no *%s in %s", pipeline.TestSuffix, arg))
 			}
-			files = append(files, found...)
+			for _, name := range found {
+				files = append(files, filepath.Join(arg, name))
+			}
 		case !strings.HasSuffix(arg, pipeline.TestSuffix):
 			return nil, fault.Input(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, pipeline.TestSuffix))
 		default:
@@ -49,9 +51,6 @@ func Files(args []string) (files []string, err error) {
 	}
 	return files, nil
 }
-
-// globbing is what means something in a pattern of names.
-var globbing = regexp.MustCompile(`[*?\[\\]`)
 
 // PipelineOf is the pipeline that a run names, or the one beside its file.
 func PipelineOf(f *testfile.File, r *testfile.Run) string {

@@ -3,6 +3,7 @@ package realize
 import (
 	"bufio"
 	"cmp"
+	"io/fs"
 	"net/textproto"
 	"os"
 	"path/filepath"
@@ -18,12 +19,9 @@ import (
 // licences lists what is installed with the licences that its metadata names.
 func licences(dir string, m libraries.Manifest) ([]environment.Package, error) {
 	of := map[string]string{}
-	infos, err := filepath.Glob(filepath.Join(dir, "lib", "python*", "site-packages", "*.dist-info", "METADATA"))
-	if err != nil {
-		return nil, err
-	}
+	infos, _ := fs.Glob(os.DirFS(dir), "lib/python*/site-packages/*.dist-info/METADATA") // the pattern is valid
 	for _, at := range infos {
-		name, licence, err := licenceIn(at)
+		name, licence, err := licenceIn(filepath.Join(dir, at))
 		if err != nil {
 			return nil, err
 		}

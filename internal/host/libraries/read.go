@@ -6,12 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string,
 		case at == p.Conda:
 			err = r.condaMeta(all[i])
 		case slices.Contains(p.Sites, at):
-			err = r.site(at, all[i])
+			err = r.site(ctx, at, all[i])
 		}
 		if err != nil {
 			return m, nil, "", 0, err
@@ -100,7 +99,9 @@ func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string,
 	}
 	interpreter, _, err := local.HashFile(ctx, p.Interpreter, nil)
 	if err == nil {
-		r.out.Interpreter = interpreter
+		r.out.Interpreter, err = Original(p.Interpreter, interpreter)
+	}
+	if err == nil {
 		err = r.hash(ctx)
 	}
 	stamp, newest = stampOf(roots, all)
@@ -120,7 +121,7 @@ func (p place) roots() []root {
 }
 
 // site reads a folder of installed distributions.
-func (r *reading) site(at string, entries []entry) error {
+func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 	conda := map[string]recorded{}
 	for name, rec := range r.conda {
 		if rel, err := filepath.Rel(at, filepath.Join(r.at.Prefix, name)); err == nil {
@@ -139,8 +140,15 @@ func (r *reading) site(at string, entries []entry) error {
 	first := len(r.out.Distributions)
 	for _, info := range infos {
 		about := byName[info+"/METADATA"]
-		if rec, ok := conda[about.Name]; ok && rec.holds(about) {
-			continue // it is of a package of conda
+		if rec, ok := conda[about.Name]; ok {
+			holds := rec.holds(about)
+			if !holds { // a copy of the environment may have other times
+				sum, _, err := local.HashFile(ctx, filepath.Join(at, about.Name), nil)
+				holds = err == nil && sum == rec.sum
+			}
+			if holds {
+				continue // it is of a package of conda
+			}
 		}
 		if err := r.distribution(at, info, byName, known); err != nil {
 			return err
@@ -154,12 +162,13 @@ func (r *reading) site(at string, entries []entry) error {
 		if theirs, ok := conda[e.Name]; ok && (!listed || theirs.holds(e)) {
 			rec, listed = theirs, true
 		}
-		if ext := path.Ext(e.Name); ext == ".pth" || ext == ".egg-link" || isFinder(e.Name) {
+		if isPointer(e) {
 			if err := r.pointer(at, e, listed); err != nil {
 				return err
 			}
-			listed = listed || ext != ".py"
-			rec.since, rec.size = max(rec.since, e.MTime), -1
+			if !listed && path.Ext(e.Name) != ".py" {
+				continue // it counts as what it leads to and runs
+			}
 		}
 		switch {
 		case rec.own, !listed && infoOf(e.Name) != "" && path.Base(e.Name) != "entry_points.txt": // by these, plugins are found
@@ -169,8 +178,9 @@ func (r *reading) site(at string, entries []entry) error {
 			r.loose = append(r.loose, loose{path: filepath.Join(at, e.Name), was: rec.sum, to: File{Name: e.Name, Is: Edited}})
 		}
 	}
-	for name, rec := range known {
-		if _, ok := byName[name]; !ok && !rec.sum.IsZero() {
+	maps.Copy(conda, known)
+	for name, rec := range conda {
+		if _, ok := byName[name]; !ok && !rec.sum.IsZero() && filepath.IsLocal(name) && path.Ext(name) != ".pyc" {
 			r.out.Files = append(r.out.Files, File{Name: name, Is: Gone})
 		}
 	}
@@ -184,12 +194,6 @@ func infoOf(name string) string {
 		return ""
 	}
 	return top
-}
-
-// isFinder says of a file that it is the code by which setuptools finds an editable
-// installation.
-func isFinder(name string) bool {
-	return strings.HasPrefix(name, "__editable__") && path.Ext(name) == ".py"
 }
 
 // own are files of a dist-info that say how and from where it was installed.
@@ -240,14 +244,8 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 func (r *reading) record(text string, since int64, editable bool, known map[string]recorded) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		j := strings.LastIndexByte(line, ',')
-		i := strings.LastIndexByte(line[:max(j, 0)], ',')
-		if i < 0 {
-			continue
-		}
-		name, sum, size := strings.ReplaceAll(strings.Trim(line[:i], `"`), `""`, `"`), line[i+1:j], line[j+1:]
-		if known[name].own || strings.HasSuffix(name, ".pyc") {
+		name, sum, size := recordLine(line)
+		if name == "" || known[name].own || strings.HasSuffix(name, ".pyc") {
 			continue
 		}
 		if editable { // what it installs has paths of this machine
@@ -257,8 +255,8 @@ func (r *reading) record(text string, since int64, editable bool, known map[stri
 		if !strings.HasPrefix(name, "../") || !strings.Contains(name, "/bin/") { // scripts begin with a path
 			lines = append(lines, name+","+sum+"\n")
 		}
-		if !strings.HasPrefix(name, "../") {
-			known[name] = recorded{sum: recordSum(sum), size: sizeOf(size), since: since}
+		if is := recordSum(sum); !strings.HasPrefix(name, "../") && !is.IsZero() { // without a hash it vouches for nothing
+			known[name] = recorded{sum: is, size: sizeOf(size), since: since}
 		}
 	}
 	if editable {
@@ -270,69 +268,6 @@ func (r *reading) record(text string, since int64, editable bool, known map[stri
 		h.Write([]byte(l))
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
-// pointer reads a file by which Python imports from elsewhere. What it does at its start, a
-// line that begins with import, counts as it stands, and so do paths as what they lead to.
-func (r *reading) pointer(at string, e entry, listed bool) error {
-	text, err := readBounded(filepath.Join(at, e.Name), maxJSON)
-	if err != nil {
-		return err
-	}
-	if path.Ext(e.Name) == ".py" {
-		line, _, _ := strings.Cut(mapping.FindString(string(text)), "\n")
-		for _, m := range mapped.FindAllStringSubmatch(line, -1) {
-			r.source(root{Path: m[2], Name: m[1], Code: true})
-			r.source(root{Path: m[2] + ".py", Name: m[1], Code: true})
-		}
-		return nil
-	}
-	code := ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || line[0] == '#':
-		case strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t"):
-			code += line + "\n"
-		case filepath.IsAbs(line):
-			r.source(root{Path: line, Code: true})
-		default:
-			r.source(root{Path: filepath.Join(at, line), Code: true})
-		}
-	}
-	if code != "" && !strings.HasPrefix(e.Name, "__editable__") && !listed {
-		r.out.Files = append(r.out.Files, File{Name: e.Name, Is: "run at the start", Digest: artifacts.Sum([]byte(code))})
-	}
-	return nil
-}
-
-var (
-	mapping = regexp.MustCompile(`(?m)^MAPPING\b.*$`)
-	mapped  = regexp.MustCompile(`'([^']+)': '([^']+)'`)
-)
-
-// source adds a folder or file of sources, if it is there and not in another one.
-func (r *reading) source(s root) {
-	real, err := filepath.EvalSymlinks(s.Path)
-	if err != nil {
-		return
-	}
-	if info, err := os.Stat(real); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
-		return
-	}
-	s.Path = real
-	if slices.ContainsFunc(r.at.Sites, func(site string) bool { return within(real, site) }) {
-		return
-	}
-	if !slices.ContainsFunc(r.sources, func(o root) bool { return o.Path == real }) {
-		r.sources = append(r.sources, s)
-	}
-}
-
-// within says whether a path is a folder or below it.
-func within(path, folder string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // unlisted adds a file of which no record says anything; those of one folder are told

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,17 @@ func normal(name string) string {
 }
 
 var separators = regexp.MustCompile(`[-_.]+`)
+
+// recordLine reads a line "path,sha256=…,size" of a RECORD; name is "" if it is none.
+func recordLine(line string) (name, sum, size string) {
+	line = strings.TrimRight(line, "\r\n")
+	j := strings.LastIndexByte(line, ',')
+	i := strings.LastIndexByte(line[:max(j, 0)], ',')
+	if i < 0 {
+		return "", "", ""
+	}
+	return strings.ReplaceAll(strings.Trim(line[:i], `"`), `""`, `"`), line[i+1 : j], line[j+1:]
+}
 
 // recordSum reads the hash of a RECORD; what is none, or another hash, is zero.
 func recordSum(text string) (d artifacts.Digest) {
@@ -49,22 +61,14 @@ func (r *reading) condaMeta(entries []entry) error {
 		if err != nil {
 			return err
 		}
-		var pkg struct {
-			Name, Version, Build string
-			SHA256, MD5          string
-			Paths                struct {
-				Paths []struct {
-					Path string `json:"_path"`
-					SHA  string `json:"sha256"`
-					Here string `json:"sha256_in_prefix"`
-					Size *int64 `json:"size_in_bytes"`
-				}
-			} `json:"paths_data"`
-		}
-		if err := json.Unmarshal(text, &pkg); err != nil {
-			return fmt.Errorf("%s: %w", at, err)
+		pkg, err := condaPackageOf(at, text)
+		if err != nil {
+			return err
 		}
 		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: cmp.Or(pkg.SHA256, pkg.MD5)}
+		if d.Files == "" {
+			d.Files = pkg.ofPaths()
+		}
 		r.out.Distributions = append(r.out.Distributions, d)
 		for _, f := range pkg.Paths.Paths {
 			rec := recorded{size: -1, since: e.MTime}
@@ -75,11 +79,40 @@ func (r *reading) condaMeta(entries []entry) error {
 					rec.size = *f.Size
 				}
 			}
-			if rec.sum, err = artifacts.ParseHex(sum); err != nil {
-				rec.sum = artifacts.Digest{}
-			}
+			rec.sum, _ = artifacts.ParseHex(sum) // zero if it has none
 			r.conda[f.Path] = rec
 		}
 	}
 	return nil
+}
+
+// condaPackage is what conda records of a package.
+type condaPackage struct {
+	Name, Version, Build string
+	SHA256, MD5          string
+	Paths                struct {
+		Paths []struct {
+			Path string `json:"_path"`
+			SHA  string `json:"sha256"`           // of the file in the package
+			Here string `json:"sha256_in_prefix"` // of the file as it is installed, with the environment's folder
+			Size *int64 `json:"size_in_bytes"`
+		}
+	} `json:"paths_data"`
+}
+
+func condaPackageOf(at string, text []byte) (pkg condaPackage, err error) {
+	if err = json.Unmarshal(text, &pkg); err != nil {
+		err = fmt.Errorf("%s: %w", at, err)
+	}
+	return pkg, err
+}
+
+// ofPaths stands for the digest of a package that came without one.
+func (pkg condaPackage) ofPaths() string {
+	var lines []string
+	for _, f := range pkg.Paths.Paths {
+		lines = append(lines, f.Path+","+f.SHA+"\n")
+	}
+	slices.Sort(lines)
+	return artifacts.Sum([]byte(strings.Join(lines, ""))).Hex()
 }

@@ -88,6 +88,7 @@ copied where the system can mount them or share blocks. docs/commands.md has the
 	Defaults: commandConfig{programConfig: programDefaults},
 	Check:    checkCommand,
 	Lint:     commandConfig.lint,
+	Unkeyed:  commandConfig.unkeyed,
 	Class:    "program",
 	Leaves:   func(c commandConfig) map[string][]string { return map[string][]string{"out": c.Outputs} },
 	Resolve:  resolveCommand,

@@ -1,12 +1,16 @@
 package general
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
 )
 
 // A program is read again when it has changed, however often it was hashed before.
@@ -24,5 +28,60 @@ func TestHashedAgain(t *testing.T) {
 				t.Errorf("%s: %+v, %v", text, p, err)
 			}
 		}
+	}
+}
+
+// hashes answers for files of this machine.
+type hashes struct{}
+
+func (hashes) Pinned(string) (pin step.Pin, ok bool) { return pin, false }
+
+func (hashes) LocalFile(_ context.Context, path string) (step.Pin, error) {
+	text, err := os.ReadFile(path)
+	return step.Pin{Source: path, SHA256: artifacts.Sum(text)}, err
+}
+
+// TestProgramElsewhere: a program of an environment is the same in another folder, for the plan and
+// for the worker that starts it; the file's own digest may be given, too.
+func TestProgramElsewhere(t *testing.T) {
+	made := func() string {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"pyvenv.cfg": "home = /usr/bin\n", "bin/python3": "\x7fELF", "bin/tool": "#!" + dir + "/bin/python3\nimport tool\n"} {
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "bin"), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return filepath.Join(dir, "bin")
+	}
+	here, there := made(), made()
+	c := commandConfig{Argv: []string{"tool"}, Programs: []string{"tool"}, programConfig: programDefaults}
+	resolved := func(bin string, c commandConfig) (commandConfig, error) {
+		t.Setenv("PATH", bin)
+		return resolveCommand(t.Context(), hashes{}, c)
+	}
+	one, err := resolved(here, c)
+	two, err2 := resolved(there, c)
+	if err != nil || err2 != nil || one.Program != two.Program || one.ProgramDigests["tool"] != two.Program {
+		t.Fatalf("%v %v: %s %q, %s", err, err2, one.Program, one.ProgramDigests, two.Program)
+	}
+	if _, err := one.programOf(t.Context(), "tool", one.Program); err != nil { // PATH has the other
+		t.Error(err)
+	}
+	file, err := hashes{}.LocalFile(t.Context(), filepath.Join(there, "tool"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Program = file.SHA256.Hex()
+	if given, err := resolved(there, c); err != nil || given.Program != c.Program {
+		t.Errorf("%v, %s, not the digest that was given", err, given.Program)
+	} else if _, err := given.programOf(t.Context(), "tool", given.Program); err != nil {
+		t.Error(err)
+	}
+	if _, err := resolved(here, c); err == nil || !strings.Contains(err.Error(), "without its environment's folder") {
+		t.Errorf("the file of another folder: %v", err)
+	}
+	c.Program, c.ProgramLibraries = "", false
+	if bare, err := resolved(there, c); err != nil || bare.Program != file.SHA256.Hex() {
+		t.Errorf("%v, %s: without packages the file counts as it is", err, bare.Program)
 	}
 }

@@ -51,11 +51,11 @@ func (c commandConfig) unkeyed() (list []string) {
 	}
 	for _, called := range c.commands() {
 		name := called[0]
-		if slices.Contains(c.Programs, name) || c.brings(name) {
+		if c.brings(name) {
 			continue
 		}
 		add(launched(called))
-		if language := libraries.Language(name); language != "" {
+		if language := libraries.Language(name); language != "" && !slices.Contains(c.Programs, name) {
 			add("packages of " + language + " (its script calls " + name + ": name it in programs)")
 		}
 	}

@@ -30,7 +30,7 @@ func TestUnkeyed(t *testing.T) {
 		{commandConfig{Argv: []string{"julia", "x.jl"}}, []string{"packages of Julia"}}, // not installed here
 		{commandConfig{Argv: []string{"./x"}, Files: map[string]string{"x": "#!/usr/bin/env -S uv run --script\n"}}, []string{uv}},
 		{commandConfig{Script: "#!/usr/bin/env Rscript\n"}, []string{r}},
-		{commandConfig{Script: "cd tmp && uv run fit.py | sort\npython3 a.py\nRscript x.R", Programs: []string{"Rscript"}},
+		{commandConfig{Script: "cd tmp && uv run fit.py | sort\npython3 a.py\nRscript x.R", Programs: []string{"Rscript", "uv"}},
 			[]string{r, uv, "packages of Python (its script calls python3: name it in programs)"}},
 		{commandConfig{Argv: []string{"sh", "-c", "uv run x"}}, []string{uv}},
 		{commandConfig{Script: "Rscript x.R", programConfig: programConfig{Environment: &environmentUse{Kind: "conda"}}}, nil},

@@ -113,6 +113,7 @@ func (c commandConfig) digestOf(ctx context.Context, env step.Sources, name, giv
 		}
 		return "", fmt.Errorf("%w (to plan without it, give its sha256 as %s)", err, attribute)
 	}
+	path = libraries.Behind(path)
 	pin, err := env.LocalFile(ctx, path)
 	if err != nil {
 		return "", err
@@ -213,10 +214,16 @@ func (c commandConfig) programOf(ctx context.Context, name, planned string) (pro
 	if err != nil {
 		return p, err
 	}
-	as, err := c.countedAs(path, p.digest, command.Find)
-	if err == nil && !isGiven(planned, p.digest, as) {
+	counts := p
+	if behind := libraries.Behind(path); behind != path {
+		if counts, err = hashed(ctx, behind); err != nil {
+			return p, err
+		}
+	}
+	as, err := c.countedAs(counts.path, counts.digest, command.Find)
+	if err == nil && !isGiven(planned, counts.digest, as) {
 		err = &step.SourceChangedError{Path: path, Err: fmt.Errorf(
-			"this worker's %s %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", path, saidOf(p.digest, as), planned)}
+			"this worker's %s %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", counts.path, saidOf(counts.digest, as), planned)}
 	}
 	return p, err
 }

@@ -80,7 +80,20 @@ func TestProgramElsewhere(t *testing.T) {
 	if _, err := resolved(here, c); err == nil || !strings.Contains(err.Error(), "without its environment's folder") {
 		t.Errorf("the file of another folder: %v", err)
 	}
-	c.Program, c.ProgramLibraries = "", false
+	c.Program = ""
+	pyenv := t.TempDir()
+	shim, version := filepath.Join(pyenv, "shims", "tool"), filepath.Join(pyenv, "versions", "3.11.7", "bin")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(shim), 0o755), os.MkdirAll(filepath.Dir(version), 0o755), os.Symlink(here, version),
+		os.WriteFile(filepath.Join(pyenv, "version"), []byte("3.11.7\n"), 0o644),
+		os.WriteFile(shim, []byte("#!/bin/sh\nexport PYENV_ROOT="+pyenv+"\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if stands, err := resolved(filepath.Dir(shim), c); err != nil || stands.Program != one.Program {
+		t.Errorf("%v, a stand-in counts as %s, not as what it starts", err, stands.Program)
+	} else if p, err := stands.programOf(t.Context(), "tool", stands.Program); err != nil || p.path != shim {
+		t.Errorf("%v, it starts %s", err, p.path)
+	}
+	c.ProgramLibraries = false
 	if bare, err := resolved(there, c); err != nil || bare.Program != file.SHA256.Hex() {
 		t.Errorf("%v, %s: without packages the file counts as it is", err, bare.Program)
 	}

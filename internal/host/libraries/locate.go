@@ -1,6 +1,7 @@
 package libraries
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +73,10 @@ func interpreterOf(program string, look Lookup) (string, error) {
 	}
 	return program, nil
 }
+
+// Behind is the program that pyenv starts for one of its stand-ins, which have its folder in them;
+// every other program is itself.
+func Behind(program string) string { return cmp.Or(behindShim(program), program) }
 
 // behindShim is the program that pyenv starts for one of its stand-ins, by its setting for
 // all folders: a step's folder has none of its own.

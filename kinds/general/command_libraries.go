@@ -83,7 +83,7 @@ func librariesHere(ctx context.Context, program string) (*libraries.Environment,
 func environmentsOf(ctx context.Context, c commandConfig, find libraries.Lookup, of reader) (list []*libraries.Environment, missing, err error) {
 	for i, name := range append([]string{c.line()[0]}, c.Programs...) {
 		if own, ok := strings.CutPrefix(name, "./"); ok {
-			name = script.Launch(c.Files[own], "").Interpreter
+			name = script.Launcher(c.Files[own], "")
 		}
 		if name == "" || i == 0 && c.within(name) {
 			continue

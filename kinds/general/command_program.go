@@ -118,12 +118,12 @@ func (c commandConfig) digestOf(ctx context.Context, env step.Sources, name, giv
 	if err != nil {
 		return "", err
 	}
-	as, err := c.countedAs(path, pin.SHA256, find)
+	as, err := c.countedAs(path, pin.SHA256)
 	if err != nil || given == "" {
 		return as.Hex(), err
 	}
 	if !isGiven(given, pin.SHA256, as) {
-		return "", fmt.Errorf("%s %s, not %s", path, saidOf(pin.SHA256, as), given)
+		return "", fmt.Errorf("%s has the digest %s, not %s", path, as.Hex(), given)
 	}
 	return strings.ToLower(given), nil
 }
@@ -134,34 +134,19 @@ func isGiven(given string, digest, as artifacts.Digest) bool {
 	return strings.EqualFold(given, digest.Hex()) || strings.EqualFold(given, as.Hex())
 }
 
-// saidOf tells the digests of a program.
-func saidOf(digest, as artifacts.Digest) string {
-	if digest == as {
-		return "has sha256 " + digest.Hex()
-	}
-	return fmt.Sprintf("has sha256 %s (%s without its environment's folder)", digest.Hex(), as.Hex())
-}
-
-// asCounted is a program's file, whose packages count too or not.
-type asCounted struct {
-	path     string
-	digest   artifacts.Digest
-	packages bool
-}
-
-// counted remembers, by asCounted, which digests keys have of programs.
+// counted remembers which digests keys have of programs, by path, digest and whether packages count.
 var counted sync.Map
 
 // countedAs is the digest that a key has of a program's file: the file's or, where an installer has
 // written the folder of an environment into it, that of what it was made from.
-func (c commandConfig) countedAs(path string, digest artifacts.Digest, find libraries.Lookup) (artifacts.Digest, error) {
-	id := asCounted{path, digest, c.ProgramLibraries}
+func (c commandConfig) countedAs(path string, digest artifacts.Digest) (artifacts.Digest, error) {
+	id := [3]any{path, digest, c.ProgramLibraries}
 	if as, ok := counted.Load(id); ok {
 		return as.(artifacts.Digest), nil
 	}
 	as, err := libraries.Original(path, digest)
 	if err == nil && as == digest && c.ProgramLibraries {
-		as, err = libraries.Installed(path, digest, find)
+		as, err = libraries.Installed(path, digest)
 	}
 	if err == nil {
 		counted.Store(id, as)
@@ -220,10 +205,10 @@ func (c commandConfig) programOf(ctx context.Context, name, planned string) (pro
 			return p, err
 		}
 	}
-	as, err := c.countedAs(counts.path, counts.digest, command.Find)
+	as, err := c.countedAs(counts.path, counts.digest)
 	if err == nil && !isGiven(planned, counts.digest, as) {
 		err = &step.SourceChangedError{Path: path, Err: fmt.Errorf(
-			"this worker's %s %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", counts.path, saidOf(counts.digest, as), planned)}
+			"this worker's %s has the digest %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", counts.path, as.Hex(), planned)}
 	}
 	return p, err
 }

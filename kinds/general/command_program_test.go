@@ -77,7 +77,7 @@ func TestProgramElsewhere(t *testing.T) {
 	} else if _, err := given.programOf(t.Context(), "tool", given.Program); err != nil {
 		t.Error(err)
 	}
-	if _, err := resolved(here, c); err == nil || !strings.Contains(err.Error(), "without its environment's folder") {
+	if _, err := resolved(here, c); err == nil || !strings.Contains(err.Error(), " has the digest ") {
 		t.Errorf("the file of another folder: %v", err)
 	}
 	c.Program = ""

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/command"
-	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -103,7 +102,7 @@ func (c commandConfig) lintShell(shell *script.Shell, interpreter, at, way strin
 	for _, name := range shell.Calls() {
 		if c.has(name) {
 			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s from PATH, and files has that name: write ./%s", name, name)})
-		} else if told := c.ProgramLibraries && libraries.Language(name) != ""; !told && name != interpreter && !slices.Contains(c.Programs, name) && !c.brings(name) { // unkeyed tells it
+		} else if name != interpreter && !slices.Contains(c.Programs, name) && !c.brings(name) {
 			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s, and a change of its version goes unnoticed; name it: programs = [%q]", name, name)})
 		}
 	}

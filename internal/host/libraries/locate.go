@@ -37,8 +37,8 @@ var (
 // maxHead bounds what is read of files that say something in their first lines.
 const maxHead = 64 << 10
 
-// maxLauncher bounds the first lines by which a script is started.
-const maxLauncher = 8 << 10
+// maxScript bounds what is read of a script.
+const maxScript = 1 << 20
 
 // scripts bounds the interpreters of interpreters.
 const scripts = 4
@@ -53,17 +53,11 @@ func interpreterOf(program string, look Lookup) (string, error) {
 		if condaName.MatchString(filepath.Base(program)) {
 			return program, nil // though R is a shell script
 		}
-		f, err := os.Open(program)
+		text, err := textOf(program)
 		if err != nil {
 			return "", err
 		}
-		head := make([]byte, maxLauncher)
-		n, err := io.ReadFull(f, head)
-		f.Close()
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return "", fmt.Errorf("read the first line of %s: %w", program, err)
-		}
-		next := script.Launch(string(head[:n]), program).Interpreter
+		next := script.Launcher(text, program)
 		if next == "" {
 			break
 		}

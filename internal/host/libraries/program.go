@@ -2,11 +2,10 @@ package libraries
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -21,129 +20,100 @@ func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 	if err != nil {
 		return here, err
 	}
-	for prefix := filepath.Dir(real); prefix != filepath.Dir(prefix); prefix = filepath.Dir(prefix) {
-		meta := filepath.Join(prefix, "conda-meta")
-		records, err := os.ReadDir(meta)
-		if errors.Is(err, fs.ErrNotExist) {
+	prefix := filepath.Dir(real)
+	for {
+		if info, err := os.Stat(filepath.Join(prefix, "conda-meta")); err == nil && info.IsDir() {
+			break
+		}
+		if prefix = filepath.Dir(prefix); prefix == filepath.Dir(prefix) {
+			return here, nil
+		}
+	}
+	rel, _ := filepath.Rel(prefix, real) // it is below it
+	records, err := os.ReadDir(filepath.Join(prefix, "conda-meta"))
+	if err != nil {
+		return here, err
+	}
+	for _, record := range records {
+		at := filepath.Join(prefix, "conda-meta", record.Name())
+		if filepath.Ext(at) != ".json" {
 			continue
 		}
+		text, err := readBounded(at, maxJSON)
 		if err != nil {
 			return here, err
 		}
-		rel, _ := filepath.Rel(prefix, real) // it is below it
-		quoted, _ := json.Marshal(rel)
-		for _, record := range records {
-			at := filepath.Join(meta, record.Name())
-			if filepath.Ext(at) != ".json" {
-				continue
-			}
-			text, err := readBounded(at, maxJSON)
-			if err != nil {
-				return here, err
-			}
-			if !bytes.Contains(text, quoted) { // most packages: parsing them takes long
-				continue
-			}
-			pkg, err := condaPackageOf(at, text)
-			if err != nil {
-				return here, err
-			}
-			for _, f := range pkg.Paths.Paths {
-				was, err := artifacts.ParseHex(f.SHA)
-				if f.Path == rel && err == nil && strings.EqualFold(f.Here, here.Hex()) {
-					return was, nil
-				}
+		if !bytes.Contains(text, []byte(here.Hex())) { // most: parsing takes long
+			continue
+		}
+		pkg, err := condaPackageOf(at, text)
+		if err != nil {
+			return here, err
+		}
+		for _, f := range pkg.Paths.Paths {
+			if was, err := artifacts.ParseHex(f.SHA); err == nil && f.Path == rel && f.Here == here.Hex() {
+				return was, nil
 			}
 		}
-		break
 	}
 	return here, nil
 }
 
-// Installed is the digest of what an installer made a program of Python from, which has the digest
-// here: of the entry point that it starts or, where no record vouches for that, of its text after
-// the lines that name the environment's Python. It is here for all other files, and for a
-// script that is not in one folder with its Python.
-func Installed(program string, here artifacts.Digest, look Lookup) (artifacts.Digest, error) {
-	text, err := launched(program)
-	if text == "" || err != nil {
+// A script that starts an entry point has lines such as these alone, whoever wrote it.
+var (
+	startLine = regexp.MustCompile(`^(#!\S+|'''exec' .*/'?(python|pypy)[\w.]*['"]? "\$0" "\$@"|' '''|# -\*-.*|import (re|sys)|if __name__ == ['"]__main__['"]:|` +
+		`(el)?if sys\.argv\[0\]\.endswith\("[\w.-]*"\):|sys\.argv\[0\] = (sys\.argv\[0\]\[:-\d+\]|re\.sub\(r'[^']*', '', sys\.argv\[0\]\)|sys\.argv\[0\]\.removesuffix\('[\w.-]*'\)))?$`)
+	startOf    = regexp.MustCompile(`^from ([\w.]+) import (\w+)$`)
+	startsWith = regexp.MustCompile(`^sys\.exit\(([\w.]+)\(\)\)$`)
+)
+
+// Installed is the digest of what an installer of Python's packages made a script from that has the
+// digest here and is in one folder with its Python: of the entry point that it starts, or of its
+// text without the environment's folder. It is here for all other files.
+func Installed(program string, here artifacts.Digest) (artifacts.Digest, error) {
+	text, err := textOf(program)
+	if err != nil || text == "" || len(text) >= maxScript {
 		return here, err
 	}
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
 		return here, err
 	}
-	l := script.Launch(text, program)
-	folder, err := filepath.EvalSymlinks(filepath.Dir(l.Interpreter))
-	if err != nil || folder != filepath.Dir(real) || !filepath.IsAbs(l.Interpreter) || Language(l.Interpreter) != python {
+	python := script.Launcher(text, program)
+	folder, err := filepath.EvalSymlinks(filepath.Dir(python))
+	prefix := filepath.Dir(filepath.Dir(python))
+	if err != nil || prefix == "/" || folder != filepath.Dir(real) || !filepath.IsAbs(python) || !pythonName.MatchString(filepath.Base(python)) {
 		return here, nil
 	}
-	p, ok, err := locate(program, look)
-	if !ok || err != nil {
-		return here, err
-	}
-	for _, site := range p.Sites {
-		if entry := entryPoint(site, real, here); entry != "" {
-			return artifacts.Sum([]byte("entry point " + entry)), nil
+	module, function, more := "", "", false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if m := startOf.FindStringSubmatch(line); m != nil && module == "" {
+			module = m[1] + " " + m[2]
+		} else if m := startsWith.FindStringSubmatch(line); m != nil && function == "" {
+			function = m[1]
+		} else {
+			more = more || !startLine.MatchString(line)
 		}
 	}
-	return artifacts.Sum([]byte("script " + l.Options + "\n" + l.Rest)), nil
+	if more || module == "" || function == "" {
+		return artifacts.Sum([]byte("script " + strings.ReplaceAll(text, prefix, "\x00"))), nil
+	}
+	return artifacts.Sum([]byte("entry point " + module + " " + function)), nil
 }
 
-// launched is the text of a program that begins with "#!"; "" of another file, and of an archive
-// that unpacks itself.
-func launched(program string) (string, error) {
+// textOf is the text of a script, if it begins as one; "" of another file.
+func textOf(program string) (string, error) {
 	f, err := os.Open(program)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	head := make([]byte, 2)
-	info, err := f.Stat()
-	if _, rerr := f.Read(head); errors.Join(err, rerr) != nil || string(head) != "#!" || info.Size() > maxRecord {
-		return "", nil
+	text, err := io.ReadAll(io.LimitReader(f, 2))
+	if err == nil && string(text) == "#!" {
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(f, maxScript))
+		return "#!" + string(rest), err
 	}
-	text, err := readBounded(program, maxRecord)
-	return string(text), err
-}
-
-// entryPoint is such as "kedro = kedro.framework.cli:main", of a program that a distribution in a
-// site folder lists with its digest as installed; "" if none does.
-func entryPoint(site, program string, here artifacts.Digest) string {
-	infos, _ := os.ReadDir(site) // what cannot be read is told by read
-	for _, info := range infos {
-		at := filepath.Join(site, info.Name())
-		if filepath.Ext(at) != ".dist-info" {
-			continue
-		}
-		entries, _ := readBounded(filepath.Join(at, "entry_points.txt"), maxJSON)
-		starts := consoleScript(string(entries), filepath.Base(program))
-		if starts == "" {
-			continue
-		}
-		record, _ := readBounded(filepath.Join(at, "RECORD"), maxRecord)
-		for line := range strings.Lines(string(record)) {
-			if name, sum, _ := recordLine(line); recordSum(sum) == here && filepath.Join(site, name) == program {
-				return filepath.Base(program) + " = " + starts
-			}
-		}
-	}
-	return ""
-}
-
-// consoleScript is what a script of that name starts, as an entry_points.txt has it.
-func consoleScript(entries, name string) string {
-	group := ""
-	for line := range strings.Lines(entries) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") {
-			group = strings.Trim(line, "[] ")
-			continue
-		}
-		key, starts, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(key) == name && (group == "console_scripts" || group == "gui_scripts") {
-			starts, _, _ = strings.Cut(starts, "[") // extras
-			return strings.ReplaceAll(starts, " ", "")
-		}
-	}
-	return ""
+	return "", err
 }

@@ -9,8 +9,10 @@ import (
 	"maps"
 	"math"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -141,12 +143,11 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 	for _, info := range infos {
 		about := byName[info+"/METADATA"]
 		if rec, ok := conda[about.Name]; ok {
-			holds := rec.holds(about)
-			if !holds { // a copy of the environment may have other times
-				sum, _, err := local.HashFile(ctx, filepath.Join(at, about.Name), nil)
-				holds = err == nil && sum == rec.sum
+			theirs := rec.holds(about)
+			if !theirs && !rec.sum.IsZero() { // a copy of the environment has other times
+				theirs, _ = local.Unchanged(ctx, filepath.Join(at, about.Name), rec.sum, local.Seen{})
 			}
-			if holds {
+			if theirs {
 				continue // it is of a package of conda
 			}
 		}
@@ -194,6 +195,16 @@ func infoOf(name string) string {
 		return ""
 	}
 	return top
+}
+
+// isPointer says of an entry of a site folder that Python, or what setuptools has it run, reads it
+// to import from elsewhere. In folders below it a .pth file is data, such as weights.
+func isPointer(e entry) bool {
+	if e.Link || strings.Contains(e.Name, "/") {
+		return false
+	}
+	ext := path.Ext(e.Name)
+	return ext == ".pth" || ext == ".egg-link" || ext == ".py" && strings.HasPrefix(e.Name, "__editable__")
 }
 
 // own are files of a dist-info that say how and from where it was installed.
@@ -268,6 +279,69 @@ func (r *reading) record(text string, since int64, editable bool, known map[stri
 		h.Write([]byte(l))
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// pointer reads a file by which Python imports from elsewhere. What it does at its start, a
+// line that begins with import, counts as it stands, and so do paths as what they lead to.
+func (r *reading) pointer(at string, e entry, listed bool) error {
+	text, err := readBounded(filepath.Join(at, e.Name), maxJSON)
+	if err != nil {
+		return err
+	}
+	if path.Ext(e.Name) == ".py" {
+		line, _, _ := strings.Cut(mapping.FindString(string(text)), "\n")
+		for _, m := range mapped.FindAllStringSubmatch(line, -1) {
+			r.source(root{Path: m[2], Name: m[1], Code: true})
+			r.source(root{Path: m[2] + ".py", Name: m[1], Code: true})
+		}
+		return nil
+	}
+	code := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t"):
+			code += line + "\n"
+		case filepath.IsAbs(line):
+			r.source(root{Path: line, Code: true})
+		default:
+			r.source(root{Path: filepath.Join(at, line), Code: true})
+		}
+	}
+	if code != "" && !strings.HasPrefix(e.Name, "__editable__") && !listed {
+		r.out.Files = append(r.out.Files, File{Name: e.Name, Is: "run at the start", Digest: artifacts.Sum([]byte(code))})
+	}
+	return nil
+}
+
+var (
+	mapping = regexp.MustCompile(`(?m)^MAPPING\b.*$`)
+	mapped  = regexp.MustCompile(`'([^']+)': '([^']+)'`)
+)
+
+// source adds a folder or file of sources, if it is there and not in another one.
+func (r *reading) source(s root) {
+	real, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return
+	}
+	s.Path = real
+	if slices.ContainsFunc(r.at.Sites, func(site string) bool { return within(real, site) }) {
+		return
+	}
+	if !slices.ContainsFunc(r.sources, func(o root) bool { return o.Path == real }) {
+		r.sources = append(r.sources, s)
+	}
+}
+
+// within says whether a path is a folder or below it.
+func within(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // unlisted adds a file of which no record says anything; those of one folder are told

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -65,13 +64,10 @@ func (r *reading) condaMeta(entries []entry) error {
 		if err != nil {
 			return err
 		}
-		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: cmp.Or(pkg.SHA256, pkg.MD5)}
-		if d.Files == "" {
-			d.Files = pkg.ofPaths()
-		}
-		r.out.Distributions = append(r.out.Distributions, d)
+		var sums []string
 		for _, f := range pkg.Paths.Paths {
 			rec := recorded{size: -1, since: e.MTime}
+			sums = append(sums, f.SHA)
 			sum := f.Here
 			if sum == "" {
 				sum = f.SHA
@@ -82,6 +78,11 @@ func (r *reading) condaMeta(entries []entry) error {
 			rec.sum, _ = artifacts.ParseHex(sum) // zero if it has none
 			r.conda[f.Path] = rec
 		}
+		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: cmp.Or(pkg.SHA256, pkg.MD5)}
+		if d.Files == "" { // it is not of a channel
+			d.Files = artifacts.Sum([]byte(strings.Join(sums, "\n"))).Hex()
+		}
+		r.out.Distributions = append(r.out.Distributions, d)
 	}
 	return nil
 }
@@ -105,14 +106,4 @@ func condaPackageOf(at string, text []byte) (pkg condaPackage, err error) {
 		err = fmt.Errorf("%s: %w", at, err)
 	}
 	return pkg, err
-}
-
-// ofPaths stands for the digest of a package that came without one.
-func (pkg condaPackage) ofPaths() string {
-	var lines []string
-	for _, f := range pkg.Paths.Paths {
-		lines = append(lines, f.Path+","+f.SHA+"\n")
-	}
-	slices.Sort(lines)
-	return artifacts.Sum([]byte(strings.Join(lines, ""))).Hex()
 }

@@ -101,17 +101,6 @@ func prints(s *syntax.Stmt) bool {
 // Calls lists the programs that commands name as they stand, in the order of the text and
 // each once: no builtins, functions, files of the working folder or everywhere.
 func (s *Shell) Calls() (names []string) {
-	for _, c := range s.Commands() {
-		if !slices.Contains(names, c[0]) {
-			names = append(names, c[0])
-		}
-	}
-	return names
-}
-
-// Commands lists the calls of such programs with their arguments; one that is known only when it
-// runs is "".
-func (s *Shell) Commands() (list [][]string) {
 	functions := map[string]bool{}
 	syntax.Walk(s.file, func(n syntax.Node) bool {
 		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
@@ -124,36 +113,28 @@ func (s *Shell) Commands() (list [][]string) {
 		if !ok {
 			return true
 		}
-		args := called(call.Args)
-		if len(args) == 0 {
-			return true
-		}
-		name := args[0].Lit()
+		name := called(call.Args)
 		local := strings.Contains(name, "/") && !path.IsAbs(name)
-		if name != "" && !local && !functions[name] && !builtins[name] && !everywhere[name] {
-			words := make([]string, len(args))
-			for i, arg := range args {
-				words[i] = arg.Lit()
-			}
-			list = append(list, words)
+		if name != "" && !local && !functions[name] && !builtins[name] && !everywhere[name] && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 		return true
 	})
-	return list
+	return names
 }
 
-// called are the words of a command from its program on, which it names itself or after a word
-// such as exec; none if that is known only when it runs.
-func called(args []*syntax.Word) []*syntax.Word {
+// called is the program that a command names, itself or after a word such as exec; "" if
+// that is known only when it runs.
+func called(args []*syntax.Word) string {
 	for i, arg := range args {
 		switch name := arg.Lit(); {
 		case slices.Contains([]string{"command", "env", "exec", "nice", "nohup"}, name):
 		case i > 0 && strings.HasPrefix(name, "-"):
-			return nil
+			return ""
 		case i > 0 && strings.Contains(name, "="): // of env
 		default:
-			return args[i:]
+			return name
 		}
 	}
-	return nil
+	return ""
 }

@@ -20,39 +20,29 @@ func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 	if err != nil {
 		return here, err
 	}
-	prefix := filepath.Dir(real)
-	for {
-		if info, err := os.Stat(filepath.Join(prefix, "conda-meta")); err == nil && info.IsDir() {
-			break
-		}
-		if prefix = filepath.Dir(prefix); prefix == filepath.Dir(prefix) {
-			return here, nil
-		}
-	}
-	rel, _ := filepath.Rel(prefix, real) // it is below it
-	records, err := os.ReadDir(filepath.Join(prefix, "conda-meta"))
-	if err != nil {
-		return here, err
-	}
-	for _, record := range records {
-		at := filepath.Join(prefix, "conda-meta", record.Name())
-		if filepath.Ext(at) != ".json" {
-			continue
-		}
-		text, err := readBounded(at, maxJSON)
-		if err != nil {
-			return here, err
-		}
-		if !bytes.Contains(text, []byte(here.Hex())) { // most: parsing takes long
-			continue
-		}
-		pkg, err := condaPackageOf(at, text)
-		if err != nil {
-			return here, err
-		}
-		for _, f := range pkg.Paths.Paths {
-			if was, err := artifacts.ParseHex(f.SHA); err == nil && f.Path == rel && f.Here == here.Hex() {
-				return was, nil
+	for prefix := filepath.Dir(real); prefix != filepath.Dir(prefix); prefix = filepath.Dir(prefix) {
+		records, _ := os.ReadDir(filepath.Join(prefix, "conda-meta")) // none: it is no environment of conda
+		rel, _ := filepath.Rel(prefix, real)                          // it is below it
+		for _, record := range records {
+			at := filepath.Join(prefix, "conda-meta", record.Name())
+			if filepath.Ext(at) != ".json" {
+				continue
+			}
+			text, err := readBounded(at, maxJSON)
+			if err == nil && !bytes.Contains(text, []byte(here.Hex())) {
+				continue // as most: parsing takes long
+			}
+			var pkg condaPackage
+			if err == nil {
+				pkg, err = condaPackageOf(at, text)
+			}
+			if err != nil {
+				return here, err
+			}
+			for _, f := range pkg.Paths.Paths {
+				if was, err := artifacts.ParseHex(f.SHA); err == nil && f.Path == rel && f.Here == here.Hex() {
+					return was, nil
+				}
 			}
 		}
 	}

@@ -255,8 +255,14 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 func (r *reading) record(text string, since int64, editable bool, known map[string]recorded) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		name, sum, size := recordLine(line)
-		if name == "" || known[name].own || strings.HasSuffix(name, ".pyc") {
+		line = strings.TrimRight(line, "\r\n")
+		j := strings.LastIndexByte(line, ',')
+		i := strings.LastIndexByte(line[:max(j, 0)], ',')
+		if i < 0 {
+			continue
+		}
+		name, sum, size := strings.ReplaceAll(strings.Trim(line[:i], `"`), `""`, `"`), line[i+1:j], line[j+1:]
+		if known[name].own || strings.HasSuffix(name, ".pyc") {
 			continue
 		}
 		if editable { // what it installs has paths of this machine

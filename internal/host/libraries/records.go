@@ -21,17 +21,6 @@ func normal(name string) string {
 
 var separators = regexp.MustCompile(`[-_.]+`)
 
-// recordLine reads a line "path,sha256=…,size" of a RECORD; name is "" if it is none.
-func recordLine(line string) (name, sum, size string) {
-	line = strings.TrimRight(line, "\r\n")
-	j := strings.LastIndexByte(line, ',')
-	i := strings.LastIndexByte(line[:max(j, 0)], ',')
-	if i < 0 {
-		return "", "", ""
-	}
-	return strings.ReplaceAll(strings.Trim(line[:i], `"`), `""`, `"`), line[i+1 : j], line[j+1:]
-}
-
 // recordSum reads the hash of a RECORD; what is none, or another hash, is zero.
 func recordSum(text string) (d artifacts.Digest) {
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, "sha256="))

@@ -1,11 +1,9 @@
 package script
 
 import (
-	"fmt"
 	"io"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -53,7 +51,7 @@ func Launcher(text, at string) string {
 }
 
 // beforehand is what a shell knows before it runs anything: the path of its script, as $0, and the
-// folder of that.
+// folder that it is in.
 func beforehand(text, at string) *expand.Config {
 	return &expand.Config{
 		NoUnset: true,
@@ -68,13 +66,10 @@ func beforehand(text, at string) *expand.Config {
 			if !strings.HasPrefix(asked, "$(dirname ") || !strings.Contains(asked, `"$0"`) || at == "" {
 				return expand.UnexpectedCommandError{Node: s}
 			}
-			file := at
-			if slices.ContainsFunc([]string{"realpath", "readlink"}, func(name string) bool { return strings.Contains(asked, name) }) {
-				if real, err := filepath.EvalSymlinks(at); err == nil {
-					file = real
-				}
+			real, err := filepath.EvalSymlinks(at)
+			if err == nil {
+				_, err = io.WriteString(w, filepath.Dir(real))
 			}
-			_, err := fmt.Fprint(w, filepath.Dir(file))
 			return err
 		},
 	}

@@ -1,13 +1,18 @@
 package script
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 )
 
 // TestLauncher: a script names its interpreter in a first line, or by a shell that hands over to it.
 func TestLauncher(t *testing.T) {
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, "tool"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	for text, want := range map[string]string{
 		"":                                       "",
 		"\x7fELF":                                "",

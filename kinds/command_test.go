@@ -278,7 +278,7 @@ func TestCommandOtherProgram(t *testing.T) {
 	}
 	pl = l.plan(writePipeline(t, "step \"command\" \"x\" {\nscript = \"tool\"\nprograms = [\"tool\"]\noutputs = [\"o\"]\n}"), nil)
 	write("#!/bin/sh\necho 1 > out/o\n")
-	if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), "this worker's "+tool+" has sha256") {
+	if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), "this worker's "+tool+" has the digest") {
 		t.Errorf("got %v", err)
 	}
 	file := writePipeline(t, "step \"command\" \"x\" {\nargv = [\"no-such-tool\"]\noutputs = [\"o\"]\nprogram = \""+strings.Repeat("ab", 32)+"\"\n}")

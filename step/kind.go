@@ -58,6 +58,10 @@ type Kind[C any] struct {
 	// Lint, if set, says what is allowed but hardly meant, for `validate --strict`.
 	Lint func(C) []Problem
 
+	// Unkeyed, if set, names what a program loads that no key has although results may depend on
+	// it, such as "packages of R". It may look at this machine's programs.
+	Unkeyed func(C) []string
+
 	// Code, if set, fills in what files beside the pipeline decide, such as the sources that
 	// a program is made of, when the pipeline is loaded: before Check, and before inputs are
 	// known. Its errors are Problems.
@@ -193,7 +197,7 @@ func Define[C any](k Kind[C]) Spec {
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),
 		of: Kind[any]{Parts: k.Parts, Class: k.Class, Unless: erased(k.Unless), Device: erased(k.Device), Trajectory: erased(k.Trajectory), Work: erased(k.Work),
-			Alike: erased(k.Alike), Check: erased(k.Check), Lint: erased(k.Lint), Reads: erased(k.Reads), Cells: erased(k.Cells), Names: erased(k.Names),
+			Alike: erased(k.Alike), Check: erased(k.Check), Lint: erased(k.Lint), Unkeyed: erased(k.Unkeyed), Reads: erased(k.Reads), Cells: erased(k.Cells), Names: erased(k.Names),
 			Declares: erased(k.Declares), Leaves: erased(k.Leaves)},
 	}
 	for _, p := range k.Parts {
@@ -313,6 +317,12 @@ func (s *Spec) Leaves(t Task, output string) ([]string, bool) {
 func (s *Spec) Lint(t Task) []Problem {
 	problems, _ := ofTask(s, s.of.Lint, t)
 	return problems
+}
+
+// Unkeyed names what a task's program loads that its key does not have.
+func (s *Spec) Unkeyed(t Task) []string {
+	names, _ := ofTask(s, s.of.Unkeyed, t)
+	return names
 }
 
 // Reads names the fields of JSON inputs that a completed tree's task will read.

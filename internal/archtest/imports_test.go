@@ -54,7 +54,7 @@ var rules = []rule{
 	{"internal/host/lease", []string{"internal/system/process", "internal/system/readers", "artifacts"}},
 	{"internal/host/capacity", []string{"internal/system/words"}},
 	{"internal/host/usage", []string{"artifacts", "internal/host/nvidia", "internal/system/words"}},
-	{"internal/host/libraries", []string{"internal/stores/local", "artifacts", "internal/system/atomicfile", "internal/system/words"}},
+	{"internal/host/libraries", []string{"internal/host/script", "internal/stores/local", "artifacts", "internal/system/atomicfile", "internal/system/words"}},
 	{"internal/host/environment/.", []string{"artifacts", "internal/system/atomicfile", "internal/host/libraries", "internal/system/words"}},
 	{"internal/host/environment/indextest", nil},
 	{"internal/host/environment/realize", []string{"artifacts", "internal/host/environment/.", "internal/host/libraries", "internal/host/command", "internal/stores/local", "internal/system"}},

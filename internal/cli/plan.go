@@ -110,7 +110,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 				}
 			}
 			facts.Folders = origins.Folders(v.Plan)
-			facts.Libraries = a.Counted(v.Plan.Steps)
+			facts.Libraries, facts.Unkeyed = a.Counted(v.Plan.Steps), a.Unkeyed(v.Plan.Steps)
 			facts.Unfit = a.Unfit(drive.Cluster{}, v)
 			facts.Store, facts.Free = store.URL, session.RoomOf(store)
 			err = a.writeForm(markdown, func(w io.Writer) error { return view.PlanMarkdown(w, v, facts, a.Lacks) })

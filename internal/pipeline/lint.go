@@ -93,6 +93,11 @@ func (c *config) lint(task step.Task) {
 		rng := c.locate(parsePath(p.Path))
 		c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.inst, p.Detail)
 	}
+	for _, what := range c.b.spec.Unkeyed(task) {
+		rng := c.locate(parsePath("program_libraries"))
+		c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.inst, what)
+	}
 }
 
 // lintExpressions looks at every expression of a file.

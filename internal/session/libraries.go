@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -92,6 +93,29 @@ func (se *Session) Counted(steps []plan.Step) (lines []string) {
 		if e := se.libraries.all[d]; e != nil {
 			lines = append(lines, e.String())
 		}
+	}
+	return lines
+}
+
+// shownSteps bounds the steps that a sentence names.
+const shownSteps = 3
+
+// Unkeyed says of which packages the keys of steps have nothing, a line each.
+func (se *Session) Unkeyed(steps []plan.Step) (lines []string) {
+	of := map[string][]string{}
+	for _, s := range steps {
+		if spec := se.Registry.Lookup(s.Task.Kind); spec != nil {
+			for _, what := range spec.Unkeyed(s.Task) {
+				of[what] = append(of[what], s.Address)
+			}
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(of)) {
+		line := what
+		if len(steps) > 1 {
+			line += ", of " + words.And(of[what], shownSteps)
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

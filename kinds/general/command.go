@@ -31,7 +31,7 @@ type commandConfig struct {
 	Script         string            `hcl:"script,optional,added" help:"text of a script, in place of argv. It runs by bash -euo pipefail, or by the program that its first line names: #!/bin/sh, #!/usr/bin/env python3"`
 	Programs       []string          `hcl:"programs,optional,added" help:"programs that the script or program starts, such as [\"bwa\", \"samtools\"]: another version of one is another step. They are looked up in PATH"`
 	ProgramDigests map[string]string `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
-	Program        string            `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
+	Program        string            `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned; of an installer's script, without its environment's folder"`
 	Files          map[string]string `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
 	Stdin          step.Input        `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
 	programConfig
@@ -89,6 +89,7 @@ copied where the system can mount them or share blocks. docs/commands.md has the
 	Defaults: commandConfig{programConfig: programDefaults},
 	Check:    checkCommand,
 	Lint:     commandConfig.lint,
+	Unkeyed:  commandConfig.unkeyed,
 	Class:    "program",
 	Leaves:   func(c commandConfig) map[string][]string { return map[string][]string{"out": c.Outputs} },
 	Resolve:  resolveCommand,

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -82,7 +83,7 @@ func librariesHere(ctx context.Context, program string) (*libraries.Environment,
 func environmentsOf(ctx context.Context, c commandConfig, find libraries.Lookup, of reader) (list []*libraries.Environment, missing, err error) {
 	for i, name := range append([]string{c.line()[0]}, c.Programs...) {
 		if own, ok := strings.CutPrefix(name, "./"); ok {
-			name = libraries.FirstLine(c.Files[own])
+			name = script.Launcher(c.Files[own], "")
 		}
 		if name == "" || i == 0 && c.within(name) {
 			continue

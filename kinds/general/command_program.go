@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -76,13 +77,13 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 		c.Program = inFiles
 	} else if c.within(name) {
 		c.Program = inEnvironment
-	} else if c.Program, err = digestOf(ctx, env, name, c.Program, "program", c.has(name)); err != nil {
+	} else if c.Program, err = c.digestOf(ctx, env, name, c.Program, "program"); err != nil {
 		return c, err
 	}
 	given := c.ProgramDigests
 	c.ProgramDigests = map[string]string{}
 	for _, name := range c.Programs {
-		if c.ProgramDigests[name], err = digestOf(ctx, env, name, given[name], "program_digests", c.has(name)); err != nil {
+		if c.ProgramDigests[name], err = c.digestOf(ctx, env, name, given[name], "program_digests"); err != nil {
 			return c, err
 		}
 	}
@@ -96,8 +97,8 @@ func (c commandConfig) has(name string) bool {
 }
 
 // digestOf is the digest of the program that PATH finds, which has to be the one that
-// was given by an attribute. own says that one of files has its name.
-func digestOf(ctx context.Context, env step.Sources, name, given, attribute string, own bool) (string, error) {
+// was given by an attribute.
+func (c commandConfig) digestOf(ctx context.Context, env step.Sources, name, given, attribute string) (string, error) {
 	find := command.Find
 	if f, ok := env.(step.ProgramFinder); ok {
 		find = f.Program
@@ -107,19 +108,50 @@ func digestOf(ctx context.Context, env step.Sources, name, given, attribute stri
 		if given != "" {
 			return given, nil
 		}
-		if own {
+		if c.has(name) {
 			return "", fmt.Errorf("%w; it is one of files: write \"./%s\"", err, name)
 		}
 		return "", fmt.Errorf("%w (to plan without it, give its sha256 as %s)", err, attribute)
 	}
+	path = libraries.Behind(path)
 	pin, err := env.LocalFile(ctx, path)
 	if err != nil {
 		return "", err
 	}
-	if sum := pin.SHA256.Hex(); given != "" && !strings.EqualFold(given, sum) {
-		return "", fmt.Errorf("%s has sha256 %s, not %s", path, sum, given)
+	as, err := c.countedAs(path, pin.SHA256)
+	if err != nil || given == "" {
+		return as.Hex(), err
 	}
-	return pin.SHA256.Hex(), nil
+	if !isGiven(given, pin.SHA256, as) {
+		return "", fmt.Errorf("%s has the digest %s, not %s", path, as.Hex(), given)
+	}
+	return strings.ToLower(given), nil
+}
+
+// isGiven says whether a digest that was given of a program is its file's, or the one that the
+// file counts as.
+func isGiven(given string, digest, as artifacts.Digest) bool {
+	return strings.EqualFold(given, digest.Hex()) || strings.EqualFold(given, as.Hex())
+}
+
+// counted remembers which digests keys have of programs, by path, digest and whether packages count.
+var counted sync.Map
+
+// countedAs is the digest that a key has of a program's file: the file's or, where an installer has
+// written the folder of an environment into it, that of what it was made from.
+func (c commandConfig) countedAs(path string, digest artifacts.Digest) (artifacts.Digest, error) {
+	id := [3]any{path, digest, c.ProgramLibraries}
+	if as, ok := counted.Load(id); ok {
+		return as.(artifacts.Digest), nil
+	}
+	as, err := libraries.Original(path, digest)
+	if err == nil && as == digest && c.ProgramLibraries {
+		as, err = libraries.Installed(path, digest)
+	}
+	if err == nil {
+		counted.Store(id, as)
+	}
+	return as, err
 }
 
 // program is a file that a step starts, with what it was when it was hashed;
@@ -149,7 +181,7 @@ func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Here
 				err = step.Permanent(err)
 			}
 		} else {
-			list[i], err = programOf(ctx, name, digests[i])
+			list[i], err = c.programOf(ctx, name, digests[i])
 		}
 		if err != nil {
 			return nil, err
@@ -158,7 +190,7 @@ func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Here
 	return list, nil
 }
 
-func programOf(ctx context.Context, name, planned string) (program, error) {
+func (c commandConfig) programOf(ctx context.Context, name, planned string) (program, error) {
 	path, err := command.Find(name)
 	if err != nil {
 		return program{}, step.Permanent(fmt.Errorf("on this worker: %w", err))
@@ -167,11 +199,18 @@ func programOf(ctx context.Context, name, planned string) (program, error) {
 	if err != nil {
 		return p, err
 	}
-	if sum := p.digest.Hex(); sum != strings.ToLower(planned) {
-		return p, &step.SourceChangedError{Path: path, Err: fmt.Errorf(
-			"this worker's %s has sha256 %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", path, sum, planned)}
+	counts := p
+	if behind := libraries.Behind(path); behind != path {
+		if counts, err = hashed(ctx, behind); err != nil {
+			return p, err
+		}
 	}
-	return p, nil
+	as, err := c.countedAs(counts.path, counts.digest)
+	if err == nil && !isGiven(planned, counts.digest, as) {
+		err = &step.SourceChangedError{Path: path, Err: fmt.Errorf(
+			"this worker's %s has the digest %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", counts.path, as.Hex(), planned)}
+	}
+	return p, err
 }
 
 // known has the programs, by path, that this process has hashed.

@@ -41,6 +41,7 @@ outputs, execution counts and metadata of cells do not count, nor do cells of te
 	}),
 	Defaults: pythonConfig{Python: "python3", codeConfig: codeConfig{programConfig: programDefaults}},
 	Check:    pythonConfig.check,
+	Unkeyed:  func(c pythonConfig) []string { return c.program().unkeyed() },
 	Code:     pythonConfig.withCode,
 	Class:    "script",
 	Leaves:   func(c pythonConfig) map[string][]string { return c.leaves() },

@@ -22,8 +22,10 @@ if book.nbformat_minor >= 5:
         cell["id"] = f"cell-{number}"  # one that is missing would be drawn at random
 for cell in book.cells:
     cell.metadata.pop("execution", None)  # times of an earlier run
+# Printed text arrives in pieces that are cut by the clock; coalesced, it is one text.
 client = NotebookClient(
-    book, timeout=None, kernel_name="python3", record_timing=False, resources={"metadata": {"path": folder}}
+    book, timeout=None, kernel_name="python3", record_timing=False, coalesce_streams=True,
+    resources={"metadata": {"path": folder}},
 )
 client.create_kernel_manager()
 sockets = os.path.join(tempfile.gettempdir(), "kernel")

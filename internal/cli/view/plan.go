@@ -32,6 +32,7 @@ type PlanFacts struct {
 
 	Folders   []origins.Folder
 	Libraries []string // interpreters' packages that are part of keys, a sentence each
+	Unkeyed   []string // packages of which keys have nothing, likewise
 }
 
 // fits reports whether the results fit on the disk, as far as that is known.
@@ -163,12 +164,13 @@ type PlanJSON struct {
 
 	Folders   []origins.Folder `json:"folders,omitempty"` // of source blocks
 	Libraries []string         `json:"libraries,omitempty"`
+	Unkeyed   []string         `json:"not_in_keys,omitempty"`
 }
 
 // NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Skipped: v.Plan.Skipped, Summary: v.Summary(),
-		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Libraries: f.Libraries}
+		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Libraries: f.Libraries, Unkeyed: f.Unkeyed}
 	off := f.Estimate.FarOff(v)
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]

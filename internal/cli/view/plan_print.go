@@ -50,6 +50,9 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	for _, l := range f.Libraries {
 		Printf(w, "In keys: %s.\n", l)
 	}
+	for _, l := range f.Unkeyed {
+		Printf(w, "Not in keys: %s.\n", l)
+	}
 	planOthers(w, v, f.Others)
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)

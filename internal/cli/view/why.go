@@ -47,6 +47,9 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 		for _, l := range x.Counted {
 			Printf(w, "       in its key: %s\n", l)
 		}
+		for _, l := range x.Unkeyed {
+			Printf(w, "       not in its key: %s\n", l)
+		}
 		if x.Resumes != nil && x.Reason != x.Resumes.String() {
 			Printf(w, "       %s\n", x.Resumes)
 		}

@@ -202,21 +202,25 @@ func TestUVRefused(t *testing.T) {
 		"scipy is not in the lock": with(uvRecipe(), func(r *Recipe) {
 			r.Files["pyproject.toml"] = strings.Replace(projectText, "\"six\"", "\"six\", \"scipy\"", 1)
 		}),
-		"pytest >=8 is not in pyproject.toml":                   with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
-		"uv.lock has no group \"docs\"":                         with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
-		"uv.lock has no extra \"docs\"":                         with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
-		"extras and groups are of a uv.lock; the lock of conda": with(uvRecipe(), func(r *Recipe) { r.Kind, r.Python, r.Extras = Conda, "", []string{"docs"} }),
-		"requires-python is >=3.10, in the lock >=3.9":          with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
-		"uv.lock has version 2":                                 uvRecipe("version = 1\n", "version = 2\n"),
-		"which leaves out 3.8":                                  with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),
-		"\"3\" is not a version of Python":                      with(uvRecipe(), func(r *Recipe) { r.Python = "3" }),
-		"there is no platform \"amiga\"":                        with(uvRecipe(), func(r *Recipe) { r.Platform = "amiga" }),
-		"tzdata is taken from ../tz, a file or folder":          uvRecipe("version = \"2025.1\"\nsource = { registry = \"https://index/simple\" }", "version = \"2025.1\"\nsource = { directory = \"../tz\" }"),
-		"tzdata 2025.1 has no file for this platform":           uvRecipe("tzdata-2025.1-py2.py3-none-any", "tzdata-2025.1-py2.py3-none-win_amd64"),
-		"uv.lock is not a lock of uv":                           uvRecipe("version = 1\n", "version = \n"),
-		"there is no variable \"sys_plattform\"":                uvRecipe("sys_platform ==", "sys_plattform =="),
-		"it has 0 packages tzdata for this platform and Python": uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
-		"pyproject.toml: it has no text":                        with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
+		"pytest >=8 is not in pyproject.toml":                                 with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
+		"uv.lock has no group \"docs\"":                                       with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
+		"uv.lock has no extra \"docs\"":                                       with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
+		"extras and groups are of a uv.lock; the lock of conda":               with(uvRecipe(), func(r *Recipe) { r.Kind, r.Python, r.Extras = Conda, "", []string{"docs"} }),
+		"requires-python is >=3.10, in the lock >=3.9":                        with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
+		"uv.lock has version 2":                                               uvRecipe("version = 1\n", "version = 2\n"),
+		"which leaves out 3.8":                                                with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),
+		"\"3\" is not a version of Python":                                    with(uvRecipe(), func(r *Recipe) { r.Python = "3" }),
+		"there is no platform \"amiga\"":                                      with(uvRecipe(), func(r *Recipe) { r.Platform = "amiga" }),
+		"tzdata is taken from ../tz, a file or folder":                        uvRecipe("version = \"2025.1\"\nsource = { registry = \"https://index/simple\" }", "version = \"2025.1\"\nsource = { directory = \"../tz\" }"),
+		"tzdata 2025.1 has no file for this platform":                         uvRecipe("tzdata-2025.1-py2.py3-none-any", "tzdata-2025.1-py2.py3-none-win_amd64"),
+		"tzdata 2025.1 has no hash of tzdata-2025.1-py2.py3-none-any.whl":     uvRecipe(", hash = \"H7\"", ""),
+		"pandas 2.2 has no hash of pandas-2.2.tar.gz":                         uvRecipe(", hash = \"H5\"", ""),
+		"tzdata is taken from the file tz/tzdata-2025.1-py2.py3-none-any.whl": uvRecipe("url = \"https://index/tzdata-", "path = \"tz/tzdata-"),
+		"without a commit":                                                    uvRecipe("#0123456789", ""),
+		"uv.lock is not a lock of uv":                                         uvRecipe("version = 1\n", "version = \n"),
+		"there is no variable \"sys_plattform\"":                              uvRecipe("sys_platform ==", "sys_plattform =="),
+		"it has 0 packages tzdata for this platform and Python":               uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
+		"pyproject.toml: it has no text":                                      with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
 	} {
 		_, err := r.Manifest()
 		if err == nil {
@@ -285,7 +289,9 @@ func TestConda(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"package: [{name: six, platform: linux-64, url: 'https://channel/noarch/six-1-0.conda'}]": "six has no hash",
+		"package: [{name: six, platform: linux-64, url: 'https://channel/noarch/six-1-0.conda'}]":                                                                              "six has no hash",
+		"package: [{name: six, platform: linux-64, url: 'https://channel/noarch/six-1-0.conda', hash: {md5: null, sha256: ''}}]":                                               "six has no hash",
+		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}\npackages: [{conda: https://channel/noarch/six-1-0.conda, md5: aa}]": "six-1-0.conda has no sha256",
 		"version: 1\n": "it has no packages for linux-64",
 		"a: [":         "lock: yaml",
 	} {

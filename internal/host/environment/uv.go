@@ -202,16 +202,29 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 		}
 	}
 	var hashes []string
+	var files []uvFile
 	if git, ok := p.Source["git"]; ok {
+		if _, commit, _ := strings.Cut(fmt.Sprint(git), "#"); commit == "" {
+			return d, fmt.Errorf("%s is taken from %v without a commit; make the lock anew: uv lock", p.Name, git)
+		}
 		hashes = append(hashes, fmt.Sprint(git))
 	}
 	for _, f := range p.Wheels {
 		if w.on.takes(f.name(), w.full) {
-			hashes = append(hashes, cmp.Or(f.Hash, f.name()))
+			files = append(files, f)
 		}
 	}
-	if len(hashes) == 0 && p.Sdist != nil {
-		hashes = append(hashes, cmp.Or(p.Sdist.Hash, p.Sdist.name()))
+	if len(hashes)+len(files) == 0 && p.Sdist != nil {
+		files = append(files, *p.Sdist)
+	}
+	for _, f := range files {
+		switch {
+		case f.Path != "" && f.URL == "":
+			return d, fmt.Errorf("%s is taken from the file %s, which no other machine has: take it from an index that serves it", p.Name, f.Path)
+		case f.Hash == "":
+			return d, fmt.Errorf("%s %s has no hash of %s, so another file of that name would go unnoticed: its index gives none; lock it from an index that does (a page of links needs #sha256=… at each)", p.Name, p.Version, f.name())
+		}
+		hashes = append(hashes, f.Hash)
 	}
 	if len(hashes) == 0 {
 		return d, fmt.Errorf("%s %s has no file for this platform and Python %s", p.Name, p.Version, strings.TrimSuffix(w.full, newest))

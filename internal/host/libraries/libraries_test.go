@@ -136,6 +136,29 @@ func TestEnvironments(t *testing.T) {
 			numpy(site)
 			write(t, filepath.Join(site, "hook.pth"), "import sitehook\n")
 		}, []string{"hook.pth not there -> run at the start"}},
+		"what is run at the start edited": {func(site string) {
+			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x", "hook.pth": "import hook\n"})
+			write(t, filepath.Join(site, "hook.pth"), "import hook, os; os.environ['SEED'] = '7'\n")
+		}, []string{"hook.pth not there -> edited after it was installed", "numpy 1.26.4 (files "}},
+		"weights": {func(site string) { // each line of them would be a folder of sources
+			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x", "numpy/tiny.pth": "/\n"})
+			write(t, filepath.Join(site, "numpy", "tiny.pth"), strings.Repeat("/\n", maxJSON/2+1))
+		}, []string{"numpy 1.26.4 (files ", "numpy/tiny.pth not there -> edited after it was installed"}},
+		"weights copied by hand": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "mine", "w.pth"), "weights")
+		}, []string{"mine not there -> of no distribution"}},
+		"listed without a hash": {func(site string) { // whichever of it and the record is newer
+			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x"})
+			write(t, filepath.Join(site, "marker"), "")
+			at(t, filepath.Join(site, "marker"), installedAt)
+			record := filepath.Join(site, "numpy-1.26.4.dist-info", "RECORD")
+			text, err := os.ReadFile(record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, record, string(text)+"marker,,\n")
+		}, []string{"marker not there -> of no distribution", "numpy 1.26.4 (files "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := filepath.Join(t.TempDir(), "env")
@@ -224,6 +247,18 @@ func TestPlaces(t *testing.T) {
 	venv(t, in("env"), system)
 	write(t, in("env/bin/kedro"), "#!"+in("env/bin/python")+"\nimport kedro\n")
 	write(t, in("env/bin/long"), "#!/bin/sh\n'''exec' \""+in("env/bin/python")+"\" \"$0\" \"$@\"\n' '''\n")
+	write(t, in("env/bin/uv"), "#!/bin/sh\n'''exec' '"+in("env/bin/python")+"' \"$0\" \"$@\"\n' '''\n")
+	write(t, in("env/bin/relocatable"), "#!/bin/sh\n'''exec' \"$(dirname -- \"$(realpath -- \"$0\")\")\"/'python' \"$0\" \"$@\"\n' '''\n")
+	venv(t, in("copies"), system)
+	if err := os.Remove(in("copies/bin/python")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, in("copies/bin/python"), "\x7fELF of Python")
+	write(t, in("copies/pyvenv.cfg"), "home = "+filepath.Dir(system)+"\ninclude-system-site-packages = true\n")
+	write(t, in("mise/bin/mise"), "\x7fELF")
+	link("mise/bin/mise", "mise/shims/python")
+	install(t, in("mise/lib/python3.11/site-packages"), "of-mise", "1", map[string]string{})
+	write(t, in("asdf/shims/python"), "#!/usr/bin/env bash\n# asdf-plugin: python 3.11.7\nexec "+in("mise/bin/mise")+" exec python \"$@\"\n")
 	venv(t, in("both"), system)
 	write(t, in("both/pyvenv.cfg"), "include-system-site-packages = true\n")
 	write(t, in("pyenv/shims/python3"), "#!/usr/bin/env bash\nexec pyenv\n")
@@ -245,6 +280,11 @@ func TestPlaces(t *testing.T) {
 		"env/bin/python":            "pip 24.0",
 		"env/bin/kedro":             "pip 24.0",
 		"env/bin/long":              "pip 24.0",
+		"env/bin/uv":                "pip 24.0",
+		"env/bin/relocatable":       "pip 24.0",
+		"copies/bin/python":         "pip 24.0, local 2, system 1, pyyaml 6.0",
+		"mise/shims/python":         "",
+		"asdf/shims/python":         "",
 		"usr/bin/python3":           "local 2, system 1, pyyaml 6.0",
 		"both/bin/python":           "pip 24.0, local 2, system 1, pyyaml 6.0",
 		"pyenv/shims/python3":       "shimmed 1",
@@ -282,59 +322,6 @@ func TestPlaces(t *testing.T) {
 	write(t, filepath.Join(site, "scipy/__init__.py"), "edited")
 	if e := of(t, in("conda/bin/python3.11")); !strings.Contains(e.String(), Edited+": scipy/__init__.py") {
 		t.Error(e)
-	}
-}
-
-// TestMemory: what has not moved is not read again, in this process or the next one; what
-// has is, though size and time were set back.
-func TestMemory(t *testing.T) {
-	dir := t.TempDir()
-	site := venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base")))
-	program, file := filepath.Join(dir, "env", "bin", "python"), filepath.Join(dir, "memo.json")
-	later := func() time.Time { return time.Now().Add(time.Hour) }
-	read := func(m *Memory) (e *Environment, n int64) {
-		t.Helper()
-		before := m.reads.Load()
-		e, err := m.Of(t.Context(), program, exec.LookPath)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e, m.reads.Load() - before
-	}
-	m := &Memory{File: file}
-	first, n := read(m)
-	if n == 0 {
-		t.Fatal("nothing was read")
-	}
-	if _, n := read(m); n == 0 {
-		t.Error("what was written just now is believed")
-	}
-	m.now = later
-	read(m)
-	if e, n := read(m); n != 0 || e.Digest != first.Digest {
-		t.Errorf("it was read again, %d times", n)
-	}
-	if err := m.Save(); err != nil {
-		t.Fatal(err)
-	}
-	m = &Memory{File: file, now: later}
-	if e, n := read(m); n != 0 || e.Digest != first.Digest || e.String() != first.String() {
-		t.Errorf("in another process: read %d times, %s", n, e)
-	}
-	write(t, filepath.Join(site, "pip", "__init__.py"), "pop")
-	at(t, filepath.Join(site, "pip", "__init__.py"), installedAt)
-	if e, err := m.Recall(program, exec.LookPath); err != nil || e.Digest != first.Digest {
-		t.Errorf("what was read last: %v, %v", e, err)
-	}
-	if _, n := read(m); n == 0 {
-		t.Error("a file that changed was not looked at")
-	}
-	if e, err := m.Recall(filepath.Join(dir, "base", "bin", "python3.11"), exec.LookPath); e != nil || err != nil {
-		t.Errorf("what was never read: %v, %v", e, err)
-	}
-	write(t, file, "damaged")
-	if e, _ := read(&Memory{File: file}); e == nil {
-		t.Error("a damaged memory")
 	}
 }
 

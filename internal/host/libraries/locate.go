@@ -1,6 +1,7 @@
 package libraries
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/internal/stores/local"
 )
 
@@ -35,6 +37,9 @@ var (
 // maxHead bounds what is read of files that say something in their first lines.
 const maxHead = 64 << 10
 
+// maxScript bounds what is read of a script.
+const maxScript = 1 << 20
+
 // scripts bounds the interpreters of interpreters.
 const scripts = 4
 
@@ -45,17 +50,14 @@ func interpreterOf(program string, look Lookup) (string, error) {
 			program = behind
 			continue
 		}
-		f, err := os.Open(program)
+		if condaName.MatchString(filepath.Base(program)) {
+			return program, nil // though R is a shell script
+		}
+		text, err := textOf(program)
 		if err != nil {
 			return "", err
 		}
-		head := make([]byte, 1024)
-		n, err := io.ReadFull(f, head)
-		f.Close()
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return "", fmt.Errorf("read the first line of %s: %w", program, err)
-		}
-		next := FirstLine(string(head[:n]))
+		next := script.Launcher(text, program)
 		if next == "" {
 			break
 		}
@@ -66,37 +68,9 @@ func interpreterOf(program string, look Lookup) (string, error) {
 	return program, nil
 }
 
-// FirstLine is the interpreter that a script's first line names: a path, or a name that env
-// looks up; "" if it names none.
-func FirstLine(text string) string {
-	line, ok := strings.CutPrefix(text, "#!")
-	if !ok {
-		return ""
-	}
-	line, rest, _ := strings.Cut(line, "\n")
-	words := strings.Fields(line)
-	if len(words) == 0 {
-		return ""
-	}
-	// What installers write where the path is too long for a first line, or has spaces.
-	if long, ok := strings.CutPrefix(rest, "'''exec' "); ok && filepath.Base(words[0]) == "sh" {
-		if quoted, ok := strings.CutPrefix(long, `"`); ok {
-			long, _, _ = strings.Cut(quoted, `"`)
-			return long
-		}
-		long, _, _ = strings.Cut(long, " ")
-		return long
-	}
-	if filepath.Base(words[0]) != "env" {
-		return words[0]
-	}
-	for _, w := range words[1:] {
-		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
-			return w
-		}
-	}
-	return ""
-}
+// Behind is the program that pyenv starts for one of its stand-ins, which have its folder in them;
+// every other program is itself.
+func Behind(program string) string { return cmp.Or(behindShim(program), program) }
 
 // behindShim is the program that pyenv starts for one of its stand-ins, by its setting for
 // all folders: a step's folder has none of its own.
@@ -135,9 +109,7 @@ func locate(program string, look Lookup) (p place, ok bool, err error) {
 	if err != nil {
 		return p, false, err
 	}
-	if m := minorName.FindStringSubmatch(filepath.Base(real)); m != nil {
-		p.Python = m[1]
-	}
+	p.Python = minorOf(real)
 	for _, prefix := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
 		settings, err := readBounded(filepath.Join(prefix, "pyvenv.cfg"), maxHead)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -149,6 +121,8 @@ func locate(program string, look Lookup) (p place, ok bool, err error) {
 		if !pythonName.MatchString(name) {
 			return p, false, nil
 		}
+		real = baseOf(settings, prefix, real)
+		p.Python = minorOf(real)
 		p.Prefix, p.Sites = prefix, sitesOf(p.Python, prefix)
 		if strings.EqualFold(setting(settings, "include-system-site-packages"), "true") {
 			base := filepath.Dir(filepath.Dir(real))
@@ -164,7 +138,31 @@ func locate(program string, look Lookup) (p place, ok bool, err error) {
 	}
 	p.Prefix = filepath.Dir(filepath.Dir(real))
 	p.Sites = sitesOf(p.Python, filepath.Join(p.Prefix, "local"), p.Prefix)
-	return p, pythonName.MatchString(name), nil
+	stands := !strings.HasPrefix(filepath.Base(real), "py") // for one that is elsewhere, as mise's do
+	return p, pythonName.MatchString(name) && !stands, nil
+}
+
+// minorOf is the version in the name of a Python's file.
+func minorOf(python string) string {
+	if m := minorName.FindStringSubmatch(filepath.Base(python)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// baseOf is the Python by which a virtual environment was made: what its own is a link to or,
+// of a copy, what pyvenv.cfg has as its home.
+func baseOf(settings []byte, prefix, python string) string {
+	home := setting(settings, "home")
+	if own, err := filepath.EvalSymlinks(prefix); err != nil || home == "" || !within(python, own) {
+		return python
+	}
+	for _, name := range []string{filepath.Base(python), "python3", "python"} {
+		if base, err := filepath.EvalSymlinks(filepath.Join(home, name)); err == nil {
+			return base
+		}
+	}
+	return filepath.Join(home, filepath.Base(python))
 }
 
 // setting is a value of pyvenv.cfg.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"os"
@@ -73,7 +74,7 @@ func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string,
 		case at == p.Conda:
 			err = r.condaMeta(all[i])
 		case slices.Contains(p.Sites, at):
-			err = r.site(at, all[i])
+			err = r.site(ctx, at, all[i])
 		}
 		if err != nil {
 			return m, nil, "", 0, err
@@ -100,7 +101,9 @@ func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string,
 	}
 	interpreter, _, err := local.HashFile(ctx, p.Interpreter, nil)
 	if err == nil {
-		r.out.Interpreter = interpreter
+		r.out.Interpreter, err = Original(p.Interpreter, interpreter)
+	}
+	if err == nil {
 		err = r.hash(ctx)
 	}
 	stamp, newest = stampOf(roots, all)
@@ -120,7 +123,7 @@ func (p place) roots() []root {
 }
 
 // site reads a folder of installed distributions.
-func (r *reading) site(at string, entries []entry) error {
+func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 	conda := map[string]recorded{}
 	for name, rec := range r.conda {
 		if rel, err := filepath.Rel(at, filepath.Join(r.at.Prefix, name)); err == nil {
@@ -139,8 +142,14 @@ func (r *reading) site(at string, entries []entry) error {
 	first := len(r.out.Distributions)
 	for _, info := range infos {
 		about := byName[info+"/METADATA"]
-		if rec, ok := conda[about.Name]; ok && rec.holds(about) {
-			continue // it is of a package of conda
+		if rec, ok := conda[about.Name]; ok {
+			theirs := rec.holds(about)
+			if !theirs && !rec.sum.IsZero() { // a copy of the environment has other times
+				theirs, _ = local.Unchanged(ctx, filepath.Join(at, about.Name), rec.sum, local.Seen{})
+			}
+			if theirs {
+				continue // it is of a package of conda
+			}
 		}
 		if err := r.distribution(at, info, byName, known); err != nil {
 			return err
@@ -154,12 +163,13 @@ func (r *reading) site(at string, entries []entry) error {
 		if theirs, ok := conda[e.Name]; ok && (!listed || theirs.holds(e)) {
 			rec, listed = theirs, true
 		}
-		if ext := path.Ext(e.Name); ext == ".pth" || ext == ".egg-link" || isFinder(e.Name) {
+		if isPointer(e) {
 			if err := r.pointer(at, e, listed); err != nil {
 				return err
 			}
-			listed = listed || ext != ".py"
-			rec.since, rec.size = max(rec.since, e.MTime), -1
+			if !listed && path.Ext(e.Name) != ".py" {
+				continue // it counts as what it leads to and runs
+			}
 		}
 		switch {
 		case rec.own, !listed && infoOf(e.Name) != "" && path.Base(e.Name) != "entry_points.txt": // by these, plugins are found
@@ -169,8 +179,9 @@ func (r *reading) site(at string, entries []entry) error {
 			r.loose = append(r.loose, loose{path: filepath.Join(at, e.Name), was: rec.sum, to: File{Name: e.Name, Is: Edited}})
 		}
 	}
-	for name, rec := range known {
-		if _, ok := byName[name]; !ok && !rec.sum.IsZero() {
+	maps.Copy(conda, known)
+	for name, rec := range conda {
+		if _, ok := byName[name]; !ok && !rec.sum.IsZero() && filepath.IsLocal(name) && path.Ext(name) != ".pyc" {
 			r.out.Files = append(r.out.Files, File{Name: name, Is: Gone})
 		}
 	}
@@ -186,10 +197,14 @@ func infoOf(name string) string {
 	return top
 }
 
-// isFinder says of a file that it is the code by which setuptools finds an editable
-// installation.
-func isFinder(name string) bool {
-	return strings.HasPrefix(name, "__editable__") && path.Ext(name) == ".py"
+// isPointer says of an entry of a site folder that Python, or what setuptools has it run, reads it
+// to import from elsewhere. In folders below it a .pth file is data, such as weights.
+func isPointer(e entry) bool {
+	if e.Link || strings.Contains(e.Name, "/") {
+		return false
+	}
+	ext := path.Ext(e.Name)
+	return ext == ".pth" || ext == ".egg-link" || ext == ".py" && strings.HasPrefix(e.Name, "__editable__")
 }
 
 // own are files of a dist-info that say how and from where it was installed.
@@ -257,8 +272,8 @@ func (r *reading) record(text string, since int64, editable bool, known map[stri
 		if !strings.HasPrefix(name, "../") || !strings.Contains(name, "/bin/") { // scripts begin with a path
 			lines = append(lines, name+","+sum+"\n")
 		}
-		if !strings.HasPrefix(name, "../") {
-			known[name] = recorded{sum: recordSum(sum), size: sizeOf(size), since: since}
+		if is := recordSum(sum); !strings.HasPrefix(name, "../") && !is.IsZero() { // without a hash it vouches for nothing
+			known[name] = recorded{sum: is, size: sizeOf(size), since: since}
 		}
 	}
 	if editable {

@@ -49,25 +49,14 @@ func (r *reading) condaMeta(entries []entry) error {
 		if err != nil {
 			return err
 		}
-		var pkg struct {
-			Name, Version, Build string
-			SHA256, MD5          string
-			Paths                struct {
-				Paths []struct {
-					Path string `json:"_path"`
-					SHA  string `json:"sha256"`
-					Here string `json:"sha256_in_prefix"`
-					Size *int64 `json:"size_in_bytes"`
-				}
-			} `json:"paths_data"`
+		pkg, err := condaPackageOf(at, text)
+		if err != nil {
+			return err
 		}
-		if err := json.Unmarshal(text, &pkg); err != nil {
-			return fmt.Errorf("%s: %w", at, err)
-		}
-		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: cmp.Or(pkg.SHA256, pkg.MD5)}
-		r.out.Distributions = append(r.out.Distributions, d)
+		var sums []string
 		for _, f := range pkg.Paths.Paths {
 			rec := recorded{size: -1, since: e.MTime}
+			sums = append(sums, f.SHA)
 			sum := f.Here
 			if sum == "" {
 				sum = f.SHA
@@ -75,11 +64,35 @@ func (r *reading) condaMeta(entries []entry) error {
 					rec.size = *f.Size
 				}
 			}
-			if rec.sum, err = artifacts.ParseHex(sum); err != nil {
-				rec.sum = artifacts.Digest{}
-			}
+			rec.sum, _ = artifacts.ParseHex(sum) // zero if it has none
 			r.conda[f.Path] = rec
 		}
+		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: cmp.Or(pkg.SHA256, pkg.MD5)}
+		if d.Files == "" { // it is not of a channel
+			d.Files = artifacts.Sum([]byte(strings.Join(sums, "\n"))).Hex()
+		}
+		r.out.Distributions = append(r.out.Distributions, d)
 	}
 	return nil
+}
+
+// condaPackage is what conda records of a package.
+type condaPackage struct {
+	Name, Version, Build string
+	SHA256, MD5          string
+	Paths                struct {
+		Paths []struct {
+			Path string `json:"_path"`
+			SHA  string `json:"sha256"`           // of the file in the package
+			Here string `json:"sha256_in_prefix"` // of the file as it is installed, with the environment's folder
+			Size *int64 `json:"size_in_bytes"`
+		}
+	} `json:"paths_data"`
+}
+
+func condaPackageOf(at string, text []byte) (pkg condaPackage, err error) {
+	if err = json.Unmarshal(text, &pkg); err != nil {
+		err = fmt.Errorf("%s: %w", at, err)
+	}
+	return pkg, err
 }

@@ -113,7 +113,7 @@ func (r root) below(ctx context.Context, to *[]entry, dir int, name string) erro
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	if r.Code && slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == "pyvenv.cfg" }) {
+	if r.Code && slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == "pyvenv.cfg" || d.Name() == "conda-meta" }) {
 		return nil // an environment in the folder of the sources
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })

@@ -28,7 +28,8 @@ type Step struct {
 	Waits   []string            `json:"waits_for,omitempty"`
 	Against string              `json:"compared_with,omitempty"` // the run whose result the changes are since
 	Changes []Change            `json:"changes,omitempty"`
-	Counted []string            `json:"libraries,omitempty"` // the libraries of its interpreters, as in the key
+	Counted []string            `json:"libraries,omitempty"`  // the libraries of its interpreters, as in the key
+	Unkeyed []string            `json:"not_in_key,omitempty"` // packages of which the key has nothing
 	Origin  string              `json:"origin,omitempty"`
 	Made    *Made               `json:"made,omitempty"` // of a hit
 	Failed  *journal.Failed     `json:"failed_before,omitempty"`
@@ -71,7 +72,7 @@ func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, 
 		return nil, v.Store, err
 	}
 	own := v.Store.Own()
-	f := Facts{Preview: v.Preview, Belief: se.Belief, Store: own, Differ: se.Differ(ctx, own), Counted: se.Counted}
+	f := Facts{Preview: v.Preview, Belief: se.Belief, Store: own, Differ: se.Differ(ctx, own), Counted: se.Counted, Unkeyed: se.Unkeyed}
 	if f.Past, err = se.Journal(ctx, own, v.Preview); err != nil {
 		return nil, v.Store, err
 	}
@@ -101,6 +102,8 @@ type Facts struct {
 	Differ  journal.Differ
 	// Counted lists the libraries in the key of a step.
 	Counted func(steps []plan.Step) []string
+	// Unkeyed lists packages of which the key of a step has nothing.
+	Unkeyed func(steps []plan.Step) []string
 }
 
 // Now says of each wanted step of a preview why it is a hit, or must run.
@@ -121,7 +124,7 @@ func Now(ctx context.Context, f Facts, wanted func(address string) bool) ([]Step
 
 func (f *Facts) step(ctx context.Context, i int) (Step, error) {
 	s, it := f.Preview.Plan.Steps[i], f.Preview.Items[i]
-	w := Step{Address: s.Address, Outcome: it.Outcome, Origin: it.Run, From: it.From, Counted: f.Counted([]plan.Step{s})}
+	w := Step{Address: s.Address, Outcome: it.Outcome, Origin: it.Run, From: it.From, Counted: f.Counted([]plan.Step{s}), Unkeyed: f.Unkeyed([]plan.Step{s})}
 	if size, ok := f.Fetch[i]; ok && w.From != "" {
 		w.Fetch = &size
 	}

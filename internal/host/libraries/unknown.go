@@ -1,0 +1,35 @@
+package libraries
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/host/script"
+)
+
+// languages have packages that are installed apart from their interpreters, whose names these are.
+var languages = map[string]string{"R": "R", "Rscript": "R", "julia": "Julia", "node": "Node", "nodejs": "Node", "deno": "Deno", "bun": "Bun",
+	"perl": "Perl", "ruby": "Ruby", "php": "PHP", "lua": "Lua", "luajit": "Lua", "octave": "Octave", "racket": "Racket", "guile": "Guile"}
+
+// Language is what packages an interpreter of that name loads are of, such as R; "" if Of may know
+// them, or if there are none.
+func Language(name string) string { return languages[filepath.Base(name)] }
+
+// Unknown says which packages a program loads of which Of knows nothing, such as "packages of R";
+// "" if Of knows them, or if the program seems to load none.
+func Unknown(program string, look Lookup) string {
+	if _, ok, err := locate(program, look); ok || err != nil {
+		return "" // Of tells the error
+	}
+	interpreter, _ := interpreterOf(program, look)
+	text, _ := textOf(program)
+	if language := Language(interpreter); language != "" {
+		return "packages of " + language
+	}
+	for _, name := range []string{program, interpreter, script.Launcher(text, program)} {
+		if pythonName.MatchString(filepath.Base(name)) || strings.Contains(text, "\n'''exec' ") {
+			return "packages behind " + program + ", whose Python is not known"
+		}
+	}
+	return ""
+}

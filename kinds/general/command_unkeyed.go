@@ -1,0 +1,78 @@
+package general
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/host/script"
+)
+
+// launcher finds calls of programs that start others with what is installed elsewhere.
+var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|docker|podman|apptainer|singularity|mise|asdf|bundle)` +
+	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(run|exec)|(uvx|npx))(?:\s|$)`)
+
+// unkeyed names what the step's programs load that its key does not have: packages that a launcher
+// such as `uv run` finds, and those of interpreters of which only the file counts.
+func (c commandConfig) unkeyed() (list []string) {
+	line := c.line()
+	if !c.ProgramLibraries || len(line) == 0 {
+		return nil
+	}
+	for i, name := range append([]string{line[0]}, c.Programs...) {
+		words := []string{name}
+		if own, ok := strings.CutPrefix(name, "./"); ok {
+			words, _ = script.Interpreter(c.Files[own])
+		} else if i == 0 {
+			words = line
+		}
+		if len(words) > 0 && (i > 0 || !c.within(name)) {
+			list = append(launched(list, strings.Join(words, " "), path.Base(words[0])), unknown(words[0]))
+		}
+	}
+	text := c.Script
+	if text == "" {
+		text, _ = script.Inline(line)
+	}
+	if c.code != nil && slices.Contains(shells, path.Base(line[0])) && c.unpack() == nil {
+		text = c.Files[c.code.Script]
+	}
+	if shell, err := script.Parse(line, text); err == nil && shell != nil {
+		list = launched(list, text, slices.DeleteFunc(shell.Calls(), c.brings)...)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(what string) bool { return what == "" })
+}
+
+// launched adds what a text starts by launchers that are among the programs that it calls.
+func launched(list []string, text string, calls ...string) []string {
+	for _, m := range launcher.FindAllStringSubmatch(text, -1) {
+		if name := m[1] + m[3]; slices.Contains(calls, name) {
+			list = append(list, "packages behind `"+strings.TrimSpace(name+" "+m[2])+"`")
+		}
+	}
+	return list
+}
+
+// unknowns has what is unknown by path: a plan may start one program thousands of times.
+var unknowns sync.Map
+
+// unknown says which packages a program loads of which nothing is known here.
+func unknown(name string) string {
+	at, err := command.Find(name)
+	if err != nil && libraries.Language(name) != "" {
+		return "packages of " + libraries.Language(name)
+	}
+	if err != nil {
+		return "" // of Python's, the machine that plans it knows
+	}
+	what, ok := unknowns.Load(at)
+	if !ok {
+		what, _ = unknowns.LoadOrStore(at, libraries.Unknown(at, command.Find))
+	}
+	return what.(string)
+}

@@ -1,0 +1,51 @@
+package general
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestUnkeyed: what a step loads that its key does not have is said, by the launchers that it
+// starts and the interpreters of which only the file counts.
+func TestUnkeyed(t *testing.T) {
+	bin := t.TempDir()
+	for _, name := range []string{"uv", "conda", "Rscript", "perl", "awk"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("\x7fELF"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	const r, uv = "packages of R", "packages behind `uv run`"
+	for _, x := range []struct {
+		is   commandConfig
+		want []string
+	}{
+		{commandConfig{Argv: []string{"awk", "run"}}, nil},
+		{commandConfig{Argv: []string{"uv", "--quiet", "run", "fit.py"}}, []string{uv}},
+		{commandConfig{Argv: []string{"uv", "--version"}}, nil},
+		{commandConfig{Argv: []string{"uv", "-v", "--directory", "x", "run", "fit.py"}, Programs: []string{"conda"}}, []string{uv}},
+		{commandConfig{Argv: []string{"sh", "-c", "# uv run x\nmake run"}}, nil},
+		{commandConfig{Argv: []string{"uvx", "ruff"}}, []string{"packages behind `uvx`"}},
+		{commandConfig{Argv: []string{"conda", "run", "-n", "x", "python"}}, []string{"packages behind `conda run`"}},
+		{commandConfig{Argv: []string{"Rscript", "x.R"}, Programs: []string{"perl", "Rscript"}}, []string{"packages of Perl", r}},
+		{commandConfig{Argv: []string{"julia", "x.jl"}}, []string{"packages of Julia"}}, // not installed here
+		{commandConfig{Argv: []string{"./x"}, Files: map[string]string{"x": "#!/usr/bin/env -S uv run --script\n"}}, []string{uv}},
+		{commandConfig{Script: "#!/usr/bin/env Rscript\n"}, []string{r}},
+		{commandConfig{Script: "cd tmp && uv run fit.py | sort\npython3 a.py\nRscript x.R", Programs: []string{"Rscript", "uv"}},
+			[]string{uv, r}},
+		{commandConfig{Argv: []string{"sh", "-c", "uv run x"}}, []string{uv}},
+		{commandConfig{Script: "Rscript x.R", programConfig: programConfig{Environment: &environmentUse{Kind: "conda"}}}, nil},
+		{commandConfig{Argv: []string{"Rscript"}, programConfig: programConfig{Environment: &environmentUse{Kind: "image"}}}, nil},
+	} {
+		x.is.ProgramLibraries = true
+		if got := x.is.unkeyed(); !slices.Equal(got, x.want) {
+			t.Errorf("%q %q: %q, want %q", x.is.Argv, x.is.Script, got, x.want)
+		}
+		x.is.ProgramLibraries = false
+		if got := x.is.unkeyed(); got != nil {
+			t.Errorf("%q without packages: %q", x.is.Argv, got)
+		}
+	}
+}

@@ -86,9 +86,6 @@ var faults = []fault{
 		shape: &shape{Name: "thousands", Fast: 660, Slow: 8, Tenths: 50, Once: 10, Pieces: 980}},
 }
 
-// full takes all space of the round's small disk.
-var full = undone(func(r *round, _ choice) (func(), error) { return fill(r.path(r.plan.fault.small)) })
-
 func byDev(s syscall.Signal) func(*round, choice) error {
 	return func(r *round, _ choice) error {
 		r.dev.signal(s)

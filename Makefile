@@ -25,7 +25,7 @@ CARD        = $(shell grep -rl --include='*.go' '^//go:build.*cuda' internal kin
 CARD_TAGS   = cuda$(TAGS:%=,%)
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1
-ROUNDS     ?= 51
+ROUNDS     ?= 100
 PARALLEL   ?= 2
 OUT        ?= bin/chaos.jsonl
 # What `make race` tests: all that is linked without gotch and tokenizers, which would be compiled once more for it.

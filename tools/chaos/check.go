@@ -165,10 +165,31 @@ func (r *round) checkTraining() {
 	if at := r.trained(); at > 0 {
 		r.violate("a checkpoint at update %d is left of a training that has ended", at)
 	}
+}
+
+// leases says which are left, of holders that were killed between result and release. Workers
+// that live give back what they could not while the store was away.
+func (r *round) leases() {
 	ctx := context.Background()
-	store, _ := r.store(ctx)
-	for l, err := range store.Leases.List(ctx, "") {
-		r.note("left until garbage collection: lease %s, %v", l.Name, err) // its holder was killed between result and release
+	store, ok := r.store(ctx)
+	if !ok {
+		return
+	}
+	limit, say := time.Duration(0), r.note
+	if r.plan.fault.away && r.plan.fault.place == cluster {
+		limit, say = r.standing(), r.violate
+	}
+	var left []string
+	var err error
+	eventually(limit, func() bool {
+		left, err = artifacts.RecordNames(ctx, store.Leases, "")
+		return err == nil && len(left) == 0
+	})
+	if err != nil {
+		r.violate("%v", err)
+	}
+	for _, name := range left {
+		say("left until garbage collection: lease %s", name)
 	}
 }
 
@@ -182,6 +203,7 @@ func (r *round) check() {
 	}
 	r.verify()
 	r.checkLost()
+	r.leases()
 	r.dismiss()
 	r.checkLeft()
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -82,6 +83,18 @@ func fill(dir string) (undo func(), err error) {
 		}
 	}
 	return undo, nil
+}
+
+// full has no space on the round's small disk for a while. A MinIO there takes a second to see that there is some again.
+func full(r *round, c choice) error {
+	err := undone(func(r *round, _ choice) (func(), error) { return fill(r.path(r.plan.fault.small)) })(r, c)
+	if err != nil || r.minio == nil {
+		return err
+	}
+	ctx := context.Background()
+	store, _ := r.store(ctx)
+	eventually(r.slack(recovery), func() bool { err = store.Leases.Put(ctx, "full", nil); return err == nil })
+	return errors.Join(err, store.Leases.Delete(ctx, "full"))
 }
 
 // readOnly makes a folder one that nothing can be created or opened for writing

@@ -28,9 +28,31 @@ type choice struct {
 	HoldMS  int     `json:"hold_ms,omitempty"` // how long the cause lasts
 	N       int     `json:"n,omitempty"`       // how many, or how often
 	Share   float64 `json:"share,omitempty"`   // of requests
+	Ends    bool    `json:"ends,omitempty"`    // the run is interrupted halfway, while the cause lasts
 }
 
-func (c choice) hold() { time.Sleep(time.Duration(c.HoldMS) * time.Millisecond) }
+// itself reports whether the run must go on by itself.
+func (c choice) itself() bool { return faultNamed(c.Fault).itself && !c.Ends }
+
+// hold waits while a cause lasts: until the run has ended, or all of the time if it is
+// interrupted, since what its workers do then is to meet the cause too.
+func (r *round) hold(c choice) {
+	lasts := time.Duration(c.HoldMS) * time.Millisecond
+	if !c.Ends {
+		r.cli.wait(lasts)
+		return
+	}
+	r.cli.wait(lasts / 2)
+	r.cli.signal(syscall.SIGINT)
+	time.Sleep(lasts / 2)
+}
+
+// stop stops a process while a cause lasts.
+func (r *round) stop(p *process, c choice) {
+	p.signal(syscall.SIGSTOP)
+	r.hold(c)
+	p.signal(syscall.SIGCONT)
+}
 
 // fault is a way to hurt a round.
 type fault struct {
@@ -38,10 +60,12 @@ type fault struct {
 	place   place
 	itself  bool // the run must go on by itself
 	moment  string
-	second  bool // may be the second of a round
-	rare    int  // once in so many cycles; 0: in each
-	many    bool // has several runs by itself
-	odd     bool // leaves other outputs than an undisturbed run
+	second  bool   // may be the second of a round
+	away    bool   // the store is away for 5 to 20 s
+	small   string // the folder that is a small disk of its own
+	rare    int    // once in so many cycles; 0: in each
+	many    bool   // has several runs by itself
+	odd     bool   // leaves other outputs than an undisturbed run
 	workers int
 	do      func(r *round, c choice) error
 	special func(r *round) error // a whole round of its own, in place of do
@@ -74,7 +98,7 @@ func draw(f *fault, s shape, r *rand.Rand) scenario {
 	if f.special == nil && !f.many && r.IntN(4) == 0 {
 		var more []*fault
 		for i := range faults {
-			if g := &faults[i]; g.second && g.place == f.place {
+			if g := &faults[i]; g.second && g.place == f.place && (g.away || !f.away) && (g.small == "" || g.small == f.small) {
 				more = append(more, g)
 			}
 		}
@@ -89,6 +113,9 @@ func drawOne(f *fault, s shape, r *rand.Rand) choice {
 	c := choice{Fault: f.name, HoldMS: 1000 + r.IntN(6000), N: 2 + r.IntN(9), Share: 0.2 + 0.6*r.Float64()}
 	if r.IntN(8) == 0 {
 		c.HoldMS = 22000 + r.IntN(6000) // longer than what servers and workers forgive
+	}
+	if f.away {
+		c.HoldMS, c.Ends = 5000+r.IntN(15000), r.IntN(3) == 0
 	}
 	switch {
 	case f.place == models && f.moment == momentFirst:
@@ -145,10 +172,7 @@ func byAll(r *round, c choice) error {
 // pause stops a process for a while.
 func pause(of func(*round) *process) func(*round, choice) error {
 	return func(r *round, c choice) error {
-		p := of(r)
-		p.signal(syscall.SIGSTOP)
-		c.hold()
-		p.signal(syscall.SIGCONT)
+		r.stop(of(r), c)
 		return nil
 	}
 }
@@ -213,20 +237,19 @@ func often(r *round, c choice) error {
 	return nil
 }
 
-// byServer ends or stops a server of the cluster, and brings it back.
+// byServer ends or stops a server of the round, and brings it back.
 func byServer(of func(*round) *server, s syscall.Signal) func(*round, choice) error {
 	return func(r *round, c choice) error {
 		srv := of(r)
-		srv.p.signal(s)
 		if s == syscall.SIGSTOP {
-			c.hold()
-			srv.p.signal(syscall.SIGCONT)
+			r.stop(srv.p, c)
 			return nil
 		}
+		srv.p.signal(s)
 		if !srv.p.wait(30 * time.Second) {
 			srv.p.kill()
 		}
-		c.hold()
+		r.hold(c)
 		return srv.up(r.slack(time.Minute))
 	}
 }
@@ -235,12 +258,11 @@ func byServer(of func(*round) *server, s syscall.Signal) func(*round, choice) er
 func byWorker(s syscall.Signal) func(*round, choice) error {
 	return func(r *round, c choice) error {
 		p := r.work[c.N%len(r.work)]
-		p.signal(s)
 		if s == syscall.SIGSTOP {
-			c.hold()
-			p.signal(syscall.SIGCONT)
+			r.stop(p, c)
 			return nil
 		}
+		p.signal(s)
 		if !p.wait(r.slack(leaving)) {
 			r.violate("a worker does not end %.0f s after %v", r.slack(leaving).Seconds(), s)
 			p.kill()
@@ -254,7 +276,7 @@ func byWorker(s syscall.Signal) func(*round, choice) error {
 func byProxy(mode string) func(*round, choice) error {
 	return func(r *round, c choice) error {
 		r.proxy.set(mode, c.Share)
-		c.hold()
+		r.hold(c)
 		r.proxy.set("", 0)
 		r.note("%d requests were broken", r.proxy.broken())
 		return nil
@@ -268,7 +290,7 @@ func undone(do func(*round, choice) (func(), error)) func(*round, choice) error 
 		if err != nil {
 			return err
 		}
-		r.cli.wait(time.Duration(c.HoldMS) * time.Millisecond)
+		r.hold(c)
 		undo()
 		return nil
 	}

@@ -4,6 +4,9 @@ package main
 
 import "syscall"
 
+// brief has many steps that batches do, for as long as it takes to meet them.
+var brief = shape{Name: "brief", Fast: 6, Slow: 14, Tenths: 7, Once: 1, Pieces: 6, Corpus: true}
+
 func theRun(r *round) *process  { return r.cli }
 func theDev(r *round) *process  { return r.dev }
 func theLord(r *round) *server  { return r.lord }
@@ -37,8 +40,8 @@ var faults = []fault{
 	{name: "dev: Ctrl-C", place: developer, itself: true, do: byDev(syscall.SIGINT)},
 	{name: "dev: stopped for a while", place: developer, itself: true, do: pause(theDev)},
 
-	{name: "disk full", place: disk, second: true, do: undone(func(r *round, _ choice) (func(), error) { return fill(r.path(".redsi")) })},
-	{name: "disk read-only", place: disk, second: true, do: undone(func(r *round, _ choice) (func(), error) { return readOnly(r.path(".redsi")) })},
+	{name: "disk full", place: embedded, small: ".redsi", second: true, do: full},
+	{name: "disk read-only", place: embedded, small: ".redsi", second: true, do: undone(func(r *round, _ choice) (func(), error) { return readOnly(r.path(".redsi")) })},
 	{name: "few open files", place: embedded, do: undone(limited(roleServer, func(pid int, c choice) (func(), error) { return limitFiles(pid, c.N) }))},
 	{name: "little memory", place: embedded, do: undone(limited(roleServer, func(pid int, c choice) (func(), error) { return limitMemory(pid, uint64(c.N)<<20) }))},
 
@@ -53,14 +56,19 @@ var faults = []fault{
 	{name: "cluster's Temporal: kill -9", place: cluster, itself: true, second: true, do: byServer(theLord, syscall.SIGKILL)},
 	{name: "cluster's Temporal: stopped for a while", place: cluster, itself: true, do: byServer(theLord, syscall.SIGSTOP)},
 	{name: "cluster's Temporal: SIGTERM", place: cluster, itself: true, do: byServer(theLord, syscall.SIGTERM)},
-	{name: "MinIO: kill -9", place: cluster, itself: true, second: true, do: byServer(theMinIO, syscall.SIGKILL)},
-	{name: "MinIO: stopped for a while", place: cluster, itself: true, do: byServer(theMinIO, syscall.SIGSTOP)},
+	{name: "cluster's MinIO: kill -9", place: cluster, itself: true, second: true, away: true, shape: &brief, do: byServer(theMinIO, syscall.SIGKILL)},
+	{name: "cluster's MinIO: stopped for a while", place: cluster, itself: true, away: true, shape: &brief, do: byServer(theMinIO, syscall.SIGSTOP)},
+	{name: "cluster's MinIO: disk full", place: cluster, away: true, shape: &brief, small: "minio", do: full},
 	{name: "way to the store: cut", place: cluster, itself: true, second: true, do: byProxy(proxyCut)},
 	{name: "way to the store: reset", place: cluster, itself: true, do: byProxy(proxyReset)},
 	{name: "way to the store: 503", place: cluster, itself: true, do: byProxy(proxy503)},
 	{name: "way to the store: delay", place: cluster, itself: true, do: byProxy(proxyDelay)},
 	{name: "way to the store: slow", place: cluster, itself: true, do: byProxy(proxyRate)},
 	{name: "way to the store: a bit flips", place: cluster, itself: true, do: byProxy(proxyFlip)},
+
+	{name: "MinIO: kill -9", place: bucket, itself: true, second: true, away: true, shape: &brief, do: byServer(theMinIO, syscall.SIGKILL)},
+	{name: "MinIO: stopped for a while", place: bucket, itself: true, away: true, shape: &brief, do: byServer(theMinIO, syscall.SIGSTOP)},
+	{name: "MinIO: disk full", place: bucket, away: true, shape: &brief, small: "minio", do: full},
 
 	{name: "second program: kill -9", place: models, itself: true, second: true, do: byRole(roleModels, syscall.SIGKILL)},
 	{name: "second program: stopped for too long", place: models, itself: true, do: byRole(roleModels, syscall.SIGSTOP)},

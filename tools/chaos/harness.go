@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,14 +95,19 @@ func (h *harness) undisturbed(s shape) (o outcome, err error) {
 	return o, nil
 }
 
+// awayTimes is how often a cycle has each fault that takes the store away: 40 of the 100 rounds of two cycles at least.
+const awayTimes = 7
+
 // cycle is the order of the faults in the n-th cycle of a seed; each is in it
-// once, the rare ones not in each.
+// once or awayTimes, the rare ones not in each.
 func (h *harness) cycle(seed uint64, n int) []*fault {
 	var order []*fault
 	for i := range faults {
 		f := &faults[i]
 		switch {
-		case f.place == disk && !h.mounts, f.rare < 0, f.rare > 0 && n%f.rare != 0:
+		case f.small != "" && !h.mounts, f.rare < 0, f.rare > 0 && n%f.rare != 0:
+		case f.away:
+			order = append(order, slices.Repeat([]*fault{f}, awayTimes)...)
 		default:
 			order = append(order, f)
 		}

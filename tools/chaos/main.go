@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "", "result file, a line of JSON for each round; rounds that are in it are not done again")
 	flag.StringVar(&o.only, "only", "", "only faults whose name this regular expression matches")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of everything that is drawn")
-	flag.IntVar(&o.rounds, "rounds", 52, "how many rounds")
+	flag.IntVar(&o.rounds, "rounds", 100, "how many rounds")
 	flag.IntVar(&o.one, "round", -1, "only the round of this number, to repeat it")
 	flag.IntVar(&o.parallel, "parallel", 2, "rounds at a time")
 	flag.Float64Var(&o.minutes, "minutes", 0, "start no round after this many minutes; 0: no bound")

@@ -74,6 +74,7 @@ type row struct {
 	median     float64
 	most       float64
 	silence    float64
+	stood      float64
 	violations int // rounds with any
 	times      []float64
 }
@@ -92,6 +93,7 @@ func (w *row) add(r result) {
 		w.median, w.most = w.times[len(w.times)/2], w.times[len(w.times)-1]
 	}
 	w.silence = max(w.silence, r.SilenceS)
+	w.stood = max(w.stood, r.StoodS)
 	if len(r.Violations) > 0 {
 		w.violations++
 	}
@@ -121,11 +123,11 @@ func rows(all []result) []row {
 
 // table prints the sums as Markdown, and what went wrong with how to repeat it.
 func table(w io.Writer, all []result) {
-	fmt.Fprintln(w, "| fault | rounds | by itself | by the next run | recovered after, median | at most | silent at most | rounds with violations |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| fault | rounds | by itself | by the next run | recovered after, median | at most | silent at most | stood still at most | rounds with violations |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	for _, r := range rows(all) {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f s | %.1f s | %.1f s | %d |\n",
-			r.fault, r.rounds, r.itself, r.next, r.median, r.most, r.silence, r.violations)
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f s | %.1f s | %.1f s | %.1f s | %d |\n",
+			r.fault, r.rounds, r.itself, r.next, r.median, r.most, r.silence, r.stood, r.violations)
 	}
 	for _, r := range all {
 		for _, v := range r.Violations {

@@ -22,6 +22,7 @@ import (
 // multiplied by the load per core, at most slowest times; the factor is reported.
 const (
 	speechless = 20 * time.Second // a run says nothing for longer: a violation
+	standing   = 20 * time.Second // no step ends and none is found for longer, after the store was away
 	recovery   = 90 * time.Second // from the end of a fault to the end of the run
 	leaving    = 20 * time.Second // a process that is asked to end
 	following  = 5 * time.Second  // the second program, after the run that started it
@@ -46,6 +47,7 @@ type result struct {
 	By         string   `json:"by"`               // what ended the work: the run itself, or the next one
 	RecoveredS float64  `json:"recovered_s"`      // from the last fault's end
 	SilenceS   float64  `json:"silence_s"`        // the longest of a run
+	StoodS     float64  `json:"stood_s"`          // the longest in which no step of a run ended, after the last fault's end
 	WallS      float64  `json:"wall_s"`
 	Factor     float64  `json:"factor"` // what the bounds were multiplied by
 	Violations []string `json:"violations,omitempty"`
@@ -93,6 +95,10 @@ func (r *round) slack(d time.Duration) time.Duration {
 	r.res.Factor = max(r.res.Factor, loadFactor())
 	return time.Duration(float64(d) * r.res.Factor)
 }
+
+// standing is for how long a run may stand still on this machine: twice as long if it is busy
+// and no longer, since what waits for a minute must be seen.
+func (r *round) standing() time.Duration { return min(r.slack(standing), 2*standing) }
 
 // loadFactor is the load per core of the last minute, between 1 and slowest.
 func loadFactor() float64 {
@@ -238,13 +244,16 @@ func (r *round) hurt() error {
 			return fmt.Errorf("fault %s could not be made: %w", c.Fault, err)
 		}
 		r.gone = time.Now()
+		if c.Ends && !r.cli.wait(r.standing()) {
+			return fmt.Errorf("the run, interrupted while the store was away, has not ended %.0f s after it was back; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
+		}
 		lost := func() bool { return !slices.ContainsFunc(computing, func(f found) bool { return f.alive(r.dir) }) }
 		if len(computing) > 0 && eventually(time.Second, lost) && (r.cli.running() || r.cli.code != 0) {
 			r.note("a training with a checkpoint at update %d lost its process", at)
 			r.resumes = r.resumes || at > 0 && at <= r.shape.Updates/2
 		}
 		if !r.cli.running() && (r.cli.code != 0 || c != r.plan.choices[len(r.plan.choices)-1]) {
-			if r.cli.code != 0 && f.itself && r.begun() {
+			if r.cli.code != 0 && c.itself() && r.begun() {
 				r.violate("the run gave up (exit code %d) where it should have gone on: %s", r.cli.code, r.cli.out.tail(4))
 			}
 			if err := r.next(); err != nil {
@@ -264,22 +273,34 @@ func (r *round) next() (err error) {
 	return err
 }
 
-// begun reports whether the run had reached its server: one that finds none at its
-// start says so and ends. The embedded server is the run's own affair.
+// begun reports whether the run had reached its servers: one that finds none at its start, where
+// a fault can be the reason, says so and ends. The embedded server is the run's own affair.
 func (r *round) begun() bool {
-	return r.plan.fault.place != cluster || strings.Contains("\n"+r.cli.out.String(), "\nrun 2")
+	return r.minio == nil || len(r.before) == 0 || strings.Contains("\n"+r.cli.out.String(), "\nrun 2")
 }
 
 // recover waits until a run has ended well.
 func (r *round) recover() error {
 	limit := r.slack(recovery)
-	itself := true
+	itself, most := true, limit
 	for _, c := range r.plan.choices {
-		itself = itself && faultNamed(c.Fault).itself
+		itself = itself && c.itself()
+	}
+	if r.plan.fault.away {
+		most = r.standing()
 	}
 	for attempt := 0; ; attempt++ {
-		if !r.attended(limit-time.Since(r.gone), func() bool { return !r.cli.running() }) {
-			return fmt.Errorf("the run has not ended %.0f s after the fault was gone; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
+		done, moved := -1, time.Now()
+		r.attended(limit-time.Since(r.gone), func() bool {
+			if now := r.cli.out.done(); now != done {
+				done, moved = now, time.Now()
+			}
+			r.res.StoodS = max(r.res.StoodS, time.Since(moved).Seconds())
+			return !r.cli.running() || time.Since(moved) > most
+		})
+		if r.cli.running() {
+			return fmt.Errorf("the run has not ended %.0f s after the fault was gone, and stood still for %.0f s; it said last: %s",
+				time.Since(r.gone).Seconds(), time.Since(moved).Seconds(), r.cli.out.tail(4))
 		}
 		if r.cli.code == 0 {
 			break

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,11 +21,11 @@ const (
 	embedded  place = "folder"  // a folder with a server of its own
 	developer place = "dev"     // the same, and `redsi dev`
 	cluster   place = "cluster" // a Temporal server, MinIO behind a proxy, two workers
-	disk      place = "disk"    // as folder, with its state on a small disk of its own
+	bucket    place = "bucket"  // as folder, with MinIO behind a proxy
 	models    place = "models"  // as folder, with a training, which the second program computes
 )
 
-// diskBytes is the size of that disk.
+// diskBytes is the size of a small disk.
 const diskBytes = 512 << 20
 
 func (r *round) setup() error {
@@ -36,38 +37,42 @@ func (r *round) setup() error {
 	if err := r.shape.write(r.dir); err != nil {
 		return err
 	}
+	if small := r.plan.fault.small; small != "" {
+		undo, err := smallDisk(r.path(small), diskBytes)
+		if err != nil {
+			return err
+		}
+		r.closer = append(r.closer, undo)
+	}
 	switch r.plan.fault.place {
 	case cluster:
 		return r.setupCluster()
+	case bucket:
+		return r.setupBucket()
 	case developer:
 		return r.setupDev()
-	case disk:
-		undo, err := smallDisk(r.path(".redsi"), diskBytes)
-		if err == nil {
-			r.closer = append(r.closer, undo)
-		}
-		return err
 	}
 	return nil
 }
 
-func (r *round) setupCluster() error {
-	var err error
-	if r.lord, err = temporalServer(r.dir, r.env()); err != nil {
-		return err
-	}
+func (r *round) setupBucket() (err error) {
 	if r.minio, err = minioServer(r.dir, r.env()); err != nil {
 		return err
-	}
-	for _, s := range []*server{r.lord, r.minio} {
-		if err := s.up(r.slack(time.Minute)); err != nil {
-			return err
-		}
 	}
 	if r.proxy, err = newProxy(r.minio.address, r.rng.Uint64()); err != nil {
 		return err
 	}
 	r.closer = append(r.closer, func() { r.proxy.server.Close() })
+	return r.minio.up(r.slack(time.Minute))
+}
+
+func (r *round) setupCluster() (err error) {
+	if r.lord, err = temporalServer(r.dir, r.env()); err != nil {
+		return err
+	}
+	if err := errors.Join(r.lord.up(r.slack(time.Minute)), r.setupBucket()); err != nil {
+		return err
+	}
 	for i := range max(2, r.plan.fault.workers) {
 		p, err := r.worker(i, "")
 		if err != nil {

@@ -44,7 +44,7 @@ func crowd(r *round) error {
 	}
 	r.before = append(r.before, r.snapshot())
 	if stopped > 0 {
-		c.hold()
+		time.Sleep(time.Duration(c.HoldMS) * time.Millisecond)
 	}
 	for p, s := range hurt {
 		if s == syscall.SIGSTOP {

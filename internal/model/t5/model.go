@@ -118,8 +118,8 @@ func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v 
 
 // Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model].
 //
-// NOTE cross-attention has no position bias. A tied head is the embedding, of another
-// scale: states times d_model^-0.5.
+// NOTE cross-attention has no position bias. States times d_model^-0.5 are for a head that is the
+// embedding, of another scale.
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
 	x = p.Dropout(x, n.c.DropoutRate)
 	for i, b := range n.decoder.blocks {
@@ -133,7 +133,7 @@ func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention
 		})
 	}
 	x = p.Dropout(n.norm(p, x, n.decoder.norm), n.c.DropoutRate)
-	if !n.c.TieEmbeddings {
+	if !n.c.scales() {
 		return x
 	}
 	return p.S.Scale(x, math.Pow(float64(n.c.DModel), -0.5))

@@ -234,6 +234,7 @@ func (c training) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
+	logUnused(x, m.Unused)
 	if c.Dropout != nil {
 		m.SetDropout(*c.Dropout)
 	}

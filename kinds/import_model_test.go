@@ -105,6 +105,9 @@ func TestImportModelMistakes(t *testing.T) {
 		`files: model.safetensors: tensor "shared.weight" has shape [160 8], the configuration asks for [159 8]`: func(files map[string][]byte) {
 			files["config.json"] = []byte(strings.Replace(config, `"vocab_size": 160`, `"vocab_size": 159`, 1))
 		},
+		`files: model.safetensors: tensors "lm_head.weight" and "shared.weight" have other numbers`: func(files map[string][]byte) {
+			files["config.json"] = []byte(strings.Replace(config, `"tie_word_embeddings": false`, `"tie_word_embeddings": true`, 1))
+		},
 		"tokenizer.json: tokenizer: it puts no end token after": func(files map[string][]byte) {
 			var all map[string]any
 			if err := json.Unmarshal(files["tokenizer.json"], &all); err != nil {

@@ -19,8 +19,9 @@ const (
 // Options of a Scaler.
 type Options struct {
 	// Scaled says that the loss is multiplied by a factor that adapts, which float16 needs. A bad
-	// update is left out, and the next one is tried with half the factor. Where it is not set, the
-	// first bad update is the last: nothing changes from there on.
+	// update is left out, and the next one is tried with half the factor, but where the loss itself is
+	// not finite: no factor mends that. Where it is not set, the first bad update is the last: nothing
+	// changes from there on.
 	Scaled bool
 	// ClipNorm bounds the norm of all gradients together; 0: it is not bounded.
 	ClipNorm float64

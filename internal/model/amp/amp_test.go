@@ -91,6 +91,31 @@ func TestScaleIsTheCPUs(t *testing.T) {
 	})
 }
 
+// TestForwardOverflow: a loss that is not finite says nothing of the scale, which stays, however often that comes, as does
+// the number of good updates; the others are made.
+func TestForwardOverflow(t *testing.T) {
+	run(t, func(s *tensor.Scope) {
+		a := scaler(t, amp.Options{Scaled: true, Ring: 50})
+		a.Restore(amp.State{Scale: 65536, Good: 1990})
+		good := gradients(s, 1)
+		losses := map[bool]*tensor.Tensor{false: s.Full(3, tensor.F32, tensor.CPU), true: s.Full(math.NaN(), tensor.F32, tensor.CPU)}
+		for ring := range 6 {
+			for i := range 50 {
+				check(s, a, losses[i%5 > 0], good)
+			}
+			state, updates := a.Read()
+			if want := (amp.State{Scale: 131072, Good: 10 * ring, Skipped: int64(40 * (ring + 1))}); state != want {
+				t.Errorf("%+v, want %+v", state, want)
+			}
+			for i, u := range updates {
+				if u.Left != (i%5 > 0) {
+					t.Errorf("update %d: %+v", i, u)
+				}
+			}
+		}
+	})
+}
+
 func TestLossesAndFlags(t *testing.T) {
 	run(t, func(s *tensor.Scope) {
 		for _, scaled := range []bool{true, false} {

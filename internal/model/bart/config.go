@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
 // Config is Hugging Face's config.json of a BART model. Fields that this package does
@@ -91,6 +93,15 @@ func (c Config) Vocabulary() seq2seq.Vocabulary {
 func (c Config) Extended(n int64) seq2seq.Config {
 	c.VocabSize += n
 	return c
+}
+
+// Of implements seq2seq.Config.
+func (c Config) Of(*checkpoint.File) (seq2seq.Config, error) { return c, nil }
+
+// Unused implements seq2seq.Config: fairseq's versions, and the heads of models that were fine-tuned to tell classes.
+func (c Config) Unused(name string) bool {
+	name = strings.TrimPrefix(name, "model.")
+	return name == "encoder.version" || name == "decoder.version" || strings.HasPrefix(name, "classification_head.") || strings.HasPrefix(name, "qa_outputs.")
 }
 
 // WithDropout implements seq2seq.Config.

@@ -63,6 +63,10 @@ func (c Config) Specs() []seq2seq.Spec {
 	}
 	add("shared.weight", random, c.VocabSize, d)
 	all[1].Grown, all[1].Product = random, "head"
+	for _, copy := range []string{"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"} {
+		all[1].Other = append(all[1].Other, copy, "model."+copy)
+	}
+	all[1].Other = append(all[1].Other, "lm_head.weight")
 	stack("encoder", c.EncoderLayers, c.EncoderFFN, false)
 	stack("decoder", c.DecoderLayers, c.DecoderFFN, true)
 	return all

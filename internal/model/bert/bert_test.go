@@ -50,7 +50,7 @@ func TestOtherEncodersAreTransformers(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(m.Close)
-		if _, err := Check("testdata/" + name); err != nil {
+		if _, _, err := Check("testdata/" + name); err != nil {
 			t.Error(err)
 		}
 		compare(t, name, m, "texts.json", read(t, "testdata/"+name+"/golden.safetensors"), CLS, Mean, Max)

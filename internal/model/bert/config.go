@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
 // Config is what config.json says of an encoder, by BERT's names.
@@ -75,6 +76,9 @@ func take[T any](to *T, v *T) {
 func parse(text []byte) (Config, error) {
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {
+		return Config{}, fmt.Errorf("config.json: %w", err)
+	}
+	if err := checkpoint.Plain(text); err != nil {
 		return Config{}, fmt.Errorf("config.json: %w", err)
 	}
 	name := "bert"

@@ -25,6 +25,23 @@ func Load(folder string, device tensor.Device) (m *Model, err error) {
 	return m, err
 }
 
+// unused are a file's tensors that nothing is computed with, heads and poolers: all but the embeddings' and the layers',
+// which belong to another model if they were not read.
+func (l *loader) unused() (all []string, err error) {
+	for _, name := range l.f.Names() {
+		if l.read[name] {
+			continue
+		}
+		inner := strings.TrimPrefix(name, l.m.Config.family.prefix)
+		stack, _, _ := strings.Cut(l.m.Config.family.layers, ".")
+		if (strings.HasPrefix(inner, "embeddings") || strings.HasPrefix(inner, stack+".")) && !strings.HasSuffix(inner, "_ids") {
+			return nil, fmt.Errorf("tensor %q has no place in a model of this configuration, and would not be used: %w", name, checkpoint.ErrOther)
+		}
+		all = append(all, name)
+	}
+	return all, nil
+}
+
 // Zeros is a model of the text of a config.json whose parameters are zeros.
 func Zeros(config []byte, device tensor.Device) (*Model, error) {
 	c, err := parse(config)
@@ -34,17 +51,19 @@ func Zeros(config []byte, device tensor.Device) (*Model, error) {
 	return readWeights(c, nil, device)
 }
 
-// Check says what would stop Load; it reads config.json and the headers of the weights.
-func Check(folder string) (Config, error) {
-	c, err := ReadConfig(folder)
-	if err != nil {
-		return c, err
+// Check says what would stop Load, and which tensors nothing is computed with; it reads config.json and the headers of
+// the weights.
+func Check(folder string) (c Config, unused []string, err error) {
+	if c, err = ReadConfig(folder); err != nil {
+		return c, nil, err
 	}
-	return c, checkpoint.Weights(folder, func(f *checkpoint.File) error {
+	err = checkpoint.Weights(folder, func(f *checkpoint.File) error {
 		l := &loader{f: f, m: &Model{Config: c}, headers: true}
 		l.load()
+		unused = l.m.Unused
 		return l.err
 	})
+	return c, unused, err
 }
 
 // ReadConfig reads a model folder's config.json.
@@ -80,6 +99,7 @@ type loader struct {
 	f       *checkpoint.File
 	m       *Model
 	headers bool
+	read    map[string]bool // names
 	err     error
 }
 
@@ -99,6 +119,10 @@ func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 			name = other
 		}
 	}
+	if l.read == nil {
+		l.read = map[string]bool{}
+	}
+	l.read[name] = true
 	if l.headers {
 		l.err = l.f.Check(name, shape...)
 		return nil
@@ -141,5 +165,8 @@ func (l *loader) load() {
 			in:             l.dense(at+n.in, c.Intermediate, c.Hidden),
 			out:            l.dense(at+n.out, c.Hidden, c.Intermediate), after: l.norm(at+n.after, c.Hidden),
 		})
+	}
+	if l.err == nil && l.f != nil {
+		m.Unused, l.err = l.unused()
 	}
 }

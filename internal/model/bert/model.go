@@ -12,6 +12,7 @@ import (
 type Model struct {
 	Config Config
 	Device tensor.Device
+	Unused []string // tensors of the file that it was read of, which nothing is computed with
 
 	scope                   *tensor.Scope
 	words, positions, types *tensor.Tensor // [vocab | positions | types, embedding]; types or nil

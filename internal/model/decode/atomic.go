@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // Ranker ranks documents by atomic identifiers: document i is the token first+i of
@@ -30,7 +31,8 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Ranker, error) {
 // scores (paper, "Retrieval"), batch queries at a time; 0: as many as a card has room
 // for. Only the documents' rows of the output matrix are computed, so a score is
 // log p(document | query) among documents; the order is that of the whole vocabulary.
-// Ties: the lower document first. report, which may be nil, hears how many queries are done.
+// Ties: the lower document first. In F16 a query whose scores are not numbers has no ranking; else that
+// is ErrNaN. report, which may be nil, hears how many queries are done.
 func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, report func(done int)) ([]Result, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("atomic identifiers: the %d best documents; at least 1 is needed", k)
@@ -54,6 +56,9 @@ func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, repo
 		}
 		best, err := scores.Top(make([]float32, len(inputs)), k)
 		for i, candidates := range best {
+			if len(candidates) == 0 && err == nil && m.Compute != tensor.F16 {
+				return ErrNaN
+			}
 			r := &out[part[i]]
 			r.Ranking = r.Ranking[:0]
 			for _, d := range candidates {

@@ -23,6 +23,9 @@ type Beam struct {
 	// Tokens that are written without a trie at the first and at the last of MaxTokens
 	// steps, at no cost (forced_bos_token_id, forced_eos_token_id); nil: none.
 	ForcedBOS, ForcedEOS *int64
+	// A query whose scores are not numbers has no hypotheses, and the others are searched on; else
+	// that is ErrNaN.
+	Overflows bool
 }
 
 // NewBeam is the paper's search: 40 beams, all returned, length-normalized, for
@@ -129,7 +132,10 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		width := len(tokens) / len(active)
 		left, origins := active[:0], []int(nil)
 		for i, q := range active {
-			if err := q.advance(step, candidates[i], i*width); err != nil {
+			err := q.advance(step, candidates[i], i*width)
+			if b.Overflows && errors.Is(err, ErrNaN) {
+				q.done, q.kept.kept = true, nil
+			} else if err != nil {
 				return nil, fmt.Errorf("query %d, decoder step %d: %w", q.query, step, err)
 			}
 			if !q.done {

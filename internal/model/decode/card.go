@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"errors"
 	"math"
 	"sync"
 
@@ -90,10 +89,10 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 
 // Top implements Scores.
 func (c *cardStep) Top(sums []float32, n int) (out [][]Candidate, err error) {
-	e := c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
-		out, err = cardBest{s, c.queries, n}.ofStep(c.scores, floats(s, on[0], len(sums)))
+	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
+		out = cardBest{s, c.queries, n}.ofStep(c.scores, floats(s, on[0], len(sums)))
 	}, packed(sums))
-	return out, errors.Join(e, err)
+	return out, err
 }
 
 // At implements Scores.

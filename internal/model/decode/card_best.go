@@ -60,7 +60,7 @@ func (b cardBest) of(scores, sums *tensor.Tensor) *cardFound {
 }
 
 // ofStep are the best of a step: of looks at scores [rows, tokens] and sums [rows].
-func (b cardBest) ofStep(scores, sums *tensor.Tensor) ([][]Candidate, error) {
+func (b cardBest) ofStep(scores, sums *tensor.Tensor) [][]Candidate {
 	found, width := b.of(scores, sums), scores.Dim(0)/int64(b.queries)
 	return found.candidates(b.n, func(query int, at int64) (row, token int64) {
 		return int64(query)*width + at/found.columns, at % found.columns
@@ -84,9 +84,9 @@ func blockSize(count, n int64) int64 {
 	return size
 }
 
-// candidates reads what was found, in one transfer. place says what is at a position
-// in a query's scores.
-func (f *cardFound) candidates(n int, place func(query int, at int64) (row, token int64)) ([][]Candidate, error) {
+// candidates reads what was found, in one transfer: nothing of a query one of whose scores is not a number. place
+// says what is at a position in a query's scores.
+func (f *cardFound) candidates(n int, place func(query int, at int64) (row, token int64)) [][]Candidate {
 	bits := f.s.ToDType(f.s.Bits(f.values, tensor.I32), tensor.I64)
 	all := []*tensor.Tensor{bits, f.position}
 	if f.blocks != nil {
@@ -100,7 +100,8 @@ func (f *cardFound) candidates(n int, place func(query int, at int64) (row, toke
 		for i := range k {
 			score, at := math.Float32frombits(uint32(row[i])), row[k+i]
 			if score != score {
-				return nil, ErrNaN
+				top = newBest(0)
+				break
 			}
 			if f.blocks != nil {
 				at = row[2*k+int(at/f.size)]*f.size + at%f.size
@@ -110,5 +111,5 @@ func (f *cardFound) candidates(n int, place func(query int, at int64) (row, toke
 		}
 		out[q] = top.sorted()
 	}
-	return out, nil
+	return out
 }

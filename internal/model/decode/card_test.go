@@ -2,6 +2,7 @@ package decode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -191,6 +192,60 @@ func TestSearchersTogether(t *testing.T) {
 				t.Fatal(failed[i])
 			}
 			sameHypotheses(t, fmt.Sprint("goroutine ", i), got, want)
+		}
+	})
+}
+
+// TestOverflowingQuery: in fp16 a query whose scores are not numbers has no hypotheses, and the others have theirs; in
+// other types it is an error, as it is of weights that are not finite.
+func TestOverflowingQuery(t *testing.T) {
+	const bad = 77 // a token whose row is not finite, for one whose states overflow
+	ctx, g := context.Background(), readT5Golden(t)
+	ids := [][]int32{{5, 9, 1}, {5, 12, 1}, {30, 9, 1}, {31, 1}}
+	queries := [][]int32{g.Queries[0], {4, bad, 8, 1}, g.Queries[1]}
+	onCard(t, "../t5/testdata/v1_1", func(m *seq2seq.Model) {
+		if err := tensor.Run(func(s *tensor.Scope) {
+			tensor.NoGrad(func() { s.FillInPlace(s.Narrow(m.Param("shared.weight"), 0, bad, 1), math.NaN()) })
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for name, do := range map[string]func(queries [][]int32) ([][]Hypothesis, error){
+			"trie": func(queries [][]int32) ([][]Hypothesis, error) {
+				b := NewBeam(3, trieOf(t, ids))
+				b.Width, b.Return = 3, 3
+				return find(ctx, m, queries, b, 8, nil)
+			},
+			"free": func(queries [][]int32) ([][]Hypothesis, error) {
+				b := NewBeam(1, nil)
+				b.Width, b.Return = 4, 4
+				return find(ctx, m, queries, b, 8, nil)
+			},
+			"atomic": func(queries [][]int32) (all [][]Hypothesis, err error) {
+				results, err := rank(ctx, m, queries, 30, 20, 5, 8)
+				for _, r := range results {
+					var of []Hypothesis
+					for _, d := range r.Ranking {
+						of = append(of, Hypothesis{Tokens: []int32{int32(d.Document)}, Score: d.Score})
+					}
+					all = append(all, of)
+				}
+				return all, err
+			},
+		} {
+			m.Compute = tensor.F16
+			want, err := do([][]int32{queries[0], queries[2]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := do(queries)
+			if err != nil || len(got) != 3 || len(got[1]) != 0 || len(got[0]) == 0 {
+				t.Fatalf("%s: %v, %v", name, got, err)
+			}
+			sameHypotheses(t, name, [][]Hypothesis{got[0], got[2]}, want)
+			m.Compute = tensor.BF16
+			if _, err := do(queries); !errors.Is(err, ErrNaN) {
+				t.Errorf("%s in bf16: %v", name, err)
+			}
 		}
 	})
 }

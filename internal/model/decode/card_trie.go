@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"errors"
 	"math"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -62,7 +61,7 @@ func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n in
 		most = max(most, count[i])
 	}
 	width, rows := int64(len(nodes)/c.queries), int64(len(nodes))
-	e := c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
+	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
 		column := s.Arange(most, c.output.m.Device)
 		edges := s.Add(s.View(on[1], rows, 1), column) // [rows, most]
 		tokens := s.ToDType(s.IndexSelect(trie.tokens, 0, s.View(edges, -1)), tensor.I64)
@@ -70,7 +69,7 @@ func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n in
 		none := s.LessEqual(s.View(on[2], rows, 1), column)
 		scores = s.MaskedFill(scores, none, math.Inf(-1))
 		found := cardBest{s, c.queries, n}.of(scores, floats(s, on[0], len(sums)))
-		out, err = found.candidates(n, func(query int, at int64) (row, token int64) {
+		out = found.candidates(n, func(query int, at int64) (row, token int64) {
 			row = int64(query)*width + at/found.columns
 			if at %= found.columns; nodes[row] < 0 || at >= count[row] {
 				return row, -1 // its score is -Inf
@@ -79,5 +78,5 @@ func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n in
 			return row, int64(next[at])
 		})
 	}, packed(sums), first, count)
-	return out, errors.Join(e, err)
+	return out, err
 }

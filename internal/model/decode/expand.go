@@ -121,9 +121,6 @@ func constrained(scores Scores, active []*search, sums []float32, n int) ([][]Ca
 			}
 		}
 		out[i] = best.sorted()
-		if len(out[i]) == 0 {
-			return nil, ErrNaN
-		}
 	}
 	return out, nil
 }
@@ -145,13 +142,7 @@ func alongTrie(scores along, active []*search, sums []float32, n int) ([][]Candi
 			}
 		}
 	}
-	out, err := scores.Along(active[0].config.Trie, nodes, sums, n)
-	for _, candidates := range out {
-		if len(candidates) == 0 {
-			return nil, ErrNaN
-		}
-	}
-	return out, err
+	return scores.Along(active[0].config.Trie, nodes, sums, n)
 }
 
 // hypothesis is a finished or final prefix.

@@ -140,10 +140,10 @@ func (l *logits) composed(f func(s *tensor.Scope, scores *tensor.Tensor)) error 
 }
 
 func (l *logits) topComposed(sums []float32, n int) (out [][]Candidate, err error) {
-	failed := l.composed(func(s *tensor.Scope, scores *tensor.Tensor) {
-		out, err = cardBest{s, l.queries, n}.ofStep(scores, s.FromFloat32s(sums, l.m.Device, int64(len(sums))))
+	err = l.composed(func(s *tensor.Scope, scores *tensor.Tensor) {
+		out = cardBest{s, l.queries, n}.ofStep(scores, s.FromFloat32s(sums, l.m.Device, int64(len(sums))))
 	})
-	return out, errors.Join(failed, err)
+	return out, err
 }
 
 func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {

@@ -108,7 +108,7 @@ func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
 }
 
 // Search finds the hypotheses of queries, batch queries at a time, those of similar
-// length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's.
+// length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's, and Overflows is set in F16.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
 	if err := b.Check(); err != nil {
@@ -116,6 +116,7 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 	}
 	v := x.output.m.Vocabulary()
 	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
+	b.Overflows = x.output.m.Compute == tensor.F16
 	return x.each(ctx, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Search(ctx, c, len(part), b)
 	})

@@ -12,12 +12,13 @@ import (
 
 // Checked is what a model folder has, by config.json and the headers of its weights.
 type Checked struct {
-	Type       string // model_type
-	Encoder    bool   // it embeds texts; else it is an encoder-decoder
-	Vocabulary int64  // rows of the embedding
-	MaxTokens  int64  // of a text that an encoder reads
-	EOS        int64  // ends what an encoder-decoder reads and writes
-	Parameters int64  // of an encoder-decoder
+	Type       string   // model_type
+	Encoder    bool     // it embeds texts; else it is an encoder-decoder
+	Vocabulary int64    // rows of the embedding
+	MaxTokens  int64    // of a text that an encoder reads
+	EOS        int64    // ends what an encoder-decoder reads and writes
+	Parameters int64    // of an encoder-decoder
+	Unused     []string // tensors of the weights that nothing is computed with
 }
 
 // Check reads config.json and the headers of the weights of a model folder, and says what
@@ -37,16 +38,16 @@ func Check(folder string) (Checked, error) {
 		return Checked{}, fmt.Errorf("%s: it has no model_type: is it a model's?", seq2seq.ConfigFile)
 	}
 	if bert.Encoder(of.Type) {
-		c, err := bert.Check(folder)
+		c, unused, err := bert.Check(folder)
 		if err != nil {
 			return Checked{}, err
 		}
-		return Checked{Type: of.Type, Encoder: true, Vocabulary: c.VocabSize, MaxTokens: c.MaxTokens()}, nil
+		return Checked{Type: of.Type, Encoder: true, Vocabulary: c.VocabSize, MaxTokens: c.MaxTokens(), Unused: unused}, nil
 	}
-	c, err := seq2seq.Check(folder, families...)
+	c, unused, err := seq2seq.Check(folder, families...)
 	if err != nil {
 		return Checked{}, err
 	}
 	v := c.Vocabulary()
-	return Checked{Type: of.Type, Vocabulary: v.Size, EOS: v.EOS, Parameters: seq2seq.ParameterCount(c)}, nil
+	return Checked{Type: of.Type, Vocabulary: v.Size, EOS: v.EOS, Parameters: seq2seq.ParameterCount(c), Unused: unused}, nil
 }

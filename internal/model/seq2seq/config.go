@@ -30,6 +30,9 @@ func MarshalConfig(own any, other map[string]json.RawMessage, defaults map[strin
 		all[name] = value
 	}
 	all["torch_dtype"] = "float32" // as WriteWeights writes them, whatever was read
+	if _, ok := all["dtype"]; ok { // transformers' name since 4.56, which counts where both are there
+		all["dtype"] = "float32"
+	}
 	text, err := json.Marshal(own)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
 // Family is a kind of model: what config.json names as model_type.
@@ -19,6 +20,10 @@ type Config interface {
 	// Validate says what the family cannot compute.
 	Validate() error
 	Vocabulary() Vocabulary
+	// Of is the configuration with what the file of its weights says beside config.json.
+	Of(f *checkpoint.File) (Config, error)
+	// Unused says whether a tensor that files have beside Specs' is one that nothing is computed with.
+	Unused(name string) bool
 	// Specs are all tensors, in transformers' order, tied ones once.
 	Specs() []Spec
 	// Extended has n more tokens, which follow the others.
@@ -46,7 +51,7 @@ type Vocabulary struct {
 // Spec is one tensor of a model.
 type Spec struct {
 	Name  string   // Hugging Face's
-	Other []string // names that files have in its stead
+	Other []string // names that files have in its stead, or beside it for the same numbers
 	Shape []int64
 	Init  Draw // random initialisation, as transformers' _init_weights
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token

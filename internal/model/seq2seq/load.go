@@ -43,6 +43,9 @@ func parse(config []byte, families []Family) (Config, error) {
 	if err := json.Unmarshal(config, &of); err != nil {
 		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
 	}
+	if err := checkpoint.Plain(config); err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
 	var known []string
 	for _, f := range families {
 		if of.Type == nil || *of.Type == f.Type {
@@ -67,22 +70,57 @@ func Load(folder string, device tensor.Device, families ...Family) (*Model, erro
 	return withWeights(folder, c, device)
 }
 
-// Check says what would stop Load; it reads config.json and the headers of the weights.
-func Check(folder string, families ...Family) (Config, error) {
-	c, err := ReadConfig(folder, families...)
-	if err != nil {
-		return nil, err
+// Check says what would stop Load, and which tensors nothing is computed with; it reads config.json and the headers of
+// the weights, and what is there twice.
+func Check(folder string, families ...Family) (c Config, unused []string, err error) {
+	if c, err = ReadConfig(folder, families...); err != nil {
+		return nil, nil, err
 	}
-	return c, checkpoint.Weights(folder, func(f *checkpoint.File) error {
+	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
+		if c, err = c.Of(f); err != nil {
+			return err
+		}
 		for _, s := range c.Specs() {
-			if name := s.in(f); !s.Fixed || f.Has(name) {
+			if name := s.In(f); !s.Fixed || f.Has(name) {
 				if err := f.Check(name, s.Shape...); err != nil {
 					return err
 				}
 			}
 		}
-		return nil
+		unused, err = rest(c, f)
+		return err
 	})
+	return c, unused, err
+}
+
+// rest are a file's tensors that nothing is computed with. One that has a part in the model, but no place in c, is an
+// error, and so is a second one of a place that has other numbers.
+func rest(c Config, f *checkpoint.File) (unused []string, err error) {
+	places := map[string]string{} // of a name: what is read
+	for _, s := range c.Specs() {
+		name := s.In(f)
+		places[s.Name] = name
+		for _, other := range s.Other {
+			places[other] = name
+		}
+	}
+	for _, name := range f.Names() {
+		read, known := places[name]
+		switch {
+		case read == name:
+		case !known && c.Unused(name):
+			unused = append(unused, name)
+		case !known:
+			return nil, fmt.Errorf("tensor %q has no place in a model of this configuration, and would not be used: %w", name, checkpoint.ErrOther)
+		default:
+			if same, err := f.Same(name, read); err != nil {
+				return nil, err
+			} else if !same {
+				return nil, fmt.Errorf("tensors %q and %q have other numbers, and config.json says that they are one matrix: leave out the one that is not meant, or correct tie_word_embeddings: %w", name, read, checkpoint.ErrOther)
+			}
+		}
+	}
+	return unused, nil
 }
 
 // LoadAs opens a model folder that Save wrote of a model with the configuration c. A
@@ -108,14 +146,16 @@ func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
 
 func withWeights(folder string, c Config, device tensor.Device) (m *Model, err error) {
 	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
-		m, err = readWeights(c, f, device)
+		if c, err = c.Of(f); err == nil {
+			m, err = readWeights(c, f, device)
+		}
 		return err
 	})
 	return m, err
 }
 
-// in is the tensor's name in a file.
-func (s Spec) in(f *checkpoint.File) string {
+// In is the tensor's name in a file.
+func (s Spec) In(f *checkpoint.File) string {
 	name := s.Name
 	for _, other := range s.Other {
 		if !f.Has(name) && f.Has(other) {
@@ -127,13 +167,17 @@ func (s Spec) in(f *checkpoint.File) string {
 
 // readWeights makes a model of the configuration c.
 func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
+	unused, err := rest(c, f)
+	if err != nil {
+		return nil, err
+	}
 	scope := tensor.NewScope()
 	var m *Model
 	var failed error
-	err := tensor.Try(func() {
+	err = tensor.Try(func() {
 		var all []Param
 		for _, s := range c.Specs() {
-			name := s.in(f)
+			name := s.In(f)
 			var t *tensor.Tensor
 			if s.Fixed && !f.Has(name) {
 				t = scope.Zeros(tensor.F32, device, s.Shape...)
@@ -143,6 +187,7 @@ func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, er
 			all = append(all, Param{Name: s.Name, Tensor: t})
 		}
 		m = build(c, device, scope, all)
+		m.Unused = unused
 	})
 	if err = errors.Join(failed, err); err != nil {
 		scope.Close()

@@ -15,6 +15,8 @@ type Model struct {
 	Device  tensor.Device
 	Compute tensor.DType
 
+	Unused []string // tensors of the file that it was read of, which nothing is computed with
+
 	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
 
 	// Checkpoint makes Gradients keep the beginning of each block only, and compute blocks

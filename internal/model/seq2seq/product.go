@@ -25,6 +25,15 @@ func (p *Pass) Affine(x *tensor.Tensor, d Dense) *tensor.Tensor {
 	return p.S.Add(h, p.S.ToDType(d.B, h.DType()))
 }
 
+// Wide is Linear where the result is added to float32: of F16 it is float32 too, since products such as T5's
+// feed-forward layers' reach numbers that F16 does not have.
+func (p *Pass) Wide(x, w *tensor.Tensor) *tensor.Tensor {
+	if p.compute != tensor.F16 {
+		return p.Linear(x, w)
+	}
+	return p.S.LinearWide(p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute))
+}
+
 func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
 	if p.compute != tensor.F32 {
 		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)

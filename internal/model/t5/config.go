@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
 // The families that this package reads: T5 1.0, 1.1 and FLAN-T5; mT5, which is T5 1.1 with
@@ -44,9 +45,12 @@ type Config struct {
 	InitializerFactor float64 `json:"initializer_factor"`
 	FeedForward       string  `json:"feed_forward_proj"`   // "relu" (v1.0), "gated-gelu" (v1.1), "gated-silu" …
 	TieEmbeddings     bool    `json:"tie_word_embeddings"` // the output matrix is the embedding (v1.0)
-	PadToken          int64   `json:"pad_token_id"`
-	EOSToken          int64   `json:"eos_token_id"`
-	DecoderStart      int64   `json:"decoder_start_token_id"`
+	// ScaleOutputs says whether states are scaled before they are multiplied by the output matrix. nil: where that is the
+	// embedding. transformers 5 writes it, with tie_word_embeddings = true whatever the weights are.
+	ScaleOutputs *bool `json:"scale_decoder_outputs,omitempty"`
+	PadToken     int64 `json:"pad_token_id"`
+	EOSToken     int64 `json:"eos_token_id"`
+	DecoderStart int64 `json:"decoder_start_token_id"`
 
 	// What a file says beside feed_forward_proj, which then does not count, as in
 	// transformers; nil: nothing.
@@ -97,11 +101,16 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	var act struct {
 		Dense *string `json:"dense_act_fn"`
 		Gated *bool   `json:"is_gated_act"`
+
+		Version string `json:"transformers_version"`
 	}
 	if err := json.Unmarshal(data, &act); err != nil {
 		return err
 	}
 	f.denseAct, f.gatedAct = act.Dense, act.Gated
+	if major, _, _ := strings.Cut(act.Version, "."); f.ModelType == "mt5" && f.ScaleOutputs == nil && len(major) == 1 && major >= "5" {
+		f.ScaleOutputs = new(bool) // NOTE transformers 5 scales no mT5's, and writes no scale_decoder_outputs for it
+	}
 	*c = Config(f)
 	return nil
 }
@@ -156,6 +165,31 @@ func (c Config) feedForward() (activation string, gated bool) {
 // ownPositions says whether every layer has a table of relative positions; else the first
 // layer's is that of all.
 func (c Config) ownPositions() bool { return c.ModelType == "umt5" }
+
+// scales says whether the decoder's states are multiplied by d_model^-0.5.
+func (c Config) scales() bool {
+	if c.ScaleOutputs != nil {
+		return *c.ScaleOutputs
+	}
+	return c.TieEmbeddings
+}
+
+// Of implements seq2seq.Config. A configuration of transformers 5 leaves to the weights whether the output matrix is the
+// embedding, as its tie_weights does: it is, but where they have another one.
+func (c Config) Of(f *checkpoint.File) (_ seq2seq.Config, err error) {
+	if c.ScaleOutputs != nil {
+		c.TieEmbeddings = true
+		if f.Has(headName) {
+			c.TieEmbeddings, err = f.Same(headName, c.Specs()[0].In(f))
+		}
+	}
+	return c, err
+}
+
+// Unused implements seq2seq.Config: published T5s have a table of positions that transformers does not read either.
+func (c Config) Unused(name string) bool {
+	return name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
+}
 
 // Validate says what this package cannot compute.
 func (c Config) Validate() error {

@@ -63,7 +63,7 @@ func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, w feedForward) 
 	default:
 		h = p.Dropout(n.activation(p.S, p.Linear(h, w.wi)), n.c.DropoutRate)
 	}
-	return p.Add(x, p.Linear(h, w.wo), n.c.DropoutRate)
+	return p.Add(x, p.Wide(h, w.wo), n.c.DropoutRate)
 }
 
 // Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
@@ -73,7 +73,7 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 	for i, b := range n.encoder.blocks {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
 			of := p.Products(n.norm(p, x, b.self.norm), b.self.q, b.self.k, b.self.v) // [S, heads*d_kv]
-			x = p.Add(x, p.Linear(p.Attend(of[0], of[1], of[2], seq2seq.BiasOf(biases, i), seq), b.self.o), n.c.DropoutRate)
+			x = p.Add(x, p.Wide(p.Attend(of[0], of[1], of[2], seq2seq.BiasOf(biases, i), seq), b.self.o), n.c.DropoutRate)
 			return n.feedForward(p, x, b.feed)
 		})
 	}
@@ -118,22 +118,22 @@ func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v 
 
 // Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model].
 //
-// NOTE cross-attention has no position bias. A tied head is the embedding, of another
-// scale: states times d_model^-0.5.
+// NOTE cross-attention has no position bias. States times d_model^-0.5 are for a head that is the
+// embedding, of another scale.
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
 	x = p.Dropout(x, n.c.DropoutRate)
 	for i, b := range n.decoder.blocks {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
 			of := p.Products(n.norm(p, x, b.self.norm), b.self.q, b.self.k, b.self.v) // [T, heads*d_kv]
-			x = p.Add(x, p.Linear(at.Self(i, of[0], of[1], of[2]), b.self.o), n.c.DropoutRate)
+			x = p.Add(x, p.Wide(at.Self(i, of[0], of[1], of[2]), b.self.o), n.c.DropoutRate)
 
 			q := p.Linear(n.norm(p, x, b.cross.norm), b.cross.q)
-			x = p.Add(x, p.Linear(at.Cross(i, q), b.cross.o), n.c.DropoutRate)
+			x = p.Add(x, p.Wide(at.Cross(i, q), b.cross.o), n.c.DropoutRate)
 			return n.feedForward(p, x, b.feed)
 		})
 	}
 	x = p.Dropout(n.norm(p, x, n.decoder.norm), n.c.DropoutRate)
-	if !n.c.TieEmbeddings {
+	if !n.c.scales() {
 		return x
 	}
 	return p.S.Scale(x, math.Pow(float64(n.c.DModel), -0.5))

@@ -8,8 +8,11 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// head names the product with the output matrix.
-const head = "head"
+// head names the product with the output matrix, headName the matrix where it is not the embedding.
+const (
+	head     = "head"
+	headName = "lm_head.weight"
+)
 
 // Specs are all parameters, with the deviations of T5PreTrainedModel._init_weights.
 func (c Config) Specs() []seq2seq.Spec {
@@ -59,11 +62,11 @@ func (c Config) Specs() []seq2seq.Spec {
 
 	add("shared", f, c.VocabSize, c.DModel)
 	// NOTE some files name the embedding only where it is used.
-	all[0].Other = []string{"encoder.embed_tokens.weight"}
+	all[0].Other = []string{"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}
 	// NOTE T5's _init_weights leaves new rows to PyTorch's defaults, here and in the head.
 	all[0].Grown = seq2seq.Draw{Deviation: 1}
 	if c.TieEmbeddings {
-		all[0].Product = head
+		all[0].Product, all[0].Other = head, append(all[0].Other, headName)
 	}
 	for i := range c.NumLayers {
 		block := fmt.Sprintf("encoder.block.%d.layer.", i)

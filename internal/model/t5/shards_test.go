@@ -5,6 +5,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,8 +31,50 @@ func TestShardsAreTransformers(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {
 		t.Errorf("the model is float32, its configuration says %s, %v", text, err)
 	}
-	if _, err := seq2seq.Check("testdata/sharded", Family); err != nil {
+	if _, _, err := seq2seq.Check("testdata/sharded", Family); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSavedAgain: a folder of transformers 5 is written as transformers 4 and 5 read it alike, in float32, and read back.
+func TestSavedAgain(t *testing.T) {
+	b := batch(t)
+	for name, want := range map[string]string{
+		"by5/resaved":     `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":false "torch_dtype":"float32"`,
+		"by5/mt5_resaved": `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":false "torch_dtype":"float32"`,
+		"by5/untied":      `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":true "torch_dtype":"float32"`,
+		"by5/tied":        `"dtype":"float32" "scale_decoder_outputs":true "tie_word_embeddings":true "torch_dtype":"float32"`,
+		"gated_silu":      `"tie_word_embeddings":false "torch_dtype":"float32"`,
+	} {
+		m, folder := load(t, name), t.TempDir()
+		text, err := json.Marshal(m.Config)
+		if err == nil {
+			err = m.Save(folder)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := regexp.MustCompile(`"(dtype|torch_dtype|scale_decoder_outputs|tie_word_embeddings)":[^,}]*`).FindAllString(string(text), -1)
+		slices.Sort(fields)
+		if got := strings.Join(fields, " "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		again, err := seq2seq.Load(folder, tensor.CPU, Family, MT5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		as, err := seq2seq.LoadAs(folder, m.Config, tensor.CPU)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []*seq2seq.Model{again, as} {
+			tensortest.Run(t, func(s *tensor.Scope) {
+				if d, _ := apart(t, name, other.ForcedLogits(s, b).Float32s(), m.ForcedLogits(s, b).Float32s()); d != 0 {
+					t.Errorf("%s: read again, logits differ by %g", name, d)
+				}
+			})
+			other.Close()
+		}
 	}
 }
 
@@ -90,7 +134,7 @@ func TestShardMistakes(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, index)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-		if _, checked := seq2seq.Check(folder, Family); checked == nil || err != nil && checked.Error() != err.Error() {
+		if _, _, checked := seq2seq.Check(folder, Family); checked == nil || err != nil && checked.Error() != err.Error() {
 			t.Errorf("checked: %v, read: %v", checked, err)
 		}
 	}

@@ -1,6 +1,6 @@
 package tensor
 
-import lib "github.com/sugarme/gotch/libtch"
+import "github.com/redsi/redsi/internal/model/tensor/native"
 
 // Activation is a function of each element.
 type Activation func(s *Scope, t *Tensor) *Tensor
@@ -25,4 +25,10 @@ func ActivationOf(name string) (Activation, bool) {
 }
 
 // Silu is t·sigmoid(t).
-func (s *Scope) Silu(t *Tensor) *Tensor { return s.unary("Silu", lib.AtgSilu, t) }
+func (s *Scope) Silu(t *Tensor) *Tensor { return s.activation("Silu", t, native.Silu) }
+
+// activation is a kind of native's.
+func (s *Scope) activation(op string, t *Tensor, kind int) *Tensor {
+	out, msg := native.Activation(t.n(op), kind)
+	return s.ownNative(op, out, msg, t)
+}

@@ -1,6 +1,10 @@
 package tensor
 
-import lib "github.com/sugarme/gotch/libtch"
+import (
+	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/model/tensor/native"
+)
 
 // Element-wise operations. Binary ones broadcast as PyTorch's do.
 
@@ -53,12 +57,11 @@ func (s *Scope) MaskedFill(t, mask *Tensor, v float64) *Tensor {
 
 // Gelu is the Gaussian error linear unit: exact, or with tanh (T5 v1.1's gelu_new).
 func (s *Scope) Gelu(t *Tensor, tanh bool) *Tensor {
-	var out lib.Ctensor
-	approximate := "none"
 	if tanh {
-		approximate = "tanh"
+		return s.activation("Gelu", t, native.GeluTanh)
 	}
-	lib.AtgGelu(&out, t.use("Gelu"), approximate)
+	var out lib.Ctensor
+	lib.AtgGelu(&out, t.use("Gelu"), "none")
 	return s.own("Gelu", out, t)
 }
 

@@ -85,6 +85,12 @@ func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
 	return s.ownNative("LinearBias", out, msg, x, w, b)
 }
 
+// LinearWide is Linear of F16 or BF16, as F32: sums that are beyond what F16 has numbers for are right.
+func (s *Scope) LinearWide(x, w *Tensor) *Tensor {
+	out, msg := native.WideLinear(x.n("LinearWide"), w.n("LinearWide"))
+	return s.ownNative("LinearWide", out, msg, x, w)
+}
+
 // Spans says where sequences lie in packed rows: sequence i has QLen[i] rows of q
 // from row QStart[i] on, and KLen[i] rows of k and v from row KStart[i] on. All
 // four are equally long. Spans of k may be shared by several sequences outside of

@@ -77,6 +77,8 @@ type Loss struct {
 	Left bool
 	// Gradients: they are not finite though the loss is, and nothing was changed.
 	Gradients bool
+	// Scale is what fp16's loss scale fell to, where it is too low to go on with; 0: it is not.
+	Scale float64
 }
 
 // Evaluate measures the learner's present model on the development queries. It is
@@ -134,7 +136,8 @@ type DivergedError struct {
 	Step  int64           // the update, counted from 1
 	Loss  float64         // of its batch, before the update
 	Grads bool            // its gradients are not finite, and it was not made
-	After *NotFiniteError // what the update left; nil, without Grads: the loss itself is not finite
+	Scale float64         // of the loss, in fp16, which fell too low; 0: it did not
+	After *NotFiniteError // what the update left; nil, without Grads and Scale: the loss itself is not finite
 	Kept  int64           // step of the newest checkpoint; 0: none
 }
 
@@ -142,6 +145,8 @@ type DivergedError struct {
 func (e *DivergedError) Error() string {
 	what := fmt.Sprintf("the loss of step %d is %v", e.Step, e.Loss)
 	switch {
+	case e.Scale > 0:
+		what = fmt.Sprintf("after step %d the loss scale is %.5g, so often did the gradients overflow fp16", e.Step, e.Scale)
 	case e.Grads:
 		what = fmt.Sprintf("the loss of step %d is %v, its gradients are not finite", e.Step, e.Loss)
 	case e.After != nil:
@@ -267,6 +272,8 @@ func (r *run) losses(all bool) error {
 	for _, l := range losses {
 		r.known++
 		switch {
+		case l.Scale > 0:
+			return &DivergedError{Step: r.known, Loss: l.Value, Scale: l.Scale, Kept: r.saved}
 		case l.Left:
 		case l.Gradients, !Finite(l.Value):
 			return &DivergedError{Step: r.known, Loss: l.Value, Grads: l.Gradients, Kept: r.saved}

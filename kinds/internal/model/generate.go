@@ -43,7 +43,7 @@ type generating struct {
 	Seed          int         `hcl:"seed,optional" min:"0" help:"for samples"`
 	Beams         int         `hcl:"beams,optional" min:"0" help:"for beam search; 0: as many as per_document"`
 	LengthPenalty float64     `hcl:"length_penalty,optional" help:"for beam search: a hypothesis scores its log-probability / length^length_penalty"`
-	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"for beam search: when it ends, as transformers' True, False and never"`
+	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"for beam search: when it ends, as True, False and never of transformers 4.44.1"`
 	MaxTokens     int         `hcl:"max_tokens,optional" min:"1" help:"tokens of a query at most, the end of sequence among them"`
 	Batch         int         `hcl:"batch,optional,nokey" min:"0" help:"documents decoded together: memory grows with it, scores differ by rounding only; 0: 8, on a card as many as it has room for"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`

@@ -16,14 +16,16 @@ type ImportModelConfig struct {
 
 var ImportModel = step.Define(step.Kind[ImportModelConfig]{
 	Name:    "import_model",
-	Version: 1,
+	Version: 2,
 	Doc: `Import a model, and check it before anything is computed with it.
 The files are those of a Hugging Face folder: an encoder-decoder to be trained (T5, FLAN-T5,
 mT5, umT5, BART) or an encoder for embed (BERT, RoBERTa, XLM-R, DistilBERT, MPNet, ELECTRA).
 config.json must be of a model that redsi supports, the weights (safetensors or PyTorch's, in
 one file or in several that an index lists) must have every tensor in its shape, and
 the tokenizer's tokens must have rows in the embedding. The weights' values are not checked.
-Weights in formats that are not read are left out. Cost: the files are hashed once.`,
+Weights in formats that are not read are left out. A tensor that has no place in the model is an
+error, as is a second copy of a matrix with other numbers; poolers, heads of an encoder and the
+like are named in the report. Cost: the files are hashed once.`,
 	Example: `step "import_model" "flan" {
   files = [step.download.flan.files]
 }`,
@@ -47,6 +49,7 @@ type ImportModelReport struct {
 	MaxTokens  int64    `json:"max_tokens,omitempty"` // of a text that an encoder reads
 	Weights    []string `json:"weights"`              // the files that are read
 	LeftOut    []string `json:"left_out"`             // files that are not
+	Unused     []string `json:"unused,omitempty"`     // tensors of the weights that nothing is computed with
 }
 
 // checkFolder says that a folder is one inside of a tree.

@@ -37,7 +37,7 @@ type TrainConfig struct {
 	Select         string  `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
 	Patience       int     `hcl:"patience,added" min:"0" help:"end training after this many evaluations in a row without a better value of select's metric; 0: make all steps. Not early_stopping, which is for a search"`
 	Beams          int     `hcl:"beams,optional" min:"1" help:"for an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
-	EarlyStopping  string  `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it. Training ends early by patience"`
+	EarlyStopping  string  `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as True, False and never of transformers 4.44.1; the model keeps it. Training ends early by patience"`
 	Validity       string  `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	KeepState      bool    `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps continues from there; garbage collection removes it"`
 	Recompute      bool    `hcl:"checkpoint_activations,added,nokey" help:"keep only each layer's input of a batch, and recompute the layer for its gradients: less memory, one more forward pass, the same update"`

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -100,6 +101,29 @@ func (f *File) Count() (n int) {
 		n += len(p.names)
 	}
 	return n
+}
+
+// Names are those of all tensors, in order.
+func (f *File) Names() (all []string) {
+	for _, p := range f.parts {
+		all = append(all, p.names...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Same says whether two tensors that are there have one type, one shape and the same bytes; it reads them.
+func (f *File) Same(a, b string) (bool, error) {
+	sums := [2]string{}
+	for i, name := range []string{a, b} {
+		t, called, _ := f.find(name)
+		h := sha256.New()
+		if _, err := io.Copy(h, t.open()); err != nil {
+			return false, fmt.Errorf("%s: %w", called, err)
+		}
+		sums[i] = fmt.Sprintf("%s %v %x", t.dtype, t.shape, h.Sum(nil))
+	}
+	return sums[0] == sums[1], nil
 }
 
 // Has says whether there is a tensor of that name.

@@ -49,6 +49,27 @@ func Weights(folder string, read func(*File) error) error {
 	return fmt.Errorf("%s has none of %v", folder, safetensors.WeightFiles)
 }
 
+// Plain says what in a config.json makes another model of the weights than names and shapes say, whatever its family.
+func Plain(config []byte) error {
+	var c struct {
+		Quantization *json.RawMessage `json:"quantization_config"`
+		Pruned       map[string]any   `json:"pruned_heads"`
+		Tied         bool             `json:"tie_encoder_decoder"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return err
+	}
+	switch {
+	case c.Quantization != nil:
+		return errors.New("it has a quantization_config: quantized weights are not read, take those that they were made of")
+	case len(c.Pruned) > 0:
+		return errors.New("it has pruned_heads, which are not supported")
+	case c.Tied:
+		return errors.New("tie_encoder_decoder is true, which is not supported: encoder and decoder have weights of their own")
+	}
+	return nil
+}
+
 // open opens a file and says how long it is.
 func open(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)

@@ -165,6 +165,26 @@ inline Tensor padded_rows(const std::vector<int64_t> &start, const std::vector<i
   return index.to(device);
 }
 
+// Softmax of float32 rows. The gradient that libtorch has for it has other bytes with other numbers of threads.
+struct Softmax : Function<Softmax> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &scores) {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    const Tensor p = at::softmax(scores, -1);
+    ctx->save_for_backward({p});
+    return p;
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const Tensor p_ = ctx->get_saved_variables()[0].contiguous(), d_ = grads[0].clone(at::MemoryFormat::Contiguous);
+    const int64_t n = p_.size(-1), rows = p_.numel() / std::max<int64_t>(n, 1);
+    const float *p = p_.data_ptr<float>();
+    float *d = d_.data_ptr<float>();
+    at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+      redsi_k_softmax_backward(d + begin * n, p + begin * n, nullptr, 0, end - begin, n);
+    });
+    return {d_};
+  }
+};
+
 inline Tensor composed(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &bias, const Spans &s) {
   const int64_t n = int64_t(s.size()), width = q.size(1), d = width / s.heads;
   const auto batch = [&](const Tensor &t, const Tensor &index, int64_t most) { // -> [n, heads, most, d]
@@ -185,7 +205,7 @@ inline Tensor composed(const Tensor &q, const Tensor &k, const Tensor &v, const 
   }
   // A padded query may see nothing: a finite lowest number keeps its row free of NaN.
   scores = scores.to(at::kFloat).masked_fill(hidden, std::numeric_limits<float>::lowest());
-  const Tensor p = seeded_dropout(at::softmax(scores, -1).to(v.scalar_type()), s.dropout, s.key);
+  const Tensor p = seeded_dropout(Softmax::apply(scores).to(v.scalar_type()), s.dropout, s.key);
   const Tensor padded = at::matmul(p, batch(v, k_rows, s.k_most)).transpose(1, 2).reshape({n * s.q_most, width});
   // Back to rows of q; rows outside of every sequence get the first padded one's place, as zeros.
   std::vector<int64_t> back(size_t(q.size(0)), -1);

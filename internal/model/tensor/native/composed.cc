@@ -182,5 +182,6 @@ char *redsi_head_slices(void **out, void *h, void *w, void *labels, void *bias, 
 TORCH_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("_efficient_attention_forward", TORCH_FN(redsi::cpu::efficient_forward));
   m.impl("_efficient_attention_backward", TORCH_FN(redsi::cpu::efficient_backward));
+  m.impl("mm.dtype", TORCH_FN(redsi::cpu::mm_dtype));
   m.impl("_fused_rms_norm_backward", TORCH_FN(redsi::cpu::rms_norm_backward));
 }

@@ -127,5 +127,8 @@ inline std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor &g, const Tenso
   return {dx, dw};
 }
 
+// A product of half precision whose result is of another type.
+inline Tensor mm_dtype(const Tensor &a, const Tensor &b, at::ScalarType type) { return at::mm(a.to(type), b.to(type)); }
+
 } // namespace cpu
 } // namespace redsi

@@ -119,4 +119,20 @@ inline Tensor linear_layer(const Tensor &x, const Tensor &w, const std::optional
   return fits && fits_bias ? Linear::apply(x, w, bias) : at::linear(x, w, bias);
 }
 
+// WideLinear is x·wᵀ of half precision, whose sums are given as the float32 that they are taken in: float16 has no number
+// from 65520 on. Gradients are of x's type.
+struct WideLinear : Function<WideLinear> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x, const Tensor &w) {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    ctx->save_for_backward({x, w});
+    return at::mm(x, w.t(), at::kFloat);
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    const auto saved = ctx->get_saved_variables();
+    const Tensor &x = saved[0], &w = saved[1], g = grads[0].to(x.scalar_type());
+    return {at::mm(g, w), at::mm(g.t(), x)};
+  }
+};
+
 } // namespace redsi

@@ -81,8 +81,12 @@ inline void check(const Tensor &state, const Tensor &loss, const Tensors &grads,
     divisor.copy_(scale);
   }
   if (a.scaled) {
+    // NOTE a loss that is not finite overflowed before the scale came in: scale and tracker stay as they are. torch's
+    // GradScaler halves the scale then too, again and again, until it is 0.
+    const Tensor forward = (kept - kept).ne_(0);
     Tensor tracker = word(kTracker).view(at::kInt);
-    at::_amp_update_scale_(scale, tracker, found, a.growth, a.backoff, a.interval);
+    tracker.sub_(forward.to(at::kInt));
+    at::_amp_update_scale_(scale, tracker, found - forward, a.growth, a.backoff, a.interval);
   }
 }
 

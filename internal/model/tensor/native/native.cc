@@ -1,5 +1,6 @@
 // Dropout, ReLU and RMS norm: forward and backward in one pass each. On another
 // device or type than CPU and float32 each is composed of libtorch's operations.
+#include "activation.h"
 #include "adafactor.h"
 #include "adamw.h"
 #include "attention.h"
@@ -270,12 +271,20 @@ char *redsi_rms_norm(void **out, void *x_, void *w_, double eps) {
   });
 }
 
+char *redsi_activation(void **out, void *x, int64_t kind) {
+  return guarded([&] { *out = new Tensor(activation(deref(x), kind)); });
+}
+
 char *redsi_attention(void **out, void *q, void *k, void *v, void *bias, const redsi_attention_args *args) {
   return guarded([&] { *out = new Tensor(attend(deref(q), deref(k), deref(v), optional(bias), *args)); });
 }
 
 char *redsi_linear(void **out, void *x, void *w, void *bias) {
   return guarded([&] { *out = new Tensor(linear_layer(deref(x), deref(w), optional(bias))); });
+}
+
+char *redsi_wide_linear(void **out, void *x, void *w) {
+  return guarded([&] { *out = new Tensor(WideLinear::apply(deref(x), deref(w))); });
 }
 
 char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth) {

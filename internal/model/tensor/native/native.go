@@ -107,6 +107,18 @@ func RMSNorm(x, w Tensor, eps float64) (out Tensor, msg string) {
 	return out, msg
 }
 
+// The kinds of Activation.
+const (
+	GeluTanh = iota
+	Silu
+)
+
+// Activation is a function of each element.
+func Activation(x Tensor, kind int) (out Tensor, msg string) {
+	msg = message(C.redsi_activation(&out, x, C.int64_t(kind)))
+	return out, msg
+}
+
 // Spans says where sequences lie: sequence i has QLen[i] rows of q from row
 // QStart[i] on, and KLen[i] rows of k and v. The four are equally long.
 type Spans struct{ QStart, QLen, KStart, KLen []int64 }
@@ -146,6 +158,12 @@ func Attention(q, k, v, bias Tensor, spans Spans, o AttentionOptions) (out Tenso
 // Linear is x·wᵀ, plus bias where that is not nil.
 func Linear(x, w, bias Tensor) (out Tensor, msg string) {
 	msg = message(C.redsi_linear(&out, x, w, bias))
+	return out, msg
+}
+
+// WideLinear is x·wᵀ of half precision, as float32.
+func WideLinear(x, w Tensor) (out Tensor, msg string) {
+	msg = message(C.redsi_wide_linear(&out, x, w))
 	return out, msg
 }
 

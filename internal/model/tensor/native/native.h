@@ -38,6 +38,8 @@ char *redsi_dropout(void **out, void *x, void *residual, double p, uint64_t key)
 // dropout(max(x, 0)).
 char *redsi_relu_dropout(void **out, void *x, double p, uint64_t key);
 char *redsi_rms_norm(void **out, void *x, void *w, double eps);
+// gelu by tanh (0) or silu (1) of each element; on a CPU the same bytes for any number of threads.
+char *redsi_activation(void **out, void *x, int64_t kind);
 
 // One call of attention: n sequences, sequence i with q_len[i] rows of q from row
 // q_start[i] on and k_len[i] rows of k and v.
@@ -103,6 +105,8 @@ char *redsi_add_rows(void *to, void *index, void *from);
 
 // x·wᵀ, plus bias where that is not NULL.
 char *redsi_linear(void **out, void *x, void *w, void *bias);
+// x·wᵀ of matrices of half precision, as float32.
+char *redsi_wide_linear(void **out, void *x, void *w);
 
 // Mean cross entropy of the logits h·wᵀ over labels that are not ignore; smooth of each label's weight is
 // spread evenly over all tokens.

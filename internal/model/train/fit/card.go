@@ -13,6 +13,10 @@ import (
 // came to.
 const unread = 50
 
+// leastScale is the lowest loss scale that training goes on with. Gradients overflow in spite of it, and smaller ones
+// would soon be 0.
+const leastScale = 1
+
 // What an update brings to the card besides its batch, in front of it.
 const (
 	rateAndShare = iota // two float32 numbers: the learning rate, and the part's share of the batch's labels
@@ -159,5 +163,8 @@ func (l *Seq2Seq) read() {
 			loss = train.Loss{Left: true}
 		}
 		l.losses = append(l.losses, loss)
+	}
+	if half && len(updates) > 0 && state.Scale < leastScale {
+		l.losses[len(l.losses)-1].Scale = state.Scale
 	}
 }

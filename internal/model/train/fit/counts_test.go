@@ -49,7 +49,7 @@ func TestStepCounts(t *testing.T) {
 	goldens.OfJSON(t, stepCounts, all, &want)
 	for name, c := range all {
 		if !reflect.DeepEqual(c, want[name]) {
-			t.Errorf("%s asks for\n%+v\nnot\n%+v\n(go test ./internal/model/train -run TestStepCounts -update)", name, c, want[name])
+			t.Errorf("%s asks for\n%+v\nnot\n%+v\n(go test ./internal/model/train/fit -run TestStepCounts -update)", name, c, want[name])
 		}
 	}
 	if len(want) != len(all) {

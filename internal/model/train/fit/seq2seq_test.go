@@ -156,7 +156,7 @@ func leavesLossesOut(t *testing.T, l *Seq2Seq, evaluate, save, kept int64) {
 	if loss, err := update(l, b, 0, 1e-3); err != nil || !loss.Left {
 		t.Fatalf("%+v, %v", loss, err)
 	}
-	if l.Skipped() != 1 || l.scaler.Scale != 32768 || !bytes.Equal(weights(t, l), before) {
+	if l.Skipped() != 1 || l.scaler.Scale != 65536 || !bytes.Equal(weights(t, l), before) {
 		t.Errorf("%d updates left out, factor %g", l.Skipped(), l.scaler.Scale)
 	}
 	huge(1e-20)

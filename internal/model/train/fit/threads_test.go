@@ -16,21 +16,33 @@ import (
 // threads: the weights have the same bytes for any number of them, where that is promised.
 func TestThreads(t *testing.T) {
 	defer tensor.SetNumThreads(1)
-	counts := []int{1, 2, 3}
+	counts := []int{1, 2, 3, 7}
 	if !tensor.SameForAnyThreads() {
 		counts = []int{2, 2} // there for the same number only
 	}
 	c, b := t5.Defaults(), bart.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 3000, 128, 32, 512, 2, 2, 4
 	b.VocabSize, b.DModel, b.EncoderLayers, b.DecoderLayers, b.EncoderHeads, b.DecoderHeads, b.EncoderFFN, b.DecoderFFN = 3000, 128, 2, 2, 4, 4, 512, 512
-	for _, config := range []seq2seq.Config{c, b} {
+	// The width and the feed-forward layer fill no vector.
+	narrow := t5.Defaults()
+	narrow.VocabSize, narrow.DModel, narrow.DKV, narrow.DFF, narrow.NumLayers, narrow.NumDecoderLayers, narrow.NumHeads = 3000, 40, 8, 73, 1, 1, 5
+	configs := []seq2seq.Config{c, b}
+	for _, feedForward := range []string{"gelu_new", "gated-gelu", "gated-silu"} {
+		narrow.FeedForward = feedForward
+		configs = append(configs, narrow)
+	}
+	for _, config := range configs {
 		var want string
+		feedForward := ""
+		if c, ok := config.(t5.Config); ok {
+			feedForward = c.FeedForward
+		}
 		for _, threads := range counts {
 			tensor.SetNumThreads(threads)
 			if got := trained(t, config); want == "" {
 				want = got
 			} else if got != want {
-				t.Errorf("%T, %d threads: weights %s, the first time: %s", config, threads, got, want)
+				t.Errorf("%T %s, %d threads: weights %s, the first time: %s", config, feedForward, threads, got, want)
 			}
 		}
 	}

@@ -140,6 +140,9 @@ func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, 
 	} else if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
+	if unused := e.model.Unused; len(unused) > 0 {
+		x.Log.Info("nothing is computed with these tensors of the model's file", "tensors", unused)
+	}
 	switch mc := e.model.Config; {
 	case int64(e.tok.VocabSize()) > mc.VocabSize:
 		err = fmt.Errorf("tokenizer has %d tokens, the model embeds %d: they do not belong together", e.tok.VocabSize(), mc.VocabSize)

@@ -75,6 +75,7 @@ func loadModel(ctx context.Context, x *step.IO, in step.Input, on string) (*seq2
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
+	logUnused(x, m.Unused)
 	return m, nil
 }
 

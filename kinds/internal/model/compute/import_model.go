@@ -29,7 +29,7 @@ func runImportModel(_ context.Context, x *step.IO, c model.ImportModelConfig) er
 		return err
 	}
 	report := model.ImportModelReport{Type: checked.Type, Encoder: checked.Encoder, Parameters: checked.Parameters, Vocabulary: checked.Vocabulary,
-		Tokens: tokens, MaxTokens: checked.MaxTokens, Weights: m.weights, LeftOut: []string{}}
+		Tokens: tokens, MaxTokens: checked.MaxTokens, Weights: m.weights, LeftOut: []string{}, Unused: checked.Unused}
 	for _, f := range m.files {
 		switch {
 		case slices.Contains(m.weights, f.Name) || besideWeights(f.Name):
@@ -42,10 +42,18 @@ func runImportModel(_ context.Context, x *step.IO, c model.ImportModelConfig) er
 		}
 	}
 	x.Count("files_left_out", int64(len(report.LeftOut)))
+	logUnused(x, report.Unused)
 	if err := x.LinkFile("tokenizer", m.tokenizer); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", report)
+}
+
+// logUnused names the tensors of a model's file that nothing is computed with.
+func logUnused(x *step.IO, tensors []string) {
+	if len(tensors) > 0 {
+		x.Log.Info("nothing is computed with these tensors of the model's file", "tensors", tensors)
+	}
 }
 
 // stagedModel is a model's files as a folder.

@@ -144,6 +144,13 @@ func fitted(ctx context.Context, x *step.IO, c model.Fitting, learner *fit.Seq2S
 	t.Report = func(p train.Progress) {
 		x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
 	}
+	evaluate := t.Evaluate
+	t.Evaluate = func(ctx context.Context, at int64) (map[string]float64, error) {
+		if n := learner.Skipped(); n > 0 {
+			x.Log.Warn("updates were left out: fp16 overflowed", "step", at, "updates", n, "share", fmt.Sprintf("%.2f %%", 100*float64(n)/float64(at)))
+		}
+		return evaluate(ctx, at)
+	}
 	out, err := train.Train(ctx, t)
 	if err != nil {
 		return nil, trainError(err)
@@ -234,6 +241,7 @@ func (c training) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
+	logUnused(x, m.Unused)
 	if c.Dropout != nil {
 		m.SetDropout(*c.Dropout)
 	}

@@ -68,8 +68,11 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 	if err != nil {
 		return nil, err
 	}
-	rankings := make([]metrics.Ranking, len(found))
+	rankings, without := make([]metrics.Ranking, len(found)), 0
 	for i, r := range found {
+		if len(r.Ranking) == 0 {
+			without++
+		}
 		rankings[i].Query = strconv.Itoa(i)
 		for _, h := range r.Ranking {
 			hypothesis := metrics.Hypothesis{Score: h.Score}
@@ -78,6 +81,12 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 			}
 			rankings[i].Hypotheses = append(rankings[i].Hypotheses, hypothesis)
 		}
+	}
+	switch {
+	case without == len(found):
+		return nil, &train.NotFiniteError{}
+	case without > 0:
+		j.x.Log.Warn("scores overflowed fp16: these queries count as without hypotheses", "step", at, "queries", without, "of", len(found))
 	}
 	report, err := metrics.Evaluate(j.metrics, metrics.PostFiltered, rankings, &j.qrels)
 	if err != nil {

@@ -1,0 +1,61 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/train"
+)
+
+// TestCardEndsByScale: training whose loss scale has fallen below 1 ends as diverged, as does one that goes on from a
+// checkpoint of such, which is read.
+func TestCardEndsByScale(t *testing.T) {
+	defer tensor.Emulate()()
+	l, folder := learnerAt(t, without(toy()), tensor.CUDA(0), tensor.F16, ""), t.TempDir()
+	l.scaler.Scale = 0x1p-20
+	if err := errors.Join(l.Save(folder), l.Load(folder)); err != nil {
+		t.Fatal(err)
+	}
+	k := t5Task(t, l, &shelf{folder: t.TempDir()})
+	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 10, 10, 10
+	var diverged *train.DivergedError
+	if _, err := train.Train(context.Background(), k); !errors.As(err, &diverged) || !strings.Contains(err.Error(), "the loss scale is 9.5367e-07") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCardWideProducts: products of a feed-forward layer beyond 65504 are numbers in fp16 as in float32, and so are their
+// gradients.
+func TestCardWideProducts(t *testing.T) {
+	losses := map[tensor.DType]train.Loss{}
+	for _, compute := range []tensor.DType{tensor.F32, tensor.F16} {
+		func() {
+			defer tensor.Emulate()()
+			m := modelAt(t, without(toy()), tensor.CUDA(0))
+			if err := tensor.Run(func(s *tensor.Scope) {
+				tensor.NoGrad(func() {
+					for _, p := range m.Params() {
+						if strings.HasSuffix(p.Name, "DenseReluDense.wo.weight") || strings.HasSuffix(p.Name, "Attention.o.weight") {
+							s.ScaleInPlace(p.Tensor, 30000)
+						}
+					}
+				})
+			}); err != nil {
+				t.Fatal(err)
+			}
+			l := learnerOn(t, m, compute, "")
+			losses[compute] = lossesFrom(t, l, 0, 1)[0]
+			if n := l.Skipped(); n != 0 {
+				t.Errorf("%v: %d updates were left out", compute, n)
+			}
+		}()
+	}
+	got, want := losses[tensor.F16], losses[tensor.F32]
+	if got.Left || got.Gradients || math.Abs(got.Value-want.Value) > 1e-2*want.Value {
+		t.Errorf("%+v in fp16, %+v in float32", got, want)
+	}
+}

@@ -40,8 +40,8 @@ func (s *server) complete(d *document, offset int) completionList {
 			c.attributes(element(a.Type).Attrs, nil)
 		}
 	case p.where == inBody && len(p.blocks) == 0:
-		for i, b := range blockDocs {
-			c.add(completionItem{Label: b.typ, Kind: itemKeyword, Documentation: markdown(b.help), SortText: fmt.Sprintf("%02d", i)}, b.form)
+		for i, b := range pipeline.BlockTypes {
+			c.add(completionItem{Label: b.Name, Kind: itemKeyword, Documentation: markdown(b.Help), SortText: fmt.Sprintf("%02d", i)}, b.Snippet)
 		}
 	case p.where == inBody && !p.quote:
 		c.attributes(s.attrsOf(d, p.blocks), c.written(offset))

@@ -79,7 +79,7 @@ func (w *work) module(d *document, name string) (decl, bool) {
 // moduleAttrsOf lists what may be in a module block: its own attributes, and the
 // variables of the module.
 func (s *server) moduleAttrsOf(d *document, b header) []step.Attr {
-	attrs := slices.Concat(moduleAttrs, commonAttrs[:1])
+	attrs := slices.Concat(pipeline.BlockAttrs("module"), commonAttrs[:1])
 	if len(b.labels) != 1 {
 		return attrs
 	}

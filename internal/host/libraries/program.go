@@ -1,7 +1,9 @@
 package libraries
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -99,11 +101,13 @@ func textOf(program string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 2))
-	if err == nil && string(text) == "#!" {
-		var rest []byte
-		rest, err = io.ReadAll(io.LimitReader(f, maxScript))
-		return "#!" + string(rest), err
+	r := bufio.NewReader(io.LimitReader(f, maxScript))
+	if head, err := r.Peek(2); string(head) != "#!" {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return "", err
 	}
-	return "", err
+	text, err := io.ReadAll(r)
+	return string(text), err
 }

@@ -40,7 +40,7 @@ func (s *server) hover(d *document, offset int) any {
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && len(p.path) > 0:
 		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
-			if inner := find(element(a.Type).Attrs, name); inner != nil {
+			if inner := pipeline.AttrOf(element(a.Type).Attrs, name); inner != nil {
 				return text(describeAttr(inner))
 			}
 		}
@@ -49,7 +49,7 @@ func (s *server) hover(d *document, offset int) any {
 	case p.where == inBody && p.blocks[0].typ == "locals":
 		return text(s.hoverValue(d, "local."+name))
 	case p.where == inBody:
-		if a := find(s.attrsOf(d, p.blocks), name); a != nil {
+		if a := pipeline.AttrOf(s.attrsOf(d, p.blocks), name); a != nil {
 			return text(describeAttr(a))
 		}
 	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):

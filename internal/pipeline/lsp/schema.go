@@ -39,22 +39,13 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		attrs = slices.Concat(spec.Attrs, commonAttrs)
 	}
 	for _, b := range blocks[1:] {
-		a := find(attrs, b.typ)
+		a := pipeline.AttrOf(attrs, b.typ)
 		if a == nil || !a.Block {
 			return nil
 		}
 		attrs = element(a.Type).Attrs
 	}
 	return attrs
-}
-
-func find(attrs []step.Attr, name string) *step.Attr {
-	for i := range attrs {
-		if attrs[i].Name == name {
-			return &attrs[i]
-		}
-	}
-	return nil
 }
 
 // element is a list's or map's type of elements, or the type itself.
@@ -70,7 +61,7 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 	if len(path) == 0 {
 		return nil
 	}
-	a := find(attrs, path[0])
+	a := pipeline.AttrOf(attrs, path[0])
 	if a == nil {
 		return nil
 	}
@@ -82,7 +73,7 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 		case p == "[]" && t.Kind == step.InputMany:
 		case p == "{}" && t.Kind == step.Object:
 		case t.Kind == step.Object:
-			inner := find(t.Attrs, p)
+			inner := pipeline.AttrOf(t.Attrs, p)
 			if inner == nil {
 				return nil
 			}

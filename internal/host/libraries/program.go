@@ -2,7 +2,6 @@ package libraries
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -23,21 +22,11 @@ func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 		return here, err
 	}
 	for prefix := filepath.Dir(real); prefix != filepath.Dir(prefix); prefix = filepath.Dir(prefix) {
-		records, _ := os.ReadDir(filepath.Join(prefix, "conda-meta")) // none: it is no environment of conda
-		rel, _ := filepath.Rel(prefix, real)                          // it is below it
+		meta := filepath.Join(prefix, "conda-meta")
+		records, _ := os.ReadDir(meta)       // none: it is no environment of conda
+		rel, _ := filepath.Rel(prefix, real) // it is below it
 		for _, record := range records {
-			at := filepath.Join(prefix, "conda-meta", record.Name())
-			if filepath.Ext(at) != ".json" {
-				continue
-			}
-			text, err := readBounded(at, maxJSON)
-			if err == nil && !bytes.Contains(text, []byte(here.Hex())) {
-				continue // as most: parsing takes long
-			}
-			var pkg condaPackage
-			if err == nil {
-				pkg, err = condaPackageOf(at, text)
-			}
+			pkg, err := condaPackageAt(meta, record.Name(), here.Hex()) // most have it not: parsing takes long
 			if err != nil {
 				return here, err
 			}

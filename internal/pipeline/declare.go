@@ -180,24 +180,21 @@ func (l *loader) declareLocals(b *hclsyntax.Block) {
 }
 
 func (l *loader) declareBlock(hb *hclsyntax.Block) {
-	b := &block{Block: hb, typ: hb.Type}
-	var kindRange hcl.Range
+	var ok bool
 	switch hb.Type {
 	case "step":
-		if !l.labels(hb, "KIND", "NAME") {
-			return
-		}
-		b.kind, b.name, kindRange = hb.Labels[0], hb.Labels[1], hb.LabelRanges[0]
+		ok = l.labels(hb, "KIND", "NAME")
 	case "claim":
-		if !l.claimName(hb) {
-			return
-		}
-		b.kind, b.name, kindRange = ClaimKind, hb.Labels[0], hb.TypeRange
+		ok = l.claimName(hb)
 	default:
-		if !l.labels(hb, "NAME") {
-			return
-		}
-		b.kind, b.name, kindRange = BlockKinds[hb.Type], hb.Labels[0], hb.TypeRange
+		ok = l.labels(hb, "NAME")
+	}
+	if !ok {
+		return
+	}
+	b, kindRange := &block{Block: hb, typ: hb.Type, kind: BlockKinds[hb.Type], name: hb.Labels[len(hb.Labels)-1]}, hb.TypeRange
+	if b.typ == "step" {
+		b.kind, kindRange = hb.Labels[0], hb.LabelRanges[0]
 	}
 	n := &node{name: b.address(), rng: header(hb), block: b}
 	if !l.add(n) {

@@ -92,15 +92,6 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	return files
 }
 
-func (l *loader) linkModule(n *node) {
-	if n.module.forEach != nil {
-		l.link(n, n.module.forEach, false)
-	}
-	for _, a := range n.module.arguments {
-		l.link(n, a.Expr, n.module.forEach != nil)
-	}
-}
-
 // evaluateModule loads each instance of a module; the value is an object of its
 // outputs, and with for_each one of such objects by key.
 func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {

@@ -40,8 +40,11 @@ func checkPublish(p publishBlock) error {
 func (l *loader) declarePublish(b *hclsyntax.Block) {
 	if l.parent == nil {
 		l.declareForm(b)
-	} else if n := l.declareNamed(b); n != nil && l.Lint {
-		l.diags.warn(n.rng, "publish in a module", "This block has no effect in a module: the pipeline that is run says what is written.")
+	} else if n := l.declareNamed(b); n != nil {
+		l.shapeForm(b)
+		if l.Lint {
+			l.diags.warn(n.rng, "publish in a module", "This block has no effect in a module: the pipeline that is run says what is written.")
+		}
 	}
 }
 

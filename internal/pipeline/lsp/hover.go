@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/reference"
 )
 
 // shownLines and shownInstances bound what a hover shows of a value or a block.
@@ -55,7 +56,7 @@ func (s *server) hover(d *document, offset int) any {
 	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):
 		for _, f := range pipeline.Functions() {
 			if f.Name == name {
-				return text(fmt.Sprintf("`%s`\n\n%s", f.Usage, sentence(f.Help)))
+				return text(fmt.Sprintf("`%s`\n\n%s", f.Usage, reference.Sentence(f.Help)))
 			}
 		}
 	case p.where == inValue && !p.quote:
@@ -94,7 +95,7 @@ func (s *server) hoverReference(d *document, ref []string, at span) any {
 				if o.Tree {
 					text += ", a tree of files"
 				}
-				return s.hoverBlock(d, x, text+"\n\n"+sentence(o.Help), at)
+				return s.hoverBlock(d, x, text+"\n\n"+reference.Sentence(o.Help), at)
 			}
 		default:
 			return s.hoverBlock(d, x, "", at)
@@ -145,7 +146,7 @@ func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	case text == "":
 		text = strings.TrimSpace(spec.Doc) + "\n"
 		for _, o := range spec.Outputs {
-			text += fmt.Sprintf("\n- `%s` %s: %s", o.Name, o.Type, sentence(o.Help))
+			text += fmt.Sprintf("\n- `%s` %s: %s", o.Name, o.Type, reference.Sentence(o.Help))
 		}
 	}
 	return func() any {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/step"
 )
 
@@ -105,7 +106,7 @@ func describeAttr(a *step.Attr) string {
 	if a.Block {
 		form = "block"
 	}
-	text := fmt.Sprintf("`%s` (%s, %s)\n\n%s", a.Name, form, need, sentence(a.Help))
+	text := fmt.Sprintf("`%s` (%s, %s)\n\n%s", a.Name, form, need, reference.Sentence(a.Help))
 	if len(a.Enum) > 0 {
 		text += "\n\nOne of `\"" + strings.Join(a.Enum, "\"`, `\"") + "\"`."
 	}
@@ -121,11 +122,4 @@ func describeAttr(a *step.Attr) string {
 		text += "\n\nNot part of the key."
 	}
 	return text
-}
-
-func sentence(s string) string {
-	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") {
-		return s
-	}
-	return s + "."
 }

@@ -134,7 +134,7 @@ func (s *server) hoverOutput(d *document, x decl, output string, ref []string, a
 			if o.attr.Help != "" {
 				text += "\n\n" + reference.Sentence(o.attr.Help)
 			}
-			return &hover{markup{"markdown", text}, &at}
+			return hoverOf(at, text)
 		}
 	}
 	return nil

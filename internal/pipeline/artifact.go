@@ -49,13 +49,7 @@ func outputsOf(spec *step.Spec, outputs []step.Output, address string, names lea
 }
 
 // stepType is the type of outputsOf.
-func stepType(spec *step.Spec) cty.Type {
-	m := make(map[string]cty.Type, len(spec.Outputs))
-	for _, o := range spec.Outputs {
-		m[o.Name] = artifactType
-	}
-	return cty.Object(m)
-}
+func stepType(spec *step.Spec) cty.Type { return outputsOf(spec, spec.Outputs, "", nil).Type() }
 
 // stepOf tells whether a value is a whole step, and its address. An object of some
 // of its outputs, or with other names, is one that was written out.

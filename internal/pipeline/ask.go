@@ -5,24 +5,11 @@ import (
 	"regexp"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 )
 
 // Question is what a person is asked at the terminal: a value for a variable that has none yet,
 // and that errors are about.
 type Question struct{ Variable, Text string }
-
-// askAttribute is a variable's ask: its question.
-func (l *loader) askAttribute(v *variable) attribute {
-	return attribute{"ask", func(a *hclsyntax.Attribute) {
-		if l.constant(a.Expr, "What a variable asks") {
-			if text, ok := l.typed(a.Expr, l.constContext(a.NameRange.Filename), nil, cty.String, "ask is a string: the question."); ok {
-				v.ask = text.AsString()
-			}
-		}
-	}}
-}
 
 // questions are those whose answers could mend errors: of variables that nobody has set and
 // whose names stand where something is wrong. The errors say how else to set them.

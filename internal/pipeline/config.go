@@ -160,7 +160,7 @@ func (c *config) object(v cty.Value, t step.Type, accepts string, at []any) any 
 		name := k.AsString()
 		var et step.Type
 		ea, p := accepts, append(at[:len(at):len(at)], key(name))
-		switch f := attrOf(t.Attrs, name); {
+		switch f := AttrOf(t.Attrs, name); {
 		case f != nil:
 			et, ea, p = f.Type, f.Accepts, append(at[:len(at):len(at)], name)
 		case t.Kind == step.Object:

@@ -24,8 +24,6 @@ const (
 // BlockKinds are those kinds, by the block's type.
 var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
-var blockTypes = []string{"variable", "locals", "source", "step", "environment", "table", "figure", "claim", "module", "output", "paper", "checklist", "results", "publish", limitsBlock}
-
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
 	name  string // local.sizes, step.train.dsi, table.dedup_counts, module.first, output.texts
@@ -71,37 +69,28 @@ type block struct {
 // declare finds what the pipeline files declare and reports what is declared
 // twice, in the wrong form, or unknown.
 func (l *loader) declare() {
+	declares := map[string]func(*hclsyntax.Block){
+		"source": l.declareBlock, "step": l.declareBlock, "table": l.declareBlock, "figure": l.declareBlock, "claim": l.declareBlock,
+		"variable": l.declareVariable, "locals": l.declareLocals, "output": l.declareOutput, "module": l.declareModule,
+		"environment": l.declareForm, "publish": l.declarePublish, "checklist": l.declareChecklist, limitsBlock: l.declareLimits,
+		"paper": func(b *hclsyntax.Block) { l.single(b) }, "results": func(b *hclsyntax.Block) { l.single(b) },
+	}
 	for _, b := range l.bodies {
 		for _, a := range sortedAttributes(b.Body) {
 			l.diags.error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
-			switch blk.Type {
-			case "variable":
-				l.declareVariable(blk)
-			case "locals":
-				l.declareLocals(blk)
-			case "source", "step", "table", "figure", "claim":
-				l.declareBlock(blk)
-			case "environment":
-				l.declareEnvironment(blk)
-			case "module":
-				l.declareModule(blk)
-			case "output":
-				l.declareOutput(blk)
-			case "publish":
-				l.declarePublish(blk)
-			case "paper", "results":
-				l.single(blk)
-			case "checklist":
-				l.declareChecklist(blk)
-			case limitsBlock:
-				l.declareLimits(blk)
-			default:
-				l.diags.error(blk.TypeRange, "Unknown block type",
-					fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, blockTypes, "block type")))
+			if declare := declares[blk.Type]; declare != nil {
+				declare(blk)
+				continue
 			}
+			var names []string
+			for _, t := range BlockTypes {
+				names = append(names, t.Name)
+			}
+			l.diags.error(blk.TypeRange, "Unknown block type",
+				fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, names, "block type")))
 		}
 	}
 }
@@ -169,6 +158,15 @@ func (l *loader) single(b *hclsyntax.Block) bool {
 	return true
 }
 
+// declareForm declares a block with a name and a form, which is evaluated once references have values.
+func (l *loader) declareForm(b *hclsyntax.Block) {
+	if n := l.declareNamed(b); n != nil {
+		n.form = b
+		l.nodes = append(l.nodes, n)
+		l.shapeForm(b)
+	}
+}
+
 func (l *loader) declareLocals(b *hclsyntax.Block) {
 	l.labels(b)
 	for _, inner := range b.Body.Blocks {
@@ -182,24 +180,21 @@ func (l *loader) declareLocals(b *hclsyntax.Block) {
 }
 
 func (l *loader) declareBlock(hb *hclsyntax.Block) {
-	b := &block{Block: hb, typ: hb.Type}
-	var kindRange hcl.Range
+	var ok bool
 	switch hb.Type {
 	case "step":
-		if !l.labels(hb, "KIND", "NAME") {
-			return
-		}
-		b.kind, b.name, kindRange = hb.Labels[0], hb.Labels[1], hb.LabelRanges[0]
+		ok = l.labels(hb, "KIND", "NAME")
 	case "claim":
-		if !l.claimName(hb) {
-			return
-		}
-		b.kind, b.name, kindRange = ClaimKind, hb.Labels[0], hb.TypeRange
+		ok = l.claimName(hb)
 	default:
-		if !l.labels(hb, "NAME") {
-			return
-		}
-		b.kind, b.name, kindRange = BlockKinds[hb.Type], hb.Labels[0], hb.TypeRange
+		ok = l.labels(hb, "NAME")
+	}
+	if !ok {
+		return
+	}
+	b, kindRange := &block{Block: hb, typ: hb.Type, kind: BlockKinds[hb.Type], name: hb.Labels[len(hb.Labels)-1]}, hb.TypeRange
+	if b.typ == "step" {
+		b.kind, kindRange = hb.Labels[0], hb.LabelRanges[0]
 	}
 	n := &node{name: b.address(), rng: header(hb), block: b}
 	if !l.add(n) {

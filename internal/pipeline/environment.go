@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/artifacts"
@@ -34,14 +33,6 @@ type environmentBlock struct {
 	Extras       []string `hcl:"extras,optional" help:"Of uv: optional dependencies of the project that are installed too."`
 	Groups       []string `hcl:"groups,optional" help:"Of uv: dependency groups that are installed too, such as \"dev\"."`
 	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
-}
-
-func (l *loader) declareEnvironment(b *hclsyntax.Block) {
-	if n := l.declareNamed(b); n != nil {
-		n.form = b
-		l.nodes = append(l.nodes, n)
-		l.shapeForm(b)
-	}
 }
 
 // evaluateEnvironment reads the lock of an environment. What steps see of it is small: its

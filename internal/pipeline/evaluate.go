@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -295,7 +296,8 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 			}
 			list = append(list, instance{keyed: true, key: e.AsString(), value: e})
 		}
-		return l.checkKeys(forEach, sortInstances(list))
+		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.key, b.key) })
+		return l.checkKeys(forEach, list)
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }

@@ -14,6 +14,7 @@ import (
 var forms = map[string]*step.Spec{
 	checkBlock: step.Form[checkForm](nil), "checklist": step.Form(checkChecklist), "environment": step.Form[environmentBlock](nil), "paper": step.Form(checkPaper), "publish": step.Form(checkPublish),
 	"results": step.Form[resultsBlock](nil), resourcesBlock: step.Form[resourcesForm](nil), retryBlock: step.Form[retryForm](nil),
+	"variable": {Attrs: variableAttrs}, "module": {Attrs: moduleAttrs}, "output": {Attrs: outputAttrs}, // whose expressions are kept
 }
 
 // BlockAttrs are the attributes of a block that is no step; nil of one that is not read by a form.

@@ -12,11 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-func sortInstances(list []instance) []instance {
-	slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.key, b.key) })
-	return list
-}
-
 // checkKeys refuses keys that cannot be in an address.
 func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]instance, bool) {
 	for i, inst := range list {

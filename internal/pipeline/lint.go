@@ -22,8 +22,8 @@ func (l *loader) lint() {
 		case n.block != nil && n.block.typ == "source" && !n.read:
 			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
 		}
-		if forEach := n.forEach(); forEach != nil {
-			l.lintForEach(n, forEach)
+		if forEach := n.forEach(); forEach != nil && writtenElements(forEach) == 1 {
+			l.diags.warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
 		}
 		if n.block != nil && n.block.spec != nil {
 			l.lintProgram(n)
@@ -43,12 +43,6 @@ func (n *node) forEach() hclsyntax.Expression {
 		return n.block.forEach
 	}
 	return nil
-}
-
-func (l *loader) lintForEach(n *node, forEach hclsyntax.Expression) {
-	if writtenElements(forEach) == 1 {
-		l.diags.warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
-	}
 }
 
 // writtenElements is how many elements a list or object has that is written out; -1

@@ -43,7 +43,7 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 	for _, a := range sortedAttributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
-			m.files = l.openModule(n, a.Expr)
+			m.files = l.openModule(n, a)
 		case forEachAttr:
 			m.forEach = a.Expr
 		default:
@@ -56,16 +56,14 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 }
 
 // openModule returns the files of a module; nil if they cannot be had.
-func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
-	if !l.constant(e, "The source of a module") {
-		return nil
-	}
-	v, ok := l.typed(e, nil, nil, cty.String, "The source of a module is a string.")
+func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
+	v, ok := l.constantOf(a, nil, cty.String, "The source of a module", "The source of a module is a string.")
 	if !ok {
 		return nil
 	}
+	rng := a.Expr.Range()
 	if l.Module == nil {
-		l.diags.error(e.Range(), "No modules", "Modules cannot be used here.")
+		l.diags.error(rng, "No modules", "Modules cannot be used here.")
 		return nil
 	}
 	id := [2]string{n.dir, v.AsString()}
@@ -73,7 +71,7 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 	if !ok {
 		var err error
 		if files, err = l.Module(id[0], id[1]); err != nil {
-			l.diags.error(e.Range(), "Module not available", strings.TrimRight(err.Error(), ".")+".")
+			l.diags.error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
 			return nil
 		}
 		l.opened[id] = files
@@ -82,25 +80,16 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 	for outer := l; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
-				l.diags.error(e.Range(), "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
+				l.diags.error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}
 		}
 	}
 	if depth > maxModuleDepth {
-		l.diags.error(e.Range(), "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
+		l.diags.error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
 		return nil
 	}
 	return files
-}
-
-func (l *loader) linkModule(n *node) {
-	if n.module.forEach != nil {
-		l.link(n, n.module.forEach, false)
-	}
-	for _, a := range n.module.arguments {
-		l.link(n, a.Expr, n.module.forEach != nil)
-	}
 }
 
 // evaluateModule loads each instance of a module; the value is an object of its
@@ -238,12 +227,14 @@ func (l *loader) declareOutput(b *hclsyntax.Block) {
 	if n == nil {
 		return
 	}
-	l.noBlocks(b, "An output has attributes only: value and description.")
-	l.attributes(b, "An output", attribute{"value", expression(&n.expr)}, attribute{"description", l.description})
-	if n.expr == nil {
+	l.shapeForm(b)
+	l.description(b)
+	a := b.Body.Attributes["value"]
+	if a == nil {
 		l.diags.error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return
 	}
+	n.expr = a.Expr
 	l.nodes = append(l.nodes, n)
 }
 

@@ -28,13 +28,6 @@ type Paper struct {
 	Affiliations map[string]string `hcl:"affiliations,optional" help:"The affiliation of each author, by name." json:"affiliations,omitempty"`
 }
 
-// setPaper reads the paper block, once variables have values.
-func (l *loader) setPaper() {
-	if b := l.singles["paper"]; b != nil {
-		l.paper, _ = read[Paper](l.fixedReader(b, "var"))
-	}
-}
-
 var (
 	doiForm     = regexp.MustCompile(`^10\.[0-9]{4,9}/[!-~]+$`)
 	licenseForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*$`)

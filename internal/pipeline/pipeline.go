@@ -192,7 +192,9 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	l.declare()
 	l.setVariables()
-	l.setPaper()
+	if b := l.singles["paper"]; b != nil {
+		l.paper, _ = read[Paper](l.fixedReader(b, "var"))
+	}
 	l.setResults()
 	l.setLimits()
 	l.evaluateAll()

@@ -150,7 +150,7 @@ func (c *config) attr(path []any) (found *step.Attr, names []string) {
 			t = *t.Elem
 			continue
 		}
-		if found = attrOf(t.Attrs, name); found == nil {
+		if found = AttrOf(t.Attrs, name); found == nil {
 			for _, a := range t.Attrs {
 				names = append(names, a.Name)
 			}
@@ -189,7 +189,7 @@ func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 		if a := body.Attributes[name]; a != nil {
 			return c.within(a.Expr, path[1:], byName)
 		}
-		attr := attrOf(attrs, name)
+		attr := AttrOf(attrs, name)
 		if attr == nil || !attr.Block {
 			return rng, false
 		}
@@ -219,8 +219,8 @@ func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 	return rng, true
 }
 
-// attrOf is the attribute of that name; nil if there is none.
-func attrOf(attrs []step.Attr, name string) *step.Attr {
+// AttrOf is the attribute of that name; nil if there is none.
+func AttrOf(attrs []step.Attr, name string) *step.Attr {
 	if i := slices.IndexFunc(attrs, func(a step.Attr) bool { return a.Name == name }); i >= 0 {
 		return &attrs[i]
 	}

@@ -38,16 +38,13 @@ func checkPublish(p publishBlock) error {
 
 // declarePublish declares a publish block.
 func (l *loader) declarePublish(b *hclsyntax.Block) {
-	n := l.declareNamed(b)
-	if n == nil {
-		return
-	}
-	n.form = b
-	l.shapeForm(b)
 	if l.parent == nil {
-		l.nodes = append(l.nodes, n)
-	} else if l.Lint {
-		l.diags.warn(n.rng, "publish in a module", "This block has no effect in a module: the pipeline that is run says what is written.")
+		l.declareForm(b)
+	} else if n := l.declareNamed(b); n != nil {
+		l.shapeForm(b)
+		if l.Lint {
+			l.diags.warn(n.rng, "publish in a module", "This block has no effect in a module: the pipeline that is run says what is written.")
+		}
 	}
 }
 

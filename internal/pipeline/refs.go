@@ -21,25 +21,23 @@ func folder(file string) string { return path.Dir(file) }
 // what is not declared are reported, and their expressions marked bad.
 func (l *loader) resolve() {
 	for _, n := range l.nodes {
-		if n.expr != nil {
-			l.link(n, n.expr, false)
-			continue
+		if forEach := n.forEach(); forEach != nil {
+			l.link(n, forEach, false)
 		}
-		if n.form != nil {
+		switch {
+		case n.expr != nil:
+			l.link(n, n.expr, false)
+		case n.form != nil:
 			for _, a := range sortedAttributes(n.form.Body) {
 				l.link(n, a.Expr, false)
 			}
-			continue
+		case n.module != nil:
+			for _, a := range n.module.arguments {
+				l.link(n, a.Expr, n.module.forEach != nil)
+			}
+		default:
+			l.linkBody(n, n.block.Body)
 		}
-		if n.module != nil {
-			l.linkModule(n)
-			continue
-		}
-		b := n.block
-		if b.forEach != nil {
-			l.link(n, b.forEach, false)
-		}
-		l.linkBody(n, b.Body)
 	}
 }
 

@@ -42,15 +42,6 @@ func (l *loader) anySensitive() bool {
 	return false
 }
 
-// hides reports whether a value that a variable is given from outside must not be
-// shown: it is sensitive, or may be meant for one that is.
-func (l *loader) hides(name string) bool {
-	if v := l.variables[name]; v != nil {
-		return v.sensitive
-	}
-	return l.anySensitive()
-}
-
 // sensitiveIn names a sensitive variable that a value was made of; "" if there
 // is none.
 func sensitiveIn(v cty.Value) string {
@@ -122,9 +113,10 @@ var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error)
 	return v, nil
 }, function.Parameter{Name: "condition", Type: cty.Bool, AllowMarked: true})
 
-// hideText is a text from outside as diagnostics quote it.
+// hideText is a text from outside as diagnostics quote it: not the value of a variable that is
+// sensitive, or that may be meant for one that is.
 func (l *loader) hideText(name, value string) string {
-	if l.hides(name) {
+	if v := l.variables[name]; v != nil && v.sensitive || v == nil && l.anySensitive() {
 		return "…"
 	}
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(value)

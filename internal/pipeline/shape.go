@@ -80,7 +80,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		blocks = append(blocks, resourcesBlock, retryBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {
-		switch k := attrOf(attrs, a.Name); {
+		switch k := AttrOf(attrs, a.Name); {
 		case top && (a.Name == forEachAttr || isFlag(a.Name) && k == nil):
 		case top && a.Name == resourcesBlock:
 			l.diags.error(a.NameRange, "Not an attribute", "resources is a block: resources { memory = \"12GB\" }.")
@@ -98,7 +98,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		}
 	}
 	for _, inner := range body.Blocks {
-		k := attrOf(attrs, inner.Type)
+		k := AttrOf(attrs, inner.Type)
 		switch {
 		case top && (isResources(inner.Type) || inner.Type == checkBlock && k == nil):
 			continue

@@ -46,33 +46,29 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		return
 	}
 	l.variables[v.name] = v
-	l.attributes(b, "A variable",
-		attribute{"type", func(a *hclsyntax.Attribute) {
-			t, ds := typeexpr.TypeConstraint(a.Expr)
-			l.diags.hcl(ds, a.Expr.Range())
-			if v.typ = t; ds.HasErrors() {
-				v.typ = cty.DynamicPseudoType
-			}
-		}},
-		attribute{"default", func(a *hclsyntax.Attribute) {
-			v.optional = true
-			if l.constant(a.Expr, "The default of a variable") {
-				v.fallback = l.value(a.Expr, l.constContext(a.NameRange.Filename), nil)
-			}
-		}},
-		attribute{"description", l.description}, l.askAttribute(v),
-		attribute{"sensitive", func(a *hclsyntax.Attribute) {
-			if l.constant(a.Expr, "Whether a variable is sensitive") {
-				s, ok := l.typed(a.Expr, nil, nil, cty.Bool, "sensitive is true or false.")
-				v.sensitive = ok && s.True()
-			}
-		}})
-	for _, inner := range b.Body.Blocks {
-		if inner.Type != "validation" {
-			l.diags.error(inner.TypeRange, "Unknown block",
-				fmt.Sprintf("A variable has no block %q. %s", inner.Type, suggest(inner.Type, []string{"validation"}, "block")))
-			continue
+	l.shapeForm(b)
+	attrs, ctx := b.Body.Attributes, l.constContext(b.TypeRange.Filename)
+	if a := attrs["type"]; a != nil {
+		t, ds := typeexpr.TypeConstraint(a.Expr)
+		l.diags.hcl(ds, a.Expr.Range())
+		if v.typ = t; ds.HasErrors() {
+			v.typ = cty.DynamicPseudoType
 		}
+	}
+	if a := attrs["default"]; a != nil {
+		v.optional = true
+		if l.constant(a.Expr, "The default of a variable") {
+			v.fallback = l.value(a.Expr, ctx, nil)
+		}
+	}
+	l.description(b)
+	if text, ok := l.constantOf(attrs["ask"], ctx, cty.String, "What a variable asks", "ask is a string: the question."); ok {
+		v.ask = text.AsString()
+	}
+	if s, ok := l.constantOf(attrs["sensitive"], nil, cty.Bool, "Whether a variable is sensitive", "sensitive is true or false."); ok {
+		v.sensitive = s.True()
+	}
+	for _, inner := range blocksOf(b.Body, "validation") {
 		l.declareCheck(v, inner)
 	}
 	if v.sensitive && v.ask != "" {
@@ -83,9 +79,13 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 }
 
 func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
-	l.labels(b)
 	c := check{rng: header(b)}
-	l.attributes(b, "A validation", attribute{"condition", expression(&c.condition)}, attribute{"error_message", expression(&c.message)})
+	if a := b.Body.Attributes["condition"]; a != nil {
+		c.condition = a.Expr
+	}
+	if a := b.Body.Attributes["error_message"]; a != nil {
+		c.message = a.Expr
+	}
 	if c.condition == nil || c.message == nil {
 		l.diags.error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return

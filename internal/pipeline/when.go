@@ -19,7 +19,7 @@ func isFlag(name string) bool {
 // shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
 func (l *loader) shapeFlags(b *block) {
 	flag := func(name string) *hclsyntax.Attribute {
-		if b.spec != nil && attrOf(b.spec.Attrs, name) != nil {
+		if b.spec != nil && AttrOf(b.spec.Attrs, name) != nil {
 			return nil
 		}
 		return b.Body.Attributes[name]

@@ -64,13 +64,24 @@ func (c codeConfig) command(argv []string, sources ...string) commandConfig {
 	}
 }
 
-func (c codeConfig) leaves() map[string][]string { return map[string][]string{"out": c.Outputs} }
-
-// resolve fills in what is found of the program.
-func (c *codeConfig) resolve(ctx context.Context, env step.Sources, run commandConfig) error {
-	r, err := resolveCommand(ctx, env, run)
-	c.Program, c.ProgramDigests, c.programConfig = r.Program, r.ProgramDigests, r.programConfig
-	return err
+// ofCode is a kind that runs a program beside its code, with what all of these have in common.
+func ofCode[C any](k step.Kind[C], of func(*C) (*codeConfig, commandConfig)) step.Kind[C] {
+	program := func(c C) commandConfig { _, run := of(&c); return run }
+	k.Class = "script"
+	k.Unkeyed = func(c C) []string { return program(c).unkeyed() }
+	k.Leaves = func(c C) map[string][]string { return map[string][]string{"out": program(c).Outputs} }
+	k.Resolve = func(ctx context.Context, env step.Sources, c C) (C, error) {
+		code, run := of(&c)
+		r, err := resolveCommand(ctx, env, run)
+		code.Program, code.ProgramDigests, code.programConfig = r.Program, r.ProgramDigests, r.programConfig
+		return c, err
+	}
+	k.Run = func(ctx context.Context, x *step.IO, c C) error { return runCommand(ctx, x, program(c)) }
+	k.Stage = func(ctx context.Context, x *step.IO, c C, dir string) (step.Program, error) {
+		return stageProgram(ctx, x, program(c), dir)
+	}
+	k.Alike = func(c C) map[string]step.Alike { return program(c).alike() }
+	return k
 }
 
 // gather reads the code of a step, once for all that have the same: what find returns for the

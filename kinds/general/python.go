@@ -1,7 +1,6 @@
 package general
 
 import (
-	"context"
 	"path"
 	"slices"
 
@@ -16,7 +15,7 @@ type pythonConfig struct {
 	codeConfig
 }
 
-var Python = step.Define(step.Kind[pythonConfig]{
+var Python = step.Define(ofCode(step.Kind[pythonConfig]{
 	Name:    "python",
 	Version: 1,
 	Doc: `Run a script of Python as it is, with what it imports.
@@ -41,20 +40,8 @@ outputs, execution counts and metadata of cells do not count, nor do cells of te
 	}),
 	Defaults: pythonConfig{Python: "python3", codeConfig: codeConfig{programConfig: programDefaults}},
 	Check:    pythonConfig.check,
-	Unkeyed:  func(c pythonConfig) []string { return c.program().unkeyed() },
 	Code:     pythonConfig.withCode,
-	Class:    "script",
-	Leaves:   func(c pythonConfig) map[string][]string { return c.leaves() },
-	Resolve: func(ctx context.Context, env step.Sources, c pythonConfig) (pythonConfig, error) {
-		err := c.resolve(ctx, env, c.program())
-		return c, err
-	},
-	Run: func(ctx context.Context, x *step.IO, c pythonConfig) error { return runCommand(ctx, x, c.program()) },
-	Stage: func(ctx context.Context, x *step.IO, c pythonConfig, dir string) (step.Program, error) {
-		return stageProgram(ctx, x, c.program(), dir)
-	},
-	Alike: func(c pythonConfig) map[string]step.Alike { return c.program().alike() },
-})
+}, func(c *pythonConfig) (*codeConfig, commandConfig) { return &c.codeConfig, c.program() }))
 
 func (c pythonConfig) program() commandConfig { return c.command(c.line(), c.Sources...) }
 

@@ -2,7 +2,6 @@ package general
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -19,7 +18,7 @@ type scriptConfig struct {
 	codeConfig
 }
 
-var Script = step.Define(step.Kind[scriptConfig]{
+var Script = step.Define(ofCode(step.Kind[scriptConfig]{
 	Name:    "script",
 	Version: 1,
 	Doc: `Run a script of any language as it is.
@@ -41,20 +40,8 @@ fails it, and is named. Cost: as a command. docs/code.md has the rules.`,
 	Defaults: scriptConfig{codeConfig: codeConfig{programConfig: programDefaults}},
 	Check:    func(c scriptConfig) error { return checkCode(c.program()) },
 	Lint:     scriptConfig.lint,
-	Unkeyed:  func(c scriptConfig) []string { return c.program().unkeyed() },
 	Code:     scriptConfig.withCode,
-	Class:    "script",
-	Leaves:   func(c scriptConfig) map[string][]string { return c.leaves() },
-	Resolve: func(ctx context.Context, env step.Sources, c scriptConfig) (scriptConfig, error) {
-		err := c.resolve(ctx, env, c.program())
-		return c, err
-	},
-	Run: func(ctx context.Context, x *step.IO, c scriptConfig) error { return runCommand(ctx, x, c.program()) },
-	Stage: func(ctx context.Context, x *step.IO, c scriptConfig, dir string) (step.Program, error) {
-		return stageProgram(ctx, x, c.program(), dir)
-	},
-	Alike: func(c scriptConfig) map[string]step.Alike { return c.program().alike() },
-})
+}, func(c *scriptConfig) (*codeConfig, commandConfig) { return &c.codeConfig, c.program() }))
 
 func (c scriptConfig) program() commandConfig {
 	return c.command(slices.Concat(c.Interpreter, []string{c.Script}, c.Arguments))

@@ -94,17 +94,17 @@ func behindShim(program string) string {
 }
 
 // locate finds the environment of a program; ok is false if it is run by no interpreter of
-// which this package knows.
+// which this package knows, and p has no more than the interpreter then.
 func locate(program string, look Lookup) (p place, ok bool, err error) {
 	path, err := interpreterOf(program, look)
 	if err != nil || path == "" {
 		return p, false, err
 	}
+	p.Interpreter = path
 	name := filepath.Base(path)
 	if !pythonName.MatchString(name) && !condaName.MatchString(name) {
 		return p, false, nil
 	}
-	p = place{Interpreter: path}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return p, false, err

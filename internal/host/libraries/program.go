@@ -1,7 +1,8 @@
 package libraries
 
 import (
-	"bytes"
+	"bufio"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,21 +22,11 @@ func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 		return here, err
 	}
 	for prefix := filepath.Dir(real); prefix != filepath.Dir(prefix); prefix = filepath.Dir(prefix) {
-		records, _ := os.ReadDir(filepath.Join(prefix, "conda-meta")) // none: it is no environment of conda
-		rel, _ := filepath.Rel(prefix, real)                          // it is below it
+		meta := filepath.Join(prefix, "conda-meta")
+		records, _ := os.ReadDir(meta)       // none: it is no environment of conda
+		rel, _ := filepath.Rel(prefix, real) // it is below it
 		for _, record := range records {
-			at := filepath.Join(prefix, "conda-meta", record.Name())
-			if filepath.Ext(at) != ".json" {
-				continue
-			}
-			text, err := readBounded(at, maxJSON)
-			if err == nil && !bytes.Contains(text, []byte(here.Hex())) {
-				continue // as most: parsing takes long
-			}
-			var pkg condaPackage
-			if err == nil {
-				pkg, err = condaPackageOf(at, text)
-			}
+			pkg, err := condaPackageAt(meta, record.Name(), here.Hex()) // most have it not: parsing takes long
 			if err != nil {
 				return here, err
 			}
@@ -99,11 +90,13 @@ func textOf(program string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 2))
-	if err == nil && string(text) == "#!" {
-		var rest []byte
-		rest, err = io.ReadAll(io.LimitReader(f, maxScript))
-		return "#!" + string(rest), err
+	r := bufio.NewReader(io.LimitReader(f, maxScript))
+	if head, err := r.Peek(2); string(head) != "#!" {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return "", err
 	}
-	return "", err
+	text, err := io.ReadAll(r)
+	return string(text), err
 }

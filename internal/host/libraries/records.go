@@ -1,6 +1,7 @@
 package libraries
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -44,12 +45,7 @@ func (r *reading) condaMeta(entries []entry) error {
 		if filepath.Ext(e.Name) != ".json" {
 			continue
 		}
-		at := filepath.Join(r.at.Conda, e.Name)
-		text, err := readBounded(at, maxJSON)
-		if err != nil {
-			return err
-		}
-		pkg, err := condaPackageOf(at, text)
+		pkg, err := condaPackageAt(r.at.Conda, e.Name, "")
 		if err != nil {
 			return err
 		}
@@ -90,7 +86,17 @@ type condaPackage struct {
 	} `json:"paths_data"`
 }
 
-func condaPackageOf(at string, text []byte) (pkg condaPackage, err error) {
+// condaPackageAt reads a record of conda-meta; it is empty of another file, and of a record without
+// some text.
+func condaPackageAt(meta, name, with string) (pkg condaPackage, err error) {
+	if filepath.Ext(name) != ".json" {
+		return pkg, nil
+	}
+	at := filepath.Join(meta, name)
+	text, err := readBounded(at, maxJSON)
+	if err != nil || !bytes.Contains(text, []byte(with)) {
+		return pkg, err
+	}
 	if err = json.Unmarshal(text, &pkg); err != nil {
 		err = fmt.Errorf("%s: %w", at, err)
 	}

@@ -18,15 +18,15 @@ func Language(name string) string { return languages[filepath.Base(name)] }
 // Unknown says which packages a program loads of which Of knows nothing, such as "packages of R";
 // "" if Of knows them, or if the program seems to load none.
 func Unknown(program string, look Lookup) string {
-	if _, ok, err := locate(program, look); ok || err != nil {
+	p, ok, err := locate(program, look)
+	if ok || err != nil {
 		return "" // Of tells the error
 	}
-	interpreter, _ := interpreterOf(program, look)
 	text, _ := textOf(program)
-	if language := Language(interpreter); language != "" {
+	if language := Language(p.Interpreter); language != "" {
 		return "packages of " + language
 	}
-	for _, name := range []string{program, interpreter, script.Launcher(text, program)} {
+	for _, name := range []string{program, p.Interpreter, script.Launcher(text, program)} {
 		if pythonName.MatchString(filepath.Base(name)) || strings.Contains(text, "\n'''exec' ") {
 			return "packages behind " + program + ", whose Python is not known"
 		}

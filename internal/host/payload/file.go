@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -33,17 +32,12 @@ func Load(file string) (Codec, error) {
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return Codec{}, fmt.Errorf("%s can be read or written by users other than its owner (mode %04o): run `chmod 600` on it; if others had access, make a new key", file, mode)
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return Codec{}, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return Codec{}, err
-	}
-	if len(b) > maxFile {
+	if info.Size() > maxFile {
 		return Codec{}, fmt.Errorf("%s has more than %d bytes, so it is not a key file", file, maxFile)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return Codec{}, err
 	}
 	c := Codec{}
 	for i, line := range strings.Split(string(b), "\n") {

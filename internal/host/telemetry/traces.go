@@ -1,12 +1,12 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -72,22 +72,18 @@ func startTraces(ctx context.Context, o Options) *traces {
 // wantsTraces reads the variables that turn traces on; OpenTelemetry's libraries read the
 // others. wrong says why requested traces cannot be sent.
 func wantsTraces(env func(string) string) (wanted bool, wrong string) {
-	first := func(names ...string) (name, value string) {
-		for _, n := range names {
-			if v := env(n); v != "" {
-				return n, v
-			}
-		}
-		return "", ""
-	}
-	_, endpoint := first("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+	endpoint := cmp.Or(env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), env("OTEL_EXPORTER_OTLP_ENDPOINT"))
 	switch x := env("OTEL_TRACES_EXPORTER"); {
 	case strings.EqualFold(env("OTEL_SDK_DISABLED"), "true"), x == "none", x == "" && endpoint == "":
 		return false, ""
 	case x != "" && x != "otlp":
 		return false, fmt.Sprintf("OTEL_TRACES_EXPORTER is %q, but redsi supports only otlp and none", x)
 	}
-	if name, p := first("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/protobuf" {
+	name := "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
+	if env(name) == "" {
+		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
+	}
+	if p := env(name); p != "" && p != "http/protobuf" {
 		return false, fmt.Sprintf("%s is %q, but redsi sends only http/protobuf, which collectors accept on port 4318", name, p)
 	}
 	return true, ""
@@ -218,24 +214,19 @@ type ids struct{}
 type idsFrom struct{}
 
 // NewIDs implements sdktrace.IDGenerator.
-func (g ids) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
+func (ids) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
+	var from [sha256.Size]byte
 	if key, ok := ctx.Value(idsFrom{}).(string); ok {
-		sum := sha256.Sum256([]byte(key))
-		copy(t[:], sum[len(s):])
+		from = sha256.Sum256([]byte(key))
 	} else {
-		binary.NativeEndian.PutUint64(t[:], rand.Uint64())
-		binary.NativeEndian.PutUint64(t[8:], rand.Uint64())
+		_, _ = rand.Read(from[:]) // it does not fail
 	}
-	return t, g.NewSpanID(ctx, t)
+	copy(t[:], from[copy(s[:], from[:]):])
+	return t, s
 }
 
 // NewSpanID implements sdktrace.IDGenerator.
-func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) (s trace.SpanID) {
-	if key, ok := ctx.Value(idsFrom{}).(string); ok {
-		sum := sha256.Sum256([]byte(key))
-		copy(s[:], sum[:])
-		return s
-	}
-	binary.NativeEndian.PutUint64(s[:], rand.Uint64())
+func (g ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	_, s := g.NewIDs(ctx)
 	return s
 }

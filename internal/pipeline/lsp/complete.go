@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,8 +41,8 @@ func (s *server) complete(d *document, offset int) completionList {
 			c.attributes(element(a.Type).Attrs, nil)
 		}
 	case p.where == inBody && len(p.blocks) == 0:
-		for i, b := range blockDocs {
-			c.add(completionItem{Label: b.typ, Kind: itemKeyword, Documentation: markdown(b.help), SortText: fmt.Sprintf("%02d", i)}, b.form)
+		for i, b := range pipeline.BlockTypes {
+			c.add(completionItem{Label: b.Name, Kind: itemKeyword, Documentation: markdown(b.Help), SortText: fmt.Sprintf("%02d", i)}, b.Snippet)
 		}
 	case p.where == inBody && !p.quote:
 		c.attributes(s.attrsOf(d, p.blocks), c.written(offset))
@@ -185,7 +186,7 @@ func (c *completions) start(want *step.Attr) {
 		for _, x := range c.decls {
 			for _, o := range c.outputs(x, want) {
 				ref := x.name + c.instance(x) + "." + o.Name
-				c.verbatim(completionItem{Label: ref, Kind: itemRef, Detail: o.Type, Documentation: markdown(sentence(o.Help)), SortText: "1"}, ref)
+				c.verbatim(completionItem{Label: ref, Kind: itemRef, Detail: o.Type, Documentation: markdown(reference.Sentence(o.Help)), SortText: "1"}, ref)
 			}
 		}
 	}
@@ -275,7 +276,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 	case root == "module" && len(block) == 2:
 		if x, ok := c.s.work.module(c.d, block[1]); ok {
 			for _, o := range c.s.work.inside(x, "output") {
-				c.verbatim(completionItem{Label: o.attr.Name, Kind: itemField, Documentation: markdown(sentence(o.attr.Help))}, o.attr.Name)
+				c.verbatim(completionItem{Label: o.attr.Name, Kind: itemField, Documentation: markdown(reference.Sentence(o.attr.Help))}, o.attr.Name)
 			}
 		}
 	case root == "var" || root == "local" || root == "module":
@@ -286,7 +287,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 				continue
 			}
 			for _, o := range c.outputs(x, want) {
-				c.verbatim(completionItem{Label: o.Name, Kind: itemField, Detail: o.Type, Documentation: markdown(sentence(o.Help))}, o.Name)
+				c.verbatim(completionItem{Label: o.Name, Kind: itemField, Detail: o.Type, Documentation: markdown(reference.Sentence(o.Help))}, o.Name)
 			}
 		}
 	}

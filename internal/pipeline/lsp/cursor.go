@@ -54,7 +54,7 @@ func (h header) name() string { return strings.Join(append([]string{h.typ}, h.la
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = regexp.MustCompile(`(?m)^(variable|locals|source|step|table|figure|claim|module|output|paper|checklist|results|run|variables)\b[^=\n]*$`)
+var top = regexp.MustCompile(`(?m)^(variable|locals|source|step|environment|table|figure|claim|module|output|paper|checklist|publish|limits|results|run|variables)\b[^=\n]*$`)
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {

@@ -36,16 +36,11 @@ func declarations(file string, src []byte) (list []decl, whole bool) {
 			continue
 		case b.Type == "variable" && len(b.Labels) == 1:
 			d.name, d.attr = "var."+b.Labels[0], variableAttr(b)
-		case b.Type == "module" && len(b.Labels) == 1:
-			d.name = "module." + b.Labels[0]
 		case b.Type == "output" && len(b.Labels) == 1:
 			d.name, d.attr = "output."+b.Labels[0], step.Attr{Name: b.Labels[0], Help: constantText(b.Body, "description")}
-		case b.Type == "step" && len(b.Labels) == 2:
-			d.name, d.kind = "step."+b.Labels[0]+"."+b.Labels[1], b.Labels[0]
-		case b.Type == "environment" && len(b.Labels) == 1:
-			d.name = "environment." + b.Labels[0]
-		case isNamed(b.Type) && len(b.Labels) == 1:
-			d.name, d.kind = b.Type+"."+b.Labels[0], header{typ: b.Type}.kind()
+		case b.Type == "step" && len(b.Labels) == 2, (isNamed(b.Type) || b.Type == "module" || b.Type == "environment") && len(b.Labels) == 1:
+			h := header{b.Type, b.Labels}
+			d.name, d.kind = h.name(), h.kind()
 		default:
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/reference"
 )
 
 // shownLines and shownInstances bound what a hover shows of a value or a block.
@@ -26,12 +27,6 @@ func (s *server) hover(d *document, offset int) any {
 	}
 	at := d.between(start, end)
 	p := placeAt(d.src, end)
-	text := func(t string) any {
-		if t == "" {
-			return nil
-		}
-		return &hover{markup{"markdown", t}, &at}
-	}
 	name := d.src[start:end]
 	switch {
 	case pipeline.IsBeside(d.path) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
@@ -40,22 +35,22 @@ func (s *server) hover(d *document, offset int) any {
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && len(p.path) > 0:
 		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
-			if inner := find(element(a.Type).Attrs, name); inner != nil {
-				return text(describeAttr(inner))
+			if inner := pipeline.AttrOf(element(a.Type).Attrs, name); inner != nil {
+				return hoverOf(at, describeAttr(inner))
 			}
 		}
 	case p.where == inBody && len(p.blocks) == 0:
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && p.blocks[0].typ == "locals":
-		return text(s.hoverValue(d, "local."+name))
+		return hoverOf(at, s.hoverValue(d, "local."+name))
 	case p.where == inBody:
-		if a := find(s.attrsOf(d, p.blocks), name); a != nil {
-			return text(describeAttr(a))
+		if a := pipeline.AttrOf(s.attrsOf(d, p.blocks), name); a != nil {
+			return hoverOf(at, describeAttr(a))
 		}
 	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):
 		for _, f := range pipeline.Functions() {
 			if f.Name == name {
-				return text(fmt.Sprintf("`%s`\n\n%s", f.Usage, sentence(f.Help)))
+				return hoverOf(at, fmt.Sprintf("`%s`\n\n%s", f.Usage, reference.Sentence(f.Help)))
 			}
 		}
 	case p.where == inValue && !p.quote:
@@ -63,6 +58,9 @@ func (s *server) hover(d *document, offset int) any {
 	}
 	return nil
 }
+
+// hoverOf is a text about what is at a span.
+func hoverOf(at span, text string) any { return &hover{markup{"markdown", text}, &at} }
 
 func (t *text) between(start, end int) span { return span{t.position(start), t.position(end)} }
 
@@ -78,7 +76,7 @@ func (s *server) hoverReference(d *document, ref []string, at span) any {
 		switch {
 		case x.name != name:
 		case x.typ == "variable" || x.typ == "local":
-			return &hover{markup{"markdown", s.hoverValue(d, name)}, &at}
+			return hoverOf(at, s.hoverValue(d, name))
 		case x.typ == "module" && len(plain) > depth:
 			return s.hoverOutput(d, x, plain[depth], ref, at)
 		case len(plain) > depth:
@@ -94,7 +92,7 @@ func (s *server) hoverReference(d *document, ref []string, at span) any {
 				if o.Tree {
 					text += ", a tree of files"
 				}
-				return s.hoverBlock(d, x, text+"\n\n"+sentence(o.Help), at)
+				return s.hoverBlock(d, x, text+"\n\n"+reference.Sentence(o.Help), at)
 			}
 		default:
 			return s.hoverBlock(d, x, "", at)
@@ -108,7 +106,7 @@ func (s *server) hoverHeader(d *document, offset int, at span) any {
 	for _, x := range s.work.declared(d) {
 		if x.body != nil && x.rng.Filename == d.path && x.rng.Start.Byte <= offset && offset <= x.rng.End.Byte {
 			if x.typ == "variable" || x.typ == "output" {
-				return &hover{markup{"markdown", s.hoverValue(d, x.name)}, &at}
+				return hoverOf(at, s.hoverValue(d, x.name))
 			}
 			return s.hoverBlock(d, x, "", at)
 		}
@@ -145,13 +143,13 @@ func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	case text == "":
 		text = strings.TrimSpace(spec.Doc) + "\n"
 		for _, o := range spec.Outputs {
-			text += fmt.Sprintf("\n- `%s` %s: %s", o.Name, o.Type, sentence(o.Help))
+			text += fmt.Sprintf("\n- `%s` %s: %s", o.Name, o.Type, reference.Sentence(o.Help))
 		}
 	}
 	return func() any {
 		ctx, cancel := context.WithTimeout(s.work.ctx, outcomesWait)
 		defer cancel()
-		return &hover{markup{"markdown", name + s.outcomeText(ctx, d.path, x.name) + "\n\n" + text}, &at}
+		return hoverOf(at, name+s.outcomeText(ctx, d.path, x.name)+"\n\n"+text)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/step"
 )
 
@@ -79,7 +80,7 @@ func (w *work) module(d *document, name string) (decl, bool) {
 // moduleAttrsOf lists what may be in a module block: its own attributes, and the
 // variables of the module.
 func (s *server) moduleAttrsOf(d *document, b header) []step.Attr {
-	attrs := slices.Concat(moduleAttrs, commonAttrs[:1])
+	attrs := slices.Concat(pipeline.BlockAttrs("module"), commonAttrs[:1])
 	if len(b.labels) != 1 {
 		return attrs
 	}
@@ -131,9 +132,9 @@ func (s *server) hoverOutput(d *document, x decl, output string, ref []string, a
 		if o.attr.Name == output {
 			text := s.hoverValue(d, x.name, ref[2:]...)
 			if o.attr.Help != "" {
-				text += "\n\n" + sentence(o.attr.Help)
+				text += "\n\n" + reference.Sentence(o.attr.Help)
 			}
-			return &hover{markup{"markdown", text}, &at}
+			return hoverOf(at, text)
 		}
 	}
 	return nil
@@ -147,10 +148,10 @@ func (s *server) describeModule(x decl) string {
 		if v.attr.Optional {
 			need = "optional"
 		}
-		text += fmt.Sprintf("\n- `%s` (%s, %s) %s", v.name, v.attr.Type, need, sentence(v.attr.Help))
+		text += fmt.Sprintf("\n- `%s` (%s, %s) %s", v.name, v.attr.Type, need, reference.Sentence(v.attr.Help))
 	}
 	for _, o := range s.work.inside(x, "output") {
-		text += fmt.Sprintf("\n- `%s` %s", o.name, sentence(o.attr.Help))
+		text += fmt.Sprintf("\n- `%s` %s", o.name, reference.Sentence(o.attr.Help))
 	}
 	return text
 }

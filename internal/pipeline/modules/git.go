@@ -151,8 +151,6 @@ func unpack(r io.Reader, folder string) error {
 		}
 		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
 		switch h.Typeflag {
-		case tar.TypeXGlobalHeader:
-			continue
 		case tar.TypeDir:
 			if err := root.MkdirAll(name, 0o755); err != nil {
 				return err
@@ -160,7 +158,7 @@ func unpack(r io.Reader, folder string) error {
 			continue
 		case tar.TypeReg:
 		default:
-			continue // a link is not a file of a pipeline
+			continue // a link, or what git says of the archive, is not a file of a pipeline
 		}
 		if left, files = left-h.Size, files+1; left < 0 || files > maxFiles {
 			return fmt.Errorf("it has more than %d MiB or %d files", maxBytes>>20, maxFiles)

@@ -115,7 +115,7 @@ func describe(s step.Spec) Kind {
 		k.longName = k.Block + " block"
 	}
 	for _, o := range s.Outputs {
-		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help), Compared: o.Rule().String(), Why: o.Why}
+		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: Sentence(o.Help), Compared: o.Rule().String(), Why: o.Why}
 		if o.Fields != nil {
 			for path, f := range o.Fields.All() {
 				out.Fields = append(out.Fields, Field{path, string(f.Type), f.Unit})
@@ -161,7 +161,7 @@ func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 			def = defaults[a.Name]
 		}
 		out[i] = Attr{Name: a.Name, Type: a.Type.String(), Required: !a.Optional, Default: def, Block: a.Block,
-			Label: a.Label, NoKey: a.NoKey, Accepts: a.Accepts, Enum: a.Enum, Range: a.Range.String(), Help: sentence(a.Help)}
+			Label: a.Label, NoKey: a.NoKey, Accepts: a.Accepts, Enum: a.Enum, Range: a.Range.String(), Help: Sentence(a.Help)}
 		t := a.Type
 		for t.Elem != nil {
 			t = *t.Elem
@@ -177,10 +177,9 @@ func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 	return out
 }
 
-// sentence ends a help text with a full stop, whoever wrote it.
-func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" || strings.HasSuffix(s, ".") {
+// Sentence ends a help text with a full stop, whoever wrote it.
+func Sentence(s string) string {
+	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") {
 		return s
 	}
 	return s + "."

@@ -20,10 +20,11 @@ func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]w
 	if err != nil {
 		return nil, err
 	}
-	if err := a.fillIn(ctx, p, req.Steps, req.Keys); err != nil {
+	w, err := a.newWalk(ctx, p, req.Steps, req.Keys)
+	if err != nil {
 		return nil, err
 	}
-	b := &batch{a: a, req: req, walk: a.newWalk(p, req.Steps), out: map[int]workflows.Batched{}}
+	b := &batch{a: a, req: req, walk: w, out: map[int]workflows.Batched{}}
 	if err := b.do(ctx); err != nil {
 		return nil, err
 	}

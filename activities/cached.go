@@ -302,16 +302,12 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 }
 
 // Split cuts a task into parts, stores them and looks their keys up.
-func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
+func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
 	parts, err := a.parts(ctx, req)
 	if err != nil {
-		return workflows.Split{}, err
+		return workflows.Pages[workflows.Part]{}, err
 	}
-	if fits, err := small(parts); err != nil || fits {
-		return workflows.Split{Parts: parts}, err
-	}
-	long, err := PagesOf(ctx, a.Store.Blobs, parts)
-	return workflows.Split{Long: long}, err
+	return PagesOf(ctx, a.Store.Blobs, parts)
 }
 
 func (a *Activities) parts(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {

@@ -191,17 +191,14 @@ var errLong = errors.New("the history is long")
 // own key, and returns the keys in the order of the cut.
 func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 	sctx := workflow.WithActivityOptions(ctx, doing("", in.Address+" · cut into parts", unbounded))
-	var split Split
+	var split Pages[Part]
 	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID}
 	if err := workflow.ExecuteActivity(sctx, SplitActivity, req).Get(ctx, &split); err != nil {
 		return nil, err
 	}
-	parts := split.Parts
-	if parts == nil {
-		var err error
-		if parts, err = unstash(ctx, split.Long); err != nil {
-			return nil, err
-		}
+	parts, err := unstash(ctx, split)
+	if err != nil {
+		return nil, err
 	}
 	keys := make([]artifacts.Digest, len(parts))
 	slots := workflow.NewSemaphore(ctx, partsInFlight)

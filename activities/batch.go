@@ -16,11 +16,7 @@ import (
 // record, its cache. It ends when all that could begin is done, or BatchTime after the first began;
 // when one takes long after all, it reports the others' outcomes to the run.
 func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
-	p, err := a.storedPlan(ctx, req.Plan)
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.newWalk(ctx, p, req.Steps, req.Keys)
+	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
 	if err != nil {
 		return nil, err
 	}

@@ -218,11 +218,7 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 // up, follows hits to steps that were asked for with them, and stores the bound tasks of
 // those that get a workflow of their own.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
-	p, err := a.storedPlan(ctx, req.Plan)
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.newWalk(ctx, p, req.Steps, req.Keys)
+	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -241,13 +237,13 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 			out[n].Waits = true
 		case x.result != nil:
 			out[n].Hit, out[n].TookS = true, x.result.Took.Seconds()
-			if out[n].Own = x.of(req.RunID, p) && !x.result.Released; out[n].Own {
+			if out[n].Own = x.of(req.RunID, w.p) && !x.result.Released; out[n].Own {
 				if out[n].Key, out[n].Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result); err != nil {
 					return nil, err
 				}
 			} else {
 				out[n].From = x.result.Origin.RunID
-				a.Telemetry.Hits(p.Steps[x.Index].Task.Kind, 1)
+				a.Telemetry.Hits(w.p.Steps[x.Index].Task.Kind, 1)
 			}
 		case !x.Short:
 			if out[n].Task, err = a.storeTask(ctx, x.task); err != nil {

@@ -40,8 +40,12 @@ func (x *walked) of(run string, p *plan.Plan) bool {
 	return x.result != nil && run != "" && x.result.Origin.RunID == run && x.result.Origin.Step == p.Steps[x.Index].Address
 }
 
-func (a *Activities) newWalk(ctx context.Context, p *plan.Plan, steps []workflows.Ready, keys workflows.Pages[workflows.DoneStep]) (w *walk, err error) {
-	w = &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Blobs.Open)}
+func (a *Activities) newWalk(ctx context.Context, pl artifacts.Digest, steps []workflows.Ready, keys workflows.Pages[workflows.DoneStep]) (*walk, error) {
+	p, err := a.storedPlan(ctx, pl)
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Blobs.Open)}
 	for _, s := range steps {
 		w.steps = append(w.steps, &walked{Ready: s})
 	}

@@ -16,14 +16,11 @@ import (
 // record, its cache. It ends when all that could begin is done, or BatchTime after the first began;
 // when one takes long after all, it reports the others' outcomes to the run.
 func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
-	p, err := a.storedPlan(ctx, req.Plan)
+	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.fillIn(ctx, p, req.Steps, req.Keys); err != nil {
-		return nil, err
-	}
-	b := &batch{a: a, req: req, walk: a.newWalk(p, req.Steps), out: map[int]workflows.Batched{}}
+	b := &batch{a: a, req: req, walk: w, out: map[int]workflows.Batched{}}
 	if err := b.do(ctx); err != nil {
 		return nil, err
 	}

@@ -302,52 +302,40 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 }
 
 // Split cuts a task into parts, stores them and looks their keys up.
-func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
-	parts, err := a.parts(ctx, req)
-	if err != nil {
-		return workflows.Split{}, err
-	}
-	if fits, err := small(parts); err != nil || fits {
-		return workflows.Split{Parts: parts}, err
-	}
-	long, err := PagesOf(ctx, a.Store.Blobs, parts)
-	return workflows.Split{Long: long}, err
-}
-
-func (a *Activities) parts(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
+func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (none workflows.Pages[workflows.Part], err error) {
 	task, spec, err := a.task(ctx, req)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	tasks, err := a.pieces(ctx, req, spec, task)
 	if err != nil {
-		return nil, a.dropCorrupt(ctx, err)
+		return none, a.dropCorrupt(ctx, err)
 	}
 	parts := make([]workflows.Part, len(tasks))
 	keys := make([]artifacts.Digest, len(tasks))
 	for i, t := range tasks {
 		if a.Registry.Lookup(t.Kind) == nil {
-			return nil, step.Permanent(fmt.Errorf("kind %s split into %q, which is not listed", spec.Name, t.Kind))
+			return none, step.Permanent(fmt.Errorf("kind %s split into %q, which is not listed", spec.Name, t.Kind))
 		}
 		key, _, err := a.Registry.Key(t)
 		if err != nil {
-			return nil, step.Permanent(err)
+			return none, step.Permanent(err)
 		}
 		digest, err := a.storeTask(ctx, t)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 		keys[i] = key
 		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks)), Alone: spec.OneByOne}
 	}
 	found, err := artifacts.LookupMany(ctx, a.Store, keys)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	for i := range parts {
 		parts[i].Hit = found[parts[i].Key] != nil
 	}
-	return parts, nil
+	return PagesOf(ctx, a.Store.Blobs, parts)
 }
 
 // filePinned files a result under the key that its pinned sources give it too,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -170,12 +171,9 @@ func (a *Activities) numbersOf(ctx context.Context, output string, of artifacts.
 }
 
 func artifactRow(name string, x artifacts.Artifact) []string {
-	size := humanize.Bytes(uint64(max(x.Size, 0)))
+	size := words.Size(x.Size)
 	if n := len(x.Files); n > 0 {
-		size += fmt.Sprintf(" in %d file", n)
-		if n > 1 {
-			size += "s"
-		}
+		size += " in " + words.Count(n, "file")
 	}
 	return []string{code(name), code(x.Type), strings.ReplaceAll(size, " ", "\u00a0"), code(x.Digest.Hex())}
 }

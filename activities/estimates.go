@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"slices"
 
 	"github.com/redsi/redsi/workflows"
 )
@@ -19,28 +18,19 @@ const (
 // work is given out.
 func (a *Activities) took(ctx context.Context, project, pipeline string) map[string]float64 {
 	seconds := map[string]float64{}
-	ids, err := RunIDs(ctx, a.Store)
-	if err != nil {
-		a.Log.Debug("could not read how long steps took", "err", err)
-		return seconds
-	}
 	asked := 0
-	for _, id := range slices.Backward(ids[max(0, len(ids)-runsLooked):]) {
-		if asked == runsAsked {
-			break
-		}
-		rec, err := ReadRunHead(ctx, a.Store, id)
-		if err != nil || !rec.Of(project, pipeline) {
-			continue
-		}
-		asked++
-		if readSteps(ctx, a.Store, rec) != nil {
+	for rec, err := range Runs(ctx, a.Store, "", func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }, runsLooked) {
+		if err != nil {
+			a.Log.Debug("could not read how long steps took", "err", err)
 			continue
 		}
 		for _, s := range rec.Steps {
 			if _, known := seconds[s.Address]; !known && (s.Outcome == workflows.Hit || s.Outcome == workflows.Ran) {
 				seconds[s.Address] = s.TookS
 			}
+		}
+		if asked++; asked == runsAsked {
+			break
 		}
 	}
 	return seconds

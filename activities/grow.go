@@ -44,7 +44,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	out.LongPlan, err = a.longPlan(ctx, heads, hits)
+	out.Skeleton, err = a.skeleton(ctx, heads, hits)
 	return out, err
 }
 

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/redsi/redsi/artifacts"
@@ -31,21 +30,4 @@ func PagesOf[T any](ctx context.Context, blobs artifacts.Blobs, rows []T) (workf
 // rowsOf reads all pages.
 func rowsOf[T any](ctx context.Context, a *Activities, p workflows.Pages[T]) ([]T, error) {
 	return p.Rows(func(d artifacts.Digest, _ int) ([]byte, error) { return a.Page(ctx, d) })
-}
-
-// inlineBytes is how much of a list is in a payload as it is, for people who
-// read histories.
-const inlineBytes = 64 << 10
-
-// small reports whether values are short enough as JSON for that.
-func small(values ...any) (bool, error) {
-	total := 0
-	for _, v := range values {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return false, err
-		}
-		total += len(b)
-	}
-	return total <= inlineBytes, nil
 }

@@ -46,7 +46,7 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	if err != nil {
 		return out, err
 	}
-	out.Name, out.Features, out.Limits, out.Ranked = p.Pipeline, a.Features, p.Limits, true
+	out.Name, out.Features, out.Limits = p.Pipeline, a.Features, p.Limits
 	if req.Project != "" {
 		out.Project = req.Project
 	}
@@ -72,18 +72,8 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 		a.Telemetry.Hits(p.Steps[h.Index].Task.Kind, 1)
 	}
 	out.From = a.hitsFrom(ctx, p, hits)
-	fits, err := small(heads, hits)
-	switch {
-	case err != nil:
+	if out.Skeleton, err = a.skeleton(ctx, heads, hits); err != nil {
 		return out, err
-	case fits:
-		out.Steps, out.Hits = heads, hits
-	default:
-		long, err := a.longPlan(ctx, heads, hits)
-		if err != nil {
-			return out, err
-		}
-		out.Long = &long
 	}
 	if req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
 		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
@@ -91,11 +81,11 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	return out, err
 }
 
-func (a *Activities) longPlan(ctx context.Context, heads []workflows.Head, hits []workflows.DoneStep) (p workflows.LongPlan, err error) {
-	if p.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
-		p.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
+func (a *Activities) skeleton(ctx context.Context, heads []workflows.Head, hits []workflows.DoneStep) (s workflows.Skeleton, err error) {
+	if s.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+		s.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
 	}
-	return p, err
+	return s, err
 }
 
 // heads are what workflow code knows of a plan's steps.
@@ -228,14 +218,10 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 // up, follows hits to steps that were asked for with them, and stores the bound tasks of
 // those that get a workflow of their own.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
-	p, err := a.storedPlan(ctx, req.Plan)
+	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.fillIn(ctx, p, req.Steps, req.Keys); err != nil {
-		return nil, err
-	}
-	w := a.newWalk(p, req.Steps)
 	if _, err := w.advance(ctx); err != nil {
 		return nil, err
 	}
@@ -251,13 +237,13 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 			out[n].Waits = true
 		case x.result != nil:
 			out[n].Hit, out[n].TookS = true, x.result.Took.Seconds()
-			if out[n].Own = x.of(req.RunID, p) && !x.result.Released; out[n].Own {
+			if out[n].Own = x.of(req.RunID, w.p) && !x.result.Released; out[n].Own {
 				if out[n].Key, out[n].Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result); err != nil {
 					return nil, err
 				}
 			} else {
 				out[n].From = x.result.Origin.RunID
-				a.Telemetry.Hits(p.Steps[x.Index].Task.Kind, 1)
+				a.Telemetry.Hits(w.p.Steps[x.Index].Task.Kind, 1)
 			}
 		case !x.Short:
 			if out[n].Task, err = a.storeTask(ctx, x.task); err != nil {
@@ -266,29 +252,6 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 		}
 	}
 	return out, nil
-}
-
-// fillIn gives ready steps the keys of their inputs where those came in pages.
-func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, steps []workflows.Ready, pages workflows.Pages[workflows.DoneStep]) error {
-	rows, err := rowsOf(ctx, a, pages)
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	keys := make(map[int]artifacts.Digest, len(rows))
-	for _, r := range rows {
-		keys[r.Index] = r.Key
-	}
-	for n, s := range steps {
-		deps := p.Steps[s.Index].Deps
-		if len(s.Deps) == len(deps) {
-			continue
-		}
-		steps[n].Deps = make([]artifacts.Digest, len(deps))
-		for i, d := range deps {
-			steps[n].Deps[i] = keys[d]
-		}
-	}
-	return nil
 }
 
 // lostTold bounds the lost inputs that are listed for a step.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -101,6 +103,36 @@ func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.
 		return nil, err
 	}
 	return rec, readSteps(ctx, store, rec)
+}
+
+// Runs reads the records of some runs before one ("": of all), newest first, among so many of
+// the store at most (0: all). Reading may go on after a *DamagedRunError.
+func Runs(ctx context.Context, store artifacts.Store, before string, of func(*workflows.RunRecord) bool, looks int) iter.Seq2[*workflows.RunRecord, error] {
+	return func(yield func(*workflows.RunRecord, error) bool) {
+		ids, err := RunIDs(ctx, store)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if before != "" {
+			ids = ids[:sort.SearchStrings(ids, before)]
+		}
+		if looks > 0 {
+			ids = ids[max(0, len(ids)-looks):]
+		}
+		for _, id := range slices.Backward(ids) {
+			rec, err := ReadRunHead(ctx, store, id)
+			if err == nil && !of(rec) {
+				continue
+			}
+			if err == nil {
+				err = readSteps(ctx, store, rec)
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
 }
 
 // readSteps reads the steps of a long run into its record.
@@ -209,16 +241,12 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 
 // unrecorded reports whether the last run record names another plan, or other results.
 func unrecorded(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) (bool, error) {
-	ids, err := RunIDs(ctx, store)
-	if err != nil || len(ids) == 0 {
-		return true, err
+	all := func(*workflows.RunRecord) bool { return true }
+	for last, err := range Runs(ctx, store, "", all, 1) {
+		if err != nil && !is[*DamagedRunError](err) {
+			return true, err
+		}
+		return err != nil || last.Plan != rec.Plan || !slices.EqualFunc(last.Steps, rec.Steps, func(a, b workflows.RunStep) bool { return a.Key == b.Key }), nil
 	}
-	last, err := ReadRun(ctx, store, ids[len(ids)-1])
-	if is[*DamagedRunError](err) {
-		return true, nil
-	}
-	if err != nil {
-		return true, err
-	}
-	return last.Plan != rec.Plan || !slices.EqualFunc(last.Steps, rec.Steps, func(a, b workflows.RunStep) bool { return a.Key == b.Key }), nil
+	return true, nil
 }

@@ -13,14 +13,10 @@ import (
 // spentLooked bounds the results that are held at a time.
 const spentLooked = 1024
 
-// SpentBy adds up the runs of a pipeline of a project. It reads every record of a run, of
-// a failure, and of a result that those runs have: its time grows with them, its memory with
+// SpentBy adds up the runs of a pipeline of a project. It reads the record of every run, of
+// every failure, and of each result that those runs have: its time grows with them, its memory with
 // the number of different results.
 func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline string) (*usage.Spent, error) {
-	ids, err := RunIDs(ctx, store)
-	if err != nil {
-		return nil, err
-	}
 	s := &usage.Spent{}
 	seen := map[artifacts.Digest]bool{}
 	var keys []artifacts.Digest
@@ -43,8 +39,7 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 		return nil
 	}
 	runs := map[string]bool{}
-	for _, id := range ids {
-		rec, err := ReadRun(ctx, store, id)
+	for rec, err := range Runs(ctx, store, "", func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }, 0) {
 		switch {
 		case is[*DamagedRunError](err):
 			s.Damaged++
@@ -53,8 +48,6 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 			continue
 		case err != nil:
 			return nil, err
-		case !rec.Of(project, pipeline):
-			continue
 		}
 		s.Runs++
 		runs[rec.RunID] = true

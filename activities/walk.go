@@ -16,6 +16,7 @@ type walk struct {
 	a       *Activities
 	p       *plan.Plan
 	steps   []*walked                 // as they were asked for
+	keys    []workflows.DoneStep      // of inputs, as the run knows them
 	results map[int]*artifacts.Result // by index in the plan
 	open    step.Opener               // of what checks read
 	begun   bool
@@ -39,22 +40,26 @@ func (x *walked) of(run string, p *plan.Plan) bool {
 	return x.result != nil && run != "" && x.result.Origin.RunID == run && x.result.Origin.Step == p.Steps[x.Index].Address
 }
 
-func (a *Activities) newWalk(p *plan.Plan, steps []workflows.Ready) *walk {
+func (a *Activities) newWalk(ctx context.Context, pl artifacts.Digest, steps []workflows.Ready, keys workflows.Pages[workflows.DoneStep]) (*walk, error) {
+	p, err := a.storedPlan(ctx, pl)
+	if err != nil {
+		return nil, err
+	}
 	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Blobs.Open)}
 	for _, s := range steps {
 		w.steps = append(w.steps, &walked{Ready: s})
 	}
-	return w
+	w.keys, err = rowsOf(ctx, a, keys)
+	return w, err
 }
 
 // inputs looks up what has results already, in one batch.
 func (w *walk) inputs(ctx context.Context) error {
 	var keys []artifacts.Digest
-	for _, x := range w.steps {
-		for _, k := range x.Deps {
-			if !k.IsZero() {
-				keys = append(keys, k)
-			}
+	of := make(map[int]artifacts.Digest, len(w.keys))
+	for _, k := range w.keys {
+		if of[k.Index] = k.Key; !k.Key.IsZero() {
+			keys = append(keys, k.Key)
 		}
 	}
 	found, err := artifacts.LookupKnown(ctx, w.a.Store, keys)
@@ -62,19 +67,17 @@ func (w *walk) inputs(ctx context.Context) error {
 		return err
 	}
 	for _, x := range w.steps {
-		deps := w.p.Steps[x.Index].Deps
-		if len(x.Deps) != len(deps) {
-			x.seen, x.wrong = true, "the run asked for this step without the keys of its inputs: another version of redsi started the run; run again"
-			continue
-		}
-		for n, k := range x.Deps {
-			if k.IsZero() {
-				continue
-			}
-			if r := found[k]; r != nil && (!r.Released || w.p.Steps[deps[n]].Temporary) {
-				w.results[deps[n]] = r
-			} else {
-				x.lost = append(x.lost, deps[n])
+		for _, d := range w.p.Steps[x.Index].Deps {
+			key, ok := of[d]
+			r := found[key]
+			switch {
+			case !ok:
+				x.seen, x.wrong = true, "the run asked for this step without the keys of its inputs: another version of redsi started the run; run again"
+			case key.IsZero():
+			case r != nil && (!r.Released || w.p.Steps[d].Temporary):
+				w.results[d] = r
+			default:
+				x.lost = append(x.lost, d)
 			}
 		}
 		x.seen = x.seen || len(x.lost) > 0

@@ -266,9 +266,12 @@ func TestEvaluateParts(t *testing.T) {
 		}
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
 		split, err := e.Split(context.Background(), e.request("evaluate", e.changed(cut)))
-		parts := split.Parts
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := split.Rows(nil)
 		if err != nil || len(parts) != 3 {
-			t.Fatalf("%s: parts %+v, %v", kind, split, err)
+			t.Fatalf("%s: parts %+v, %v", kind, parts, err)
 		}
 		for _, i := range []int{2, 0} {
 			if _, err := e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label}); err != nil {

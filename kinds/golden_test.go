@@ -101,11 +101,15 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 	keys := make([]artifacts.Digest, len(pl.Steps))
 	results := make([]*artifacts.Result, len(pl.Steps))
 	for i, s := range pl.Steps {
-		ready := workflows.Ready{Index: i}
+		var inputs []workflows.DoneStep
 		for _, d := range s.Deps {
-			ready.Deps = append(ready.Deps, keys[d])
+			inputs = append(inputs, workflows.DoneStep{Index: d, Key: keys[d]})
 		}
-		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{ready}})
+		known, err := workflows.PagesOf(inputs, nil)
+		if err != nil {
+			return nil, err
+		}
+		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: i}}, Keys: known})
 		if err != nil || prepared[0].Error != "" || len(prepared[0].Lost) > 0 {
 			l.t.Fatalf("%s: %v %+v", s.Address, err, prepared)
 		}
@@ -137,12 +141,16 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 
 func (l *local) parts(req workflows.ExecuteRequest) (out workflows.Pages[artifacts.Digest], _ error) {
 	l.t.Helper()
-	parts, err := l.Split(context.Background(), req)
+	split, err := l.Split(context.Background(), req)
+	if err != nil {
+		return out, err
+	}
+	parts, err := split.Rows(nil)
 	if err != nil {
 		return out, err
 	}
 	var keys []artifacts.Digest
-	for _, p := range parts.Parts {
+	for _, p := range parts {
 		done, err := l.Execute(context.Background(), workflows.ExecuteRequest{Key: p.Key, Task: p.Task, Address: p.Label})
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", p.Label, err)

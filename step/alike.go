@@ -315,7 +315,7 @@ func (s *Spec) Rules(t Task) (map[string]Alike, error) {
 	for _, o := range s.Outputs {
 		rules[o.Name] = o.Rule()
 	}
-	own, err := ofTask(s, s.of.Alike, t)
+	own, err := ofTask(s, s.Kind.Alike, t)
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,12 @@ type CellName struct {
 // Cells names the numbers and texts that a completed tree's task leaves; nil for kinds
 // that say nothing of them.
 func (s *Spec) Cells(tree map[string]any) ([]string, error) {
-	return ofTree(s, s.of.Cells, tree)
+	return ofTree(s, s.Kind.Cells, tree)
 }
 
 // CellNames lists the cells of others that a completed tree names.
 func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
-	return ofTree(s, s.of.Names, tree)
+	return ofTree(s, s.Kind.Names, tree)
 }
 
 // ofTree is what a function of a kind says of a completed tree, nothing where the kind has none.

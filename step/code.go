@@ -16,18 +16,18 @@ type CodeFiles interface {
 }
 
 // HasCode reports whether a kind takes its code from files beside the pipeline.
-func (s *Spec) HasCode() bool { return s.of.Code != nil }
+func (s *Spec) HasCode() bool { return s.Kind.Code != nil }
 
 // WithCode fills in a tree what the kind's Code does. What is wrong with the tree otherwise
 // is for Complete to say.
 func (s *Spec) WithCode(tree map[string]any, files CodeFiles) error {
-	if s.of.Code == nil {
+	if s.Kind.Code == nil {
 		return nil
 	}
 	v := reflect.New(s.configType).Elem()
 	v.Set(s.defaults)
 	_ = decodeObject(tree, v, s.Attrs, "")
-	c, err := s.of.Code(v.Interface(), files)
+	c, err := s.Kind.Code(v.Interface(), files)
 	if err != nil {
 		return err
 	}

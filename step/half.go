@@ -39,9 +39,9 @@ func Whole(kinds []Spec, halves ...Half) []Spec {
 		var out []Spec
 		for _, s := range list {
 			if h, ok := of[s.Name]; ok && h.configType == s.configType {
-				s.of.Run, s.of.Unless = h.run, nil
+				s.Kind.Run, s.Kind.Unless = h.run, nil
 			}
-			s.of.Parts = join(s.of.Parts)
+			s.Kind.Parts = join(s.Kind.Parts)
 			out = append(out, s)
 		}
 		return out
@@ -57,10 +57,10 @@ func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
 	return ofTree(s, s.elsewhere, tree)
 }
 
-func (s *Spec) elsewhere(c any) bool { return s.of.Run == nil || s.of.Unless != nil && !s.of.Unless(c) }
+func (s *Spec) elsewhere(c any) bool { return s.Kind.Run == nil || s.Unless != nil && !s.Unless(c) }
 
 // Whole says whether this program computes all tasks of the kind.
-func (s *Spec) Whole() bool { return s.of.Run != nil && s.of.Unless == nil }
+func (s *Spec) Whole() bool { return s.Kind.Run != nil && s.Kind.Unless == nil }
 
 // NeedsSecond says whether a step of the configuration, or a part that it may be cut into,
 // is computed by the second program. Of a part all configurations count.
@@ -68,14 +68,14 @@ func (s *Spec) NeedsSecond(tree map[string]any) bool {
 	if elsewhere, err := s.Elsewhere(tree); err != nil || elsewhere {
 		return err == nil
 	}
-	return slices.ContainsFunc(s.of.Parts, func(p Spec) bool { return p.of.Run == nil })
+	return slices.ContainsFunc(s.Kind.Parts, func(p Spec) bool { return p.Kind.Run == nil })
 }
 
 // SecondFor is what the second program is needed for by steps of the kind or by their parts;
 // "" if by none.
 func (s *Spec) SecondFor() string {
 	needs := s.Needs
-	for _, p := range s.of.Parts {
+	for _, p := range s.Kind.Parts {
 		needs = cmp.Or(needs, p.Needs)
 	}
 	return needs
@@ -84,7 +84,7 @@ func (s *Spec) SecondFor() string {
 // DeviceOf is where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds that
 // do not ask.
 func (s *Spec) DeviceOf(tree map[string]any) (string, error) {
-	return ofTree(s, s.of.Device, tree)
+	return ofTree(s, s.Kind.Device, tree)
 }
 
 // Fingerprint is the same in two programs that mean the same by a kind.

@@ -50,7 +50,7 @@ func TestHalf(t *testing.T) {
 			t.Errorf("%s: device %q, %v", c.name, d, err)
 		}
 	}
-	if declared.of.Run != nil {
+	if declared.Kind.Run != nil {
 		t.Error("the declaration was changed")
 	}
 }

@@ -164,12 +164,12 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 // no more.
 func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
 	spec := r.Lookup(t.Kind)
-	if spec == nil || spec.of.Resolve == nil {
+	if spec == nil || spec.Kind.Resolve == nil {
 		return t, nil
 	}
 	c, err := spec.config(t)
 	if err == nil {
-		c, err = spec.of.Resolve(ctx, env, c)
+		c, err = spec.Kind.Resolve(ctx, env, c)
 	}
 	if err != nil {
 		return Task{}, err
@@ -233,7 +233,7 @@ func (r *Registry) keyOfConfig(spec *Spec, c any) (artifacts.Digest, []byte, err
 	if len(spec.Parts) > 0 {
 		parts := make([]any, len(spec.Parts))
 		for i, p := range spec.Parts {
-			parts[i] = p + "@" + strconv.Itoa(r.Lookup(p).Version)
+			parts[i] = p.Name + "@" + strconv.Itoa(p.Version)
 		}
 		pre["parts"] = parts
 	}
@@ -252,14 +252,14 @@ const trajectoryFormat = "redsi-trajectory/1"
 // have it in common. ok is false of a task that goes a way of its own.
 func (r *Registry) Trajectory(t Task) (key artifacts.Digest, ok bool, err error) {
 	spec := r.Lookup(t.Kind)
-	if spec == nil || spec.of.Trajectory == nil {
+	if spec == nil || spec.Kind.Trajectory == nil {
 		return key, false, nil
 	}
 	c, err := spec.config(t)
 	if err != nil {
 		return key, false, err
 	}
-	without := spec.of.Trajectory(c)
+	without := spec.Kind.Trajectory(c)
 	if len(without) == 0 {
 		return key, false, nil
 	}

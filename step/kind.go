@@ -161,23 +161,13 @@ const (
 	Tokenizers = "tokenizers"
 )
 
-// Spec is a Kind with its configuration type erased.
+// Spec is a Kind with its configuration type erased: the functions of its Kind take what
+// Decode returns.
 type Spec struct {
-	Name, Doc, Example string
-	Version            int
-	Outputs            []Output
-	Attrs              []Attr
-	Parts              []string // names of the kinds that it is cut into
-	Inline             bool
-	OneByOne           bool
-	Hidden             bool // a part of another kind, not written in HCL
-	Resumes            bool
-	Counts, CountsTo   string
-	Block, Claim       bool
-	Queue              Queue
-	Needs              string
+	Kind[any]
+	Attrs  []Attr
+	Hidden bool // a part of another kind, not written in HCL
 
-	of         Kind[any] // what it is defined by, its functions erased
 	configType reflect.Type
 	defaults   reflect.Value
 }
@@ -191,18 +181,7 @@ func Define[C any](k Kind[C]) Spec {
 	if k.Queue == "" {
 		k.Queue = CPU
 	}
-	s := Spec{
-		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
-		Inline: k.Inline, OneByOne: k.OneByOne, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Claim: k.Claim, Queue: k.Queue, Needs: k.Needs,
-		configType: reflect.TypeOf(k.Defaults),
-		defaults:   reflect.ValueOf(k.Defaults),
-		of: Kind[any]{Parts: k.Parts, Class: k.Class, Unless: erased(k.Unless), Device: erased(k.Device), Trajectory: erased(k.Trajectory), Work: erased(k.Work),
-			Alike: erased(k.Alike), Check: erased(k.Check), Lint: erased(k.Lint), Unkeyed: erased(k.Unkeyed), Reads: erased(k.Reads), Cells: erased(k.Cells), Names: erased(k.Names),
-			Declares: erased(k.Declares), Leaves: erased(k.Leaves)},
-	}
-	for _, p := range k.Parts {
-		s.Parts = append(s.Parts, p.Name)
-	}
+	s := Spec{Kind: erased(k), configType: reflect.TypeOf(k.Defaults), defaults: reflect.ValueOf(k.Defaults)}
 	checkAlike(k.Name, k.Outputs)
 	s.Attrs = schemaOf(s.configType)
 	defaults := encodeObject(s.defaults, s.defaults, s.Attrs, false)
@@ -211,47 +190,40 @@ func Define[C any](k Kind[C]) Spec {
 			s.Attrs[i].Default = defaults[s.Attrs[i].Name]
 		}
 	}
-	if k.Run != nil {
-		s.of.Run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
-	}
-	if k.Stage != nil {
-		s.of.Stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
-			return k.Stage(ctx, io, c.(C), dir)
-		}
-	}
-	if k.Code != nil {
-		s.of.Code = func(c any, f CodeFiles) (any, error) { return k.Code(c.(C), f) }
-	}
-	if k.Split != nil {
-		s.of.Split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
-	}
-	if k.Known != nil {
-		s.of.Known = func(io *IO, c any, parts []*artifacts.Result) map[string][]artifacts.File {
-			return k.Known(io, c.(C), parts)
-		}
-	}
-	if k.Resolve != nil {
-		s.of.Resolve = func(ctx context.Context, env Sources, c any) (any, error) { return k.Resolve(ctx, env, c.(C)) }
-	}
-	if k.Pins != nil {
-		s.of.Pins = func(c any, o map[string]artifacts.Artifact) []Pin { return k.Pins(c.(C), o) }
-	}
 	return s
+}
+
+// erased is a kind whose functions take, and return, its configuration as any.
+func erased[C any](k Kind[C]) (out Kind[any]) {
+	typed, plain := reflect.ValueOf(k), reflect.ValueOf(&out).Elem()
+	config := reflect.TypeFor[C]()
+	for i := range typed.NumField() {
+		f, to := typed.Field(i), plain.Field(i)
+		if f.Kind() != reflect.Func {
+			to.Set(f)
+		} else if !f.IsNil() {
+			to.Set(reflect.MakeFunc(to.Type(), func(args []reflect.Value) []reflect.Value {
+				for n := range args {
+					if f.Type().In(n) == config {
+						args[n] = args[n].Elem()
+					}
+				}
+				said := f.Call(args)
+				for n := range said {
+					said[n] = said[n].Convert(to.Type().Out(n))
+				}
+				return said
+			}))
+		}
+	}
+	return out
 }
 
 // Form describes a block that is no step by the tags of C, as Define does a step. It is in no
 // registry and no key. check may be nil.
 func Form[C any](check func(C) error) *Spec {
 	t := reflect.TypeFor[C]()
-	return &Spec{configType: t, defaults: reflect.Zero(t), Attrs: schemaOf(t), of: Kind[any]{Check: erased(check)}}
-}
-
-// erased is a function of a kind's configuration, whatever its type; nil stays nil.
-func erased[C, R any](f func(C) R) func(any) R {
-	if f == nil {
-		return nil
-	}
-	return func(c any) R { return f(c.(C)) }
+	return &Spec{configType: t, defaults: reflect.Zero(t), Attrs: schemaOf(t), Kind: erased(Kind[C]{Check: check})}
 }
 
 // Part is a kind that others are cut into: in no pipeline, but with results, keys and a
@@ -284,15 +256,15 @@ func (s *Spec) Output(name string) (Output, bool) {
 // ClassOf names the tasks that are expected to take equally long, if nothing better is known.
 func (s *Spec) ClassOf(t Task) string {
 	var attrs map[string]json.RawMessage
-	if s.of.Class == "" || json.Unmarshal(t.Config, &attrs) != nil {
+	if s.Kind.Class == "" || json.Unmarshal(t.Config, &attrs) != nil {
 		return s.Name
 	}
-	return s.Name + " " + string(attrs[s.of.Class])
+	return s.Name + " " + string(attrs[s.Kind.Class])
 }
 
 // Declared is the outputs of a task, each with the Fields that its configuration gives it.
 func (s *Spec) Declared(t Task) []Output {
-	fields, err := ofTask(s, s.of.Declares, t)
+	fields, err := ofTask(s, s.Kind.Declares, t)
 	if err != nil || fields == nil {
 		return s.Outputs
 	}
@@ -308,30 +280,30 @@ func (s *Spec) Declared(t Task) []Output {
 // Leaves names the files of an output of a task; false if they are not known before it
 // has run. Folders whose files are not known end in "/".
 func (s *Spec) Leaves(t Task, output string) ([]string, bool) {
-	all, err := ofTask(s, s.of.Leaves, t)
+	all, err := ofTask(s, s.Kind.Leaves, t)
 	names, ok := all[output]
 	return names, err == nil && ok
 }
 
 // Lint says what in a task's configuration is allowed but hardly meant.
 func (s *Spec) Lint(t Task) []Problem {
-	problems, _ := ofTask(s, s.of.Lint, t)
+	problems, _ := ofTask(s, s.Kind.Lint, t)
 	return problems
 }
 
 // Unkeyed names what a task's program loads that its key does not have.
 func (s *Spec) Unkeyed(t Task) []string {
-	names, _ := ofTask(s, s.of.Unkeyed, t)
+	names, _ := ofTask(s, s.Kind.Unkeyed, t)
 	return names
 }
 
 // Reads names the fields of JSON inputs that a completed tree's task will read.
 func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
-	return ofTree(s, s.of.Reads, tree)
+	return ofTree(s, s.Kind.Reads, tree)
 }
 
 // Splits reports whether work of this kind is cut into parts.
-func (s *Spec) Splits() bool { return s.of.Split != nil }
+func (s *Spec) Splits() bool { return s.Kind.Split != nil }
 
 // config is the configuration of a task, checked.
 func (s *Spec) config(t Task) (any, error) {
@@ -351,8 +323,8 @@ func (s *Spec) Decode(tree map[string]any) (any, error) {
 		return nil, ps
 	}
 	c := v.Interface()
-	if s.of.Check != nil {
-		if err := s.of.Check(c); err != nil {
+	if s.Kind.Check != nil {
+		if err := s.Kind.Check(c); err != nil {
 			return nil, err
 		}
 	}
@@ -370,38 +342,38 @@ func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
 }
 
 // HasPins reports whether tasks of this kind find out checksums of sources.
-func (s *Spec) HasPins() bool { return s.of.Pins != nil }
+func (s *Spec) HasPins() bool { return s.Kind.Pins != nil }
 
 // Pins names the checksums that a finished task found out about its sources.
 func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error) {
-	if s.of.Pins == nil {
+	if s.Kind.Pins == nil {
 		return nil, nil
 	}
-	return ofTask(s, func(c any) []Pin { return s.of.Pins(c, outputs) }, t)
+	return ofTask(s, func(c any) []Pin { return s.Kind.Pins(c, outputs) }, t)
 }
 
 // Split cuts a task into parts; nil for kinds that do not split.
 func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, error) {
-	if s.of.Split == nil {
+	if s.Kind.Split == nil {
 		return nil, nil
 	}
 	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, Permanent(err)
 	}
-	return s.of.Split(ctx, io, c)
+	return s.Kind.Split(ctx, io, c)
 }
 
 // Known lists the files of a task's outputs that are trees as far as its parts have results.
 func (s *Spec) Known(io *IO, tree map[string]any, parts []*artifacts.Result) (map[string][]artifacts.File, error) {
-	if s.of.Known == nil {
+	if s.Kind.Known == nil {
 		return nil, nil
 	}
 	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, Permanent(err)
 	}
-	return s.of.Known(io, c, parts), nil
+	return s.Kind.Known(io, c, parts), nil
 }
 
 // Run runs a task whose inputs are all known, in this program: see Elsewhere.
@@ -413,7 +385,7 @@ func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
 	if s.elsewhere(c) {
 		return Permanent(fmt.Errorf("kind %s needs %s, which this program does not have", s.Name, s.Needs))
 	}
-	return s.of.Run(ctx, io, c)
+	return s.Kind.Run(ctx, io, c)
 }
 
 // OwnFolder is where a staged folder has what a run would not find there.
@@ -431,13 +403,13 @@ type Program struct {
 // Stage fills the folder dir with what a run of the task would find there: inputs that
 // are read-only, and files. For a kind that runs no program it does nothing and returns nil.
 func (s *Spec) Stage(ctx context.Context, io *IO, tree map[string]any, dir string) (*Program, error) {
-	if s.of.Stage == nil {
+	if s.Kind.Stage == nil {
 		return nil, nil
 	}
 	c, err := s.Decode(tree)
 	if err != nil {
 		return nil, Permanent(err)
 	}
-	p, err := s.of.Stage(ctx, io, c, dir)
+	p, err := s.Kind.Stage(ctx, io, c, dir)
 	return &p, err
 }

@@ -13,7 +13,7 @@ type Registry struct {
 func NewRegistry(kinds ...Spec) *Registry {
 	r := &Registry{byName: map[string]*Spec{}}
 	for _, k := range kinds {
-		r.specs = append(append(r.specs, k), k.of.Parts...)
+		r.specs = append(append(r.specs, k), k.Kind.Parts...)
 	}
 	for i := range r.specs {
 		s := &r.specs[i]

@@ -56,6 +56,6 @@ func Exactly(n float64) Amount { return Amount{Times: n} }
 
 // Work is what a task does, by its configuration; nothing if its kind does not say.
 func (s *Spec) Work(t Task) Work {
-	w, _ := ofTask(s, s.of.Work, t) // a run says what is wrong with it
+	w, _ := ofTask(s, s.Kind.Work, t) // a run says what is wrong with it
 	return w
 }

@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"sort"
 	"strings"
 
 	"go.temporal.io/api/enums/v1"
@@ -31,12 +30,3 @@ func SearchAttributes() []string {
 // RedsiStep has it: servers that keep visibility in SQL, the embedded one among
 // them, find no value that has any, and the UI would curl those of a summary.
 func searchable(address string) string { return Short(strings.ReplaceAll(address, `"`, "")) }
-
-func sortedIDs(set map[string]bool) []string {
-	ids := make([]string, 0, len(set))
-	for id := range set {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
-	return ids
-}

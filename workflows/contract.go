@@ -239,22 +239,18 @@ type LoadRequest struct {
 	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`  // the same is known of the plan
 }
 
-// Loaded is the skeleton of a stored plan. Lists that are too long for a payload
-// are in Long.
+// Loaded is a stored plan as a run begins with it.
 type Loaded struct {
+	Skeleton
 	Plan     artifacts.Digest `json:"plan"`
 	Name     string           `json:"name"`
 	Lock     string           `json:"lock,omitempty"` // the lock file beside the pipeline, on the worker that loaded it
 	Project  string           `json:"project,omitempty"`
-	Steps    []Head           `json:"steps"`
-	Hits     []DoneStep       `json:"hits,omitempty"`
-	Long     *LongPlan        `json:"long,omitempty"`
 	Pins     Pages[step.Pin]  `json:"pins"` // that hits have, of a run with a lock file
 	Features Features         `json:"features"`
 	From     []HitsFrom       `json:"from,omitempty"` // of the hits, as far as it was looked up
 
 	Limits map[string]int `json:"limits,omitempty"` // steps that may have a name of their resources at a time
-	Ranked bool           `json:"ranked,omitempty"` // steps begin by the longest way to the end, not as in the plan
 }
 
 // HitsFrom is how many hits among the steps of a block a run made.
@@ -264,8 +260,8 @@ type HitsFrom struct {
 	N     int    `json:"n"`
 }
 
-// LongPlan is a plan of many steps.
-type LongPlan struct {
+// Skeleton is what workflow code knows of a plan's steps, and which of them are done.
+type Skeleton struct {
 	Steps Pages[Head]     `json:"steps"`
 	Hits  Pages[DoneStep] `json:"hits"`
 }
@@ -304,17 +300,14 @@ type PrepareRequest struct {
 	Plan  artifacts.Digest `json:"plan"`
 	RunID string           `json:"run,omitempty"`
 	Steps []Ready          `json:"steps"`
-	Keys  Pages[DoneStep]  `json:"keys"` // of all their dependencies, where Ready has none
+	Keys  Pages[DoneStep]  `json:"keys"` // of all their dependencies; zeros for one that is asked for in the same request
 }
 
-// Ready is a step with the keys of its dependencies, in the order of Head.Deps;
-// without them, PrepareRequest.Keys has them. One that is asked for in the same request
-// has a key of zeros.
+// Ready is a step that a run asks for.
 type Ready struct {
-	Index int                `json:"i"`
-	Deps  []artifacts.Digest `json:"deps,omitempty"`
-	Short bool               `json:"short,omitempty"` // its bound task need not be stored
-	Whole bool               `json:"whole,omitempty"` // of a temporary step: it must have its bytes
+	Index int  `json:"i"`
+	Short bool `json:"short,omitempty"` // its bound task need not be stored
+	Whole bool `json:"whole,omitempty"` // of a temporary step: it must have its bytes
 }
 
 // Prepared is a step's key, its bound task stored by digest, and whether there
@@ -426,27 +419,4 @@ type Part struct {
 	Label string           `json:"label"`
 	Hit   bool             `json:"hit,omitempty"`
 	Alone bool             `json:"alone,omitempty"` // no other part of the step runs meanwhile
-}
-
-// Split is what a step was cut into. In JSON it is a list, or, where that would not
-// fit a payload, its pages.
-type Split struct {
-	Parts []Part
-	Long  Pages[Part]
-}
-
-// MarshalJSON writes the list, if there are no pages.
-func (s Split) MarshalJSON() ([]byte, error) {
-	if len(s.Long.Blobs) == 0 && len(s.Long.Page) == 0 {
-		return json.Marshal(s.Parts)
-	}
-	return json.Marshal(s.Long)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (s *Split) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		return json.Unmarshal(b, &s.Long)
-	}
-	return json.Unmarshal(b, &s.Parts)
 }

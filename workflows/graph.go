@@ -24,7 +24,7 @@ type progress struct {
 	at      []int
 }
 
-func newProgress(heads []Head, ranked bool) *progress {
+func newProgress(heads []Head) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
 		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
 	for i, h := range heads {
@@ -38,9 +38,7 @@ func newProgress(heads []Head, ranked bool) *progress {
 		}
 		p.touch(i)
 	}
-	if ranked {
-		p.ready.rank = p.ranks()
-	}
+	p.ready.rank = p.ranks()
 	for i := range heads {
 		p.offer(i)
 	}
@@ -157,9 +155,8 @@ func (p *progress) ranks() []float64 {
 	return rank
 }
 
-// take returns steps that can start, by their ranks or in the order of the plan: so many short ones, and
-// so many others, at most. Others that find no room are parked, and come first the next
-// time.
+// take returns steps that can start, by their ranks: so many short ones, and so many others, at
+// most. Others that find no room are parked, and come first the next time.
 func (p *progress) take(short, others int, isShort func(int) bool) (ready []int) {
 	add := func(i int) bool {
 		switch {
@@ -237,7 +234,7 @@ func (p *progress) counts() map[Status]int {
 func done(s Status) bool { return s == Hit || s == Ran }
 
 // order is a heap of indexes: those of the highest rank first, and as in the plan where
-// ranks are the same or there are none.
+// ranks are the same.
 type order struct {
 	steps []int
 	rank  []float64
@@ -246,7 +243,7 @@ type order struct {
 func (o *order) Len() int { return len(o.steps) }
 func (o *order) Less(i, j int) bool {
 	x, y := o.steps[i], o.steps[j]
-	if o.rank != nil && o.rank[x] != o.rank[y] {
+	if o.rank[x] != o.rank[y] {
 		return o.rank[x] > o.rank[y]
 	}
 	return x < y

@@ -18,7 +18,7 @@ func line(n int) []Head {
 func all(int) bool { return true }
 
 func TestFollowing(t *testing.T) {
-	p := newProgress(line(10), false)
+	p := newProgress(line(10))
 	if got := p.following([]int{0}, 4, all); !slices.Equal(got, []int{1, 2, 3, 4}) {
 		t.Errorf("of a line: %v", got)
 	}
@@ -27,7 +27,7 @@ func TestFollowing(t *testing.T) {
 		t.Errorf("up to one that is held: %v", got)
 	}
 	// 0 and 1 are read by 2, which 3 reads; 4 reads 1 and a step that has a result.
-	p = newProgress([]Head{{}, {}, {Deps: []int{0, 1}}, {Deps: []int{2}}, {Deps: []int{1, 5}}, {}}, false)
+	p = newProgress([]Head{{}, {}, {Deps: []int{0, 1}}, {Deps: []int{2}}, {Deps: []int{1, 5}}, {}})
 	if got := p.following([]int{0}, 100, all); len(got) != 0 {
 		t.Errorf("one input is missing: %v", got)
 	}
@@ -44,7 +44,7 @@ func TestFollowing(t *testing.T) {
 }
 
 func TestTake(t *testing.T) {
-	p := newProgress(make([]Head, 10), false) // none has inputs
+	p := newProgress(make([]Head, 10)) // none has inputs
 	short := func(i int) bool { return i%2 == 0 }
 	if got := p.take(2, 1, short); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("first %v", got)
@@ -78,7 +78,7 @@ func TestEachStepOnce(t *testing.T) {
 				}
 			}
 		}
-		p := newProgress(heads, false)
+		p := newProgress(heads)
 		begun := map[int]bool{}
 		var working [][]int
 		begin := func(steps []int) {
@@ -119,21 +119,17 @@ func TestEachStepOnce(t *testing.T) {
 }
 
 // TestRanks: what has the longest way to the end begins first, of steps that are ready at the
-// same time; a step that has never run counts as the others do, and without ranks it is as in
-// the plan.
+// same time; a step that has never run counts as the others do.
 func TestRanks(t *testing.T) {
 	s := func(seconds float64) *float64 { return &seconds }
 	heads := []Head{{TookS: s(5)}, {TookS: s(1)}, {TookS: s(9), Deps: []int{1}}, {TookS: s(1)}, {Deps: []int{3}}, {TookS: s(3), Deps: []int{4}}, {TookS: s(5)}}
-	if got, want := newProgress(heads, true).ready.rank, []float64{5, 10, 9, 8, 7, 3, 5}; !slices.Equal(got, want) {
+	if got, want := newProgress(heads).ready.rank, []float64{5, 10, 9, 8, 7, 3, 5}; !slices.Equal(got, want) {
 		t.Errorf("ranks %v, want %v", got, want)
 	}
-	if got := newProgress(heads, true).take(10, 0, all); !slices.Equal(got, []int{1, 3, 0, 6}) {
+	if got := newProgress(heads).take(10, 0, all); !slices.Equal(got, []int{1, 3, 0, 6}) {
 		t.Errorf("in the order %v", got)
 	}
-	if got := newProgress(heads, false).take(10, 0, all); !slices.Equal(got, []int{0, 1, 3, 6}) {
-		t.Errorf("of a run that began before: in the order %v", got)
-	}
-	if got := newProgress(line(3), true).ready.rank; !slices.Equal(got, []float64{3, 2, 1}) {
+	if got := newProgress(line(3)).ready.rank; !slices.Equal(got, []float64{3, 2, 1}) {
 		t.Errorf("without history %v", got)
 	}
 }

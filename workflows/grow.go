@@ -31,7 +31,7 @@ type GrowRequest struct {
 // does not fit the pipeline.
 type Grown struct {
 	Plan artifacts.Digest `json:"plan"`
-	LongPlan
+	Skeleton
 	Wrong string `json:"wrong,omitempty"`
 }
 
@@ -61,7 +61,7 @@ func (r *run) grow(ctx workflow.Context) error {
 		}
 		return nil
 	}
-	heads, hits, err := g.LongPlan.unstash(ctx)
+	heads, hits, err := g.Skeleton.unstash(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 	for _, p := range r.paces { // in whatever order
 		r.free(p) // steps that wait to be tried out are looked up again, in their new places
 	}
-	was, is := r.progress, newProgress(heads, r.loaded.Ranked)
+	was, is := r.progress, newProgress(heads)
 	place := make(map[string]int, len(heads))
 	for j, h := range heads {
 		place[h.Address] = j

@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,15 +33,21 @@ func (p *planned) of(d artifacts.Digest) []workflows.Head {
 }
 
 func (p *planned) prepare(_ context.Context, req workflows.PrepareRequest) (out []workflows.Prepared, err error) {
+	keys, err := req.Keys.Rows(nil)
+	waits := map[int]bool{}
+	for _, k := range keys {
+		waits[k.Index] = k.Key.IsZero()
+	}
 	for _, s := range req.Steps {
-		a := p.of(req.Plan)[s.Index].Address
-		x := workflows.Prepared{Index: s.Index, Key: sum(a), Waits: a == p.mute || slices.ContainsFunc(s.Deps, artifacts.Digest.IsZero)}
+		h := p.of(req.Plan)[s.Index]
+		a := h.Address
+		x := workflows.Prepared{Index: s.Index, Key: sum(a), Waits: a == p.mute || slices.ContainsFunc(h.Deps, func(d int) bool { return waits[d] })}
 		if !s.Short {
 			x.Task = sum("task of " + a)
 		}
 		out = append(out, x)
 	}
-	return out, nil
+	return out, err
 }
 
 func (p *planned) run(t *testing.T) (res workflows.ReproduceResult, err error) {
@@ -54,12 +59,14 @@ func (p *planned) run(t *testing.T) (res workflows.ReproduceResult, err error) {
 		return workflows.Executed{Key: in.Key, TookS: 5}, workflow.Sleep(ctx, 5*time.Second)
 	}, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 	for name, do := range map[string]any{
-		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (workflows.Loaded, error) {
-			return workflows.Loaded{Plan: sum("first"), Name: "t.hcl", Steps: p.plans[0]}, nil
+		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (l workflows.Loaded, err error) {
+			l.Plan, l.Name = sum("first"), "t.hcl"
+			l.Steps, err = workflows.PagesOf(p.plans[0], nil)
+			return l, err
 		},
 		workflows.GrowActivity: func(context.Context, workflows.GrowRequest) (g workflows.Grown, err error) {
 			g.Plan = sum("grown")
-			g.Steps, err = workflows.PagesOf(p.plans[1], func([]byte, int) (artifacts.Digest, error) { return artifacts.Digest{}, errors.New("it is long") })
+			g.Steps, err = workflows.PagesOf(p.plans[1], nil)
 			return g, err
 		},
 		workflows.PrepareActivity: p.prepare,

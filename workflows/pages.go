@@ -140,9 +140,9 @@ func unstash[T any](ctx workflow.Context, p Pages[T]) ([]T, error) {
 }
 
 // unstash reads the plan's steps, and those that are done.
-func (p LongPlan) unstash(ctx workflow.Context) (heads []Head, hits []DoneStep, err error) {
-	if heads, err = unstash(ctx, p.Steps); err == nil {
-		hits, err = unstash(ctx, p.Hits)
+func (s Skeleton) unstash(ctx workflow.Context) (heads []Head, hits []DoneStep, err error) {
+	if heads, err = unstash(ctx, s.Steps); err == nil {
+		hits, err = unstash(ctx, s.Hits)
 	}
 	return heads, hits, err
 }

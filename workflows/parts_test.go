@@ -46,7 +46,7 @@ func (p *parted) page(_ context.Context, d artifacts.Digest) ([]byte, error) {
 	return p.blobs[d], nil
 }
 
-func (p *parted) split(ctx context.Context, _ workflows.ExecuteRequest) (s workflows.Split, err error) {
+func (p *parted) split(ctx context.Context, _ workflows.ExecuteRequest) (s workflows.Pages[workflows.Part], err error) {
 	var parts []workflows.Part
 	p.mu.Lock()
 	for i, key := range p.parts {
@@ -61,7 +61,7 @@ func (p *parted) split(ctx context.Context, _ workflows.ExecuteRequest) (s workf
 		if err != nil {
 			return s, err
 		}
-		s.Long.Blobs = append(s.Long.Blobs, d)
+		s.Blobs = append(s.Blobs, d)
 	}
 	return s, nil
 }
@@ -167,8 +167,8 @@ func TestAlone(t *testing.T) {
 		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), Alone: true}
 	}
 	var at, most, ran atomic.Int32
-	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Split, error) {
-		return workflows.Split{Parts: parts}, nil
+	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
+		return workflows.PagesOf(parts, nil)
 	}, activity.RegisterOptions{Name: workflows.SplitActivity})
 	env.RegisterActivityWithOptions(func(_ context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
 		most.Store(max(most.Load(), at.Add(1)))

@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
@@ -18,8 +17,7 @@ const (
 	prepared   = 100 // steps per Prepare call that may get a workflow of their own
 	shortReady = 512 // short ones
 	followed   = 500 // steps that follow from those, where there are hits
-	keysInline = 2000
-	healTries  = 3 // runs of one step after its inputs were lost
+	healTries  = 3   // runs of one step after its inputs were lost
 	leaveGrace = 20 * time.Second
 	hitsKnown  = time.Minute     // what was found for a run that waits longer for a worker is looked up again
 	lookUp     = 5 * time.Minute // of one attempt to look up a batch, or to write a record
@@ -117,14 +115,11 @@ func (r *run) load(ctx workflow.Context) error {
 			return err
 		}
 	}
-	heads, hits := r.loaded.Steps, r.loaded.Hits
-	if long := r.loaded.Long; long != nil {
-		var err error
-		if heads, hits, err = long.unstash(ctx); err != nil {
-			return err
-		}
+	heads, hits, err := r.loaded.unstash(ctx)
+	if err != nil {
+		return err
 	}
-	p := newProgress(heads, r.loaded.Ranked)
+	p := newProgress(heads)
 	for _, d := range hits {
 		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
 		if d.Hit {
@@ -133,7 +128,6 @@ func (r *run) load(ctx workflow.Context) error {
 			p.set(d.Index, Ran)
 		}
 	}
-	var err error
 	if r.pins, err = unstash(ctx, r.loaded.Pins); err != nil {
 		return err
 	}
@@ -260,31 +254,23 @@ func (r *run) lookUp(ctx workflow.Context, steps []int) (answers []Prepared, err
 	return answers, err
 }
 
-// question names steps with the keys of their inputs: each step with its own, or, where
-// there are many, all keys once, in pages.
+// question names steps, and the keys of all their inputs.
 func (r *run) question(ctx workflow.Context, ready []int) (steps []Ready, pages Pages[DoneStep], err error) {
-	total := 0
-	for _, i := range ready {
-		total += len(r.heads[i].Deps)
-	}
 	var keys []DoneStep
 	named := map[int]bool{}
 	for _, i := range ready {
-		s := Ready{Index: i, Short: r.judge(i) == quick, Whole: r.whole[i]}
+		steps = append(steps, Ready{Index: i, Short: r.judge(i) == quick, Whole: r.whole[i]})
 		for _, d := range r.heads[i].Deps {
-			key := r.steps[d].Key
-			if !done(r.steps[d].Status) {
-				key = artifacts.Digest{} // it is asked for, too
+			if named[d] {
+				continue
 			}
-			switch {
-			case total <= keysInline:
-				s.Deps = append(s.Deps, key)
-			case !named[d]:
-				named[d] = true
-				keys = append(keys, DoneStep{Index: d, Key: key})
+			named[d] = true
+			key := DoneStep{Index: d}
+			if done(r.steps[d].Status) { // else it is asked for, too
+				key.Key = r.steps[d].Key
 			}
+			keys = append(keys, key)
 		}
-		steps = append(steps, s)
 	}
 	pages, err = stash(ctx, keys)
 	return steps, pages, err

@@ -2,6 +2,8 @@ package workflows
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -122,7 +124,7 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 
 	out, err := stepWork(wctx, in)
 	if errors.Is(err, errLong) {
-		in.Members = sortedIDs(members)
+		in.Members = slices.Sorted(maps.Keys(members))
 		return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 	}
 	outcome := Ran
@@ -191,17 +193,14 @@ var errLong = errors.New("the history is long")
 // own key, and returns the keys in the order of the cut.
 func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 	sctx := workflow.WithActivityOptions(ctx, doing("", in.Address+" · cut into parts", unbounded))
-	var split Split
+	var split Pages[Part]
 	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID}
 	if err := workflow.ExecuteActivity(sctx, SplitActivity, req).Get(ctx, &split); err != nil {
 		return nil, err
 	}
-	parts := split.Parts
-	if parts == nil {
-		var err error
-		if parts, err = unstash(ctx, split.Long); err != nil {
-			return nil, err
-		}
+	parts, err := unstash(ctx, split)
+	if err != nil {
+		return nil, err
 	}
 	keys := make([]artifacts.Digest, len(parts))
 	slots := workflow.NewSemaphore(ctx, partsInFlight)
@@ -331,7 +330,7 @@ func (r *run) leave(ctx workflow.Context) error {
 	})
 	me := leaving{Run: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID}
 	var told []workflow.Future // all at once, so that no queued step begins where one before it has just ended
-	for _, id := range sortedIDs(r.members) {
+	for _, id := range slices.Sorted(maps.Keys(r.members)) {
 		told = append(told, workflow.SignalExternalWorkflow(dctx, id, "", leaveSignal, me))
 	}
 	for _, f := range told {

@@ -121,7 +121,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 			if _, known := plan.Kinds[s.Kind]; !known {
 				plan.Kinds[s.Kind] = spec.Version
 				for _, part := range spec.Parts {
-					plan.Kinds[part] = reg.Lookup(part).Version
+					plan.Kinds[part.Name] = part.Version
 				}
 			}
 		}

@@ -108,11 +108,14 @@ func Find(reg *step.Registry, name string) (Kind, error) {
 
 func describe(s step.Spec) Kind {
 	k := Kind{Name: s.Name, Block: "step", Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.SecondFor(),
-		Parts: s.Parts, Attrs: attributes(s.Attrs, nil), Example: strings.Trim(s.Example, "\n"), longName: s.Name}
+		Attrs: attributes(s.Attrs, nil), Example: strings.Trim(s.Example, "\n"), longName: s.Name}
 	k.Summary, _, _ = strings.Cut(k.Doc, "\n")
 	if s.Block {
 		k.Block = strings.TrimPrefix(s.Name, "render_")
 		k.longName = k.Block + " block"
+	}
+	for _, p := range s.Parts {
+		k.Parts = append(k.Parts, p.Name)
 	}
 	for _, o := range s.Outputs {
 		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: Sentence(o.Help), Compared: o.Rule().String(), Why: o.Why}

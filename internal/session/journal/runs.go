@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -63,7 +61,7 @@ func Find(ctx context.Context, store artifacts.Store, project, name string) (*wo
 // returns nil and how many there are.
 func last(ctx context.Context, store artifacts.Store, project string, n int) (rec *workflows.RunRecord, of int, err error) {
 	ours := func(rec *workflows.RunRecord) bool { return OfProject(rec, project) }
-	for rec, err := range before(ctx, store, "", ours, 0) {
+	for rec, err := range activities.Runs(ctx, store, "", ours, 0) {
 		if err != nil {
 			return nil, of, err
 		}
@@ -80,43 +78,13 @@ func OfProject(rec *workflows.RunRecord, project string) bool {
 	return project == "" || rec.Project == "" || rec.Project == project
 }
 
-// before reads the records of some runs before one ("": of all), newest first, among so many of
-// the store at most (0: all). Reading may go on after a *activities.DamagedRunError.
-func before(ctx context.Context, store artifacts.Store, run string, of func(*workflows.RunRecord) bool, looks int) iter.Seq2[*workflows.RunRecord, error] {
-	return func(yield func(*workflows.RunRecord, error) bool) {
-		ids, err := activities.RunIDs(ctx, store)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if run != "" {
-			ids = ids[:sort.SearchStrings(ids, run)]
-		}
-		if looks > 0 {
-			ids = ids[max(0, len(ids)-looks):]
-		}
-		for _, id := range slices.Backward(ids) {
-			rec, err := activities.ReadRunHead(ctx, store, id)
-			if err == nil && !of(rec) {
-				continue
-			}
-			if err == nil && rec.Body != nil {
-				rec, err = activities.ReadRun(ctx, store, id)
-			}
-			if !yield(rec, err) {
-				return
-			}
-		}
-	}
-}
-
-// newest is before for at most runsRead records of a pipeline of a project; damaged ones are left
+// newest is activities.Runs for at most runsRead records of a pipeline of a project; damaged ones are left
 // out.
 func newest(ctx context.Context, store artifacts.Store, run, project, pipeline string) iter.Seq2[*workflows.RunRecord, error] {
 	return func(yield func(*workflows.RunRecord, error) bool) {
 		read := 0
 		of := func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }
-		for rec, err := range before(ctx, store, run, of, runsLooked) {
+		for rec, err := range activities.Runs(ctx, store, run, of, runsLooked) {
 			var damaged *activities.DamagedRunError
 			if !errors.As(err, &damaged) && (!yield(rec, err) || err != nil) {
 				return

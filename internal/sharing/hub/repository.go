@@ -176,3 +176,9 @@ func Attributes(files []File) []byte {
 func quoted(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]").Replace("/" + name)
 }
+
+// Command is the command line of the hub's own program, of the Python package huggingface_hub,
+// that uploads a folder to the repository namespace/name, which it creates if needed.
+func Command(kind Kind, namespace, name, folder string) []string {
+	return []string{"hf", "upload", namespace + "/" + name, folder, ".", "--repo-type", string(kind)}
+}

@@ -19,18 +19,23 @@ func Subtract(a, b []float64) Differences {
 	d := Differences{Values: make([]float64, len(a))}
 	for i := range a {
 		d.Values[i] = a[i] - b[i]
-		d.Mean += d.Values[i]
 	}
-	n := float64(len(a))
-	d.Mean /= n
+	d.Mean, d.Std = MeanStd(d.Values)
+	return d
+}
+
+// MeanStd is the mean of numbers, NaN of none, and their sample standard deviation, 0 of one.
+func MeanStd(values []float64) (mean, std float64) {
+	n := float64(len(values))
+	mean = sum(values) / n
 	squares := 0.0
-	for _, v := range d.Values {
-		squares += float64((v - d.Mean) * (v - d.Mean))
+	for _, v := range values {
+		squares += float64((v - mean) * (v - mean))
 	}
 	if n > 1 {
-		d.Std = math.Sqrt(squares / (n - 1))
+		std = math.Sqrt(squares / (n - 1))
 	}
-	return d
+	return mean, std
 }
 
 // same reports whether all differences are one number, but for rounding: no test has

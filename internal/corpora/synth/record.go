@@ -139,30 +139,20 @@ func (r *renderer) annotate(rec record, q question, candidates []candidate, dev 
 	return list
 }
 
-// writeSpan writes the positions of tokens [start, end) in the published order.
+// writeSpan writes the positions of tokens [start, end), or of none, in the published order.
 func writeSpan(l *line, b *builder, start, end int, bytes bool) {
+	startByte, endByte := -1, -1
+	if start >= 0 {
+		startByte, endByte = b.tokens[start].start, b.tokens[end-1].end
+	}
 	if bytes {
-		l.field("end_byte", endByte(b, end))
+		l.field("end_byte", endByte)
 	}
 	l.field("end_token", end)
 	if bytes {
-		l.field("start_byte", startByte(b, start))
+		l.field("start_byte", startByte)
 	}
 	l.field("start_token", start)
-}
-
-func startByte(b *builder, token int) int {
-	if token < 0 {
-		return -1
-	}
-	return b.tokens[token].start
-}
-
-func endByte(b *builder, token int) int {
-	if token < 0 {
-		return -1
-	}
-	return b.tokens[token-1].end
 }
 
 func writeCandidates(l *line, b *builder, candidates []candidate, bytes bool) {

@@ -244,7 +244,7 @@ func (f Format) rounding() float64 {
 
 // claim judges what is said about several cells, or about the sign of one.
 func (j judge) claim(e Expectation, c *Check) error {
-	names := e.lists()[c.Form]
+	names := e.Lists()[c.Form]
 	function, isDerived := derived[c.Form]
 	if !isDerived && c.Form != InOrder {
 		names = append([]string{e.Cell}, names...)

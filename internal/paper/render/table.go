@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Table is a table with its cells, ready to be laid out.
@@ -94,7 +94,7 @@ func Mean(vs []float64) Cell {
 	if len(vs) == 0 {
 		return Cell{}
 	}
-	mean, std := significance.MeanStd(vs)
+	mean, std := values.MeanStd(vs)
 	c := Cell{Value: &mean, N: len(vs)}
 	if len(vs) > 1 {
 		c.Std = &std

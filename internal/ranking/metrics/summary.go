@@ -1,6 +1,6 @@
 package metrics
 
-import "github.com/redsi/redsi/internal/ranking/significance"
+import "github.com/redsi/redsi/internal/system/values"
 
 // Summary is the mean of n values and their sample standard deviation (n-1 below
 // the line), which is 0 for one value.
@@ -11,7 +11,7 @@ type Summary struct {
 }
 
 // Summarize needs at least one value.
-func Summarize(values []float64) Summary {
-	mean, std := significance.MeanStd(values)
-	return Summary{mean, std, len(values)}
+func Summarize(list []float64) Summary {
+	mean, std := values.MeanStd(list)
+	return Summary{mean, std, len(list)}
 }

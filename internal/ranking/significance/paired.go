@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Differences are those of two systems, query by query.
@@ -20,22 +22,8 @@ func Subtract(a, b []float64) Differences {
 	for i := range a {
 		d.Values[i] = a[i] - b[i]
 	}
-	d.Mean, d.Std = MeanStd(d.Values)
+	d.Mean, d.Std = values.MeanStd(d.Values)
 	return d
-}
-
-// MeanStd is the mean of numbers, NaN of none, and their sample standard deviation, 0 of one.
-func MeanStd(values []float64) (mean, std float64) {
-	n := float64(len(values))
-	mean = sum(values) / n
-	squares := 0.0
-	for _, v := range values {
-		squares += float64((v - mean) * (v - mean))
-	}
-	if n > 1 {
-		std = math.Sqrt(squares / (n - 1))
-	}
-	return mean, std
 }
 
 // same reports whether all differences are one number, but for rounding: no test has

@@ -1,6 +1,6 @@
 // Package values reads what formats for data write alike: numbers, and YAML. Every reader of
-// data uses it, so that one text is one value in all of them. It must not know what the
-// values are for.
+// data uses it, so that one text is one value in all of them; so do those who print numbers
+// for how they are rounded, and what their mean is. It must not know what the values are for.
 package values
 
 import (
@@ -46,6 +46,22 @@ func Round(v float64, decimals int) float64 {
 		return v
 	}
 	return math.Round(exact) / shift
+}
+
+// MeanStd is the mean of numbers, NaN of none, and their sample standard deviation, 0 of one.
+func MeanStd(numbers []float64) (mean, std float64) {
+	n, squares := float64(len(numbers)), 0.0
+	for _, v := range numbers {
+		mean += v
+	}
+	mean /= n
+	for _, v := range numbers {
+		squares += float64((v - mean) * (v - mean))
+	}
+	if n > 1 {
+		std = math.Sqrt(squares / (n - 1))
+	}
+	return mean, std
 }
 
 // Inexact reports that a float64 does not tell a whole number, written with digits alone, from

@@ -78,7 +78,7 @@ var rules = []rule{
 	{"internal/pipeline/graph", []string{"internal/pipeline/."}},
 	{"internal/pipeline/reference", []string{"internal/pipeline/.", "step"}},
 	{"internal/pipeline/.", []string{"internal/pipeline/questions", "step", "artifacts", "internal/system/filetype", "internal/system/escape", "internal/system/signature", "internal/system/values", "internal/system/words", "internal/host/secret", "internal/host/environment/.", "internal/host/libraries"}},
-	{"internal/paper/prose", []string{"internal/paper/markdown", "internal/host/git"}},
+	{"internal/paper/prose", []string{"internal/paper/markdown", "internal/host/git", "internal/system/values"}},
 	{"internal/paper/alike", []string{"step", "artifacts", "internal/ranking/metrics", "internal/corpora/qrels", "internal/corpora/docid", "internal/corpora/unpack", "internal/paper/render", "internal/system/words"}},
 	{"internal/paper/checklist", []string{"internal/host/environment/.", "internal/pipeline/questions", "step", "artifacts", "internal/pipeline/.", "internal/pipeline/plan", "internal/paper/report", "internal/paper/render", "internal/paper/markdown", "internal/host/usage", "internal/system/escape", "internal/system/words"}},
 	{"internal/paper/report", []string{"internal/host/environment/.", "internal/paper/expect", "internal/paper/attest", "internal/system/atomicfile", "internal/system/signature", "internal/paper/alike", "internal/paper/prose", "internal/host/usage", "internal/pipeline/.", "internal/pipeline/plan", "internal/corpora/fetch", "step", "internal/paper/render", "artifacts", "internal/system/words"}},

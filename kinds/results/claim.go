@@ -2,6 +2,8 @@ package results
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -98,15 +100,10 @@ func (c claimConfig) names() (list []step.CellName) {
 		if e.Cell != "" {
 			add("cell", e.Cell)
 		}
-		add("above", e.Above...)
-		add("below", e.Below...)
-		add("order", e.Order...)
-		add("minus", e.Minus...)
-		add("ratio", e.Ratio...)
-		add("min", e.Min...)
-		add("max", e.Max...)
-		add("mean", e.Mean...)
-		add("sum", e.Sum...)
+		lists := e.expectation().Lists()
+		for _, form := range slices.Sorted(maps.Keys(lists)) {
+			add(string(form), lists[form]...)
+		}
 	}
 	return list
 }

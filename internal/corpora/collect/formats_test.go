@@ -48,7 +48,7 @@ func imported(t *testing.T, folder string, o Options, how map[Role]Reading) (res
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := Arrange(names, "", func(name string) bool {
+	parts, err := Arrange(names, "", false, func(name string) bool {
 		return Judges(t.Context(), fileAt(filepath.Join(folder, filepath.FromSlash(name)), name))
 	})
 	if err != nil {
@@ -225,18 +225,18 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	export := []string{"README.md", "beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/dev.tsv", "jsonl/documents.jsonl.gz", "jsonl/queries.dev.jsonl.gz", "trec/topics.dev.tsv"}
-	if _, err := Arrange(export, "", judges); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; choose one with folder`) {
+	if _, err := Arrange(export, "", false, judges); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; choose one with folder`) {
 		t.Errorf("%v", err)
 	}
 	for folder, want := range map[string]int{"beir": 3, "jsonl/": 2} {
-		if parts, err := Arrange(export, folder, judges); err != nil || len(parts) != want {
+		if parts, err := Arrange(export, folder, false, judges); err != nil || len(parts) != want {
 			t.Errorf("%s: %v, %v", folder, parts, err)
 		}
 	}
-	if parts, err := Arrange([]string{"a/corpus.jsonl", "a/queries.jsonl", "trec/topics.dev.tsv"}, "", judges); err != nil || len(parts) != 2 {
+	if parts, err := Arrange([]string{"a/corpus.jsonl", "a/queries.jsonl", "trec/topics.dev.tsv"}, "", false, judges); err != nil || len(parts) != 2 {
 		t.Errorf("%v, %v", parts, err)
 	}
-	if _, err := Arrange([]string{"README.md", "x.bin"}, "", judges); err == nil || !strings.Contains(err.Error(), `none of the 2 files looks like documents: "README.md", "x.bin"`) {
+	if _, err := Arrange([]string{"README.md", "x.bin"}, "", false, judges); err == nil || !strings.Contains(err.Error(), `none of the 2 files looks like documents: "README.md", "x.bin"`) {
 		t.Errorf("%v", err)
 	}
 }

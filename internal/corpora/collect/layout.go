@@ -111,17 +111,10 @@ func Judges(ctx context.Context, f File) bool {
 	return errors.Is(err, errHeader) // without one, a table's columns may be any
 }
 
-// NoDocumentsError is that no name of a tree's files says documents.
-type NoDocumentsError struct{ Names []string }
-
-func (e *NoDocumentsError) Error() string {
-	return fmt.Sprintf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(e.Names), words.Quoted(e.Names, mostNames))
-}
-
 // Arrange sorts the files of a tree by what they are, as PartIn tells: those below the folder
 // that is named or else below the one that has documents. Two folders that have documents are
-// one collection told twice, which is an error; beside a *NoDocumentsError there are the other files.
-func Arrange(names []string, folder string, judges func(name string) bool) (parts map[string]Part, err error) {
+// one collection told twice, which is an error, as is none unless documents were picked.
+func Arrange(names []string, folder string, picked bool, judges func(name string) bool) (parts map[string]Part, err error) {
 	parts = map[string]Part{}
 	tops := map[string]bool{} // folders with documents
 	for _, name := range names {
@@ -146,8 +139,8 @@ func Arrange(names []string, folder string, judges func(name string) bool) (part
 		}
 	}
 	switch {
-	case len(tops) == 0:
-		return parts, &NoDocumentsError{names}
+	case len(tops) == 0 && !picked:
+		return nil, fmt.Errorf("none of the %d files looks like documents: %s; name them with documents, or with pick", len(names), words.Quoted(names, mostNames))
 	case len(tops) > 1:
 		return nil, fmt.Errorf("documents are in several folders: %s; choose one with folder", words.Quoted(slices.Sorted(maps.Keys(tops)), mostNames))
 	}

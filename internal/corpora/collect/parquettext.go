@@ -23,9 +23,6 @@ const mostScale = 1000
 // textsOf reads the values of a leaf by its logical type, or by that of storage if the schema
 // says no more. A type that has several forms as a text, such as a date, or none is an error.
 func textsOf(t parquet.Type, e format.SchemaElement) (textOf, error) {
-	always := func(text func(parquet.Value) string) (textOf, error) {
-		return func(v parquet.Value) (string, bool, error) { return text(v), true, nil }, nil
-	}
 	name := t.String()
 	if e.LogicalType.Value == nil {
 		if known := t.LogicalType(); known != nil { // by the annotations that came before
@@ -38,23 +35,16 @@ func textsOf(t parquet.Type, e format.SchemaElement) (textOf, error) {
 	case *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
 		return validText, nil
 	case *format.UUIDType:
-		return always(func(v parquet.Value) string {
+		return func(v parquet.Value) (string, bool, error) {
 			b := v.ByteArray()
-			return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-		})
+			return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), true, nil
+		}, nil
 	case *format.DecimalType:
 		if scale := int(logical.Scale); scale >= 0 && scale <= mostScale {
-			ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
-			return always(func(v parquet.Value) string { return new(big.Rat).SetFrac(unscaled(v), ten).FloatString(scale) })
+			return decimal(true, scale), nil
 		}
 	case *format.IntType:
-		switch {
-		case logical.IsSigned:
-			return always(func(v parquet.Value) string { return unscaled(v).String() })
-		case t.Kind() == parquet.Int32:
-			return always(func(v parquet.Value) string { return strconv.FormatUint(uint64(v.Uint32()), 10) })
-		}
-		return always(func(v parquet.Value) string { return strconv.FormatUint(v.Uint64(), 10) })
+		return decimal(logical.IsSigned, 0), nil
 	case nil:
 		switch t.Kind() {
 		case parquet.ByteArray, parquet.FixedLenByteArray:
@@ -62,7 +52,7 @@ func textsOf(t parquet.Type, e format.SchemaElement) (textOf, error) {
 				return validText, nil
 			}
 		case parquet.Int32, parquet.Int64:
-			return always(func(v parquet.Value) string { return unscaled(v).String() })
+			return decimal(true, 0), nil
 		case parquet.Float:
 			return func(v parquet.Value) (string, bool, error) { return floatText(float64(v.Float()), 32, 1<<24) }, nil
 		case parquet.Double:
@@ -96,18 +86,27 @@ func floatText(v float64, bits int, most float64) (string, bool, error) {
 	return strconv.FormatFloat(v, 'f', -1, bits), true, nil
 }
 
-// unscaled is an integer, in bytes in two's complement with the highest first.
-func unscaled(v parquet.Value) *big.Int {
-	switch v.Kind() {
-	case parquet.Int32:
-		return big.NewInt(int64(v.Int32()))
-	case parquet.Int64:
-		return big.NewInt(v.Int64())
+// decimal reads integers that so many digits of are behind the point: of 32 or 64 bits, or in
+// bytes in two's complement with the highest first.
+func decimal(signed bool, scale int) textOf {
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
+	return func(v parquet.Value) (string, bool, error) {
+		n := new(big.Int)
+		switch kind := v.Kind(); {
+		case kind == parquet.Int32 && signed:
+			n.SetInt64(int64(v.Int32()))
+		case kind == parquet.Int32:
+			n.SetUint64(uint64(v.Uint32()))
+		case kind == parquet.Int64 && signed:
+			n.SetInt64(v.Int64())
+		case kind == parquet.Int64:
+			n.SetUint64(v.Uint64())
+		default:
+			b := v.ByteArray()
+			if n.SetBytes(b); len(b) > 0 && b[0] >= 0x80 {
+				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+			}
+		}
+		return new(big.Rat).SetFrac(n, ten).FloatString(scale), true, nil
 	}
-	b := v.ByteArray()
-	n := new(big.Int).SetBytes(b)
-	if len(b) > 0 && b[0] >= 0x80 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-	}
-	return n
 }

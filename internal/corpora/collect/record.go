@@ -158,13 +158,11 @@ func faultf(reason nq.Reason, format string, args ...any) error {
 // parseGrade reads a judgment's grade: a whole number, also when it is written as 1.0.
 func parseGrade(s string) (int32, error) {
 	s = strings.TrimSpace(s)
-	if n, err := strconv.ParseInt(s, 10, 32); err == nil {
-		return int32(n), nil
+	n, err := values.Whole(s)
+	if err != nil || n != int(int32(n)) {
+		return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
 	}
-	if f, err := values.Float(s); err == nil && f == float64(int32(f)) {
-		return int32(f), nil
-	}
-	return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
+	return int32(n), nil
 }
 
 // parseID reads the number of a page or revision, also when it is written as 12.0, as

@@ -149,7 +149,7 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 		return err
 	}
 	w.json.SetIndent("", "  ")
-	if err := errors.Join(w.json.Encode(set), w.close()); err != nil {
+	if err := errors.Join(w.json.Encode(set), out.close()); err != nil {
 		return err
 	}
 	s.Files = out.sorted()

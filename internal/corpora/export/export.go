@@ -144,7 +144,6 @@ type Summary struct {
 type writer interface {
 	document(*Document) error
 	query(q *Query, again bool) error // again: another document of the previous question
-	close() error                     // finishes every file
 }
 
 // Write writes the collection in all given formats, in one pass. It fails on the first invalid
@@ -153,12 +152,7 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	out := &files{create: create}
 	var s Summary
 	var ws []writer
-	fail := func(err error) (Summary, error) {
-		for _, w := range ws {
-			err = errors.Join(err, w.close())
-		}
-		return Summary{}, err
-	}
+	fail := func(err error) (Summary, error) { return Summary{}, errors.Join(err, out.close()) }
 	for i, f := range formats {
 		if slices.Contains(formats[:i], f) {
 			return fail(fmt.Errorf("export format %q is given twice", f))
@@ -215,13 +209,10 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 		}
 		answers = append(answers, q.DocID)
 	}
-	var err error
-	for _, w := range ws {
-		err = errors.Join(err, w.close())
-	}
+	err := out.close()
 	for _, set := range c.Identifiers {
 		if err == nil {
-			err = writeIdentifiers(out, set, slices.Contains(formats, Parquet), ids)
+			err = errors.Join(writeIdentifiers(out, set, slices.Contains(formats, Parquet), ids), out.close())
 			s.Identifiers = append(s.Identifiers, set.Name)
 		}
 	}
@@ -298,10 +289,20 @@ func checkID(id string) error {
 	return nil
 }
 
-// files creates files and remembers their sizes and digests.
+// files creates files and remembers their sizes and digests, and what finishes them.
 type files struct {
-	create Sink
-	done   []File
+	create  Sink
+	closers []func() error
+	done    []File
+}
+
+// close finishes every file, also if an earlier write failed.
+func (f *files) close() (err error) {
+	for _, c := range f.closers {
+		err = errors.Join(err, c())
+	}
+	f.closers = nil
+	return err
 }
 
 func (f *files) open(name string) (io.WriteCloser, error) {

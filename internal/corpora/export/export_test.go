@@ -188,7 +188,8 @@ func TestParquetRoundTrip(t *testing.T) {
 // Memory is bounded by row groups: many large texts make several.
 func TestParquetRowGroups(t *testing.T) {
 	m := memory{}
-	table, err := openTable[queryRow](&files{create: m.create}, "x.parquet")
+	out := &files{create: m.create}
+	table, err := openTable[queryRow](out, "x.parquet")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestParquetRowGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := table.close(); err != nil {
+	if err := out.close(); err != nil {
 		t.Fatal(err)
 	}
 	b := m["x.parquet"].Bytes()

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 )
@@ -19,7 +18,7 @@ func CheckIdentifiers(name string) error {
 
 // writeIdentifiers writes the identifiers of one type as JSON lines and, on request, as Parquet.
 // Every document in ids has one.
-func writeIdentifiers(f *files, set Identifiers, parquet bool, ids map[string]struct{}) (err error) {
+func writeIdentifiers(f *files, set Identifiers, parquet bool, ids map[string]struct{}) error {
 	if err := CheckIdentifiers(set.Name); err != nil {
 		return err
 	}
@@ -27,13 +26,11 @@ func writeIdentifiers(f *files, set Identifiers, parquet bool, ids map[string]st
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lines.close()) }()
 	var rows *table[Identifier]
 	if parquet {
 		if rows, err = openTable[Identifier](f, "parquet/identifiers-"+set.Name+".parquet"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, rows.close()) }()
 	}
 	named := make(map[string]struct{}, len(ids))
 	for id, err := range set.Each {

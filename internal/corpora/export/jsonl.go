@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -14,10 +13,7 @@ type jsonl struct {
 
 func openJSONL(f *files) (writer, error) {
 	documents, err := f.text("jsonl/documents.jsonl.gz")
-	if err != nil {
-		return nil, err
-	}
-	return &jsonl{documents, f.bySplit("", named("jsonl/queries.", ".jsonl.gz"))}, nil
+	return &jsonl{documents, f.bySplit("", named("jsonl/queries.", ".jsonl.gz"))}, err
 }
 
 func (w *jsonl) document(d *Document) error { return w.documents.json.Encode(d) }
@@ -29,8 +25,6 @@ func (w *jsonl) query(q *Query, _ bool) error {
 	}
 	return t.json.Encode(q)
 }
-
-func (w *jsonl) close() error { return errors.Join(w.documents.close(), w.queries.close()) }
 
 // beir writes the layout that the BEIR loader reads.
 type beir struct {
@@ -58,11 +52,12 @@ type beirQuery struct {
 }
 
 func openBEIR(f *files) (writer, error) {
-	all, err := f.texts("beir/corpus.jsonl", "beir/queries.jsonl")
+	corpus, err := f.text("beir/corpus.jsonl")
 	if err != nil {
 		return nil, err
 	}
-	return &beir{all[0], all[1], f.bySplit("query-id\tcorpus-id\tscore\n", named("beir/qrels/", ".tsv"))}, nil
+	queries, err := f.text("beir/queries.jsonl")
+	return &beir{corpus, queries, f.bySplit("query-id\tcorpus-id\tscore\n", named("beir/qrels/", ".tsv"))}, err
 }
 
 func (w *beir) document(d *Document) error {
@@ -90,8 +85,4 @@ func tsvField(s string) string {
 		return s
 	}
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-}
-
-func (w *beir) close() error {
-	return errors.Join(w.corpus.close(), w.queries.close(), w.qrels.close())
 }

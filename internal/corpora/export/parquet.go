@@ -2,7 +2,6 @@ package export
 
 import (
 	"errors"
-	"io"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -36,19 +35,16 @@ type gradedRow struct {
 	Grade int32 `parquet:"grade"`
 }
 
-// queryTable is the table of a split: of queryRow, or of gradedRow.
-type queryTable struct {
-	add   func(row queryRow, grade int32, size int) error
-	close func() error
-}
+// queryTable adds to the table of a split: of queryRow, or of gradedRow.
+type queryTable func(row queryRow, grade int32, size int) error
 
 func openQueries(f *files, name string, graded bool) (queryTable, error) {
 	if graded {
 		t, err := openTable[gradedRow](f, name)
-		return queryTable{func(row queryRow, grade int32, size int) error { return t.add(gradedRow{row, grade}, size) }, t.close}, err
+		return func(row queryRow, grade int32, size int) error { return t.add(gradedRow{row, grade}, size) }, err
 	}
 	t, err := openTable[queryRow](f, name)
-	return queryTable{func(row queryRow, _ int32, size int) error { return t.add(row, size) }, t.close}, err
+	return func(row queryRow, _ int32, size int) error { return t.add(row, size) }, err
 }
 
 // rowGroupBytes bounds the text of a row group in memory.
@@ -57,7 +53,6 @@ const rowGroupBytes = 64 << 20
 // table is one Parquet file, compressed with zstd.
 type table[T any] struct {
 	w     *parquet.GenericWriter[T]
-	file  io.Closer
 	held  int // bytes in the open row group
 	limit int
 	row   [1]T
@@ -68,7 +63,9 @@ func openTable[T any](f *files, name string) (*table[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &table[T]{w: parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd)), file: w, limit: rowGroupBytes}, nil
+	t := &table[T]{w: parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd)), limit: rowGroupBytes}
+	f.closers = append(f.closers, func() error { return errors.Join(t.w.Close(), w.Close()) })
+	return t, nil
 }
 
 func (t *table[T]) add(row T, size int) error {
@@ -83,8 +80,6 @@ func (t *table[T]) add(row T, size int) error {
 	return t.w.Flush()
 }
 
-func (t *table[T]) close() error { return errors.Join(t.w.Close(), t.file.Close()) }
-
 // parquetFiles writes documents, and queries by split.
 type parquetFiles struct {
 	files     *files
@@ -94,10 +89,7 @@ type parquetFiles struct {
 
 func openParquet(f *files) (writer, error) {
 	documents, err := openTable[documentRow](f, "parquet/documents.parquet")
-	if err != nil {
-		return nil, err
-	}
-	return &parquetFiles{f, documents, map[nq.Split]queryTable{}}, nil
+	return &parquetFiles{f, documents, map[nq.Split]queryTable{}}, err
 }
 
 func (w *parquetFiles) document(d *Document) error {
@@ -118,17 +110,7 @@ func (w *parquetFiles) query(q *Query, _ bool) error {
 		w.queries[q.Split] = t
 	}
 	row, size := queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID)
-	return t.add(row, max(q.Grade, 1), size)
-}
-
-func (w *parquetFiles) close() error {
-	err := w.documents.close()
-	for _, s := range splits {
-		if t, ok := w.queries[s]; ok {
-			err = errors.Join(err, t.close())
-		}
-	}
-	return err
+	return t(row, max(q.Grade, 1), size)
 }
 
 // present is nil for the zero value.

@@ -12,26 +12,31 @@ import (
 // redsi writes the layout in which NQ320K was published: all four files, whichever splits exist.
 // Documents are named by number.
 type redsi struct {
-	files   *files
-	variant nq320k.Variant
-	texts   []*text // documents, train and validation queries
-	rows    [3]int
-	line    []byte
+	texts []*text // documents, train and validation queries
+	rows  [3]int
+	line  []byte
 }
 
 func openRedsi(f *files, v nq320k.Variant) (writer, error) {
 	if v == (nq320k.Variant{}) {
 		return nil, fmt.Errorf("format %s needs a style and a key of the released layout", Redsi)
 	}
-	names := []string{nq320k.Documents, nq320k.TrainQueries, nq320k.ValidationQueries}
-	for i, name := range names {
-		names[i] = v.Folder() + "/" + name
+	w := &redsi{}
+	for _, name := range []string{nq320k.Documents, nq320k.TrainQueries, nq320k.ValidationQueries} {
+		t, err := f.text(v.Folder() + "/" + name)
+		if err != nil {
+			return nil, err
+		}
+		w.texts = append(w.texts, t)
 	}
-	texts, err := f.texts(names...)
-	if err != nil {
-		return nil, err
-	}
-	return &redsi{files: f, variant: v, texts: texts}, nil
+	f.closers = append(f.closers, func() error { // which knows the numbers of rows
+		m, err := f.open(v.Folder() + "/" + nq320k.MetadataFile)
+		if err != nil {
+			return err
+		}
+		return errors.Join(nq320k.WriteMetadata(m, v, w.rows), m.Close())
+	})
+	return w, nil
 }
 
 func (w *redsi) document(d *Document) error {
@@ -64,13 +69,4 @@ func (w *redsi) row(file int, r nq320k.Row) error {
 	w.line = r.Append(w.line[:0])
 	_, err := w.texts[file].Write(w.line)
 	return err
-}
-
-func (w *redsi) close() error {
-	err := closeAll(w.texts)
-	m, openErr := w.files.open(w.variant.Folder() + "/" + nq320k.MetadataFile)
-	if openErr != nil {
-		return errors.Join(err, openErr)
-	}
-	return errors.Join(err, nq320k.WriteMetadata(m, w.variant, w.rows), m.Close())
 }

@@ -27,6 +27,7 @@ func (f *files) text(name string) (*text, error) {
 		return nil, err
 	}
 	t := &text{file: w}
+	f.closers = append(f.closers, t.close)
 	var dst io.Writer = w
 	if strings.HasSuffix(name, ".gz") {
 		t.gz = gzip.NewWriter(w)
@@ -46,27 +47,6 @@ func (t *text) close() error {
 		err = errors.Join(err, t.gz.Close())
 	}
 	return errors.Join(err, t.file.Close())
-}
-
-// texts opens several files, all or none.
-func (f *files) texts(names ...string) ([]*text, error) {
-	var all []*text
-	for _, name := range names {
-		t, err := f.text(name)
-		if err != nil {
-			return nil, errors.Join(err, closeAll(all))
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
-func closeAll(all []*text) error {
-	var err error
-	for _, t := range all {
-		err = errors.Join(err, t.close())
-	}
-	return err
 }
 
 // bySplit are the files of one kind for each split, created with the split's first query: a split
@@ -102,16 +82,6 @@ func (b *bySplit) line(s nq.Split, line string) error {
 		_, err = t.WriteString(line)
 	}
 	return err
-}
-
-func (b *bySplit) close() error {
-	var all []*text
-	for _, s := range splits {
-		if t, ok := b.open[s]; ok {
-			all = append(all, t)
-		}
-	}
-	return closeAll(all)
 }
 
 // named puts a split's name between two halves of a file name.

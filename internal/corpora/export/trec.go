@@ -42,5 +42,3 @@ func (w *trec) query(q *Query, again bool) error {
 	return errors.Join(w.tops.line(q.Split, "<top>\n<num> Number: "+q.ID+"\n<title> "+topic+"\n</top>\n\n"),
 		w.tsvs.line(q.Split, q.ID+"\t"+line+"\n"), qrel)
 }
-
-func (w *trec) close() error { return errors.Join(w.tops.close(), w.tsvs.close(), w.qrels.close()) }

@@ -24,14 +24,10 @@ func (f *fieldReader) uvarint() uint64 {
 	return v
 }
 
+// varint undoes binary.AppendVarint, which is a uvarint of the zigzag form.
 func (f *fieldReader) varint() int64 {
-	v, n := binary.Varint(f.b)
-	if n <= 0 {
-		f.failed, f.b = true, nil
-		return 0
-	}
-	f.b = f.b[n:]
-	return v
+	v := f.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // take returns the next n bytes in place.
@@ -212,8 +208,10 @@ func splitOf(b []byte) Split {
 	return Split(b)
 }
 
-// appendHeader encodes h.
-func appendHeader(b []byte, h *Header) []byte {
+// headerCodec encodes headers.
+type headerCodec struct{}
+
+func (headerCodec) append(b []byte, h *Header) ([]byte, error) {
 	var flags byte
 	if h.HasH1 {
 		flags = 1
@@ -226,11 +224,10 @@ func appendHeader(b []byte, h *Header) []byte {
 	b = appendString(b, h.Title)
 	b = appendString(b, h.H1)
 	b = append(b, h.Text4KCased[:]...)
-	return append(b, h.Text4K[:]...)
+	return append(b, h.Text4K[:]...), nil
 }
 
-// decodeHeader reads one header and returns its length.
-func decodeHeader(b []byte, h *Header) (int, error) {
+func (headerCodec) decode(b []byte, h *Header) (int, error) {
 	f := fieldReader{b: b}
 	flags := f.take(1)
 	if f.failed || flags[0] > 1 {

@@ -7,47 +7,75 @@ const (
 	magicHeaders = "redsi.headers@1"
 )
 
-// RecordWriter writes a records@1 stream. It is for one goroutine; compression
-// runs beside it.
-type RecordWriter struct {
-	bw    *blockWriter
-	codec recordCodec
+// entryCodec encodes the entries of a stream; decode reuses the buffers of what it fills in,
+// and returns the length of the entry.
+type entryCodec[T any] interface {
+	append(b []byte, v *T) ([]byte, error)
+	decode(b []byte, v *T) (int, error)
 }
+
+// The streams records@1 and headers@1.
+type (
+	RecordWriter = EntryWriter[Record]
+	RecordReader = EntryReader[Record]
+	HeaderWriter = EntryWriter[Header]
+	HeaderReader = EntryReader[Header]
+)
 
 // NewRecordWriter starts a stream on w, which stays open after Close.
 func NewRecordWriter(w io.Writer) (*RecordWriter, error) {
-	bw, err := newBlockWriter(w, magicRecords)
-	if err != nil {
-		return nil, err
-	}
-	return &RecordWriter{bw: bw}, nil
+	return newWriter[Record](w, magicRecords, &recordCodec{})
 }
 
-// Write appends r. An error about r itself leaves the stream as it was.
-func (w *RecordWriter) Write(r *Record) error {
-	return w.bw.add(func(b []byte) ([]byte, error) { return w.codec.append(b, r) })
-}
-
-// Close completes the stream and ends its goroutines, also after an error;
-// without it a reader reports ErrTruncated.
-func (w *RecordWriter) Close() error { return w.bw.close() }
-
-// RecordReader reads a records@1 stream in order.
-type RecordReader struct {
-	br    *blockReader
-	codec recordCodec
-	skip  int64
-	left  int64 // records to deliver; -1: all
+// NewHeaderWriter starts a stream on w, which stays open after Close.
+func NewHeaderWriter(w io.Writer) (*HeaderWriter, error) {
+	return newWriter[Header](w, magicHeaders, headerCodec{})
 }
 
 // NewRecordReader reads from r.
 func NewRecordReader(r io.Reader) *RecordReader {
-	return &RecordReader{br: newBlockReader(r, magicRecords), left: -1}
+	return &RecordReader{br: newBlockReader(r, magicRecords), codec: &recordCodec{}, left: -1}
 }
 
-// Next decodes the next record into r and reuses r's HTML and Tokens; io.EOF
+// NewHeaderReader reads from r.
+func NewHeaderReader(r io.Reader) *HeaderReader {
+	return &HeaderReader{br: newBlockReader(r, magicHeaders), codec: headerCodec{}, left: -1}
+}
+
+// EntryWriter writes a compact stream. It is for one goroutine; compression runs beside it.
+type EntryWriter[T any] struct {
+	bw    *blockWriter
+	codec entryCodec[T]
+}
+
+func newWriter[T any](w io.Writer, magic string, codec entryCodec[T]) (*EntryWriter[T], error) {
+	bw, err := newBlockWriter(w, magic)
+	if err != nil {
+		return nil, err
+	}
+	return &EntryWriter[T]{bw, codec}, nil
+}
+
+// Write appends v. An error about v itself leaves the stream as it was.
+func (w *EntryWriter[T]) Write(v *T) error {
+	return w.bw.add(func(b []byte) ([]byte, error) { return w.codec.append(b, v) })
+}
+
+// Close completes the stream and ends its goroutines, also after an error;
+// without it a reader reports ErrTruncated.
+func (w *EntryWriter[T]) Close() error { return w.bw.close() }
+
+// EntryReader reads a compact stream in order.
+type EntryReader[T any] struct {
+	br    *blockReader
+	codec entryCodec[T]
+	skip  int64
+	left  int64 // entries to deliver; -1: all
+}
+
+// Next decodes the next entry into v and reuses a record's HTML and Tokens; io.EOF
 // after the last. A stream that ends early gives an error that wraps ErrTruncated.
-func (rd *RecordReader) Next(r *Record) error {
+func (rd *EntryReader[T]) Next(v *T) error {
 	for {
 		if rd.left == 0 {
 			return io.EOF
@@ -56,7 +84,7 @@ func (rd *RecordReader) Next(r *Record) error {
 		if err != nil {
 			return err
 		}
-		n, err := rd.codec.decode(b, r)
+		n, err := rd.codec.decode(b, v)
 		if err != nil {
 			return rd.br.fail(err)
 		}
@@ -73,49 +101,4 @@ func (rd *RecordReader) Next(r *Record) error {
 }
 
 // Close releases the reader's goroutines.
-func (rd *RecordReader) Close() { rd.br.close() }
-
-// HeaderWriter writes a headers@1 stream.
-type HeaderWriter struct{ bw *blockWriter }
-
-// NewHeaderWriter starts a stream on w, which stays open after Close.
-func NewHeaderWriter(w io.Writer) (*HeaderWriter, error) {
-	bw, err := newBlockWriter(w, magicHeaders)
-	if err != nil {
-		return nil, err
-	}
-	return &HeaderWriter{bw}, nil
-}
-
-// Write appends h.
-func (w *HeaderWriter) Write(h *Header) error {
-	return w.bw.add(func(b []byte) ([]byte, error) { return appendHeader(b, h), nil })
-}
-
-// Close completes the stream.
-func (w *HeaderWriter) Close() error { return w.bw.close() }
-
-// HeaderReader reads a headers@1 stream in order.
-type HeaderReader struct{ br *blockReader }
-
-// NewHeaderReader reads from r.
-func NewHeaderReader(r io.Reader) *HeaderReader {
-	return &HeaderReader{newBlockReader(r, magicHeaders)}
-}
-
-// Next decodes the next header into h; io.EOF after the last.
-func (rd *HeaderReader) Next(h *Header) error {
-	b, err := rd.br.entry()
-	if err != nil {
-		return err
-	}
-	n, err := decodeHeader(b, h)
-	if err != nil {
-		return rd.br.fail(err)
-	}
-	rd.br.took(n)
-	return nil
-}
-
-// Close releases the reader's goroutines.
-func (rd *HeaderReader) Close() { rd.br.close() }
+func (rd *EntryReader[T]) Close() { rd.br.close() }

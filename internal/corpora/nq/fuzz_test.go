@@ -108,7 +108,7 @@ func FuzzRecordReader(f *testing.F) {
 			t.Fatalf("used %d of %d bytes", n, len(entry))
 		}
 		var h Header
-		decodeHeader(entry, &h)
+		headerCodec{}.decode(entry, &h)
 		rd := NewRecordReader(bytes.NewReader(entry))
 		defer rd.Close()
 		for rd.Next(&r) == nil {

@@ -65,7 +65,7 @@ func (f *RecordFile) Range(from, to int64) (*RecordReader, error) {
 	off, end := f.starts[i], f.starts[len(f.starts)-1]
 	br := &blockReader{part: true}
 	br.open(io.NewSectionReader(f.r, off, end-off))
-	return &RecordReader{br: br, skip: from - f.before[i], left: to - from}, nil
+	return &RecordReader{br: br, codec: &recordCodec{}, skip: from - f.before[i], left: to - from}, nil
 }
 
 // readSeekTable returns the offset of each frame, and the end of the last one.

@@ -74,6 +74,17 @@ func (b *builder) raw(parts ...string) {
 	}
 }
 
+// mixed writes HTML that has no tokens and text by turns.
+func (b *builder) mixed(parts ...string) {
+	for i, s := range parts {
+		if i%2 == 0 {
+			b.raw(s)
+		} else {
+			b.text(s)
+		}
+	}
+}
+
 // minCandidate is the number of tokens below which an element is not a candidate.
 const minCandidate = 5
 
@@ -147,23 +158,17 @@ func (b *builder) empty(el *element, inside string) {
 
 // bold, italic and link write text inside markup that NQ drops.
 func (b *builder) bold(text string) {
-	b.raw("<B>")
-	b.text(text)
-	b.raw("</B>")
+	b.mixed("<B>", text, "</B>")
 }
 
 func (b *builder) italic(text string) {
-	b.raw("<I>")
-	b.text(text)
-	b.raw("</I>")
+	b.mixed("<I>", text, "</I>")
 }
 
 func (b *builder) link(text string) { b.linkTo(text, text) }
 
 func (b *builder) linkTo(target, text string) {
-	b.raw(`<A href="/wiki/`, urlTitle(target), `" title="`, escaped.Replace(target), `">`)
-	b.text(text)
-	b.raw("</A>")
+	b.mixed(`<A href="/wiki/`+urlTitle(target)+`" title="`+escaped.Replace(target)+`">`, text, "</A>")
 }
 
 // mark remembers the tokens of a possible short answer.

@@ -23,10 +23,9 @@ func (w *writer) closing() {
 		n := strconv.Itoa(i + 1)
 		w.raw("\n")
 		w.open(elLi, `id="cite_note-`+n+`"`)
-		w.raw(`<SPAN class="mw-cite-backlink"><B><A href="#cite_ref-`, n, `">`)
-		w.text("^")
-		w.raw(`</A></B></SPAN> <SPAN class="reference-text"><CITE class="citation web">`)
-		w.text(name(w.r) + ", " + string(rune('A'+w.r.n(26))) + `. "` + capital(pick(w.r, nouns)) + " " + pick(w.r, nouns) + `". `)
+		w.mixed(`<SPAN class="mw-cite-backlink"><B><A href="#cite_ref-`+n+`">`, "^",
+			`</A></B></SPAN> <SPAN class="reference-text"><CITE class="citation web">`,
+			name(w.r)+", "+string(rune('A'+w.r.n(26)))+`. "`+capital(pick(w.r, nouns))+" "+pick(w.r, nouns)+`". `)
 		w.italic(name(w.r) + " " + capital(pick(w.r, nouns)))
 		w.text(". Retrieved March " + strconv.Itoa(1+w.r.n(28)) + ", 2017.")
 		w.raw("</CITE>")
@@ -45,9 +44,7 @@ func (w *writer) closing() {
 	w.sectionHeading(elH2, 92, footers[2])
 	w.open(elUl)
 	w.item(func() {
-		w.raw(`<A rel="nofollow" class="external text" href="http://www.example.org/">`)
-		w.text("Official website")
-		w.raw("</A>")
+		w.mixed(`<A rel="nofollow" class="external text" href="http://www.example.org/">`, "Official website", "</A>")
 	})
 	w.closeBelow()
 	w.navbox()
@@ -65,16 +62,12 @@ func (w *writer) navbox() {
 		for _, s := range []string{"v", "t", "e"} {
 			w.raw("\n")
 			w.in(elLi, func() {
-				w.raw(`<ABBR title="View">`)
-				w.text(s)
-				w.raw("</ABBR>")
+				w.mixed(`<ABBR title="View">`, s, "</ABBR>")
 			}, `class="nv-view"`)
 		}
 		w.raw("\n")
 		w.close()
-		w.raw("</DIV><DIV style=\"font-size:114%\">")
-		w.text(capital(w.topic.noun) + "s in " + w.topic.place)
-		w.raw("</DIV>")
+		w.mixed("</DIV><DIV style=\"font-size:114%\">", capital(w.topic.noun)+"s in "+w.topic.place, "</DIV>")
 		w.close()
 	})
 	w.row(
@@ -113,11 +106,8 @@ func (w *writer) frame() {
 	w.raw("</DIV>\n<NOSCRIPT><IMG src=\"//en.wikipedia.org/wiki/Special:CentralAutoLogin/start?type=1x1\" alt=\"\" /></NOSCRIPT></DIV>\t\t\t\t\t<DIV class=\"printfooter\">\n\t\t\t\t\t\t")
 	w.text(`Retrieved from "`)
 	address := "https://en.wikipedia.org/w/index.php?title=" + urlTitle(t.title) + "&oldid=" + oldid
-	w.raw(`<A dir="ltr" href="`, escaped.Replace(address), `">`)
-	w.text(address)
-	w.raw("</A>")
-	w.text(`"`)
-	w.raw("\t\t\t\t\t</DIV>\n\t\t\t\t<DIV id=\"catlinks\" class=\"catlinks\"><DIV id=\"mw-normal-catlinks\" class=\"mw-normal-catlinks\">")
+	w.mixed(`<A dir="ltr" href="`+escaped.Replace(address)+`">`, address, "</A>", `"`,
+		"\t\t\t\t\t</DIV>\n\t\t\t\t<DIV id=\"catlinks\" class=\"catlinks\"><DIV id=\"mw-normal-catlinks\" class=\"mw-normal-catlinks\">")
 	w.linkTo("Help:Category", "Categories")
 	w.text(": ")
 	w.open(elUl)
@@ -163,9 +153,7 @@ func (w *writer) menus() {
 				continue
 			}
 			w.open(elLi)
-			w.raw(`<A href="#">`)
-			w.text(item)
-			w.raw("</A>")
+			w.mixed(`<A href="#">`, item, "</A>")
 			w.close()
 		}
 		w.raw("\n\t\t\t")

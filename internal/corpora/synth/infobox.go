@@ -53,9 +53,8 @@ func (w *writer) infobox() {
 	w.open(elTr)
 	w.raw("\n")
 	w.open(elTd, `colspan="2"`, `style="text-align:center"`)
-	w.raw(`<A href="/wiki/File:`, urlTitle(t.bare), `.jpg" class="image"><IMG alt="" src="//upload.example.org/thumb/220px.jpg" width="220" height="293" /></A>`, "\n<DIV style=\"font-size: 95%\">")
-	w.text("View of the " + t.noun)
-	w.raw("</DIV>\n")
+	w.mixed(`<A href="/wiki/File:`+urlTitle(t.bare)+`.jpg" class="image"><IMG alt="" src="//upload.example.org/thumb/220px.jpg" width="220" height="293" /></A>`+"\n<DIV style=\"font-size: 95%\">",
+		"View of the "+t.noun, "</DIV>\n")
 	if w.page.features.infoboxParagraph {
 		w.in(elP, func() { w.text("The " + t.noun + " in " + strconv.Itoa(t.year+1)) })
 		w.raw("\n")
@@ -64,11 +63,7 @@ func (w *writer) infobox() {
 	w.closeBelow()
 	row("Location", func() { w.link(t.place) })
 	row("Year", func() {
-		w.text(strconv.Itoa(t.year))
-		w.raw(`<SPAN style="display:none">`)
-		w.text(fmt.Sprintf(" (%d-03-07)", t.year))
-		w.raw("</SPAN>")
-		w.text(" – present")
+		w.mixed("", strconv.Itoa(t.year), `<SPAN style="display:none">`, fmt.Sprintf(" (%d-03-07)", t.year), "</SPAN>", " – present")
 	})
 	row("Known for", func() {
 		w.raw("\n<DIV class=\"plainlist\">\n")

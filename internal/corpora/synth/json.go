@@ -10,19 +10,18 @@ import (
 // everything but printable ASCII escaped.
 type line struct{ b []byte }
 
-func (l *line) raw(s string) { l.b = append(l.b, s...) }
-
-func (l *line) int(n int) { l.b = strconv.AppendInt(l.b, int64(n), 10) }
+func (l *line) raw(parts ...string) {
+	for _, s := range parts {
+		l.b = append(l.b, s...)
+	}
+}
 
 // field writes `"name": n`, after ", " unless it is the first.
 func (l *line) field(name string, n int) {
 	if c := l.b[len(l.b)-1]; c != '{' {
 		l.raw(", ")
 	}
-	l.raw(`"`)
-	l.raw(name)
-	l.raw(`": `)
-	l.int(n)
+	l.raw(`"`, name, `": `, strconv.Itoa(n))
 }
 
 const hexDigits = "0123456789abcdef"

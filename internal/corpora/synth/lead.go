@@ -55,11 +55,8 @@ func (w *writer) aside() {
 	}
 	switch w.page.features.aside {
 	case pronunciation:
-		w.text(" (")
-		w.raw(`<SPAN class="nowrap"><SPAN class="IPA nopopups"><A href="/wiki/Help:IPA/English" title="Help:IPA/English">`)
-		w.text("/" + ipa(w.topic.bare) + "/")
-		w.raw("</A></SPAN></SPAN>")
-		w.text(")")
+		w.mixed("", " (", `<SPAN class="nowrap"><SPAN class="IPA nopopups"><A href="/wiki/Help:IPA/English" title="Help:IPA/English">`,
+			"/"+ipa(w.topic.bare)+"/", "</A></SPAN></SPAN>", ")")
 	case birth:
 		w.text(fmt.Sprintf(" (since %d)", w.topic.year))
 	}

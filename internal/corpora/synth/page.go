@@ -87,15 +87,9 @@ func (w *writer) heading() {
 	}
 	w.close()
 	w.quoteOpen = false
-	w.raw("\t\t\t<DIV id=\"bodyContent\" class=\"mw-body-content\">\n\t\t\t\t<DIV id=\"siteSub\" class=\"noprint\">From Wikipedia, the free encyclopedia</DIV>\t\t\t\t<DIV id=\"contentSub\"></DIV>\n\t\t\t\t\t\t\t\t<DIV id=\"jump-to-nav\" class=\"mw-jump\">\n\t\t\t\t\t")
-	w.text("Jump to:")
-	w.raw("\t\t\t\t\t<A href=\"#mw-head\">")
-	w.text("navigation")
-	w.raw("</A>")
-	w.text(", ")
-	w.raw("\t\t\t\t\t<A href=\"#p-search\">")
-	w.text("search")
-	w.raw("</A>\n\t\t\t\t</DIV>\n\t\t\t\t<DIV id=\"mw-content-text\" lang=\"en\" dir=\"ltr\" class=\"mw-content-ltr\"><DIV class=\"mw-parser-output\">")
+	w.mixed("\t\t\t<DIV id=\"bodyContent\" class=\"mw-body-content\">\n\t\t\t\t<DIV id=\"siteSub\" class=\"noprint\">From Wikipedia, the free encyclopedia</DIV>\t\t\t\t<DIV id=\"contentSub\"></DIV>\n\t\t\t\t\t\t\t\t<DIV id=\"jump-to-nav\" class=\"mw-jump\">\n\t\t\t\t\t",
+		"Jump to:", "\t\t\t\t\t<A href=\"#mw-head\">", "navigation", "</A>", ", ", "\t\t\t\t\t<A href=\"#p-search\">", "search",
+		"</A>\n\t\t\t\t</DIV>\n\t\t\t\t<DIV id=\"mw-content-text\" lang=\"en\" dir=\"ltr\" class=\"mw-content-ltr\"><DIV class=\"mw-parser-output\">")
 }
 
 // changeCase turns the case of the first letter of the last word.

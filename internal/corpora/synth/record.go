@@ -58,11 +58,7 @@ func (r *renderer) render(rec record, dev bool, subs *substitutions) {
 		}
 		l.raw(`{`)
 		l.field("end_byte", t.end)
-		if t.html {
-			l.raw(`, "html_token": true`)
-		} else {
-			l.raw(`, "html_token": false`)
-		}
+		l.raw(`, "html_token": `, strconv.FormatBool(t.html))
 		l.field("start_byte", t.start)
 		l.raw(`, "token": `)
 		l.string(t.text)
@@ -70,9 +66,7 @@ func (r *renderer) render(rec record, dev bool, subs *substitutions) {
 	}
 	l.raw(`], "document_url": `)
 	l.string(address)
-	l.raw(`, "example_id": `)
-	l.raw(id)
-	l.raw(`, "long_answer_candidates": `)
+	l.raw(`, "example_id": `, id, `, "long_answer_candidates": `)
 	writeCandidates(l, b, candidates, true)
 	l.raw(`, "question_text": `)
 	l.string(q.text)
@@ -92,9 +86,7 @@ func (r *renderer) render(rec record, dev bool, subs *substitutions) {
 	l.b = l.b[:0]
 	l.raw(`{"question_text": `)
 	l.string(q.text)
-	l.raw(`, "example_id": `)
-	l.raw(id)
-	l.raw(`, "document_url": `)
+	l.raw(`, "example_id": `, id, `, "document_url": `)
 	l.string(address)
 	l.raw(`, "document_text": "`)
 	for i := range b.tokens {
@@ -147,30 +139,20 @@ func (r *renderer) annotate(rec record, q question, candidates []candidate, dev 
 	return list
 }
 
-// writeSpan writes the positions of tokens [start, end) in the published order.
+// writeSpan writes the positions of tokens [start, end), or of none, in the published order.
 func writeSpan(l *line, b *builder, start, end int, bytes bool) {
+	startByte, endByte := -1, -1
+	if start >= 0 {
+		startByte, endByte = b.tokens[start].start, b.tokens[end-1].end
+	}
 	if bytes {
-		l.field("end_byte", endByte(b, end))
+		l.field("end_byte", endByte)
 	}
 	l.field("end_token", end)
 	if bytes {
-		l.field("start_byte", startByte(b, start))
+		l.field("start_byte", startByte)
 	}
 	l.field("start_token", start)
-}
-
-func startByte(b *builder, token int) int {
-	if token < 0 {
-		return -1
-	}
-	return b.tokens[token].start
-}
-
-func endByte(b *builder, token int) int {
-	if token < 0 {
-		return -1
-	}
-	return b.tokens[token-1].end
 }
 
 func writeCandidates(l *line, b *builder, candidates []candidate, bytes bool) {
@@ -181,9 +163,7 @@ func writeCandidates(l *line, b *builder, candidates []candidate, bytes bool) {
 		}
 		l.raw("{")
 		writeSpan(l, b, c.start, c.end, bytes)
-		l.raw(`, "top_level": `)
-		l.raw(strconv.FormatBool(c.top))
-		l.raw("}")
+		l.raw(`, "top_level": `, strconv.FormatBool(c.top), "}")
 	}
 	l.raw("]")
 }
@@ -194,9 +174,7 @@ func writeAnnotations(l *line, b *builder, candidates []candidate, list []annota
 		if i > 0 {
 			l.raw(", ")
 		}
-		l.raw(`{"annotation_id": `)
-		l.raw(strconv.FormatUint(a.id, 10))
-		l.raw(`, "long_answer": {`)
+		l.raw(`{"annotation_id": `, strconv.FormatUint(a.id, 10), `, "long_answer": {`)
 		l.field("candidate_index", a.candidate)
 		if a.candidate < 0 {
 			writeSpan(l, b, -1, -1, bytes)
@@ -212,9 +190,7 @@ func writeAnnotations(l *line, b *builder, candidates []candidate, list []annota
 			writeSpan(l, b, s.start, s.end, bytes)
 			l.raw("}")
 		}
-		l.raw(`], "yes_no_answer": "`)
-		l.raw(a.yesNo)
-		l.raw(`"}`)
+		l.raw(`], "yes_no_answer": "`, a.yesNo, `"}`)
 	}
 	l.raw("]")
 }

@@ -81,23 +81,13 @@ func (w *writer) contents(list []section) {
 	w.empty(elP, "")
 	w.raw("\n<DIV id=\"toc\" class=\"toc\">\n<DIV class=\"toctitle\" lang=\"en\" dir=\"ltr\" xml:lang=\"en\">\n")
 	w.leaf(elH2, "Contents")
-	w.raw("\n<SPAN class=\"toctoggle\">")
-	w.text(" [")
-	w.raw(`<A role="button" tabindex="0" class="togglelink">`)
-	w.text("hide")
-	w.raw("</A>")
-	w.text("] ")
-	w.raw("</SPAN></DIV>\n")
+	w.mixed("\n<SPAN class=\"toctoggle\">", " [", `<A role="button" tabindex="0" class="togglelink">`, "hide", "</A>", "] ", "</SPAN></DIV>\n")
 	w.open(elUl)
 	w.raw("\n")
 	major, minor := 0, 0
 	entry := func(level, n int, number, heading string) {
 		w.open(elLi, `class="toclevel-`+strconv.Itoa(level)+" tocsection-"+strconv.Itoa(n)+`"`)
-		w.raw(`<A href="#`, anchor(heading), `"><SPAN class="tocnumber">`)
-		w.text(number)
-		w.raw(`</SPAN> <SPAN class="toctext">`)
-		w.text(heading)
-		w.raw("</SPAN></A>")
+		w.mixed(`<A href="#`+anchor(heading)+`"><SPAN class="tocnumber">`, number, `</SPAN> <SPAN class="toctext">`, heading, "</SPAN></A>")
 	}
 	for i, s := range list {
 		if s.level == 2 {
@@ -138,15 +128,10 @@ func (w *writer) contents(list []section) {
 // title of a section with its edit link, which NQ tokenizes as "( edit )".
 func (w *writer) sectionHeading(el *element, n int, heading string) {
 	w.open(el)
-	w.raw(`<SPAN class="mw-headline" id="`, anchor(heading), `">`)
-	w.text(heading)
-	w.raw(`</SPAN><SPAN class="mw-editsection"><SPAN class="mw-editsection-bracket">`)
-	w.text("[")
-	w.raw(`</SPAN><A href="/w/index.php?title=`, urlTitle(w.topic.title), `&amp;action=edit&amp;section=`, strconv.Itoa(n), `" title="Edit section: `, heading, `">`)
-	w.text("edit")
-	w.raw(`</A><SPAN class="mw-editsection-bracket">`)
-	w.text("]")
-	w.raw("</SPAN></SPAN>")
+	w.mixed(`<SPAN class="mw-headline" id="`+anchor(heading)+`">`, heading,
+		`</SPAN><SPAN class="mw-editsection"><SPAN class="mw-editsection-bracket">`, "[",
+		`</SPAN><A href="/w/index.php?title=`+urlTitle(w.topic.title)+`&amp;action=edit&amp;section=`+strconv.Itoa(n)+`" title="Edit section: `+heading+`">`,
+		"edit", `</A><SPAN class="mw-editsection-bracket">`, "]", "</SPAN></SPAN>")
 	w.closeLine()
 }
 
@@ -180,9 +165,8 @@ func (w *writer) quotation() {
 	w.in(elP, func() {
 		w.text("“" + capital(pick(w.r, w.topic.words)) + "’s " + pick(w.r, w.topic.terms) + " wasn't " + pick(w.r, verbs) + " — it’s " + pick(w.r, adjectives) + "…”")
 	})
-	w.raw("\n<CITE>")
-	w.text("— " + w.topic.helper + ", ‘" + capital(pick(w.r, nouns)) + "’, " + strconv.Itoa(w.topic.year+w.r.n(50)))
-	w.raw("</CITE></BLOCKQUOTE>\n")
+	w.mixed("\n<CITE>", "— "+w.topic.helper+", ‘"+capital(pick(w.r, nouns))+"’, "+strconv.Itoa(w.topic.year+w.r.n(50)),
+		"</CITE></BLOCKQUOTE>\n")
 }
 
 // characters is a paragraph of what normalization, entities and tokenization make
@@ -206,10 +190,7 @@ func (w *writer) characters() {
 	w.entity("&amp", "&", "&")
 	w.text(" 9, {R} and R")
 	w.entity("&#38;", "&", "&")
-	w.text("D; 5 < 7 > 3.")
-	w.raw(" <I>")
-	w.text(capital(pick(w.r, nouns)))
-	w.raw(`<SPAN style="padding-left:0.1em;">`)
+	w.mixed("", "D; 5 < 7 > 3.", " <I>", capital(pick(w.r, nouns)), `<SPAN style="padding-left:0.1em;">`)
 	w.entity(`&#39;</SPAN>s`, "'</SPAN>s", "'s") // markup inside a token
 	w.raw("</I>")
 	w.text(" " + pick(w.r, nouns) + " Straße İzmir naïve.")
@@ -220,11 +201,8 @@ func (w *writer) characters() {
 // scripts, elements without text.
 func (w *writer) oddMarkup() {
 	t := &w.topic
-	w.raw("<!-- <P>not a paragraph</P> --><DIV class=\"plainlinks\"><CENTER>")
-	w.text(capital(pick(w.r, t.words)) + " line one")
-	w.raw("<BR />")
-	w.text("line two")
-	w.raw("</CENTER></DIV><SCRIPT>var t = \"<TABLE><TR>\";</SCRIPT>\n")
+	w.mixed("<!-- <P>not a paragraph</P> --><DIV class=\"plainlinks\"><CENTER>", capital(pick(w.r, t.words))+" line one", "<BR />", "line two",
+		"</CENTER></DIV><SCRIPT>var t = \"<TABLE><TR>\";</SCRIPT>\n")
 	w.open(elP)
 	w.text("The ")
 	w.raw("<B>")
@@ -236,11 +214,7 @@ func (w *writer) oddMarkup() {
 	w.raw("<SPAN></SPAN>")
 	w.text(" H")
 	w.raw("<SUB>2</SUB>") // text that NQ does not tokenize
-	w.text("O was ")
-	w.raw("\n")
-	w.text(pick(w.r, verbs))
-	w.raw(`<SUP class="noprint Inline-Template">`)
-	w.text("[")
+	w.mixed("", "O was ", "\n", pick(w.r, verbs), `<SUP class="noprint Inline-Template">`, "[")
 	w.italic("citation needed")
 	w.text("]")
 	w.raw("</SUP>")

@@ -7,9 +7,7 @@ func (w *writer) table(class, caption string, rows func()) {
 	w.open(elTable, `class="`+class+`"`, `style="text-align:center"`)
 	w.raw("\n")
 	if caption != "" {
-		w.raw("<CAPTION>")
-		w.text(caption)
-		w.raw("</CAPTION>\n")
+		w.mixed("<CAPTION>", caption, "</CAPTION>\n")
 	}
 	w.raw("<TBODY>")
 	rows()

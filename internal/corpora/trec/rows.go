@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
@@ -135,7 +134,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 	switch {
 	case format == TREC && len(f) == 6:
 		row.Query, row.Document = f[0], f[2]
-		if row.Rank, err = whole(f[3]); err != nil {
+		if row.Rank, err = values.Whole(f[3]); err != nil {
 			return row, fmt.Errorf("rank %.20q is not a whole number", f[3])
 		}
 		row.Score, err = parseScore(f[4])
@@ -144,7 +143,7 @@ func runRow(f []string, format Format) (row Row, err error) {
 		return row, fmt.Errorf("%d fields, want 6: query, Q0, document, rank, score and tag", len(f))
 	case format == MSMarco && len(f) == 3:
 		row.Query, row.Document = f[0], f[1]
-		if row.Rank, err = whole(f[2]); err != nil || row.Rank < 1 {
+		if row.Rank, err = values.Whole(f[2]); err != nil || row.Rank < 1 {
 			return row, fmt.Errorf("rank %.20q is not a whole number from 1 on", f[2])
 		}
 		row.Score = -float64(row.Rank)
@@ -181,19 +180,8 @@ func judgment(f []string, format Format) (row Row, err error) {
 	default:
 		return row, fmt.Errorf("judgments have no format %q", format)
 	}
-	if row.Grade, err = whole(grade); err != nil {
+	if row.Grade, err = values.Whole(grade); err != nil {
 		return row, fmt.Errorf("grade %.20q is not a whole number", grade)
 	}
 	return row, nil
-}
-
-// whole reads a whole number, also when it is written as 1.0, as pandas writes it.
-func whole(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		if v, notNumber := values.Float(s); notNumber == nil && v == math.Trunc(v) && math.Abs(v) <= 1<<30 {
-			return int(v), nil
-		}
-	}
-	return n, err
 }

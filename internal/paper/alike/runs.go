@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/qrels"
@@ -189,23 +188,9 @@ func (c *comparer) qrels(output string) (*qrels.Judgments, error) {
 		return nil, err
 	}
 	defer r.Close()
-	var q qrels.Judgments
-	for in := unpack.NewLines(r); ; {
-		line, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return &q, r.verify()
-		}
-		if err != nil {
-			return nil, err
-		}
-		j, err := qrels.Parse(string(line))
-		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", output, in.Number(), err)
-		}
-		if j.Grade > 0 && !slices.Contains(q.Relevant(j.Query), j.Document) {
-			if err := q.Add(j.Query, j.Document); err != nil {
-				return nil, err
-			}
-		}
+	judged, err := qrels.Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", output, err)
 	}
+	return judged, r.verify()
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/agext/levenshtein"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Finding is a number in a paper that matches a cell.
@@ -182,13 +184,13 @@ func write(n Number, e *entry) string {
 	var options []string
 	v := math.Abs(e.value)
 	switch {
-	case n.Unit == e.printed.Unit || !same(math.Abs(n.Value), round(v/multiple(n.Unit), n.Decimals), n.Decimals):
+	case n.Unit == e.printed.Unit || !same(math.Abs(n.Value), values.Round(v/multiple(n.Unit), n.Decimals), n.Decimals):
 	case n.Unit == 'K':
 		options = append(options, "style=kilo")
 	default: // the letter stays where it is, as a percent sign does
 		options = append(options, "style=fixed", "factor="+strconv.FormatFloat(1/multiple(n.Unit), 'g', -1, 64))
 	}
-	fraction := n.Percent && !same(math.Abs(n.Value), round(v, n.Decimals), n.Decimals)
+	fraction := n.Percent && !same(math.Abs(n.Value), values.Round(v, n.Decimals), n.Decimals)
 	if fraction {
 		options = append(options, "factor=100")
 	}

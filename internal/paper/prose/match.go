@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // entry is a cell in the form for comparing numbers with it.
@@ -129,7 +131,7 @@ func compare(n Number, e *entry) likeness {
 	for _, unit := range units(n, e) {
 		// Fewer digits than the cell prints, in the unit that is typed.
 		has := p.Decimals + digitsOf(unit/max(1, multiple(p.Unit)))
-		if (n.Decimals < has || n.Decimals == has && unit != 1) && same(v, round(math.Abs(e.value)/unit, n.Decimals), n.Decimals) && v != 0 {
+		if (n.Decimals < has || n.Decimals == has && unit != 1) && same(v, values.Round(math.Abs(e.value)/unit, n.Decimals), n.Decimals) && v != 0 {
 			if same(v, math.Abs(e.value)/unit, has+2) {
 				return whole
 			}
@@ -183,7 +185,7 @@ func (x *index) chance(n Number, how likeness, set []int32) float64 {
 		}
 		v := math.Abs(e.printed.Value)
 		if how != exact {
-			v = round(math.Abs(e.value)/unit, n.Decimals)
+			v = values.Round(math.Abs(e.value)/unit, n.Decimals)
 		}
 		if magnitude(v) == magnitude(size) && math.Mod(v, zeros) == 0 {
 			seen[int64(math.Round(v*shift))] = true

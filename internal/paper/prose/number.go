@@ -156,16 +156,6 @@ func multiple(unit rune) float64 {
 	return map[rune]float64{'K': 1e3, 'M': 1e6, 'B': 1e9}[unit]
 }
 
-// round rounds to decimals, halves away from zero, as tables are printed.
-func round(v float64, decimals int) float64 {
-	shift := math.Pow(10, float64(decimals))
-	exact, err := strconv.ParseFloat(strconv.FormatFloat(v*shift, 'g', 15, 64), 64)
-	if err != nil {
-		return v
-	}
-	return math.Round(exact) / shift
-}
-
 // same compares numbers of equal decimals.
 func same(a, b float64, decimals int) bool {
 	return math.Abs(a-b) < 0.25*math.Pow(10, -float64(decimals))

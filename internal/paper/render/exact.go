@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"math/big"
 
 	"github.com/dustin/go-humanize"
@@ -26,21 +27,15 @@ func (c Cell) scaled(f Format) scaled {
 	return n
 }
 
-func (n scaled) rat() *big.Rat {
-	if n.exact != nil {
-		return n.exact
-	}
-	if r := new(big.Rat).SetFloat64(n.float); r != nil {
-		return r
-	}
-	return new(big.Rat) // of an infinite one
-}
-
+// minus is the difference of two numbers, of all their digits.
 func (n scaled) minus(o scaled) float64 {
 	if n.exact == nil && o.exact == nil {
 		return n.float - o.float
 	}
-	d, _ := new(big.Rat).Sub(n.rat(), o.rat()).Float64()
+	rat := func(n scaled) *big.Rat { // 0 of an infinite one
+		return cmp.Or(n.exact, new(big.Rat).SetFloat64(n.float), new(big.Rat))
+	}
+	d, _ := new(big.Rat).Sub(rat(n), rat(o)).Float64()
 	return d
 }
 
@@ -63,23 +58,4 @@ func (c Cell) digits(f Format) string {
 		return n.exact.FloatString(f.Decimals)
 	}
 	return f.digits(*c.Value)
-}
-
-// apart takes one of the numbers, which exact differences follow from, off them all and as
-// often off what a form of expectation says that they give.
-func (form Form) apart(ns []scaled, paper float64) ([]float64, float64) {
-	base, exact := scaled{}, false
-	for _, n := range ns {
-		exact = exact || n.exact != nil
-	}
-	if exact && form != IsRatio && form != HasSign { // which are not of differences
-		base = ns[0]
-	}
-	vs := make([]float64, len(ns))
-	for i, n := range ns {
-		vs[i] = n.minus(base)
-	}
-	times := map[Form]int{IsMin: 1, IsMax: 1, IsMean: 1, IsSum: len(ns)}[form]
-	off := new(big.Rat).Mul(base.rat(), big.NewRat(int64(times), 1))
-	return vs, scaled{float: paper}.minus(scaled{exact: off})
 }

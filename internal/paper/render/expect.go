@@ -147,8 +147,8 @@ func sum(v []float64) (s float64) {
 	return s
 }
 
-// lists are the cells of the forms that name some.
-func (e Expectation) lists() map[Form][]string {
+// Lists are the cells of the forms that name some.
+func (e Expectation) Lists() map[Form][]string {
 	return map[Form][]string{IsAbove: e.Above, IsBelow: e.Below, InOrder: e.Order,
 		IsMinus: e.Minus, IsRatio: e.Ratio, IsMin: e.Min, IsMax: e.Max, IsMean: e.Mean, IsSum: e.Sum}
 }
@@ -156,7 +156,7 @@ func (e Expectation) lists() map[Form][]string {
 // Form says which form the expectation has, and what is wrong with it.
 func (e Expectation) Form() (Form, error) {
 	var forms []Form
-	for form, cells := range e.lists() {
+	for form, cells := range e.Lists() {
 		if len(cells) > 0 {
 			forms = append(forms, form)
 		}
@@ -181,7 +181,7 @@ func (e Expectation) Form() (Form, error) {
 		e.Value = new(0.0) // there is one
 	}
 	_, isDerived := derived[form]
-	cells := e.lists()[form]
+	cells := e.Lists()[form]
 	valued := form == IsNumber || form == IsShown || isDerived
 	switch {
 	case valued && e.Value == nil:

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Format says how a column's numbers are printed.
@@ -89,16 +91,8 @@ func (f Format) digits(v float64) string {
 	return fixed(v, f.Decimals)
 }
 
-// fixed prints v with d decimals, halves away from zero as people round: the
-// shortest decimal form of v decides, not its binary tail.
-func fixed(v float64, d int) string {
-	shift := math.Pow(10, float64(d))
-	exact, err := strconv.ParseFloat(strconv.FormatFloat(v*shift, 'g', 15, 64), 64)
-	if err != nil || math.Abs(exact) > 1<<52 {
-		return strconv.FormatFloat(v, 'f', d, 64)
-	}
-	return strconv.FormatFloat(math.Round(exact)/shift, 'f', d, 64)
-}
+// fixed prints v with d decimals; see values.Round.
+func fixed(v float64, d int) string { return strconv.FormatFloat(values.Round(v, d), 'f', d, 64) }
 
 // std prints a standard deviation, never with a sign.
 func (f Format) std(v float64) string {

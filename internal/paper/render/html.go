@@ -29,12 +29,6 @@ func (c Cell) Off(f Format, d float64) string {
 	return "+" + f.digits(d)
 }
 
-// Span is a header over neighbouring columns.
-type Span struct {
-	Title   string
-	Columns int
-}
-
 // HeadRows are the rows of headers above the columns' titles, outermost first.
 func (t *Table) HeadRows() [][]Span {
 	if len(t.Columns) == 0 {
@@ -42,11 +36,7 @@ func (t *Table) HeadRows() [][]Span {
 	}
 	var rows [][]Span
 	for level := range t.Columns[0].Groups {
-		var row []Span
-		for _, s := range t.spans(level) {
-			row = append(row, Span{s.title, s.last - s.first + 1})
-		}
-		rows = append(rows, row)
+		rows = append(rows, t.spans(level))
 	}
 	return rows
 }

@@ -244,13 +244,14 @@ func (f Format) rounding() float64 {
 
 // claim judges what is said about several cells, or about the sign of one.
 func (j judge) claim(e Expectation, c *Check) error {
-	names := e.lists()[c.Form]
+	names := e.Lists()[c.Form]
 	function, isDerived := derived[c.Form]
 	if !isDerived && c.Form != InOrder {
 		names = append([]string{e.Cell}, names...)
 	}
 	c.Asked = e.asked(c.Form, names)
 	var ns []scaled
+	var vs []float64
 	rounding, text := 0.0, false
 	for i, name := range names {
 		cell, f, err := j.find(name)
@@ -261,7 +262,10 @@ func (j judge) claim(e Expectation, c *Check) error {
 		if cell.Value != nil {
 			n := cell.scaled(f)
 			found.Rebuilt = &n.float
-			ns = append(ns, n)
+			ns, vs = append(ns, n), append(vs, n.float)
+			if isDerived && n.exact != nil {
+				return fmt.Errorf("%q is %s, more digits than %s is computed with: expect it as a text, or claim an order", name, cell.Typed, c.Form)
+			}
 		}
 		switch {
 		case cell.Absent != "":
@@ -288,20 +292,15 @@ func (j judge) claim(e Expectation, c *Check) error {
 	case len(ns) < len(names):
 		return nil
 	case !isDerived:
-		vs, _ := c.Form.apart(ns, 0)
-		c.Verdict = j.pass(*c, e.ordered(c.Form, vs), false)
+		c.Verdict = j.pass(*c, e.ordered(c.Form, ns), false)
 		return nil
 	}
-	vs, paper := c.Form.apart(ns, *c.Paper)
 	v := function(vs)
 	if math.IsNaN(v) || math.IsInf(v, 0) { // of a quotient by 0
 		c.Verdict = j.pass(*c, false, false)
 		return nil
 	}
-	d := v - paper
-	if paper != *c.Paper {
-		v = *c.Paper + d
-	}
+	d := v - *c.Paper
 	c.Rebuilt, c.Difference = &v, &d
 	matches := c.Allowed*(1+1e-9) + rounding
 	c.Verdict = j.pass(*c, math.Abs(d) <= matches, math.Abs(d) <= e.near(matches, rounding))
@@ -309,15 +308,15 @@ func (j judge) claim(e Expectation, c *Check) error {
 }
 
 // ordered reports whether numbers stand to each other as the form says.
-func (e Expectation) ordered(form Form, vs []float64) bool {
-	apart := func(high, low float64) bool { return high > low && high-low >= e.Margin*(1-1e-9) }
+func (e Expectation) ordered(form Form, vs []scaled) bool {
+	apart := func(high, low scaled) bool { d := high.minus(low); return d > 0 && d >= e.Margin*(1-1e-9) }
 	switch form {
 	case HasSign:
-		return e.Sign == "positive" && apart(vs[0], 0) || e.Sign == "negative" && apart(0, vs[0])
+		return e.Sign == "positive" && apart(vs[0], scaled{}) || e.Sign == "negative" && apart(scaled{}, vs[0])
 	case IsAbove:
-		return !slices.ContainsFunc(vs[1:], func(v float64) bool { return !apart(vs[0], v) })
+		return !slices.ContainsFunc(vs[1:], func(v scaled) bool { return !apart(vs[0], v) })
 	case IsBelow:
-		return !slices.ContainsFunc(vs[1:], func(v float64) bool { return !apart(v, vs[0]) })
+		return !slices.ContainsFunc(vs[1:], func(v scaled) bool { return !apart(v, vs[0]) })
 	}
 	for i := range vs[1:] {
 		if !apart(vs[i], vs[i+1]) {

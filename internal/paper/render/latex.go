@@ -52,21 +52,24 @@ func (c Column) align() string {
 	return "r"
 }
 
-// headSpan is a header over neighbouring columns.
-type headSpan struct {
-	title       string
+// Span is a header over neighbouring columns.
+type Span struct {
+	Title       string
 	first, last int // columns, from zero, stubs not counted
 }
 
+// Columns is how many columns the header is over.
+func (s Span) Columns() int { return s.last - s.first + 1 }
+
 // spans groups neighbouring columns that share the headers down to a level.
-func (t *Table) spans(level int) []headSpan {
-	var out []headSpan
+func (t *Table) spans(level int) []Span {
+	var out []Span
 	for i, c := range t.Columns {
 		if i > 0 && samePrefix(c.Groups, t.Columns[i-1].Groups, level+1) {
 			out[len(out)-1].last = i
 			continue
 		}
-		out = append(out, headSpan{c.Groups[level], i, i})
+		out = append(out, Span{c.Groups[level], i, i})
 	}
 	return out
 }
@@ -97,11 +100,11 @@ func (t *Table) latexHead(b *strings.Builder) {
 		cells := make([]string, len(t.Stubs))
 		var rules []string
 		for _, s := range t.spans(level) {
-			if s.title == "" {
+			if s.Title == "" {
 				cells = append(cells, strings.Repeat(" & ", s.last-s.first))
 				continue
 			}
-			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.last-s.first+1, TeX(s.title)))
+			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.Columns(), TeX(s.Title)))
 			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1))
 		}
 		fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))

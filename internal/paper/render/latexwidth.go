@@ -54,7 +54,7 @@ func (t *Table) widths() []int {
 			for i := s.first; i <= s.last; i++ {
 				below += out[len(t.Stubs)+i] + columnGap
 			}
-			out[len(t.Stubs)+s.last] += max(0, utf8.RuneCountInString(Plain(s.title))-below)
+			out[len(t.Stubs)+s.last] += max(0, utf8.RuneCountInString(Plain(s.Title))-below)
 		}
 	}
 	return out

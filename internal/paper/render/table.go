@@ -2,9 +2,10 @@ package render
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Table is a table with its cells, ready to be laid out.
@@ -93,18 +94,9 @@ func Mean(vs []float64) Cell {
 	if len(vs) == 0 {
 		return Cell{}
 	}
-	mean := 0.0
-	for _, v := range vs {
-		mean += v
-	}
-	mean /= float64(len(vs))
+	mean, std := values.MeanStd(vs)
 	c := Cell{Value: &mean, N: len(vs)}
 	if len(vs) > 1 {
-		sum := 0.0
-		for _, v := range vs {
-			sum += (v - mean) * (v - mean)
-		}
-		std := math.Sqrt(sum / float64(len(vs)-1))
 		c.Std = &std
 	}
 	return c

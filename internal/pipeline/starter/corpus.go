@@ -85,7 +85,7 @@ func (c *Corpus) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	parts, err := collect.Arrange(names, "", func(name string) bool { return collect.Judges(ctx, c.open(corpusFile{name: name})) })
+	parts, err := collect.Arrange(names, "", false, func(name string) bool { return collect.Judges(ctx, c.open(corpusFile{name: name})) })
 	if err != nil {
 		return fmt.Errorf("%s: no corpus found: %w\n  looked for documents (corpus, documents, docs, collection or passages), queries (queries, topics or "+
 			"questions) and judgments\n  (qrels or judgments, with train, dev or test in their names), as .jsonl, .tsv, .csv, .txt, .trec, .xml or .parquet, "+

@@ -1,8 +1,6 @@
 package metrics
 
-import (
-	"math"
-)
+import "github.com/redsi/redsi/internal/system/values"
 
 // Summary is the mean of n values and their sample standard deviation (n-1 below
 // the line), which is 0 for one value.
@@ -13,20 +11,7 @@ type Summary struct {
 }
 
 // Summarize needs at least one value.
-func Summarize(values []float64) Summary {
-	s := Summary{N: len(values)}
-	for _, v := range values {
-		s.Mean += v
-	}
-	s.Mean /= float64(s.N)
-	if s.N == 1 {
-		return s
-	}
-	var squares float64
-	for _, v := range values {
-		d := v - s.Mean
-		squares += float64(d * d)
-	}
-	s.Std = math.Sqrt(squares / float64(s.N-1))
-	return s
+func Summarize(list []float64) Summary {
+	mean, std := values.MeanStd(list)
+	return Summary{mean, std, len(list)}
 }

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Differences are those of two systems, query by query.
@@ -19,17 +21,8 @@ func Subtract(a, b []float64) Differences {
 	d := Differences{Values: make([]float64, len(a))}
 	for i := range a {
 		d.Values[i] = a[i] - b[i]
-		d.Mean += d.Values[i]
 	}
-	n := float64(len(a))
-	d.Mean /= n
-	squares := 0.0
-	for _, v := range d.Values {
-		squares += float64((v - d.Mean) * (v - d.Mean))
-	}
-	if n > 1 {
-		d.Std = math.Sqrt(squares / (n - 1))
-	}
+	d.Mean, d.Std = values.MeanStd(d.Values)
 	return d
 }
 

@@ -1,6 +1,6 @@
 // Package values reads what formats for data write alike: numbers, and YAML. Every reader of
-// data uses it, so that one text is one value in all of them. It must not know what the
-// values are for.
+// data uses it, so that one text is one value in all of them; so do those who print numbers
+// for how they are rounded, and what their mean is. It must not know what the values are for.
 package values
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -23,6 +24,44 @@ func Float(s string) (float64, error) {
 		return 0, &strconv.NumError{Func: "ParseFloat", Num: strings.Clone(s), Err: strconv.ErrSyntax}
 	}
 	return strconv.ParseFloat(s, 64)
+}
+
+// Whole reads a whole number, also when it is written as 1.0, as pandas writes it.
+func Whole(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		if v, notNumber := Float(s); notNumber == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int(v), nil
+		}
+	}
+	return n, err
+}
+
+// Round rounds to decimals, halves away from zero as people round: the shortest decimal form
+// of v decides, not its binary tail.
+func Round(v float64, decimals int) float64 {
+	shift := math.Pow(10, float64(decimals))
+	exact, err := strconv.ParseFloat(strconv.FormatFloat(v*shift, 'g', 15, 64), 64)
+	if err != nil || math.Abs(exact) > 1<<52 {
+		return v
+	}
+	return math.Round(exact) / shift
+}
+
+// MeanStd is the mean of numbers, NaN of none, and their sample standard deviation, 0 of one.
+func MeanStd(numbers []float64) (mean, std float64) {
+	n, squares := float64(len(numbers)), 0.0
+	for _, v := range numbers {
+		mean += v
+	}
+	mean /= n
+	for _, v := range numbers {
+		squares += float64((v - mean) * (v - mean))
+	}
+	if n > 1 {
+		std = math.Sqrt(squares / (n - 1))
+	}
+	return mean, std
 }
 
 // Inexact reports that a float64 does not tell a whole number, written with digits alone, from

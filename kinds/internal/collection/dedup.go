@@ -92,30 +92,43 @@ func runDedup(ctx context.Context, x *step.IO, c dedupConfig) error {
 		}
 		src.Text = texts.of
 	}
-	key, err := dedup.Lookup(c.Key)
+	groups, err := grouped(x, c.Train, c.Dev, src, dedup.Options{RecordOrder: dedup.RecordOrder(c.RecordOrder),
+		Representative: dedup.Representative(c.Representative), Fallback: dedup.Fallback(c.Fallback)}, c.Key)
 	if err != nil {
-		return step.Permanent(err)
+		return err
 	}
-	order := dedup.RecordOrder(c.RecordOrder)
-	g, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{RecordOrder: order,
-		Representative: dedup.Representative(c.Representative), Fallback: dedup.Fallback(c.Fallback)}, src)
+	g := groups[0]
+	if c.Texts.Set() && len(texts) != g.Records.Len() {
+		return step.Permanent(fmt.Errorf("texts: there are %d, of %d records: serialize the records of the same extract steps, without documents", len(texts), g.Records.Len()))
+	}
+	return writeGrouping(x, g, c.Pages.Set())
+}
+
+// grouped groups the records of both splits by keys in one pass.
+func grouped(x *step.IO, train, dev step.Inputs, src dedup.Sources, o dedup.Options, names ...string) ([]*dedup.Grouping, error) {
+	var keys []dedup.Key
+	for _, name := range names {
+		k, err := dedup.Lookup(name)
+		if err != nil {
+			return nil, step.Permanent(err)
+		}
+		keys = append(keys, k)
+	}
+	g, err := dedup.NewGrouper(keys, o, src)
 	if err != nil {
-		return step.Permanent(err)
+		return nil, step.Permanent(err)
 	}
 	n := int64(0)
-	add := func(h *nq.Header) error {
+	err = eachHeaderInOrder(x, o.RecordOrder, train, dev, func(h *nq.Header) error {
 		if n++; n%10_000 == 0 {
 			x.Report(step.Progress{Done: n, Unit: "records"})
 		}
 		return step.Permanent(g.Add(h))
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := eachHeaderInOrder(x, order, c.Train, c.Dev, add); err != nil {
-		return err
-	}
-	if c.Texts.Set() && len(texts) != g.Groupings()[0].Records.Len() {
-		return step.Permanent(fmt.Errorf("texts: there are %d, of %d records: serialize the records of the same extract steps, without documents", len(texts), g.Groupings()[0].Records.Len()))
-	}
-	return writeGrouping(x, g.Groupings()[0], c.Pages.Set())
+	return g.Groupings(), nil
 }
 
 // eachHeaderInOrder reads the headers of both splits, those first that the order says,

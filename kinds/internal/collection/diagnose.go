@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
-	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -55,24 +54,11 @@ func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
 	if err != nil {
 		return err
 	}
-	var keys []dedup.Key
-	for _, name := range []string{c.Key, "page_id"} {
-		k, err := dedup.Lookup(name)
-		if err != nil {
-			return step.Permanent(err)
-		}
-		keys = append(keys, k)
-	}
-	order := dedup.RecordOrder(c.RecordOrder)
-	g, err := dedup.NewGrouper(keys, dedup.Options{RecordOrder: order}, src)
+	groups, err := grouped(x, c.Train, c.Dev, src, dedup.Options{RecordOrder: dedup.RecordOrder(c.RecordOrder)}, c.Key, "page_id")
 	if err != nil {
-		return step.Permanent(err)
-	}
-	add := func(h *nq.Header) error { return step.Permanent(g.Add(h)) }
-	if err := eachHeaderInOrder(x, order, c.Train, c.Dev, add); err != nil {
 		return err
 	}
-	title, page := g.Groupings()[0], g.Groupings()[1]
+	title, page := groups[0], groups[1]
 	var d diagnosis
 	if d.Diagnostics, err = dedup.Diagnose(title, page, c.Examples); err != nil {
 		return step.Permanent(err)

@@ -133,19 +133,8 @@ func (f *extracted) link(x *step.IO, policy string) error {
 	return rewriteStream(x, "headers", f.headers, f.repeated, nq.NewHeaderReader, nq.NewHeaderWriter, func(h *nq.Header) int64 { return h.ExampleID })
 }
 
-// entryReader and entryWriter are those of records and of headers.
-type entryReader[T any] interface {
-	Next(*T) error
-	Close()
-}
-
-type entryWriter[T any] interface {
-	Write(*T) error
-	Close() error
-}
-
 // eachEntry visits the entries of a stream, each of which is only valid during the call.
-func eachEntry[T any, R entryReader[T]](x *step.IO, from artifacts.File, newReader func(io.Reader) R, visit func(*T) error) error {
+func eachEntry[T any](x *step.IO, from artifacts.File, newReader func(io.Reader) *nq.EntryReader[T], visit func(*T) error) error {
 	in, err := x.OpenFile(from)
 	if err != nil {
 		return err
@@ -168,8 +157,8 @@ func eachEntry[T any, R entryReader[T]](x *step.IO, from artifacts.File, newRead
 
 // rewriteStream copies a stream into an output without some of its entries, which must
 // be of the examples that they are said to be of.
-func rewriteStream[T any, R entryReader[T], W entryWriter[T]](x *step.IO, output string, from artifacts.File, without []repeated,
-	newReader func(io.Reader) R, newWriter func(io.Writer) (W, error), id func(*T) int64) error {
+func rewriteStream[T any](x *step.IO, output string, from artifacts.File, without []repeated,
+	newReader func(io.Reader) *nq.EntryReader[T], newWriter func(io.Writer) (*nq.EntryWriter[T], error), id func(*T) int64) error {
 	out, err := x.CreateFile(output, from.Name)
 	if err != nil {
 		return err

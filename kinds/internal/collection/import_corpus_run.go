@@ -92,8 +92,8 @@ func (c importing) arranged(ctx context.Context, x *step.IO, files []artifacts.F
 			names, byName[f.Name] = append(names, f.Name), f
 		}
 	}
-	parts, err := collect.Arrange(names, c.Folder, func(name string) bool { return judges(ctx, x, byName[name]) })
-	if err != nil && !(documents && errors.As(err, new(*collect.NoDocumentsError))) {
+	parts, err := collect.Arrange(names, c.Folder, documents, func(name string) bool { return judges(ctx, x, byName[name]) })
+	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {

@@ -203,23 +203,10 @@ func groupForShares(x *step.IO, c SharesConfig) (*shareCounter, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys []dedup.Key
-	for _, name := range countedKeys {
-		k, err := dedup.Lookup(name)
-		if err != nil {
-			return nil, step.Permanent(err)
-		}
-		keys = append(keys, k)
-	}
-	g, err := dedup.NewGrouper(keys, dedup.Options{}, src)
+	groups, err := grouped(x, c.Train, c.Dev, src, dedup.Options{RecordOrder: dedup.DevFirst}, countedKeys...)
 	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	add := func(h *nq.Header) error { return step.Permanent(g.Add(h)) }
-	if err := eachHeaderInOrder(x, dedup.DevFirst, c.Train, c.Dev, add); err != nil {
 		return nil, err
 	}
-	groups := g.Groupings()
 	title, page := groups[slices.Index(countedKeys, "title")], groups[slices.Index(countedKeys, "page_id")]
 	counter := &shareCounter{records: title.Records, groups: groups, title: title, n: map[nq.Split]int{}, sums: map[string]sums{}, at: map[nq.Key]int{}}
 	of, n := dedup.Clusters(title, page)

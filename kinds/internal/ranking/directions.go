@@ -146,10 +146,4 @@ func runDirections(_ context.Context, x *step.IO, c directionsConfig) error {
 }
 
 // mean of fractions, in percent.
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return metrics.Percent(sum / float64(len(values)))
-}
+func mean(values []float64) float64 { return metrics.Percent(metrics.Summarize(values).Mean) }

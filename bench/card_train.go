@@ -71,7 +71,6 @@ func (p *placed) learner() (*fit.Seq2Seq, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.later(optimizer.Close)
 	l, err := fit.NewSeq2Seq(m, optimizer, 1)
 	if err != nil {
 		return nil, err
@@ -82,29 +81,27 @@ func (p *placed) learner() (*fit.Seq2Seq, error) {
 }
 
 // cardTrain is training as the kind train does it. Batches are of lengths that vary, as a training's are.
-func cardTrain(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		learner, err := p.learner()
-		if err != nil {
-			return err
-		}
-		folder, err := os.MkdirTemp("", "bench-card")
-		if err != nil {
-			return err
-		}
-		p.later(func() { os.RemoveAll(folder) })
-		w.graphs = func() *graphs { return graphsOf(learner) }
-		w.run = p.training(learner, folder)
-		w.warm = func() error {
-			for range warmTraining {
-				if _, err := w.run(); err != nil {
-					return err
-				}
+func cardTrain(p *placed, w *workload) error {
+	learner, err := p.learner()
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "bench-card")
+	if err != nil {
+		return err
+	}
+	p.later(func() { os.RemoveAll(folder) })
+	w.graphs = func() *graphs { return graphsOf(learner) }
+	w.run = p.training(learner, folder)
+	w.warm = func() error {
+		for range warmTraining {
+			if _, err := w.run(); err != nil {
+				return err
 			}
-			return nil
 		}
 		return nil
-	})
+	}
+	return nil
 }
 
 // training makes the updates of a slice at each call. It begins at the first one, and ends by close.

@@ -60,12 +60,12 @@ var modelLines = []line{
 }
 
 // workloads are the pieces of this group; the bench starts itself again as one.
-var workloads = map[string]func(args []string) (*workload, error){
+var workloads = map[string]func(p *placed, w *workload) error{
 	"train":          trainWork,
 	"train-products": trainProducts,
-	"beam":           func(args []string) (*workload, error) { return searchWork(args, false) },
+	"beam":           func(p *placed, w *workload) error { return searchWork(p, w, false) },
 	"beam-products":  beamProducts,
-	"trie":           func(args []string) (*workload, error) { return searchWork(args, true) },
+	"trie":           func(p *placed, w *workload) error { return searchWork(p, w, true) },
 	"atomic":         rankWork,
 	"bert":           embedWork,
 	"card-train":     cardTrain,
@@ -102,31 +102,29 @@ func peerOn(weights, script string, args ...string) side {
 
 // trainWork is one training step, gradients and optimizer; the check is the loss
 // before the first, without dropout.
-func trainWork(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		m, err := p.open()
-		if err != nil {
-			return err
-		}
-		var batch seq2seq.Batch
-		batch.Inputs, batch.Labels = drawn.Batch(p.lengths)
-		loss, err := m.Loss(batch)
-		if err != nil {
-			return err
-		}
-		optimizer, err := adafactor.New(m.Params(), adafactor.Defaults())
-		if err != nil {
-			return err
-		}
-		p.later(optimizer.Close)
-		w.check = fmt.Sprintf("loss %.4f", loss)
-		rng := &tensor.RNG{Seed: 1}
-		w.run = func() (float64, error) {
-			return 1, tensor.Run(func(s *tensor.Scope) {
-				_, grads := m.Gradients(s, m.Prepare(batch), rng, seq2seq.Scale{})
-				optimizer.Step(grads, 1e-3)
-			})
-		}
-		return nil
-	})
+func trainWork(p *placed, w *workload) error {
+	m, err := p.open()
+	if err != nil {
+		return err
+	}
+	var batch seq2seq.Batch
+	batch.Inputs, batch.Labels = drawn.Batch(p.lengths)
+	loss, err := m.Loss(batch)
+	if err != nil {
+		return err
+	}
+	optimizer, err := adafactor.New(m.Params(), adafactor.Defaults())
+	if err != nil {
+		return err
+	}
+	p.later(optimizer.Close)
+	w.check = fmt.Sprintf("loss %.4f", loss)
+	rng := &tensor.RNG{Seed: 1}
+	w.run = func() (float64, error) {
+		return 1, tensor.Run(func(s *tensor.Scope) {
+			_, grads := m.Gradients(s, m.Prepare(batch), rng, seq2seq.Scale{})
+			optimizer.Step(grads, 1e-3)
+		})
+	}
+	return nil
 }

@@ -28,7 +28,6 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"score":         scoreRun,
 		"dag":           runDAG,
 		"dag-fill":      fillDAG,
-		"launches":      countLaunches,
 		"starts":        runStarts,
 		"memory":        startMemory,
 		"worker":        workerMemory,
@@ -39,8 +38,8 @@ func pieces() map[string]func(args []string) (sample, error) {
 }
 
 func runPiece(name string, args []string) error {
-	if open, ok := workloads[name]; ok {
-		if err := serve(open, args); err != nil {
+	if prepare, ok := workloads[name]; ok {
+		if err := serve(prepare, args); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil

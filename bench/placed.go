@@ -33,7 +33,7 @@ type placed struct {
 	folder  string // of the model
 	device  tensor.Device
 	compute tensor.DType
-	per     string // what products are counted in: updates, or flops
+	flops   bool   // products are counted in operations, not in updates
 	single  bool   // a training asks for operation by operation, and replays no graphs
 	lengths string // of a step's batch: full, or real
 	sizes
@@ -51,14 +51,14 @@ func (p *placed) close() {
 	p.last = nil
 }
 
-// onDevice is the workload that open makes of its arguments. Where open fails, all is freed.
-func onDevice(args []string, open func(p *placed, w *workload) error) (*workload, error) {
+// onDevice is the workload that prepare makes of its arguments. Where that fails, all is freed.
+func onDevice(args []string, prepare func(p *placed, w *workload) error) (*workload, error) {
 	p, err := place(args)
 	if err != nil {
 		return nil, err
 	}
 	w := &workload{close: p.close}
-	if err := open(p, w); err != nil {
+	if err := prepare(p, w); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func place(args []string) (p *placed, err error) {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	device, compute := set.String("device", "cuda:0", ""), set.String("dtype", "bf16", "")
 	quick := set.Bool("quick", false, "")
-	set.StringVar(&p.per, "per", "updates", "")
+	set.BoolVar(&p.flops, "flops", false, "")
 	set.BoolVar(&p.single, "single", false, "")
 	set.StringVar(&p.lengths, "lengths", "full", "")
 	for name, size := range map[string]*int{"queries": &p.queries, "documents": &p.documents, "together": &p.together, "texts": &p.texts, "tokens": &p.tokens} {

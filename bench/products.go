@@ -44,17 +44,6 @@ func (p *placed) updateProducts() ([]product, error) {
 	return stepProducts(c, count(inputs)/int64(p.batches), count(labels)/int64(p.batches)), nil
 }
 
-// work is what so many operations are of what is counted, where an update has those of all.
-func (p *placed) work(operations float64, all []product) (float64, error) {
-	switch p.per {
-	case "updates":
-		return operations / flopsOf(all), nil
-	case "flops":
-		return operations, nil
-	}
-	return 0, fmt.Errorf("-per=%s; updates and flops are known", p.per)
-}
-
 // matrix is one of random numbers: a card computes faster with equal ones.
 func (p *placed) matrix(s *tensor.Scope, rng *tensor.RNG, rows, columns int64) (made *tensor.Tensor) {
 	tensor.Within(func(inner *tensor.Scope) {
@@ -108,77 +97,62 @@ func (p *placed) multiply(w *workload, work float64, all []product, backward boo
 }
 
 // cardProducts are the products of a slice of cardTrain's updates, in the compute type.
-func cardProducts(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		all, err := p.updateProducts()
-		if err != nil {
-			return err
-		}
-		work, err := p.work(float64(p.updates)*flopsOf(all), all)
-		if err != nil {
-			return err
-		}
-		return p.multiply(w, work, all, true, p.updates)
-	})
+func cardProducts(p *placed, w *workload) error {
+	all, err := p.updateProducts()
+	if err != nil {
+		return err
+	}
+	work := float64(p.updates)
+	if p.flops {
+		work *= flopsOf(all)
+	}
+	return p.multiply(w, work, all, true, p.updates)
 }
 
-// cardLarge is a product of two large square matrices, again and again: the most that products get from a card.
-func cardLarge(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		all, err := p.updateProducts()
-		if err != nil {
-			return err
+// cardLarge is a product of two large square matrices, again and again: the most that products get from a card. Work is
+// operations.
+func cardLarge(p *placed, w *workload) error {
+	const times = 20
+	var x, wt *tensor.Tensor
+	n := float64(p.square)
+	return p.multiplying(w, times*2*n*n*n, func(s *tensor.Scope, rng *tensor.RNG) {
+		x, wt = p.matrix(s, rng, p.square, p.square), s.Transpose(p.matrix(s, rng, p.square, p.square), 0, 1)
+	}, func() {
+		for range times {
+			tensor.Within(func(s *tensor.Scope) { s.MatMul(x, wt) })
 		}
-		const times = 20
-		var x, wt *tensor.Tensor
-		n := float64(p.square)
-		work, err := p.work(times*2*n*n*n, all)
-		if err != nil {
-			return err
-		}
-		return p.multiplying(w, work, func(s *tensor.Scope, rng *tensor.RNG) {
-			x, wt = p.matrix(s, rng, p.square, p.square), s.Transpose(p.matrix(s, rng, p.square, p.square), 0, 1)
-		}, func() {
-			for range times {
-				tensor.Within(func(s *tensor.Scope) { s.MatMul(x, wt) })
-			}
-		})
 	})
 }
 
 // beamProducts are the products of searchWork's search: the first step has one row a query,
 // the others one a beam.
-func beamProducts(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		c, err := p.config()
-		if err != nil {
-			return err
-		}
-		tokens, queries := 0, int64(p.queries)
-		draw := drawn.Numbers(3)
-		for _, q := range draw.Sequences(p.queries, 8, 16) {
-			tokens += len(q)
-		}
-		rows := queries * 40
-		all := encoderProducts(c, int64(tokens))
-		all = append(all, decoderProducts(c, queries, 1)...)
-		all = append(all, decoderProducts(c, rows, beamTokens-1)...)
-		all = append(all, product{queries, c.DModel, c.VocabSize, 1}, product{rows, c.DModel, c.VocabSize, beamTokens - 1})
-		return p.multiply(w, float64(queries), all, false, 1)
-	})
+func beamProducts(p *placed, w *workload) error {
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	tokens, queries := 0, int64(p.queries)
+	draw := drawn.Numbers(3)
+	for _, q := range draw.Sequences(p.queries, 8, 16) {
+		tokens += len(q)
+	}
+	rows := queries * 40
+	all := encoderProducts(c, int64(tokens))
+	all = append(all, decoderProducts(c, queries, 1)...)
+	all = append(all, decoderProducts(c, rows, beamTokens-1)...)
+	all = append(all, product{queries, c.DModel, c.VocabSize, 1}, product{rows, c.DModel, c.VocabSize, beamTokens - 1})
+	return p.multiply(w, float64(queries), all, false, 1)
 }
 
 // trainProducts are the products of trainWork's step, forward and both of backward;
 // attention's own are left out.
-func trainProducts(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		c, err := p.config()
-		if err != nil {
-			return err
-		}
-		inputs, labels := drawn.Batch(p.lengths)
-		return p.multiply(w, 1, stepProducts(c, count(inputs), count(labels)), true, 1)
-	})
+func trainProducts(p *placed, w *workload) error {
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	inputs, labels := drawn.Batch(p.lengths)
+	return p.multiply(w, 1, stepProducts(c, count(inputs), count(labels)), true, 1)
 }
 
 // count is how many tokens there are.

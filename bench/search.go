@@ -19,102 +19,96 @@ const beamTokens = 6
 
 // searchWork is the beam search of an evaluation, free or along a trie; the check is the best
 // hypothesis of the first query.
-func searchWork(args []string, constrained bool) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		m, err := p.open()
-		if err != nil {
+func searchWork(p *placed, w *workload, constrained bool) error {
+	m, err := p.open()
+	if err != nil {
+		return err
+	}
+	draw := drawn.Numbers(3)
+	queries := draw.Sequences(p.queries, 8, 16)
+	b := decode.NewBeam(beamTokens, nil)
+	b.EarlyStopping = stopping.Heuristic // as the peer, which takes transformers' default
+	if constrained {
+		if b.Trie, err = docid.NewTrie(draw.Identifiers(p.documents)); err != nil {
 			return err
 		}
-		draw := drawn.Numbers(3)
-		queries := draw.Sequences(p.queries, 8, 16)
-		b := decode.NewBeam(beamTokens, nil)
-		b.EarlyStopping = stopping.Heuristic // as the peer, which takes transformers' default
-		if constrained {
-			if b.Trie, err = docid.NewTrie(draw.Identifiers(p.documents)); err != nil {
-				return err
-			}
+	}
+	searcher, err := decode.NewSearcher(m)
+	if err != nil {
+		return err
+	}
+	p.later(searcher.Close)
+	w.warm = func() error {
+		found, err := searcher.Search(context.Background(), queries[:min(warmQueries, len(queries))], b, p.together, nil)
+		if err == nil {
+			w.check = fmt.Sprint(found[0][0].Tokens)
 		}
-		searcher, err := decode.NewSearcher(m)
-		if err != nil {
-			return err
-		}
-		p.later(searcher.Close)
-		w.warm = func() error {
-			found, err := searcher.Search(context.Background(), queries[:min(warmQueries, len(queries))], b, p.together, nil)
-			if err == nil {
-				w.check = fmt.Sprint(found[0][0].Tokens)
-			}
-			return err
-		}
-		w.run = func() (float64, error) {
-			found, err := searcher.Search(context.Background(), queries, b, p.together, nil)
-			return float64(len(found)), err
-		}
-		return nil
-	})
+		return err
+	}
+	w.run = func() (float64, error) {
+		found, err := searcher.Search(context.Background(), queries, b, p.together, nil)
+		return float64(len(found)), err
+	}
+	return nil
 }
 
 // rankWork is the ranking of an evaluation of atomic identifiers, which are the model's last
 // tokens; the check is the best of the first two queries.
-func rankWork(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		m, err := p.open()
-		if err != nil {
-			return err
+func rankWork(p *placed, w *workload) error {
+	m, err := p.open()
+	if err != nil {
+		return err
+	}
+	ranker, err := decode.NewRanker(m, m.Vocabulary().Size-int64(p.documents), int64(p.documents))
+	if err != nil {
+		return err
+	}
+	p.later(ranker.Close)
+	draw := drawn.Numbers(3)
+	queries := draw.Sequences(p.queries, 4, 32)
+	w.warm = func() error {
+		found, err := ranker.Rank(context.Background(), queries[:min(warmQueries, len(queries))], 40, p.together, nil)
+		if err == nil {
+			w.check = fmt.Sprint(found[0].Ranking[0].Document, found[1].Ranking[0].Document)
 		}
-		ranker, err := decode.NewRanker(m, m.Vocabulary().Size-int64(p.documents), int64(p.documents))
-		if err != nil {
-			return err
-		}
-		p.later(ranker.Close)
-		draw := drawn.Numbers(3)
-		queries := draw.Sequences(p.queries, 4, 32)
-		w.warm = func() error {
-			found, err := ranker.Rank(context.Background(), queries[:min(warmQueries, len(queries))], 40, p.together, nil)
-			if err == nil {
-				w.check = fmt.Sprint(found[0].Ranking[0].Document, found[1].Ranking[0].Document)
-			}
-			return err
-		}
-		w.run = func() (float64, error) {
-			found, err := ranker.Rank(context.Background(), queries, 40, p.together, nil)
-			return float64(len(found)), err
-		}
-		return nil
-	})
+		return err
+	}
+	w.run = func() (float64, error) {
+		found, err := ranker.Rank(context.Background(), queries, 40, p.together, nil)
+		return float64(len(found)), err
+	}
+	return nil
 }
 
 // embedChunk is how many texts the kind embed reads ahead.
 const embedChunk = 256
 
 // embedWork embeds documents, in float32; the check is the first numbers of the first vector.
-func embedWork(args []string) (*workload, error) {
-	return onDevice(args, func(p *placed, w *workload) error {
-		m, err := bert.Load(p.folder, p.device)
-		if err != nil {
-			return err
+func embedWork(p *placed, w *workload) error {
+	m, err := bert.Load(p.folder, p.device)
+	if err != nil {
+		return err
+	}
+	p.later(m.Close)
+	draw := drawn.Numbers(5)
+	texts := draw.Texts(p.texts)
+	w.warm = func() error {
+		vectors, err := m.Embed(texts[:min(embedChunk, len(texts))], bert.CLS, p.tokens)
+		if err == nil {
+			w.check = fmt.Sprintf("%.3f", vectors[0][:4])
 		}
-		p.later(m.Close)
-		draw := drawn.Numbers(5)
-		texts := draw.Texts(p.texts)
-		w.warm = func() error {
-			vectors, err := m.Embed(texts[:min(embedChunk, len(texts))], bert.CLS, p.tokens)
-			if err == nil {
-				w.check = fmt.Sprintf("%.3f", vectors[0][:4])
+		return err
+	}
+	w.run = func() (float64, error) {
+		done := 0
+		for from := 0; from < len(texts); from += embedChunk {
+			vectors, err := m.Embed(texts[from:min(from+embedChunk, len(texts))], bert.CLS, p.tokens)
+			if err != nil {
+				return 0, err
 			}
-			return err
+			done += len(vectors)
 		}
-		w.run = func() (float64, error) {
-			done := 0
-			for from := 0; from < len(texts); from += embedChunk {
-				vectors, err := m.Embed(texts[from:min(from+embedChunk, len(texts))], bert.CLS, p.tokens)
-				if err != nil {
-					return 0, err
-				}
-				done += len(vectors)
-			}
-			return float64(done), nil
-		}
-		return nil
-	})
+		return float64(done), nil
+	}
+	return nil
 }

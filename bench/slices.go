@@ -27,10 +27,10 @@ type workload struct {
 
 // serve prepares a workload, does what does not count, and then a slice for
 // each line of standard input, answering each with a sample.
-func serve(open func(args []string) (*workload, error), args []string) error {
+func serve(prepare func(p *placed, w *workload) error, args []string) error {
 	runtime.LockOSThread() // as a step does: libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
-	w, err := open(args)
+	w, err := onDevice(args, prepare)
 	if err != nil {
 		return err
 	}

@@ -17,21 +17,22 @@ import (
 )
 
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
-func testParts(args []string) (*workload, error) {
-	n, err := strconv.ParseFloat(args[0], 64)
-	w := &workload{run: func() (float64, error) { return n, appendTo(args[1:], args[0]) }, close: func() {}}
+func testParts(p *placed, w *workload) error {
+	text, path, _ := strings.Cut(p.folder, ",")
+	n, err := strconv.ParseFloat(text, 64)
+	w.run = func() (float64, error) { return n, appendTo(path, text) }
 	if n == 6 {
 		w.graphs = func() *graphs { return &graphs{Recorded: 3, Replayed: 40, Single: 2} }
 	}
-	return w, err
+	return err
 }
 
 // appendTo adds text to a file, where one is named.
-func appendTo(path []string, text string) error {
-	if len(path) == 0 {
+func appendTo(path, text string) error {
+	if path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,9 @@ func appendTo(path []string, text string) error {
 }
 
 func partsOf(n string, file ...string) side {
-	return side{command: func(*env) ([]string, error) { return ours("test-parts", append([]string{n}, file...)...), nil }}
+	return side{command: func(*env) ([]string, error) {
+		return ours("test-parts", onProcessor[0], strings.Join(append([]string{n}, file...), ",")), nil
+	}}
 }
 
 // TestWhole: beside a whole work the peer does parts while it has time, one at least, and no more than there are. There is

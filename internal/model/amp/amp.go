@@ -31,9 +31,9 @@ type Options struct {
 
 // State is what a checkpoint keeps of a Scaler.
 type State struct {
-	Scale   float64 // what the loss is multiplied by
-	Good    int     // updates since it changed
-	Skipped int64   // updates that were left out
+	Scale   float64 `json:"scale"`   // what the loss is multiplied by
+	Good    int     `json:"good"`    // updates since it changed
+	Skipped int64   `json:"skipped"` // updates that were left out
 }
 
 // Start is the state before the first update.

@@ -12,7 +12,6 @@ import (
 type network struct {
 	c                Config
 	shared           *tensor.Tensor // [vocab_size, d_model]
-	bias             *tensor.Tensor // final_logits_bias [1, vocab_size]
 	encoder, decoder stack
 }
 
@@ -35,16 +34,8 @@ type layer struct {
 type attention struct{ q, k, v, o, norm dense }
 
 func (n *network) Embedding() *tensor.Tensor { return n.shared }
+func (n *network) Head() *tensor.Tensor      { return n.shared }
 func (n *network) Layers() int               { return len(n.decoder.layers) }
-
-// Head implements seq2seq.Network: the embedding and final_logits_bias, on a CPU as one more
-// column, which the states' last column of ones is for.
-func (n *network) Head(p *seq2seq.Pass) seq2seq.Head {
-	if p.Device.IsCUDA() {
-		return seq2seq.Head{Matrix: n.shared, Bias: p.S.View(n.bias, -1)}
-	}
-	return seq2seq.Head{Matrix: p.S.Cat(1, n.shared, p.S.Transpose(n.bias, 0, 1))} // [vocab_size, d_model+1]
-}
 
 func (n *network) Attention() tensor.AttentionOptions {
 	return tensor.AttentionOptions{Heads: n.c.EncoderHeads, Scale: math.Pow(float64(n.c.DModel/n.c.EncoderHeads), -0.5), Dropout: n.c.AttentionDropout}
@@ -132,8 +123,7 @@ func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v 
 	return both[0], both[1]
 }
 
-// Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model], on a CPU with a column
-// of ones more.
+// Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model].
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
 	x = n.embed(p, x, at.Positions, seq2seq.IndexesOf(at), n.decoder)
 	for i, l := range n.decoder.layers {
@@ -144,8 +134,5 @@ func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention
 			return n.feedForward(p, x, l)
 		})
 	}
-	if p.Device.IsCUDA() {
-		return x
-	}
-	return p.S.Cat(1, x, p.S.Full(1, tensor.F32, p.Device, x.Dim(0), 1))
+	return x
 }

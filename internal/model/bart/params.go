@@ -19,8 +19,8 @@ const offset = 2
 func (c Config) Specs() []seq2seq.Spec {
 	d := c.DModel
 	random := seq2seq.Draw{Deviation: c.InitStd}
-	// NOTE final_logits_bias is not a parameter: transformers never trains it.
-	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true, Product: "final_logits_bias"}}
+	// NOTE transformers adds final_logits_bias to scores, and never trains it: it is 0 in all that was published.
+	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true}}
 	add := func(name string, init seq2seq.Draw, shape ...int64) {
 		all = append(all, seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init})
 	}
@@ -93,7 +93,5 @@ func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
 		}
 		return s
 	}
-	n := &network{c: c, shared: get("model.shared.weight"), bias: get("final_logits_bias"),
-		encoder: stack("encoder", c.EncoderLayers), decoder: stack("decoder", c.DecoderLayers)}
-	return n
+	return &network{c: c, shared: get("model.shared.weight"), encoder: stack("encoder", c.EncoderLayers), decoder: stack("decoder", c.DecoderLayers)}
 }

@@ -25,23 +25,6 @@ func Load(folder string, device tensor.Device) (m *Model, err error) {
 	return m, err
 }
 
-// unused are a file's tensors that nothing is computed with, heads and poolers: all but the embeddings' and the layers',
-// which belong to another model if they were not read.
-func (l *loader) unused() (all []string, err error) {
-	for _, name := range l.f.Names() {
-		if l.read[name] {
-			continue
-		}
-		inner := strings.TrimPrefix(name, l.m.Config.family.prefix)
-		stack, _, _ := strings.Cut(l.m.Config.family.layers, ".")
-		if (strings.HasPrefix(inner, "embeddings") || strings.HasPrefix(inner, stack+".")) && !strings.HasSuffix(inner, "_ids") {
-			return nil, fmt.Errorf("tensor %q has no place in a model of this configuration, and would not be used: %w", name, checkpoint.ErrOther)
-		}
-		all = append(all, name)
-	}
-	return all, nil
-}
-
 // Zeros is a model of the text of a config.json whose parameters are zeros.
 func Zeros(config []byte, device tensor.Device) (*Model, error) {
 	c, err := parse(config)
@@ -99,7 +82,6 @@ type loader struct {
 	f       *checkpoint.File
 	m       *Model
 	headers bool
-	read    map[string]bool // names
 	err     error
 }
 
@@ -119,10 +101,6 @@ func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 			name = other
 		}
 	}
-	if l.read == nil {
-		l.read = map[string]bool{}
-	}
-	l.read[name] = true
 	if l.headers {
 		l.err = l.f.Check(name, shape...)
 		return nil
@@ -167,6 +145,10 @@ func (l *loader) load() {
 		})
 	}
 	if l.err == nil && l.f != nil {
-		m.Unused, l.err = l.unused()
+		stack, _, _ := strings.Cut(c.family.layers, ".")
+		m.Unused, l.err = l.f.Rest(func(name string) bool { // all but heads and poolers
+			name = strings.TrimPrefix(name, c.family.prefix)
+			return (strings.HasPrefix(name, "embeddings") || strings.HasPrefix(name, stack+".")) && !strings.HasSuffix(name, "_ids")
+		})
 	}
 }

@@ -114,21 +114,6 @@ var operations = []operation{
 		}
 		return s.HeadLoss(in[0], in[1], s.FromInt64s(labels, dev, 40), -100, 0.1, tensor.HeadOptions{})
 	}},
-	{name: "head_loss_bias", shapes: shapes(size(40, 12), size(61, 12)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
-		labels, bias := make([]int64, 40), make([]float32, 61)
-		for i := range labels {
-			labels[i] = int64(i*7) % 61
-		}
-		for i := range bias {
-			bias[i] = float32(i%7) / 4
-		}
-		h, w, b := in[0], in[1], s.ToDType(s.FromFloat32s(bias, dev, 61), in[0].DType())
-		if dev.IsCUDA() {
-			return s.HeadLoss(h, w, s.FromInt64s(labels, dev, 40), -100, 0, tensor.HeadOptions{Bias: b})
-		}
-		h, w = s.Cat(1, h, s.Full(1, h.DType(), dev, 40, 1)), s.Cat(1, w, s.View(b, 61, 1))
-		return s.HeadLoss(h, w, s.FromInt64s(labels, dev, 40), -100, 0, tensor.HeadOptions{})
-	}},
 	{name: "attention", shapes: shapes(size(17, 16), size(17, 16), size(17, 16), size(2, 10, 10)),
 		f: attention(false, 1, []int64{9, 1, 7}, []int64{9, 1, 7})},
 	{name: "attention_causal", shapes: shapes(size(17, 16), size(17, 16), size(17, 16), size(2, 10, 10)),

@@ -80,10 +80,7 @@ func TestRecorded(t *testing.T) {
 				}
 				defer m.Close()
 				m.Compute = c.dtype
-				var o interface {
-					fit.Optimizer
-					Close()
-				}
+				var o fit.Optimizer
 				if o, err = adamw.New(m.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01}); c.optimizer == "adafactor" {
 					o.Close()
 					o, err = adafactor.New(m.Params(), adafactor.Defaults())

@@ -37,7 +37,7 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 		return o, nil
 	}
 	err = tensor.Run(func(s *tensor.Scope) {
-		failed = s.Narrow(m.Head(s), 0, first, count).Write(reading(func(weights []float32) (err error) {
+		failed = s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
 			o.width = len(weights) / int(count)
 			o.head, err = kernel.Pack(weights, int(count), o.width)
 			return err

@@ -69,10 +69,19 @@ func (c *Catalog) find(v retrieve.Validity) func(tokens []int32) (place int, ok 
 // Index searches a catalog with a model. Several goroutines may use it at once; it
 // must be made anew when the model's weights have changed.
 type Index struct {
+	kept
 	catalog  *Catalog
 	batch    int              // where options do not say
 	ranker   *decode.Ranker   // identifiers of one token
 	searcher *decode.Searcher // the others
+}
+
+// kept is what the ranker or the searcher keeps.
+type kept interface {
+	// Close frees what is kept on a card; no search may be under way.
+	Close()
+	// Warn calls say with a sentence when a card has no room for a batch.
+	Warn(say func(string))
 }
 
 // onCPU is how many queries a CPU decodes together where options do not say.
@@ -87,28 +96,15 @@ func New(m *seq2seq.Model, c *Catalog) (*Index, error) {
 	var err error
 	if c.trie == nil {
 		x.ranker, err = decode.NewRanker(m, c.first, int64(c.documents))
+		x.kept = x.ranker
 	} else {
 		x.searcher, err = decode.NewSearcher(m)
+		x.kept = x.searcher
 	}
-	return x, err
-}
-
-// Close frees what is kept on a card; no search may be under way.
-func (x *Index) Close() {
-	if x.ranker != nil {
-		x.ranker.Close()
-	} else {
-		x.searcher.Close()
+	if err != nil {
+		return nil, err
 	}
-}
-
-// Warn is called with a sentence when a card has no room for a batch.
-func (x *Index) Warn(say func(string)) {
-	if x.ranker != nil {
-		x.ranker.Warn(say)
-	} else {
-		x.searcher.Warn(say)
-	}
+	return x, nil
 }
 
 // Search returns what the model names for each query, best first: the hypotheses

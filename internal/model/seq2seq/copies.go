@@ -22,7 +22,6 @@ type whole struct {
 	t     *tensor.Tensor // [sum of rows, columns], or [sum of rows]
 	rows  []int64
 	parts []*tensor.Tensor
-	fixed bool
 }
 
 // place is a part of a whole.
@@ -42,7 +41,7 @@ func (p place) first() (row int64) {
 // newCopies makes a model's, whose numbers are not there yet.
 func newCopies(m *Model) *copies {
 	c := &copies{compute: m.Compute, scope: tensor.NewScope(), part: map[*tensor.Tensor]place{}, of: map[string]place{}, stale: true}
-	groups, fixed := map[string][]Param{}, map[string]bool{}
+	groups := map[string][]Param{}
 	var order []string
 	for i, s := range m.Config.Specs() {
 		if s.Product == "" {
@@ -52,11 +51,10 @@ func newCopies(m *Model) *copies {
 			order = append(order, s.Product)
 		}
 		groups[s.Product] = append(groups[s.Product], m.all[i])
-		fixed[s.Product] = s.Fixed
 	}
 	tensor.NoGrad(func() {
 		for _, name := range order {
-			c.join(m, groups[name], fixed[name])
+			c.join(m, groups[name])
 		}
 	})
 	c.net = m.Config.Network(func(name string) *tensor.Tensor {
@@ -68,10 +66,10 @@ func newCopies(m *Model) *copies {
 	return c
 }
 
-// join makes the matrix of a product; of a fixed one gradients are not taken.
-func (c *copies) join(m *Model, of []Param, fixed bool) {
+// join makes the matrix of a product.
+func (c *copies) join(m *Model, of []Param) {
 	same := c.compute == tensor.F32
-	w := &whole{fixed: fixed}
+	w := &whole{}
 	total := int64(0)
 	for _, p := range of {
 		w.rows = append(w.rows, p.Tensor.Dim(0))
@@ -100,7 +98,7 @@ func (c *copies) join(m *Model, of []Param, fixed bool) {
 		w.parts = append(w.parts, part)
 		c.part[part], c.of[p.Name] = at, at
 	}
-	if !fixed && !w.t.RequiresGrad() {
+	if !w.t.RequiresGrad() {
 		c.scope.Leaf(w.t)
 	}
 }
@@ -120,9 +118,7 @@ func (c *copies) within(w *tensor.Tensor) bool {
 // leaves are what gradients are asked for in the parameters' stead, each once.
 func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 	for _, w := range c.wholes {
-		if !w.fixed {
-			all = append(all, w.t)
-		}
+		all = append(all, w.t)
 	}
 	for _, p := range params {
 		if _, ok := c.of[p.Name]; !ok {

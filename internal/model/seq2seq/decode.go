@@ -221,9 +221,7 @@ func (m *Model) Logits(s *tensor.Scope, states *tensor.Tensor) *tensor.Tensor {
 func (m *Model) LogitsRange(s *tensor.Scope, states *tensor.Tensor, from, n int64) (logits *tensor.Tensor) {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			p, net := m.reading(inner)
-			head := net.Head(p).rows(inner, from, n).in(inner, m.Compute)
-			logits = s.Move(inner.ToDType(head.scores(inner, states), tensor.F32))
+			logits = s.Move(inner.ToDType(m.LogitsOf(inner, states, m.HeadRows(inner, from, n)), tensor.F32))
 		})
 	})
 	return logits

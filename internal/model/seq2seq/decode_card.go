@@ -325,24 +325,20 @@ func (m *Model) Dimensions() (d Dimensions) {
 	return d
 }
 
-// HeadRows is what makes the scores of tokens from … from+n-1, for LogitsOf: it is good for
-// as long as the weights are, whose memory it shares where a card has them in the compute type.
-func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head Head) {
+// HeadRows are the output matrix's of tokens from … from+n-1, for LogitsOf: they are good for
+// as long as the weights are, whose memory they share where a card has them in the compute type.
+func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head *tensor.Tensor) {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			p, net := m.reading(inner)
-			head = net.Head(p).rows(inner, from, n).in(inner, m.Compute)
-			head.Matrix = s.Move(head.Matrix)
-			if head.Bias != nil {
-				head.Bias = s.Move(head.Bias)
-			}
+			_, net := m.reading(inner)
+			head = s.Move(inner.ToDType(inner.Narrow(net.Head(), 0, from, n), m.Compute))
 		})
 	})
 	return head
 }
 
-// LogitsOf are the scores of HeadRows' tokens after states [rows, w], in the compute type.
-func (m *Model) LogitsOf(s *tensor.Scope, states *tensor.Tensor, head Head) (logits *tensor.Tensor) {
-	tensor.NoGrad(func() { logits = head.scores(s, states) })
+// LogitsOf are the scores of HeadRows' tokens after states [rows, width], in the compute type.
+func (m *Model) LogitsOf(s *tensor.Scope, states, head *tensor.Tensor) (logits *tensor.Tensor) {
+	tensor.NoGrad(func() { logits = s.Linear(s.ToDType(states, head.DType()), head) })
 	return logits
 }

@@ -17,9 +17,9 @@
 // of one product lie in one (copies.go), and a batch's indexes come up together (prepare.go); a
 // training step's batch has sequences of padding added to it, so that shapes come again (bucket.go).
 //
-// Reading order: family.go, model.go, pass.go, product.go, head.go, prepare.go, bucket.go, loss.go
-// (training), copies.go, segment.go (blocks that are computed again), decode.go (one token at a
-// time), load.go, init.go.
+// Reading order: family.go, model.go, pass.go, product.go, prepare.go, bucket.go, loss.go (training),
+// copies.go, segment.go (blocks that are computed again), decode.go (one token at a time), load.go,
+// init.go.
 //
 // Nothing here knows of tokenizers, data sets, optimizers, beams or where files come from.
 package seq2seq

@@ -55,13 +55,12 @@ type Spec struct {
 	Shape []int64
 	Init  Draw // random initialisation, as transformers' _init_weights
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token
-	// Fixed marks what is not a parameter: it is not trained, and zeros where a file has none.
+	// Fixed marks what is no parameter but zeros, which files may have and nothing is computed with.
 	Fixed bool
 	// Product names the product that a matrix is for, by Pass.Linear, Affine, Products or
 	// Affines: a card has a copy of it in the compute type, those of one name in one matrix,
 	// since they multiply the same rows. "": it is not for products, or not for them alone.
 	// Biases have names too, those of matrices in one matrix one name, in the same order.
-	// What is Fixed has a name of its own.
 	Product string
 }
 
@@ -84,8 +83,8 @@ func (d Draw) draw(s *tensor.Scope, rng *tensor.RNG, device tensor.Device, shape
 type Network interface {
 	// Embedding is the table of tokens, [Size, width].
 	Embedding() *tensor.Tensor
-	// Head is what makes scores of states. It may belong to the pass's scope.
-	Head(p *Pass) Head
+	// Head is the output matrix, whose product with states are scores: [Size, width].
+	Head() *tensor.Tensor
 	// Attention are the heads, the scale of scores and, in training, the dropout of
 	// every attention.
 	Attention() tensor.AttentionOptions
@@ -100,7 +99,7 @@ type Network interface {
 	// [heads, n, n], in each layer; one: in every layer, none: nothing. Indexes are Config's of
 	// sequences, the longest of which has n tokens; nil: they are made.
 	Biases(s *tensor.Scope, n int64, indexes *tensor.Tensor) []*tensor.Tensor
-	// Decode gives the decoder's states for the product with Head: [T, width] -> [T, w].
+	// Decode gives the decoder's states for the product with Head: [T, width] -> [T, width].
 	Decode(p *Pass, x *tensor.Tensor, at Attention) *tensor.Tensor
 }
 

@@ -81,8 +81,8 @@ func Check(folder string, families ...Family) (c Config, unused []string, err er
 			return err
 		}
 		for _, s := range c.Specs() {
-			if name := s.In(f); !s.Fixed || f.Has(name) {
-				if err := f.Check(name, s.Shape...); err != nil {
+			if !s.Fixed {
+				if err := f.Check(s.In(f), s.Shape...); err != nil {
 					return err
 				}
 			}
@@ -93,26 +93,23 @@ func Check(folder string, families ...Family) (c Config, unused []string, err er
 	return c, unused, err
 }
 
-// rest are a file's tensors that nothing is computed with. One that has a part in the model, but no place in c, is an
-// error, and so is a second one of a place that has other numbers.
+// rest are the tensors of a file, whose Specs were checked or read, that nothing is computed with. One that has a part in
+// the model, but no place in c, is an error, and so are a second one of a place that has other numbers, and a Fixed one
+// that has numbers at all.
 func rest(c Config, f *checkpoint.File) (unused []string, err error) {
-	places := map[string]string{} // of a name: what is read
 	for _, s := range c.Specs() {
-		name := s.In(f)
-		places[s.Name] = name
-		for _, other := range s.Other {
-			places[other] = name
+		read := s.In(f)
+		if s.Fixed && f.Has(read) {
+			if zeros, err := f.Zeros(read, s.Shape...); err != nil {
+				return nil, err
+			} else if !zeros {
+				return nil, fmt.Errorf("tensor %q is not 0, and nothing is added to scores here: take a model in which it is 0, as in all that were published", read)
+			}
 		}
-	}
-	for _, name := range f.Names() {
-		read, known := places[name]
-		switch {
-		case read == name:
-		case !known && c.Unused(name):
-			unused = append(unused, name)
-		case !known:
-			return nil, fmt.Errorf("tensor %q has no place in a model of this configuration, and would not be used: %w", name, checkpoint.ErrOther)
-		default:
+		for _, name := range s.Other {
+			if name == read || !f.Has(name) {
+				continue
+			}
 			if same, err := f.Same(name, read); err != nil {
 				return nil, err
 			} else if !same {
@@ -120,7 +117,7 @@ func rest(c Config, f *checkpoint.File) (unused []string, err error) {
 			}
 		}
 	}
-	return unused, nil
+	return f.Rest(func(name string) bool { return !c.Unused(name) })
 }
 
 // LoadAs opens a model folder that Save wrote of a model with the configuration c. A
@@ -167,19 +164,15 @@ func (s Spec) In(f *checkpoint.File) string {
 
 // readWeights makes a model of the configuration c.
 func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
-	unused, err := rest(c, f)
-	if err != nil {
-		return nil, err
-	}
 	scope := tensor.NewScope()
 	var m *Model
 	var failed error
-	err = tensor.Try(func() {
+	err := tensor.Try(func() {
 		var all []Param
 		for _, s := range c.Specs() {
 			name := s.In(f)
 			var t *tensor.Tensor
-			if s.Fixed && !f.Has(name) {
+			if s.Fixed {
 				t = scope.Zeros(tensor.F32, device, s.Shape...)
 			} else if t, failed = f.Tensor(scope, name, tensor.F32, device, s.Shape...); failed != nil {
 				return
@@ -187,7 +180,7 @@ func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, er
 			all = append(all, Param{Name: s.Name, Tensor: t})
 		}
 		m = build(c, device, scope, all)
-		m.Unused = unused
+		m.Unused, failed = rest(c, f)
 	})
 	if err = errors.Join(failed, err); err != nil {
 		scope.Close()

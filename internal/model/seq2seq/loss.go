@@ -48,25 +48,22 @@ func (m *Model) Loss(b Batch) (loss float64, err error) {
 func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
 	tensor.NoGrad(func() {
 		states, head, _ := m.teach(s, b)
-		logits = head.in(s, m.Compute).scores(s, states)
+		logits = m.LogitsOf(s, states, s.ToDType(head, m.Compute))
 	})
 	return logits
 }
 
-// teach gives the decoder's states at each label position [T, w], without dropout, and what
-// makes scores of them.
-func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, head Head, at indexes) {
+// teach gives the decoder's states at each label position [T, width], without dropout, and the output matrix.
+func (m *Model) teach(s *tensor.Scope, b Batch) (states, head *tensor.Tensor, at indexes) {
 	at = m.upload(s, m.Prepare(b))
 	embedding := m.net.Embedding()
 	in, out := s.IndexSelect(embedding, 0, at.inputs.at), s.IndexSelect(embedding, 0, at.read.at)
 	p, net := m.reading(s)
-	return m.forced(p, net, in, out, at), net.Head(p), at
+	return m.forced(p, net, in, out, at), net.Head(), at
 }
 
-func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, head Head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {
-	head = head.in(s, m.Compute)
-	o.Bias = head.Bias
-	return s.HeadLoss(s.ToDType(states, m.Compute), head.Matrix, labels, Ignore, smooth, o)
+func (m *Model) headLoss(s *tensor.Scope, states, head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {
+	return s.HeadLoss(s.ToDType(states, m.Compute), s.ToDType(head, m.Compute), labels, Ignore, smooth, o)
 }
 
 // Scale is what a loss is multiplied by before gradients are taken; the zero value is 1.
@@ -77,7 +74,7 @@ type Scale struct {
 
 // loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
 // card gradients have the scale in them before they are rounded.
-func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, at indexes, scale Scale) (loss, value *tensor.Tensor) {
+func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, at indexes, scale Scale) (loss, value *tensor.Tensor) {
 	if !m.Device.IsCUDA() {
 		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
 		loss = s.Detach(value)
@@ -147,7 +144,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		}
 
 		states := m.forced(p, net, in, out, at)
-		mean, value := m.loss(inner, states, net.Head(p), at, scale)
+		mean, value := m.loss(inner, states, net.Head(), at, scale)
 		loss = s.Move(mean)
 
 		var all []*tensor.Tensor

@@ -70,8 +70,8 @@ func (m *Model) Param(name string) *tensor.Tensor {
 // Vocabulary is the configuration's.
 func (m *Model) Vocabulary() Vocabulary { return m.Config.Vocabulary() }
 
-// Head is the output matrix on a CPU, [Size, w]; it may belong to s.
-func (m *Model) Head(s *tensor.Scope) *tensor.Tensor { return m.net.Head(m.pass(s, nil)).Matrix }
+// Head is the output matrix, [Size, width].
+func (m *Model) Head() *tensor.Tensor { return m.net.Head() }
 
 // SetDropout trains with another probability, which the saved configuration has too.
 func (m *Model) SetDropout(p float64) {

@@ -53,11 +53,7 @@ func NewSubword(data []byte) (*Subword, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer: %w", err)
 	}
-	t, err := newSubword(c, plain)
-	if err != nil {
-		return nil, fmt.Errorf("tokenizer: %w", err)
-	}
-	return t, nil
+	return newSubword(c, plain)
 }
 
 func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
@@ -67,6 +63,11 @@ func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
 	} else if b != nil {
 		b.native.Close()
 	}
+	defer func() {
+		if err != nil {
+			t, err = nil, fmt.Errorf("tokenizer: %w", err)
+		}
+	}()
 	t = &Subword{built: &built{of: of, cuts: c.PreTokenizer.AtBlanks()}}
 	if t.pieces, err = piecesOf(c); err != nil {
 		return nil, err
@@ -183,11 +184,7 @@ func newEncoder(data []byte) (Encoder, error) {
 			return b, nil
 		} // one of other special tokens, such as MPNet's
 	}
-	t, err := newSubword(c, plain)
-	if err != nil {
-		return nil, fmt.Errorf("tokenizer: %w", err)
-	}
-	return t, nil
+	return newSubword(c, plain)
 }
 
 // Close gives the native tokenizer back: it is freed once another one is closed or built. No other method may be called after it.

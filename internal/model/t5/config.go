@@ -54,9 +54,11 @@ type Config struct {
 
 	// What a file says beside feed_forward_proj, which then does not count, as in
 	// transformers; nil: nothing.
-	denseAct *string
-	gatedAct *bool
-	other    map[string]json.RawMessage
+	DenseAct *string `json:"dense_act_fn,omitempty"`
+	GatedAct *bool   `json:"is_gated_act,omitempty"`
+	Version  string  `json:"transformers_version,omitempty"`
+
+	other map[string]json.RawMessage
 }
 
 // Defaults are transformers' T5Config defaults, which are t5-small's sizes.
@@ -98,17 +100,7 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	if f.NumDecoderLayers < 0 {
 		f.NumDecoderLayers = f.NumLayers
 	}
-	var act struct {
-		Dense *string `json:"dense_act_fn"`
-		Gated *bool   `json:"is_gated_act"`
-
-		Version string `json:"transformers_version"`
-	}
-	if err := json.Unmarshal(data, &act); err != nil {
-		return err
-	}
-	f.denseAct, f.gatedAct = act.Dense, act.Gated
-	if major, _, _ := strings.Cut(act.Version, "."); f.ModelType == "mt5" && f.ScaleOutputs == nil && len(major) == 1 && major >= "5" {
+	if major, _, _ := strings.Cut(f.Version, "."); f.ModelType == "mt5" && f.ScaleOutputs == nil && len(major) == 1 && major >= "5" {
 		f.ScaleOutputs = new(bool) // NOTE transformers 5 scales no mT5's, and writes no scale_decoder_outputs for it
 	}
 	*c = Config(f)
@@ -153,11 +145,11 @@ func (c Config) feedForward() (activation string, gated bool) {
 	if c.FeedForward == "gated-gelu" {
 		activation = "gelu_new"
 	}
-	if c.denseAct != nil {
-		activation = *c.denseAct
+	if c.DenseAct != nil {
+		activation = *c.DenseAct
 	}
-	if c.gatedAct != nil {
-		gated = *c.gatedAct
+	if c.GatedAct != nil {
+		gated = *c.GatedAct
 	}
 	return activation, gated
 }
@@ -213,7 +205,7 @@ func (c Config) Validate() error {
 	case !(c.LayerNormEpsilon > 0):
 		return fmt.Errorf("T5 config: layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
 	}
-	if name, _ := c.feedForward(); c.denseAct != nil && !knownActivation(name) {
+	if name, _ := c.feedForward(); c.DenseAct != nil && !knownActivation(name) {
 		return fmt.Errorf("T5 config: dense_act_fn is %q; %s are known", name, tensor.KnownActivations)
 	} else if !knownActivation(name) {
 		return fmt.Errorf("T5 config: feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)

@@ -35,9 +35,9 @@ type attention struct{ q, k, v, o, norm *tensor.Tensor }
 // feedForward's matrices: wi and gate (v1.1) [d_ff, d_model], wo [d_model, d_ff].
 type feedForward struct{ wi, gate, wo, norm *tensor.Tensor }
 
-func (n *network) Embedding() *tensor.Tensor       { return n.shared }
-func (n *network) Head(*seq2seq.Pass) seq2seq.Head { return seq2seq.Head{Matrix: n.head} }
-func (n *network) Layers() int                     { return len(n.decoder.blocks) }
+func (n *network) Embedding() *tensor.Tensor { return n.shared }
+func (n *network) Head() *tensor.Tensor      { return n.head }
+func (n *network) Layers() int               { return len(n.decoder.blocks) }
 
 // NOTE the scores are not divided by √d_kv; the initialisation of q does that.
 func (n *network) Attention() tensor.AttentionOptions {

@@ -81,9 +81,7 @@ func (s *Scope) Upload(dev Device, arrays ...[]int64) []*Tensor {
 // card it comes after whatever was asked of the card before.
 func (s *Scope) UploadInPlace(to *Tensor, numbers []int64) {
 	const op = "UploadInPlace"
-	if msg := native.UploadInto(to.n(op), numbers); msg != "" {
-		fail(op, msg, []*Tensor{to})
-	}
+	must(op, native.UploadInto(to.n(op), numbers), to)
 	uploaded(to.Device(), int64(len(numbers))*8)
 }
 

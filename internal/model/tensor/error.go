@@ -44,6 +44,13 @@ func check(op string, operands ...*Tensor) {
 	}
 }
 
+// must panics with what an operation of package native says that failed; "": none did.
+func must(op, msg string, operands ...*Tensor) {
+	if msg != "" {
+		fail(op, msg, operands)
+	}
+}
+
 func fail(op, msg string, operands []*Tensor) {
 	e := &Error{Op: op, Message: trim(msg)}
 	for _, t := range operands {

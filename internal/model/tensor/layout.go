@@ -139,14 +139,12 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 		c, msg := native.Hidden(l.q.len.n(op), l.k.len.n(op), l.q.most, l.k.most, causal)
 		l.hidden[i] = s.ownNative(op, c, msg, l.q.len, l.k.len)
 	}
-	var b native.Tensor
 	if bias != nil {
-		b = bias.n(op)
 		if shape := bias.Shape(); len(shape) != 3 || shape[0] != heads || shape[1] < l.q.most || shape[2] < l.k.most {
 			Failf(op, "the bias %s is not [%d, >=%d, >=%d]", bias, heads, l.q.most, l.k.most)
 		}
 	}
-	c, msg := native.MaskBias(b, l.hidden[i].n(op), heads, l.q.most, l.k.most, q.n(op))
+	c, msg := native.MaskBias(bias.optional(op), l.hidden[i].n(op), heads, l.q.most, l.k.most, q.n(op))
 	want.made = s.ownNative(op, c, msg, bias)
 	Free(have.made) // recorded operations keep what they need of it
 	l.last = want
@@ -253,9 +251,7 @@ func sideBySide(op string, all []*Tensor, width, d int64) (count, step int64) {
 	var first native.Place
 	for i, t := range all {
 		p, msg := native.PlaceOf(t.n(op))
-		if msg != "" {
-			fail(op, msg, all)
-		}
+		must(op, msg, all...)
 		if i == 0 {
 			first = p
 			if p.Column != 1 || p.Row%d != 0 {
@@ -277,9 +273,7 @@ func (s *Scope) Pair(a, b *Tensor) *Tensor {
 	var at [2]native.Place
 	for i, t := range []*Tensor{a, b} {
 		p, msg := native.PlaceOf(t.n(op))
-		if msg != "" {
-			fail(op, msg, []*Tensor{a, b})
-		}
+		must(op, msg, a, b)
 		at[i] = p
 	}
 	step := at[1].Offset - at[0].Offset
@@ -315,14 +309,10 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 	if o.Causal {
 		Failf(op, "masks are in the bias")
 	}
-	var b native.Tensor
-	if bias != nil {
-		b = bias.n(op)
-	}
 	if o.Heads <= 0 {
 		Failf(op, "%d heads", o.Heads)
 	}
 	fused := o.form.fused(native.FusedFits(q.n(op), q.Dim(-1)/o.Heads))
-	out, msg := native.BatchAttention(q.n(op), k.n(op), v.n(op), b, o.Heads, o.Scale, o.Dropout, fused)
+	out, msg := native.BatchAttention(q.n(op), k.n(op), v.n(op), bias.optional(op), o.Heads, o.Scale, o.Dropout, fused)
 	return s.ownNative(op, out, msg, q, k, v, bias)
 }

@@ -21,9 +21,7 @@ func (s *Scope) CopyAll(to, from []*Tensor) {
 	if len(to) == 0 {
 		return
 	}
-	if msg := native.CopyAll(list(op, to), list(op, from)); msg != "" {
-		fail(op, msg, nil)
-	}
+	must(op, native.CopyAll(list(op, to), list(op, from)))
 }
 
 // ScalerOptions are the numbers of one check; package amp says what they mean.
@@ -36,17 +34,13 @@ const ScalerWords = native.ScalerWords
 // scaler's state, float32 [ScalerWords + 2*Ring], at a slot of its ring, int64 [1], which is below Ring.
 func (s *Scope) CheckInPlace(state, loss *Tensor, grads []*Tensor, slot *Tensor, o ScalerOptions) {
 	const op = "CheckInPlace"
-	if msg := native.Check(state.n(op), loss.n(op), list(op, grads), slot.n(op), o); msg != "" {
-		fail(op, msg, []*Tensor{state, loss, slot})
-	}
+	must(op, native.Check(state.n(op), loss.n(op), list(op, grads), slot.n(op), o), state, loss, slot)
 }
 
 // CountUpdateInPlace is steps += 1 - found: an update that changed nothing does not count.
 func (s *Scope) CountUpdateInPlace(steps, found *Tensor) {
 	const op = "CountUpdateInPlace"
-	if msg := native.CountUpdate(steps.n(op), found.optional(op)); msg != "" {
-		fail(op, msg, []*Tensor{steps, found})
-	}
+	must(op, native.CountUpdate(steps.n(op), found.optional(op)), steps, found)
 }
 
 // AdafactorClass is a number of parameters of one shape: Batch matrices of Rows and Columns each,
@@ -75,11 +69,8 @@ type AdafactorAt struct {
 // largest class.
 func (s *Scope) AdafactorAllInPlace(p, g []*Tensor, at AdafactorAt, rate, found, divisor *Tensor, o AdafactorOptions) {
 	const op = "AdafactorAllInPlace"
-	msg := native.AdafactorAll(list(op, p), list(op, g), at.Classes, at.Means.n(op), at.Inverse.n(op), at.Steps.n(op), at.Power,
-		rate.n(op), found.optional(op), divisor.optional(op), o)
-	if msg != "" {
-		fail(op, msg, nil)
-	}
+	must(op, native.AdafactorAll(list(op, p), list(op, g), at.Classes, at.Means.n(op), at.Inverse.n(op), at.Steps.n(op), at.Power,
+		rate.n(op), found.optional(op), divisor.optional(op), o))
 }
 
 // AdamWAllInPlace updates parameters, float32, with their gradients, of any float types; the running
@@ -87,10 +78,7 @@ func (s *Scope) AdafactorAllInPlace(p, g []*Tensor, at AdafactorAt, rate, found,
 // float32 [1], counts from 1. Of gradients of other types, up to 2²⁷ elements at once are copied to float32.
 func (s *Scope) AdamWAllInPlace(p, g, mean, square []*Tensor, steps, rate, found, divisor *Tensor, o AdamWOptions) {
 	const op = "AdamWAllInPlace"
-	msg := native.AdamWAll(list(op, p), list(op, g), list(op, mean), list(op, square), steps.n(op), rate.n(op), found.optional(op), divisor.optional(op), o)
-	if msg != "" {
-		fail(op, msg, nil)
-	}
+	must(op, native.AdamWAll(list(op, p), list(op, g), list(op, mean), list(op, square), steps.n(op), rate.n(op), found.optional(op), divisor.optional(op), o))
 }
 
 func list(op string, tensors []*Tensor) []native.Tensor {

@@ -10,9 +10,7 @@ import (
 
 // ownNative takes the result of an operation of package native.
 func (s *Scope) ownNative(op string, c native.Tensor, msg string, operands ...*Tensor) *Tensor {
-	if msg != "" {
-		fail(op, msg, operands)
-	}
+	must(op, msg, operands...)
 	return s.own(op, lib.Ctensor(c), operands...)
 }
 
@@ -120,11 +118,7 @@ func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionO
 	if q.onCard() {
 		return s.packedOnCard(op, q, k, v, bias, spans, o)
 	}
-	var b native.Tensor
-	if bias != nil {
-		b = bias.n(op)
-	}
-	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), b, native.Spans{QStart: spans.QStart, QLen: spans.QLen, KStart: spans.KStart, KLen: spans.KLen}, native.AttentionOptions{
+	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), bias.optional(op), native.Spans{QStart: spans.QStart, QLen: spans.QLen, KStart: spans.KStart, KLen: spans.KLen}, native.AttentionOptions{
 		Heads: o.Heads, Scale: o.Scale, Causal: o.Causal, Dropout: o.Dropout, Key: o.RNG.keyFor(o.Dropout)})
 	return s.ownNative(op, out, msg, q, k, v, bias)
 }
@@ -137,9 +131,6 @@ type HeadOptions struct {
 	// Last says that Gradients are asked for of the result itself, not of what is computed from
 	// it. Of one that is not, w's are multiplied by the gradient once more, on a card.
 	Last bool
-	// Bias, nil or a tensor [V] of h's type without a gradient, is added to the products. A CPU
-	// has none: there it is a column of w.
-	Bias *Tensor
 }
 
 // HeadLoss is CrossEntropy(h·wᵀ, labels) without ever holding all logits: h [n, d],
@@ -151,18 +142,8 @@ type HeadOptions struct {
 func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o HeadOptions) *Tensor {
 	const op = "HeadLoss"
 	if h.onCard() {
-		var scale, bias native.Tensor
-		if o.Scale != nil {
-			scale = o.Scale.n(op)
-		}
-		if o.Bias != nil {
-			bias = o.Bias.n(op)
-		}
-		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), bias, ignore, smooth, scale, o.Last)
-		return s.ownNative(op, out, msg, h, w, labels, o.Bias)
-	}
-	if o.Bias != nil {
-		Failf(op, "a bias, which a CPU does not add")
+		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), ignore, smooth, o.Scale.optional(op), o.Last)
+		return s.ownNative(op, out, msg, h, w, labels)
 	}
 	out, msg := native.HeadLoss(h.n(op), w.n(op), labels.n(op), ignore, smooth)
 	loss := s.ownNative(op, out, msg, h, w, labels)
@@ -179,15 +160,7 @@ type AdafactorOptions = native.AdafactorOptions
 // row and col of a matrix, full of a vector, and change too; the others are nil.
 func (s *Scope) AdafactorInPlace(p, g, row, col, full *Tensor, o AdafactorOptions) {
 	const op = "AdafactorInPlace"
-	at := [5]native.Tensor{}
-	for i, t := range []*Tensor{p, g, row, col, full} {
-		if t != nil {
-			at[i] = t.n(op)
-		}
-	}
-	if msg := native.Adafactor(at[0], at[1], at[2], at[3], at[4], o); msg != "" {
-		fail(op, msg, []*Tensor{p, g, row, col, full})
-	}
+	must(op, native.Adafactor(p.n(op), g.n(op), row.optional(op), col.optional(op), full.optional(op), o), p, g, row, col, full)
 }
 
 // AdamWOptions are the numbers of one update; package adamw says what they mean.
@@ -197,9 +170,7 @@ type AdamWOptions = native.AdamWOptions
 // change too.
 func (s *Scope) AdamWInPlace(p, g, mean, square *Tensor, o AdamWOptions) {
 	const op = "AdamWInPlace"
-	if msg := native.AdamW(p.n(op), g.n(op), mean.n(op), square.n(op), o); msg != "" {
-		fail(op, msg, []*Tensor{p, g, mean, square})
-	}
+	must(op, native.AdamW(p.n(op), g.n(op), mean.n(op), square.n(op), o), p, g, mean, square)
 }
 
 // SquareSum is the sum of the squares of t's elements; on a CPU the same for any number
@@ -207,9 +178,7 @@ func (s *Scope) AdamWInPlace(p, g, mean, square *Tensor, o AdamWOptions) {
 func (s *Scope) SquareSum(t *Tensor) float64 {
 	const op = "SquareSum"
 	sum, msg := native.SquareSum(t.n(op))
-	if msg != "" {
-		fail(op, msg, []*Tensor{t})
-	}
+	must(op, msg, t)
 	return sum
 }
 
@@ -217,9 +186,7 @@ func (s *Scope) SquareSum(t *Tensor) float64 {
 // too sums have one order: rows are sorted by their index first.
 func (s *Scope) AddRowsInPlace(to, index, from *Tensor) {
 	const op = "AddRowsInPlace"
-	if msg := native.AddRows(to.n(op), index.n(op), from.n(op)); msg != "" {
-		fail(op, msg, []*Tensor{to, index, from})
-	}
+	must(op, native.AddRows(to.n(op), index.n(op), from.n(op)), to, index, from)
 }
 
 func (t *Tensor) n(op string) native.Tensor { return native.Tensor(t.use(op)) }

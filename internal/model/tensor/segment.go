@@ -17,9 +17,7 @@ func (s *Scope) Backward(outs, grads, leaves []*Tensor) []*Tensor {
 		return make([]*Tensor, len(leaves))
 	}
 	all, msg := native.Backward(list(op, outs), list(op, grads), list(op, leaves))
-	if msg != "" {
-		fail(op, msg, append(append([]*Tensor(nil), outs...), grads...))
-	}
+	must(op, msg, append(append([]*Tensor(nil), outs...), grads...)...)
 	out := make([]*Tensor, len(leaves))
 	for i, c := range all {
 		if c != nil {
@@ -34,9 +32,7 @@ func (s *Scope) Backward(outs, grads, leaves []*Tensor) []*Tensor {
 func (s *Scope) Split(t *Tensor, dim int64, sizes ...int64) []*Tensor {
 	const op = "Split"
 	parts, msg := native.Split(t.n(op), sizes, dim)
-	if msg != "" {
-		fail(op, msg, []*Tensor{t})
-	}
+	must(op, msg, t)
 	out := make([]*Tensor, len(parts))
 	for i, c := range parts {
 		out[i] = s.own(op, lib.Ctensor(c), t)
@@ -48,9 +44,7 @@ func (s *Scope) Split(t *Tensor, dim int64, sizes ...int64) []*Tensor {
 // later changes of one are changes of the other. Gradients do not flow between them.
 func Place(t, at *Tensor) {
 	const op = "Place"
-	if msg := native.PutAt(t.n(op), at.n(op)); msg != "" {
-		fail(op, msg, []*Tensor{t, at})
-	}
+	must(op, native.PutAt(t.n(op), at.n(op)), t, at)
 }
 
 // AddAll is to[i] += from[i], on a card by few launches for all of them.
@@ -59,7 +53,5 @@ func (s *Scope) AddAll(to, from []*Tensor) {
 	if len(to) == 0 && len(from) == 0 {
 		return
 	}
-	if msg := native.AddAll(list(op, to), list(op, from)); msg != "" {
-		fail(op, msg, to)
-	}
+	must(op, native.AddAll(list(op, to), list(op, from)), to...)
 }

@@ -271,10 +271,7 @@ func (r *run) store(ctx context.Context, in Checkpoints) error {
 
 // fresh makes folder an empty one.
 func fresh(folder string) error {
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
-	return os.MkdirAll(folder, 0o755)
+	return errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755))
 }
 
 // link makes to a folder of hard links to from's files.

@@ -163,7 +163,6 @@ func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 	if err != nil {
 		return err
 	}
-	defer o.Close()
 	learner, err := fit.NewSeq2Seq(m, o, 1)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ var ErrOther = errors.New("the file belongs to another model")
 type File struct {
 	parts []*part
 	of    map[string]*part // of several: where each tensor is
+	asked map[string]bool  // tensors that were checked, read or compared
 }
 
 // part is one file.
@@ -48,7 +50,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{parts: []*part{p}}, nil
+	return &File{parts: []*part{p}, asked: map[string]bool{}}, nil
 }
 
 func openPart(r io.ReaderAt, size int64) (*part, error) {
@@ -103,13 +105,21 @@ func (f *File) Count() (n int) {
 	return n
 }
 
-// Names are those of all tensors, in order.
-func (f *File) Names() (all []string) {
+// Rest are the tensors that were neither checked nor read nor compared, in order: nothing is computed with them. Among
+// them one that would have a part in the model is an error.
+func (f *File) Rest(part func(name string) bool) (unused []string, err error) {
 	for _, p := range f.parts {
-		all = append(all, p.names...)
+		for _, name := range p.names {
+			if !f.asked[name] {
+				unused = append(unused, name)
+			}
+		}
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(unused)
+	if i := slices.IndexFunc(unused, part); i >= 0 {
+		return nil, fmt.Errorf("tensor %q has no place in a model of this configuration, and would not be used: %w", unused[i], ErrOther)
+	}
+	return unused, nil
 }
 
 // Same says whether two tensors that are there have one type, one shape and the same bytes; it reads them.
@@ -117,6 +127,7 @@ func (f *File) Same(a, b string) (bool, error) {
 	sums := [2]string{}
 	for i, name := range []string{a, b} {
 		t, called, _ := f.find(name)
+		f.asked[name] = true
 		h := sha256.New()
 		if _, err := io.Copy(h, t.open()); err != nil {
 			return false, fmt.Errorf("%s: %w", called, err)
@@ -124,6 +135,19 @@ func (f *File) Same(a, b string) (bool, error) {
 		sums[i] = fmt.Sprintf("%s %v %x", t.dtype, t.shape, h.Sum(nil))
 	}
 	return sums[0] == sums[1], nil
+}
+
+// Zeros is Check, and says whether all numbers are 0, which it reads.
+func (f *File) Zeros(name string, shape ...int64) (bool, error) {
+	t, _, err := f.checked(name, true, shape)
+	if err != nil {
+		return false, err
+	}
+	data, err := io.ReadAll(t.open())
+	if err != nil {
+		return false, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	return len(bytes.Trim(data, "\x00")) == 0, nil
 }
 
 // Has says whether there is a tensor of that name.
@@ -142,6 +166,7 @@ func (f *File) Check(name string, shape ...int64) error {
 // checked finds a tensor, which is of floating point numbers if float is set.
 func (f *File) checked(name string, float bool, shape []int64) (info, tensor.DType, error) {
 	t, called, ok := f.find(name)
+	f.asked[name] = true
 	if !ok {
 		return info{}, 0, fmt.Errorf("no tensor %q among its %d: %w", name, f.Count(), ErrOther)
 	}

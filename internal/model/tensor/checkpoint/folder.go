@@ -99,7 +99,7 @@ func readShards(folder string, index *os.File, size int64, read func(*File) erro
 	if len(of.WeightMap) == 0 {
 		return errors.New("it has no weight_map, which says for each tensor in which file it is")
 	}
-	all := &File{of: map[string]*part{}}
+	all := &File{of: map[string]*part{}, asked: map[string]bool{}}
 	shards := map[string]*part{}
 	for _, tensor := range slices.Sorted(maps.Keys(of.WeightMap)) {
 		name := of.WeightMap[tensor]

@@ -169,11 +169,10 @@ char *redsi_relative_bias(void **out, void *table_, void *distances_, int64_t mo
   });
 }
 
-char *redsi_head_slices(void **out, void *h, void *w, void *labels, void *bias, int64_t ignore, double smooth,
-                        void *scale, int last) {
+char *redsi_head_slices(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth, void *scale,
+                        int last) {
   return guarded([&] {
-    *out = new Tensor(head_slices(deref(h), deref(w), deref(labels), optional(bias), ignore, smooth, optional(scale),
-                                  last != 0));
+    *out = new Tensor(head_slices(deref(h), deref(w), deref(labels), ignore, smooth, optional(scale), last != 0));
   });
 }
 

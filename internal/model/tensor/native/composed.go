@@ -113,10 +113,9 @@ func RelativeBias(table, distances Tensor, most int64) (out Tensor, msg string) 
 	return out, msg
 }
 
-// HeadSlices is HeadLoss on a card, of products with a bias in them or nil, times scale where
-// that is not nil. Of a last one gradients begin at it, by 1.
-func HeadSlices(h, w, labels, bias Tensor, ignore int64, smooth float64, scale Tensor, last bool) (out Tensor, msg string) {
-	msg = message(C.redsi_head_slices(&out, h, w, labels, bias, C.int64_t(ignore), C.double(smooth), scale, flag(last)))
+// HeadSlices is HeadLoss on a card, times scale where that is not nil. Of a last one gradients begin at it, by 1.
+func HeadSlices(h, w, labels Tensor, ignore int64, smooth float64, scale Tensor, last bool) (out Tensor, msg string) {
+	msg = message(C.redsi_head_slices(&out, h, w, labels, C.int64_t(ignore), C.double(smooth), scale, flag(last)))
 	return out, msg
 }
 

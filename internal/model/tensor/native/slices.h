@@ -19,8 +19,8 @@ inline int64_t slice_of(int64_t n, int64_t vocabulary, int64_t size) {
 // they are; of another one they are multiplied by what follows.
 struct HeadSlices : Function<HeadSlices> {
   static Tensor forward(AutogradContext *ctx, const Tensor &h, const Tensor &w, const Tensor &labels,
-                        const std::optional<Tensor> &bias, const std::optional<Tensor> &scale, int64_t ignore,
-                        double smooth, bool last, bool of_h, bool of_w) {
+                        const std::optional<Tensor> &scale, int64_t ignore, double smooth, bool last, bool of_h,
+                        bool of_w) {
     const at::AutoDispatchBelowADInplaceOrView guard;
     const int64_t n = h.size(0), vocabulary = w.size(0), rows = slice_of(n, vocabulary, h.element_size());
     const auto f32 = h.options().dtype(at::kFloat).requires_grad(false);
@@ -35,10 +35,7 @@ struct HeadSlices : Function<HeadSlices> {
       const int64_t some = std::min(rows, n - from);
       Tensor logits = buffer.narrow(0, 0, some), loss = losses.narrow(0, from, some);
       const Tensor states = h.narrow(0, from, some), column = label.narrow(0, from, some).unsqueeze(1);
-      if (bias)
-        at::addmm_out(logits, *bias, states, w.t());
-      else
-        at::mm_out(logits, states, w.t());
+      at::mm_out(logits, states, w.t());
       const Tensor p = at::log_softmax(logits, 1, at::kFloat);
       at::gather_out(loss, p, 1, column);
       if (smooth != 0) loss.mul_(1 - smooth).add_(p.sum(1, true), smooth / double(vocabulary));
@@ -63,7 +60,7 @@ struct HeadSlices : Function<HeadSlices> {
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    variable_list out(10);
+    variable_list out(9);
     const char *names[] = {"dh", "dw"};
     const bool last = ctx->saved_data["last"].toBool();
     for (size_t i = 0; i < 2; i++) {
@@ -77,18 +74,15 @@ struct HeadSlices : Function<HeadSlices> {
   }
 };
 
-inline Tensor head_slices(const Tensor &h, const Tensor &w, const Tensor &labels, const std::optional<Tensor> &bias,
-                          int64_t ignore, double smooth, const std::optional<Tensor> &scale, bool last) {
+inline Tensor head_slices(const Tensor &h, const Tensor &w, const Tensor &labels, int64_t ignore, double smooth,
+                          const std::optional<Tensor> &scale, bool last) {
   TORCH_CHECK(h.dim() == 2 && w.dim() == 2 && h.size(1) == w.size(1) && h.scalar_type() == w.scalar_type(),
               "the weight does not fit the hidden states");
   TORCH_CHECK(labels.dim() == 1 && labels.size(0) == h.size(0) && labels.scalar_type() == at::kLong,
               "labels must be int64, one per row");
-  TORCH_CHECK(!bias || (bias->dim() == 1 && bias->size(0) == w.size(0) && bias->scalar_type() == h.scalar_type()),
-              "the bias does not fit the weight");
-  TORCH_CHECK(!bias || !bias->requires_grad(), "the bias would need a gradient");
   TORCH_CHECK(!scale || scale->numel() == 1, "the scale is not one number");
   const bool records = at::GradMode::is_enabled();
-  return HeadSlices::apply(h.contiguous(), w.contiguous(), labels, bias,
+  return HeadSlices::apply(h.contiguous(), w.contiguous(), labels,
                            scale ? std::optional<Tensor>(scale->reshape(at::IntArrayRef{})) : scale, ignore, smooth,
                            last, records && h.requires_grad(), records && w.requires_grad());
 }

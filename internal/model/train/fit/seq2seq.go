@@ -28,6 +28,8 @@ type Optimizer interface {
 	// Read the state is as it was.
 	Write(w io.Writer) error
 	Read(r io.ReaderAt, size int64) error
+	// Close frees the state.
+	Close()
 }
 
 // Seq2Seq is a train.Learner: a model whose dropout masks are a function of seed and step.
@@ -63,9 +65,11 @@ const mostInRow = 50
 // ErrFP16 says where fp16 does not train.
 var ErrFP16 = errors.New("fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU")
 
-// NewSeq2Seq is a learner of a model on its device; F16 needs a CUDA card.
+// NewSeq2Seq is a learner of a model on its device, which owns the optimizer, in case of an error too; F16 needs a
+// CUDA card.
 func NewSeq2Seq(m *seq2seq.Model, o Optimizer, seed int64) (*Seq2Seq, error) {
 	if m.Compute == tensor.F16 && !m.Device.IsCUDA() {
+		o.Close()
 		return nil, ErrFP16
 	}
 	return &Seq2Seq{Model: m, Optimizer: o, Seed: seed, scaler: amp.Start()}, nil
@@ -82,8 +86,11 @@ func (l *Seq2Seq) Recorded() Recorded {
 	return l.asked.Recorded
 }
 
-// Close frees what training took beside the model and the optimizer.
-func (l *Seq2Seq) Close() { l.end() }
+// Close frees what training took beside the model, the optimizer's state too.
+func (l *Seq2Seq) Close() {
+	l.end()
+	l.Optimizer.Close()
+}
 
 // Prepare implements train.Learner.
 func (l *Seq2Seq) Prepare(b *train.Batch) (err error) {
@@ -183,12 +190,8 @@ const (
 
 // scalerState is what of a learner is neither model nor optimizer.
 type scalerState struct {
-	Scaler struct {
-		Scale float64 `json:"scale"`
-		Good  int     `json:"good"`
-	} `json:"scaler"`
-	Skipped int64 `json:"skipped"`
-	InRow   int   `json:"in_row"`
+	amp.State
+	InRow int `json:"in_row"`
 }
 
 // Save implements train.Learner.
@@ -211,9 +214,7 @@ func (l *Seq2Seq) Save(folder string) error {
 	if err := errors.Join(l.Optimizer.Write(f), f.Close()); err != nil {
 		return fmt.Errorf("%s: %w", optimizerFile, err)
 	}
-	state := scalerState{Skipped: l.scaler.Skipped, InRow: l.inRow}
-	state.Scaler.Scale, state.Scaler.Good = l.scaler.Scale, l.scaler.Good
-	data, err := json.Marshal(state)
+	data, err := json.Marshal(scalerState{l.scaler, l.inRow})
 	if err != nil {
 		return err
 	}
@@ -259,9 +260,8 @@ func (l *Seq2Seq) Load(folder string) error {
 	if err := l.Optimizer.Read(f, info.Size()); err != nil {
 		return misfit(fmt.Errorf("%s: %w", optimizerFile, err))
 	}
-	l.Close() // the next step begins with this state
-	l.scaler = amp.State{Scale: state.Scaler.Scale, Good: state.Scaler.Good, Skipped: state.Skipped}
-	l.inRow, l.losses = state.InRow, nil
+	l.end() // the next step begins with this state
+	l.scaler, l.inRow, l.losses = state.State, state.InRow, nil
 	return tensor.Run(func(s *tensor.Scope) {
 		defer l.Model.Changed()
 		tensor.NoGrad(func() {
@@ -301,7 +301,7 @@ func readScaler(path string) (s scalerState, err error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("%s: %w", scalerFile, err)
 	}
-	if !(s.Scaler.Scale > 0) || s.Scaler.Good < 0 || s.Skipped < 0 || s.InRow < 0 || s.InRow > mostInRow {
+	if !(s.Scale > 0) || s.Good < 0 || s.Skipped < 0 || s.InRow < 0 || s.InRow > mostInRow {
 		return s, fmt.Errorf("%s: %+v is not a state of it", scalerFile, s)
 	}
 	return s, nil

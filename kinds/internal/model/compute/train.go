@@ -82,11 +82,11 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	if err := c.extend(m, ids, data, dev, tok); err != nil {
 		return err
 	}
-	learner, done, err := c.learner(m)
+	learner, err := c.learner(m)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer learner.Close()
 	judge, err := newJudge(x, c, m, catalog, ids, dev)
 	if err != nil {
 		return err
@@ -309,38 +309,26 @@ func (c training) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev
 }
 
 // learner is the model with its optimizer.
-func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, func(), error) {
-	o, done, err := c.optimizer(m)
+func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, error) {
+	o, err := c.optimizer(m)
 	if err != nil {
-		return nil, nil, step.Permanent(err)
+		return nil, step.Permanent(err)
 	}
 	m.Smoothing, m.Checkpoint = c.LabelSmoothing, c.Recompute
 	l, err := fit.NewSeq2Seq(m, o, int64(c.Seed))
 	if err != nil {
-		done()
-		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))
+		return nil, step.Permanent(fmt.Errorf("precision: %w", err))
 	}
 	l.Accumulate, l.ClipNorm = c.Accumulate, c.ClipNorm
-	return l, func() {
-		l.Close()
-		done()
-	}, nil
+	return l, nil
 }
 
 // optimizer is the one that is asked for, at its first step.
-func (c training) optimizer(m *seq2seq.Model) (fit.Optimizer, func(), error) {
+func (c training) optimizer(m *seq2seq.Model) (fit.Optimizer, error) {
 	if c.Optimizer == model.AdamW {
-		o, err := adamw.New(m.Params(), adamw.Options{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
-		if err != nil {
-			return nil, nil, err
-		}
-		return o, o.Close, nil
+		return adamw.New(m.Params(), adamw.Options{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
 	}
 	options := adafactor.Defaults()
 	options.ScaleParameter = c.ScaleParameter
-	o, err := adafactor.New(m.Params(), options)
-	if err != nil {
-		return nil, nil, err
-	}
-	return o, o.Close, nil
+	return adafactor.New(m.Params(), options)
 }

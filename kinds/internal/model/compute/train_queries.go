@@ -36,11 +36,11 @@ func runTrainQueries(ctx context.Context, x *step.IO, c model.TrainQueriesConfig
 		return err
 	}
 	defer m.Close()
-	learner, done, err := as.learner(m)
+	learner, err := as.learner(m)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer learner.Close()
 	out, err := fitted(ctx, x, c.Fitting, learner, func(folder string) error {
 		text, err := settings.Write()
 		if err != nil {

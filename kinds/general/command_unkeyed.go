@@ -13,15 +13,19 @@ import (
 )
 
 // launcher finds calls of programs that start others with what is installed elsewhere.
-var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|docker|podman|apptainer|singularity|mise|asdf|bundle)` +
-	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(run|exec)|(uvx|npx))(?:\s|$)`)
+var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|yarn|pnpm|docker|podman|apptainer|singularity|mise|asdf|bundle)` +
+	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(?:(?:tool|compose)[ \t]+)?(run|exec)|(uvx|npx))(?:\s|$)`)
 
 // unkeyed names what the step's programs load that its key does not have: packages that a launcher
 // such as `uv run` finds, and those of interpreters of which only the file counts.
 func (c commandConfig) unkeyed() (list []string) {
-	line := c.line()
+	first := c.line()
+	line := script.Started(first)
 	if !c.ProgramLibraries || len(line) == 0 {
 		return nil
+	}
+	if len(line) < len(first) && !slices.Contains(c.Programs, line[0]) && !c.within(first[0]) && libraries.Python(line[0], command.Find) {
+		list = append(list, "packages behind `"+path.Base(line[0])+"`")
 	}
 	for i, name := range append([]string{line[0]}, c.Programs...) {
 		words := []string{name}
@@ -51,7 +55,7 @@ func (c commandConfig) unkeyed() (list []string) {
 // launched adds what a text starts by launchers that are among the programs that it calls.
 func launched(list []string, text string, calls ...string) []string {
 	for _, m := range launcher.FindAllStringSubmatch(text, -1) {
-		if name := m[1] + m[3]; slices.Contains(calls, name) {
+		if name := m[1] + m[3]; slices.Contains(calls, name) || strings.Contains(text, " -m "+name+" ") {
 			list = append(list, "packages behind `"+strings.TrimSpace(name+" "+m[2])+"`")
 		}
 	}

@@ -121,6 +121,11 @@ func TestEnvironments(t *testing.T) {
 			write(t, filepath.Join(site, "numpy", "core", "x.py"), "xx")
 			at(t, filepath.Join(site, "numpy", "core", "x.py"), installedAt)
 		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
+		"an older file of its size": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "numpy", "core", "x.py"), "y")
+			at(t, filepath.Join(site, "numpy", "core", "x.py"), installedAt.AddDate(-1, 0, 0))
+		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
 		"removed": {func(site string) {
 			numpy(site)
 			if err := os.Remove(filepath.Join(site, "numpy", "core", "x.py")); err != nil {
@@ -135,6 +140,10 @@ func TestEnvironments(t *testing.T) {
 		"run at the start": {func(site string) {
 			numpy(site)
 			write(t, filepath.Join(site, "hook.pth"), "import sitehook\n")
+		}, []string{"hook.pth not there -> run at the start"}},
+		"run at the start after a byte order mark": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "hook.pth"), "\ufeffimport sitehook\n")
 		}, []string{"hook.pth not there -> run at the start"}},
 		"what is run at the start edited": {func(site string) {
 			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x", "hook.pth": "import hook\n"})
@@ -184,13 +193,16 @@ func TestEditable(t *testing.T) {
 	python := base(t, filepath.Join(dir, "base"))
 	for _, way := range []string{"path", "finder", "record alone", "develop", "link"} {
 		t.Run(way, func(t *testing.T) {
-			digest := func(root, code string) *Environment {
+			digest := func(root, code string, built ...string) *Environment {
 				project := filepath.Join(root, "project")
 				write(t, filepath.Join(project, "src", "mine", "a.py"), code)
 				write(t, filepath.Join(project, "src", "mine", "data.csv"), root)
 				write(t, filepath.Join(project, "src", ".git", "x.py"), root)
 				site := venv(t, filepath.Join(root, "env"), python)
 				url := map[string]string{"mine-1.0.dist-info/direct_url.json": `{"dir_info":{"editable":true},"url":"file://` + project + `"}`}
+				for _, name := range built {
+					url[name] = "two"
+				}
 				switch way {
 				case "path":
 					url["__editable__.mine-1.0.pth"] = filepath.Join(project, "src")
@@ -220,6 +232,21 @@ func TestEditable(t *testing.T) {
 			}
 			if !strings.Contains(one.String(), Source) {
 				t.Error(one)
+			}
+			if way != "finder" {
+				return
+			}
+			for _, built := range []string{"mine/core.so", "mine-1.0.dist-info/entry_points.txt"} {
+				if ds := Compare(one.Manifest, digest(t.TempDir(), "one", built).Manifest); len(ds) != 1 || !strings.HasPrefix(ds[0].String(), "mine 1.0 (") {
+					t.Errorf("%s: %v", built, ds)
+				}
+			}
+			again := t.TempDir()
+			digest(again, "one")
+			hook := filepath.Join(again, "env/lib/python3.11/site-packages/__editable__.mine-1.0.pth")
+			write(t, hook, "import os; os.environ['SEED'] = '7'\n")
+			if ds := Compare(one.Manifest, of(t, filepath.Join(again, "env", "bin", "python")).Manifest); len(ds) != 1 || !strings.Contains(ds[0].String(), Edited) {
+				t.Errorf("its hook edited: %v", ds)
 			}
 		})
 	}

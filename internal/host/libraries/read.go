@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"os"
 	"path"
@@ -35,15 +34,16 @@ type reading struct {
 
 // recorded is what a record of an installation says of a file.
 type recorded struct {
-	sum   artifacts.Digest // zero if it does not say
-	size  int64            // -1 likewise
-	since int64            // when the record was written
-	own   bool             // what the installer keeps for itself
+	sum  artifacts.Digest // zero if it does not say
+	size int64            // -1 likewise
+	by   entry            // the record
+	own  bool             // what the installer keeps for itself
 }
 
-// holds says whether a file is as it was installed, by its size and time.
+// holds says whether a file is as it was installed, by its size and times. An older file that
+// was put in its place tells by the time of the change alone.
 func (rec recorded) holds(e entry) bool {
-	return e.MTime <= rec.since && (rec.size < 0 || e.Size == rec.size)
+	return e.MTime <= rec.by.MTime && e.CTime < rec.by.CTime && (rec.size < 0 || e.Size == rec.size)
 }
 
 // loose is a file that has to be hashed.
@@ -244,7 +244,7 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 		if err != nil {
 			return err
 		}
-		d.Files = r.record(string(text), e.MTime, d.Editable, known)
+		d.Files = r.record(string(text), e, d.Editable, known)
 	}
 	r.out.Distributions = append(r.out.Distributions, d)
 	return nil
@@ -252,7 +252,7 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 
 // record reads the lines "path,sha256=…,size" of a RECORD and returns the digest of those
 // that are the same wherever the distribution is installed.
-func (r *reading) record(text string, since int64, editable bool, known map[string]recorded) string {
+func (r *reading) record(text string, by entry, editable bool, known map[string]recorded) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -265,18 +265,17 @@ func (r *reading) record(text string, since int64, editable bool, known map[stri
 		if known[name].own || strings.HasSuffix(name, ".pyc") {
 			continue
 		}
-		if editable { // what it installs has paths of this machine
-			known[name] = recorded{size: -1, since: math.MaxInt64}
-			continue
-		}
-		if !strings.HasPrefix(name, "../") || !strings.Contains(name, "/bin/") { // scripts begin with a path
+		switch {
+		case strings.HasPrefix(name, "../") && strings.Contains(name, "/bin/"): // scripts begin with a path
+		case editable && (!strings.Contains(name, "/") || infoOf(name) != "" && path.Base(name) != "entry_points.txt"): // these have paths of this machine
+		default:
 			lines = append(lines, name+","+sum+"\n")
 		}
 		if is := recordSum(sum); !strings.HasPrefix(name, "../") && !is.IsZero() { // without a hash it vouches for nothing
-			known[name] = recorded{sum: is, size: sizeOf(size), since: since}
+			known[name] = recorded{sum: is, size: sizeOf(size), by: by}
 		}
 	}
-	if editable {
+	if editable && lines == nil {
 		return ""
 	}
 	slices.Sort(lines)
@@ -303,7 +302,7 @@ func (r *reading) pointer(at string, e entry, listed bool) error {
 		return nil
 	}
 	code := ""
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || line[0] == '#':
@@ -315,7 +314,7 @@ func (r *reading) pointer(at string, e entry, listed bool) error {
 			r.source(root{Path: filepath.Join(at, line), Code: true})
 		}
 	}
-	if code != "" && !strings.HasPrefix(e.Name, "__editable__") && !listed {
+	if code != "" && !listed {
 		r.out.Files = append(r.out.Files, File{Name: e.Name, Is: "run at the start", Digest: artifacts.Sum([]byte(code))})
 	}
 	return nil

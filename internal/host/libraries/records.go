@@ -51,7 +51,7 @@ func (r *reading) condaMeta(entries []entry) error {
 		}
 		var sums []string
 		for _, f := range pkg.Paths.Paths {
-			rec := recorded{size: -1, since: e.MTime}
+			rec := recorded{size: -1, by: e}
 			sums = append(sums, f.SHA)
 			sum := f.Here
 			if sum == "" {

@@ -33,3 +33,13 @@ func Unknown(program string, look Lookup) string {
 	}
 	return ""
 }
+
+// Python reports whether packages of Python are known of a program that is named as to start it.
+func Python(program string, look Lookup) bool {
+	path, err := look(program)
+	if err == nil {
+		_, ok, _ := locate(path, look)
+		return ok
+	}
+	return pythonName.MatchString(program)
+}

@@ -127,7 +127,13 @@ func (s *Shell) Calls() (names []string) {
 		if !ok {
 			return true
 		}
-		name := called(call.Args)
+		name, words := "", []string{}
+		for _, arg := range call.Args {
+			words = append(words, arg.Lit())
+		}
+		if words = Started(words); len(words) > 0 {
+			name = words[0]
+		}
 		local := strings.Contains(name, "/") && !path.IsAbs(name)
 		if name != "" && !local && !functions[name] && !builtins[name] && !everywhere[name] && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -137,18 +143,25 @@ func (s *Shell) Calls() (names []string) {
 	return names
 }
 
-// called is the program that a command names, itself or after a word such as exec; "" if
-// that is known only when it runs.
-func called(args []*syntax.Word) string {
-	for i, arg := range args {
-		switch name := arg.Lit(); {
-		case slices.Contains([]string{"command", "env", "exec", "nice", "nohup"}, name):
-		case i > 0 && strings.HasPrefix(name, "-"):
-			return ""
-		case i > 0 && strings.Contains(name, "="): // of env
+// starters run the command that their arguments have after options, numbers and variables.
+var starters = set("command env exec nice nohup stdbuf time timeout xargs")
+
+// Started is a command line from the program on that env, timeout and the like start, or as it
+// is; nil if that is known only when it runs, as "" in place of a word is.
+func Started(argv []string) []string {
+	for i, word := range argv {
+		switch {
+		case starters[path.Base(word)]:
+		case i == 0:
+			return argv
+		case word == "-n", word == "-i", word == "-k", word == "--", strings.Contains(word, "="), word != "" && word[0] >= '0' && word[0] <= '9':
+		case word == "-S" && i+1 < len(argv): // of env, with all words in one
+			return Started(append(append(argv[:i:i], strings.Fields(argv[i+1])...), argv[i+2:]...))
+		case word == "", word[0] == '-':
+			return nil
 		default:
-			return name
+			return argv[i:]
 		}
 	}
-	return ""
+	return nil
 }

@@ -188,7 +188,9 @@ func TestScaledAndSkipped(t *testing.T) {
 				before := params(a)
 				a.StepOn(grads, rateOf(s, 0.01), scaler)
 				if left {
-					scale /= 2
+					if bad != "loss" { // which a smaller scale would not mend
+						scale /= 2
+					}
 					if !slices.EqualFunc(before, params(a), bytes.Equal) {
 						t.Fatalf("bad %s: step %d changed something", bad, step)
 					}

@@ -53,7 +53,7 @@ type FileInfo struct {
 
 	What   string // that is no regular file, for people: "a folder"; empty for one
 	Folder bool   // it is a folder
-	Linked bool   // it is a link that leads to one
+	Linked bool   // it is a link that leads to one, or nowhere: its disk may be away
 }
 
 // LocalDriver is a Driver whose files are on this machine.

@@ -143,7 +143,15 @@ func (a *app) stale(o runOptions, out *runSummary) ([]files.Rendered, error) {
 	for _, s := range out.Of.Plan.Steps {
 		left[s.Address] = false
 	}
-	memory := artifacts.Sum([]byte(out.Of.Plan.Pipeline + "\n" + o.outDir)).Hex()[:16] + ".json"
+	state, err := filepath.Abs(a.StateDir)
+	folder, abs := filepath.Abs(o.outDir) // r2, r2/ and its absolute path are one
+	if err = cmp.Or(err, abs); err != nil {
+		return nil, err
+	}
+	if rel, err := filepath.Rel(state, folder); err == nil {
+		folder = rel
+	}
+	memory := artifacts.Sum([]byte(out.Of.Plan.Pipeline + "\n" + folder)).Hex()[:16] + ".json"
 	return files.Stale(filepath.Join(a.StateDir, "rendered", memory), out.Rendered, func(address string) bool { return !left[address] })
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/artifacts"
 )
 
 // evaluate gives a node its value and, for a block, makes its steps. What it
@@ -73,15 +75,18 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	if !ok || b.spec == nil {
 		return
 	}
-	l.sweep(n.name, b.forEach, b.Body, instances)
 	chained := refersTo(n, n)
 	if chained {
 		n.value = l.chain(n, instances)
 		ctx = l.scope(n)
 	}
 	n.read = n.read || l.keepValues
-	n.read = n.read && b.typ != "claim" // nothing can refer to one
-	values := map[string]cty.Value{}    // of what something refers to
+	n.read = n.read && b.typ != "claim"  // nothing can refer to one
+	values := map[string]cty.Value{}     // of what something refers to
+	var made map[string]artifacts.Digest // configurations, by key, if all are known
+	if b.typ == "step" {
+		made = map[string]artifacts.Digest{}
+	}
 	for i := range instances {
 		inst := &instances[i]
 		l.now = awaiting(own) // as its block's references do
@@ -92,7 +97,13 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		}
 		inst.leftOut = len(l.leftOut(n)) > 0
 		outputs, names := b.spec.Outputs, leaves(nil)
-		if s, ok := l.step(b, inst); ok {
+		s, ok := l.step(b, inst)
+		if !ok || s.Pending() {
+			made = nil
+		} else if made != nil {
+			made[inst.key] = artifacts.Sum(s.Task.Config)
+		}
+		if ok {
 			l.steps[n] = append(l.steps[n], s)
 			if inst.undecided {
 				own.add(l.now)
@@ -106,6 +117,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 			values[inst.key] = outputsOf(b.spec, outputs, inst.address, names)
 		}
 	}
+	l.sweep(n.name, b.forEach, b.Body, instances, made)
 	if chained {
 		l.noCircle(n)
 	}
@@ -291,7 +303,9 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 				return fail("An artifact has no name that could be a key. Give each a name: { NAME = step.KIND.NAME.OUTPUT, … }.")
 			case !e.IsKnown():
 				return nil, false
-			case e.Type() != cty.String || e.IsNull():
+			case e.IsNull():
+				return fail("It has an element that is null. %s", forms)
+			case e.Type() != cty.String:
 				return fail("It has an element that is a %s. %s", e.Type().FriendlyName(), forms)
 			}
 			list = append(list, instance{keyed: true, key: e.AsString(), value: e})

@@ -103,7 +103,7 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 	if !ok || m.files == nil {
 		return
 	}
-	l.sweep(n.name, m.forEach, m.Body, instances)
+	l.sweep(n.name, m.forEach, m.Body, instances, nil)
 	values := make(map[string]cty.Value, len(instances))
 	for i := range instances {
 		if l.meter.modules++; l.meter.modules > maxModules {

@@ -9,30 +9,38 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
-// sweep warns of instances of a block that are one step several times: of each.value, the block
-// uses nothing in which they differ. Every load says so, not lint alone: a mean over such results
-// has a deviation of 0 and is of one result.
-func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance) {
+// sweep warns of instances of a block that are one step several times: nothing that a step computes
+// differs by an axis of each.value. Every load says so, not lint alone: a mean over such results has
+// a deviation of 0 and is of one result. made has the configurations, by key, of the instances that
+// are steps; where they are not known, and of other blocks, what the block refers to decides.
+func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, made map[string]artifacts.Digest) {
 	used := map[string]bool{}
-	if len(instances) < 2 || usesEach(body, forEach, used) {
+	all := usesEach(body, forEach, used)
+	if len(instances) < 2 || all && made == nil {
 		return
 	}
-	if len(used) == 0 {
+	if len(used) == 0 && !all {
 		l.diags.warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
 		return
 	}
-	groups, unused := map[string][]map[string]cty.Value{}, map[string]bool{}
+	groups, unused, n := map[string][]map[string]cty.Value{}, map[string]bool{}, 0
 	for _, inst := range instances {
-		if t := inst.value.Type(); !t.IsObjectType() && !t.IsMapType() || !inst.value.IsWhollyKnown() || inst.value.IsNull() || sensitiveIn(inst.value) != "" {
+		config, ok := made[inst.key]
+		if made != nil && !ok {
+			continue // its when is false
+		}
+		m := axes(inst.value)
+		if m == nil {
 			return
 		}
-		m, of := inst.value.AsValueMap(), map[string]any{}
+		of := map[string]any{"": config.String()}
 		for attr := range used {
-			if v, ok := m[attr]; ok {
+			if v, ok := m["."+attr]; ok && made == nil {
 				of[attr] = JSON(v, func(r step.Ref) any { return []string{r.String()} })
 			}
 		}
@@ -42,19 +50,44 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		}
 		group := append(groups[string(id)], m)
 		groups[string(id)] = group
+		n++
 		for attr, v := range m {
-			if was, ok := group[0][attr]; !used[attr] && !(ok && v.RawEquals(was)) {
-				unused["each.value."+attr] = true
+			if was, ok := group[0][attr]; !(made == nil && used[attr[1:]]) && !(ok && v.RawEquals(was)) {
+				unused["each.value"+attr] = true
 			}
 		}
 	}
 	for _, g := range groups { // in a sweep all are as large; where two systems share an index, the others are alone
-		if len(unused) == 0 || len(g)*len(groups) != len(instances) {
+		if len(unused) == 0 || len(g)*len(groups) != n {
 			return
 		}
 	}
-	l.diags.warn(forEach.Range(), "Unused axis", fmt.Sprintf("Nothing in %s refers to %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
-		name, strings.Join(sortedKeys(unused), " or "), len(instances), words.Count(len(groups), "step")))
+	if len(unused) > 0 {
+		l.diags.warn(forEach.Range(), "Unused axis", fmt.Sprintf("What %s computes does not depend on %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
+			name, strings.Join(sortedKeys(unused), " or "), n, words.Count(len(groups), "step")))
+	}
+}
+
+// axes are the parts of an element of for_each, by what follows each.value: .seed, or [1]. It is nil
+// for an element that has none, and for what cannot be compared or told.
+func axes(v cty.Value) map[string]cty.Value {
+	if !v.IsWhollyKnown() || v.IsNull() || sensitiveIn(v) != "" {
+		return nil
+	}
+	parts := map[string]cty.Value{}
+	switch t := v.Type(); {
+	case t.IsObjectType() || t.IsMapType():
+		for name, part := range v.AsValueMap() {
+			parts["."+name] = part
+		}
+	case t.IsTupleType() || t.IsListType():
+		for i, part := range v.AsValueSlice() {
+			parts[fmt.Sprintf("[%d]", i)] = part
+		}
+	default:
+		return nil
+	}
+	return parts
 }
 
 // usesEach notes the attributes of each.value that a body refers to; it is true if the body uses

@@ -108,6 +108,9 @@ func checkCommand(c commandConfig) error {
 	var ps step.Problems
 	bad := inout.Adding(&ps)
 	checkProgram(&ps, c)
+	if text, ok := script.Inline(c.Argv); ok {
+		inout.Check(&ps, "argv", !script.Returns("text."+path.Base(c.Argv[0]), text, false), carriageReturns)
+	}
 	files := slices.Sorted(maps.Keys(c.Files))
 	checkFolders(&ps, "files", files)
 	for _, name := range files {

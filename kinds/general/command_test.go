@@ -54,6 +54,8 @@ func TestCarriageReturns(t *testing.T) {
 		{commandConfig{Script: shell}, "script"},
 		{commandConfig{Script: other}, ""},
 		{commandConfig{Argv: []string{"bash", "b"}, Files: map[string]string{"b": shell}}, "files"},
+		{commandConfig{Argv: []string{"/bin/bash", "-c", "set -x\r\necho\r\n"}}, "argv"},
+		{commandConfig{Argv: []string{"python3", "-c", "import os\r\nprint(1)\r\n"}}, ""},
 		{commandConfig{Argv: []string{"./b"}, Files: map[string]string{"b": other}}, "files"},
 		{commandConfig{Argv: []string{"python3", "b"}, Files: map[string]string{"b": other, "c.csv": "a\r\n"}}, ""},
 	} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/pipeline"
 )
@@ -49,15 +50,21 @@ func TestNameOf(t *testing.T) {
 // TestNamesOf: no two tables, and no two figures, of a pipeline have one file.
 func TestNamesOf(t *testing.T) {
 	var steps []pipeline.Step
+	long := strings.Repeat("ü", 300)
 	for _, address := range []string{`table.t["a/b"]`, `table.t["a-b"]`, "table.t-a-b", "table.T", "table.t", `table.t["other/key"]`, `figure.t["a/b"]`,
+		`table.t["Σ"]`, `table.t["ς"]`, `table.t["` + long + `1"]`, `table.t["` + long + `2"]`,
 		`figure.f["x"]`, `figure.f["x.vl"]`, `module.m["k"].table.t`, "module.m-k.table.t", "step.command.x"} {
 		steps = append(steps, pipeline.Step{Address: address, Block: pipeline.BlockType(address)})
 	}
 	want := Names{`table.t["a/b"]`: "-2eb87b3d", `table.t["a-b"]`: "-b225c382", "table.t-a-b": "-324d9790", "table.T": "-3133dee7", "table.t": "-39b3b2d3",
+		`table.t["Σ"]`: "-68797188", `table.t["ς"]`: "-25d1e525", `table.t["` + long + `1"]`: "-abfdabff", `table.t["` + long + `2"]`: "-5dbf0aaf",
 		`figure.f["x"]`: "-15e3e7c4", `figure.f["x.vl"]`: "-731dec9c", `module.m["k"].table.t`: "-25bdf1c9", "module.m-k.table.t": "-1ecabd67"}
 	got := NamesOf(steps)
 	if !maps.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	if name := got.Of(`table.t["`+long+`1"]`, "csv"); len(name) > 220 || !utf8.ValidString(name) {
+		t.Errorf("%q has %d bytes", name, len(name))
 	}
 	if name := got.Of(`table.t["other/key"]`, "csv"); name != "t-other-key.csv" {
 		t.Error(name)
@@ -68,6 +75,7 @@ func TestNamesOf(t *testing.T) {
 // that a run was not asked for.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
+	t.Chdir(dir)
 	for i, run := range []struct{ writes, asked, removed, want string }{
 		{"a.csv a.md b.csv", "a b", "", ""},
 		{"a.csv", "a b", "", "a.md b.csv"}, // b failed, and a has no Markdown any more
@@ -79,6 +87,9 @@ func TestStale(t *testing.T) {
 		var now []Rendered
 		for name := range strings.FieldsSeq(run.writes) {
 			f := Rendered{Address: strings.TrimSuffix(name, filepath.Ext(name)), Path: filepath.Join(dir, name)}
+			if i%2 == 1 { // the folder may be given in another way
+				f.Path = name
+			}
 			if err := os.WriteFile(f.Path, nil, 0o644); err != nil {
 				t.Fatal(err)
 			}

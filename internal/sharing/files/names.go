@@ -3,6 +3,8 @@ package files
 import (
 	"strings"
 
+	"golang.org/x/text/cases"
+
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 )
@@ -15,7 +17,7 @@ type Names map[string]string
 func NamesOf(steps []pipeline.Step) Names {
 	n, taken := Names{}, map[string]string{}
 	for _, s := range steps {
-		name := strings.ToLower(s.Block + "/" + strings.TrimSuffix(nameOf(s.Address), ".vl")) // of .vl.json
+		name := cases.Fold().String(s.Block + "/" + strings.TrimSuffix(nameOf(s.Address), ".vl")) // of .vl.json
 		if other := taken[name]; other != "" {
 			for _, address := range []string{other, s.Address} {
 				n[address] = "-" + artifacts.Sum([]byte(address)).Hex()[:8]
@@ -42,7 +44,7 @@ func nameOf(address string) string {
 	if module != "" {
 		name = strings.TrimPrefix(module, "module.") + "." + name
 	}
-	return strings.Map(func(r rune) rune {
+	name = strings.Map(func(r rune) rune {
 		switch {
 		case r == '"' || r == ']':
 			return -1
@@ -51,7 +53,11 @@ func nameOf(address string) string {
 		}
 		return r
 	}, name)
+	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
+
+// longestName leaves room for a digest and an extension, in bytes: file systems take 255.
+const longestName = 200
 
 // extension is the file extension of a rendered output.
 func extension(output string) string {

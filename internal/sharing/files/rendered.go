@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
@@ -29,10 +30,10 @@ func Stale(memory string, now []Rendered, asked func(address string) bool) (stal
 	}
 	all, current := slices.Clone(now), map[string]bool{}
 	for _, f := range now {
-		current[f.Path] = true
+		current[absolute(f.Path)] = true
 	}
 	for _, f := range before {
-		if _, err := os.Lstat(f.Path); err != nil || current[f.Path] {
+		if _, err := os.Lstat(f.Path); err != nil || current[absolute(f.Path)] {
 			continue
 		}
 		if all = append(all, f); asked(f.Address) {
@@ -40,6 +41,14 @@ func Stale(memory string, now []Rendered, asked func(address string) bool) (stal
 		}
 	}
 	return stale, remember(memory, all)
+}
+
+// absolute is a path that does not depend on how a folder was given.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // recall reads what was remembered in a file, if it is there.

@@ -167,7 +167,11 @@ func (d *driver) info(file string, e fs.DirEntry) (artifacts.FileInfo, error) {
 	}
 	f.Size, f.ModTime = info.Size(), info.ModTime()
 	if !info.Mode().IsRegular() {
-		f.What, f.Linked = describe(info), folder(file, info)
+		f.What = describe(info)
+		if info.Mode()&fs.ModeSymlink != 0 {
+			to, err := os.Stat(file)
+			f.Linked = err != nil || to.IsDir()
+		}
 	}
 	return f, nil
 }

@@ -156,12 +156,16 @@ func TestLinkedFolders(t *testing.T) {
 			t.Errorf("%s is a link, after gc: %v, %v", at, hit, err)
 		}
 	}
-	root := t.TempDir() // a disk that is not there
-	s := openAt(t, root)
-	if err := errors.Join(os.Remove(filepath.Join(root, "blobs")), os.Symlink("/nowhere/at/all", filepath.Join(root, "blobs"))); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err == nil {
-		t.Error("a link nowhere is taken for an empty folder")
+	for _, at := range []string{"blobs", "records/results", "records/runs"} { // a disk that is not there
+		root := t.TempDir()
+		s := openAt(t, root)
+		if err := errors.Join(os.RemoveAll(filepath.Join(root, at)), os.Symlink("/nowhere/at/all", filepath.Join(root, at))); err != nil {
+			t.Fatal(err)
+		}
+		_, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
+		if verr == nil || gerr == nil {
+			t.Errorf("%s, a link nowhere, is taken for an empty folder: %v, %v", at, verr, gerr)
+		}
 	}
 }

@@ -53,8 +53,8 @@ func TestHeadSlices(t *testing.T) {
 		})
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			tolerance := tolerances[c.dtype]
-			if c.vocabulary > 1000 { // sums of a million products: float32 has no more of them in any order
-				tolerance = max(tolerance, 5e-3)
+			if c.vocabulary > 1000 { // sums of two million products, of which float32 has no more: on an AMD EPYC two orders are 6e-3 apart
+				tolerance = max(tolerance, 1e-2)
 			}
 			alikeAll(t, card, cpu, tolerance)
 		})

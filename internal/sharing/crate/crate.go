@@ -26,22 +26,16 @@ type About struct {
 	URL         string // of the paper
 	Authors     []deposit.Author
 
-	Workflow  string // file of the pipeline, in the archive
-	Language  string // of it
-	Revision  string // of redsi
-	Variables []Variable
-	Files     []File // but those of the store
-	Store     string // folder of the store, with its final slash
+	Workflow  string                     // file of the pipeline, in the archive
+	Language  string                     // of it
+	Revision  string                     // of redsi
+	Variables map[string]json.RawMessage // of the pipeline
+	Files     []File                     // but those of the store
+	Store     string                     // folder of the store, with its final slash
 
 	// Blob returns the file of a blob in the archive; "" if it was left out. elsewhere is
 	// an address at which those bytes lie, or "".
 	Blob func(d artifacts.Digest) (path, elsewhere string)
-}
-
-// Variable is a variable of the pipeline with its value in JSON.
-type Variable struct {
-	Name  string
-	Value json.RawMessage
 }
 
 // File is a file of the archive.

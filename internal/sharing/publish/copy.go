@@ -7,7 +7,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -43,18 +42,6 @@ func (pub *Publication) copy(ctx context.Context, from, to artifacts.Store, sent
 	}
 	if n := len(pub.Done.Differs); n > 0 {
 		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, and readers would get those: publish into a new folder", pub.Folder, words.Count(n, "step"), pub.Done.Differs[0].Hex())
-	}
-	return nil
-}
-
-// sign signs what was published.
-func (pub *Publication) sign(ctx context.Context, to artifacts.Store, k *signature.Private) error {
-	pub.Signer = k.Public().String()
-	for _, key := range pub.keys {
-		if _, err := artifacts.SignResult(ctx, to, key, k); err != nil {
-			return err
-		}
-		pub.Signed++
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
-// Package repositories writes results that are data sets or models as repositories of the
-// Hugging Face hub, each into a folder, with the command that uploads it. What the hub asks of
-// one is package hub's; this package must not know flags, and uploads nothing.
-package repositories
+// Package hub writes results that are data sets or models as repositories of the Hugging Face
+// hub, each into a folder, with the command of the hub's own program that uploads it.
+//
+// It owns the hub's requirements for a repository: metadata at the head of README.md, limits
+// of files, and which of them go to Git LFS. It must not know flags, and uploads nothing.
+package hub
 
 import (
 	"cmp"
@@ -21,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/files"
-	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -30,18 +31,18 @@ import (
 
 // Repository is one that was written.
 type Repository struct {
-	Address string   `json:"address"`
-	Kind    hub.Kind `json:"kind"`
-	Name    string   `json:"name"`
-	Folder  string   `json:"folder"`
-	Files   int      `json:"files"`
-	Bytes   int64    `json:"bytes"`
-	Upload  string   `json:"upload"` // the command that uploads it
+	Address string `json:"address"`
+	Kind    Kind   `json:"kind"`
+	Name    string `json:"name"`
+	Folder  string `json:"folder"`
+	Files   int    `json:"files"`
+	Bytes   int64  `json:"bytes"`
+	Upload  string `json:"upload"` // the command that uploads it
 }
 
 // makes reports whether a kind's outputs are repositories; nil has none.
 func makes(kind *step.Spec) bool {
-	return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := hub.KindOf(o.Type); return ok })
+	return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := KindOf(o.Type); return ok })
 }
 
 // Export writes the repositories of a session's targets into a folder, for a namespace of the
@@ -84,7 +85,7 @@ func write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *s
 			continue
 		}
 		for _, output := range slices.Sorted(maps.Keys(result.Outputs)) {
-			kind, ok := hub.KindOf(result.Outputs[output].Type)
+			kind, ok := KindOf(result.Outputs[output].Type)
 			if !ok {
 				continue
 			}
@@ -97,7 +98,7 @@ func write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *s
 			if err := e.write(ctx, store, result.Outputs[output]); err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", s.Address, err)
 			}
-			e.Upload = shellwords.Line(hub.Command(kind, cmp.Or(namespace, "NAMESPACE"), e.Name, e.Folder))
+			e.Upload = shellwords.Line([]string{"hf", "upload", cmp.Or(namespace, "NAMESPACE") + "/" + e.Name, e.Folder, ".", "--repo-type", string(kind)})
 			list = append(list, e)
 		}
 	}
@@ -119,26 +120,21 @@ func nameOf(address string) string {
 
 // write writes a tree into the repository's folder, replacing files of an earlier export.
 func (e *Repository) write(ctx context.Context, store artifacts.Store, tree artifacts.Artifact) error {
-	var all []hub.File
 	var card []byte
-	for _, f := range tree.Files {
-		all = append(all, hub.File{Name: f.Name, Size: f.Size})
-		e.Bytes += f.Size
-	}
-	e.Files = len(all)
-	if f, ok := tree.File(hub.Card); ok {
+	e.Files, e.Bytes = len(tree.Files), tree.Size
+	if f, ok := tree.File(Card); ok {
 		var err error
 		if card, err = artifacts.ReadBlob(ctx, store.Blobs, f.Digest, cardMost); err != nil {
 			return err
 		}
 	}
-	if err := hub.Check(e.Kind, card, all); err != nil {
+	if err := Check(e.Kind, card, tree.Files); err != nil {
 		return err
 	}
 	if err := e.leftOver(tree); err != nil {
 		return err
 	}
-	if err := atomicfile.WriteFile(filepath.Join(e.Folder, ".gitattributes"), hub.Attributes(all), 0o644); err != nil {
+	if err := atomicfile.WriteFile(filepath.Join(e.Folder, ".gitattributes"), Attributes(tree.Files), 0o644); err != nil {
 		return err
 	}
 	for _, f := range tree.Files {

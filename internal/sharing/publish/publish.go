@@ -312,13 +312,12 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 				again++
 			}
 		}
-		const most = 10
-		more := ""
-		if len(names) > most {
-			more = fmt.Sprintf("\n  and %d more", len(names)-most)
+		list := ""
+		for _, name := range words.First(names, 10, func(n int) { list += fmt.Sprintf("\n  and %d more", n) }) {
+			list += "\n" + name
 		}
-		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
-			words.Count(len(names), "file"), pub.o.Limit, strings.Join(names[:min(most, len(names))], "\n"), more, words.Count(again, "step")))
+		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
+			words.Count(len(names), "file"), pub.o.Limit, list, words.Count(again, "step")))
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -95,7 +94,7 @@ func Keys(ctx context.Context, se *session.Session, from artifacts.Store, only b
 	var keys []artifacts.Digest
 	var missing []string
 	for i, s := range pl.Steps {
-		asked := slices.ContainsFunc(se.Targets, func(target string) bool { return plan.Matches(target, s.Address) })
+		asked := se.IsTarget(s.Address)
 		switch it := v.Items[i]; {
 		case it.Outcome == plan.Hit && (asked || !only):
 			keys = append(keys, it.Key)

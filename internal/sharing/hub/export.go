@@ -47,36 +47,18 @@ func makes(kind *step.Spec) bool {
 
 // Export writes the repositories of a session's targets into a folder, for a namespace of the
 // hub, if one is given, and says which steps have no result for theirs.
-func Export(ctx context.Context, se *session.Session, folder, namespace string) ([]Repository, error) {
-	v, err := se.Preview(ctx, func(session.Seen) (plan.Keep, error) {
-		return func(_ int, it *plan.Item) bool { return makes(se.Registry.Lookup(it.Task.Kind)) }, nil
+func Export(ctx context.Context, se *session.Session, folder, namespace string) (list []Repository, err error) {
+	made := func(s plan.Step) bool { return makes(se.Registry.Lookup(s.Task.Kind)) }
+	v, err := se.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
+		return func(i int, _ *plan.Item) bool { return made(of.Plan.Steps[i]) }, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	list, missing, err := write(ctx, v.Store, v.Preview, se.Registry, folder, namespace)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(missing); n > 0 {
-		text := missing[0] + " has no result yet, so it is left out"
-		if n > 1 {
-			text = fmt.Sprintf("%d steps have no result yet, so they are left out", n)
-		}
-		se.Say(text + ": " + se.ToRun(pipeline.Blocks(missing)...))
-	}
-	if len(list) == 0 {
-		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
-	}
-	return list, nil
-}
-
-// write writes the repositories of a preview that kept the results of such steps. missing are
-// the steps without a result.
-func write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *step.Registry, folder, namespace string) (list []Repository, missing []string, err error) {
+	var missing []string
 	folders := map[string]string{}
 	for i, s := range v.Plan.Steps {
-		if !makes(kinds.Lookup(s.Task.Kind)) {
+		if !made(s) {
 			continue
 		}
 		result := v.Items[i].Result
@@ -92,17 +74,27 @@ func write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *s
 			e := Repository{Address: s.Address, Kind: kind, Name: nameOf(s.Address)}
 			e.Folder = filepath.Join(folder, e.Name)
 			if other, taken := folders[e.Name]; taken {
-				return nil, nil, fault.Input(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
+				return nil, fault.Input(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
 			}
 			folders[e.Name] = s.Address
-			if err := e.write(ctx, store, result.Outputs[output]); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", s.Address, err)
+			if err := e.write(ctx, v.Store, result.Outputs[output]); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Address, err)
 			}
 			e.Upload = shellwords.Line([]string{"hf", "upload", cmp.Or(namespace, "NAMESPACE") + "/" + e.Name, e.Folder, ".", "--repo-type", string(kind)})
 			list = append(list, e)
 		}
 	}
-	return list, missing, nil
+	if n := len(missing); n > 0 {
+		text := missing[0] + " has no result yet, so it is left out"
+		if n > 1 {
+			text = fmt.Sprintf("%d steps have no result yet, so they are left out", n)
+		}
+		se.Say(text + ": " + se.ToRun(pipeline.Blocks(missing)...))
+	}
+	if len(list) == 0 {
+		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
+	}
+	return list, nil
 }
 
 // cardMost bounds a repository's README.md.

@@ -114,7 +114,10 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 	if err := pub.send(ctx, se, v.Store.Own(), to); err != nil {
 		return nil, err
 	}
-	if err := pub.writeIndex(ctx, to, v.Preview); err != nil {
+	if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil { // a static host lists nothing
+		return nil, err
+	}
+	if err := pub.index.write(pub.Folder, v.Preview, pub.publishes); err != nil {
 		return nil, err
 	}
 	r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, report.Options{Store: "this folder", Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims})
@@ -146,7 +149,7 @@ func (pub *Publication) send(ctx context.Context, se *session.Session, from, to 
 	return nil
 }
 
-// begin begins a publication of a plan: then choose, check, copy, sign, writeIndex and
+// begin begins a publication of a plan: then choose, check, send and
 // writePages.
 func begin(pl *plan.Plan, o Options) (pub *Publication, err error) {
 	pub = &Publication{Folder: o.Folder, Left: []Unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.DryRun, o: o, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
@@ -318,6 +321,42 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 		}
 		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
 			words.Count(len(names), "file"), pub.o.Limit, list, words.Count(again, "step")))
+	}
+	return nil
+}
+
+// leftOutBlobs are a publication's blobs: what is left out counts as present.
+type leftOutBlobs struct {
+	artifacts.Blobs
+	out map[artifacts.Digest]bool
+}
+
+func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
+	missing, err := b.Blobs.Missing(ctx, ds)
+	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
+}
+
+// copy writes blobs, results and their signatures into the folder's store, whose blobs come
+// from another; sent is told of bytes as they are written.
+func (pub *Publication) copy(ctx context.Context, from, to artifacts.Store, sent func(n int64)) error {
+	for _, l := range pub.Left {
+		if l.URL == "" || pub.DryRun {
+			continue
+		}
+		if err := artifacts.PutElsewhere(ctx, to, artifacts.Elsewhere{Digest: l.Digest, Size: l.Size, URL: l.URL}); err != nil {
+			return err
+		}
+	}
+	partly := to
+	partly.Blobs = leftOutBlobs{to.Blobs, pub.out}
+	t := &artifacts.Transfer{From: from, To: partly, DryRun: pub.DryRun, Sent: sent}
+	err := t.Results(ctx, pub.keys)
+	pub.Done = t.Done()
+	if err != nil {
+		return fmt.Errorf("%w; the same command continues from there", err)
+	}
+	if n := len(pub.Done.Differs); n > 0 {
+		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, and readers would get those: publish into a new folder", pub.Folder, words.Count(n, "step"), pub.Done.Differs[0].Hex())
 	}
 	return nil
 }

@@ -149,8 +149,7 @@ func (pub *Publication) send(ctx context.Context, se *session.Session, from, to 
 	return nil
 }
 
-// begin begins a publication of a plan: then choose, check, send and
-// writePages.
+// begin begins a publication of a plan: then choose, check, send and writePages.
 func begin(pl *plan.Plan, o Options) (pub *Publication, err error) {
 	pub = &Publication{Folder: o.Folder, Left: []Unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.DryRun, o: o, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
 	if pub.needed, err = needed(pl, o.Targets); err != nil {

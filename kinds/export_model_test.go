@@ -49,14 +49,12 @@ func TestExportModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		tree := r.Outputs["files"]
-		var files []hub.File
 		content := map[string][]byte{}
 		for _, f := range tree.Files {
-			files = append(files, hub.File{Name: f.Name, Size: f.Size})
 			content[f.Name] = e.bytes(artifacts.Artifact{Digest: f.Digest})
 		}
 		kind, ok := hub.KindOf(tree.Type)
-		if err := hub.Check(kind, content[hub.Card], files); err != nil || !ok {
+		if err := hub.Check(kind, content[hub.Card], tree.Files); err != nil || !ok {
 			t.Errorf("%s: %v, %v", tree.Type, ok, err)
 		}
 		card := string(content[hub.Card])

@@ -30,7 +30,6 @@ var rules = []rule{
 	{"internal/sharing/archive", []string{"internal/stores/local", "artifacts", "internal/system/filetype", "internal/system/readers", "internal/system/signature"}},
 	{"internal/sharing/crate", []string{"artifacts", "internal/sharing/deposit"}},
 	{"internal/sharing/deposit", nil},
-	{"internal/sharing/hub", nil},
 	{"internal/system/.", nil},
 	{"internal/system/atomicfile", nil},
 	{"internal/system/escape", nil},
@@ -87,7 +86,7 @@ var rules = []rule{
 	{"internal/session/livegraph", []string{"internal/system/loopback", "internal/pipeline"}},
 	{"internal/cli/view", []string{"internal/host/environment", "internal/paper", "internal/host/usage", "internal/pipeline/.", "internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/impact", "internal/system/escape", "internal/system/words", "internal/system/shellwords", "internal/system/signature",
 		// What it prints, by the types of those who found it.
-		"internal/corpora/collect", "internal/pipeline/lockfile/origins", "internal/pipeline/starter", "internal/ranking/search", "internal/session/belief", "internal/session/compare", "internal/session/doctor", "internal/session/drive", "internal/session/journal", "internal/session/saved", "internal/session/steplog", "internal/session/why", "internal/session/world", "internal/sharing/files", "internal/sharing/pack", "internal/sharing/publish", "internal/sharing/rebuild", "internal/sharing/repositories", "internal/sharing/signers", "activities", "workflows", "step", "artifacts"}},
+		"internal/corpora/collect", "internal/pipeline/lockfile/origins", "internal/pipeline/starter", "internal/ranking/search", "internal/session/belief", "internal/session/compare", "internal/session/doctor", "internal/session/drive", "internal/session/journal", "internal/session/saved", "internal/session/steplog", "internal/session/why", "internal/session/world", "internal/sharing/files", "internal/sharing/pack", "internal/sharing/publish", "internal/sharing/rebuild", "internal/sharing/hub", "internal/sharing/signers", "activities", "workflows", "step", "artifacts"}},
 	{"kinds/internal/inout", []string{"step", "artifacts", "internal"}},
 	{"kinds/general", roomMay},
 	{"kinds/internal/collection/compute", append(roomMay, "kinds/internal/collection")},

@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/sharing/choose"
+	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/sharing/pack"
-	"github.com/redsi/redsi/internal/sharing/repositories"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -56,7 +56,7 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 				}
 				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(pipeline.Blocks(x.Missing)...)) })
 			}
-			list, err := repositories.Export(cmd.Context(), a.Session, folder, namespace)
+			list, err := hub.Export(cmd.Context(), a.Session, folder, namespace)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -28,6 +29,14 @@ func (f *fetched) add(from string, n int64) {
 	if f.bytes[from] += n; f.told != nil {
 		f.told(n)
 	}
+}
+
+// counted counts what is read of a blob that comes from a store.
+func (f *fetched) counted(r io.ReadCloser, from string) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{readers.Pieces(r, func(n int64) { f.add(from, n) }), r}
 }
 
 // tell sets the function that is called with the bytes from now on; nil: none.
@@ -55,18 +64,7 @@ func (c countedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadClos
 	if err != nil {
 		return nil, err
 	}
-	return countedReader{r, c}, nil
-}
-
-type countedReader struct {
-	io.ReadCloser
-	c countedBlobs
-}
-
-func (r countedReader) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	r.c.to.add(r.c.name, int64(n))
-	return n, err
+	return c.to.counted(r, c.name), nil
 }
 
 // BringAsked copies the results that a run is for into the store, as far as other stores

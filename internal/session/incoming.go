@@ -31,7 +31,7 @@ func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 	if len(se.Targets) == 0 {
 		return pipeline.IsRendered(pl.Steps[i].Address)
 	}
-	return slices.ContainsFunc(se.Targets, func(target string) bool { return plan.Matches(target, pl.Steps[i].Address) })
+	return se.IsTarget(pl.Steps[i].Address)
 }
 
 // OthersOf says what a preview found in other stores, and what a run would fetch from them:

@@ -174,7 +174,7 @@ func (se *Session) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.Rea
 			name = o.Name
 		}
 	}
-	return countedReader{r, countedBlobs{name: name, to: &se.Others.fetched}}, nil
+	return se.Others.fetched.counted(r, name), nil
 }
 
 // SayDown warns of other stores that do not answer, with the consequence, or fails if each is

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/sharing/pack"
-	"github.com/redsi/redsi/internal/sharing/repositories"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -86,7 +86,7 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 }
 
 // Repositories prints repositories that were written, and how to upload them.
-func Repositories(w io.Writer, list []repositories.Repository) {
+func Repositories(w io.Writer, list []hub.Repository) {
 	for _, e := range list {
 		Printf(w, "%s  %s, %s, %s\n", e.Folder, e.Kind, Count(e.Files, "file"), Size(e.Bytes))
 	}

@@ -24,11 +24,11 @@ func (j *Journal) History(ctx context.Context, store artifacts.Store, v *plan.Pr
 	h.Samples = map[int][]estimate.Sample{}
 	for i, s := range v.Plan.Steps {
 		for _, x := range j.spent[s.Address] {
-			bytes, ok := j.bytes[x.key]
-			if !ok {
-				bytes = -1
+			sample, ok := j.samples[x.key]
+			if sample.Took = x.took; !ok {
+				sample.Bytes = -1
 			}
-			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes, Memory: j.memory[x.key], Updates: j.updates[x.key]})
+			h.Samples[i] = append(h.Samples[i], sample)
 		}
 	}
 	h.Resumes = map[int]bool{}
@@ -51,7 +51,7 @@ func (j *Journal) sizes(ctx context.Context, store artifacts.Store, v *plan.Prev
 		if asked[block]++; asked[block] > sizesRead {
 			continue
 		}
-		if _, known := j.bytes[spent[0].key]; !known {
+		if _, known := j.samples[spent[0].key]; !known {
 			keys = append(keys, spent[0].key)
 		}
 	}

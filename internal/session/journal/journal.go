@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -32,9 +33,7 @@ type Journal struct {
 	spent   map[string][]spending // newest first, of steps with the same sources as in this plan
 	ended   map[string]string     // how steps without a result ended last
 	entries map[artifacts.Digest]artifacts.Entry
-	bytes   map[artifacts.Digest]int64 // of results that were looked at
-	memory  map[artifacts.Digest]int64 // the same; 0 if not known
-	updates map[artifacts.Digest]int64 // the same
+	samples map[artifacts.Digest]estimate.Sample // of results that were looked at, but for how long they took
 }
 
 // spending is how long an earlier result took.
@@ -56,7 +55,7 @@ const (
 // are not hits.
 func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *plan.Preview, project string) (*Journal, error) {
 	j := &Journal{Key: map[string]artifacts.Digest{}, Run: map[string]string{}, spent: map[string][]spending{}, ended: map[string]string{},
-		Pieces: map[string]int{}, Causes: map[int]string{}, Moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}, memory: map[artifacts.Digest]int64{}, updates: map[artifacts.Digest]int64{}}
+		Pieces: map[string]int{}, Causes: map[int]string{}, Moved: map[string]int{}, samples: map[artifacts.Digest]estimate.Sample{}}
 	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
 	if missing == 0 {
 		return j, nil
@@ -161,7 +160,7 @@ func (j *Journal) inspect(ctx context.Context, store artifacts.Store, keys []art
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	for key, e := range entries {
 		if e.Result != nil {
-			j.bytes[key], j.memory[key], j.updates[key] = e.Result.Bytes(), e.Result.Memory(), e.Result.Counts[step.UpdatesCount]
+			j.samples[key] = estimate.Sample{Bytes: e.Result.Bytes(), Memory: e.Result.Memory(), Updates: e.Result.Counts[step.UpdatesCount]}
 		}
 	}
 	return entries, err

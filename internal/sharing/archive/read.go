@@ -259,9 +259,6 @@ func (a *Reader) verified(ctx context.Context, f artifacts.File, z *zip.File, to
 	return nil
 }
 
-// Has reports whether a blob is in the archive.
-func (a *Reader) Has(d artifacts.Digest) bool { return a.blobs[d] != nil }
-
 // Project opens a file of the project; a read that reaches io.EOF has delivered what the
 // manifest says.
 func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {

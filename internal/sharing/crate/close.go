@@ -1,6 +1,7 @@
 package crate
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -61,17 +62,18 @@ func (c *Writer) Close() error {
 
 // variables describes the variables as parameters of the workflow, and their values.
 func (c *Writer) variables() (parameters, values []string) {
-	for _, v := range c.about.Variables {
-		parameter, value := fragment("variable", v.Name), fragment("variable-value", v.Name)
+	for _, name := range slices.Sorted(maps.Keys(c.about.Variables)) {
+		v := c.about.Variables[name]
+		parameter, value := fragment("variable", name), fragment("variable-value", name)
 		parameters, values = append(parameters, parameter), append(values, value)
 		typ := "Text"
-		if _, text := plainValue(v.Value).(string); string(v.Value) == "true" || string(v.Value) == "false" {
+		if _, text := plainValue(v).(string); string(v) == "true" || string(v) == "false" {
 			typ = "Boolean"
 		} else if !text {
 			typ = "Number"
 		}
-		c.add(entity{{"@id", parameter}, {"@type", "FormalParameter"}, {"additionalType", typ}, {"name", v.Name}, {"workExample", ref(value)}})
-		c.add(entity{{"@id", value}, {"@type", "PropertyValue"}, {"name", v.Name}, {"value", plainValue(v.Value)}, {"exampleOfWork", ref(parameter)}})
+		c.add(entity{{"@id", parameter}, {"@type", "FormalParameter"}, {"additionalType", typ}, {"name", name}, {"workExample", ref(value)}})
+		c.add(entity{{"@id", value}, {"@type", "PropertyValue"}, {"name", name}, {"value", plainValue(v)}, {"exampleOfWork", ref(parameter)}})
 	}
 	return parameters, values
 }

@@ -3,10 +3,11 @@ package crate
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/url"
+	"reflect"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -26,22 +27,16 @@ type About struct {
 	URL         string // of the paper
 	Authors     []deposit.Author
 
-	Workflow  string // file of the pipeline, in the archive
-	Language  string // of it
-	Revision  string // of redsi
-	Variables []Variable
-	Files     []File // but those of the store
-	Store     string // folder of the store, with its final slash
+	Workflow  string                     // file of the pipeline, in the archive
+	Language  string                     // of it
+	Revision  string                     // of redsi
+	Variables map[string]json.RawMessage // of the pipeline
+	Files     []File                     // but those of the store
+	Store     string                     // folder of the store, with its final slash
 
 	// Blob returns the file of a blob in the archive; "" if it was left out. elsewhere is
 	// an address at which those bytes lie, or "".
 	Blob func(d artifacts.Digest) (path, elsewhere string)
-}
-
-// Variable is a variable of the pipeline with its value in JSON.
-type Variable struct {
-	Name  string
-	Value json.RawMessage
 }
 
 // File is a file of the archive.
@@ -103,25 +98,10 @@ func refs(ids []string) []entity {
 	return list
 }
 
-// with adds a member unless it is empty.
+// with adds a member unless it is empty: a text, an entity or a list.
 func (e entity) with(name string, value any) entity {
-	switch v := value.(type) {
-	case string:
-		if v == "" {
-			return e
-		}
-	case []string:
-		if len(v) == 0 {
-			return e
-		}
-	case []entity:
-		if len(v) == 0 {
-			return e
-		}
-	case entity:
-		if len(v) == 0 {
-			return e
-		}
+	if reflect.ValueOf(value).Len() == 0 {
+		return e
 	}
 	return append(e, field{name, value})
 }
@@ -165,35 +145,28 @@ func marshal(v any) ([]byte, error) {
 type graph struct {
 	out *bufio.Writer
 	n   int
-	err error
+	err error // the first
 }
 
 func newGraph(w io.Writer) *graph {
-	g := &graph{out: bufio.NewWriter(w)}
-	_, g.err = g.out.WriteString(`{"@context":["https://w3id.org/ro/crate/1.1/context","https://w3id.org/ro/terms/workflow-run/context"],"@graph":[`)
+	g := &graph{out: bufio.NewWriter(w)} // which keeps the first error of writing
+	g.out.WriteString(`{"@context":["https://w3id.org/ro/crate/1.1/context","https://w3id.org/ro/terms/workflow-run/context"],"@graph":[`)
 	return g
 }
 
 func (g *graph) add(e entity) {
-	if g.err != nil {
-		return
-	}
 	b, err := e.MarshalJSON()
-	if err == nil && g.n > 0 {
-		err = g.out.WriteByte(',')
+	g.err = cmp.Or(g.err, err)
+	if g.n++; g.n > 1 {
+		g.out.WriteByte(',')
 	}
-	if err == nil {
-		_, err = g.out.Write(append([]byte{'\n'}, b...))
-	}
-	g.n++
-	g.err = err
+	g.out.WriteByte('\n')
+	g.out.Write(b)
 }
 
 func (g *graph) close() error {
-	if g.err == nil {
-		_, g.err = g.out.WriteString("\n]}\n")
-	}
-	return errors.Join(g.err, g.out.Flush())
+	g.out.WriteString("\n]}\n")
+	return cmp.Or(g.err, g.out.Flush())
 }
 
 // fragment is the id of something that is described here only.

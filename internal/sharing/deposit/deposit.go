@@ -100,13 +100,6 @@ func quoted(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// MissingError names the required attributes that are missing.
-type MissingError struct{ Attributes []string }
-
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("a deposit needs attributes that the pipeline's paper block lacks: %s", strings.Join(e.Attributes, ", "))
-}
-
 type related struct {
 	Identifier string `json:"identifier"`
 	Relation   string `json:"relation"`
@@ -125,7 +118,7 @@ func Zenodo(w Work) ([]byte, error) {
 		missing = append(missing, "authors")
 	}
 	if missing != nil {
-		return nil, &MissingError{missing}
+		return nil, fmt.Errorf("a deposit needs attributes that the pipeline's paper block lacks: %s", strings.Join(missing, ", "))
 	}
 	if strings.Contains(w.License, "/") {
 		return nil, fmt.Errorf("license %s: Zenodo needs an SPDX id, such as CC-BY-4.0", w.License)

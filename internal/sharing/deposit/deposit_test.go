@@ -1,11 +1,10 @@
 package deposit
 
 import (
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
-	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -43,8 +42,7 @@ func TestZenodo(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "zenodo.json", b)
-	var missing *MissingError
-	if _, err := Zenodo(Work{Title: "T"}); !errors.As(err, &missing) || !reflect.DeepEqual(missing.Attributes, []string{"abstract", "license", "authors"}) {
+	if _, err := Zenodo(Work{Title: "T"}); err == nil || !strings.HasSuffix(err.Error(), "lacks: abstract, license, authors") {
 		t.Errorf("nothing is made up: %v", err)
 	}
 	w := work

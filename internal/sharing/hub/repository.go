@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/redsi/redsi/artifacts"
 )
 
 // Kind is what a repository holds.
@@ -25,12 +27,6 @@ const (
 func KindOf(outputType string) (Kind, bool) {
 	k, ok := strings.CutPrefix(outputType, "hub/")
 	return Kind(k), ok && (Kind(k) == Dataset || Kind(k) == Model)
-}
-
-// File is a file of a repository.
-type File struct {
-	Name string // with slashes
-	Size int64  // in bytes
 }
 
 // The hub's limits, from its page "Storage limits".
@@ -60,7 +56,7 @@ type config struct {
 var modelFiles = []string{"config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
 
 // Check reports everything that the hub, or libraries that load from it, would refuse.
-func Check(kind Kind, card []byte, files []File) error {
+func Check(kind Kind, card []byte, files []artifacts.File) error {
 	var errs []error
 	problem := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	names := map[string]bool{}
@@ -98,7 +94,7 @@ func Check(kind Kind, card []byte, files []File) error {
 				problem("%s: config %s: %w", Card, c.Name, err)
 			}
 			for _, p := range paths {
-				if !slices.ContainsFunc(files, func(f File) bool { ok, _ := path.Match(p, f.Name); return ok }) {
+				if !slices.ContainsFunc(files, func(f artifacts.File) bool { ok, _ := path.Match(p, f.Name); return ok }) {
 					problem("%s: config %s: there is no file %s", Card, c.Name, p)
 				}
 			}
@@ -156,7 +152,7 @@ var binary = []string{".bin", ".gz", ".npy", ".parquet", ".safetensors", ".zst"}
 
 // Attributes is the repository's .gitattributes: binary files, and those too large for the hub
 // otherwise, go to Git LFS.
-func Attributes(files []File) []byte {
+func Attributes(files []artifacts.File) []byte {
 	var b bytes.Buffer
 	line := func(pattern string) {
 		fmt.Fprintf(&b, "%s filter=lfs diff=lfs merge=lfs -text\n", pattern)
@@ -175,10 +171,4 @@ func Attributes(files []File) []byte {
 // quoted is a name as a pattern in .gitattributes.
 func quoted(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]").Replace("/" + name)
-}
-
-// Command is the command line of the hub's own program, of the Python package huggingface_hub,
-// that uploads a folder to the repository namespace/name, which it creates if needed.
-func Command(kind Kind, namespace, name, folder string) []string {
-	return []string{"hf", "upload", namespace + "/" + name, folder, ".", "--repo-type", string(kind)}
 }

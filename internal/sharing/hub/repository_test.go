@@ -3,6 +3,8 @@ package hub
 import (
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/artifacts"
 )
 
 const datasetCard = `---
@@ -23,16 +25,16 @@ configs:
 `
 
 func TestCheck(t *testing.T) {
-	dataset := []File{{Card, 10}, {"parquet/documents.parquet", 10}, {"parquet/queries-train.parquet", 10}, {"parquet/queries-dev-0.parquet", 10}}
-	model := []File{{Card, 10}}
+	dataset := []artifacts.File{{Name: Card, Size: 10}, {Name: "parquet/documents.parquet", Size: 10}, {Name: "parquet/queries-train.parquet", Size: 10}, {Name: "parquet/queries-dev-0.parquet", Size: 10}}
+	model := []artifacts.File{{Name: Card, Size: 10}}
 	for _, name := range modelFiles {
-		model = append(model, File{name, 10})
+		model = append(model, artifacts.File{Name: name, Size: 10})
 	}
 	for _, test := range []struct {
 		name  string
 		kind  Kind
 		card  string
-		files []File
+		files []artifacts.File
 		want  []string // what the error says; none: no error
 	}{
 		{"dataset", Dataset, datasetCard, dataset, nil},
@@ -43,7 +45,7 @@ func TestCheck(t *testing.T) {
 		{"missing data", Dataset, datasetCard, dataset[:2],
 			[]string{"config queries: there is no file parquet/queries-train.parquet", "no file parquet/queries-dev-*.parquet"}},
 		{"missing weights", Model, "---\nlicense: apache-2.0\n---\n", model[:3], []string{"no library_name", "there is no model.safetensors"}},
-		{"large and empty", Dataset, datasetCard, append([]File{{"a", 0}, {"b", 51 << 30}}, dataset...), []string{"a is empty", "b has 54760833024 bytes"}},
+		{"large and empty", Dataset, datasetCard, append([]artifacts.File{{Name: "a", Size: 0}, {Name: "b", Size: 51 << 30}}, dataset...), []string{"a is empty", "b has 54760833024 bytes"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := Check(test.kind, []byte(test.card), test.files)
@@ -60,7 +62,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestAttributes(t *testing.T) {
-	got := string(Attributes([]File{{"a b/large.json", 11 << 20}, {"small.json", 10}, {"x.parquet", 11 << 20}}))
+	got := string(Attributes([]artifacts.File{{Name: "a b/large.json", Size: 11 << 20}, {Name: "small.json", Size: 10}, {Name: "x.parquet", Size: 11 << 20}}))
 	for _, want := range []string{"*.parquet filter=lfs diff=lfs merge=lfs -text\n", "/a[[:space:]]b/large.json filter=lfs"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []desc
 	p := x.of.Pipeline.Paper
 	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they were made."),
 		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL, Authors: authorsOf(p),
-		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
+		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Variables: x.of.Pipeline.Vars, Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
 		Blob: func(d artifacts.Digest) (string, string) {
 			if x.blobs.Has(d) {
 				return archive.BlobsDir + artifacts.BlobPath(d), ""
@@ -37,9 +36,6 @@ func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []desc
 			}
 			return "", ""
 		}}
-	for _, name := range slices.Sorted(maps.Keys(x.of.Pipeline.Vars)) {
-		about.Variables = append(about.Variables, crate.Variable{Name: name, Value: x.of.Pipeline.Vars[name]})
-	}
 	for _, f := range short {
 		about.Files = append(about.Files, crate.File{Path: f.name, Name: f.says, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
 	}

@@ -52,22 +52,16 @@ func marked(write func(io.Writer) error) func(io.Writer) error {
 
 // indexData is what index.html says.
 type indexData struct {
+	*Publication
 	Title    string
 	Paper    pipeline.Paper
 	Pipeline string
 	Revision string
 	Vars     []string
 	URL      string
-	Signer   string
-	Steps    int    // that were rebuilt
-	Rebuilt  string // by whom, as text
-	Results  int
-	Tables   int
-	Figures  int
+	Steps    int // that were rebuilt
 	Scales   string
 	Apart    string
-	Hosts    []string
-	Left     []Unpublished
 	Must     []string
 	MustMore int
 	Mark     template.HTML
@@ -77,9 +71,8 @@ type indexData struct {
 const MustShown = 20
 
 func (pub *Publication) indexPage(p *pipeline.Pipeline, r *report.Report) func(io.Writer) error {
-	d := indexData{Title: cmp.Or(p.Paper.Title, r.Pipeline), Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
-		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Apart: r.Apart(), Hosts: pub.Hosts, Left: pub.Left,
-		Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
+	d := indexData{Publication: pub, Title: cmp.Or(p.Paper.Title, r.Pipeline), Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"),
+		Steps: r.Rebuilt.Steps, Scales: strings.Join(r.Scales, ", "), Apart: r.Apart(), Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
 	for name, value := range p.Inputs() {
 		d.Vars = append(d.Vars, name+"="+value)
 	}

@@ -15,10 +15,13 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/choose"
+	"github.com/redsi/redsi/internal/sharing/transfer"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -67,8 +70,86 @@ type Unpublished struct {
 	URL    string           `json:"url,omitempty"` // where readers fetch it
 }
 
-// begin begins a publication of a plan: then choose, check, copy, sign, writeIndex and
-// writePages.
+// Publish publishes the targets of a session's pipeline, signed with the user's key, if there
+// is one. A folder with pages that publish did not write is refused.
+func Publish(ctx context.Context, se *session.Session, o Options) (*Publication, error) {
+	if strings.Contains(o.Folder, "://") {
+		return nil, fault.Input(fmt.Errorf("%s is not a folder: publish into one and copy it to where it is served; `%s` copies results between stores", o.Folder, se.Hint("push", o.Folder)))
+	}
+	var pub *Publication
+	var g *report.Gatherer
+	v, err := se.Preview(ctx, func(of session.Seen) (_ plan.Keep, err error) {
+		if pub, err = begin(of.Plan, o); err != nil {
+			return nil, err
+		}
+		book, err := se.Book(ctx, of.Store)
+		g = report.Gather(of.Plan, book)
+		return g.Keep, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := se.SayDown(v.Store, session.MayHave(v.Preview, nil)); err != nil {
+		return nil, err
+	}
+	if err := pub.choose(ctx, v.Store, v.Preview); err != nil {
+		return nil, err
+	}
+	if err := pub.check(v.Preview, se.ToRun(o.Targets...)); err != nil {
+		return nil, err
+	}
+	to, err := transfer.Open(ctx, o.Folder, true, o.DryRun)
+	if err != nil {
+		return nil, fault.Input(err)
+	}
+	if to.URL == v.Store.URL {
+		return nil, fault.Input(fmt.Errorf("%s is the store itself: publish into another folder", o.Folder))
+	}
+	if o.DryRun {
+		return pub, pub.send(ctx, se, v.Store, to)
+	}
+	if err := se.Bring(ctx, v.Store, v.Preview, pub.publishes); err != nil {
+		return nil, err
+	}
+	if err := pub.send(ctx, se, v.Store.Own(), to); err != nil {
+		return nil, err
+	}
+	if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil { // a static host lists nothing
+		return nil, err
+	}
+	if err := pub.index.write(pub.Folder, v.Preview, pub.publishes); err != nil {
+		return nil, err
+	}
+	r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, report.Options{Store: "this folder", Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims})
+	if err != nil {
+		return nil, err
+	}
+	return pub, pub.writePages(ctx, to, r, v.Pipeline)
+}
+
+// send copies what is published, and signs it with the user's key, if there is one.
+func (pub *Publication) send(ctx context.Context, se *session.Session, from, to artifacts.Store) error {
+	k, err := se.Signer()
+	if err != nil {
+		return err
+	}
+	sent, over := se.Copying("written", 0)
+	err = pub.copy(ctx, from, to, sent)
+	over()
+	if err != nil || k == nil || pub.DryRun {
+		return err
+	}
+	pub.Signer = k.Public().String()
+	for _, key := range pub.keys {
+		if _, err := artifacts.SignResult(ctx, to, key, k); err != nil {
+			return err
+		}
+		pub.Signed++
+	}
+	return nil
+}
+
+// begin begins a publication of a plan: then choose, check, send and writePages.
 func begin(pl *plan.Plan, o Options) (pub *Publication, err error) {
 	pub = &Publication{Folder: o.Folder, Left: []Unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.DryRun, o: o, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
 	if pub.needed, err = needed(pl, o.Targets); err != nil {
@@ -108,8 +189,8 @@ func needed(pl *plan.Plan, targets []string) ([]bool, error) {
 const chunk = 1024
 
 // choose decides what is published: each hit of a preview, except those with a blob left out
-// that readers cannot fetch. results are those of hits, in their order; nil: gone since.
-func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *plan.Preview, results func(ctx context.Context, steps []int) ([]*artifacts.Result, error)) error {
+// that readers cannot fetch.
+func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
 	var hits []int
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
@@ -128,7 +209,7 @@ func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *pl
 	blobs := choose.Blobs{}
 	var own []artifacts.Digest // of results that no other store has to send
 	for some := range slices.Chunk(hits, chunk) {
-		found, err := results(ctx, some)
+		found, err := session.ResultsAt(ctx, store, v, some)
 		if err != nil {
 			return err
 		}
@@ -233,13 +314,48 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 				again++
 			}
 		}
-		const most = 10
-		more := ""
-		if len(names) > most {
-			more = fmt.Sprintf("\n  and %d more", len(names)-most)
+		list := ""
+		for _, name := range words.First(names, 10, func(n int) { list += fmt.Sprintf("\n  and %d more", n) }) {
+			list += "\n" + name
 		}
-		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
-			words.Count(len(names), "file"), pub.o.Limit, strings.Join(names[:min(most, len(names))], "\n"), more, words.Count(again, "step")))
+		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
+			words.Count(len(names), "file"), pub.o.Limit, list, words.Count(again, "step")))
+	}
+	return nil
+}
+
+// leftOutBlobs are a publication's blobs: what is left out counts as present.
+type leftOutBlobs struct {
+	artifacts.Blobs
+	out map[artifacts.Digest]bool
+}
+
+func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
+	missing, err := b.Blobs.Missing(ctx, ds)
+	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
+}
+
+// copy writes blobs, results and their signatures into the folder's store, whose blobs come
+// from another; sent is told of bytes as they are written.
+func (pub *Publication) copy(ctx context.Context, from, to artifacts.Store, sent func(n int64)) error {
+	for _, l := range pub.Left {
+		if l.URL == "" || pub.DryRun {
+			continue
+		}
+		if err := artifacts.PutElsewhere(ctx, to, artifacts.Elsewhere{Digest: l.Digest, Size: l.Size, URL: l.URL}); err != nil {
+			return err
+		}
+	}
+	partly := to
+	partly.Blobs = leftOutBlobs{to.Blobs, pub.out}
+	t := &artifacts.Transfer{From: from, To: partly, DryRun: pub.DryRun, Sent: sent}
+	err := t.Results(ctx, pub.keys)
+	pub.Done = t.Done()
+	if err != nil {
+		return fmt.Errorf("%w; the same command continues from there", err)
+	}
+	if n := len(pub.Done.Differs); n > 0 {
+		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, and readers would get those: publish into a new folder", pub.Folder, words.Count(n, "step"), pub.Done.Differs[0].Hex())
 	}
 	return nil
 }

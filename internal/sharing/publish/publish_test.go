@@ -1,12 +1,10 @@
 package publish
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
@@ -16,7 +14,6 @@ import (
 // that has to run; files of tables are published whatever their size.
 func TestChoose(t *testing.T) {
 	s := mem.New()
-	results := []*artifacts.Result{}
 	pl := &plan.Plan{}
 	v := &plan.Preview{Plan: pl}
 	for i, name := range []string{"step.command.big", "step.command.small", "table.t", "table.of_big"} {
@@ -25,25 +22,18 @@ func TestChoose(t *testing.T) {
 			text = "long enough to be left out, of " + name
 		}
 		r := storetest.NewResult(t, s, name, map[string]string{"out": text})
-		results = append(results, &r)
 		pl.Steps = append(pl.Steps, plan.Step{Address: name})
-		v.Items = append(v.Items, plan.Item{Outcome: plan.Hit, Key: r.Key})
+		v.Items = append(v.Items, plan.Item{Outcome: plan.Hit, Key: r.Key, Result: &r})
 		if i == 3 {
 			pl.Steps[i].Deps = []int{0}
 		}
-	}
-	of := func(_ context.Context, steps []int) (found []*artifacts.Result, err error) {
-		for _, i := range steps {
-			found = append(found, results[i])
-		}
-		return found, nil
 	}
 	for _, incomplete := range []bool{false, true} {
 		pub, err := begin(pl, Options{Folder: t.TempDir(), Over: 10, Limit: "10B", Incomplete: incomplete})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := pub.choose(t.Context(), s, v, of); err != nil {
+		if err := pub.choose(t.Context(), s, v); err != nil {
 			t.Fatal(err)
 		}
 		if len(pub.Left) != 1 || pub.Left[0].Step != "step.command.big" || strings.Join(pub.Must, " ") != "step.command.big table.of_big" || len(pub.keys) != 3 || pub.publishes(0) || !pub.publishes(2) {
@@ -58,7 +48,7 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(pub.choose(t.Context(), s, v, of), pub.check(v, "redsi run")); err == nil || err.Error() != "nothing to publish has a result: redsi run" {
+	if err := errors.Join(pub.choose(t.Context(), s, v), pub.check(v, "redsi run")); err == nil || err.Error() != "nothing to publish has a result: redsi run" {
 		t.Error(err)
 	}
 }

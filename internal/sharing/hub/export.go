@@ -1,7 +1,9 @@
-// Package repositories writes results that are data sets or models as repositories of the
-// Hugging Face hub, each into a folder, with the command that uploads it. What the hub asks of
-// one is package hub's; this package must not know flags, and uploads nothing.
-package repositories
+// Package hub writes results that are data sets or models as repositories of the Hugging Face
+// hub, each into a folder, with the command of the hub's own program that uploads it.
+//
+// It owns the hub's requirements for a repository: metadata at the head of README.md, limits
+// of files, and which of them go to Git LFS. It must not know flags, and uploads nothing.
+package hub
 
 import (
 	"cmp"
@@ -21,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/files"
-	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -30,32 +31,58 @@ import (
 
 // Repository is one that was written.
 type Repository struct {
-	Address string   `json:"address"`
-	Kind    hub.Kind `json:"kind"`
-	Name    string   `json:"name"`
-	Folder  string   `json:"folder"`
-	Files   int      `json:"files"`
-	Bytes   int64    `json:"bytes"`
-	Upload  string   `json:"upload"` // the command that uploads it
+	Address string `json:"address"`
+	Kind    Kind   `json:"kind"`
+	Name    string `json:"name"`
+	Folder  string `json:"folder"`
+	Files   int    `json:"files"`
+	Bytes   int64  `json:"bytes"`
+	Upload  string `json:"upload"` // the command that uploads it
 }
 
 // makes reports whether a kind's outputs are repositories; nil has none.
 func makes(kind *step.Spec) bool {
-	return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := hub.KindOf(o.Type); return ok })
+	return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := KindOf(o.Type); return ok })
 }
 
 // Export writes the repositories of a session's targets into a folder, for a namespace of the
 // hub, if one is given, and says which steps have no result for theirs.
-func Export(ctx context.Context, se *session.Session, folder, namespace string) ([]Repository, error) {
-	v, err := se.Preview(ctx, func(session.Seen) (plan.Keep, error) {
-		return func(_ int, it *plan.Item) bool { return makes(se.Registry.Lookup(it.Task.Kind)) }, nil
+func Export(ctx context.Context, se *session.Session, folder, namespace string) (list []Repository, err error) {
+	made := func(s plan.Step) bool { return makes(se.Registry.Lookup(s.Task.Kind)) }
+	v, err := se.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
+		return func(i int, _ *plan.Item) bool { return made(of.Plan.Steps[i]) }, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	list, missing, err := write(ctx, v.Store, v.Preview, se.Registry, folder, namespace)
-	if err != nil {
-		return nil, err
+	var missing []string
+	folders := map[string]string{}
+	for i, s := range v.Plan.Steps {
+		if !made(s) {
+			continue
+		}
+		result := v.Items[i].Result
+		if result == nil {
+			missing = append(missing, s.Address)
+			continue
+		}
+		for _, output := range slices.Sorted(maps.Keys(result.Outputs)) {
+			kind, ok := KindOf(result.Outputs[output].Type)
+			if !ok {
+				continue
+			}
+			e := Repository{Address: s.Address, Kind: kind, Name: nameOf(s.Address)}
+			e.Folder = filepath.Join(folder, e.Name)
+			if other, taken := folders[e.Name]; taken {
+				return nil, fault.Input(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
+			}
+			folders[e.Name] = s.Address
+			if err := e.write(ctx, v.Store, result.Outputs[output]); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Address, err)
+			}
+			e.Upload = shellwords.Line([]string{"hf", "upload", cmp.Or(namespace, "NAMESPACE") + "/" + e.Name, e.Folder, ".", "--repo-type", string(kind)})
+			list = append(list, e)
+		}
 	}
 	if n := len(missing); n > 0 {
 		text := missing[0] + " has no result yet, so it is left out"
@@ -68,40 +95,6 @@ func Export(ctx context.Context, se *session.Session, folder, namespace string) 
 		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
 	}
 	return list, nil
-}
-
-// write writes the repositories of a preview that kept the results of such steps. missing are
-// the steps without a result.
-func write(ctx context.Context, store artifacts.Store, v *plan.Preview, kinds *step.Registry, folder, namespace string) (list []Repository, missing []string, err error) {
-	folders := map[string]string{}
-	for i, s := range v.Plan.Steps {
-		if !makes(kinds.Lookup(s.Task.Kind)) {
-			continue
-		}
-		result := v.Items[i].Result
-		if result == nil {
-			missing = append(missing, s.Address)
-			continue
-		}
-		for _, output := range slices.Sorted(maps.Keys(result.Outputs)) {
-			kind, ok := hub.KindOf(result.Outputs[output].Type)
-			if !ok {
-				continue
-			}
-			e := Repository{Address: s.Address, Kind: kind, Name: nameOf(s.Address)}
-			e.Folder = filepath.Join(folder, e.Name)
-			if other, taken := folders[e.Name]; taken {
-				return nil, nil, fault.Input(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
-			}
-			folders[e.Name] = s.Address
-			if err := e.write(ctx, store, result.Outputs[output]); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", s.Address, err)
-			}
-			e.Upload = shellwords.Line(hub.Command(kind, cmp.Or(namespace, "NAMESPACE"), e.Name, e.Folder))
-			list = append(list, e)
-		}
-	}
-	return list, missing, nil
 }
 
 // cardMost bounds a repository's README.md.
@@ -119,26 +112,21 @@ func nameOf(address string) string {
 
 // write writes a tree into the repository's folder, replacing files of an earlier export.
 func (e *Repository) write(ctx context.Context, store artifacts.Store, tree artifacts.Artifact) error {
-	var all []hub.File
 	var card []byte
-	for _, f := range tree.Files {
-		all = append(all, hub.File{Name: f.Name, Size: f.Size})
-		e.Bytes += f.Size
-	}
-	e.Files = len(all)
-	if f, ok := tree.File(hub.Card); ok {
+	e.Files, e.Bytes = len(tree.Files), tree.Size
+	if f, ok := tree.File(Card); ok {
 		var err error
 		if card, err = artifacts.ReadBlob(ctx, store.Blobs, f.Digest, cardMost); err != nil {
 			return err
 		}
 	}
-	if err := hub.Check(e.Kind, card, all); err != nil {
+	if err := Check(e.Kind, card, tree.Files); err != nil {
 		return err
 	}
 	if err := e.leftOver(tree); err != nil {
 		return err
 	}
-	if err := atomicfile.WriteFile(filepath.Join(e.Folder, ".gitattributes"), hub.Attributes(all), 0o644); err != nil {
+	if err := atomicfile.WriteFile(filepath.Join(e.Folder, ".gitattributes"), Attributes(tree.Files), 0o644); err != nil {
 		return err
 	}
 	for _, f := range tree.Files {

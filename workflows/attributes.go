@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"go.temporal.io/api/enums/v1"
@@ -30,3 +32,6 @@ func SearchAttributes() []string {
 // RedsiStep has it: servers that keep visibility in SQL, the embedded one among
 // them, find no value that has any, and the UI would curl those of a summary.
 func searchable(address string) string { return Short(strings.ReplaceAll(address, `"`, "")) }
+
+// sortedKeys are a map's keys in one order in every replay.
+func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }

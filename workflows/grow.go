@@ -77,8 +77,8 @@ func (r *run) grow(ctx workflow.Context) error {
 
 // adopt takes what is known of the steps of a plan over to one that has grown from it.
 func (r *run) adopt(heads []Head, hits []DoneStep) {
-	for _, p := range r.paces { // in whatever order
-		r.free(p) // steps that wait to be tried out are looked up again, in their new places
+	for _, class := range sortedKeys(r.paces) { // steps that wait to be tried out are looked up again, in their new places
+		r.free(r.paces[class])
 	}
 	was, is := r.progress, newProgress(heads)
 	place := make(map[string]int, len(heads))

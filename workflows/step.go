@@ -2,8 +2,6 @@ package workflows
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -124,7 +122,7 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 
 	out, err := stepWork(wctx, in)
 	if errors.Is(err, errLong) {
-		in.Members = slices.Sorted(maps.Keys(members))
+		in.Members = sortedKeys(members)
 		return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 	}
 	outcome := Ran
@@ -330,7 +328,7 @@ func (r *run) leave(ctx workflow.Context) error {
 	})
 	me := leaving{Run: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID}
 	var told []workflow.Future // all at once, so that no queued step begins where one before it has just ended
-	for _, id := range slices.Sorted(maps.Keys(r.members)) {
+	for _, id := range sortedKeys(r.members) {
 		told = append(told, workflow.SignalExternalWorkflow(dctx, id, "", leaveSignal, me))
 	}
 	for _, f := range told {

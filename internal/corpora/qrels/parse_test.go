@@ -12,7 +12,7 @@ func TestParse(t *testing.T) {
 		" q1\t0\td%201\t-2\r": {"q1", "d 1", -2},
 		"19335 Q0 D1 3":       {"19335", "D1", 3},
 	} {
-		if got, err := Parse(line); err != nil || got != want {
+		if got, err := parse(Fields(line)); err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", line, got, err, want)
 		}
 	}
@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 		"q 0 %q 1":  `name "%q"`,
 		"%q 0 a 1":  `name "%q"`,
 	} {
-		if _, err := Parse(line); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse(Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", line, err, want)
 		}
 	}
@@ -36,7 +36,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		j, err := Parse(line)
+		j, err := parse(Fields(line))
 		if err != nil {
 			return
 		}
@@ -48,7 +48,7 @@ func FuzzParse(f *testing.F) {
 		if err := q.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse(strings.TrimSuffix(b.String(), "\n"))
+		again, err := parse(Fields(strings.TrimSuffix(b.String(), "\n")))
 		if want := (Judgment{j.Query, j.Document, 1}); err != nil || again != want {
 			t.Fatalf("%q is written as %q, which reads as %+v, %v", line, b.String(), again, err)
 		}

@@ -18,16 +18,13 @@ type Judgment struct {
 	Grade           int // how relevant the document is; 0 or less: not relevant
 }
 
-// Parse reads a line "query 0 document grade" of TREC qrels, with any white space
-// between the fields.
-func Parse(line string) (Judgment, error) { return parse(Fields(line)) }
-
 // Fields are the parts of a line of TREC's files, between white space of ASCII, as trec_eval
 // cuts it: a no-break space is part of a name.
 func Fields(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' })
 }
 
+// parse reads the fields "query 0 document grade" of a line of TREC qrels.
 func parse(f []string) (j Judgment, err error) {
 	if len(f) != 4 {
 		return j, fmt.Errorf("%d fields, want 4: query, 0, document and relevance", len(f))

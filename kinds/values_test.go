@@ -13,6 +13,7 @@ table "t" {
   stubs   = ["Run"]
   columns = [{ id = "acc", title = "Accuracy", format = "fixed", decimals = 2 }, { id = "loss", title = "Loss", format = "fixed", decimals = 2 }]
   rows = [
+    { id = "odd", titles = ["odd"], value = step.download.m.files, at = "v.csv:1", texts = { near = "x" } },
     { id = "json", titles = ["JSON"], value = step.download.m.files, at = "m.json:" },
     { id = "yaml", titles = ["YAML"], value = step.download.m.files, at = "m.yaml:scores" },
     { id = "csv", titles = ["CSV"], value = step.download.m.files, at = "m.csv:1" },
@@ -94,7 +95,7 @@ table "t" {
 func TestCellsAsTyped(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"v.csv":  "code,ver,under,hex,plus,big,n\n007,1.10,1_000,0x1p4,+5,9007199254740993,0.93\n",
+		"v.csv":  "code,ver,under,hex,plus,big,n\n007,1.10,1_000,0x1p4,+5,9007199254740993,0.93\nnan,1e400,Inf,-Infinity,NaN,5,0.5\n",
 		"v.json": `{"code": "007", "ver": 1.10, "big": 9007199254740993, "near": 9007199254740992, "n": 12}`,
 		"v.yaml": "code: 0123\nunder: 1_000\nbig: 1234567890123456789\n",
 	} {
@@ -131,6 +132,7 @@ figure "points" {
 	out := l.outputs(file, nil)
 	if got, want := l.text(out["table.t.csv"].Digest), `File,code,ver,under,hex,plus,big,near,n,whole,less
 CSV,007,1.10,1_000,0x1p4,+5,9007199254740993,x,0.93,9007199254740993,
+odd,nan,1e400,Inf,-Infinity,NaN,5,x,0.5,5,
 JSON,007,1.1,x,x,x,9007199254740993,9007199254740992,12,9007199254740993,1
 YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,
 `; got != want {

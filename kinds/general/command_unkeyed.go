@@ -46,7 +46,15 @@ func (c commandConfig) unkeyed() (list []string) {
 		text = c.Files[c.code.Script]
 	}
 	if shell, err := script.Parse(line, text); err == nil && shell != nil {
-		list = launched(list, text, slices.DeleteFunc(shell.Calls(), c.brings)...)
+		calls := slices.DeleteFunc(shell.Calls(), c.brings)
+		list = launched(list, text, calls...)
+		for _, name := range calls {
+			if named := slices.Contains(c.Programs, name); !named && libraries.Python(name, command.Find) {
+				list = append(list, "packages behind `"+path.Base(name)+"`")
+			} else if !named && libraries.Language(name) != "" {
+				list = append(list, unknown(name))
+			}
+		}
 	}
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(what string) bool { return what == "" })

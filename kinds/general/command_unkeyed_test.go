@@ -42,8 +42,11 @@ func TestUnkeyed(t *testing.T) {
 		{commandConfig{Argv: []string{"julia", "x.jl"}}, []string{"packages of Julia"}}, // not installed here
 		{commandConfig{Argv: []string{"./x"}, Files: map[string]string{"x": "#!/usr/bin/env -S uv run --script\n"}}, []string{uv}},
 		{commandConfig{Script: "#!/usr/bin/env Rscript\n"}, []string{r}},
-		{commandConfig{Script: "cd tmp && uv run fit.py | sort\npython3 a.py\nRscript x.R", Programs: []string{"Rscript", "uv"}},
-			[]string{uv, r}},
+		{commandConfig{Script: "cd tmp && uv run fit.py | sort\npython3.99 a.py\nRscript x.R", Programs: []string{"Rscript", "uv"}},
+			[]string{"packages behind `python3.99`", uv, r}},
+		{commandConfig{Argv: []string{"bash", "-c", "for x in a b; do time python3.99 -m kd $x; perl x.pl; done"}}, []string{"packages behind `python3.99`", "packages of Perl"}},
+		{commandConfig{Script: "python3.99 x.py; perl x.pl", Programs: []string{"python3.99", "perl"}}, []string{"packages of Perl"}},
+		{commandConfig{Script: "python3.99 x.py", programConfig: programConfig{Environment: &environmentUse{Kind: "uv"}}}, nil},
 		{commandConfig{Argv: []string{"sh", "-c", "uv run x"}}, []string{uv}},
 		{commandConfig{Script: "Rscript x.R", programConfig: programConfig{Environment: &environmentUse{Kind: "conda"}}}, nil},
 		{commandConfig{Argv: []string{"Rscript"}, programConfig: programConfig{Environment: &environmentUse{Kind: "image"}}}, nil},

@@ -121,7 +121,7 @@ func (d cells) number(n figureNumber, factor float64) (render.Cell, error) {
 	if n.Number != nil {
 		return render.Number(*n.Number), nil
 	}
-	cell, err := d.read(n.Value, n.Field, factor, false)
+	cell, err := d.read(n.Value, n.Field, factor, false, false)
 	switch {
 	case err != nil:
 	case cell.Text != "":

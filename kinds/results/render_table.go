@@ -268,18 +268,18 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 		}
 		path = r.At + between + path
 	}
-	return d.read(r.inputs(k), path, 1, true)
+	return d.read(r.inputs(k), path, 1, true, cmp.Or(r.Format, k.Format) == "text")
 }
 
 // read is what a field of the inputs, one per seed, comes to: the mean of their numbers times a
 // factor, or a text, or, with means, a mean that the only input has; no value if one is missing
-// or not finite.
-func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (render.Cell, error) {
+// or not finite, which with texts is shown as its file has it.
+func (d cells) read(ins step.Inputs, path string, factor float64, means, texts bool) (render.Cell, error) {
 	var vs []float64
 	var digests []string
 	typed := ""
 	for _, in := range ins {
-		at, err := d.Find(in, path)
+		at, err := d.Look(in, path)
 		if err != nil {
 			return render.Cell{}, err
 		}
@@ -290,7 +290,10 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means bool) (r
 			cell.Inputs = []string{from}
 			return cell, nil
 		}
-		if _, ok := at.(inout.NotFinite); ok {
+		if v, ok := at.(inout.NotFinite); ok && texts && v.Text != "" && len(ins) == 1 {
+			return render.Cell{Text: v.Text, Data: true, Inputs: []string{from}}, nil
+		} else if ok {
+			d.Told(in, path)
 			return render.Cell{}, nil // nor is a mean with it
 		}
 		if cell, ok := inout.Summary(at); ok && means && len(ins) == 1 {

@@ -30,7 +30,7 @@ type parquetRows struct {
 	rec    record
 }
 
-func openParquet(path string, s schema) (p *parquetRows, err error) {
+func openParquet(path string, role Role, s schema) (p *parquetRows, err error) {
 	defer guarded(&err)()
 	f, err := os.Open(path)
 	if err != nil {
@@ -58,6 +58,9 @@ func openParquet(path string, s schema) (p *parquetRows, err error) {
 	for i, c := range s {
 		at := leafOf(paths, c.known)
 		if rows.leaves[i] = at; at < 0 {
+			if part := slices.IndexFunc(paths, func(path []string) bool { return len(path) > 1 && slices.Contains(c.known, path[0]) }); part >= 0 {
+				return nil, fmt.Errorf("column %q has parts, want one text or number; say which part is the %s, such as %q, by %s", paths[part][0], c.name, rows.names[part], attributeOf[role])
+			}
 			continue
 		}
 		leaf, _ := table.Schema().Lookup(paths[at]...)

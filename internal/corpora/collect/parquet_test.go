@@ -1,10 +1,12 @@
 package collect
 
 import (
+	"maps"
 	"math"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,5 +127,29 @@ func TestListsOfOne(t *testing.T) {
 		if _, err := collected(t, map[Role][]File{Documents: {f}}, nil, Options{Relevant: 1}, nil); err == nil || !strings.Contains(err.Error(), "text is a list, want one text or number") {
 			t.Error(err)
 		}
+	}
+}
+
+// TestPartsOfColumn: what a column of parts says is not left out; one of them may be named.
+func TestPartsOfColumn(t *testing.T) {
+	type score struct {
+		S int32 `parquet:"s"`
+	}
+	type row struct {
+		Query    string `parquet:"query-id"`
+		Document string `parquet:"corpus-id"`
+		Score    score  `parquet:"score"`
+	}
+	path := filepath.Join(t.TempDir(), "q.parquet")
+	if err := parquet.WriteFile(path, []row{{"q", "1", score{2}}}); err != nil {
+		t.Fatal(err)
+	}
+	files := map[Role][]File{Documents: {memory("d", `{"_id": "1", "text": "one"}`)}, Queries: {memory("q", `{"_id": "q", "text": "one"}`)}, Judgments: {fileAt(path, "j")}}
+	if _, err := collected(t, files, nil, Options{Relevant: 1}, nil); err == nil || !strings.Contains(err.Error(), `column "score" has parts, want one text or number; say which part is the grade, such as "score.s", by qrels_fields`) {
+		t.Error(err)
+	}
+	got, err := collected(t, files, nil, Options{Relevant: 1}, map[Role]Reading{Judgments: {Fields: map[string]string{"grade": "score.s"}}})
+	if err != nil || !slices.Equal(slices.Collect(maps.Values(got.questions.grades)), []int32{2}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

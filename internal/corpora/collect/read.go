@@ -157,7 +157,7 @@ func open(f File, stored io.Reader, role Role, how Reading, s schema, report *Fi
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := openParquet(path, s)
+		p, err := openParquet(path, role, s)
 		if err != nil {
 			return nil, nil, err
 		}

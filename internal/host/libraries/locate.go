@@ -34,6 +34,9 @@ var (
 	minorName  = regexp.MustCompile(`^(?:python|pypy)([23]\.[0-9]+)t?$`)
 )
 
+// condaSites are where a language's own installer puts packages in an environment of conda.
+var condaSites = map[string]string{"R": "lib/R/library", "Perl": "lib/perl5", "Ruby": "lib/ruby", "Node": "lib/node_modules"}
+
 // maxHead bounds what is read of files that say something in their first lines.
 const maxHead = 64 << 10
 
@@ -133,6 +136,11 @@ func locate(program string, look Lookup) (p place, ok bool, err error) {
 	for _, prefix := range []string{filepath.Dir(filepath.Dir(path)), filepath.Dir(filepath.Dir(real))} {
 		if s, err := os.Stat(filepath.Join(prefix, "conda-meta")); err == nil && s.IsDir() {
 			p.Prefix, p.Conda, p.Sites = prefix, filepath.Join(prefix, "conda-meta"), sitesOf(p.Python, prefix)
+			if at := condaSites[Language(name)]; at != "" {
+				if real, err := filepath.EvalSymlinks(filepath.Join(prefix, at)); err == nil {
+					p.Sites = append(p.Sites, real)
+				}
+			}
 			return p, true, nil
 		}
 	}

@@ -99,6 +99,21 @@ func TestCondaProgram(t *testing.T) {
 	if second := of(t, filepath.Join(two, "bin/python")); first.Digest != second.Digest || !strings.Contains(first.String(), Edited+": gone.py") {
 		t.Errorf("%s\n%s", first.Text, second.Text)
 	}
+	link := filepath.Join(t.TempDir(), "env")
+	if err := os.Symlink(one, link); err != nil {
+		t.Fatal(err)
+	}
+	if e := of(t, filepath.Join(link, "bin/python")); e.Digest != first.Digest {
+		t.Errorf("by a link to its folder: %s", e.Text)
+	}
+	if err := os.Symlink("../lib/R/bin/R", filepath.Join(one, "bin/R")); err != nil {
+		t.Fatal(err)
+	}
+	before := of(t, filepath.Join(one, "bin/R"))
+	write(t, filepath.Join(one, "lib/R/library/mine/DESCRIPTION"), "by install.packages")
+	if e := of(t, filepath.Join(one, "bin/R")); len(before.Manifest.Files) != 1 || !strings.Contains(e.String(), Unlisted+": mine") || of(t, filepath.Join(one, "bin/python")).Digest != first.Digest {
+		t.Errorf("a package that R installed itself: %s\n%s", before.Text, e.Text)
+	}
 	venv(t, filepath.Join(one, "v"), filepath.Join(one, "bin/python3.11"))
 	venv(t, filepath.Join(two, "v"), filepath.Join(two, "bin/python3.11"))
 	if a, b := of(t, filepath.Join(one, "v/bin/python")), of(t, filepath.Join(two, "v/bin/python")); a.Digest != b.Digest {
@@ -164,6 +179,7 @@ func TestUnknown(t *testing.T) {
 		in("conda/bin/Rscript", "\x7fELF"):                                "",
 		in("conda/bin/R", "#!/bin/sh\nR_HOME=/conda/lib/R\n"):             "",
 		in("usr/bin/julia", "\x7fELF"):                                    "packages of Julia",
+		in("conda/bin/julia", "\x7fELF"):                                  "packages of Julia",
 		in("usr/bin/awk", "\x7fELF"):                                      "",
 		in("usr/bin/plot", "#!"+filepath.Join(dir, "usr/bin/Rscript")):    "packages of R",
 		in("usr/bin/kedro", "#!"+filepath.Join(dir, "gone/bin/python3")):  "packages behind ",

@@ -125,8 +125,12 @@ func (p place) roots() []root {
 // site reads a folder of installed distributions.
 func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 	conda := map[string]recorded{}
+	prefix, err := filepath.EvalSymlinks(r.at.Prefix) // as at is
+	if err != nil {
+		return err
+	}
 	for name, rec := range r.conda {
-		if rel, err := filepath.Rel(at, filepath.Join(r.at.Prefix, name)); err == nil {
+		if rel, err := filepath.Rel(at, filepath.Join(prefix, name)); err == nil {
 			conda[filepath.ToSlash(rel)] = rec
 		}
 	}

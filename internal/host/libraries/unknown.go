@@ -19,7 +19,7 @@ func Language(name string) string { return languages[filepath.Base(name)] }
 // "" if Of knows them, or if the program seems to load none.
 func Unknown(program string, look Lookup) string {
 	p, ok, err := locate(program, look)
-	if ok || err != nil {
+	if err != nil || ok && Language(p.Interpreter) != "Julia" { // which has its packages elsewhere, in conda too
 		return "" // Of tells the error
 	}
 	text, _ := textOf(program)

@@ -106,7 +106,7 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 		return 0, err
 	}
 	if v, ok := at.(NotFinite); ok {
-		return 0, fmt.Errorf("field %q is %v, not a finite number", path, float64(v))
+		return 0, fmt.Errorf("field %q is %v, not a finite number", path, v.Value)
 	}
 	v, text, ok, err := Scalar(at, path)
 	if err == nil && (!ok || text != "") {
@@ -117,6 +117,15 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 
 // Find follows a path in an input, as Follow does. A value that is NaN or infinite is reported.
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
+	at, err := d.Look(in, path)
+	if _, ok := at.(NotFinite); ok {
+		d.Told(in, path)
+	}
+	return at, err
+}
+
+// Look is Find without a report.
+func (d *JSONInputs) Look(in step.Input, path string) (any, error) {
 	file, field, err := fileOfTree(in, path)
 	if err != nil {
 		return nil, err
@@ -137,9 +146,6 @@ func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 			hint = "; it is a single value: write \".\" for the field"
 		}
 		err = fmt.Errorf("%s: %w%s", file.Name, err, hint)
-	}
-	if _, ok := at.(NotFinite); ok {
-		d.Told(in, path)
 	}
 	return at, err
 }
@@ -164,8 +170,9 @@ func Follow(at any, path string) (any, error) {
 			return a, nil
 		}
 		if at == nil || whole || !w.Next() {
-			if v, ok := at.(float64); ok && !isFinite(v) {
-				return NotFinite(v), nil
+			if v, ok := Float(at); ok && !isFinite(v) {
+				t, _ := at.(Typed)
+				return NotFinite{v, t.Text}, nil
 			}
 			return at, nil
 		}

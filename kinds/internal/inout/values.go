@@ -24,8 +24,9 @@ const (
 
 const whatIsRead = "JSON, YAML, CSV and a single number are read"
 
-// NotFinite is a number that a program wrote as NaN or Infinity: a value that is missing.
-type NotFinite float64
+// NotFinite is a number that a program wrote as NaN or Infinity: a value that is missing, unless
+// a text is asked for, which a cell of CSV has.
+type NotFinite Typed
 
 // parseValues reads a document by the ending of its file's name, or by its content if that
 // says nothing: into numbers, texts, truth values, nil, lists, and objects by name. JSON is
@@ -189,7 +190,10 @@ func cellValue(s string) any {
 	if s == "" {
 		return nil
 	}
-	if v, ok := number(s); ok {
+	v, ok := number(s)
+	if f, _ := v.(float64); !isFinite(f) {
+		return Typed{f, strings.Clone(s)}
+	} else if ok {
 		return v
 	}
 	return strings.Clone(s)

@@ -26,8 +26,8 @@ func TestValuesOfFiles(t *testing.T) {
 		{"roc.json", `[{"threshold": Infinity, "tpr": 0.0}, {"threshold": 0.9, "tpr": 0.5}]`, []any{object("threshold", inf, "tpr", 0.0), object("threshold", 0.9, "tpr", 0.5)}},
 		{"m.csv", "{\"a\": 1}", object("a", 1.0)}, // as before there were other formats
 		{"m.yaml", "a: 1\nb: .nan\nc: [1e-3, yes, 2024-05-01, 'x']\nd:\n  1: ~\n", object("a", 1.0, "b", nan, "c", []any{1e-3, "yes", "2024-05-01", "x"}, "d", object("1", nil))},
-		{"m.csv", "model,acc, note\r\nlinear,0.5,\"a, b\"\nforest,nan,\n", []any{object("model", "linear", "acc", 0.5, "note", "a, b"), object("model", "forest", "acc", nan, "note", nil)}},
-		{"m.tsv", "a\tb\n1\t-inf\n", []any{object("a", 1.0, "b", -inf)}},
+		{"m.csv", "model,acc, note\r\nlinear,0.5,\"a, b\"\nforest,nan,\n", []any{object("model", "linear", "acc", 0.5, "note", "a, b"), object("model", "forest", "acc", Typed{nan, "nan"}, "note", nil)}},
+		{"m.tsv", "a\tb\n1\t-inf\n", []any{object("a", 1.0, "b", Typed{-inf, "-inf"})}},
 		{"n.txt", " 0.93\n", 0.93},
 		{"n.txt", "+.5e1", Typed{5, "+.5e1"}},
 		{"m.json", `{"a": 9007199254740992, "b": 9007199254740993, "c": 1234567890123456789, "d": 1.10, "e": -0, "f": 1e23, "g": "9007199254740993"}`,
@@ -73,6 +73,9 @@ func same(a, b any) bool {
 	case float64:
 		b, ok := b.(float64)
 		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
+	case Typed:
+		b, ok := b.(Typed)
+		return ok && same(a.Value, b.Value) && a.Text == b.Text
 	case []any:
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) {

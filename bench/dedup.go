@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -97,13 +98,20 @@ func dedupHeaders(args []string) (sample, error) {
 		PageID:        func(oldid uint64) (uint64, bool) { return oldid % 109_229, oldid%2000 != 0 },
 	}
 	lap := stopwatch()
-	groupings, err := dedup.Group(nq.NewHeaderReader(f).Next, dedup.PaperKeys(), dedup.Options{RecordOrder: dedup.TrainFirst}, sources)
-	if err != nil {
+	g, err := dedup.NewGrouper(dedup.PaperKeys(), dedup.Options{RecordOrder: dedup.TrainFirst}, sources)
+	headers := nq.NewHeaderReader(f)
+	for err == nil {
+		var h nq.Header
+		if err = headers.Next(&h); err == nil {
+			err = g.Add(&h)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
 		return s, err
 	}
 	s.Seconds = lap()
 	s.Work = nqTrain + nqDev
-	for _, g := range groupings {
+	for _, g := range g.Groupings() {
 		s.Check += fmt.Sprintf("%s %d, ", g.Key.Name, g.Counts().Union)
 	}
 	return s, nil

@@ -224,23 +224,22 @@ func TestRevisions(t *testing.T) {
 func TestContrast(t *testing.T) {
 	for _, c := range []struct {
 		a, b, wantA, wantB string
-		o                  Snippet
 	}{
 		{a: "It was a hit . It raised over $ 63 million ( equivalent to $ 141 million today ) for aid .",
 			b:     "It was a hit . It raised over $ 63 million ( equivalent to $ 138 million today ) for aid .",
 			wantA: "…million ( equivalent to $ 141 million today ) for aid .", wantB: "…million ( equivalent to $ 138 million today ) for aid ."},
-		{a: "This article is about the 2014 film . For the", b: "This article is about the action film franchise .",
-			o: Snippet{Words: 7}, wantA: "This article is about the 2014 film…", wantB: "This article is about the action film…"},
+		{a: "This article is about the 2014 film of that name , which won a prize . For", b: "This article is about the action film franchise .",
+			wantA: "This article is about the 2014 film of that name , which…", wantB: "This article is about the action film franchise ."},
 		{a: "One. Two b", b: "One. Two  c", wantA: "…Two b", wantB: "…Two c"},
 		{a: "a b", b: "a b c", wantA: "a b", wantB: "a b c"},
 		{a: "", b: "x", wantA: "", wantB: "x"},
 	} {
-		a, b, ok := Contrast(c.a, c.b, c.o)
+		a, b, ok := Contrast(c.a, c.b)
 		if !ok || a != c.wantA || b != c.wantB {
 			t.Errorf("%q\n%q\nwant\n%q\n%q", a, b, c.wantA, c.wantB)
 		}
 	}
-	if _, _, ok := Contrast("a  b ", " a\u00a0b", Snippet{}); ok {
+	if _, _, ok := Contrast("a  b ", " a\u00a0b"); ok {
 		t.Error("texts that differ in white space only")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -63,26 +62,6 @@ func NewGrouper(keys []Key, o Options, s Sources) (*Grouper, error) {
 		g.groups = append(g.groups, &group{Grouping: &Grouping{Key: k, Options: o, Records: g.records}})
 	}
 	return g, nil
-}
-
-// Group drains next, which returns io.EOF after the last header, and groups what
-// it yields.
-func Group(next func(*nq.Header) error, keys []Key, o Options, s Sources) ([]*Grouping, error) {
-	g, err := NewGrouper(keys, o, s)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		var h nq.Header
-		if err := next(&h); errors.Is(err, io.EOF) {
-			return g.Groupings(), nil
-		} else if err != nil {
-			return nil, err
-		}
-		if err := g.Add(&h); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // Add takes the next record, in the order of Options.RecordOrder, which numbers the

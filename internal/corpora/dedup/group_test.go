@@ -3,6 +3,7 @@ package dedup
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -198,7 +199,7 @@ func TestAddRefuses(t *testing.T) {
 		t.Error("a key twice: no error")
 	}
 	boom := errors.New("boom")
-	if _, err := Group(func(*nq.Header) error { return boom }, []Key{url}, Options{}, Sources{}); !errors.Is(err, boom) {
+	if _, err := drained(func(*nq.Header) error { return boom }, []Key{url}, Options{}, Sources{}); !errors.Is(err, boom) {
 		t.Errorf("error of the stream: %v", err)
 	}
 }
@@ -247,4 +248,24 @@ func documents(g *Grouping) []Document {
 		out[i] = g.Document(int32(i))
 	}
 	return out
+}
+
+// drained drains next, which returns io.EOF after the last header, and groups what
+// it yields.
+func drained(next func(*nq.Header) error, keys []Key, o Options, s Sources) ([]*Grouping, error) {
+	g, err := NewGrouper(keys, o, s)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var h nq.Header
+		if err := next(&h); errors.Is(err, io.EOF) {
+			return g.Groupings(), nil
+		} else if err != nil {
+			return nil, err
+		}
+		if err := g.Add(&h); err != nil {
+			return nil, err
+		}
+	}
 }

@@ -13,7 +13,6 @@ table "t" {
   stubs   = ["Run"]
   columns = [{ id = "acc", title = "Accuracy", format = "fixed", decimals = 2 }, { id = "loss", title = "Loss", format = "fixed", decimals = 2 }]
   rows = [
-    { id = "odd", titles = ["odd"], value = step.download.m.files, at = "v.csv:1", texts = { near = "x" } },
     { id = "json", titles = ["JSON"], value = step.download.m.files, at = "m.json:" },
     { id = "yaml", titles = ["YAML"], value = step.download.m.files, at = "m.yaml:scores" },
     { id = "csv", titles = ["CSV"], value = step.download.m.files, at = "m.csv:1" },
@@ -109,6 +108,7 @@ table "t" {
     [{ id = "whole", title = "whole", format = "integer", field = "big", best = "max" }, { id = "less", title = "less", format = "integer", minus = ["big", "near"] }])
   rows = [
     { id = "csv", titles = ["CSV"], value = step.download.m.files, at = "v.csv:0", texts = { near = "x" } },
+    { id = "odd", titles = ["odd"], value = step.download.m.files, at = "v.csv:1", texts = { near = "x" } },
     { id = "json", titles = ["JSON"], value = step.download.m.files, at = "v.json:", texts = { under = "x", hex = "x", plus = "x" } },
     { id = "yaml", titles = ["YAML"], value = step.download.m.files, at = "v.yaml:", texts = { ver = "x", hex = "x", plus = "x", n = "x", near = "x" } },
   ]

@@ -28,12 +28,12 @@ SEED       ?= 1
 ROUNDS     ?= 100
 PARALLEL   ?= 2
 OUT        ?= bin/chaos.jsonl
-# What `make race` tests: all that is linked without gotch and tokenizers, which would be compiled once more for it.
+# What `make race` tests: all that is linked without gotch, which would be compiled once more for it.
 # Those where things go on at once are enough for each change.
 RACE       ?= $$(all=$$($(GO) list -test -f '{{.ImportPath}} {{.Deps}}' ./...) || exit 1; echo "$$all" | grep '\.test ' | \
-	grep -v -e sugarme/gotch -e daulet/tokenizers | sed 's/\.test .*//' | grep -v -e /internal/cli$$ -e /tools/chaos$$)
+	grep -v -e sugarme/gotch | sed 's/\.test .*//' | grep -v -e /internal/cli$$ -e /tools/chaos$$)
 CONCURRENT := ./activities ./artifacts ./internal/stores/... ./step ./workflows ./worker \
-	$(addprefix ./internal/,session/livegraph corpora/fetch ranking/search/... system/atomicfile) \
+	$(addprefix ./internal/,session/livegraph corpora/fetch model/subword ranking/search/... system/atomicfile) \
 	$(addprefix ./internal/host/,command compute cores devserver lease payload scratch secret telemetry) \
 	$(addprefix ./internal/pipeline/,lockfile lsp modules)
 # Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.

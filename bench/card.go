@@ -16,6 +16,12 @@ var cardLines = []line{
 	trainOnCard("tiny", 2), trainOnCard("small", 2), trainOnCard("base", 2),
 	compiledOnCard("tiny", 1.3), compiledOnCard("small", 1.3), compiledOnCard("base", 1.3),
 	replayedOnCard("tiny"), replayedOnCard("small"), replayedOnCard("base"),
+	{
+		name: "cuda/train_base_vs_bound", target: 0.5, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard,
+		doc:  "that update of T5 base, against its matrix products alone",
+		ours: onCard("base", "card-train"), peer: onCard("base", "card-products"),
+	},
+	productsOnCard("bf16"), productsOnCard("fp16"), productsOnCard("fp32"),
 	searchOnCard("beam", 8, "all 7,830 queries with 40 beams for 6 tokens, T5 base; the peer 64 at a time, as many as its time allows"),
 	searchOnCard("trie", 8, "those along a trie of 109,739 identifiers, against prefix_allowed_tokens_fn"),
 	searchOnCard("atomic", 8, "the 40 best of 109,739 atomic identifiers for all 7,830 queries, T5 base; the peer 64 at a time, as many as its time allows"),
@@ -49,6 +55,17 @@ func replayedOnCard(size string) line {
 	l.doc = "that update of T5 " + size + ", against its operations asked for one by one: no graphs are replayed"
 	l.peer = onCard(size, "card-train", "-single")
 	return l
+}
+
+var flops = value{"TFLOP/s", func(s sample) float64 { return s.Work / 1e12 / s.Seconds }, true}
+
+// productsOnCard has no floor: it says how far a card's speed goes down at Base's sizes.
+func productsOnCard(dtype string) line {
+	return line{
+		name: "cuda/products_base_" + dtype, value: flops, sliced: true, unlike: true, asked: true, needs: aCard,
+		doc:  "the matrix products of that update of T5 base in " + dtype + ", against a product of 8192 x 8192 x 8192, as vendors measure a card",
+		ours: onCard("base", "card-products", "-flops", "-dtype="+dtype), peer: onCard("base", "card-large", "-dtype="+dtype),
+	}
 }
 
 func searchOnCard(work string, target float64, doc string) line {

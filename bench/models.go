@@ -12,7 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// The peers run on the same libtorch version, weights and threads.
+// The peers run on the same libtorch version, weights and threads. A bound is the
+// work's matrix products alone, by libtorch.
 var modelLines = []line{
 	{
 		name: "train_step_vs_transformers", target: 1.15, value: perUnit, sliced: true,
@@ -25,9 +26,19 @@ var modelLines = []line{
 		ours: workOn("train_step.py", "train", "-lengths=real"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "real"),
 	},
 	{
+		name: "train_step_vs_bound", target: 0.65, value: perUnit, sliced: true, unlike: true,
+		doc:  "the step of the first line, against its matrix products alone",
+		ours: workOn("train_step.py", "train", "-lengths=full"), peer: workOn("train_step.py", "train-products", "-lengths=full"),
+	},
+	{
 		name: "beam40_vs_transformers", target: 2.5, value: perUnit, sliced: true,
 		doc:  "a query's search with 40 beams for 6 tokens, batches of 8, against transformers 4.44.1",
 		ours: workOn("train_step.py", "beam", "-queries=8"), peer: peerOn("train_step.py", "beam.py", "--mode", "free"),
+	},
+	{
+		name: "beam40_vs_bound", target: 0.5, value: perUnit, sliced: true, unlike: true,
+		doc:  "the same search, against its matrix products alone",
+		ours: workOn("train_step.py", "beam", "-queries=8"), peer: workOn("train_step.py", "beam-products", "-queries=8"),
 	},
 	{
 		name: "trie40_vs_transformers", target: 5, value: perUnit, sliced: true,
@@ -50,12 +61,16 @@ var modelLines = []line{
 
 // workloads are the pieces of this group; the bench starts itself again as one.
 var workloads = map[string]func(p *placed, w *workload) error{
-	"train":      trainWork,
-	"beam":       func(p *placed, w *workload) error { return searchWork(p, w, false) },
-	"trie":       func(p *placed, w *workload) error { return searchWork(p, w, true) },
-	"atomic":     rankWork,
-	"bert":       embedWork,
-	"card-train": cardTrain,
+	"train":          trainWork,
+	"train-products": trainProducts,
+	"beam":           func(p *placed, w *workload) error { return searchWork(p, w, false) },
+	"beam-products":  beamProducts,
+	"trie":           func(p *placed, w *workload) error { return searchWork(p, w, true) },
+	"atomic":         rankWork,
+	"bert":           embedWork,
+	"card-train":     cardTrain,
+	"card-products":  cardProducts,
+	"card-large":     cardLarge,
 }
 
 // weights is the folder of a model that a peer's script makes, with random weights.

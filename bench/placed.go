@@ -10,21 +10,22 @@ import (
 
 // sizes are how much workloads do; bench/peers/card.py has those of a card.
 type sizes struct {
-	batch     int // examples of an update
-	batches   int // of them before examples come again
-	updates   int // of a slice
-	queries   int // of an evaluation
-	documents int // that it chooses from
-	together  int // queries that are asked for together; 0: as many as the kinds ask for
-	texts     int // to embed
-	tokens    int // of these that are computed together
+	batch     int   // examples of an update
+	batches   int   // of them before examples come again
+	updates   int   // of a slice
+	queries   int   // of an evaluation
+	documents int   // that it chooses from
+	together  int   // queries that are asked for together; 0: as many as the kinds ask for
+	texts     int   // to embed
+	tokens    int   // of these that are computed together
+	square    int64 // rows and columns of the large product
 }
 
 var (
-	// paperSizes are the paper's.
-	paperSizes = sizes{batch: 128, batches: 64, updates: 20, queries: 7830, documents: 109_739, texts: 109_739, tokens: 8192}
+	// paperSizes are the paper's, and a product as the vendors of cards measure theirs.
+	paperSizes = sizes{batch: 128, batches: 64, updates: 20, queries: 7830, documents: 109_739, texts: 109_739, tokens: 8192, square: 8192}
 	// quickSizes are there to try a workload.
-	quickSizes = sizes{batch: 8, batches: 4, updates: 2, queries: 6, documents: 300, texts: 6, tokens: 8192}
+	quickSizes = sizes{batch: 8, batches: 4, updates: 2, queries: 6, documents: 300, texts: 6, tokens: 8192, square: 64}
 )
 
 // placed is where a workload runs, and how much it does.
@@ -32,6 +33,7 @@ type placed struct {
 	folder  string // of the model
 	device  tensor.Device
 	compute tensor.DType
+	flops   bool   // products are counted in operations, not in updates
 	single  bool   // a training asks for operation by operation, and replays no graphs
 	lengths string // of a step's batch: full, or real
 	sizes
@@ -69,6 +71,7 @@ func place(args []string) (p *placed, err error) {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	device, compute := set.String("device", "cuda:0", ""), set.String("dtype", "bf16", "")
 	quick := set.Bool("quick", false, "")
+	set.BoolVar(&p.flops, "flops", false, "")
 	set.BoolVar(&p.single, "single", false, "")
 	set.StringVar(&p.lengths, "lengths", "full", "")
 	for name, size := range map[string]*int{"queries": &p.queries, "documents": &p.documents, "together": &p.together, "texts": &p.texts, "tokens": &p.tokens} {

@@ -99,7 +99,7 @@ func TestRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []line{
-		{name: "slices", value: perUnit, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
+		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
 		{name: "whole", value: perUnit, sliced: true, whole: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
 	}
 	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
@@ -135,7 +135,7 @@ func TestRows(t *testing.T) {
 		got = append(got, row)
 	}
 	want := []map[string]any{
-		{"name": "slices", "unit": "ms", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0, "single": 2.0}},
+		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0, "single": 2.0}},
 		{"name": "whole", "unit": "ms", "ours_of": 4.0, "peer_of": 4.0},
 	}
 	if d := cmp.Diff(want, got); d != "" {

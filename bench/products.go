@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/t5"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// product is a matrix product of a workload: x [rows, in] by w [out, in], so often.
+type product struct{ rows, in, out, times int64 }
+
+// flopsOf are the operations of products, forward and both of backward.
+func flopsOf(all []product) (n float64) {
+	for _, p := range all {
+		n += 3 * 2 * float64(p.rows) * float64(p.in) * float64(p.out) * float64(p.times)
+	}
+	return n
+}
+
+// config is the model's, whose products are counted.
+func (p *placed) config() (t5.Config, error) {
+	m, err := models.Load(p.folder, tensor.CPU)
+	if err != nil {
+		return t5.Config{}, err
+	}
+	defer m.Close()
+	c, ok := m.Config.(t5.Config)
+	if !ok {
+		return c, fmt.Errorf("%s: a model of %T; products are counted of T5's", p.folder, m.Config)
+	}
+	return c, nil
+}
+
+// updateProducts are the products of cardTrain's mean update.
+func (p *placed) updateProducts() ([]product, error) {
+	c, err := p.config()
+	if err != nil {
+		return nil, err
+	}
+	inputs, labels := p.examples()
+	return stepProducts(c, count(inputs)/int64(p.batches), count(labels)/int64(p.batches)), nil
+}
+
+// matrix is one of random numbers: a card computes faster with equal ones.
+func (p *placed) matrix(s *tensor.Scope, rng *tensor.RNG, rows, columns int64) (made *tensor.Tensor) {
+	tensor.Within(func(inner *tensor.Scope) {
+		made = s.Move(inner.ToDType(inner.ToDevice(inner.Normal(rng, 0, 1, rows, columns), p.device), p.compute))
+	})
+	return made
+}
+
+// multiplying is a workload of products, which once asks for. It waits for the card at the end.
+func (p *placed) multiplying(w *workload, work float64, prepare func(s *tensor.Scope, rng *tensor.RNG), once func()) error {
+	scope := tensor.NewScope()
+	p.later(scope.Close)
+	var one *tensor.Tensor
+	w.run = func() (float64, error) { return work, tensor.Try(func() { once(); one.Item() }) }
+	return tensor.Try(func() {
+		prepare(scope, &tensor.RNG{Seed: 1})
+		one = scope.Full(1, tensor.F32, p.device, 1)
+	})
+}
+
+// multiply is multiplying of products whose operands lie ready, so often; backward adds the
+// two products of each one's gradients.
+func (p *placed) multiply(w *workload, work float64, all []product, backward bool, times int) error {
+	type operands struct{ x, w, wt, g, gt *tensor.Tensor }
+	var ready []operands
+	return p.multiplying(w, work, func(s *tensor.Scope, rng *tensor.RNG) {
+		for _, each := range all {
+			o := operands{x: p.matrix(s, rng, each.rows, each.in), w: p.matrix(s, rng, each.out, each.in)}
+			o.wt = s.Transpose(o.w, 0, 1)
+			if backward {
+				o.g = p.matrix(s, rng, each.rows, each.out)
+				o.gt = s.Transpose(o.g, 0, 1)
+			}
+			ready = append(ready, o)
+		}
+	}, func() {
+		for range times {
+			for i, each := range all {
+				for range each.times {
+					tensor.Within(func(s *tensor.Scope) {
+						s.MatMul(ready[i].x, ready[i].wt)
+						if backward {
+							s.MatMul(ready[i].g, ready[i].w)
+							s.MatMul(ready[i].gt, ready[i].x)
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+// cardProducts are the products of a slice of cardTrain's updates, in the compute type.
+func cardProducts(p *placed, w *workload) error {
+	all, err := p.updateProducts()
+	if err != nil {
+		return err
+	}
+	work := float64(p.updates)
+	if p.flops {
+		work *= flopsOf(all)
+	}
+	return p.multiply(w, work, all, true, p.updates)
+}
+
+// cardLarge is a product of two large square matrices, again and again: the most that products get from a card. Work is
+// operations.
+func cardLarge(p *placed, w *workload) error {
+	const times = 20
+	var x, wt *tensor.Tensor
+	n := float64(p.square)
+	return p.multiplying(w, times*2*n*n*n, func(s *tensor.Scope, rng *tensor.RNG) {
+		x, wt = p.matrix(s, rng, p.square, p.square), s.Transpose(p.matrix(s, rng, p.square, p.square), 0, 1)
+	}, func() {
+		for range times {
+			tensor.Within(func(s *tensor.Scope) { s.MatMul(x, wt) })
+		}
+	})
+}
+
+// beamProducts are the products of searchWork's search: the first step has one row a query,
+// the others one a beam.
+func beamProducts(p *placed, w *workload) error {
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	tokens, queries := 0, int64(p.queries)
+	draw := drawn.Numbers(3)
+	for _, q := range draw.Sequences(p.queries, 8, 16) {
+		tokens += len(q)
+	}
+	rows := queries * 40
+	all := encoderProducts(c, int64(tokens))
+	all = append(all, decoderProducts(c, queries, 1)...)
+	all = append(all, decoderProducts(c, rows, beamTokens-1)...)
+	all = append(all, product{queries, c.DModel, c.VocabSize, 1}, product{rows, c.DModel, c.VocabSize, beamTokens - 1})
+	return p.multiply(w, float64(queries), all, false, 1)
+}
+
+// trainProducts are the products of trainWork's step, forward and both of backward;
+// attention's own are left out.
+func trainProducts(p *placed, w *workload) error {
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	inputs, labels := drawn.Batch(p.lengths)
+	return p.multiply(w, 1, stepProducts(c, count(inputs), count(labels)), true, 1)
+}
+
+// count is how many tokens there are.
+func count(sequences [][]int32) (n int64) {
+	for _, s := range sequences {
+		n += int64(len(s))
+	}
+	return n
+}
+
+// stepProducts are those of a training step over so many tokens.
+func stepProducts(c t5.Config, inputs, labels int64) []product {
+	return append(encoderProducts(c, inputs), append(decoderProducts(c, labels, 1), product{labels, c.DModel, c.VocabSize, 1})...)
+}
+
+// encoderProducts are those over tokens of input, the decoder's keys and values of
+// them included.
+func encoderProducts(c t5.Config, tokens int64) []product {
+	inner := c.NumHeads * c.DKV
+	return []product{
+		{tokens, c.DModel, inner, 3*c.NumLayers + 2*c.NumDecoderLayers}, {tokens, inner, c.DModel, c.NumLayers},
+		{tokens, c.DModel, c.DFF, c.NumLayers}, {tokens, c.DFF, c.DModel, c.NumLayers},
+	}
+}
+
+// decoderProducts are those of so many steps over rows.
+func decoderProducts(c t5.Config, rows, steps int64) []product {
+	inner, n := c.NumHeads*c.DKV, c.NumDecoderLayers*steps
+	return []product{
+		{rows, c.DModel, inner, 4 * n}, {rows, inner, c.DModel, 2 * n},
+		{rows, c.DModel, c.DFF, n}, {rows, c.DFF, c.DModel, n},
+	}
+}

@@ -34,6 +34,9 @@ const (
 	GzipBytes   Unit = "gzip bytes"    // of files of Natural Questions, extracted
 )
 
+// InTraining is the unit of evaluations on the way of updates where those are of another precision, as on a card.
+func (u Unit) InTraining() Unit { return "training " + u }
+
 // Doing is a piece of work.
 type Doing struct {
 	Unit        Unit

@@ -78,6 +78,8 @@ control characters are shown as escapes.`,
 func newGetCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
+		SuggestFor: []string{"path", "cp", "copy"},
+
 		Use:   "get STEP[.OUTPUT[/FILE]]|TABLE|FIGURE|DIGEST DIR",
 		Short: "Write outputs into a folder: a tree, a file, or all outputs of a step",
 		Long: `Writes outputs into the folder DIR, which must be new or empty: the files of a tree,

@@ -79,7 +79,12 @@ func newRoot(a *app) *cobra.Command {
 		}
 		return cmd.Help()
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return fault.Input(misused(cmd, err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); len(args) > 0 && cmd.HasParent() && cmd.HasSubCommands() { // a flag of a command that there is not
+			return cmd.RunE(cmd, args)
+		}
+		return fault.Input(misused(cmd, err))
+	})
 	a.globalFlags(root)
 	for _, g := range []struct {
 		title string
@@ -143,7 +148,7 @@ func misused(cmd *cobra.Command, err error) error {
 
 // group is a command that only has subcommands.
 func group(use, short string) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 2,
+	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 1,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()

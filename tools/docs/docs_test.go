@@ -109,7 +109,6 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// TestExamples reads a program's help texts.
 // A make that starts the tests must not be heard by those that the documentation names.
 func TestTerminal(t *testing.T) {
 	t.Setenv("MAKELEVEL", "2")
@@ -124,6 +123,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestExamples reads a program's help texts.
 func TestExamples(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "prog")

@@ -46,11 +46,14 @@ func New(params []checkpoint.Named, o Options) (*Optimizer, error) {
 		for _, p := range params {
 			shape, dev := p.Tensor.Shape(), p.Tensor.Device()
 			m := moments{-1, -1, -1}
-			if n := len(shape); n >= 2 {
-				m.row = a.Zeros(p.Name+".exp_avg_sq_row", dev, shape[:n-1]...)
-				m.col = a.Zeros(p.Name+".exp_avg_sq_col", dev, append(append([]int64{}, shape[:n-2]...), shape[n-1])...)
-			} else {
+			switch len(shape) {
+			case 0, 1:
 				m.full = a.Zeros(p.Name+".exp_avg_sq", dev, shape...)
+			case 2:
+				m.row = a.Zeros(p.Name+".exp_avg_sq_row", dev, shape[0])
+				m.col = a.Zeros(p.Name+".exp_avg_sq_col", dev, shape[1])
+			default:
+				tensor.Failf("Adafactor", "%s has shape %v; vectors and matrices are known", p.Name, shape)
 			}
 			a.moments = append(a.moments, m)
 		}

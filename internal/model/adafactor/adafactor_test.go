@@ -164,34 +164,6 @@ func TestResumeIsExact(t *testing.T) {
 	})
 }
 
-// The composed path, which other devices take, agrees with the kernels; a third
-// dimension takes it on a CPU.
-func TestComposedAgrees(t *testing.T) {
-	tensortest.Run(t, func(s *tensor.Scope) {
-		rng := &tensor.RNG{Seed: 4}
-		flat, g := s.Normal(rng, 0, 1, 300, 70), s.Normal(rng, 0, 30, 300, 70)
-		cube := s.Clone(s.View(flat, 1, 300, 70))
-		options := Defaults()
-		options.WeightDecay = 0.1
-		for _, p := range []struct{ t, g *tensor.Tensor }{{flat, g}, {cube, s.View(g, 1, 300, 70)}} {
-			a, err := New([]checkpoint.Named{{Name: "p", Tensor: p.t}}, options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range 3 {
-				a.Step([]*tensor.Tensor{p.g}, 1e-2)
-			}
-			a.Close()
-		}
-		a, b := flat.Float32s(), cube.Float32s()
-		for i := range a {
-			if math.Abs(float64(a[i]-b[i])) > 1e-6 {
-				t.Fatalf("[%d]: %g and %g", i, a[i], b[i])
-			}
-		}
-	})
-}
-
 func TestMistakes(t *testing.T) {
 	tensortest.Run(t, func(s *tensor.Scope) {
 		p := []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}

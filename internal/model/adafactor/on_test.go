@@ -16,7 +16,7 @@ import (
 
 // many are parameters of several classes: some alone, some of three dimensions, one a number, one
 // without elements.
-var many = [][]int64{{12, 7}, {40, 3}, {12, 7}, {9}, {2, 3, 4}, {9}, {5, 1}, {12, 7}, {}, {3, 2, 4}, {2, 3, 4}, {0, 3}, {1}, {9}, {6, 4}, {1, 2, 3, 4}}
+var many = [][]int64{{12, 7}, {40, 3}, {12, 7}, {9}, {6, 4}, {9}, {5, 1}, {12, 7}, {}, {4, 6}, {6, 4}, {0, 3}, {1}, {9}, {6, 4}, {24, 1}}
 
 func draw(s *tensor.Scope, seed uint64, mean, deviation float64) (all []*tensor.Tensor) {
 	rng := &tensor.RNG{Seed: seed}

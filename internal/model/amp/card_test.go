@@ -33,7 +33,7 @@ const updates = 20
 // draw makes parameters, or the gradients of an update, some of which are bad.
 func draw(s *tensor.Scope, seed uint64, deviation float64, d tensor.DType, device tensor.Device) (all []*tensor.Tensor) {
 	rng := &tensor.RNG{Seed: seed}
-	for _, shape := range [][]int64{{64, 48}, {7}, {64, 48}, {300, 70}, {5, 1}, {7}, {2, 3, 4}} {
+	for _, shape := range [][]int64{{64, 48}, {7}, {64, 48}, {300, 70}, {5, 1}, {7}, {6, 4}} {
 		all = append(all, s.ToDevice(s.ToDType(s.Normal(rng, 0, deviation, shape...), d), device))
 	}
 	return all

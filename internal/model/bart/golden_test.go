@@ -133,7 +133,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 			check := func(row int, at int64, states *tensor.Tensor, i int64) {
 				input := inputs[row/2]
 				whole := m.ForcedLogits(s, seq2seq.Batch{Inputs: [][]int32{input}, Labels: [][]int32{rows[row]}})
-				got, want := s.Select(m.Logits(s, states), 0, i).Float32s(), s.Select(whole, 0, at).Float32s()
+				got, want := s.Select(m.LogitsOf(s, states, m.Head()), 0, i).Float32s(), s.Select(whole, 0, at).Float32s()
 				for k := range got {
 					if d := math.Abs(float64(got[k] - want[k])); !(d < 1e-5) {
 						t.Fatalf("%s: row %d, step %d: token %d is apart by %g", name, row, at, k, d)

@@ -61,7 +61,7 @@ func TestReplayedUpdates(t *testing.T) {
 
 // updates makes eight of gradients of a type, and gives the parameters and what came of each update.
 func updates(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updater, error), dtype tensor.DType, recorded bool) (params []*tensor.Tensor, all []amp.Update, state amp.State, steps int64) {
-	shapes := [][]int64{{64, 48}, {7}, {64, 48}, {30, 70}, {2, 3, 4}}
+	shapes := [][]int64{{64, 48}, {7}, {64, 48}, {30, 70}, {6, 4}}
 	draw := func(seed uint64, dtype tensor.DType) (drawn []*tensor.Tensor) {
 		rng := &tensor.RNG{Seed: seed}
 		for _, shape := range shapes {

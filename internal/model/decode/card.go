@@ -12,7 +12,7 @@ import (
 // card is what a Searcher or Ranker keeps on a card.
 type card struct {
 	scope *tensor.Scope
-	head  *tensor.Tensor // rows of the output matrix for count tokens, in the compute type
+	head  *tensor.Tensor // rows of the output matrix for count tokens
 
 	mu    sync.Mutex
 	tries map[*docid.Trie]*cardTrie

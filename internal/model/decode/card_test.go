@@ -249,3 +249,32 @@ func TestOverflowingQuery(t *testing.T) {
 		}
 	})
 }
+
+// TestHalfPrecisionTellsTokensApart: scores are float32 in every precision, so that no two documents are equal which
+// float32 tells apart.
+func TestHalfPrecisionTellsTokensApart(t *testing.T) {
+	const folder, documents = "../t5/testdata/v1_0", 70
+	g := readT5Golden(t)
+	check := func(m *seq2seq.Model, compute tensor.DType) {
+		m.Compute = compute
+		got, err := rank(context.Background(), m, g.Queries, 30, documents, documents, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q, r := range got {
+			scores := map[float64]bool{}
+			for _, d := range r.Ranking {
+				scores[d.Score] = true
+			}
+			if len(scores) != documents {
+				t.Errorf("%s on %s, query %d: %d scores of %d documents", compute, m.Device, q, len(scores), documents)
+			}
+		}
+	}
+	check(load(t, folder), tensor.BF16)
+	onCard(t, folder, func(m *seq2seq.Model) {
+		for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
+			check(m, compute)
+		}
+	})
+}

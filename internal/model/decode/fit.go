@@ -43,8 +43,8 @@ func PerQuery(m *seq2seq.Model, l Load) int64 {
 	d := m.Dimensions()
 	size := int64(m.Compute.Size())
 
-	scores := rows * scored * (size + f32) // while they are normalized
-	found := int64(0)                      // by cardBest, of them: values and indexes of what is sorted
+	scores := rows * scored * 2 * f32 // while they are normalized
+	found := int64(0)                 // by cardBest, of them: values and indexes of what is sorted
 	switch n := max(2*rows, 128); {
 	case l.Sorted:
 		found = rows * scored * 72

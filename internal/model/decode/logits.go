@@ -15,7 +15,8 @@ import (
 const mostRows = 512
 
 // output is the part of a model's output matrix that a decoder scores, and the
-// memory that it scores in.
+// memory that it scores in. Scores are float32 whatever the model computes in: those of
+// half precision, with 8 or 11 bits, are equal for many tokens.
 type output struct {
 	m     *seq2seq.Model
 	card  *card // where the model is on one
@@ -23,7 +24,7 @@ type output struct {
 	first int64 // tokens first … first+count-1
 	count int64
 	width int          // of its rows
-	head  *kernel.Head // nil: libtorch multiplies, in another type than float32 or on a card
+	head  *kernel.Head // nil: on a card
 }
 
 // newOutput packs a copy of the weights, where that is of use.
@@ -33,8 +34,6 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	if m.Device.IsCUDA() {
 		o.card, err = newCard(m, first, count)
 		return o, err
-	} else if m.Compute != tensor.F32 {
-		return o, nil
 	}
 	err = tensor.Run(func(s *tensor.Scope) {
 		failed = s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
@@ -66,9 +65,6 @@ type logits struct {
 
 // Top implements Scores.
 func (l *logits) Top(sums []float32, n int) (out [][]Candidate, err error) {
-	if l.head == nil {
-		return l.topComposed(sums, n)
-	}
 	err = l.chunks(len(sums), func(from, to int, t *Table) error {
 		part, err := t.Top(sums[from:to], n)
 		for _, candidates := range part {
@@ -84,9 +80,6 @@ func (l *logits) Top(sums []float32, n int) (out [][]Candidate, err error) {
 
 // At implements Scores.
 func (l *logits) At(tokens [][]int32) (out [][]float32, err error) {
-	if l.head == nil {
-		return l.atComposed(tokens)
-	}
 	err = l.chunks(len(tokens), func(from, to int, t *Table) error {
 		part, err := t.At(tokens[from:to])
 		out = append(out, part...)
@@ -102,7 +95,7 @@ func (l *logits) chunks(rows int, f func(from, to int, t *Table) error) error {
 	depth, threads := l.width, tensor.NumThreads()
 	var failed error
 	err := tensor.Run(func(s *tensor.Scope) {
-		failed = s.Detach(l.states).Write(reading(func(states []float32) error {
+		failed = s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
 			for q := 0; q < l.queries; q += step {
 				n := min(step, l.queries-q)
 				from, to := q*perQuery, (q+n)*perQuery
@@ -130,35 +123,6 @@ func (r reading) Write(p []byte) (int, error) {
 		return 0, r(nil)
 	}
 	return len(p), r(unsafe.Slice((*float32)(unsafe.Pointer(&p[0])), len(p)/4))
-}
-
-// composed calls f with the scores of all rows by libtorch: [rows, count].
-func (l *logits) composed(f func(s *tensor.Scope, scores *tensor.Tensor)) error {
-	return tensor.Run(func(s *tensor.Scope) {
-		tensor.NoGrad(func() { f(s, s.LogSoftmax(l.m.LogitsRange(s, l.states, l.first, l.count), -1, tensor.F32)) })
-	})
-}
-
-func (l *logits) topComposed(sums []float32, n int) (out [][]Candidate, err error) {
-	err = l.composed(func(s *tensor.Scope, scores *tensor.Tensor) {
-		out = cardBest{s, l.queries, n}.ofStep(scores, s.FromFloat32s(sums, l.m.Device, int64(len(sums))))
-	})
-	return out, err
-}
-
-func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {
-	at, err := places(tokens, l.count)
-	if err != nil {
-		return nil, err
-	}
-	var values []float32
-	err = l.composed(func(s *tensor.Scope, scores *tensor.Tensor) {
-		values = s.IndexSelect(s.View(scores, -1), 0, s.FromInt64s(at, l.m.Device, int64(len(at)))).Float32s()
-	})
-	if err != nil {
-		return nil, err
-	}
-	return apart(values, tokens)
 }
 
 // places are where the scores of rows' tokens are among those of all rows.

@@ -13,7 +13,7 @@ import (
 
 // Explain marks the error of a step by what it means for the card: one that was full or
 // is too old does not matter for a retry, and says what to change; after one that the process
-// cannot continue from, others may do the step. Other errors are left alone.
+// cannot continue from, or for which the machine had no memory, others may do the step. Other errors are left alone.
 func Explain(err error) error {
 	var e *tensor.Error
 	if !errors.As(err, &e) {
@@ -24,6 +24,8 @@ func Explain(err error) error {
 		return step.Permanent(fmt.Errorf("%w\n%s", err, advice(e.Room())))
 	case tensor.NoKernel:
 		return step.Permanent(fmt.Errorf("%w\nthis libtorch has no code for this card: `redsi doctor` lists those that it supports; use another one, or device = \"cpu\"", err))
+	case tensor.NoMemory:
+		return step.Poisoned(fmt.Errorf("%w\nthis machine's memory was full: run fewer steps at a time (--slots), say what the step needs (resources { memory = \"12GB\" }), or use a smaller batch", err))
 	case tensor.Poisoned:
 		return step.Poisoned(err)
 	}

@@ -36,6 +36,9 @@ func TestExplain(t *testing.T) {
 	if bad := Explain(step.Permanent(of("CUDA error: device-side assert triggered"))); !step.IsPoisoned(bad) {
 		t.Error(bad)
 	}
+	if none := Explain(step.Permanent(of("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."))); !step.IsPoisoned(none) || !strings.Contains(none.Error(), "--slots") {
+		t.Error(none)
+	}
 	for _, same := range []error{nil, errors.New("CUDA error: of somebody who only says so"), of("mat1 and mat2 shapes cannot be multiplied"), step.Permanent(of("CUDA error: invalid argument"))} {
 		if got := Explain(same); got != same {
 			t.Errorf("%v became %v", same, got)

@@ -110,7 +110,7 @@ func (c *Cache) Select(parents []int64) {
 	c.input, c.order = input, order
 }
 
-// Step reads one token per row and returns the decoder's states, ready for Logits:
+// Step reads one token per row and returns the decoder's states, ready for LogitsOf:
 // [rows, w], owned by s. The first token is the vocabulary's Start.
 func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 	ids := c.read(tokens)
@@ -209,20 +209,4 @@ func (c *Cache) extend(s *tensor.Scope, kept **tensor.Tensor, step, order *tenso
 	}
 	*kept = c.scope.Alias(next)
 	return s.View(next, -1, w)
-}
-
-// Logits are the scores of all tokens after states [rows, w]: [rows, Size].
-func (m *Model) Logits(s *tensor.Scope, states *tensor.Tensor) *tensor.Tensor {
-	return m.LogitsRange(s, states, 0, m.Vocabulary().Size)
-}
-
-// LogitsRange are the scores of tokens from … from+n-1: [rows, n]. With the range of
-// an extended vocabulary these are the scores of atomic identifiers.
-func (m *Model) LogitsRange(s *tensor.Scope, states *tensor.Tensor, from, n int64) (logits *tensor.Tensor) {
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			logits = s.Move(inner.ToDType(m.LogitsOf(inner, states, m.HeadRows(inner, from, n)), tensor.F32))
-		})
-	})
-	return logits
 }

@@ -325,19 +325,14 @@ func (m *Model) Dimensions() (d Dimensions) {
 	return d
 }
 
-// HeadRows are the output matrix's of tokens from … from+n-1, for LogitsOf: they are good for
-// as long as the weights are, whose memory they share where a card has them in the compute type.
+// HeadRows are the output matrix's of tokens from … from+n-1, for LogitsOf, in float32. They are
+// good for as long as the weights are, whose memory they share.
 func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head *tensor.Tensor) {
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			_, net := m.reading(inner)
-			head = s.Move(inner.ToDType(inner.Narrow(net.Head(), 0, from, n), m.Compute))
-		})
-	})
+	tensor.NoGrad(func() { head = s.Narrow(m.Head(), 0, from, n) })
 	return head
 }
 
-// LogitsOf are the scores of HeadRows' tokens after states [rows, width], in the compute type.
+// LogitsOf are the scores of HeadRows' tokens after states [rows, width], in head's type.
 func (m *Model) LogitsOf(s *tensor.Scope, states, head *tensor.Tensor) (logits *tensor.Tensor) {
 	tensor.NoGrad(func() { logits = s.Linear(s.ToDType(states, head.DType()), head) })
 	return logits

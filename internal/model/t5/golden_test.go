@@ -196,7 +196,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 					input = inputs[1]
 				}
 				whole := m.ForcedLogits(s, seq2seq.Batch{Inputs: [][]int32{input}, Labels: [][]int32{append(rows[row], 0)}})
-				got := s.Select(m.Logits(s, states), 0, i).Float32s()
+				got := s.Select(m.LogitsOf(s, states, m.Head()), 0, i).Float32s()
 				if d, _ := apart(t, "step", got, s.Select(whole, 0, at).Float32s()); d > 1e-5 {
 					t.Errorf("%s: row %d, step %d: max |diff| %g", name, row, at, d)
 				}

@@ -111,7 +111,7 @@ func TestExtend(t *testing.T) {
 			c := m.NewCache(m.Encode(s, b.Inputs), 1)
 			defer c.Close()
 			states := c.Step(s, make([]int32, 4))
-			whole, part := m.Logits(s, states), m.LogitsRange(s, states, 100, 7)
+			whole, part := m.LogitsOf(s, states, m.Head()), m.LogitsOf(s, states, m.HeadRows(s, 100, 7))
 			if d, _ := apart(t, "range", part.Float32s(), s.Contiguous(s.Narrow(whole, 1, 100, 7)).Float32s()); d > 1e-6 {
 				t.Errorf("%s: scores of a range differ by %g", name, d)
 			}

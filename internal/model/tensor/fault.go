@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("tensor: %s(%s): %s", e.Op, strings.Join(e.Shapes, ", "), e.Message)
 }
 
-// Fault is what an Error says of a card. libtorch tells by words alone.
+// Fault is what an Error says of a card, or of the machine's memory. libtorch tells by words alone.
 type Fault int
 
 const (
@@ -37,6 +37,8 @@ const (
 	// Poisoned: the process can compute no more on that card, whatever it asks: an
 	// operation went wrong on it, or the card did.
 	Poisoned
+	// NoMemory: the machine had no room, which another process may find, later or elsewhere.
+	NoMemory
 )
 
 // Fault says what the error means for the card and the process.
@@ -55,6 +57,8 @@ var (
 		"capture was not ended in the same stream", "capturing stream has unjoined work", "uncaptured work in another stream",
 		"depend on a capturing blocking stream", "last recorded in a capturing stream", "terminate a thread-local capture sequence"}
 
+	noMemory = []string{"DefaultCPUAllocator: can't allocate memory", "DefaultCPUAllocator: not enough memory", "std::bad_alloc"}
+
 	ofCUDA = []string{"CUDA error: ", "CUDA driver error: ", "CUBLAS_STATUS_", "CUDNN_STATUS_", "CUSOLVER_STATUS_", "CUSPARSE_STATUS_"}
 )
 
@@ -69,6 +73,8 @@ func FaultOf(message string) Fault {
 		return OutOfMemory
 	case strings.Contains(message, "no kernel image is available"):
 		return NoKernel
+	case has(noMemory):
+		return NoMemory
 	case has(harmless), !has(ofCUDA):
 		return NoFault
 	}

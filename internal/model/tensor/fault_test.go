@@ -1,6 +1,9 @@
 package tensor
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // noRoom is what libtorch 2.11's allocator says.
 const noRoom = `CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 15.77 GiB of which 512.00 MiB is free. ` +
@@ -30,14 +33,23 @@ func TestFault(t *testing.T) {
 		"CUDA error: invalid device ordinal":                                                             NoFault,
 		"CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasLtMatmul(`":                         NoFault,
 		"mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)":                                        NoFault,
-		"[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory":                 NoFault,
-		"CUDA error: operation not permitted when stream is capturing":                                   NoFault,
-		"CUDA error: operation failed due to a previous error during capture":                            NoFault,
+		"[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory":                 NoMemory,
+		"std::bad_alloc": NoMemory,
+		"CUDA error: operation not permitted when stream is capturing":        NoFault,
+		"CUDA error: operation failed due to a previous error during capture": NoFault,
 		"": NoFault,
 	} {
 		if got := (&Error{Op: "matmul", Message: message}).Fault(); got != want {
 			t.Errorf("%d, want %d, of %q", got, want, message)
 		}
+	}
+}
+
+// TestNoMemory: what libtorch says where this machine has no room is known by its words.
+func TestNoMemory(t *testing.T) {
+	var e *Error
+	if err := Run(func(s *Scope) { s.Empty(F32, CPU, 1<<45) }); !errors.As(err, &e) || e.Fault() != NoMemory {
+		t.Error(err)
 	}
 }
 

@@ -108,46 +108,53 @@ func Config(s rates.Shape) t5.Config {
 const longest = 4
 
 func (t *trial) searches(m *seq2seq.Model, unit step.Unit, trie *docid.Trie) error {
-	m.Compute = tensor.F32 // as evaluations
 	s, err := decode.NewSearcher(m)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return t.queries(unit, func(queries [][]int32, together int) error {
+	return t.queries(m, unit, func(queries [][]int32, together int) error {
 		_, err := s.Search(t.ctx, queries, decode.NewBeam(longest, trie), together, nil)
 		return err
 	})
 }
 
 func (t *trial) rankings(m *seq2seq.Model, first int64) error {
-	m.Compute = tensor.F32
 	r, err := decode.NewRanker(m, first, int64(t.rows))
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return t.queries(step.Rankings, func(queries [][]int32, together int) error {
+	return t.queries(m, step.Rankings, func(queries [][]int32, together int) error {
 		_, err := r.Rank(t.ctx, queries, 40, together, nil)
 		return err
 	})
 }
 
-// queries measures what answers them, as many as there is time for.
-func (t *trial) queries(unit step.Unit, answer func(queries [][]int32, together int) error) error {
+// queries measures what answers them, as many as there is time for: in float32, and where a card's trainings
+// evaluate by it, in theirs.
+func (t *trial) queries(m *seq2seq.Model, unit step.Unit, answer func(queries [][]int32, together int) error) error {
 	together := 32
 	if t.Card {
 		together = 0 // as many as there is room for
 	}
 	draw := drawn.Numbers(7)
 	queries := draw.Sequences(4096, 8, 16)
-	found, err := t.pace([]int{2, 8, 32, 128, 512, 4096}, func(n int) error { return answer(queries[:n], together) }, nil)
-	if err != nil {
-		return fmt.Errorf("%s: %w", unit, err)
+	measure := func(unit step.Unit, compute tensor.DType) error {
+		m.Compute = compute
+		found, err := t.pace([]int{2, 8, 32, 128, 512, 4096}, func(n int) error { return answer(queries[:n], together) }, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", unit, err)
+		}
+		last := found[len(found)-1]
+		t.add(rates.Rate{Unit: unit, PerSecond: float64(last.n) / last.took})
+		return nil
 	}
-	last := found[len(found)-1]
-	t.add(rates.Rate{Unit: unit, PerSecond: float64(last.n) / last.took})
-	return nil
+	err := measure(unit, tensor.F32)
+	if err == nil && t.Card && unit != step.Constrained {
+		err = measure(unit.InTraining(), tensor.F16)
+	}
+	return err
 }
 
 // updates measures those of a training: examples of a quarter documents of 32 tokens and queries

@@ -138,6 +138,9 @@ func (r *pricer) takes(d step.Doing, on *rates.Rates) (seconds float64, memory i
 		documents = rates.Documents
 	}
 	rate, ok := on.Of(unit, shape, ids, documents)
+	if training, found := on.Of(unit.InTraining(), shape, ids, documents); found && d.Evaluates {
+		rate = training
+	}
 	if !ok {
 		return 0, 0, fmt.Sprintf("the rates of %s have no %s of %s", on.Device, unit, shape)
 	}

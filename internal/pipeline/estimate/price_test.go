@@ -107,6 +107,8 @@ func TestPrice(t *testing.T) {
 		check(got, one, 0, why)
 	}
 	check(price(Pricing{CPU: &cpu, Card: &card, HasCard: true}), two, 600, "") // it asks for the processors
+	card.Rates = append(card.Rates, rates.Rate{Unit: step.Searches, Shape: "t5-small", PerSecond: 10}, rates.Rate{Unit: step.Searches.InTraining(), Shape: "t5-small", PerSecond: 20})
+	check(price(Pricing{CPU: &cpu, Card: &card, HasCard: true}), one, 5+50, "")
 
 	// What is there counts before what is said.
 	p.Items[records] = plan.Item{Outcome: plan.Hit, Bytes: 7}

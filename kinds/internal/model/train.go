@@ -55,7 +55,7 @@ type Fitting struct {
 	ScaleParameter  bool       `hcl:"scale_parameter,optional" help:"Adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
 	Dropout         *float64   `hcl:"dropout,optional" min:"0" below:"1" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
 	Seed            int        `hcl:"seed,optional" min:"0" help:"for random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
-	Precision       string     `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"precision of matrix products; parameters are fp32. fp16 needs a CUDA device"`
+	Precision       string     `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"precision of matrix products; parameters are fp32, as are the scores of a search. fp16 needs a CUDA device"`
 	EvaluateEvery   int        `hcl:"evaluate_every,optional" min:"1" help:"updates between evaluations on the development queries; the last update is always evaluated"`
 	CheckpointEvery int        `hcl:"checkpoint_every,optional,nokey" min:"0" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
 	Device          string     `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
@@ -64,7 +64,7 @@ type Fitting struct {
 var Train = step.Define(step.Kind[TrainConfig]{
 	Name:    "train",
 	Resumes: true, Counts: "step", CountsTo: "steps",
-	Version: 2,
+	Version: 3,
 	Doc: `Train a model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval
 examples from a query to it; the model is a T5 or a BART, as its config.json says;

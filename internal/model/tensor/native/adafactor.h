@@ -80,46 +80,21 @@ inline void adafactor_vector(const Tensor &p_, const Tensor &g_, const Tensor &f
                  float(1 - a.weight_decay * lr), 0, 1, n);
 }
 
-// On other devices: the same in libtorch's operations, without waiting for results.
-inline void adafactor_composed(const Tensor &p, const Tensor &g_, const std::optional<Tensor> &row,
-                               const std::optional<Tensor> &col, const std::optional<Tensor> &full,
-                               const redsi_adafactor_args &a) {
-  const Tensor g = g_.to(at::kFloat);
-  Tensor update = g.square().add_(a.eps1);
-  if (row) {
-    row->mul_(a.beta2).add_(update.mean(-1), 1 - a.beta2);
-    col->mul_(a.beta2).add_(update.mean(-2), 1 - a.beta2);
-    const Tensor r = (*row / row->mean(-1, true)).rsqrt_().unsqueeze(-1), c = col->unsqueeze(-2).rsqrt();
-    update = (g * r).mul_(c);
-  } else {
-    full->mul_(a.beta2).add_(update, 1 - a.beta2);
-    update = full->rsqrt().mul_(g);
-  }
-  Tensor scale = (update.square().mean().sqrt_() / a.clip).clamp_min_(1.0).reciprocal_().mul_(a.lr);
-  Tensor decay = at::scalar_tensor(a.lr, scale.options());
-  if (a.scale_parameter) {
-    const Tensor size = p.square().mean().sqrt_().clamp_min_(a.eps2);
-    scale = scale * size;
-    decay = decay * size;
-  }
-  if (a.weight_decay != 0) p.sub_(p * (decay * a.weight_decay));
-  p.sub_(update.mul_(scale));
-}
+// What changes one parameter at a time is not for cards (classes.h, multi.h).
+constexpr const char *kOfCPU = "parameter, gradient and state are not float32 in row order on a CPU";
 
 inline void adafactor(const Tensor &p, const Tensor &g, const std::optional<Tensor> &row,
                       const std::optional<Tensor> &col, const std::optional<Tensor> &full,
                       const redsi_adafactor_args &a) {
   const at::NoGradGuard guard;
   TORCH_CHECK(p.sizes() == g.sizes(), "the gradient has shape ", g.sizes());
-  const bool state_fits = p.dim() >= 2 ? row && col && row->numel() * p.size(-1) == p.numel() &&
-                                             col->numel() * p.size(-2) == p.numel()
-                                       : full && full->numel() == p.numel();
+  const bool state_fits = p.dim() == 2 ? row && col && row->numel() == p.size(0) && col->numel() == p.size(1)
+                                       : p.dim() < 2 && full && full->numel() == p.numel();
   TORCH_CHECK(state_fits, "the state does not fit the parameter");
   if (p.numel() == 0) return;
   const auto fits = [](const Tensor &t) { return plain(t) && t.is_contiguous(); };
-  if (p.dim() > 2 || !fits(p) || !plain(g) || !fits(row ? *row : *full))
-    adafactor_composed(p, g, row, col, full, a);
-  else if (p.dim() == 2)
+  TORCH_CHECK(fits(p) && plain(g) && fits(row ? *row : *full), kOfCPU);
+  if (p.dim() == 2)
     adafactor_matrix(p, g.contiguous(), *row, *col, a);
   else
     adafactor_vector(p, g.contiguous(), *full, a);

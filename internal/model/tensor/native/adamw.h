@@ -13,15 +13,10 @@ inline void adamw(const Tensor &p, const Tensor &g_, const Tensor &m, const Tens
   const double root = std::sqrt(1 - std::pow(a.beta2, double(a.step)));
   const double decay = 1 - a.lr * a.weight_decay;
   const auto fits = [](const Tensor &t) { return plain(t) && t.is_contiguous(); };
-  if (!fits(p) || !plain(g_) || !fits(m) || !fits(v)) { // on other devices, in libtorch's operations
-    const Tensor g = g_.to(at::kFloat);
-    m.lerp_(g, 1 - a.beta1);
-    v.mul_(a.beta2).addcmul_(g, g, 1 - a.beta2);
-    p.mul_(decay).addcdiv_(m, (v.sqrt() / root).add_(a.eps), -size);
-    return;
-  }
+  TORCH_CHECK(fits(p) && plain(g_) && fits(m) && fits(v), kOfCPU);
   const Tensor g = g_.contiguous();
-  const redsi_adamw args = {float(decay), float(a.beta1), float(a.beta2), float(size), float(root), float(a.eps)};
+  const redsi_adamw args = {float(decay), float(1 - a.beta1), float(a.beta2), float(1 - a.beta2), float(size), float(root),
+                            float(a.eps)};
   float *to = p.data_ptr<float>(), *first = m.data_ptr<float>(), *second = v.data_ptr<float>();
   const float *from = g.data_ptr<float>();
   at::parallel_for(0, p.numel(), kGrain, [&](int64_t begin, int64_t end) {

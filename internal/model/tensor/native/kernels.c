@@ -182,8 +182,8 @@ CLONES float redsi_k_cross_entropy_smooth(float *restrict x, int64_t n, int64_t 
 CLONES void redsi_k_adamw(float *restrict p, float *restrict m, float *restrict v, const float *restrict g,
                           redsi_adamw a, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
-    m[i] += (g[i] - m[i]) * (1 - a.beta1);
-    v[i] = v[i] * a.beta2 + g[i] * g[i] * (1 - a.beta2);
+    m[i] += (g[i] - m[i]) * a.first;
+    v[i] = v[i] * a.beta2 + g[i] * g[i] * a.second;
     p[i] = p[i] * a.decay - a.size * (m[i] / (sqrtf(v[i]) / a.root + a.eps));
   }
 }

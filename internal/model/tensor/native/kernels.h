@@ -40,9 +40,9 @@ float redsi_k_cross_entropy(float *x, int64_t n, int64_t label, float scale);
 float redsi_k_cross_entropy_smooth(float *x, int64_t n, int64_t label, float scale, float smooth);
 
 // AdamW's numbers of one update: p = p*decay - size*m/(sqrt(v)/root + eps), m and v being running means
-// of g and g².
+// of g and g², in which the new ones weigh first (1-beta1) and second (1-beta2).
 typedef struct {
-  float decay, beta1, beta2, size, root, eps;
+  float decay, first, beta2, second, size, root, eps;
 } redsi_adamw;
 void redsi_k_adamw(float *p, float *m, float *v, const float *g, redsi_adamw a, int64_t begin, int64_t end);
 

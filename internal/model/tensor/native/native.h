@@ -52,7 +52,7 @@ typedef struct {
 } redsi_attention_args;
 char *redsi_attention(void **out, void *q, void *k, void *v, void *bias, const redsi_attention_args *args);
 
-// One Adafactor update of p with gradient g, in place. Of a matrix or more, row and
+// One Adafactor update of p with gradient g, in place, on a CPU. Of a matrix, row and
 // col are the running means of squares; of a vector, full is; the others are NULL.
 typedef struct {
   double lr, beta2, eps1, eps2, clip, weight_decay;
@@ -60,7 +60,7 @@ typedef struct {
 } redsi_adafactor_args;
 char *redsi_adafactor(void *p, void *g, void *row, void *col, void *full, const redsi_adafactor_args *args);
 
-// One AdamW update of p with gradient g, in place; m and v are its running means. The steps count from 1.
+// One AdamW update of p with gradient g, in place, on a CPU; m and v are its running means. The steps count from 1.
 typedef struct {
   double lr, beta1, beta2, eps, weight_decay;
   int64_t step;

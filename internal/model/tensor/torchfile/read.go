@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,11 +19,14 @@ const maxPickle = 16 << 20
 // Info is one tensor of a file.
 type Info struct {
 	Name    string
-	DType   string // as safetensors names it: "F32", "BF16", "I64" …
+	DType   string // as safetensors names it: "F32", "BF16", "I64" …; of numbers that cannot be read, as torch does
 	Shape   []int64
 	storage string
-	offset  int64 // elements into the storage
-	bytes   int64
+	offset  int64   // bytes into the storage
+	width   int64   // bytes of an element; 0: they cannot be read
+	bytes   int64   // of all elements
+	strides []int64 // in bytes; nil: it lies in row order
+	span    int64   // bytes from its first element to the end of its last one
 }
 
 // File is an open file: its tensors, in the order of its dictionary.
@@ -144,9 +148,12 @@ func (f *File) openLegacy(size int64) (any, error) {
 			return nil, fmt.Errorf("storage %q: %w; is the file cut off?", key, err)
 		}
 		n := binary.LittleEndian.Uint64(length[:])
-		width, _ := safetensors.Size(types[key], nil)
+		width := widthOf(types[key])
 		at += 8
-		if width == 0 || n > uint64(size-at)/uint64(width) {
+		if width == 0 {
+			return nil, fmt.Errorf("storage %q is of type %q, whose size is not known; save the file again by a newer torch", key, types[key])
+		}
+		if n > uint64(size-at)/uint64(width) {
 			return nil, fmt.Errorf("storage %q has %d elements of type %q, more than the file holds", key, n, types[key])
 		}
 		f.storages[key] = section{at, int64(n) * width}
@@ -186,10 +193,21 @@ func storageOf(t rebuilt) (dtype, key string, err error) {
 	}
 	name, ok := p.id[1].(global)
 	key, isText := p.id[2].(string)
-	if dtype = storages[string(name)]; !ok || !isText || dtype == "" {
-		return "", "", errors.New("a storage of an unknown type")
+	if !ok || !isText {
+		return "", "", errors.New("a storage without a type or a name")
 	}
-	return dtype, key, nil
+	if len(t.args) > 6 { // of _rebuild_tensor_v3
+		if of, ok := t.args[6].(global); ok {
+			name = of
+		}
+	}
+	return cmp.Or(storages[string(name)], strings.TrimPrefix(string(name), "torch ")), key, nil
+}
+
+// widthOf is how many bytes a number takes, or 0.
+func widthOf(dtype string) int64 {
+	width, _ := safetensors.Size(dtype, nil)
+	return width
 }
 
 // collect turns the dictionary into Tensors.
@@ -231,27 +249,50 @@ func (f *File) tensor(name string, t rebuilt) (Info, error) {
 	if err != nil || !ok {
 		return Info{}, errors.New("its offset or shape is not made of integers")
 	}
-	stride, err := ints(t.args[3])
-	if err != nil || len(stride) != len(shape) {
+	strides, err := ints(t.args[3])
+	if err != nil || len(strides) != len(shape) {
 		return Info{}, errors.New("its strides do not fit its shape")
 	}
-	size, err := safetensors.Size(dtype, shape)
-	if err != nil {
+	width := widthOf(dtype)
+	info := Info{Name: name, DType: dtype, Shape: shape, storage: key, width: width}
+	if width == 0 {
+		return info, nil
+	}
+	if info.bytes, err = safetensors.Size(dtype, shape); err != nil {
 		return Info{}, err
 	}
-	n := int64(1)
+	storage, ok := f.storages[key]
+	outside := fmt.Errorf("shape %v with strides %v from element %d on lies outside of storage %q of %d bytes", shape, strides, offset, key, storage.size)
+	left := storage.size/width - offset // elements from the first one on
+	if !ok || offset < 0 || left < 0 || info.bytes/width > storage.size/width {
+		return Info{}, outside
+	}
+	info.offset = offset * width
+	if info.bytes == 0 {
+		return info, nil
+	}
+	last, inOrder, n := int64(0), true, int64(1)
 	for i := len(shape) - 1; i >= 0; i-- {
-		if shape[i] > 1 && stride[i] != n {
-			return Info{}, fmt.Errorf("shape %v with strides %v: its elements are not in row order, save it with .contiguous()", shape, stride)
+		if shape[i] == 1 {
+			continue
 		}
+		if strides[i] < 0 || strides[i] > 0 && shape[i]-1 > (left-last)/strides[i] {
+			return Info{}, outside
+		}
+		last += (shape[i] - 1) * strides[i]
+		inOrder = inOrder && strides[i] == n
 		n *= shape[i]
 	}
-	width, _ := safetensors.Size(dtype, nil)
-	storage, ok := f.storages[key]
-	if !ok || offset < 0 || offset > storage.size/width || n > storage.size/width-offset {
-		return Info{}, fmt.Errorf("%d elements from %d on lie outside of storage %q of %d bytes", n, offset, key, storage.size)
+	if last >= left {
+		return Info{}, outside
 	}
-	return Info{Name: name, DType: dtype, Shape: shape, storage: key, offset: offset * width, bytes: size}, nil
+	info.span = (last + 1) * width
+	if !inOrder {
+		for _, stride := range strides {
+			info.strides = append(info.strides, stride*width)
+		}
+	}
+	return info, nil
 }
 
 func ints(v any) ([]int64, error) {
@@ -281,11 +322,34 @@ func lookup(v any, key string) any {
 	return nil
 }
 
-// Open is a tensor's bytes, in row order and little endian.
+// Open is a tensor's bytes, in row order and little endian. Numbers of a type that is not known are an error of the first Read.
 func (f *File) Open(t Info) io.Reader {
-	s, ok := f.storages[t.storage]
-	if !ok {
-		return bytes.NewReader(nil)
+	if t.width == 0 {
+		return unread{fmt.Errorf("numbers of type %s are not read", t.DType)}
 	}
-	return io.NewSectionReader(f.r, s.begin+t.offset, t.bytes)
+	lying := io.NewSectionReader(f.r, f.storages[t.storage].begin+t.offset, t.span)
+	if t.strides == nil {
+		return lying
+	}
+	data, err := io.ReadAll(lying)
+	if err != nil {
+		return unread{err}
+	}
+	return bytes.NewReader(t.inOrder(make([]byte, 0, t.bytes), data, 0))
+}
+
+// unread is a Reader of nothing but an error.
+type unread struct{ error }
+
+func (u unread) Read([]byte) (int, error) { return 0, u.error }
+
+// inOrder appends the elements of data, from dimension dim on.
+func (t Info) inOrder(to, data []byte, dim int) []byte {
+	if dim == len(t.Shape) {
+		return append(to, data[:t.width]...)
+	}
+	for i := range t.Shape[dim] {
+		to = t.inOrder(to, data[i*t.strides[dim]:], dim+1)
+	}
+	return to
 }

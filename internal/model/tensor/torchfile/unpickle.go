@@ -27,19 +27,18 @@ type (
 		values []any
 	}
 	persistent struct{ id tuple } // a storage
-	rebuilt    struct {           // torch._utils._rebuild_tensor_v2(storage, offset, size, stride, …)
+	rebuilt    struct {           // torch._utils._rebuild_tensor_v2(storage, offset, size, stride, …), or …_v3(…, type)
 		args tuple
 	}
 )
 
-// allowed are the only names that a pickle may mention.
+// allowed are the only names that a pickle may mention. Types of numbers and storages are words, which nothing is done with.
 func allowed(name string) bool {
 	switch name {
-	case "torch._utils _rebuild_tensor_v2", "torch._utils _rebuild_parameter", "collections OrderedDict":
+	case "torch._utils _rebuild_tensor_v2", "torch._utils _rebuild_tensor_v3", "torch._utils _rebuild_parameter", "collections OrderedDict", "torch.storage UntypedStorage":
 		return true
 	}
-	_, ok := storages[name]
-	return ok
+	return strings.HasPrefix(name, "torch ")
 }
 
 var storages = map[string]string{
@@ -148,7 +147,7 @@ func (m *machine) reduce() error {
 	switch {
 	case name == "collections OrderedDict" && len(args) == 0:
 		m.push(&dict{})
-	case name == "torch._utils _rebuild_tensor_v2" && len(args) >= 4:
+	case name == "torch._utils _rebuild_tensor_v2" && len(args) >= 4, name == "torch._utils _rebuild_tensor_v3" && len(args) >= 7:
 		m.push(rebuilt{args})
 	case name == "torch._utils _rebuild_parameter" && len(args) >= 1:
 		t, ok := args[0].(rebuilt)

@@ -15,6 +15,7 @@ import (
 var (
 	pin        = regexp.MustCompile(`^===?\s*([^\s,*]+)$`)
 	hashOption = regexp.MustCompile(`\s--hash[= ](\S+)`)
+	address    = regexp.MustCompile(`^([^@;]+)@\s*(\S+)(.*)$`)
 	comment    = regexp.MustCompile(`(^|\s)#.*$`)
 )
 
@@ -80,11 +81,21 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {
 		hashes = append(hashes, h[1])
 	}
-	need, err := pypi.ParseDependency(hashOption.ReplaceAllString(line, ""))
+	line = hashOption.ReplaceAllString(line, "")
+	at := address.FindStringSubmatch(line)
+	if at != nil {
+		line = at[1] + at[3]
+	}
+	need, err := pypi.ParseDependency(line)
 	if err != nil {
 		return d, false, err
 	}
 	version := pin.FindStringSubmatch(need.Constraint)
+	if at != nil {
+		if version, err = versionAt(need.Name, at[2]); err != nil {
+			return d, false, err
+		}
+	}
 	if version == nil {
 		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
 	}
@@ -94,3 +105,26 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	here, err = values.holds(need.Environment)
 	return libraries.Distribution{Name: need.Name, Version: version[1], Files: hashesOf(hashes)}, here, err
 }
+
+// versionAt is the version in the name of the file at an address, which any machine can fetch.
+func versionAt(name, at string) (version []string, err error) {
+	if here(at) {
+		return nil, fmt.Errorf("%s is taken from %s, %w", name, at, errHere)
+	}
+	file := uvFile{URL: at}.name()
+	wheel, err := pypi.ParseWheelName(file)
+	if err == nil {
+		return []string{at, wheel.Version}, nil
+	}
+	_, is, err := pypi.SdistVersion(name, file)
+	if err != nil {
+		err = fmt.Errorf("%s is taken from %s, which is neither a wheel nor NAME-VERSION.tar.gz: %w", name, at, errNoPins)
+	}
+	return []string{at, is}, err
+}
+
+// errHere says of a file or folder of this machine what to do.
+var errHere = errors.New("a file or folder that the lock says nothing about, and that no other machine has: build a wheel that an index serves, or give its code to steps in files")
+
+// here says whether a package's address is one of this machine.
+func here(at string) bool { return !strings.Contains(at, "://") || strings.HasPrefix(at, "file:") }

@@ -81,6 +81,9 @@ func newEnvPathCmd(a *app) *cobra.Command {
 	return cmd
 }
 
+// leastOfID is how many digits name an environment that is to be removed.
+const leastOfID = 4
+
 func newEnvRmCmd(a *app) *cobra.Command {
 	var unused string
 	cmd := &cobra.Command{
@@ -103,6 +106,9 @@ func newEnvRmCmd(a *app) *cobra.Command {
 				return err
 			}
 			for _, id := range args {
+				if len(id) < leastOfID {
+					return fault.Input(fmt.Errorf("%q is too short for the ID of an environment: give at least %d of its digits, as redsi env ls lists them", id, leastOfID))
+				}
 				if !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
 					return fault.Input(fmt.Errorf("there is no environment %s; redsi env ls lists them", id))
 				}

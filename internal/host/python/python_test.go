@@ -175,8 +175,8 @@ func TestNotebook(t *testing.T) {
 	for text, want := range map[string]string{
 		"{": "it is not a notebook", `{"nbformat": 3}`: "format 3", `{"nbformat": 4, "cells": []}`: "no cells", `{"nbformat": 4, "metadata": {"kernelspec": {"language": "R"}}, "cells": [{}]}`: "its cells are R",
 		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "ir", "display_name": "R"}, "language_info": {"name": "R"}}, "cells": [{}]}`: "its cells are R", // Colab's
-		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "ir"}}, "cells": [{}]}`:                                                          "its cells are R",
-		`{"nbformat": 4, "metadata": {"language_info": {"name": "julia"}}, "cells": [{}]}`:                                                    "its cells are julia",
+		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "ir"}}, "cells": [{}]}`:                                                      "its cells are R",
+		`{"nbformat": 4, "metadata": {"language_info": {"name": "julia"}}, "cells": [{}]}`:                                                "its cells are julia",
 	} {
 		if _, err := ParseNotebook(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", text, err)

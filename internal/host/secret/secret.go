@@ -83,8 +83,8 @@ func (f Finder) Value(source string) (string, error) {
 		v = strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
 	}
 	switch {
-	case len(v) < minValue:
-		return "", fmt.Errorf("the value of %s has %d bytes; with fewer than %d it cannot be told from other text", source, len(v), minValue)
+	case len(bare(v)) < minValue:
+		return "", fmt.Errorf("the value of %s has %d bytes; with fewer than %d it cannot be told from other text", source, len(bare(v)), minValue)
 	case len(v) > maxValue:
 		return "", fmt.Errorf("the value of %s has more than %d bytes", source, maxValue)
 	case strings.Contains(v, "\x00"):
@@ -129,6 +129,9 @@ func (f Finder) Values(sources map[string]string) (Set, error) {
 // Set is the values of secrets by name.
 type Set map[string]string
 
+// bare is a value without the ends of lines around it, without which it may be printed.
+func bare(v string) string { return strings.Trim(v, "\r\n") }
+
 // pattern is a text that reveals a secret.
 type pattern struct{ name, text string }
 
@@ -137,6 +140,7 @@ type pattern struct{ name, text string }
 func (s Set) patterns() []pattern {
 	var ps []pattern
 	for name, v := range s {
+		v = bare(v)
 		ps = append(ps, pattern{name, v})
 		if lines := strings.Split(v, "\n"); len(lines) > 1 {
 			for _, line := range lines {

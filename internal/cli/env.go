@@ -106,11 +106,8 @@ func newEnvRmCmd(a *app) *cobra.Command {
 				return err
 			}
 			for _, id := range args {
-				if len(id) < leastOfID {
-					return fault.Input(fmt.Errorf("%q is too short for the ID of an environment: give at least %d of its digits, as redsi env ls lists them", id, leastOfID))
-				}
-				if !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
-					return fault.Input(fmt.Errorf("there is no environment %s; redsi env ls lists them", id))
+				if len(id) < leastOfID || !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
+					return fault.Input(fmt.Errorf("there is no environment %q: give at least %d digits of an ID that redsi env ls lists", id, leastOfID))
 				}
 			}
 			gone := []realize.Found{}

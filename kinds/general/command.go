@@ -255,7 +255,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	stdout := guardOutput(printed, secrets)
 	run.Stdout = stdout
 	x.Report(step.Progress{Note: argv[0] + " is running"})
-	run.Started = func(pid int) error { return errors.Join(x.Runs(dir, pid), within.Runs(dir)) }
+	run.Started = func(pid int) error { return x.Runs(dir, pid) }
 	within.Start(&run)
 	outside := boxed(c, &run, programs, within)
 	outside.secrets = secrets

@@ -288,14 +288,11 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		has[wants(l.Name, l.Specifier, elsewhere)] = strings.TrimSpace(l.Name + " " + l.Specifier)
 	}
 	var differ []string
-	for form, written := range asks {
-		if _, ok := has[form]; !ok {
-			differ = append(differ, written+" is not in the lock")
-		}
-	}
-	for form, written := range has {
-		if _, ok := asks[form]; !ok {
-			differ = append(differ, written+" is not in "+project)
+	for where, pair := range map[string][2]map[string]string{"the lock": {asks, has}, project: {has, asks}} {
+		for form, written := range pair[0] {
+			if _, ok := pair[1][form]; !ok {
+				differ = append(differ, written+" is not in "+where)
+			}
 		}
 	}
 	asked, err := constraint(p.Project.Requires)

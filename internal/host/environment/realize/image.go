@@ -103,6 +103,8 @@ func (h *Here) engine(run *command.Run) {
 			env[name] = run.Env[name]
 		}
 		argv = append(argv, h.Recipe.Lock)
+		started := run.Started
+		run.Started = func(pid int) error { return errors.Join(scratch.Contained(h.Engine, run.Dir), started(pid)) }
 	}
 	for _, name := range Clients {
 		if v, ok := os.LookupEnv(name); ok {

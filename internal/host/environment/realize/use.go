@@ -79,20 +79,8 @@ func (h *Here) Start(run *command.Run) {
 
 // Ended ends the container of a run that failed: an engine's client does not.
 func (h *Here) Ended(dir string, err error) error {
-	if !h.contains() || err == nil {
+	if h == nil || h.Recipe.Kind != environment.Image || h.Engine == apptainer || err == nil {
 		return nil
 	}
 	return scratch.EndContainer(h.Engine, dir)
-}
-
-// Runs records that a container works in a folder, for whoever sweeps it.
-func (h *Here) Runs(dir string) error {
-	if !h.contains() {
-		return nil
-	}
-	return scratch.Contained(h.Engine, dir)
-}
-
-func (h *Here) contains() bool {
-	return h != nil && h.Recipe.Kind == environment.Image && h.Engine != apptainer
 }

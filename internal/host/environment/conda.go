@@ -94,7 +94,7 @@ func condaLock(text []byte, folder string) (list []Locked, err error) {
 		switch {
 		case p.URL == "." || p.URL == "./":
 			return nil // the project itself, as with uv
-		case here(p.URL):
+		case isHere(p.URL):
 			return fmt.Errorf("%s is taken from %s, %w", cmp.Or(p.Name, "a package"), p.URL, errHere)
 		case strings.HasSuffix(p.Hash, ":"):
 			return fmt.Errorf("%s has no hash, so another file of that name would go unnoticed: take it from a channel or an index that gives one, and lock again", p.URL)

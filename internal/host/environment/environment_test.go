@@ -285,7 +285,7 @@ func TestRequirements(t *testing.T) {
 		"a==1":                                    "r.txt:1: a has no --hash",
 		"-r other.txt":                            "r.txt:1: -r is not for a lock",
 		"-e .":                                    "-e is not for a lock",
-		"own @ https://forge/own/archive/main.zip --hash=" + hash("e"): "which is neither a wheel nor NAME-VERSION.tar.gz",
+		"own @ https://forge/own/archive/main.zip --hash=" + hash("e"): "own @ https://forge/own/archive/main.zip: it is not pinned, by == or by the address of a wheel",
 		"own @ https://index/own-3.0-py3-none-any.whl":                 "own has no --hash",
 		"own @ file:///w/own-3.0-py3-none-any.whl --hash=" + hash("e"): "own is taken from file:///w/own-3.0-py3-none-any.whl, a file or folder",
 		"own @ ./own-3.0-py3-none-any.whl --hash=" + hash("e"):         "that no other machine has: build a wheel",

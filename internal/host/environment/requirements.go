@@ -16,11 +16,12 @@ var (
 	pin        = regexp.MustCompile(`^===?\s*([^\s,*]+)$`)
 	hashOption = regexp.MustCompile(`\s--hash[= ](\S+)`)
 	address    = regexp.MustCompile(`^([^@;]+)@\s*(\S+)(.*)$`)
+	versioned  = regexp.MustCompile(`-(\d[\w.!+]*)(?:-.*\.whl|\.tar\.gz|\.zip)$`) // the name of a file
 	comment    = regexp.MustCompile(`(^|\s)#.*$`)
 )
 
 // errNoPins says how to make a file of requirements that is a lock.
-var errNoPins = errors.New("it is not pinned: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")
+var errNoPins = errors.New("it is not pinned, by == or by the address of a wheel or of NAME-VERSION.tar.gz: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")
 
 // passed are options of a requirements file that say from where files come, not which.
 var passed = []string{"--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--no-index",
@@ -81,7 +82,8 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {
 		hashes = append(hashes, h[1])
 	}
-	line = hashOption.ReplaceAllString(line, "")
+	whole := hashOption.ReplaceAllString(line, "")
+	line = whole
 	at := address.FindStringSubmatch(line)
 	if at != nil {
 		line = at[1] + at[3]
@@ -92,39 +94,22 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	}
 	version := pin.FindStringSubmatch(need.Constraint)
 	if at != nil {
-		if version, err = versionAt(need.Name, at[2]); err != nil {
-			return d, false, err
-		}
+		version = versioned.FindStringSubmatch(uvFile{URL: at[2]}.name())
 	}
-	if version == nil {
-		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
-	}
-	if len(hashes) == 0 {
+	switch {
+	case at != nil && isHere(at[2]):
+		return d, false, fmt.Errorf("%s is taken from %s, %w", need.Name, at[2], errHere)
+	case version == nil:
+		return d, false, fmt.Errorf("%s: %w", whole, errNoPins)
+	case len(hashes) == 0:
 		return d, false, fmt.Errorf("%s has no --hash: %w", need.Name, errNoPins)
 	}
 	here, err = values.holds(need.Environment)
 	return libraries.Distribution{Name: need.Name, Version: version[1], Files: hashesOf(hashes)}, here, err
 }
 
-// versionAt is the version in the name of the file at an address, which any machine can fetch.
-func versionAt(name, at string) (version []string, err error) {
-	if here(at) {
-		return nil, fmt.Errorf("%s is taken from %s, %w", name, at, errHere)
-	}
-	file := uvFile{URL: at}.name()
-	wheel, err := pypi.ParseWheelName(file)
-	if err == nil {
-		return []string{at, wheel.Version}, nil
-	}
-	_, is, err := pypi.SdistVersion(name, file)
-	if err != nil {
-		err = fmt.Errorf("%s is taken from %s, which is neither a wheel nor NAME-VERSION.tar.gz: %w", name, at, errNoPins)
-	}
-	return []string{at, is}, err
-}
-
 // errHere says of a file or folder of this machine what to do.
 var errHere = errors.New("a file or folder that the lock says nothing about, and that no other machine has: build a wheel that an index serves, or give its code to steps in files")
 
-// here says whether a package's address is one of this machine.
-func here(at string) bool { return !strings.Contains(at, "://") || strings.HasPrefix(at, "file:") }
+// isHere says whether a package's address is one of this machine.
+func isHere(at string) bool { return !strings.Contains(at, "://") || strings.HasPrefix(at, "file:") }

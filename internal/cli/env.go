@@ -81,9 +81,6 @@ func newEnvPathCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// leastOfID is how many digits name an environment that is to be removed.
-const leastOfID = 4
-
 func newEnvRmCmd(a *app) *cobra.Command {
 	var unused string
 	cmd := &cobra.Command{
@@ -106,8 +103,8 @@ func newEnvRmCmd(a *app) *cobra.Command {
 				return err
 			}
 			for _, id := range args {
-				if len(id) < leastOfID || !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
-					return fault.Input(fmt.Errorf("there is no environment %q: give at least %d digits of an ID that redsi env ls lists", id, leastOfID))
+				if len(id) < 4 || !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
+					return fault.Input(fmt.Errorf("there is no environment %q: give at least 4 digits of an ID that redsi env ls lists", id))
 				}
 			}
 			gone := []realize.Found{}

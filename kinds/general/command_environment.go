@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -46,9 +45,6 @@ func checkEnvironment(ps *step.Problems, c commandConfig) {
 	if e.Kind == environment.Image {
 		inout.Check(ps, "isolation", c.Isolation == "off", "does not work with an image, which sees the step's folder alone and the network")
 		inout.Check(ps, "programs", len(c.Programs) == 0, "are those of the image, whose digest is in the key: leave them out")
-		for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
-			inout.Check(ps, fmt.Sprintf("secret_env[%q]", name), !slices.Contains(realize.Clients, name), "%s is what an engine itself reads, so that its value would be on the engine's command line: give the secret another name", name)
-		}
 	}
 }
 

@@ -101,7 +101,7 @@ func TestSecretsOfImage(t *testing.T) {
 	hex := strings.Repeat("a", 64)
 	for name, refused := range map[string]bool{"TOKEN": false, "DOCKER_CONFIG": true} {
 		var ps step.Problems
-		checkEnvironment(&ps, commandConfig{programConfig: programConfig{SecretEnv: map[string]string{name: "env:X"},
+		checkSecrets(&ps, commandConfig{programConfig: programConfig{SecretEnv: map[string]string{name: "env:X"},
 			Isolation: "off", Environment: &environmentUse{Kind: "image", Packages: hex, Recipe: hex}}})
 		if got := fmt.Sprint(ps); strings.Contains(got, "give the secret another name") != refused {
 			t.Errorf("%s: %s", name, got)

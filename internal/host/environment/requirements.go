@@ -34,6 +34,9 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 	if err != nil {
 		return m, err
 	}
+	if strings.HasSuffix(r.Lock, ".toml") {
+		return m, fmt.Errorf("%s is no file of requirements: write one by uv export, or uv pip compile --generate-hashes", r.Lock)
+	}
 	python, full, err := r.pythonOf("")
 	if err != nil {
 		return m, err
@@ -82,13 +85,9 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {
 		hashes = append(hashes, h[1])
 	}
-	whole := hashOption.ReplaceAllString(line, "")
-	line = whole
+	line = hashOption.ReplaceAllString(line, "")
 	at := address.FindStringSubmatch(line)
-	if at != nil {
-		line = at[1] + at[3]
-	}
-	need, err := pypi.ParseDependency(line)
+	need, err := pypi.ParseDependency(address.ReplaceAllString(line, "$1$3"))
 	if err != nil {
 		return d, false, err
 	}
@@ -100,7 +99,7 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	case at != nil && isHere(at[2]):
 		return d, false, fmt.Errorf("%s is taken from %s, %w", need.Name, at[2], errHere)
 	case version == nil:
-		return d, false, fmt.Errorf("%s: %w", whole, errNoPins)
+		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
 	case len(hashes) == 0:
 		return d, false, fmt.Errorf("%s has no --hash: %w", need.Name, errNoPins)
 	}

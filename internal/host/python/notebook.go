@@ -74,13 +74,8 @@ func ParseNotebook(text string) (Notebook, error) {
 	var n struct {
 		Format   int `json:"nbformat"`
 		Metadata struct {
-			Kernel struct {
-				Name     string `json:"name"`
-				Language string `json:"language"`
-			} `json:"kernelspec"`
-			Info struct {
-				Name string `json:"name"`
-			} `json:"language_info"`
+			Kernel struct{ Name, Language string } `json:"kernelspec"`
+			Info   struct{ Name string }           `json:"language_info"`
 		} `json:"metadata"`
 		Cells Notebook `json:"cells"`
 	}

@@ -120,7 +120,7 @@ func (a *Area) Ended(dir string) error {
 		return nil // it did not start
 	}
 	_, err := endProgram(dir, id)
-	for _, beside := range []string{programSuffix, containerSuffix} {
+	for _, beside := range []string{programSuffix, ContainerSuffix} {
 		if rerr := os.Remove(dir + beside); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 			err = errors.Join(err, rerr)
 		}

@@ -104,7 +104,9 @@ func (h *Here) engine(run *command.Run) {
 		}
 		argv = append(argv, h.Recipe.Lock)
 		started := run.Started
-		run.Started = func(pid int) error { return errors.Join(scratch.Contained(h.Engine, run.Dir), started(pid)) }
+		run.Started = func(pid int) error {
+			return errors.Join(os.WriteFile(run.Dir+scratch.ContainerSuffix, []byte(h.Engine), 0o600), started(pid))
+		}
 	}
 	for _, name := range Clients {
 		if v, ok := os.LookupEnv(name); ok {

@@ -195,13 +195,10 @@ func (h *Here) recorded(was os.FileInfo) bool {
 	return err == nil && !(os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()))
 }
 
-// idBytes of the digest of its packages name an environment.
-const idBytes = 16
-
 // base is the path of an environment's folder.
 func base(d artifacts.Digest) (string, error) {
 	root, err := root()
-	return filepath.Join(root, d.Hex()[:2*idBytes]), err
+	return filepath.Join(root, d.Hex()[:32]), err
 }
 
 // whole says whether the environment is there as it was made: fs.ErrNotExist, or what is wrong.
@@ -329,7 +326,7 @@ func List() (list []Found, err error) {
 	list = []Found{}
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), lockSuffix)
-		if raw, err := hex.DecodeString(id); !ok || err != nil || len(raw) != idBytes {
+		if raw, err := hex.DecodeString(id); !ok || err != nil || len(raw) != 16 {
 			continue // of somebody else
 		}
 		f := Found{ID: id, Dir: filepath.Join(root, id)}

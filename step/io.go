@@ -323,14 +323,11 @@ func (x *IO) LinkFile(output string, f artifacts.File) error {
 // is moved into the store where the system can, and else copied.
 func (x *IO) TakeFile(output, name, path string) error {
 	f := artifacts.File{Name: name}
-	info, err := os.Stat(path)
-	if err == nil && info.Mode()&0o111 != 0 {
+	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
 		f.Mode = artifacts.Executable
 	}
-	if err == nil {
-		f.Digest, f.Size, err = x.host.Take(x.ctx, path)
-	}
-	if err != nil {
+	var err error
+	if f.Digest, f.Size, err = x.host.Take(x.ctx, path); err != nil {
 		return err
 	}
 	x.moved(0, f.Size)

@@ -22,8 +22,7 @@ func checkSecrets(ps *step.Problems, c commandConfig) {
 		_, both := c.Env[name]
 		inout.Check(ps, path, !both, "%s is also in env", name)
 		checkVariable(ps, path, name)
-		image := c.Environment != nil && c.Environment.Kind == environment.Image
-		inout.Check(ps, path, !image || !slices.Contains(realize.Clients, name), "%s is what an engine itself reads, so that its value would be on the engine's command line: give the secret another name", name)
+		inout.Check(ps, path, c.Environment == nil || c.Environment.Kind != environment.Image || !slices.Contains(realize.Clients, name), "%s is what an engine itself reads, so that its value would be on the engine's command line: give the secret another name", name)
 	}
 	inout.Check(ps, "secret_fingerprint", !c.SecretFingerprint || len(c.SecretEnv) > 0, "applies only to steps with secret_env")
 	inout.Check(ps, "fingerprint", c.Fingerprint == "" || c.SecretFingerprint, "applies only to steps with secret_fingerprint = true, which fills it in")

@@ -50,7 +50,7 @@ func (r Recipe) Locked() (list []Locked, err error) {
 	folder := platforms[r.Platform].conda
 	list, err = condaLock([]byte(text), folder)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("it has no packages for %s", folder)
+		err = fmt.Errorf("it has no packages for %s: add that platform to the lock, or give platform = \"…\" of one that it has", folder)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Lock, err)
@@ -66,7 +66,7 @@ func named(at, hash string) (p Locked, err error) {
 	}
 	parts := condaFile.FindStringSubmatch(path.Base(u.Path))
 	if parts == nil {
-		return p, fmt.Errorf("%s is no package of conda", at)
+		return p, fmt.Errorf("%s is no package of conda, a .conda or .tar.bz2 file: make the lock by conda-lock or pixi lock", at)
 	}
 	return Locked{URL: at, Hash: hash, Name: parts[1], Of: parts[2] + " " + parts[3]}, nil
 }

@@ -164,7 +164,7 @@ func (r Recipe) pythonOf(requires string) (python, full string, err error) {
 			return strings.TrimSuffix(full, newest), full, nil
 		}
 	}
-	return "", "", fmt.Errorf("the lock is for Python %s, which leaves out %s", requires, cmp.Or(r.Python, "each that redsi knows"))
+	return "", "", fmt.Errorf("the lock is for Python %s, which leaves out %s", cmp.Or(requires, ">=3.6"), cmp.Or(r.Python, "each that redsi knows"))
 }
 
 // pythons are the releases of Python for which a lock may be: those with the newest patch first,

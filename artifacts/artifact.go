@@ -32,6 +32,7 @@ type Artifact struct {
 	Digest Digest `json:"digest"` // of the bytes, or of the tree's manifest
 	Size   int64  `json:"size"`   // bytes in all
 	Files  []File `json:"files,omitzero"`
+	Mode   Mode   `json:"mode,omitempty"` // Executable: of a file of a tree that is one
 }
 
 // treeFormat names the form of what a tree's digest is taken over, {"format": …, "files":
@@ -187,8 +188,8 @@ func (a Artifact) Validate() error {
 		return fmt.Errorf("type %.200q of an artifact is not a short text", a.Type)
 	}
 	if a.Files == nil {
-		if a.Digest.IsZero() || a.Size < 0 {
-			return fmt.Errorf("artifact of type %q has no digest or a size of %d", a.Type, a.Size)
+		if a.Digest.IsZero() || a.Size < 0 || a.Mode != Plain && a.Mode != Executable {
+			return fmt.Errorf("artifact of type %q has no digest, a size of %d or the mode %.40q", a.Type, a.Size, string(a.Mode))
 		}
 		return nil
 	}

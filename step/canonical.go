@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -78,7 +79,7 @@ func canonical(b *bytes.Buffer, v any) error {
 func canonicalInput(b *bytes.Buffer, in Input) error {
 	switch {
 	case in.Artifact != nil:
-		fmt.Fprintf(b, `{"%s":"%s"}`, digestField, in.Artifact.Digest)
+		fmt.Fprintf(b, `{"%s":"%s"}`, digestField, strings.TrimSpace(in.Artifact.Digest.String()+" "+string(in.Artifact.Mode)))
 		return nil
 	case in.Ref != nil:
 		return fmt.Errorf("%s is not known yet", in.Ref)

@@ -27,6 +27,7 @@ func TestCanonical(t *testing.T) {
 		{"integral floats that are not exact", []any{1e16, 1e21}, `[1e+16,1e+21]`},
 		{"numbers as text", []any{json.Number("1"), json.Number("1.0"), json.Number("1e3"), json.Number("-0"), json.Number("0.10")}, `[1,1,1000,0,0.1]`},
 		{"input", In(artifacts.Artifact{Type: "t", Digest: digest, Size: 1}), `{"$input":"` + digest.String() + `"}`},
+		{"executable input", In(artifacts.Artifact{Type: "file", Digest: digest, Size: 1, Mode: artifacts.Executable}), `{"$input":"` + digest.String() + ` executable"}`},
 		{"unset input", Input{}, `null`},
 	} {
 		got, err := Canonical(c.tree)

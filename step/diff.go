@@ -38,7 +38,8 @@ func short(s string) string { return excerpt(s, 0) }
 func excerpt(s string, from int) string {
 	const digest = `{"$input":"sha256:`
 	if rest, ok := strings.CutPrefix(s, digest); ok && len(rest) > 12 {
-		return "bytes " + rest[:12]
+		_, mode, _ := strings.Cut(strings.TrimRight(rest, `"}`), " ")
+		return strings.TrimSpace("bytes " + rest[:12] + " " + mode)
 	}
 	head, tail := "", ""
 	if from > 0 {

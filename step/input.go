@@ -50,7 +50,7 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 		to := a.Follow(f)
 		switch {
 		case to.Mode != artifacts.Folder:
-			return artifacts.Artifact{Type: FileType, Digest: to.Digest, Size: to.Size}, nil
+			return artifacts.Artifact{Type: FileType, Digest: to.Digest, Size: to.Size, Mode: to.Mode}, nil
 		case f.Mode == artifacts.Folder:
 			return artifacts.Tree(a.Type, nil)
 		}

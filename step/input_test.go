@@ -63,6 +63,8 @@ func TestRefIn(t *testing.T) {
 		"sub/b":       "file " + b.Hex(),
 		"sub/in":      "file " + b.Hex(),
 		"sub/out":     "file " + a.Hex(),
+		"run":         "file " + artifacts.Sum([]byte("run")).Hex() + " executable",
+		"sub/go":      "file " + artifacts.Sum([]byte("run")).Hex() + " executable",
 		"empty":       "files",
 		"sub/hollow":  "files",
 		"sub":         "files b, do executable, go executable, hollow folder, in link b, out",
@@ -80,7 +82,7 @@ func TestRefIn(t *testing.T) {
 			}
 			continue
 		}
-		shown := got.Type + " " + got.Digest.Hex()
+		shown := strings.TrimSpace(got.Type + " " + got.Digest.Hex() + " " + string(got.Mode))
 		if got.Files != nil {
 			var names []string
 			for _, f := range got.Files {

@@ -322,12 +322,16 @@ func (x *IO) LinkFile(output string, f artifacts.File) error {
 // TakeFile makes a file of a Scratch folder one of a tree output. The file is given away: it
 // is moved into the store where the system can, and else copied.
 func (x *IO) TakeFile(output, name, path string) error {
-	d, n, err := x.host.Take(x.ctx, path)
-	if err != nil {
+	f := artifacts.File{Name: name}
+	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+		f.Mode = artifacts.Executable
+	}
+	var err error
+	if f.Digest, f.Size, err = x.host.Take(x.ctx, path); err != nil {
 		return err
 	}
-	x.moved(0, n)
-	return x.LinkFile(output, artifacts.File{Name: name, Digest: d, Size: n})
+	x.moved(0, f.Size)
+	return x.LinkFile(output, f)
 }
 
 // Finish ends a run: it stops what is still open, removes scratch folders and,

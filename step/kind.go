@@ -118,7 +118,8 @@ type Kind[C any] struct {
 	Run func(ctx context.Context, io *IO, c C) error
 
 	// Stage, if set, fills a folder as Run does for the program that it runs, for people
-	// who want to be where the program was.
+	// who want to be where the program was. Such a kind is given x bits of inputs that are one
+	// file of a tree, and its keys have them.
 	Stage func(ctx context.Context, io *IO, c C, dir string) (Program, error)
 
 	// Alike, if set, says for outputs by name how they are compared in place of their own

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"runtime"
 	"testing"
 )
 
@@ -42,5 +43,15 @@ func TestSlots(t *testing.T) {
 	cancel()
 	if _, err := s.ReserveSlot(ctx, nil); err == nil {
 		t.Error("it took one more")
+	}
+}
+
+// A worker of one processor has one for steps, unless it is told otherwise.
+func TestOneProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for want, o := range map[int]Options{1: {}, 4: {CPU: 4}, 3: {CPU: 4, Cores: 3}} {
+		if got := o.Has().CPUs; got != want {
+			t.Errorf("%+v: %d processors, want %d", o, got, want)
+		}
 	}
 }

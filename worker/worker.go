@@ -22,7 +22,7 @@ import (
 // Options bounds what a worker takes at a time.
 type Options struct {
 	Queues  []string // empty: both
-	CPU     int      // activities at a time on the default queue; 0: as Cores says, at least 2
+	CPU     int      // activities at a time on the default queue; 0: as Cores says, but 2 of one core
 	GPU     int      // on the GPU queue; 0: one per card
 	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
 	Cards   []int    // that steps are given, each to one at a time; nil: the first, and programs that ask for cards get any
@@ -109,7 +109,7 @@ func poolOf(o Options, a *activities.Activities) device.PoolOptions {
 // Has is what a worker with these options has for steps.
 func (o Options) Has() capacity.Amount {
 	here := capacity.Here()
-	return capacity.Amount{CPUs: cmp.Or(o.Cores, max(2, here.CPUs, o.CPU)), Memory: cmp.Or(o.Memory, here.Memory), GPUs: cmp.Or(len(o.Cards), device.Count())}
+	return capacity.Amount{CPUs: cmp.Or(o.Cores, max(here.CPUs, o.CPU)), Memory: cmp.Or(o.Memory, here.Memory), GPUs: cmp.Or(len(o.Cards), device.Count())}
 }
 
 func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots *slots, of Deployment) worker.Worker {

@@ -56,7 +56,7 @@ var rules = []rule{
 	{"internal/host/libraries", []string{"internal/host/script", "internal/stores/local", "artifacts", "internal/system/atomicfile", "internal/system/words"}},
 	{"internal/host/environment/.", []string{"artifacts", "internal/system/atomicfile", "internal/host/libraries", "internal/system/words"}},
 	{"internal/host/environment/indextest", nil},
-	{"internal/host/environment/realize", []string{"artifacts", "internal/host/environment/.", "internal/host/libraries", "internal/host/command", "internal/stores/local", "internal/system"}},
+	{"internal/host/environment/realize", []string{"artifacts", "internal/host/environment/.", "internal/host/libraries", "internal/host/command", "internal/host/scratch", "internal/stores/local", "internal/system"}},
 	{"internal/host/rates", []string{"step", "internal/system/atomicfile"}},
 	{"internal/host/devserver", []string{"internal/system/.", "internal/system/process", "internal/system/readers", "internal/host/revision"}},
 	{"internal/host/device", []string{"step", "internal/host/nvidia"}},

@@ -103,8 +103,8 @@ func newEnvRmCmd(a *app) *cobra.Command {
 				return err
 			}
 			for _, id := range args {
-				if !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
-					return fault.Input(fmt.Errorf("there is no environment %s; redsi env ls lists them", id))
+				if len(id) < 4 || !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
+					return fault.Input(fmt.Errorf("there is no environment %q: give at least 4 digits of an ID that redsi env ls lists", id))
 				}
 			}
 			gone := []realize.Found{}

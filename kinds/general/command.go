@@ -62,7 +62,7 @@ var programDefaults = programConfig{ExitCodes: []int{0}, ProgramLibraries: true,
 
 var Command = step.Define(step.Kind[commandConfig]{
 	Name:    "command",
-	Version: 1,
+	Version: 2,
 	Doc: `Run any program as a step.
 It starts in a new folder that has its files, its inputs under in/ and an empty
 folder out/, with an environment of only the variables given. Everything it

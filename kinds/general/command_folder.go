@@ -121,7 +121,7 @@ func stageInput(in *inputs, v step.Input, folder, name string) error {
 		_, err := in.x.Open(v) // says so
 		return err
 	case a.Files == nil:
-		return in.file(folder, name, artifacts.File{Digest: a.Digest, Size: a.Size})
+		return in.file(folder, name, artifacts.File{Digest: a.Digest, Size: a.Size, Mode: a.Mode})
 	}
 	if err := os.MkdirAll(filepath.Join(folder, filepath.FromSlash(name)), 0o755); err != nil { // a tree may have no file
 		return err
@@ -171,26 +171,23 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 	return nil
 }
 
-// keepFile stores a file of a folder in an output that is a tree. It moves there, unless it
-// is to be looked through for values of secrets.
+// keepFile moves a file of a folder to an output that is a tree, unless it has a value of a secret.
 func keepFile(x *step.IO, output, folder, name string, secrets secret.Set) error {
 	path := filepath.Join(folder, filepath.FromSlash(name))
-	if len(secrets) == 0 {
-		return x.TakeFile(output, name, path)
+	if len(secrets) > 0 {
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		clean := secrets.Guard(io.Discard)
+		if _, err = io.Copy(clean, in); err == nil {
+			err = clean.Close()
+		}
+		if err = errors.Join(err, in.Close()); err != nil {
+			return err
+		}
 	}
-	in, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	out, err := x.CreateFile(output, name)
-	if err == nil {
-		out = guardOutput(out, secrets)
-		_, err = io.Copy(out, in)
-	}
-	if err == nil {
-		err = out.Close()
-	}
-	return errors.Join(err, in.Close())
+	return x.TakeFile(output, name, path)
 }
 
 // besides adds to the error of a missing output that the program left it in its folder.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/script"
@@ -61,8 +62,15 @@ var fileLike = regexp.MustCompile(`^[\w./][\w./-]*\.[A-Za-z]\w*$`)
 // withStrays adds to the failure of a program which files it was told of that are not in
 // its folder.
 func (c commandConfig) withStrays(err error, dir string) error {
-	if _, ok := errors.AsType[*command.ExitError](err); !ok {
+	exit, ok := errors.AsType[*command.ExitError](err)
+	if !ok {
 		return err
+	}
+	for _, name := range c.Outputs {
+		if top, _, in := strings.Cut(name, "/"); in && strings.Contains(exit.Tail, top) && strings.Contains(strings.ToLower(exit.Tail), syscall.EEXIST.Error()) {
+			err = fmt.Errorf("%w\nThe folders of its outputs are there when it starts: let it take one that exists (os.makedirs(…, exist_ok=True), mkdir -p)", err)
+			break
+		}
 	}
 	if c.code != nil {
 		return c.missed(err, dir)

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -20,6 +22,7 @@ func checkSecrets(ps *step.Problems, c commandConfig) {
 		_, both := c.Env[name]
 		inout.Check(ps, path, !both, "%s is also in env", name)
 		checkVariable(ps, path, name)
+		inout.Check(ps, path, c.Environment == nil || c.Environment.Kind != environment.Image || !slices.Contains(realize.Clients, name), "%s is what an engine itself reads, so that its value would be on the engine's command line: give the secret another name", name)
 	}
 	inout.Check(ps, "secret_fingerprint", !c.SecretFingerprint || len(c.SecretEnv) > 0, "applies only to steps with secret_env")
 	inout.Check(ps, "fingerprint", c.Fingerprint == "" || c.SecretFingerprint, "applies only to steps with secret_fingerprint = true, which fills it in")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/step"
 )
@@ -80,6 +81,30 @@ func TestProblemsInOrder(t *testing.T) {
 		var ps step.Problems
 		if err := checkCommand(c); !errors.As(err, &ps) || !strings.HasPrefix(ps[0].Detail, `"in/0" would be`) {
 			t.Fatalf("got %v", err)
+		}
+	}
+}
+
+// TestFolderThere: a program that makes the folder of an output itself is told that it is there.
+func TestFolderThere(t *testing.T) {
+	const said = "FileExistsError: [Errno 17] File exists: 'res/a'"
+	for outputs, hint := range map[string]bool{"res/a/": true, "res/a/x": true, "other/x": false, "res": false} {
+		err := commandConfig{programConfig: programConfig{Outputs: []string{outputs}}}.withStrays(&command.ExitError{Argv: []string{"python"}, Code: 1, Tail: said}, t.TempDir())
+		if strings.Contains(err.Error(), "exist_ok=True") != hint {
+			t.Errorf("of outputs = [%q]: %v", outputs, err)
+		}
+	}
+}
+
+// TestSecretsOfImage: no value of a secret gets onto an engine's command line.
+func TestSecretsOfImage(t *testing.T) {
+	hex := strings.Repeat("a", 64)
+	for name, refused := range map[string]bool{"TOKEN": false, "DOCKER_CONFIG": true} {
+		var ps step.Problems
+		checkSecrets(&ps, commandConfig{programConfig: programConfig{SecretEnv: map[string]string{name: "env:X"},
+			Isolation: "off", Environment: &environmentUse{Kind: "image", Packages: hex, Recipe: hex}}})
+		if got := fmt.Sprint(ps); strings.Contains(got, "give the secret another name") != refused {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // launcher finds calls of programs that start others with what is installed elsewhere.
-var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|yarn|pnpm|docker|podman|apptainer|singularity|mise|asdf|bundle)` +
-	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(?:(?:tool|compose)[ \t]+)?(run|exec)|(uvx|npx))(?:\s|$)`)
+var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|yarn|pnpm|docker|podman|apptainer|singularity|mise|asdf|bundle|guix)` +
+	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(?:(?:tool|compose)[ \t]+)?(run|exec|start|develop|shell|r)|(uvx|npx|tox|nox|nix-shell))(?:\s|$)`)
 
 // unkeyed names what the step's programs load that its key does not have: packages that a launcher
 // such as `uv run` finds, and those of interpreters of which only the file counts.

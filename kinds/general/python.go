@@ -17,7 +17,7 @@ type pythonConfig struct {
 
 var Python = step.Define(ofCode(step.Kind[pythonConfig]{
 	Name:    "python",
-	Version: 1,
+	Version: 2,
 	Doc: `Run a script of Python as it is, with what it imports.
 It starts in a new folder that has the script and the modules that it imports from its own
 folder or from sources, at their paths beside the pipeline, and its inputs at their names:

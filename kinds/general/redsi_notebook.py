@@ -34,7 +34,11 @@ if os.name == "posix" and len(sockets) < 90:  # the path of a socket may have so
 try:
     client.execute()
 except CellExecutionError as e:
-    sys.exit(re.sub(r"\x1b\[[0-9;]*m", "", str(e)))
+    said = re.sub(r"\x1b\[[0-9;]*m", "", str(e))
+    lacks = re.search(r"FileNotFoundError: .*'([^'\n]+)'", said)
+    if lacks and os.path.exists(lacks[1]) and not os.path.exists(os.path.join(folder, lacks[1])):
+        said += f"\nA notebook runs in its own folder, as in Jupyter: there {lacks[1]} is {os.path.relpath(lacks[1], folder)}"
+    sys.exit(said)
 os.makedirs(os.path.dirname(target), exist_ok=True)
 nbformat.write(book, target)
 try:

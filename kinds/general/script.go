@@ -20,7 +20,7 @@ type scriptConfig struct {
 
 var Script = step.Define(ofCode(step.Kind[scriptConfig]{
 	Name:    "script",
-	Version: 1,
+	Version: 2,
 	Doc: `Run a script of any language as it is.
 It starts in a new folder that has the script and the files of code, at their paths beside the
 pipeline, and its inputs at their names: "data/points.csv" is the file data/points.csv. outputs

@@ -153,7 +153,7 @@ class Record:
         def walk(value: Any, path: str) -> None:
             if isinstance(value, dict):
                 if list(value) == ["$input"]:
-                    found.append(Input(path, value["$input"]))
+                    found.append(Input(path, value["$input"].partition(" ")[0]))
                     return
                 for name, member in value.items():
                     walk(member, f"{path}.{name}")

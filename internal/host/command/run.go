@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,7 @@ func (r Run) do(ctx context.Context) error {
 	own, killed := usage.Own(), r.killed()
 	boxed, err := r.start(cmd)
 	if err != nil {
-		return err
+		return cmp.Or(ctx.Err(), err)
 	}
 	var unrecorded error
 	if r.Started != nil {

@@ -50,7 +50,7 @@ func (r Recipe) Locked() (list []Locked, err error) {
 	folder := platforms[r.Platform].conda
 	list, err = condaLock([]byte(text), folder)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("it has no packages for %s", folder)
+		err = fmt.Errorf("it has no packages for %s: add that platform to the lock, or give platform = \"…\" of one that it has", folder)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Lock, err)
@@ -66,7 +66,7 @@ func named(at, hash string) (p Locked, err error) {
 	}
 	parts := condaFile.FindStringSubmatch(path.Base(u.Path))
 	if parts == nil {
-		return p, fmt.Errorf("%s is no package of conda", at)
+		return p, fmt.Errorf("%s is no package of conda, a .conda or .tar.bz2 file: make the lock by conda-lock or pixi lock", at)
 	}
 	return Locked{URL: at, Hash: hash, Name: parts[1], Of: parts[2] + " " + parts[3]}, nil
 }
@@ -91,6 +91,14 @@ func condaLock(text []byte, folder string) (list []Locked, err error) {
 		return nil, err
 	}
 	add := func(p Locked) error {
+		switch {
+		case p.URL == "." || p.URL == "./":
+			return nil // the project itself, as with uv
+		case isHere(p.URL):
+			return fmt.Errorf("%s is taken from %s, %w", cmp.Or(p.Name, "a package"), p.URL, errHere)
+		case strings.HasSuffix(p.Hash, ":"):
+			return fmt.Errorf("%s has no hash, so another file of that name would go unnoticed: take it from a channel or an index that gives one, and lock again", p.URL)
+		}
 		if !p.Python {
 			if p, err = named(p.URL, p.Hash); err != nil {
 				return err
@@ -107,9 +115,6 @@ func condaLock(text []byte, folder string) (list []Locked, err error) {
 		if p.Hash.SHA256 == "" {
 			hash = "md5:" + p.Hash.MD5
 		}
-		if p.Hash.SHA256+p.Hash.MD5 == "" {
-			return nil, fmt.Errorf("%s has no hash", p.Name)
-		}
 		if err := add(Locked{URL: p.URL, Hash: hash, Name: p.Name, Of: p.Version, Python: p.Manager == "pip"}); err != nil {
 			return nil, err
 		}
@@ -117,8 +122,8 @@ func condaLock(text []byte, folder string) (list []Locked, err error) {
 	for _, p := range lock.Environments["default"].Packages[folder] {
 		at := cmp.Or(p.Conda, p.Pypi)
 		i := slices.IndexFunc(lock.Packages, func(x condaPackage) bool { return x.Conda == p.Conda && x.Pypi == p.Pypi })
-		if i < 0 || lock.Packages[i].SHA256 == "" {
-			return nil, fmt.Errorf("%s has no sha256", at)
+		if i < 0 {
+			return nil, fmt.Errorf("it does not say what %s is; make it anew: pixi lock", at)
 		}
 		is := lock.Packages[i]
 		if err := add(Locked{URL: at, Hash: "sha256:" + is.SHA256, Name: pypi.CanonPackageName(is.Name), Of: is.Version, Python: p.Conda == ""}); err != nil {

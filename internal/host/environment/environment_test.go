@@ -144,9 +144,38 @@ func TestUV(t *testing.T) {
 			t.Errorf("got %s, %v; want %s", list(m), err, want)
 		}
 	}
+	// What uv 0.13.9 writes of other forms, of a workspace whose member asks for more, and of groups of two kinds.
+	for _, r := range []Recipe{
+		ofProject(`">=3.9"`, `"~=3.9"`, ">=3.9", ">=3.9, <4"),
+		ofProject(`">=3.9"`, `">=3.9,<3.12.0"`, ">=3.9", ">=3.9, <3.12"),
+		ofProject(`">=3.9"`, `"~=3.11.0"`, ">=3.9", "==3.11.*"),
+		ofProject(`">=3.9"`, `">=3.9"`, ">=3.9", ">=3.10"),
+		ofProject(`">=3.9"`, `"===3.11.7"`, ">=3.9", "==3.11.7"),
+		ofProject(`"numpy >=2, <3"`, `"numpy (>=v02, <3.0-rc1)"`, ">=2,<3", ">=2,<3.0rc1"),
+		ofProject(`dev = ["pytest>=8"]`, "[tool.uv]\ndev-dependencies = [\"pytest>=8.0\"]", "", ""),
+		with(uvRecipe("dev =", "test-all ="), func(r *Recipe) { r.Groups = []string{"Test_All"} }),
+	} {
+		if m, err := r.Manifest(); err != nil || !strings.HasPrefix(list(m), "numpy 2.3, openpyxl 3.1, pandas 2.2, ") {
+			t.Errorf("%s\ngot %s, %v", r.Files["pyproject.toml"], list(m), err)
+		}
+	}
+	// A lock that leaves out the newest release of a Python is for its newest that it has.
+	for _, c := range [][3]string{{"==3.12.1", "", "3.12.1"}, {">=3.12,<3.12.9", "", "3.12.8"}, {">=3.12,<3.12.9", "3.12", "3.12.8"}, {">=3.12,<3.12.9", "3.12.2", "3.12.2"}, {">=3.11.4", "", "3.11"}, {"!=3.9.*,>=3.9", "", "3.10"}} {
+		if python, _, err := (Recipe{Python: c[1]}).pythonOf(c[0]); err != nil || python != c[2] {
+			t.Errorf("Python %q of %s is %s, %v; want %s", c[1], c[0], python, err, c[2])
+		}
+	}
 	if m, err := with(uvRecipe("2.0\", source", "2.0\", source", ">=3.9", ">=3.10"), func(r *Recipe) { r.Python = "" }).Manifest(); err != nil || m.Python != "3.10" {
 		t.Errorf("the oldest Python is %s, %v", m.Python, err)
 	}
+}
+
+// ofProject is a project with one change, and its lock with another.
+func ofProject(was, is, locked, lock string) Recipe {
+	r := uvRecipe()
+	r.Files["pyproject.toml"] = strings.Replace(projectText, was, is, 1)
+	r.Files["uv.lock"] = strings.Replace(uvText, locked, lock, 1)
+	return r
 }
 
 func with(r Recipe, change func(*Recipe)) Recipe {
@@ -196,31 +225,31 @@ func TestUVKey(t *testing.T) {
 
 func TestUVRefused(t *testing.T) {
 	for want, r := range map[string]Recipe{
-		"uv.lock does not match the pyproject.toml beside it: numpy <3,>=2 is not in pyproject.toml; numpy <4,>=2 is not in the lock": with(uvRecipe(), func(r *Recipe) {
+		"uv.lock does not match the pyproject.toml beside it: numpy >=2, <4 is not in the lock; numpy >=2,<3 is not in pyproject.toml": with(uvRecipe(), func(r *Recipe) {
 			r.Files["pyproject.toml"] = strings.Replace(projectText, "<3", "<4", 1)
 		}),
 		"scipy is not in the lock": with(uvRecipe(), func(r *Recipe) {
 			r.Files["pyproject.toml"] = strings.Replace(projectText, "\"six\"", "\"six\", \"scipy\"", 1)
 		}),
-		"pytest >=8 is not in pyproject.toml":                                 with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
-		"uv.lock has no group \"docs\"":                                       with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
-		"uv.lock has no extra \"docs\"":                                       with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
-		"extras and groups are of a uv.lock; the lock of conda":               with(uvRecipe(), func(r *Recipe) { r.Kind, r.Python, r.Extras = Conda, "", []string{"docs"} }),
-		"requires-python is >=3.10, in the lock >=3.9":                        with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
-		"uv.lock has version 2":                                               uvRecipe("version = 1\n", "version = 2\n"),
-		"which leaves out 3.8":                                                with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),
-		"\"3\" is not a version of Python":                                    with(uvRecipe(), func(r *Recipe) { r.Python = "3" }),
-		"there is no platform \"amiga\"":                                      with(uvRecipe(), func(r *Recipe) { r.Platform = "amiga" }),
-		"tzdata is taken from ../tz, a file or folder":                        uvRecipe("version = \"2025.1\"\nsource = { registry = \"https://index/simple\" }", "version = \"2025.1\"\nsource = { directory = \"../tz\" }"),
-		"tzdata 2025.1 has no file for this platform":                         uvRecipe("tzdata-2025.1-py2.py3-none-any", "tzdata-2025.1-py2.py3-none-win_amd64"),
-		"tzdata 2025.1 has no hash of tzdata-2025.1-py2.py3-none-any.whl":     uvRecipe(", hash = \"H7\"", ""),
-		"pandas 2.2 has no hash of pandas-2.2.tar.gz":                         uvRecipe(", hash = \"H5\"", ""),
-		"tzdata is taken from the file tz/tzdata-2025.1-py2.py3-none-any.whl": uvRecipe("url = \"https://index/tzdata-", "path = \"tz/tzdata-"),
-		"without a commit":                                                    uvRecipe("#0123456789", ""),
-		"uv.lock is not a lock of uv":                                         uvRecipe("version = 1\n", "version = \n"),
-		"there is no variable \"sys_plattform\"":                              uvRecipe("sys_platform ==", "sys_plattform =="),
-		"it has 0 packages tzdata for this platform and Python":               uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
-		"pyproject.toml: it has no text":                                      with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
+		"pytest >=8 is not in pyproject.toml":                                          with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
+		"uv.lock has no group \"docs\"":                                                with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
+		"uv.lock has no extra \"docs\"":                                                with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
+		"extras and groups are of a uv.lock; the lock of conda":                        with(uvRecipe(), func(r *Recipe) { r.Kind, r.Python, r.Extras = Conda, "", []string{"docs"} }),
+		"requires-python is >=3.10, in the lock >=3.9":                                 with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
+		"uv.lock is no uv.lock of version 1: lock by uv lock":                          uvRecipe("version = 1\n", "version = 2\n"),
+		"which leaves out 3.8":                                                         with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),
+		"\"3\" is not a version of Python":                                             with(uvRecipe(), func(r *Recipe) { r.Python = "3" }),
+		"there is no platform \"amiga\"":                                               with(uvRecipe(), func(r *Recipe) { r.Platform = "amiga" }),
+		"tzdata is taken from ../tz, a file or folder":                                 uvRecipe("version = \"2025.1\"\nsource = { registry = \"https://index/simple\" }", "version = \"2025.1\"\nsource = { directory = \"../tz\" }"),
+		"tzdata 2025.1 has no file for this platform":                                  uvRecipe("tzdata-2025.1-py2.py3-none-any", "tzdata-2025.1-py2.py3-none-win_amd64"),
+		"tzdata 2025.1 has no hash of tzdata-2025.1-py2.py3-none-any.whl":              uvRecipe(", hash = \"H7\"", ""),
+		"pandas 2.2 has no hash of pandas-2.2.tar.gz":                                  uvRecipe(", hash = \"H5\"", ""),
+		"tzdata is taken from tz/tzdata-2025.1-py2.py3-none-any.whl, a file or folder": uvRecipe("url = \"https://index/tzdata-", "path = \"tz/tzdata-"),
+		"without a commit":                                                             uvRecipe("#0123456789", ""),
+		"uv.lock is not a lock of uv":                                                  uvRecipe("version = 1\n", "version = \n"),
+		"there is no variable \"sys_plattform\"":                                       uvRecipe("sys_platform ==", "sys_plattform =="),
+		"it has 0 packages tzdata for this platform and Python":                        uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
+		"pyproject.toml: it has no text":                                               with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
 	} {
 		_, err := r.Manifest()
 		if err == nil {
@@ -240,9 +269,10 @@ func TestRequirements(t *testing.T) {
 		return Recipe{Format: Format, Kind: Requirements, Lock: "r.txt", Platform: "linux-x86_64", Python: "3.11", Files: map[string]string{"r.txt": text}}
 	}
 	good := "# made by a tool\n--index-url https://index/simple\nScikit_Learn==1.5 \\\n    --hash=" + hash("a") + " \\\n    --hash=" + hash("b") + "\n    # via study\n" +
-		"colorama==0.4 ; sys_platform == 'win32' --hash=" + hash("c") + "\npkg[extra]===2.0 --hash=" + hash("d") + "\n"
+		"colorama==0.4 ; sys_platform == 'win32' --hash=" + hash("c") + "\npkg[extra]===2.0 --hash=" + hash("d") + "\n" +
+		"own[x] @ https://index/own-3.0.1-py3-none-any.whl#frag ; python_version > '3.8' --hash=" + hash("e") + "\nsix @ https://index/six-1.17.0.tar.gz --hash=" + hash("e") + "\nwin@https://index/win-1.tar.gz ; os_name == 'nt' --hash=" + hash("e") + "\n"
 	m, err := of(good).Manifest()
-	if err != nil || list(m) != "pkg 2.0, scikit-learn 1.5" {
+	if err != nil || list(m) != "own 3.0.1, pkg 2.0, scikit-learn 1.5, six 1.17.0" {
 		t.Fatalf("%s, %v", list(m), err)
 	}
 	again, err := of(strings.NewReplacer("# made", "# remade", hash("c"), hash("f"), hash("a"), hash("b"), hash("b"), hash("a")).Replace(good)).Manifest()
@@ -255,7 +285,10 @@ func TestRequirements(t *testing.T) {
 		"a==1":                                    "r.txt:1: a has no --hash",
 		"-r other.txt":                            "r.txt:1: -r is not for a lock",
 		"-e .":                                    "-e is not for a lock",
-		"own @ https://index/own-3.0-py3-none-any.whl --hash=" + hash("e"): "it is not pinned",
+		"own @ https://forge/own/archive/main.zip --hash=" + hash("e"): "own @ https://forge/own/archive/main.zip: it is not pinned, by == or by the address of a wheel",
+		"own @ https://index/own-3.0-py3-none-any.whl":                 "own has no --hash",
+		"own @ file:///w/own-3.0-py3-none-any.whl --hash=" + hash("e"): "own is taken from file:///w/own-3.0-py3-none-any.whl, a file or folder",
+		"own @ ./own-3.0-py3-none-any.whl --hash=" + hash("e"):         "that no other machine has: build a wheel",
 		"# nothing":                             "names no packages for this platform",
 		"a==1 ; sys == 'x' --hash=" + hash("a"): "there is no variable \"sys\"",
 	} {
@@ -266,6 +299,11 @@ func TestRequirements(t *testing.T) {
 	if _, err := with(of(good), func(r *Recipe) { r.Python = "" }).Manifest(); err == nil || !strings.Contains(err.Error(), `give python = "3.11"`) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// pixi is a lock of pixi with a package for linux-64.
+func pixi(version int, address string, fields ...string) string {
+	return fmt.Sprintf("version: %d\nplatforms:\n- name: linux-64\nenvironments:\n  default:\n    packages:\n      linux-64:\n      - %s\npackages:\n- %s\n  %s\n", version, address, address, strings.Join(fields, "\n  "))
 }
 
 func TestConda(t *testing.T) {
@@ -288,10 +326,22 @@ func TestConda(t *testing.T) {
 			t.Errorf("%s: %s, Python %s, %v", name, list(m), m.Python, err)
 		}
 	}
+	// The project itself, as pixi locks it since pixi init --format pyproject, is no package of it.
+	for _, text := range []string{pixi(6, "pypi: ./", "name: thesis", "version: 0.1.0", "sha256: "+sha, "editable: true"), pixi(7, "pypi: ./", "name: thesis")} {
+		six := "- pypi: https://index/six-1.16.0-py2.py3-none-any.whl"
+		text = strings.Replace(text, "- pypi: ./", "- pypi: ./\n      "+six, 1) + "\n" + six + "\n  name: six\n  version: 1.16.0\n  sha256: " + sha + "\n"
+		if m, err := of(text).Manifest(); err != nil || list(m) != "six 1.16.0" {
+			t.Errorf("%s\n%s, %v", text, list(m), err)
+		}
+	}
 	for text, want := range map[string]string{
-		"package: [{name: six, platform: linux-64, url: 'https://channel/noarch/six-1-0.conda'}]":                                                                              "six has no hash",
-		"package: [{name: six, platform: linux-64, url: 'https://channel/noarch/six-1-0.conda', hash: {md5: null, sha256: ''}}]":                                               "six has no hash",
-		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}\npackages: [{conda: https://channel/noarch/six-1-0.conda, md5: aa}]": "six-1-0.conda has no sha256",
+		"package: [{name: six, platform: linux-64, url: 'https://channel/noarch/six-1-0.conda'}]":                                "six-1-0.conda has no hash, so",
+		"package: [{name: six, platform: linux-64, url: 'https://channel/noarch/six-1-0.conda', hash: {md5: null, sha256: ''}}]": "take it from a channel or an index that gives one",
+		"package: [{name: own, platform: linux-64, manager: pip, url: 'file:///own.whl', hash: {sha256: aa}}]":                   "own is taken from file:///own.whl, a file or folder",
+		pixi(6, "conda: https://channel/noarch/six-1-0.conda", "md5: aa"):                                                        "six-1-0.conda has no hash",
+		pixi(6, "pypi: ./own", "name: own", "version: 0.1", "sha256: aa", "editable: true"):                                      "own is taken from ./own, a file or folder",
+		pixi(7, "pypi: ../own", "name: own"):                                                                                     "that no other machine has: build a wheel",
+		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}":                       "it does not say what https://channel/noarch/six-1-0.conda is; make it anew: pixi lock",
 		"version: 1\n": "it has no packages for linux-64",
 		"a: [":         "lock: yaml",
 	} {

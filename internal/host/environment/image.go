@@ -55,7 +55,7 @@ func (r Recipe) nix(platform) (m libraries.Manifest, err error) {
 			continue
 		}
 		if n.Locked.Hash == "" {
-			return m, fmt.Errorf("%s: the input %s has no narHash", r.Lock, name)
+			return m, fmt.Errorf("%s: the input %s has no narHash, so another one would go unnoticed; make it anew: nix flake lock", r.Lock, name)
 		}
 		m.Distributions = append(m.Distributions, libraries.Distribution{Name: name, Version: cmp.Or(n.Locked.Rev, n.Locked.Hash), Files: n.Locked.Hash})
 	}

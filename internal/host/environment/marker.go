@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"deps.dev/util/semver"
 )
 
 // markers are the values of an environment marker's variables, of PEP 508. Those that differ from
@@ -120,7 +118,7 @@ func compareVersion(is, op, than string) (bool, error) {
 		list := strings.FieldsFunc(than, func(r rune) bool { return r == ' ' || r == ',' || r == '|' })
 		return slices.Contains(list, is) == (op == "in"), nil
 	}
-	c, err := semver.PyPI.ParseConstraint(op + than)
+	c, err := constraint(op + than)
 	if err != nil {
 		return false, fmt.Errorf("%s %s: %w", op, than, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // reading is raised when Manifest says something else of a recipe: what is remembered counts no
 // more.
-const reading = "2 "
+const reading = "3 "
 
 // Memory is a folder that remembers, by name, the manifest of the recipe that was read last:
 // reading a lock of a megabyte takes longer than hashing it. "" remembers nothing.

@@ -152,28 +152,35 @@ const newest = ".99"
 // pythonOf is the Python of a lock that asks for some, and its full version for markers. Without
 // a choice it is the oldest that the lock is for, so that every machine has the same one.
 func (r Recipe) pythonOf(requires string) (python, full string, err error) {
-	var admits *semver.Constraint
-	if requires != "" {
-		if admits, err = semver.PyPI.ParseConstraint(requires); err != nil {
-			return "", "", fmt.Errorf("its requires-python is %q: %w", requires, err)
-		}
-	}
-	python = r.Python
-	for minor := 6; python == "" && admits != nil && minor < 40; minor++ {
-		if some := fmt.Sprintf("3.%d", minor); admits.Match(some + newest) {
-			python = some
-		}
-	}
-	if python == "" {
+	if r.Python+requires == "" {
 		return "", "", errors.New(`it does not say for which Python it is: give python = "3.11", or another version`)
 	}
-	if full = python; strings.Count(full, ".") == 1 {
-		full += newest
+	admits, err := constraint(requires)
+	if err != nil {
+		return "", "", fmt.Errorf("its requires-python is %q: %w", requires, err)
 	}
-	if admits != nil && !admits.Match(full) {
-		return "", "", fmt.Errorf("the lock is for Python %s, which leaves out %s", requires, python)
+	for _, full := range pythons {
+		if (r.Python == "" || full == r.Python || strings.HasPrefix(full, r.Python+".")) && admits.Match(full) {
+			return strings.TrimSuffix(full, newest), full, nil
+		}
 	}
-	return python, full, nil
+	return "", "", fmt.Errorf("the lock is for Python %s, which leaves out %s", cmp.Or(requires, ">=3.6"), cmp.Or(r.Python, "each that redsi knows"))
+}
+
+// pythons are the releases of Python for which a lock may be: those with the newest patch first,
+// of the oldest minor version first.
+var pythons = func() (list []string) {
+	for patch := 99; patch >= 0; patch-- {
+		for minor := 6; minor < 40; minor++ {
+			list = append(list, fmt.Sprintf("3.%d.%d", minor, patch))
+		}
+	}
+	return list
+}()
+
+// constraint reads versions as PEP 440 writes them.
+func constraint(text string) (*semver.Constraint, error) {
+	return semver.PyPI.ParseConstraint(strings.ReplaceAll(text, "===", "=="))
 }
 
 // minor is the minor version of a Python: 11.

@@ -15,11 +15,13 @@ import (
 var (
 	pin        = regexp.MustCompile(`^===?\s*([^\s,*]+)$`)
 	hashOption = regexp.MustCompile(`\s--hash[= ](\S+)`)
+	address    = regexp.MustCompile(`^([^@;]+)@\s*(\S+)(.*)$`)
+	versioned  = regexp.MustCompile(`-(\d[\w.!+]*)(?:-.*\.whl|\.tar\.gz|\.zip)$`) // the name of a file
 	comment    = regexp.MustCompile(`(^|\s)#.*$`)
 )
 
 // errNoPins says how to make a file of requirements that is a lock.
-var errNoPins = errors.New("it is not pinned: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")
+var errNoPins = errors.New("it is not pinned, by == or by the address of a wheel or of NAME-VERSION.tar.gz: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")
 
 // passed are options of a requirements file that say from where files come, not which.
 var passed = []string{"--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--no-index",
@@ -31,6 +33,9 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
 		return m, err
+	}
+	if strings.HasSuffix(r.Lock, ".toml") {
+		return m, fmt.Errorf("%s is no file of requirements: write one by uv export, or uv pip compile --generate-hashes", r.Lock)
 	}
 	python, full, err := r.pythonOf("")
 	if err != nil {
@@ -80,17 +85,30 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {
 		hashes = append(hashes, h[1])
 	}
-	need, err := pypi.ParseDependency(hashOption.ReplaceAllString(line, ""))
+	line = hashOption.ReplaceAllString(line, "")
+	at := address.FindStringSubmatch(line)
+	need, err := pypi.ParseDependency(address.ReplaceAllString(line, "$1$3"))
 	if err != nil {
 		return d, false, err
 	}
 	version := pin.FindStringSubmatch(need.Constraint)
-	if version == nil {
-		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
+	if at != nil {
+		version = versioned.FindStringSubmatch(uvFile{URL: at[2]}.name())
 	}
-	if len(hashes) == 0 {
+	switch {
+	case at != nil && isHere(at[2]):
+		return d, false, fmt.Errorf("%s is taken from %s, %w", need.Name, at[2], errHere)
+	case version == nil:
+		return d, false, fmt.Errorf("%s: %w", line, errNoPins)
+	case len(hashes) == 0:
 		return d, false, fmt.Errorf("%s has no --hash: %w", need.Name, errNoPins)
 	}
 	here, err = values.holds(need.Environment)
 	return libraries.Distribution{Name: need.Name, Version: version[1], Files: hashesOf(hashes)}, here, err
 }
+
+// errHere says of a file or folder of this machine what to do.
+var errHere = errors.New("a file or folder that the lock says nothing about, and that no other machine has: build a wheel that an index serves, or give its code to steps in files")
+
+// isHere says whether a package's address is one of this machine.
+func isHere(at string) bool { return !strings.Contains(at, "://") || strings.HasPrefix(at, "file:") }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deps.dev/util/pypi"
+	"deps.dev/util/semver"
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/redsi/redsi/internal/host/libraries"
@@ -81,7 +82,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 		return m, fmt.Errorf("%s is not a lock of uv: %w", r.Lock, err)
 	}
 	if lock.Version != 1 {
-		return m, fmt.Errorf("%s has version %d of uv's locks; this redsi knows version 1", r.Lock, lock.Version)
+		return m, fmt.Errorf("%s is no uv.lock of version 1: lock by uv lock, or give requirements = \"FILE\" what uv export or uv pip compile --generate-hashes writes", r.Lock)
 	}
 	root := slices.IndexFunc(lock.Packages, func(p uvPackage) bool {
 		return p.Source["virtual"] == "." || p.Source["editable"] == "." || p.Source["directory"] == "."
@@ -101,6 +102,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	needs := slices.Clone(top.Needs)
 	add := func(what string, names []string, from map[string][]uvNeed) error {
 		for _, name := range names {
+			name = pypi.CanonPackageName(name)
 			more, ok := from[name]
 			if !ok {
 				return fmt.Errorf("%s has no %s %q", r.Lock, what, name)
@@ -198,7 +200,7 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 	d = libraries.Distribution{Name: p.Name, Version: p.Version}
 	for _, local := range []string{"directory", "editable", "path", "virtual"} {
 		if at, ok := p.Source[local]; ok {
-			return d, fmt.Errorf("%s is taken from %v, a file or folder that the lock says nothing about: build a wheel that an index serves, or give its code to steps in files", p.Name, at)
+			return d, fmt.Errorf("%s is taken from %v, %w", p.Name, at, errHere)
 		}
 	}
 	var hashes []string
@@ -220,7 +222,7 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 	for _, f := range files {
 		switch {
 		case f.Path != "" && f.URL == "":
-			return d, fmt.Errorf("%s is taken from the file %s, which no other machine has: take it from an index that serves it", p.Name, f.Path)
+			return d, fmt.Errorf("%s is taken from %s, %w", p.Name, f.Path, errHere)
 		case f.Hash == "":
 			return d, fmt.Errorf("%s %s has no hash of %s, so another file of that name would go unnoticed: its index gives none; lock it from an index that does (a page of links needs #sha256=… at each)", p.Name, p.Version, f.name())
 		}
@@ -250,6 +252,7 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		Tool   struct {
 			UV struct {
 				Sources map[string]any `toml:"sources"`
+				Dev     []string       `toml:"dev-dependencies"` // of the group "dev", too
 			} `toml:"uv"`
 		} `toml:"tool"`
 	}
@@ -263,8 +266,8 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 	for name := range p.Tool.UV.Sources {
 		elsewhere[pypi.CanonPackageName(name)] = true
 	}
-	asks, has := map[string]bool{}, map[string]bool{top.Name: true}
-	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, []string{top.Name})
+	asks, has := map[string]string{}, map[string]string{top.Name: ""} // what is written, by its one form
+	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, p.Tool.UV.Dev, []string{top.Name})
 	for _, group := range p.Groups {
 		for _, of := range group {
 			if text, ok := of.(string); ok { // else it includes another group
@@ -279,23 +282,24 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 			return fmt.Errorf("%s: %q: %w", project, w, err)
 		}
 		elsewhere[d.Name] = elsewhere[d.Name] || direct
-		asks[wants(d.Name, d.Constraint, elsewhere)] = true
+		asks[wants(d.Name, d.Constraint, elsewhere)] = strings.TrimSpace(d.Name + " " + d.Constraint)
 	}
 	for _, l := range slices.Concat(append(slices.Collect(maps.Values(top.Metadata.Groups)), top.Metadata.Requires)...) {
-		has[wants(l.Name, l.Specifier, elsewhere)] = true
+		has[wants(l.Name, l.Specifier, elsewhere)] = strings.TrimSpace(l.Name + " " + l.Specifier)
 	}
 	var differ []string
-	for a := range asks {
-		if !has[a] {
-			differ = append(differ, a+" is not in the lock")
+	for where, pair := range map[string][2]map[string]string{"the lock": {asks, has}, project: {has, asks}} {
+		for form, written := range pair[0] {
+			if _, ok := pair[1][form]; !ok {
+				differ = append(differ, written+" is not in "+where)
+			}
 		}
 	}
-	for h := range has {
-		if !asks[h] {
-			differ = append(differ, h+" is not in "+project)
-		}
+	asked, err := constraint(p.Project.Requires)
+	if err != nil {
+		return fmt.Errorf("%s: requires-python is %q: %w", project, p.Project.Requires, err)
 	}
-	if asked, is := specifier(p.Project.Requires), specifier(lock.Requires); asked != "" && is != "" && asked != is {
+	if is, err := constraint(lock.Requires); err == nil && slices.ContainsFunc(pythons, func(v string) bool { return is.Match(v) && !asked.Match(v) }) {
 		differ = append(differ, "requires-python is "+p.Project.Requires+", in the lock "+lock.Requires)
 	}
 	if len(differ) == 0 {
@@ -310,15 +314,13 @@ func wants(name, versions string, elsewhere map[string]bool) string {
 	if elsewhere[name] {
 		return name
 	}
-	return strings.TrimSpace(name + " " + specifier(versions))
-}
-
-// specifier is a list of versions in one form.
-func specifier(text string) string {
-	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '(' || r == ')' })
+	parts := strings.FieldsFunc(versions, func(r rune) bool { return r == ',' || r == '(' || r == ')' })
 	for i, p := range parts {
 		parts[i] = strings.ReplaceAll(p, " ", "")
+		if c, err := semver.PyPI.ParseConstraint(parts[i]); err == nil {
+			parts[i] = c.Set().String() // ">=6.0-rc1" is ">=v6rc1"
+		}
 	}
 	slices.Sort(parts)
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ",")
+	return name + " " + strings.Join(parts, ",")
 }

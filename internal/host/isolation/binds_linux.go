@@ -77,10 +77,10 @@ func (b Bind) mount() error {
 func detached(path string, how uint, attributes uint64) (int, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|how)
 	if err == nil {
-		err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|how&unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attributes})
+		if err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|how&unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attributes}); err == nil {
+			return fd, nil
+		}
+		unix.Close(fd)
 	}
-	if err != nil {
-		return fd, fmt.Errorf("take %s (Linux 5.12): %w", path, err)
-	}
-	return fd, nil
+	return -1, fmt.Errorf("take %s (Linux 5.12): %w", path, err)
 }

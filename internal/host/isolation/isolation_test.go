@@ -97,13 +97,13 @@ func TestFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := filepath.Join(t.TempDir(), "made")
-	script := fmt.Sprintf(`cat %s; cat %s; cat /no/such/file; ln -s %s out/l; cat out/l; echo x > %s; cat /etc/hostname /etc/fstab > /dev/null; true`, secret, link, secret, target)
+	script := fmt.Sprintf(`cat %s; cat %s; cat /proc/self/root%[1]s; cat /no/such/file; ln -s %[1]s out/l; cat out/l; cat "/proc/self/cwd/$(pwd -P | sed 's|/[^/]*|../|g')%[1]s"; echo x > %[4]s; cat /etc/hostname /etc/fstab > /dev/null; true`, secret, link, "", target)
 
 	out, found, err := boxed(t, isolation.Warn, script)
-	if err != nil || strings.Count(out, "undeclared text") != 3 {
+	if err != nil || strings.Count(out, "undeclared text") != 5 {
 		t.Errorf("warn: printed %q, %v", out, err)
 	}
-	want := fmt.Sprintf("read %s (3 times); write %s; read /etc/hostname; read /etc/fstab", secret, target)
+	want := fmt.Sprintf("read %s (5 times); write %s; read /etc/hostname; read /etc/fstab", secret, target)
 	if s := said(found); s != want {
 		t.Errorf("warn: found %s, want %s", s, want)
 	}
@@ -116,6 +116,7 @@ func TestFound(t *testing.T) {
 	if err != nil || strings.Contains(out, "undeclared text") {
 		t.Errorf("enforce: printed %q, %v", out, err)
 	}
+	want = strings.Replace(want, "5 times", "4 times", 1) // the folder that it works in is elsewhere for others
 	if s := said(found); s != want {
 		t.Errorf("enforce: found %s, want %s", s, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unsafe"
 
@@ -130,6 +131,9 @@ func (w *watch) see(c *call) {
 	}
 }
 
+// outOfProc are paths that lead out of /proc by links of the process itself.
+var outOfProc = regexp.MustCompile(`^/+proc/+(self|thread-self|\d+)/+(root|cwd)/+(.*)$`)
+
 // path finds a path that a call names.
 func (w *watch) path(what string, c *call, memory *os.File, dir, arg int, makes bool) {
 	name := text(memory, c.args[arg])
@@ -146,6 +150,12 @@ func (w *watch) path(what string, c *call, memory *os.File, dir, arg int, makes 
 			return
 		}
 		name = filepath.Join(from, name)
+	}
+	if m := outOfProc.FindStringSubmatch(name); m != nil {
+		dir, base := filepath.Split(m[3])
+		if real, err := filepath.EvalSymlinks(fmt.Sprintf("/proc/%d/%s/%s", c.pid, m[2], dir)); err == nil {
+			name = filepath.Join(real, base)
+		}
 	}
 	if !w.still(c) {
 		return

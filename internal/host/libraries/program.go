@@ -26,7 +26,7 @@ func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 		records, _ := os.ReadDir(meta)       // none: it is no environment of conda
 		rel, _ := filepath.Rel(prefix, real) // it is below it
 		for _, record := range records {
-			pkg, err := condaPackageAt(meta, record.Name(), here.Hex()) // most have it not: parsing takes long
+			pkg, err := CondaPackageAt(meta, record.Name(), here.Hex()) // most have it not: parsing takes long
 			if err != nil {
 				return here, err
 			}

@@ -45,7 +45,7 @@ func (r *reading) condaMeta(entries []entry) error {
 		if filepath.Ext(e.Name) != ".json" {
 			continue
 		}
-		pkg, err := condaPackageAt(r.at.Conda, e.Name, "")
+		pkg, err := CondaPackageAt(r.at.Conda, e.Name, "")
 		if err != nil {
 			return err
 		}
@@ -72,10 +72,11 @@ func (r *reading) condaMeta(entries []entry) error {
 	return nil
 }
 
-// condaPackage is what conda records of a package.
-type condaPackage struct {
+// CondaPackage is what conda records of a package.
+type CondaPackage struct {
 	Name, Version, Build string
-	SHA256, MD5          string
+	SHA256, MD5, License string
+	Record               artifacts.Digest `json:"-"` // of the record itself, which names its files
 	Paths                struct {
 		Paths []struct {
 			Path string `json:"_path"`
@@ -86,9 +87,9 @@ type condaPackage struct {
 	} `json:"paths_data"`
 }
 
-// condaPackageAt reads a record of conda-meta; it is empty of another file, and of a record without
+// CondaPackageAt reads a record of conda-meta; it is empty of another file, and of a record without
 // some text.
-func condaPackageAt(meta, name, with string) (pkg condaPackage, err error) {
+func CondaPackageAt(meta, name, with string) (pkg CondaPackage, err error) {
 	if filepath.Ext(name) != ".json" {
 		return pkg, nil
 	}
@@ -100,5 +101,6 @@ func condaPackageAt(meta, name, with string) (pkg condaPackage, err error) {
 	if err = json.Unmarshal(text, &pkg); err != nil {
 		err = fmt.Errorf("%s: %w", at, err)
 	}
+	pkg.Record = artifacts.Sum(text)
 	return pkg, err
 }

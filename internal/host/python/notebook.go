@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,19 +74,19 @@ func ParseNotebook(text string) (Notebook, error) {
 	var n struct {
 		Format   int `json:"nbformat"`
 		Metadata struct {
-			Kernel struct {
-				Language string `json:"language"`
-			} `json:"kernelspec"`
+			Kernel struct{ Name, Language string } `json:"kernelspec"`
+			Info   struct{ Name string }           `json:"language_info"`
 		} `json:"metadata"`
 		Cells Notebook `json:"cells"`
 	}
 	if err := json.Unmarshal([]byte(text), &n); err != nil {
 		return nil, fmt.Errorf("it is not a notebook: %w", err)
 	}
-	switch language := n.Metadata.Kernel.Language; {
+	kernel := n.Metadata.Kernel
+	switch language := cmp.Or(kernel.Language, n.Metadata.Info.Name, map[string]string{"ir": "R"}[kernel.Name]); {
 	case n.Format != 4:
 		return nil, fmt.Errorf("it is a notebook of format %d, and 4 is needed: open and save it in a Jupyter of today", n.Format)
-	case language != "" && language != "python":
+	case language != "" && !strings.EqualFold(language, "python"):
 		return nil, fmt.Errorf("its cells are %s, not Python", language)
 	case len(n.Cells) == 0:
 		return nil, errors.New("it has no cells")
@@ -144,11 +145,15 @@ func (n Notebook) Exact() string {
 	return string(b)
 }
 
+// timed begins a cell whose other lines are Python.
+var timed = regexp.MustCompile(`^\s*%%(time|timeit|capture|prun)\b.*`)
+
 // notebookImports is Imports of a notebook, but for cells that IPython will not take.
 func notebookImports(text string) (list []Import, all []string, err error) {
 	n, err := ParseNotebook(text)
 	for _, c := range n {
 		if c.Type == "code" {
+			c.Source = lines(timed.ReplaceAllString(string(c.Source), ""))
 			tokens, _ := c.code()
 			found, _, _ := importsIn(tokens)
 			list = append(list, found...)

@@ -140,6 +140,7 @@ func TestNotebook(t *testing.T) {
 {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Title\n", "text"]},
 {"cell_type": "code", "id": "b", "metadata": {"tags": ["x"]}, "execution_count": 3, "outputs": [{"output_type": "stream"}], "source": ["%matplotlib inline\n", "import helper # why\n", "x = !ls\n", "from m import (y,\n", "  z)"]},
 {"cell_type": "code", "id": "c", "metadata": {}, "execution_count": null, "outputs": [], "source": "%%bash\nimport no"},
+{"cell_type": "code", "id": "e", "metadata": {}, "execution_count": null, "outputs": [], "source": "%%time\nimport slow"},
 {"cell_type": "code", "id": "d", "metadata": {}, "execution_count": null, "outputs": [], "source": "print('#'"}]}`
 	normal := func(text string) string {
 		n, err := ParseNotebook(text)
@@ -160,11 +161,11 @@ func TestNotebook(t *testing.T) {
 		}
 	}
 	got, err := Closure("nb/a.ipynb", text, nil, []string{"nb"}, func(name string) (string, bool, error) {
-		files := map[string]string{"nb/a.ipynb": text, "nb/helper.py": "", "nb/m/z.py": "", "nb/no.py": ""}
+		files := map[string]string{"nb/a.ipynb": text, "nb/helper.py": "", "nb/m/z.py": "", "nb/no.py": "", "nb/slow.py": ""}
 		s, ok := files[name]
 		return s, ok, nil
 	})
-	if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); err != nil || names != "nb/a.ipynb nb/helper.py nb/m/z.py" {
+	if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); err != nil || names != "nb/a.ipynb nb/helper.py nb/m/z.py nb/slow.py" {
 		t.Errorf("made of %s, %v", names, err)
 	}
 	bare, err := Bare(text)
@@ -173,6 +174,9 @@ func TestNotebook(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{": "it is not a notebook", `{"nbformat": 3}`: "format 3", `{"nbformat": 4, "cells": []}`: "no cells", `{"nbformat": 4, "metadata": {"kernelspec": {"language": "R"}}, "cells": [{}]}`: "its cells are R",
+		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "ir", "display_name": "R"}, "language_info": {"name": "R"}}, "cells": [{}]}`: "its cells are R", // Colab's
+		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "ir"}}, "cells": [{}]}`:                                                      "its cells are R",
+		`{"nbformat": 4, "metadata": {"language_info": {"name": "julia"}}, "cells": [{}]}`:                                                "its cells are julia",
 	} {
 		if _, err := ParseNotebook(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", text, err)

@@ -120,8 +120,10 @@ func (a *Area) Ended(dir string) error {
 		return nil // it did not start
 	}
 	_, err := endProgram(dir, id)
-	if rerr := os.Remove(dir + programSuffix); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-		err = errors.Join(err, rerr)
+	for _, beside := range []string{programSuffix, ContainerSuffix} {
+		if rerr := os.Remove(dir + beside); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
 	}
 	return err
 }

@@ -214,10 +214,23 @@ func TestSweepHalves(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "1-unfinished", "owner")); err != nil {
 		t.Fatal(err)
 	}
+	// An engine whose container outlived its client is told to end it, by its name.
+	bin := t.TempDir()
+	told := filepath.Join(bin, "told")
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho \"$@\" >> "+told+"\necho Error: No such container: x >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	if err := os.WriteFile(gone[1]+scratch.ContainerSuffix, []byte("docker"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	stays := write("5-another-machine", host("elsewhere", "another"), "")
 	swept, err := scratch.In(root).Sweep()
 	if err != nil || swept != (scratch.Swept{Folders: len(gone)}) {
 		t.Errorf("%+v, %v", swept, err)
+	}
+	if text, err := os.ReadFile(told); string(text) != "kill redsi-2-half-step-1\n" {
+		t.Errorf("the engine was told %q, %v", text, err)
 	}
 	for _, d := range gone {
 		if _, err := os.Stat(filepath.Dir(d)); !errors.Is(err, os.ErrNotExist) {

@@ -106,6 +106,9 @@ func (d deadPlace) sweep(s *Swept) error {
 		}
 		n, eerr := endProgram(f, id)
 		s.Programs += n
+		if engine, rerr := os.ReadFile(f + ContainerSuffix); rerr == nil {
+			eerr = errors.Join(eerr, EndContainer(string(engine), f))
+		}
 		if eerr = errors.Join(eerr, removeAll(f)); eerr == nil {
 			s.Folders++
 		}

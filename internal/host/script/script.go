@@ -144,7 +144,7 @@ func (s *Shell) Calls() (names []string) {
 }
 
 // starters run the command that their arguments have after options, numbers and variables.
-var starters = set("command env exec nice nohup stdbuf time timeout xargs")
+var starters = set("command env exec mpiexec mpirun nice nohup srun stdbuf time timeout xargs")
 
 // Started is a command line from the program on that env, timeout and the like start, or as it
 // is; nil if that is known only when it runs, as "" in place of a word is.
@@ -154,7 +154,7 @@ func Started(argv []string) []string {
 		case starters[path.Base(word)]:
 		case i == 0:
 			return argv
-		case word == "-n", word == "-i", word == "-k", word == "--", strings.Contains(word, "="), word != "" && word[0] >= '0' && word[0] <= '9':
+		case word == "-n", word == "-np", word == "-i", word == "-k", word == "--", strings.Contains(word, "="), word != "" && word[0] >= '0' && word[0] <= '9':
 		case word == "-S" && i+1 < len(argv): // of env, with all words in one
 			return Started(append(append(argv[:i:i], strings.Fields(argv[i+1])...), argv[i+2:]...))
 		case word == "", word[0] == '-':

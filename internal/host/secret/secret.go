@@ -48,6 +48,7 @@ const (
 	minValue = 6
 	maxValue = 64 << 10
 	minLine  = 16
+	ends     = "\r\n" // around a value, without which it may be printed
 )
 
 // Finder finds values on one machine.
@@ -83,8 +84,8 @@ func (f Finder) Value(source string) (string, error) {
 		v = strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
 	}
 	switch {
-	case len(v) < minValue:
-		return "", fmt.Errorf("the value of %s has %d bytes; with fewer than %d it cannot be told from other text", source, len(v), minValue)
+	case len(strings.Trim(v, ends)) < minValue:
+		return "", fmt.Errorf("the value of %s has %d bytes; with fewer than %d it cannot be told from other text", source, len(strings.Trim(v, ends)), minValue)
 	case len(v) > maxValue:
 		return "", fmt.Errorf("the value of %s has more than %d bytes", source, maxValue)
 	case strings.Contains(v, "\x00"):
@@ -137,6 +138,7 @@ type pattern struct{ name, text string }
 func (s Set) patterns() []pattern {
 	var ps []pattern
 	for name, v := range s {
+		v = strings.Trim(v, ends)
 		ps = append(ps, pattern{name, v})
 		if lines := strings.Split(v, "\n"); len(lines) > 1 {
 			for _, line := range lines {

@@ -32,7 +32,7 @@ func TestValues(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, value := range map[string]string{"REDSI_TEST_A": "of the environment", "REDSI_VAR_there": "of the worker", "REDSI_TEST_EMPTY": ""} {
+	for name, value := range map[string]string{"REDSI_TEST_A": "of the environment", "REDSI_VAR_there": "of the worker", "REDSI_TEST_EMPTY": "", "REDSI_TEST_SHORT": "abcde\n"} {
 		t.Setenv(name, value)
 	}
 	f := Finder{Vars: map[string]string{"given": "of the command line"}}
@@ -42,7 +42,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for source, want := range map[string]string{"env:REDSI_TEST_B": "no environment variable REDSI_TEST_B", "var:x": "set REDSI_VAR_x", "file:" + dir: "not a regular file", "file:" + dir + "/none": "no such file",
-		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:REDSI_TEST_EMPTY": "fewer than 6"} {
+		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:REDSI_TEST_EMPTY": "fewer than 6", "env:REDSI_TEST_SHORT": "fewer than 6"} {
 		if v, err := f.Value(source); err == nil || !strings.Contains(err.Error(), want) || v != "" {
 			t.Errorf("%s: %q, %v; want %s", source, v, err, want)
 		}
@@ -54,11 +54,12 @@ func TestValues(t *testing.T) {
 
 // Values are found wherever a stream is cut.
 func TestStreams(t *testing.T) {
-	s := Set{"TOKEN": "hunter2-hunter2", "PREFIX": "hunter2", "KEY": "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END KEY-----"}
+	s := Set{"TOKEN": "hunter2-hunter2", "PREFIX": "hunter2", "ENDED": "abc-def\n", "KEY": "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END KEY-----"}
 	for in, want := range map[string]string{
 		"": "", "nothing": "nothing", "hunter2-hunter2": "[secret TOKEN]", "a hunter2-hunter3 b": "a [secret PREFIX]-hunter3 b",
 		"hunthunter2-hunter2hunter": "hunt[secret TOKEN]hunter", "hunter2hunter2-hunter2": "[secret PREFIX][secret TOKEN]",
 		"line MIIEvQIBADANBgkqhkiG9w0\n": "line [secret KEY]\n", "-----BEGIN KEY-----\n": "-----BEGIN KEY-----\n", "hunter": "hunter", "hunter2-": "[secret PREFIX]-",
+		"token abc-def, \n": "token [secret ENDED], \n",
 	} {
 		if got := s.Redact(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)

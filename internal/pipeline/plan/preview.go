@@ -289,7 +289,11 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 		if !ok {
 			return artifacts.Artifact{}, fmt.Errorf("the stored result of %s has no output %q", r.Step, r.Output)
 		}
-		return r.In(a)
+		a, err := r.In(a)
+		if k := reg.Lookup(s.Task.Kind); k == nil || k.Kind.Stage == nil {
+			a.Mode = ""
+		}
+		return a, err
 	})
 	if err == nil {
 		bound, err = bound.BindChecks(func(address string) *artifacts.Result { return byAddress[address] })

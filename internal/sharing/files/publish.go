@@ -94,6 +94,11 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 			for dir := path.Dir(name); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
 			}
 		}
+		if want && f.Mode == artifacts.Executable {
+			if err := root.Chmod(name, 0o755); err != nil {
+				return err
+			}
+		}
 		if delete(ours, name); want {
 			ours[name] = f.Digest
 			p.Files++

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/stores/local"
 )
 
@@ -70,11 +70,12 @@ func sameImage(ctx context.Context, r environment.Recipe) error {
 	return err
 }
 
-// clients are variables of this process by which an engine finds its images and its service.
-var clients = []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_STORAGE_CONF", "APPTAINER_CACHEDIR"}
+// Clients are variables of this process by which an engine finds its images and its service.
+var Clients = []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_STORAGE_CONF", "APPTAINER_CACHEDIR"}
 
 // engine makes a run one of an engine that runs the same in the image: with the step's folder
-// alone, at its own path, and the step's variables. Their values stand on no command line.
+// alone, at its own path, and the step's variables. Of these only values of Clients stand on a
+// command line, which are no secrets.
 func (h *Here) engine(run *command.Run) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(run.Env)), func(name string) bool { return name == "PATH" })
 	var argv []string
@@ -86,7 +87,7 @@ func (h *Here) engine(run *command.Run) {
 		}
 		argv = []string{apptainer, "-s", "exec", "--containall", "--no-home", "--bind", run.Dir + ":" + run.Dir, "--pwd", run.Dir, image}
 	} else {
-		argv = []string{h.Engine, "run", "--rm", "-i", "--name", containerOf(run.Dir), "--network", "host", "--entrypoint", "", "-v", run.Dir + ":" + run.Dir, "-w", run.Dir}
+		argv = []string{h.Engine, "run", "--rm", "-i", "--name", scratch.Container(run.Dir), "--network", "host", "--entrypoint", "", "-v", run.Dir + ":" + run.Dir, "-w", run.Dir}
 		switch uid := os.Getuid(); {
 		case h.Engine == "docker":
 			argv = append(argv, "--user", strconv.Itoa(uid)+":"+strconv.Itoa(os.Getgid()))
@@ -94,7 +95,7 @@ func (h *Here) engine(run *command.Run) {
 			argv = append(argv, "--userns", "keep-id")
 		}
 		for _, name := range names {
-			if slices.Contains(clients, name) {
+			if slices.Contains(Clients, name) {
 				argv = append(argv, "-e", name+"="+run.Env[name])
 				continue
 			}
@@ -102,26 +103,15 @@ func (h *Here) engine(run *command.Run) {
 			env[name] = run.Env[name]
 		}
 		argv = append(argv, h.Recipe.Lock)
+		started := run.Started
+		run.Started = func(pid int) error {
+			return errors.Join(os.WriteFile(run.Dir+scratch.ContainerSuffix, []byte(h.Engine), 0o600), started(pid))
+		}
 	}
-	for _, name := range clients {
+	for _, name := range Clients {
 		if v, ok := os.LookupEnv(name); ok {
 			env[name] = v
 		}
 	}
 	run.Argv, run.Env = append(argv, run.Argv...), env
-}
-
-// containerOf names the container of a step's folder.
-func containerOf(dir string) string {
-	return "redsi-" + filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir)
-}
-
-// endContainer ends the container of a run that was ended itself: an engine's client does not.
-func (h *Here) endContainer(dir string) error {
-	out, err := exec.Command(h.Engine, "kill", containerOf(dir)).CombinedOutput()
-	said := strings.ToLower(string(out))
-	if err != nil && !strings.Contains(said, "no such container") && !strings.Contains(said, "not running") && !strings.Contains(said, "no container with") {
-		return fmt.Errorf("%s kill %s: %w: %s", h.Engine, containerOf(dir), err, out)
-	}
-	return nil
 }

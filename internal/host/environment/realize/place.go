@@ -2,6 +2,7 @@ package realize
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -285,7 +286,7 @@ func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libr
 		}
 		m := libraries.Manifest{Format: libraries.Format}
 		for _, p := range list {
-			m.Distributions = append(m.Distributions, libraries.Distribution{Name: p.Name, Version: p.Version + " " + p.Build, Files: p.files})
+			m.Distributions = append(m.Distributions, libraries.Distribution{Name: p.Name, Version: p.Version + " " + p.Build, Files: p.Record.Hex()})
 		}
 		return m.As(dir)
 	}
@@ -296,33 +297,20 @@ func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libr
 	return e, err
 }
 
-// condaPackage is what conda records of a package that it has installed.
-type condaPackage struct {
-	Name, Version, Build, License string
-	files                         string // digest of the record, which names them
-}
-
-func condaPackages(dir string) (list []condaPackage, err error) {
-	records, err := os.ReadDir(filepath.Join(dir, "conda-meta"))
+// condaPackages are what conda has installed in an environment; none if it is not of conda.
+func condaPackages(dir string) (list []libraries.CondaPackage, err error) {
+	meta := filepath.Join(dir, "conda-meta")
+	records, _ := os.ReadDir(meta)
 	for _, r := range records {
-		if filepath.Ext(r.Name()) != ".json" {
-			continue
-		}
-		at := filepath.Join(dir, "conda-meta", r.Name())
-		text, err := os.ReadFile(at)
+		p, err := libraries.CondaPackageAt(meta, r.Name(), "")
 		if err != nil {
 			return nil, err
 		}
-		p := condaPackage{files: artifacts.Sum(text).Hex()}
-		if err := json.Unmarshal(text, &p); err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
+		if p.Name != "" {
+			list = append(list, p)
 		}
-		list = append(list, p)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return list, err
+	return list, nil
 }
 
 // List is what this machine has, those used last first.
@@ -338,8 +326,8 @@ func List() (list []Found, err error) {
 	list = []Found{}
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), lockSuffix)
-		if !ok {
-			continue
+		if raw, err := hex.DecodeString(id); !ok || err != nil || len(raw) != 16 {
+			continue // of somebody else
 		}
 		f := Found{ID: id, Dir: filepath.Join(root, id)}
 		text, err := os.ReadFile(f.Dir + recordSuffix)

@@ -51,7 +51,7 @@ func (m maker) requirements(ctx context.Context) (string, error) {
 	if err := m.run(ctx, nil, base, "-m", "venv", "--without-pip", m.dir); err != nil {
 		return "", err
 	}
-	return "pip " + python, m.pip(ctx, base, file)
+	return "pip of Python " + python, m.pip(ctx, base, file)
 }
 
 // pip installs a file of requirements with the pip of another Python.

@@ -477,6 +477,13 @@ func TestRemove(t *testing.T) {
 	if err := errors.Join(h.Close(), list[0].Remove()); err != nil {
 		t.Error(err)
 	}
+	// What is somebody else's, in a folder that is shared, is none.
+	root := os.Getenv(realize.Variable)
+	for _, name := range []string{"data", "uv"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(root, name), 0o755), os.WriteFile(filepath.Join(root, name+".lock"), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if list, err := realize.List(); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -76,10 +77,10 @@ func (h *Here) Start(run *command.Run) {
 	run.Env["PATH"] = h.Path() + string(os.PathListSeparator) + run.Env["PATH"]
 }
 
-// Ended ends what a run left that failed.
+// Ended ends the container of a run that failed: an engine's client does not.
 func (h *Here) Ended(dir string, err error) error {
 	if h == nil || h.Recipe.Kind != environment.Image || h.Engine == apptainer || err == nil {
 		return nil
 	}
-	return h.endContainer(dir)
+	return scratch.EndContainer(h.Engine, dir)
 }

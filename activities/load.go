@@ -160,15 +160,9 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 
 // follow finds out what of a plan is done.
 func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-	var storeErr error // not the plan's: a retry may fix it
-	v, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
-		found, storeErr = artifacts.LookupKnown(ctx, a.Store, keys)
-		return found, storeErr
+	return p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		return artifacts.LookupKnown(ctx, a.Store, keys)
 	}, keep, a.Store.Blobs.Open)
-	if err != nil && storeErr == nil {
-		err = step.Permanent(err)
-	}
-	return v, err
 }
 
 // known is what the maker of the plan found done; it may be anything.

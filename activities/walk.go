@@ -124,12 +124,19 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 			}
 			if x.result != nil {
 				err := w.a.checked(ctx, w.open, w.p.Steps[x.Index].Address, x.task, x.result)
-				if err != nil && !(errors.Is(err, artifacts.ErrNotExist) && (x.result.Released || len(released) > 0)) { // it was judged when its bytes were there
+				switch {
+				case err == nil, errors.Is(err, artifacts.ErrNotExist) && (x.result.Released || len(released) > 0): // it was judged when its bytes were there
+					w.results[x.Index] = x.result
+					continue
+				case step.IsPermanent(err):
 					x.wrong, x.result = bounded(err.Error(), maxError/4), nil
 					continue
+				case !artifacts.IsLost(err):
+					return nil, err
 				}
-				w.results[x.Index] = x.result
-			} else if x.lost = released; len(x.lost) == 0 {
+				_, x.result = w.a.dropCorrupt(ctx, err), nil // it is made again
+			}
+			if x.lost = released; len(x.lost) == 0 {
 				misses = append(misses, x)
 			}
 		}

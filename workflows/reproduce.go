@@ -184,7 +184,7 @@ func (r *run) walk(ctx workflow.Context) error {
 		}
 		if r.long && r.inline == 0 { // what runs in workflows of its own may go on for days
 			_, _ = workflow.AwaitWithTimeout(ctx, handOver, func() bool { return r.flying == 0 })
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && r.long {
 				return nil
 			}
 			continue
@@ -310,11 +310,11 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 		case quick:
 			return true
 		case unknown:
-			if !r.probe(ctx, p.Index) {
+			if !r.stop && !r.probe(ctx, p.Index) {
 				return false
 			}
 		}
-		if !r.enter(p) {
+		if r.stop || !r.enter(p) {
 			return false
 		}
 		s.Key = p.Key
@@ -394,7 +394,7 @@ func (r *run) runAgain(i int, lost []int) {
 func (r *run) fail(i int, why string) {
 	r.steps[i].Error = why
 	r.set(i, Failed)
-	if r.in.FailFast {
-		r.stop = true
+	if r.in.FailFast { // what is running ends in this execution: another one would start the rest
+		r.stop, r.long = true, false
 	}
 }

@@ -221,6 +221,8 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 		}
 		if err := slots.Acquire(ctx, takes); err != nil {
 			failures = append(failures, err)
+		}
+		if len(failures) > 0 { // the step has failed: it starts nothing more
 			break
 		}
 		wg.Add(1)

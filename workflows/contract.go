@@ -142,6 +142,7 @@ type CarriedStep struct {
 	Error  string           `json:"error,omitempty"`
 
 	Changed bool `json:"changed,omitempty"`
+	Shared  bool `json:"shared,omitempty"` // of one that is Running: another run started it
 }
 
 // DoneStep is a step with a result.

@@ -164,6 +164,10 @@ func (r *run) walk(ctx workflow.Context) error {
 		} else if more {
 			continue
 		}
+		if ctx.Err() != nil && r.flying+len(r.members) > 0 {
+			r.stop = true
+			return r.leave(ctx)
+		}
 		if r.flying == 0 {
 			switch {
 			case r.stop || ctx.Err() != nil:
@@ -174,10 +178,6 @@ func (r *run) walk(ctx workflow.Context) error {
 				return nil
 			}
 			continue
-		}
-		if ctx.Err() != nil {
-			r.stop = true
-			return r.leave(ctx)
 		}
 		if r.long && r.inline > 0 {
 			r.quit(ctx)

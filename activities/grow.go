@@ -40,11 +40,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	hits, _, err := a.hits(ctx, is, false)
-	if err != nil {
-		return out, err
-	}
-	out.Skeleton, err = a.skeleton(ctx, heads, hits)
+	out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads)
 	return out, err
 }
 

@@ -72,20 +72,16 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 		a.Telemetry.Hits(p.Steps[h.Index].Task.Kind, 1)
 	}
 	out.From = a.hitsFrom(ctx, p, hits)
-	if out.Skeleton, err = a.skeleton(ctx, heads, hits); err != nil {
+	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
+	}
+	if err != nil {
 		return out, err
 	}
 	if req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
 		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
-}
-
-func (a *Activities) skeleton(ctx context.Context, heads []workflows.Head, hits []workflows.DoneStep) (s workflows.Skeleton, err error) {
-	if s.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
-		s.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
-	}
-	return s, err
 }
 
 // heads are what workflow code knows of a plan's steps.

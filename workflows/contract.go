@@ -240,9 +240,11 @@ type LoadRequest struct {
 	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`  // the same is known of the plan
 }
 
-// Loaded is a stored plan as a run begins with it.
+// Loaded is a stored plan as a run begins with it: what workflow code knows of its steps, and
+// which of them are done.
 type Loaded struct {
-	Skeleton
+	Steps    Pages[Head]      `json:"steps"`
+	Hits     Pages[DoneStep]  `json:"hits"`
 	Plan     artifacts.Digest `json:"plan"`
 	Name     string           `json:"name"`
 	Lock     string           `json:"lock,omitempty"` // the lock file beside the pipeline, on the worker that loaded it
@@ -259,12 +261,6 @@ type HitsFrom struct {
 	Block string `json:"block"`
 	Run   string `json:"run,omitempty"` // "" if its record does not say
 	N     int    `json:"n"`
-}
-
-// Skeleton is what workflow code knows of a plan's steps, and which of them are done.
-type Skeleton struct {
-	Steps Pages[Head]     `json:"steps"`
-	Hits  Pages[DoneStep] `json:"hits"`
 }
 
 // Features is what the server at hand can do, and the worker that loaded the plan.

@@ -115,7 +115,11 @@ func (r *run) load(ctx workflow.Context) error {
 			return err
 		}
 	}
-	heads, hits, err := r.loaded.unstash(ctx)
+	heads, err := unstash(ctx, r.loaded.Steps)
+	if err != nil {
+		return err
+	}
+	hits, err := unstash(ctx, r.loaded.Hits)
 	if err != nil {
 		return err
 	}

@@ -44,13 +44,21 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	}
 	first, out := pl.First, pl.LeftOut
 	for pl.Pending() {
-		wanted := make([]bool, len(pl.Steps))
-		for _, s := range pl.Steps {
+		wanted, asked := make([]bool, len(pl.Steps)), *pl
+		asked.Steps = slices.Clone(pl.Steps)
+		read := make([]bool, len(pl.Steps)) // by what is wanted
+		for i, s := range slices.Backward(asked.Steps) {
 			for _, d := range s.Awaited {
-				wanted[d] = true
+				wanted[d], read[d] = true, true
+			}
+			for _, d := range s.Deps {
+				read[d] = read[d] || read[i]
+			}
+			if !read[i] && !s.Pending() {
+				asked.Steps[i].Awaits = []step.Ref{{}} // as if it were pending: nobody looks it up
 			}
 		}
-		v, err := g.Follow(pl, func(i int, _ *Item) bool { return wanted[i] })
+		v, err := g.Follow(&asked, func(i int, _ *Item) bool { return wanted[i] })
 		if err != nil {
 			return nil, nil, err
 		}

@@ -398,3 +398,22 @@ func temporary(p *Plan) string {
 	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return !s.Temporary })
 	return addresses(p)
 }
+
+// TestGrowAsksLittle: what decides the pending steps is looked up, and nothing else.
+func TestGrowAsksLittle(t *testing.T) {
+	awaits := []step.Ref{{Step: "b", Output: "out"}}
+	pl := &Plan{Steps: []Step{{Address: "a"}, {Address: "b", Deps: []int{0}}, {Address: "far"}, {Address: "reader", Deps: []int{1, 2}},
+		{Address: "each[*]", Deps: []int{1, 3}, Awaits: awaits, Awaited: []int{1}}}}
+	var asked []string
+	_, is, err := Grower{Follow: func(pl *Plan, _ Keep) (*Preview, error) {
+		for _, s := range pl.Steps {
+			if !s.Pending() {
+				asked = append(asked, s.Address)
+			}
+		}
+		return &Preview{Plan: pl, Items: make([]Item, len(pl.Steps))}, nil
+	}}.Grow(t.Context(), nil, pl)
+	if got := strings.Join(asked, " "); err != nil || is != pl || got != "a b" || pl.Steps[2].Pending() {
+		t.Errorf("asked for %s, %v", got, err)
+	}
+}

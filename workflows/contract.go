@@ -118,10 +118,12 @@ func (in *ReproduceInput) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode((*plain)(in)); err != nil {
-		return fmt.Errorf(`%w; an input is {"pipeline": "…", "targets": ["…"], "vars": {"…": "…"}, "fail_fast": true}`, err)
+		return fmt.Errorf("%w; an input is "+inputForm, err)
 	}
 	return nil
 }
+
+const inputForm = `{"pipeline": "…", "targets": ["…"], "vars": {"…": "…"}, "fail_fast": true}`
 
 // Carried is what a run whose history grew long hands over to its next execution.
 type Carried struct {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,21 +23,33 @@ const (
 	leaveGrace = 20 * time.Second
 	hitsKnown  = time.Minute     // what was found for a run that waits longer for a worker is looked up again
 	lookUp     = 5 * time.Minute // of one attempt to look up a batch, or to write a record
+
+	targetsMost = artifacts.MaxRecord * 3 / 4 // bytes of JSON
 )
 
 // Reproduce loads a plan and does what it lacks, every step as soon as its
 // inputs have results. It returns an error if a step failed, after everything
-// that does not depend on it is done (or, with FailFast, at once).
-func Reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
+// that does not depend on it is done (or, with FailFast, at once). A second input is
+// refused: who gives one means something by it.
+func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage) (*ReproduceResult, error) {
+	targets, _ := json.Marshal(in.Targets) // texts
+	wrong := ""
+	switch {
+	case second != nil:
+		wrong = "there is more than one input, and all belongs into one: " + inputForm
+	case in.Pipeline == "":
+		wrong = "the input names no pipeline; it is " + inputForm
+	case len(targets) > targetsMost:
+		wrong = fmt.Sprintf("the targets have %d bytes, and the record of a run has room for %d: name blocks in place of their instances", len(targets), targetsMost)
+	}
+	if wrong != "" {
+		return nil, temporal.NewNonRetryableApplicationError(wrong, PermanentError, nil)
+	}
 	out, err := reproduce(ctx, in)
 	return out, final(err)
 }
 
 func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
-	if in.Pipeline == "" {
-		return nil, temporal.NewNonRetryableApplicationError(
-			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
-	}
 	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}, within: map[int]bool{}, used: map[string]int{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)

@@ -172,7 +172,7 @@ func (b *batch) answer(working int) []workflows.Batched {
 				b.a.Telemetry.Hits(b.walk.p.Steps[x.Index].Task.Kind, 1)
 			}
 		default:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting, Lost: len(x.lost) > 0}
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting, Lost: x.lost}
 		}
 		all = append(all, out)
 	}

@@ -25,7 +25,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 		out.Wrong = bounded(invalid.Diagnostics.Lines(), maxError/4)
 		return out, nil
 	}
-	if wrong, ok := errors.AsType[notThePipeline](err); ok {
+	if wrong, ok := errors.AsType[notThePipeline](err); ok && ctx.Err() == nil {
 		out.Wrong = bounded(wrong.Error(), maxError/4)
 		return out, nil
 	}

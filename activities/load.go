@@ -217,12 +217,9 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 	}
 	out := make([]workflows.Prepared, len(w.steps))
 	for n, x := range w.steps {
-		out[n] = workflows.Prepared{Index: x.Index, Key: x.key, Error: x.wrong, Lost: x.lost}
+		out[n] = workflows.Prepared{Index: x.Index, Key: x.key, Error: bounded(x.wrong, min(maxError/4, errorsMost/len(w.steps))), Lost: x.lost}
 		switch {
-		case x.wrong != "":
-		case len(x.lost) > lostTold:
-			out[n].Lost, out[n].LostMany = nil, true
-		case len(x.lost) > 0:
+		case x.wrong != "", x.lost:
 		case !x.seen:
 			out[n].Waits = true
 		case x.result != nil:
@@ -244,8 +241,8 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 	return out, nil
 }
 
-// lostTold bounds the lost inputs that are listed for a step.
-const lostTold = 100
+// errorsMost bounds the errors of one answer, in bytes: with all else they fit a payload.
+const errorsMost = 512 << 10
 
 func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Digest, error) {
 	return putJSON(ctx, a.Store.Blobs, t)

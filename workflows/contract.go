@@ -309,23 +309,20 @@ type Ready struct {
 	Whole bool `json:"whole,omitempty"` // of a temporary step: it must have its bytes
 }
 
-// Prepared is a step's key, its bound task stored by digest, and whether there
-// is a result; Lost lists dependencies that turned out to have none, of very many
-// only that there are some.
+// Prepared is a step's key, its bound task stored by digest, and whether there is a result.
 type Prepared struct {
 	Index int              `json:"i"`
 	Key   artifacts.Digest `json:"key"`
 	Task  artifacts.Digest `json:"task"`
 	Hit   bool             `json:"hit,omitempty"`
 	TookS float64          `json:"took_s,omitempty"` // when it ran, for a hit
-	Lost  []int            `json:"lost,omitempty"`
+	Lost  bool             `json:"lost,omitempty"`   // a dependency has none after all: look at all of them again
 	Error string           `json:"error,omitempty"`
 
-	Own      bool       `json:"own,omitempty"`       // the hit is what this run made before it could be told
-	Pins     []step.Pin `json:"pins,omitempty"`      // of an own one
-	From     string     `json:"from,omitempty"`      // the run that made a hit
-	LostMany bool       `json:"lost_many,omitempty"` // look at all dependencies again
-	Waits    bool       `json:"waits,omitempty"`     // for a step of the same request that has no result
+	Own   bool       `json:"own,omitempty"`   // the hit is what this run made before it could be told
+	Pins  []step.Pin `json:"pins,omitempty"`  // of an own one
+	From  string     `json:"from,omitempty"`  // the run that made a hit
+	Waits bool       `json:"waits,omitempty"` // for a step of the same request that has no result
 }
 
 // BatchRequest asks for short steps, one after the other. Those that follow from

@@ -46,19 +46,22 @@ func TestInput(t *testing.T) {
 // TestRefusedInput: what cannot be meant, or not be recorded, ends a run at its start.
 func TestRefusedInput(t *testing.T) {
 	more := json.RawMessage(`{"targets": ["table.t"]}`)
-	for want, args := range map[string][]any{
-		"names no pipeline":       {workflows.ReproduceInput{}},
-		"more than one input":     {workflows.ReproduceInput{Pipeline: "p.hcl"}, &more},
-		"name blocks in place of": {workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{strings.Repeat("x", 1<<20)}}},
-		"queue-control":           {workflows.ReproduceInput{Pipeline: "p.hcl"}}, // it begins
+	for _, c := range []struct {
+		want string
+		args []any
+	}{
+		{"one input, which names", []any{workflows.ReproduceInput{}}},
+		{"one input, which names", []any{workflows.ReproduceInput{Pipeline: "p.hcl"}, &more}},
+		{"name blocks in place of", []any{workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{strings.Repeat("x", 1<<20)}}}},
+		{"queue-control", []any{workflows.ReproduceInput{Pipeline: "p.hcl"}}}, // it begins
 	} {
 		var s testsuite.WorkflowTestSuite
 		s.SetLogger(quiet{})
 		e := s.NewTestWorkflowEnvironment()
 		e.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-		e.ExecuteWorkflow(workflows.ReproduceWorkflow, args...)
-		if err := e.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
+		e.ExecuteWorkflow(workflows.ReproduceWorkflow, c.args...)
+		if err := e.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
 }

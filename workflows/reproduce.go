@@ -32,18 +32,10 @@ const (
 // that does not depend on it is done (or, with FailFast, at once). A second input is
 // refused: who gives one means something by it.
 func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage) (*ReproduceResult, error) {
-	targets, _ := json.Marshal(in.Targets) // texts
-	wrong := ""
-	switch {
-	case second != nil:
-		wrong = "there is more than one input, and all belongs into one: " + inputForm
-	case in.Pipeline == "":
-		wrong = "the input names no pipeline; it is " + inputForm
-	case len(targets) > targetsMost:
-		wrong = fmt.Sprintf("the targets have %d bytes, and the record of a run has room for %d: name blocks in place of their instances", len(targets), targetsMost)
-	}
-	if wrong != "" {
-		return nil, temporal.NewNonRetryableApplicationError(wrong, PermanentError, nil)
+	if targets, _ := json.Marshal(in.Targets); second != nil || in.Pipeline == "" {
+		return nil, temporal.NewNonRetryableApplicationError("a run has one input, which names its pipeline: "+inputForm, PermanentError, nil)
+	} else if len(targets) > targetsMost {
+		return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the targets have %d bytes, and the record of a run has room for %d: name blocks in place of their instances", len(targets), targetsMost), PermanentError, nil)
 	}
 	out, err := reproduce(ctx, in)
 	return out, final(err)
@@ -140,11 +132,7 @@ func (r *run) load(ctx workflow.Context) error {
 	p := newProgress(heads)
 	for _, d := range hits {
 		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
-		if d.Hit {
-			p.set(d.Index, Hit)
-		} else {
-			p.set(d.Index, Ran)
-		}
+		p.set(d.Index, Hit)
 	}
 	if r.pins, err = unstash(ctx, r.loaded.Pins); err != nil {
 		return err
@@ -308,10 +296,8 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 	switch {
 	case p.Error != "":
 		r.fail(p.Index, p.Error)
-	case p.LostMany:
+	case p.Lost:
 		r.runAgain(p.Index, r.heads[p.Index].Deps)
-	case len(p.Lost) > 0:
-		r.runAgain(p.Index, p.Lost)
 	case p.Hit:
 		s.Key, s.TookS, r.hits = p.Key, p.TookS, true
 		if p.Own { // it ended while another execution of this run took over, or in an attempt that was lost

@@ -45,17 +45,12 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	first, out := pl.First, pl.LeftOut
 	for pl.Pending() {
 		wanted, asked := make([]bool, len(pl.Steps)), *pl
-		asked.Steps = slices.Clone(pl.Steps)
-		read := make([]bool, len(pl.Steps)) // by what is wanted
-		for i, s := range slices.Backward(asked.Steps) {
+		for i, s := range pl.Steps {
 			for _, d := range s.Awaited {
-				wanted[d], read[d] = true, true
+				wanted[d] = true
 			}
-			for _, d := range s.Deps {
-				read[d] = read[d] || read[i]
-			}
-			if !read[i] && !s.Pending() {
-				asked.Steps[i].Awaits = []step.Ref{{}} // as if it were pending: nobody looks it up
+			if s.Pending() {
+				asked.Steps = pl.Steps[:i+1] // what comes after the last of them decides nothing
 			}
 		}
 		v, err := g.Follow(&asked, func(i int, _ *Item) bool { return wanted[i] })

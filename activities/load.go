@@ -75,10 +75,7 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
 		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
 	}
-	if err != nil {
-		return out, err
-	}
-	if req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
+	if err == nil && req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
 		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -122,11 +123,9 @@ func (r *run) load(ctx workflow.Context) error {
 		}
 	}
 	heads, err := unstash(ctx, r.loaded.Steps)
-	if err != nil {
-		return err
-	}
-	hits, err := unstash(ctx, r.loaded.Hits)
-	if err != nil {
+	hits, herr := unstash(ctx, r.loaded.Hits)
+	pins, perr := unstash(ctx, r.loaded.Pins)
+	if err := cmp.Or(err, herr, perr); err != nil {
 		return err
 	}
 	p := newProgress(heads)
@@ -134,10 +133,7 @@ func (r *run) load(ctx workflow.Context) error {
 		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
 		p.set(d.Index, Hit)
 	}
-	if r.pins, err = unstash(ctx, r.loaded.Pins); err != nil {
-		return err
-	}
-	r.tries, r.mine, r.whole = map[int]int{}, map[int]bool{}, map[int]bool{}
+	r.pins, r.tries, r.mine, r.whole = pins, map[int]int{}, map[int]bool{}, map[int]bool{}
 	if err := r.resume(ctx, p); err != nil {
 		return err
 	}

@@ -411,3 +411,16 @@ func TestGrowAsksLittle(t *testing.T) {
 		t.Errorf("asked for %s, %v", asked, err)
 	}
 }
+
+// TestPanicInAPreview: a kind that panics is an error of its step, whatever goroutine it is asked in.
+func TestPanicInAPreview(t *testing.T) {
+	pl, err := Build("p.hcl", load(t, diamond), registry(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: 1, Doc: "Text.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run: func(context.Context, *step.IO, config) error { return nil }, Check: func(config) error { panic("on purpose") }}))
+	if _, err := pl.Preview(t.Context(), reg, new(results).lookup); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
+		t.Error(err)
+	}
+}

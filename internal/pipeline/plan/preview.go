@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -193,7 +194,13 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	var workers sync.WaitGroup
 	for w := range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			for n := w; n < len(ready); n += runtime.GOMAXPROCS(0) {
+			n := w
+			defer func() {
+				if p := recover(); p != nil { // of a kind; else it would end the process
+					errs[n] = fmt.Errorf("%s: a bug in redsi: %v\n%s", f.Plan.Steps[ready[n]].Address, p, debug.Stack())
+				}
+			}()
+			for ; n < len(ready); n += runtime.GOMAXPROCS(0) {
 				i := ready[n]
 				bound, key, preimage, err := f.Plan.Bind(f.reg, i, func(d int) *artifacts.Result { return f.Items[d].Result })
 				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound}, err

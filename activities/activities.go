@@ -77,8 +77,10 @@ type Activities struct {
 	// Accept are the folders whose pipeline files workflows may name; none: no file.
 	Accept []string
 
-	mu    sync.Mutex
-	plans map[artifacts.Digest]*plan.Plan
+	reading sync.Mutex // of plans: each is decoded once, though many ask for it together
+	mu      sync.Mutex
+	plans   map[artifacts.Digest]*plan.Plan
+	kept    int // bytes of plans
 }
 
 // Named are all activities, by the names under which workflows call them.
@@ -102,6 +104,8 @@ func (a *Activities) Named() map[string]any {
 
 // storedPlan reads a plan by its digest, keeping it for the next call.
 func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
+	a.reading.Lock()
+	defer a.reading.Unlock()
 	a.mu.Lock()
 	p := a.plans[d]
 	a.mu.Unlock()
@@ -122,13 +126,18 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 	return p, nil
 }
 
-const plansKept = 8
+// plansKept bounds the plans in memory, in bytes; one may have more.
+const plansKept = 256 << 20
 
 func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
+	size := 0
+	for _, s := range p.Steps {
+		size += len(s.Task.Config) + 1<<10
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.plans == nil || len(a.plans) >= plansKept {
-		a.plans = map[artifacts.Digest]*plan.Plan{}
+	if a.kept += size; a.plans == nil || a.kept > plansKept {
+		a.plans, a.kept = map[artifacts.Digest]*plan.Plan{}, size
 	}
 	a.plans[d] = p
 }

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -99,8 +100,12 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 	}
 	done := make(chan ended, 1)
 	go func() {
-		e, err := b.a.executeTask(sctx, req, x.task)
-		done <- ended{e, err}
+		var e ended
+		e.err = stepio.Guard(func() (err error) {
+			e.executed, err = b.a.executeTask(sctx, req, x.task)
+			return err
+		})
+		done <- e
 	}()
 	late := time.NewTimer(workflows.LongStep)
 	defer late.Stop()
@@ -167,7 +172,7 @@ func (b *batch) answer(working int) []workflows.Batched {
 				b.a.Telemetry.Hits(b.walk.p.Steps[x.Index].Task.Kind, 1)
 			}
 		default:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting, Lost: len(x.lost) > 0}
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting, Lost: x.lost}
 		}
 		all = append(all, out)
 	}

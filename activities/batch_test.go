@@ -2,11 +2,15 @@ package activities
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -27,4 +31,17 @@ func TestBatchOnSlowStore(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // until no lease is renewed
 	})
+}
+
+// TestPanicInABatch: a kind that panics fails its step, and the worker lives.
+func TestPanicInABatch(t *testing.T) {
+	l := newLargeRun(t)
+	spec := step.Define(step.Kind[leafConfig]{Name: "leaf", Version: 1, Doc: "Text.", Inline: true, Outputs: l.leaf.Outputs, Run: func(_ context.Context, x *step.IO, _ leafConfig) error {
+		w, err := x.Create("out")
+		return errors.Join(err, w.Close())
+	}, Pins: func(leafConfig, map[string]artifacts.Artifact) []step.Pin { panic("on purpose") }})
+	l.Registry = step.NewRegistry(spec)
+	if _, _, err := l.run("1", l.wide(1)); err == nil || !strings.Contains(err.Error(), "a bug in redsi: on purpose") {
+		t.Error(err)
+	}
 }

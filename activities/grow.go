@@ -25,7 +25,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 		out.Wrong = bounded(invalid.Diagnostics.Lines(), maxError/4)
 		return out, nil
 	}
-	if wrong, ok := errors.AsType[notThePipeline](err); ok {
+	if wrong, ok := errors.AsType[notThePipeline](err); ok && ctx.Err() == nil {
 		out.Wrong = bounded(wrong.Error(), maxError/4)
 		return out, nil
 	}
@@ -40,11 +40,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	hits, _, err := a.hits(ctx, is, false)
-	if err != nil {
-		return out, err
-	}
-	out.Skeleton, err = a.skeleton(ctx, heads, hits)
+	out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads)
 	return out, err
 }
 

@@ -72,20 +72,13 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 		a.Telemetry.Hits(p.Steps[h.Index].Task.Kind, 1)
 	}
 	out.From = a.hitsFrom(ctx, p, hits)
-	if out.Skeleton, err = a.skeleton(ctx, heads, hits); err != nil {
-		return out, err
+	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
 	}
-	if req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
+	if err == nil && req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
 		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
-}
-
-func (a *Activities) skeleton(ctx context.Context, heads []workflows.Head, hits []workflows.DoneStep) (s workflows.Skeleton, err error) {
-	if s.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
-		s.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
-	}
-	return s, err
 }
 
 // heads are what workflow code knows of a plan's steps.
@@ -160,15 +153,9 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 
 // follow finds out what of a plan is done.
 func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-	var storeErr error // not the plan's: a retry may fix it
-	v, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
-		found, storeErr = artifacts.LookupKnown(ctx, a.Store, keys)
-		return found, storeErr
+	return p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		return artifacts.LookupKnown(ctx, a.Store, keys)
 	}, keep, a.Store.Blobs.Open)
-	if err != nil && storeErr == nil {
-		err = step.Permanent(err)
-	}
-	return v, err
 }
 
 // known is what the maker of the plan found done; it may be anything.
@@ -227,12 +214,9 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 	}
 	out := make([]workflows.Prepared, len(w.steps))
 	for n, x := range w.steps {
-		out[n] = workflows.Prepared{Index: x.Index, Key: x.key, Error: x.wrong, Lost: x.lost}
+		out[n] = workflows.Prepared{Index: x.Index, Key: x.key, Error: bounded(x.wrong, min(maxError/4, errorsMost/len(w.steps))), Lost: x.lost}
 		switch {
-		case x.wrong != "":
-		case len(x.lost) > lostTold:
-			out[n].Lost, out[n].LostMany = nil, true
-		case len(x.lost) > 0:
+		case x.wrong != "", x.lost:
 		case !x.seen:
 			out[n].Waits = true
 		case x.result != nil:
@@ -254,8 +238,8 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 	return out, nil
 }
 
-// lostTold bounds the lost inputs that are listed for a step.
-const lostTold = 100
+// errorsMost bounds the errors of one answer, in bytes: with all else they fit a payload.
+const errorsMost = 512 << 10
 
 func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Digest, error) {
 	return putJSON(ctx, a.Store.Blobs, t)

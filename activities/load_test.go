@@ -1,10 +1,18 @@
 package activities
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -53,5 +61,73 @@ func TestLoadTakesHits(t *testing.T) {
 	}
 	if _, err := l.Load(t.Context(), workflows.LoadRequest{Plan: &d, Hits: &wrong}); err == nil {
 		t.Error("a hit of no step is taken")
+	}
+}
+
+// TestPlansInMemory: a plan that many ask for at once is read once, and what plans take is bounded.
+func TestPlansInMemory(t *testing.T) {
+	l := newLargeRun(t)
+	d := l.wide(3)
+	var opened atomic.Int32
+	l.Store = storetest.Hooked(l.Store, func(_ context.Context, c *storetest.Call, next func() error) error {
+		if c.Method == storetest.BlobsOpen && c.Digest == d {
+			opened.Add(1)
+		}
+		return next()
+	})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := l.storedPlan(t.Context(), d); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := opened.Load(); n != 1 {
+		t.Errorf("the plan was read %d times", n)
+	}
+	big := &plan.Plan{Steps: []plan.Step{{Task: step.Task{Config: make([]byte, plansKept/3)}}}}
+	for i := range 10 {
+		if l.keep(artifacts.Sum([]byte{byte(i)}), big); len(l.plans) > 3 {
+			t.Fatalf("%d plans are kept", len(l.plans))
+		}
+	}
+}
+
+// TestManyLongErrors: the errors of all steps of an answer fit a payload.
+func TestManyLongErrors(t *testing.T) {
+	l := newLargeRun(t)
+	p, err := l.storedPlan(t.Context(), l.wide(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := *p
+	wide.Steps = p.Steps[:1:1]
+	task, err := l.leaf.Task(leafConfig{Text: "x", After: step.Inputs{{Ref: &step.Ref{Step: p.Steps[0].Address, Output: strings.Repeat("long", 500)}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := workflows.PrepareRequest{RunID: "1", Steps: []workflows.Ready{{Index: 0}}}
+	for i := range 1112 {
+		wide.Steps = append(wide.Steps, plan.Step{Address: fmt.Sprint("step.leaf.b", i), Task: task, Deps: []int{0}})
+		req.Steps = append(req.Steps, workflows.Ready{Index: i + 1})
+	}
+	if req.Plan, err = StorePlan(t.Context(), l.Store.Blobs, p); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.run("1", req.Plan); err != nil {
+		t.Fatal(err)
+	}
+	if req.Plan, err = StorePlan(t.Context(), l.Store.Blobs, &wide); err != nil {
+		t.Fatal(err)
+	}
+	if req.Keys, err = workflows.PagesOf([]workflows.DoneStep{{Index: 0}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	out, err := l.Prepare(t.Context(), req)
+	b, merr := json.Marshal(out)
+	if err != nil || merr != nil || !strings.Contains(out[1].Error, "has no output") || len(b) > payloadLimit/2 {
+		t.Errorf("%d bytes, %.100q, %v, %v", len(b), out[1].Error, err, merr)
 	}
 }

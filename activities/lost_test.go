@@ -46,8 +46,8 @@ func (l *largeRun) lose(i int, r *artifacts.Result) {
 	}
 }
 
-// TestLostInBulk: inputs of a step that are lost after the run has found them, more of
-// them than are told one by one, are made again, those alone, once each.
+// TestLostInBulk: inputs of a step that are lost after the run has found them are made again,
+// those alone, once each.
 func TestLostInBulk(t *testing.T) {
 	const leaves = 1000
 	l := newLargeRun(t)
@@ -59,7 +59,7 @@ func TestLostInBulk(t *testing.T) {
 	for _, r := range l.results(d) {
 		digests[r.Outputs["out"].Digest.Hex()] = true
 	}
-	for n, lost := range []int{lostTold, lostTold + 1, leaves - 7} {
+	for n, lost := range []int{1, leaves - 7} {
 		found := l.results(d)
 		for i, r := range found[leaves:] { // so that the run needs the leaves
 			l.lose(i, r)

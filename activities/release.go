@@ -24,10 +24,10 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	if err != nil {
 		return out, err
 	}
-	seen := map[artifacts.Digest]bool{req.Plan: true}
+	seen := map[artifacts.Digest]bool{}
 	wanted := map[artifacts.Digest]string{}
 	for _, o := range open {
-		if o.RunID == req.RunID || o.Plan.IsZero() || seen[o.Plan] { // a transfer has no plan
+		if o.RunID == req.RunID || o.Plan.IsZero() || seen[o.Plan] || o.isOf(ctx, a.Store, req.Plan) { // a transfer has no plan; a run of this one wants the same
 			continue
 		}
 		seen[o.Plan] = true

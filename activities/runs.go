@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -178,6 +179,18 @@ func beginRun(ctx context.Context, store artifacts.Store, id, pipeline string, p
 	return err
 }
 
+// isOf reports whether an open run is one of a stored plan, or both plans have grown from one;
+// it is not known of a plan that cannot be read.
+func (o openRun) isOf(ctx context.Context, store artifacts.Store, d artifacts.Digest) bool {
+	first := func(d artifacts.Digest) artifacts.Digest {
+		if p, err := ReadPlan(ctx, store.Blobs, d); err == nil {
+			return cmp.Or(p.First, d)
+		}
+		return d
+	}
+	return o.Plan == d || first(o.Plan) == first(d)
+}
+
 // closeRuns removes the open record of a run that has its record and, if that is whole,
 // those of runs of the same plan that were killed: what they did is named by this
 // record. One of another plan stays, though it be of the same pipeline: what it did
@@ -192,7 +205,7 @@ func closeRuns(ctx context.Context, store artifacts.Store, rec workflows.RunReco
 		return err
 	}
 	for _, o := range open {
-		if o.Plan == rec.Plan {
+		if o.isOf(ctx, store, rec.Plan) {
 			if err := store.Records.Delete(ctx, artifacts.OpenRunPrefix+o.RunID); err != nil {
 				return err
 			}
@@ -231,7 +244,7 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 	if rec.Plan, err = StorePlan(ctx, store.Blobs, pl); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(open, func(o openRun) bool { return o.Plan == rec.Plan }) {
+	if !slices.ContainsFunc(open, func(o openRun) bool { return o.isOf(ctx, store, rec.Plan) }) {
 		if other, err := unrecorded(ctx, store, rec); err != nil || !other {
 			return err
 		}

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -30,7 +31,7 @@ type walked struct {
 	key    artifacts.Digest
 	task   step.Task
 	result *artifacts.Result
-	lost   []int
+	lost   bool // an input has no result any more, or no bytes that the step needs
 	wrong  string
 }
 
@@ -77,10 +78,9 @@ func (w *walk) inputs(ctx context.Context) error {
 			case r != nil && (!r.Released || w.p.Steps[d].Temporary):
 				w.results[d] = r
 			default:
-				x.lost = append(x.lost, d)
+				x.seen, x.lost = true, true
 			}
 		}
-		x.seen = x.seen || len(x.lost) > 0
 	}
 	return nil
 }
@@ -124,27 +124,29 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 			}
 			if x.result != nil {
 				err := w.a.checked(ctx, w.open, w.p.Steps[x.Index].Address, x.task, x.result)
-				if err != nil && !(errors.Is(err, artifacts.ErrNotExist) && (x.result.Released || len(released) > 0)) { // it was judged when its bytes were there
+				switch {
+				case err == nil, errors.Is(err, artifacts.ErrNotExist) && (x.result.Released || released): // it was judged when its bytes were there
+					w.results[x.Index] = x.result
+					continue
+				case step.IsPermanent(err):
 					x.wrong, x.result = bounded(err.Error(), maxError/4), nil
 					continue
+				case !artifacts.IsLost(err):
+					return nil, err
 				}
-				w.results[x.Index] = x.result
-			} else if x.lost = released; len(x.lost) == 0 {
+				_, x.result = w.a.dropCorrupt(ctx, err), nil // it is made again
+			}
+			if x.lost = released; !released {
 				misses = append(misses, x)
 			}
 		}
 	}
 }
 
-// released are the inputs of a step whose bytes are gone on purpose: they are made again for
+// released reports whether bytes of a step's inputs are gone on purpose: they are made again for
 // a step that must run.
-func (w *walk) released(i int) (lost []int) {
-	for _, d := range w.p.Steps[i].Deps {
-		if w.results[d].Released {
-			lost = append(lost, d)
-		}
-	}
-	return lost
+func (w *walk) released(i int) bool {
+	return slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d].Released })
 }
 
 func (w *walk) known(i int) bool {

@@ -64,7 +64,7 @@ func Remembered(open Opener) Opener {
 const mostChecked = 16 << 20
 
 // Problems are the checks that a result does not pass, as sentences for people: those that
-// stop what reads it, and those that only warn.
+// stop what reads it, and those that only warn. An error is the store's.
 func (t Task) Problems(ctx context.Context, r *artifacts.Result, open Opener) (stops, warnings []string, err error) {
 	for _, c := range t.Checks {
 		problem, err := c.problem(ctx, r, open)
@@ -134,21 +134,21 @@ func readAll(ctx context.Context, open Opener, d artifacts.Digest) ([]byte, erro
 	return b, errors.Join(err, rc.Close())
 }
 
-func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, error) {
+// readChecked reads an output; why says that a check cannot judge it.
+func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (doc any, why string, err error) {
 	if a.Size > mostChecked {
-		return nil, fmt.Errorf("the output has %d bytes; a check reads at most %d", a.Size, mostChecked)
+		return nil, fmt.Sprintf("the output has %d bytes; a check reads at most %d", a.Size, mostChecked), nil
 	}
 	b, err := readAll(ctx, open, a.Digest)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	var doc any
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	if err := d.Decode(&doc); err != nil {
-		return nil, Permanent(fmt.Errorf("the output is not JSON: %w", err))
+		return nil, fmt.Sprintf("the output is not JSON: %v", err), nil
 	}
-	return doc, nil
+	return doc, "", nil
 }
 
 // numberAt follows a path to a number, or says why there is none.

@@ -84,9 +84,9 @@ func (t Term) number(ctx context.Context, open Opener) (v float64, why string, e
 	case t.In == nil:
 		return t.Number, "", nil
 	}
-	doc, err := readChecked(ctx, *t.In, open)
-	if err != nil {
-		return 0, "", err
+	doc, why, err := readChecked(ctx, *t.In, open)
+	if why != "" || err != nil {
+		return 0, why, err
 	}
 	if v, why = numberAt(doc, t.Path); why != "" {
 		why = t.Path + ": " + why

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -132,6 +134,47 @@ func TestGrowWrong(t *testing.T) {
 	// With a repaired step it is as if nothing had been wrong.
 	if r, err := b.wait(b.start(strings.Replace(src, `"other" = "C"`, `"other" = "C", "p/z" = "Z"`, 1), "3")); err != nil || r.Hit < 1 {
 		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// TestGrowLeftOut: what a plan was made without stays out of those that grow from it.
+func TestGrowLeftOut(t *testing.T) {
+	b := newBench(t)
+	pl, _ := b.plan(strings.Replace(pieces(`"p/a" = "A", "other" = "C"`), "hold = true", "", 1))
+	rest, _ := pl.Without(func(i int) bool { return pl.Steps[i].Address == "step.tree.other" })
+	d, err := activities.StorePlan(t.Context(), b.store.Blobs, rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.wait(b.startPlan(d, "1")); err != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got, want := b.ended("1"), `good ran, named["x"] ran, named["y"] ran, piece["a"] ran, slow ran, split ran, verdict ran`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestGrowKilled: the run that ends a killed one closes it and lets go of what only that
+// one read, though its plan has grown since.
+func TestGrowKilled(t *testing.T) {
+	b := newBench(t)
+	_, d := b.plan(hcl(temporaries("keep = false", "end", "side")) + `
+step "tree" "split" { files = { "p/a" = "A" } }
+step "text" "piece" {
+  for_each = files(step.tree.split.out, "p/*")
+  text     = "piece"
+  after    = step.text.last.out
+  last     = 5
+}
+`)
+	if _, err := b.activities().Load(t.Context(), workflows.LoadRequest{Plan: &d, RunID: "killed"}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.wait(b.startPlan(d, "1")); err != nil || r.Released.Results != 3 || b.bytes() != 0 {
+		t.Errorf("%+v, %v, %d bytes are left", r, err, b.bytes())
+	}
+	if open, err := artifacts.RecordNames(t.Context(), b.store.Records, artifacts.OpenRunPrefix); err != nil || len(open) > 0 {
+		t.Errorf("open: %q, %v", open, err)
 	}
 }
 

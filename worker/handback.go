@@ -32,9 +32,13 @@ type handBackActivity struct {
 	w *Worker
 }
 
-func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (out any, err error) {
 	if name := activity.GetInfo(ctx).ActivityType.Name; name != workflows.AwaitActivity && name != workflows.TurnActivity { // waiting is not work
-		defer i.w.shift.working()()
+		done := i.w.shift.working()
+		defer func() {
+			x, _ := out.(workflows.Executed)
+			done(!x.Busy && x.Unfit == "") // nor is what is left to others
+		}()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

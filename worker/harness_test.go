@@ -289,6 +289,12 @@ func (s *stringWriter) Write(b []byte) (int, error) { *s = append(*s, b...); ret
 func (b *bench) start(src, id string) client.WorkflowRun {
 	b.t.Helper()
 	_, d := b.plan(src)
+	return b.startPlan(d, id)
+}
+
+// startPlan is start for a stored plan.
+func (b *bench) startPlan(d artifacts.Digest, id string) client.WorkflowRun {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: b.t.Name() + "/" + id, TaskQueue: b.t.Name(), RetryPolicy: workflows.RunAgain()},

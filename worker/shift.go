@@ -20,6 +20,7 @@ type shift struct {
 
 	mu    sync.Mutex
 	busy  int
+	last  time.Time // since when it has done nothing
 	idle  *time.Timer
 	ended chan string
 	over  bool
@@ -33,16 +34,17 @@ func (s *shift) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.began = time.Now()
+	s.last = s.began
 	if s.Until > 0 {
 		time.AfterFunc(s.Until, func() { s.end(fmt.Sprintf("its %s are up", s.Until)) })
 	}
 	s.rest()
 }
 
-// rest begins to count idle time, if nothing is being done. It is called locked.
+// rest waits until it has been idle for long enough, if nothing is being done. It is called locked.
 func (s *shift) rest() {
 	if s.IdleExit > 0 && s.busy == 0 {
-		s.idle = time.AfterFunc(s.IdleExit, func() {
+		s.idle = time.AfterFunc(s.IdleExit-time.Since(s.last), func() {
 			s.mu.Lock()
 			idle := s.busy == 0
 			s.mu.Unlock()
@@ -53,18 +55,20 @@ func (s *shift) rest() {
 	}
 }
 
-// working notes that an activity begins; what it returns notes its end.
-func (s *shift) working() (done func()) {
+// working notes that an activity begins; what it returns notes its end, and whether it did something.
+func (s *shift) working() (done func(something bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy++
 	if s.idle != nil {
 		s.idle.Stop()
 	}
-	return func() {
+	return func(something bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.busy--
+		if s.busy--; something {
+			s.last = time.Now()
+		}
 		s.rest()
 	}
 }

@@ -24,13 +24,22 @@ func TestShift(t *testing.T) {
 		done := s.working()
 		also := s.working()
 		time.Sleep(time.Hour)
-		done()
+		done(true)
 		time.Sleep(time.Hour)
 		if why := ended(s); why != "" {
 			t.Fatalf("it ended at work: %s", why)
 		}
-		also()
-		time.Sleep(10*time.Minute + time.Second)
+		also(true)
+		for range 9 { // what it leaves to others keeps it no longer
+			time.Sleep(time.Minute)
+			left := s.working()
+			time.Sleep(time.Second)
+			left(false)
+		}
+		if why := ended(s); why != "" {
+			t.Fatalf("it ended too early: %s", why)
+		}
+		time.Sleep(time.Minute)
 		if why := ended(s); why != "there was nothing to do for 10m0s" {
 			t.Errorf("it says %q", why)
 		}
@@ -44,7 +53,7 @@ func TestShift(t *testing.T) {
 		if !s.fits(59 * time.Minute) {
 			t.Error("59 minutes do not fit into an hour")
 		}
-		defer s.working()()
+		defer s.working()(true)
 		time.Sleep(30 * time.Minute)
 		if s.fits(31 * time.Minute) {
 			t.Error("31 minutes fit into the second half of an hour")

@@ -34,7 +34,7 @@ func (b *bench) otherVersion() (end func()) {
 		decides := sdk.New(b.c, queue, sdk.Options{LocalActivityWorkerOnly: true})
 		decides.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.ReproduceInput) (*workflows.ReproduceResult, error) {
 			_ = workflow.Sleep(ctx, time.Millisecond)
-			return workflows.Reproduce(ctx, in)
+			return workflows.Reproduce(ctx, in, nil)
 		}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 		decides.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.StepInput) (workflows.Executed, error) {
 			_ = workflow.Sleep(ctx, time.Millisecond)

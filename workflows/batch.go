@@ -27,6 +27,9 @@ type batchWork struct {
 func (r *run) batches(ctx workflow.Context, todo []int) error {
 	slots := 4 * max(1, r.loaded.Features.Slots) // of some workers like the one that loaded the plan
 	for chunk := range slices.Chunk(todo, min(batchSteps, max(1, (len(todo)+slots-1)/slots))) {
+		if r.stop {
+			return nil
+		}
 		for _, i := range chunk {
 			r.hold(i)
 		}

@@ -118,10 +118,12 @@ func (in *ReproduceInput) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode((*plain)(in)); err != nil {
-		return fmt.Errorf(`%w; an input is {"pipeline": "…", "targets": ["…"], "vars": {"…": "…"}, "fail_fast": true}`, err)
+		return fmt.Errorf("%w; an input is "+inputForm, err)
 	}
 	return nil
 }
+
+const inputForm = `{"pipeline": "…", "targets": ["…"], "vars": {"…": "…"}, "fail_fast": true}`
 
 // Carried is what a run whose history grew long hands over to its next execution.
 type Carried struct {
@@ -142,6 +144,7 @@ type CarriedStep struct {
 	Error  string           `json:"error,omitempty"`
 
 	Changed bool `json:"changed,omitempty"`
+	Shared  bool `json:"shared,omitempty"` // of one that is Running: another run started it
 }
 
 // DoneStep is a step with a result.
@@ -239,9 +242,11 @@ type LoadRequest struct {
 	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`  // the same is known of the plan
 }
 
-// Loaded is a stored plan as a run begins with it.
+// Loaded is a stored plan as a run begins with it: what workflow code knows of its steps, and
+// which of them are done.
 type Loaded struct {
-	Skeleton
+	Steps    Pages[Head]      `json:"steps"`
+	Hits     Pages[DoneStep]  `json:"hits"`
 	Plan     artifacts.Digest `json:"plan"`
 	Name     string           `json:"name"`
 	Lock     string           `json:"lock,omitempty"` // the lock file beside the pipeline, on the worker that loaded it
@@ -258,12 +263,6 @@ type HitsFrom struct {
 	Block string `json:"block"`
 	Run   string `json:"run,omitempty"` // "" if its record does not say
 	N     int    `json:"n"`
-}
-
-// Skeleton is what workflow code knows of a plan's steps, and which of them are done.
-type Skeleton struct {
-	Steps Pages[Head]     `json:"steps"`
-	Hits  Pages[DoneStep] `json:"hits"`
 }
 
 // Features is what the server at hand can do, and the worker that loaded the plan.
@@ -310,23 +309,20 @@ type Ready struct {
 	Whole bool `json:"whole,omitempty"` // of a temporary step: it must have its bytes
 }
 
-// Prepared is a step's key, its bound task stored by digest, and whether there
-// is a result; Lost lists dependencies that turned out to have none, of very many
-// only that there are some.
+// Prepared is a step's key, its bound task stored by digest, and whether there is a result.
 type Prepared struct {
 	Index int              `json:"i"`
 	Key   artifacts.Digest `json:"key"`
 	Task  artifacts.Digest `json:"task"`
 	Hit   bool             `json:"hit,omitempty"`
 	TookS float64          `json:"took_s,omitempty"` // when it ran, for a hit
-	Lost  []int            `json:"lost,omitempty"`
+	Lost  bool             `json:"lost,omitempty"`   // a dependency has none after all: look at all of them again
 	Error string           `json:"error,omitempty"`
 
-	Own      bool       `json:"own,omitempty"`       // the hit is what this run made before it could be told
-	Pins     []step.Pin `json:"pins,omitempty"`      // of an own one
-	From     string     `json:"from,omitempty"`      // the run that made a hit
-	LostMany bool       `json:"lost_many,omitempty"` // look at all dependencies again
-	Waits    bool       `json:"waits,omitempty"`     // for a step of the same request that has no result
+	Own   bool       `json:"own,omitempty"`   // the hit is what this run made before it could be told
+	Pins  []step.Pin `json:"pins,omitempty"`  // of an own one
+	From  string     `json:"from,omitempty"`  // the run that made a hit
+	Waits bool       `json:"waits,omitempty"` // for a step of the same request that has no result
 }
 
 // BatchRequest asks for short steps, one after the other. Those that follow from

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/workflows"
@@ -42,12 +43,26 @@ func TestInput(t *testing.T) {
 	}
 }
 
-func TestInputWithoutPipeline(t *testing.T) {
-	var s testsuite.WorkflowTestSuite
-	e := s.NewTestWorkflowEnvironment()
-	e.ExecuteWorkflow(workflows.Reproduce, workflows.ReproduceInput{})
-	if err := e.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "names no pipeline") {
-		t.Errorf("got %v", err)
+// TestRefusedInput: what cannot be meant, or not be recorded, ends a run at its start.
+func TestRefusedInput(t *testing.T) {
+	more := json.RawMessage(`{"targets": ["table.t"]}`)
+	for _, c := range []struct {
+		want string
+		args []any
+	}{
+		{"one input, which names", []any{workflows.ReproduceInput{}}},
+		{"one input, which names", []any{workflows.ReproduceInput{Pipeline: "p.hcl"}, &more}},
+		{"name blocks in place of", []any{workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{strings.Repeat("x", 1<<20)}}}},
+		{"queue-control", []any{workflows.ReproduceInput{Pipeline: "p.hcl"}}}, // it begins
+	} {
+		var s testsuite.WorkflowTestSuite
+		s.SetLogger(quiet{})
+		e := s.NewTestWorkflowEnvironment()
+		e.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+		e.ExecuteWorkflow(workflows.ReproduceWorkflow, c.args...)
+		if err := e.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
 	}
 }
 

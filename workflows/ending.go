@@ -36,8 +36,8 @@ func (r *run) continuation(ctx workflow.Context) error {
 	next.Plan = &plan
 	var steps []CarriedStep
 	for i, s := range r.steps {
-		if s.Status != Waiting && !(s.Status == Running && s.Shared) {
-			steps = append(steps, CarriedStep{Index: i, Status: s.Status, Key: s.Key, TookS: s.TookS, Error: s.Error, Changed: s.Changed})
+		if s.Status != Waiting {
+			steps = append(steps, CarriedStep{Index: i, Status: s.Status, Key: s.Key, TookS: s.TookS, Error: s.Error, Changed: s.Changed, Shared: s.Shared})
 		}
 	}
 	var err error
@@ -65,7 +65,7 @@ func (r *run) resume(ctx workflow.Context, p *progress) error {
 		x := &p.steps[s.Index]
 		x.Key, x.TookS, x.Error, x.Changed = s.Key, s.TookS, s.Error, s.Changed
 		if s.Status == Running {
-			r.mine[s.Index] = true
+			r.mine[s.Index], r.members[StepWorkflowID(s.Key)] = !s.Shared, true
 			continue
 		}
 		p.set(s.Index, s.Status)

@@ -30,9 +30,9 @@ type GrowRequest struct {
 // Grown is that plan. Wrong says why there is none: what the steps have made
 // does not fit the pipeline.
 type Grown struct {
-	Plan artifacts.Digest `json:"plan"`
-	Skeleton
-	Wrong string `json:"wrong,omitempty"`
+	Plan  artifacts.Digest `json:"plan"`
+	Steps Pages[Head]      `json:"steps"`
+	Wrong string           `json:"wrong,omitempty"`
 }
 
 // mayGrow reports whether a pending step can become known, and the plan is not made too
@@ -61,12 +61,12 @@ func (r *run) grow(ctx workflow.Context) error {
 		}
 		return nil
 	}
-	heads, hits, err := g.Skeleton.unstash(ctx)
+	heads, err := unstash(ctx, g.Steps)
 	if err != nil {
 		return err
 	}
-	r.adopt(heads, hits)
-	r.loaded.Plan = g.Plan
+	r.adopt(heads)
+	r.loaded.Plan, r.hits = g.Plan, true // of an earlier run, perhaps
 	for _, i := range r.pending {
 		if r.isDecided(i) { // what it awaits has a result that cannot be read
 			r.runAgain(i, r.heads[i].Awaits)
@@ -76,7 +76,7 @@ func (r *run) grow(ctx workflow.Context) error {
 }
 
 // adopt takes what is known of the steps of a plan over to one that has grown from it.
-func (r *run) adopt(heads []Head, hits []DoneStep) {
+func (r *run) adopt(heads []Head) {
 	for _, class := range sortedKeys(r.paces) { // steps that wait to be tried out are looked up again, in their new places
 		r.free(r.paces[class])
 	}
@@ -106,12 +106,6 @@ func (r *run) adopt(heads []Head, hits []DoneStep) {
 			is.set(j, to)
 		} else {
 			is.steps[j].Status = to
-		}
-	}
-	for _, h := range hits {
-		if s := &is.steps[h.Index]; s.Status == Waiting && !is.held[h.Index] {
-			s.Key, s.TookS = h.Key, h.TookS
-			is.set(h.Index, Hit)
 		}
 	}
 	for j, s := range is.steps { // now that all is known of what reads them

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -23,6 +25,11 @@ func sum(s string) artifacts.Digest { return artifacts.Sum([]byte(s)) }
 type planned struct {
 	plans [2][]workflows.Head // the second follows from the first
 	mute  string              // the step that is never answered for
+	fails string              // the step whose work fails
+	late  string              // the step that is looked up until that has failed
+
+	failed chan struct{}
+	began  []string // workflows of steps
 }
 
 func (p *planned) of(d artifacts.Digest) []workflows.Head {
@@ -41,6 +48,9 @@ func (p *planned) prepare(_ context.Context, req workflows.PrepareRequest) (out 
 	for _, s := range req.Steps {
 		h := p.of(req.Plan)[s.Index]
 		a := h.Address
+		if a == p.late {
+			<-p.failed
+		}
 		x := workflows.Prepared{Index: s.Index, Key: sum(a), Waits: a == p.mute || slices.ContainsFunc(h.Deps, func(d int) bool { return waits[d] })}
 		if !s.Short {
 			x.Task = sum("task of " + a)
@@ -50,12 +60,17 @@ func (p *planned) prepare(_ context.Context, req workflows.PrepareRequest) (out 
 	return out, err
 }
 
-func (p *planned) run(t *testing.T) (res workflows.ReproduceResult, err error) {
+func (p *planned) run(t *testing.T, failFast bool) (res workflows.ReproduceResult, err error) {
+	p.failed = make(chan struct{})
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	env.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.StepInput) (workflows.Executed, error) {
+		p.began = append(p.began, in.Address)
+		if in.Address == p.fails {
+			return workflows.Executed{}, temporal.NewNonRetryableApplicationError("on purpose", workflows.PermanentError, nil)
+		}
 		return workflows.Executed{Key: in.Key, TookS: 5}, workflow.Sleep(ctx, 5*time.Second)
 	}, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 	for name, do := range map[string]any{
@@ -80,7 +95,12 @@ func (p *planned) run(t *testing.T) (res workflows.ReproduceResult, err error) {
 	} {
 		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	}
-	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r"})
+	env.SetOnChildWorkflowCompletedListener(func(_ *workflow.Info, _ converter.EncodedValue, err error) {
+		if err != nil {
+			close(p.failed)
+		}
+	})
+	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r", FailFast: failFast})
 	if err = env.GetWorkflowError(); err == nil {
 		err = env.GetWorkflowResult(&res)
 	}
@@ -104,7 +124,7 @@ func TestGrowWhileTrying(t *testing.T) {
 			h := workflows.Head{Address: fmt.Sprintf("other[%d]", i), Kind: "command", Class: "command x"}
 			p.plans[0], p.plans[1] = append(p.plans[0], h), append(p.plans[1], h)
 		}
-		if res, err := p.run(t); err != nil || res.Ran != 11+pieces || res.NotStarted != 0 {
+		if res, err := p.run(t, false); err != nil || res.Ran != 11+pieces || res.NotStarted != 0 {
 			t.Errorf("%d pieces: %+v, %v", pieces, res, err)
 		}
 	}
@@ -114,7 +134,21 @@ func TestGrowWhileTrying(t *testing.T) {
 func TestForgottenStep(t *testing.T) {
 	p := &planned{mute: "b"}
 	p.plans[0] = []workflows.Head{{Address: "a", Kind: "text", Inline: true}, {Address: "b", Kind: "text", Inline: true}, {Address: "c", Kind: "text", Inline: true, Deps: []int{1}}}
-	if res, err := p.run(t); err == nil || !strings.Contains(err.Error(), "2 of 3 steps not started:\nb, c: it was not started") {
+	if res, err := p.run(t, false); err == nil || !strings.Contains(err.Error(), "2 of 3 steps not started:\nb, c: it was not started") {
 		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// TestFailFast: nothing begins after a failure, though it was being looked up when that came.
+func TestFailFast(t *testing.T) {
+	slow := 5.0
+	for _, took := range []*float64{&slow, nil} {
+		p := &planned{fails: "fails", late: "late"}
+		p.plans[0] = []workflows.Head{{Address: "fails", Kind: "command", TookS: &slow}, {Address: "first", Kind: "text", Inline: true},
+			{Address: "late", Kind: "command", Class: "other", TookS: took, Deps: []int{1}}}
+		_, err := p.run(t, true)
+		if err == nil || len(p.began) != 1 || !strings.Contains(err.Error(), "1 of 3 steps failed, 1 not started:\nfails: on purpose") {
+			t.Errorf("%q began, %v", p.began, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,5 +37,47 @@ func TestLeftToOthers(t *testing.T) {
 	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: artifacts.Sum([]byte("k")), Task: artifacts.Sum([]byte("t")), Address: "step.train.x", Kind: "train", RunID: "r"})
 	if err := env.GetWorkflowError(); err != nil || n != 301 {
 		t.Errorf("after %d attempts: %v", n, err)
+	}
+}
+
+// TestCancelledAtTheStart: a run that is cancelled in its next execution leaves the steps that
+// go on from the one before, also those that it shares, though it has not come to them.
+func TestCancelledAtTheStart(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	carried := &workflows.Carried{}
+	var err error
+	if carried.Steps, err = workflows.PagesOf([]workflows.CarriedStep{{Index: 0, Status: workflows.Running, Key: sum("own")},
+		{Index: 1, Status: workflows.Running, Key: sum("shared"), Shared: true}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, do := range map[string]any{
+		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (l workflows.Loaded, err error) {
+			l.Plan, l.Name = sum("plan"), "t.hcl"
+			l.Steps, err = workflows.PagesOf([]workflows.Head{{Address: "own", Splits: true}, {Address: "shared", Splits: true}}, nil)
+			return l, err
+		},
+		workflows.PrepareActivity: func(context.Context, workflows.PrepareRequest) ([]workflows.Prepared, error) {
+			env.CancelWorkflow()
+			return nil, nil
+		},
+		workflows.JournalActivity: func(context.Context, workflows.JournalRequest) error { return nil },
+	} {
+		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
+	}
+	const anything = "mock.Anything" // as the SDK's mocks know it
+	var left []string
+	env.OnSignalExternalWorkflow(anything, anything, "", "leave", anything).Return(func(_, id, _, _ string, _ any) error {
+		left = append(left, id)
+		return nil
+	})
+	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r", Carried: carried})
+	slices.Sort(left)
+	want := []string{workflows.StepWorkflowID(sum("own")), workflows.StepWorkflowID(sum("shared"))}
+	slices.Sort(want)
+	if err := env.GetWorkflowError(); !slices.Equal(left, want) {
+		t.Errorf("left %q, want %q; %v", left, want, err)
 	}
 }

@@ -139,14 +139,6 @@ func unstash[T any](ctx workflow.Context, p Pages[T]) ([]T, error) {
 	return rows, unpageable(err)
 }
 
-// unstash reads the plan's steps, and those that are done.
-func (s Skeleton) unstash(ctx workflow.Context) (heads []Head, hits []DoneStep, err error) {
-	if heads, err = unstash(ctx, s.Steps); err == nil {
-		hits, err = unstash(ctx, s.Hits)
-	}
-	return heads, hits, err
-}
-
 func pageActivity(ctx workflow.Context, what, name string, in, out any) error {
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), what, lookUp)), name, in).Get(ctx, out)
 }

@@ -13,6 +13,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -181,5 +182,30 @@ func TestAlone(t *testing.T) {
 	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", Kind: "split", Splits: true, RunID: "a", Members: []string{"a"}})
 	if err := env.GetWorkflowError(); err != nil || most.Load() != 1 || ran.Load() != 6 {
 		t.Errorf("%v: %d activities, up to %d at a time", err, ran.Load(), most.Load())
+	}
+}
+
+// TestPartsAfterAFailure: when a part has failed for good the step starts no more of them.
+func TestPartsAfterAFailure(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+	whole := artifacts.Sum([]byte("whole"))
+	parts := make([]workflows.Part, 5)
+	for i := range parts {
+		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), Alone: true}
+	}
+	ran := 0
+	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
+		return workflows.PagesOf(parts, nil)
+	}, activity.RegisterOptions{Name: workflows.SplitActivity})
+	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Executed, error) {
+		ran++
+		return workflows.Executed{}, temporal.NewNonRetryableApplicationError("on purpose", workflows.PermanentError, nil)
+	}, activity.RegisterOptions{Name: workflows.ExecuteActivity})
+	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", Kind: "split", Splits: true, RunID: "a", Members: []string{"a"}})
+	if err := env.GetWorkflowError(); err == nil || ran != 1 {
+		t.Errorf("%v: %d parts ran", err, ran)
 	}
 }

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,21 +24,25 @@ const (
 	leaveGrace = 20 * time.Second
 	hitsKnown  = time.Minute     // what was found for a run that waits longer for a worker is looked up again
 	lookUp     = 5 * time.Minute // of one attempt to look up a batch, or to write a record
+
+	targetsMost = artifacts.MaxRecord * 3 / 4 // bytes of JSON
 )
 
 // Reproduce loads a plan and does what it lacks, every step as soon as its
 // inputs have results. It returns an error if a step failed, after everything
-// that does not depend on it is done (or, with FailFast, at once).
-func Reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
+// that does not depend on it is done (or, with FailFast, at once). A second input is
+// refused: who gives one means something by it.
+func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage) (*ReproduceResult, error) {
+	if targets, _ := json.Marshal(in.Targets); second != nil || in.Pipeline == "" {
+		return nil, temporal.NewNonRetryableApplicationError("a run has one input, which names its pipeline: "+inputForm, PermanentError, nil)
+	} else if len(targets) > targetsMost {
+		return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the targets have %d bytes, and the record of a run has room for %d: name blocks in place of their instances", len(targets), targetsMost), PermanentError, nil)
+	}
 	out, err := reproduce(ctx, in)
 	return out, final(err)
 }
 
 func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
-	if in.Pipeline == "" {
-		return nil, temporal.NewNonRetryableApplicationError(
-			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
-	}
 	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}, within: map[int]bool{}, used: map[string]int{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
@@ -115,23 +122,18 @@ func (r *run) load(ctx workflow.Context) error {
 			return err
 		}
 	}
-	heads, hits, err := r.loaded.unstash(ctx)
-	if err != nil {
+	heads, err := unstash(ctx, r.loaded.Steps)
+	hits, herr := unstash(ctx, r.loaded.Hits)
+	pins, perr := unstash(ctx, r.loaded.Pins)
+	if err := cmp.Or(err, herr, perr); err != nil {
 		return err
 	}
 	p := newProgress(heads)
 	for _, d := range hits {
 		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
-		if d.Hit {
-			p.set(d.Index, Hit)
-		} else {
-			p.set(d.Index, Ran)
-		}
+		p.set(d.Index, Hit)
 	}
-	if r.pins, err = unstash(ctx, r.loaded.Pins); err != nil {
-		return err
-	}
-	r.tries, r.mine, r.whole = map[int]int{}, map[int]bool{}, map[int]bool{}
+	r.pins, r.tries, r.mine, r.whole = pins, map[int]int{}, map[int]bool{}, map[int]bool{}
 	if err := r.resume(ctx, p); err != nil {
 		return err
 	}
@@ -164,6 +166,10 @@ func (r *run) walk(ctx workflow.Context) error {
 		} else if more {
 			continue
 		}
+		if ctx.Err() != nil && r.flying+len(r.members) > 0 {
+			r.stop = true
+			return r.leave(ctx)
+		}
 		if r.flying == 0 {
 			switch {
 			case r.stop || ctx.Err() != nil:
@@ -175,16 +181,12 @@ func (r *run) walk(ctx workflow.Context) error {
 			}
 			continue
 		}
-		if ctx.Err() != nil {
-			r.stop = true
-			return r.leave(ctx)
-		}
 		if r.long && r.inline > 0 {
 			r.quit(ctx)
 		}
 		if r.long && r.inline == 0 { // what runs in workflows of its own may go on for days
 			_, _ = workflow.AwaitWithTimeout(ctx, handOver, func() bool { return r.flying == 0 })
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && r.long {
 				return nil
 			}
 			continue
@@ -290,10 +292,8 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 	switch {
 	case p.Error != "":
 		r.fail(p.Index, p.Error)
-	case p.LostMany:
+	case p.Lost:
 		r.runAgain(p.Index, r.heads[p.Index].Deps)
-	case len(p.Lost) > 0:
-		r.runAgain(p.Index, p.Lost)
 	case p.Hit:
 		s.Key, s.TookS, r.hits = p.Key, p.TookS, true
 		if p.Own { // it ended while another execution of this run took over, or in an attempt that was lost
@@ -310,11 +310,11 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 		case quick:
 			return true
 		case unknown:
-			if !r.probe(ctx, p.Index) {
+			if !r.stop && !r.probe(ctx, p.Index) {
 				return false
 			}
 		}
-		if !r.enter(p) {
+		if r.stop || !r.enter(p) {
 			return false
 		}
 		s.Key = p.Key
@@ -394,7 +394,7 @@ func (r *run) runAgain(i int, lost []int) {
 func (r *run) fail(i int, why string) {
 	r.steps[i].Error = why
 	r.set(i, Failed)
-	if r.in.FailFast {
-		r.stop = true
+	if r.in.FailFast { // what is running ends in this execution: another one would start the rest
+		r.stop, r.long = true, false
 	}
 }

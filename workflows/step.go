@@ -122,8 +122,12 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 
 	out, err := stepWork(wctx, in)
 	if errors.Is(err, errLong) {
-		in.Members = sortedKeys(members)
-		return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
+		joins, leaves := workflow.GetSignalChannel(ctx, joinSignal), workflow.GetSignalChannel(ctx, leaveSignal)
+		_ = workflow.Await(ctx, func() bool { return joins.Len()+leaves.Len() == 0 }) // the next execution does not hear these
+		if err = wctx.Err(); err == nil {
+			in.Members = sortedKeys(members)
+			return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
+		}
 	}
 	outcome := Ran
 	switch {
@@ -221,6 +225,8 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 		}
 		if err := slots.Acquire(ctx, takes); err != nil {
 			failures = append(failures, err)
+		}
+		if len(failures) > 0 { // the step has failed: it starts nothing more
 			break
 		}
 		wg.Add(1)
@@ -267,6 +273,9 @@ func (r *run) shared(ctx workflow.Context, place func() int, in StepInput) (Exec
 		err := child.GetChildWorkflowExecution().Get(dctx, nil)
 		var out Executed
 		if err == nil {
+			if ctx.Err() != nil { // it had not started when the run left
+				r.part(dctx, id)
+			}
 			err = child.Get(dctx, &out)
 			delete(r.members, id)
 			stop()
@@ -298,7 +307,7 @@ func (r *run) shared(ctx workflow.Context, place func() int, in StepInput) (Exec
 // a workflow that an execution of this run before has started.
 func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput, mine bool) (done Executed, again bool, err error) {
 	if err := workflow.SignalExternalWorkflow(dctx, id, "", joinSignal, in.RunID).Get(dctx, nil); err != nil {
-		return Executed{}, true, nil // it ended in between: look again
+		return Executed{}, ctx.Err() == nil, ctx.Err() // it ended in between: look again
 	}
 	options := doing(controlQueue(ctx), in.Address+" · shared with another step or run", unbounded)
 	options.WaitForCancellation = false
@@ -314,6 +323,11 @@ func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput, mine boo
 	return Executed{}, false, err
 }
 
+// part tells a Step workflow that this run no longer wants it.
+func (r *run) part(ctx workflow.Context, id string) workflow.Future {
+	return workflow.SignalExternalWorkflow(ctx, id, "", leaveSignal, leaving{Run: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID})
+}
+
 // leave tells every Step workflow that this run no longer wants it, and waits a
 // while for those that end because of it.
 func (r *run) leave(ctx workflow.Context) error {
@@ -326,10 +340,9 @@ func (r *run) leave(ctx workflow.Context) error {
 			r.stays[id] = true
 		}
 	})
-	me := leaving{Run: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID}
 	var told []workflow.Future // all at once, so that no queued step begins where one before it has just ended
 	for _, id := range sortedKeys(r.members) {
-		told = append(told, workflow.SignalExternalWorkflow(dctx, id, "", leaveSignal, me))
+		told = append(told, r.part(dctx, id))
 	}
 	for _, f := range told {
 		_ = f.Get(dctx, nil) // gone already is fine

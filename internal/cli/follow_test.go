@@ -280,7 +280,7 @@ func TestBegunAgain(t *testing.T) {
 	w := sdk.New(f.conn.Client, workflows.TaskQueue, sdk.Options{LocalActivityWorkerOnly: true})
 	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.ReproduceInput) (*workflows.ReproduceResult, error) {
 		if workflow.GetInfo(ctx).Attempt > 1 {
-			return workflows.Reproduce(ctx, in)
+			return workflows.Reproduce(ctx, in, nil)
 		}
 		failed <- struct{}{}
 		return nil, temporal.NewApplicationError(why, workflows.OtherVersionError)

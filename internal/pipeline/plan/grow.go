@@ -3,7 +3,9 @@ package plan
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -40,14 +42,18 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 			return b, err
 		}}, nil
 	}
+	first, out := pl.First, pl.LeftOut
 	for pl.Pending() {
-		wanted := make([]bool, len(pl.Steps))
-		for _, s := range pl.Steps {
+		wanted, asked := make([]bool, len(pl.Steps)), *pl
+		for i, s := range pl.Steps {
 			for _, d := range s.Awaited {
 				wanted[d] = true
 			}
+			if s.Pending() {
+				asked.Steps = pl.Steps[:i+1] // what comes after the last of them decides nothing
+			}
 		}
-		v, err := g.Follow(pl, func(i int, _ *Item) bool { return wanted[i] })
+		v, err := g.Follow(&asked, func(i int, _ *Item) bool { return wanted[i] })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,16 +79,26 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		if err := cmp.Or(ctx.Err(), ds.Err()); err != nil {
 			return nil, nil, err
 		}
-		if pl, err = g.Plan(p); err != nil {
+		if first.IsZero() {
+			b, err := json.Marshal(pl) // as it is stored
+			if err != nil {
+				return nil, nil, err
+			}
+			first = artifacts.Sum(b)
+		}
+		grown, err := g.Plan(p)
+		if err != nil {
 			return nil, nil, err
 		}
+		pl, _ = grown.Without(func(i int) bool { return slices.Contains(out, grown.Steps[i].Address) })
+		pl.First = first
 	}
 	return p, pl, nil
 }
 
 // Adopt gives steps the tasks that a plan before this one has for them: what was found out
 // about their sources and programs then holds for the whole run. It returns the places
-// of the other steps, which must be resolved.
+// of the other steps, which must be resolved, without those that it leaves out.
 func (p *Plan) Adopt(before *Plan) (fresh []int) {
 	tasks := make(map[string]*Step, len(before.Steps))
 	for i := range before.Steps {
@@ -93,7 +109,7 @@ func (p *Plan) Adopt(before *Plan) (fresh []int) {
 	for i := range p.Steps {
 		if s := tasks[p.Steps[i].Address]; s != nil {
 			p.Steps[i].Task = s.Task
-		} else {
+		} else if !slices.Contains(before.LeftOut, p.Steps[i].Address) {
 			fresh = append(fresh, i)
 		}
 	}

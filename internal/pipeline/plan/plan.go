@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/step"
 )
@@ -27,6 +28,12 @@ type Plan struct {
 
 	// Origin is what the plan was made of, where steps are pending: see Grow.
 	Origin *pipeline.Origin `json:"origin,omitempty"`
+
+	// First is the stored plan from which this one has grown; zero: from none.
+	First artifacts.Digest `json:"first,omitzero"`
+
+	// LeftOut are the addresses of the steps that Without took out, without their readers.
+	LeftOut []string `json:"left_out,omitempty"`
 
 	// Kinds are the versions of the kinds that the steps and their parts have: another
 	// program must not do them by other rules.
@@ -168,10 +175,13 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 // Without is the plan without some steps and all that need them. left are those that are
 // left out, in the plan's order.
 func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
-	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin}
+	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))
 	for i, s := range p.Steps {
 		gone := out(i)
+		if gone {
+			rest.LeftOut = append(rest.LeftOut, s.Address)
+		}
 		deps := make([]int, len(s.Deps))
 		for n, d := range s.Deps {
 			deps[n] = place[d]

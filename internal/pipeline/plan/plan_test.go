@@ -398,3 +398,29 @@ func temporary(p *Plan) string {
 	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return !s.Temporary })
 	return addresses(p)
 }
+
+// TestGrowAsksLittle: what comes after the last pending step is not looked up.
+func TestGrowAsksLittle(t *testing.T) {
+	pl := &Plan{Steps: []Step{{Address: "a"}, {Address: "each[*]", Deps: []int{0}, Awaits: []step.Ref{{Step: "a", Output: "out"}}, Awaited: []int{0}}, {Address: "far"}}}
+	asked := ""
+	_, is, err := Grower{Follow: func(pl *Plan, _ Keep) (*Preview, error) {
+		asked = addresses(pl)
+		return &Preview{Plan: pl, Items: make([]Item, len(pl.Steps))}, nil
+	}}.Grow(t.Context(), nil, pl)
+	if err != nil || is != pl || asked != "a each[*]" || len(pl.Steps) != 3 {
+		t.Errorf("asked for %s, %v", asked, err)
+	}
+}
+
+// TestPanicInAPreview: a kind that panics is an error of its step, whatever goroutine it is asked in.
+func TestPanicInAPreview(t *testing.T) {
+	pl, err := Build("p.hcl", load(t, diamond), registry(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: 1, Doc: "Text.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run: func(context.Context, *step.IO, config) error { return nil }, Check: func(config) error { panic("on purpose") }}))
+	if _, err := pl.Preview(t.Context(), reg, new(results).lookup); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
+		t.Error(err)
+	}
+}

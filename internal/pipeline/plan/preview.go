@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -94,7 +95,7 @@ const lookupMost = 2048
 // only as long as there are steps to come that read it.
 //
 // The checks of steps are judged by what open reads: what reads a result that fails one
-// does not run. If open is nil, they are not.
+// does not run. If open is nil, they are not. An error is permanent, or one of lookup or open.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
 	if open != nil {
 		open = step.Remembered(open)
@@ -193,7 +194,13 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	var workers sync.WaitGroup
 	for w := range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			for n := w; n < len(ready); n += runtime.GOMAXPROCS(0) {
+			n := w
+			defer func() {
+				if p := recover(); p != nil { // of a kind; else it would end the process
+					errs[n] = fmt.Errorf("%s: a bug in redsi: %v\n%s", f.Plan.Steps[ready[n]].Address, p, debug.Stack())
+				}
+			}()
+			for ; n < len(ready); n += runtime.GOMAXPROCS(0) {
 				i := ready[n]
 				bound, key, preimage, err := f.Plan.Bind(f.reg, i, func(d int) *artifacts.Result { return f.Items[d].Result })
 				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound}, err
@@ -206,7 +213,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 		if errors.As(err, &lacks) {
 			f.Items[ready[n]] = Item{Outcome: Maybe, Wrong: err.Error()}
 		} else if err != nil {
-			return err
+			return step.Permanent(err)
 		}
 	}
 	ready = slices.DeleteFunc(ready, func(i int) bool { return f.Items[i].Outcome == Maybe })
@@ -227,17 +234,20 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 				it.Preimage = r.Preimage
 			}
 			if f.open != nil && len(it.Task.Checks) > 0 {
-				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open); err != nil && !f.unread(i, err) {
+				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open); artifacts.IsLost(err) && !f.unread(i, err) {
+					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Task: it.Task} // the run makes again what is lost
+					continue
+				} else if err != nil && !artifacts.IsLost(err) {
 					return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
 				}
 			}
 			if it.Accepted, err = r.Acceptance(); err != nil {
-				return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
+				return step.Permanent(fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err))
 			}
 			f.wanted[i] = f.keep(i, it)
 		} else if it.Preimage == nil {
 			if _, it.Preimage, err = f.reg.Key(it.Task); err != nil {
-				return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
+				return step.Permanent(fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err))
 			}
 		}
 	}

@@ -251,7 +251,7 @@ func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.Wo
 
 // listRunning lists the open workflows that a query is true of.
 func listRunning(ctx context.Context, c client.Client, query string) (open []*workflow.WorkflowExecutionInfo, err error) {
-	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "ExecutionStatus = 'Running' AND " + query}
+	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "CloseTime IS NULL AND " + query} // also those that are paused
 	for {
 		page, err := c.ListWorkflow(ctx, req)
 		if err != nil {

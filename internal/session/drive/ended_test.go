@@ -17,8 +17,8 @@ func TestEndsInShort(t *testing.T) {
 	dr := &Driver{Session: &session.Session{Hint: func(verb string, args ...string) string {
 		return strings.Join(append([]string{"redsi", verb}, args...), " ")
 	}}}
-	failed := &workflows.RunError{Type: workflows.FailedRun, Text: "1 of 2 steps failed:\nstep.a: exit code 1\n    Traceback:\n      File x"}
-	for whole, want := range map[bool]string{false: "1 of 2 steps failed:\nstep.a: exit code 1\n`redsi logs --failed --run r` shows all of it", true: failed.Text} {
+	failed := &workflows.RunError{Type: workflows.FailedRun, Text: "1 of 2 steps failed:\nstep.a: exit code 1\n    Traceback:\n      File x\nstep.b: the end of its standard error:\n    Traceback:\n      File x\n    KeyError: 'y'"}
+	for whole, want := range map[bool]string{false: "1 of 2 steps failed:\nstep.a: exit code 1\nstep.b: the end of its standard error: KeyError: 'y'\n`redsi logs --failed --run r` shows all of it", true: failed.Text} {
 		if got := dr.once(failed, "r", whole); got.Error() != want {
 			t.Errorf("%v: %v", whole, got)
 		}

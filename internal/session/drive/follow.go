@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -83,10 +82,11 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 	}
 }
 
-// exitOnInterrupt ends the process, and the programs of its steps, at the next interrupt.
+// exitOnInterrupt ends the process, and the programs of its steps, at the next interrupt. A
+// second SIGTERM is none: batch systems send more than one at a time, and kill what stays.
 func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	c := make(chan os.Signal, 1)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(c, os.Interrupt)
 	select {
 	case <-c:
 		if dr.Scratch != nil {

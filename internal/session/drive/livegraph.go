@@ -65,7 +65,7 @@ func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 		}
 		id := w.Execution.WorkflowId
 		runs = append(runs, livegraph.Run{ID: id, Workflow: id, Pipeline: "run", Started: w.StartTime.AsTime(),
-			Open: w.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.RunURL(id, w.Execution.RunId)})
+			Open: w.CloseTime == nil, URL: g.conn.RunURL(id, w.Execution.RunId)})
 	}
 	return livegraph.Sorted(runs), nil
 }
@@ -93,7 +93,7 @@ func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Pictur
 		return p, err
 	}
 	p.Run = livegraph.Run{ID: state.RunID, Workflow: workflow, Pipeline: name, Started: info.StartTime.AsTime(),
-		Open: info.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.RunURL(workflow, info.Execution.RunId)}
+		Open: info.CloseTime == nil, URL: g.conn.RunURL(workflow, info.Execution.RunId)}
 	p.Steps, p.Outcomes = steps, make([]string, len(steps))
 	for _, s := range state.Steps {
 		if s.Index < len(p.Outcomes) {

@@ -171,7 +171,7 @@ func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
 		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`%s", queue, start, where)
 	}
 	if steps > 0 {
-		return "waiting for a worker: all are busy with other steps"
+		return fmt.Sprintf("waiting for a worker to begin %s: some poll the queue %q, but may be busy with other steps", words.Count(steps, "queued step"), queue)
 	}
 	return "waiting for a worker"
 }

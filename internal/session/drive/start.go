@@ -133,10 +133,18 @@ func (e *toldError) Error() string { return e.text }
 func (e *toldError) Unwrap() error { return e.error }
 
 // once is a run's error without the further lines of its steps' errors, which whoever followed
-// the run has been shown, unless all is wanted.
+// the run has been shown, unless all is wanted. A line that ends in a colon has the last of its
+// further ones.
 func (dr *Driver) once(failed error, runID string, whole bool) error {
-	lines := strings.Split(failed.Error(), "\n")
-	short := slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return strings.HasPrefix(s, "    ") })
+	lines, base := strings.Split(failed.Error(), "\n"), ""
+	var short []string
+	for _, s := range lines {
+		if further, is := strings.CutPrefix(s, "    "); !is {
+			base, short = s, append(short, s)
+		} else if strings.HasSuffix(base, ":") {
+			short[len(short)-1] = base + " " + strings.TrimSpace(further) // the last one, in the end
+		}
+	}
 	if whole || len(short) == len(lines) {
 		return failed
 	}

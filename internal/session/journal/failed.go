@@ -50,11 +50,11 @@ func (f Failed) String() string {
 		text += fmt.Sprintf(" (with redsi %s, this is %s)", f.Revision, f.Other)
 	}
 	line, _, more := strings.Cut(strings.TrimSpace(f.Error), "\n")
-	if len(line) > errorShown {
-		line, more = strings.ToValidUTF8(line[:errorShown], ""), true
-	}
-	if more {
-		line += "…"
+	switch line = words.Clip(line, errorShown); {
+	case strings.HasSuffix(line, ":"):
+		line += " " + f.Last()
+	case more:
+		line = strings.TrimSuffix(line, "…") + "…"
 	}
 	return text + ": " + line
 }

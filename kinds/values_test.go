@@ -184,3 +184,55 @@ table "t" {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestMeansOfAll: a mean over seeds is of all of them. One that is null, or beyond the end of a
+// list, leaves the cell and the point empty and is counted; texts have no mean.
+func TestMeansOfAll(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.json": `{"x": 1, "none": null, "list": [1, 2], "same": "s", "word": "a"}`,
+		"b.json": `{"x": null, "none": null, "list": [1], "same": "s", "word": 2}`,
+		"c.json": `{"x": 3, "none": null, "list": [1, 2], "same": "s", "word": "a"}`,
+	} {
+		write(t, dir, name, text)
+	}
+	const pipeline = `
+step "download" "s" {
+  for_each = toset(["DIR/a", "DIR/b", "DIR/c"])
+  urls     = ["${each.key}.json"]
+}
+locals { seeds = [for k in ["DIR/a", "DIR/b", "DIR/c"] : step.download.s[k].files] }
+table "t" {
+  stubs   = ["S"]
+  columns = [for c in ["x", "none", "list.0", "list.1", "same"] : { id = replace(c, ".", "_"), title = c, field = c, format = "fixed", decimals = 1, std = true }]
+  rows    = [{ id = "r", titles = ["three"], value = local.seeds }]
+  expect "r.x" { value = 2 }
+  expect "r.none" { value = 2 }
+}
+figure "f" {
+  x      = { title = "x", log2 = true }
+  y      = { title = "y" }
+  series = [{ id = "s", points = [
+    { id = "p", x = { number = 1 }, y = { value = local.seeds, field = "x" } },
+    { id = "q", x = { number = 0 }, y = { value = local.seeds, field = "list.0" } },
+    { id = "one", x = { number = 1 }, y = { value = [local.seeds[0], local.seeds[0]], field = "x" } },
+  ] }]
+}
+`
+	l := newLocal(t)
+	results := l.results(write(t, dir, "p.hcl", strings.ReplaceAll(pipeline, "DIR", dir)), nil)
+	if got, want := strings.Join(strings.Fields(l.text(results["table.t"].Outputs["markdown"].Digest)), " "), "| three | – | – | 1.0 ± 0.0 | – | s |"; !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if n := results["table.t"].Counts["values null, beside values of other artifacts"]; n != 2 {
+		t.Errorf("counts %v", results["table.t"].Counts)
+	}
+	f, counts := readFigure(t, l, results["figure.f"]), results["figure.f"].Counts
+	if f.Series[0].Points[0].Y.Value != nil || counts["points without value"] != 1 || counts["points not drawn"] != 1 || len(f.Notes()) != 2 {
+		t.Errorf("%+v, %v, %q", f.Series, counts, f.Notes())
+	}
+	bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Replace(pipeline, `"same"]`, `"word"]`, 1), "DIR", dir))
+	if _, err := l.try(l.plan(bad, nil)); err == nil || !strings.Contains(err.Error(), `row r, column word: field "word" is the text "a" in one of the 3 artifacts and something else in another: only numbers have a mean`) {
+		t.Error(err)
+	}
+}

@@ -82,7 +82,7 @@ var rules = []rule{
 	{"internal/paper/checklist", []string{"internal/host/environment/.", "internal/pipeline/questions", "step", "artifacts", "internal/pipeline/.", "internal/pipeline/plan", "internal/paper/report", "internal/paper/render", "internal/paper/markdown", "internal/host/usage", "internal/system/escape", "internal/system/words"}},
 	{"internal/paper/report", []string{"internal/host/environment/.", "internal/paper/expect", "internal/paper/attest", "internal/system/atomicfile", "internal/system/signature", "internal/paper/alike", "internal/paper/prose", "internal/host/usage", "internal/pipeline/.", "internal/pipeline/plan", "internal/corpora/fetch", "step", "internal/paper/render", "artifacts", "internal/system/words"}},
 	{"internal/paper/attest", []string{"artifacts", "internal/paper/alike", "internal/system/signature", "internal/system/words"}},
-	{"internal/paper/render", []string{"internal/system/escape", "internal/system/values"}},
+	{"internal/paper/render", []string{"internal/system/escape", "internal/system/values", "internal/system/words"}},
 	{"internal/session/livegraph", []string{"internal/system/loopback", "internal/pipeline"}},
 	{"internal/cli/view", []string{"internal/host/environment", "internal/paper", "internal/host/usage", "internal/pipeline/.", "internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/impact", "internal/system/escape", "internal/system/words", "internal/system/shellwords", "internal/system/signature",
 		// What it prints, by the types of those who found it.

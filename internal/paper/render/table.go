@@ -115,8 +115,11 @@ func (t *Table) OfOne() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return strings.Join(names, ", ") + ": the ± is of one result several times, since all that the mean is over has the same bytes"
+	return strings.Join(names, ", ") + ofOne
 }
+
+// ofOne is said of cells whose N are of one result.
+const ofOne = ": the ± is of one result several times, since all that the mean is over has the same bytes"
 
 // Finish checks the table and marks the best cells bold: those that are equal
 // to the best as printed, among the rows with one Compare.

@@ -20,7 +20,7 @@ import (
 type JSONInputs struct {
 	x    *step.IO
 	read map[document]any
-	told map[string]bool // values that are NaN or infinite
+	told map[string]bool // what Told has warned of
 }
 
 // document is a file with the end of its name, which says how it is read.
@@ -119,7 +119,7 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	at, err := d.Look(in, path)
 	if _, ok := at.(NotFinite); ok {
-		d.Told(in, path)
+		d.Told(in, path, IsNotFinite)
 	}
 	return at, err
 }
@@ -150,13 +150,17 @@ func (d *JSONInputs) Look(in step.Input, path string) (any, error) {
 	return at, err
 }
 
-// Told counts a value that is NaN or infinite, and warns of it once with the name of its file.
-func (d *JSONInputs) Told(in step.Input, path string) {
-	d.x.Count("values NaN or infinite", 1)
+// IsNotFinite is what a value is that is NaN or infinite, for Told.
+const IsNotFinite = "NaN or infinite"
+
+// Told counts a value that is shown as missing for what it is, and warns of it once with the
+// name of its file.
+func (d *JSONInputs) Told(in step.Input, path, is string) {
+	d.x.Count("values "+is, 1)
 	file, field, _ := fileOfTree(in, path)
-	if what := file.Name + ": " + field; !d.told[what] {
+	if what := file.Name + ": " + field + " is " + is; !d.told[what] {
 		d.told[what] = true
-		d.x.Log.Warn(what + " is NaN or infinite: it is shown as missing")
+		d.x.Log.Warn(what + ": it is shown as missing")
 	}
 }
 

@@ -67,8 +67,13 @@ func (s *scan) command(i, end int) (int, error) {
 		if ok {
 			s.closes(strings.TrimSuffix(s.src[from:to], "*"), i)
 			k = to + 1
+			s.ended = s.src[from:to] == "document"
 		}
 		return k, nil
+	case name == "endinput":
+		return end, nil
+	case name == "IfFileExists" || name == "InputIfFileExists":
+		return s.ifExists(name, i, k, end)
 	case name == "verb" || name == "lstinline" && k < end && s.src[k] != '{' && s.src[k] != '[':
 		if k < end {
 			if n := strings.IndexByte(s.src[k+1:end], s.src[k]); n >= 0 {
@@ -101,7 +106,7 @@ func (s *scan) command(i, end int) (int, error) {
 		}
 		s.emit(" ", i)
 		return to + 1, nil
-	case name == "input" || name == "include" || name == "subfile" || name == "InputIfFileExists":
+	case name == "input" || name == "include" || name == "subfile":
 		return s.includes(i, k, end)
 	case name == "multicolumn":
 		from, to, ok := s.group(k, end)
@@ -172,6 +177,34 @@ func (s *scan) includes(i, k, end int) (int, error) {
 	s.mark(inputMark, name, i, next)
 	s.emit(" ", i)
 	return next, s.input(name, spot{s.file, int32(i)})
+}
+
+// ifExists reads the branch that LaTeX takes of \IfFileExists and \InputIfFileExists, of which
+// the second then reads the file.
+func (s *scan) ifExists(name string, i, k, end int) (int, error) {
+	from, to, ok := s.group(k, end)
+	if !ok {
+		return k, nil
+	}
+	file := s.src[from:to]
+	_, exists := s.found(file)
+	for _, taken := range []bool{exists, !exists} {
+		from, to, ok = s.group(to+1, end)
+		if !ok {
+			return to, nil
+		}
+		if taken {
+			if err := s.nested(from, to); err != nil {
+				return 0, err
+			}
+		}
+	}
+	s.emit(" ", i)
+	if exists && name == "InputIfFileExists" {
+		s.mark(inputMark, file, i, to+1)
+		return to + 1, s.input(file, spot{s.file, int32(i)})
+	}
+	return to + 1, nil
 }
 
 // afterFi is the end of what \iffalse leaves out.

@@ -17,6 +17,7 @@ table "t" {
     { id = "yaml", titles = ["YAML"], value = step.download.m.files, at = "m.yaml:scores" },
     { id = "csv", titles = ["CSV"], value = step.download.m.files, at = "m.csv:1" },
     { id = "number", titles = ["Number"], value = step.download.m.files, fields = { acc = "n.txt:.", loss = "m.json:summary" } },
+    { id = "dots", titles = ["Dots"], value = step.download.m.files, at = "m.json:'map@0.5'", fields = { acc = "'lr=0.1'" }, texts = { loss = "x" } },
   ]
 }
 figure "roc" {
@@ -35,7 +36,7 @@ figure "roc" {
 func TestValuesOfOtherFormats(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"m.json":   `{"acc": 0.91, "loss": NaN, "summary": {"mean": Infinity, "std": NaN, "n": 3}}`,
+		"m.json":   `{"acc": 0.91, "loss": NaN, "map@0.5": {"lr=0.1": 0.95}, "summary": {"mean": Infinity, "std": NaN, "n": 3}}`,
 		"m.yaml":   "scores:\n  acc: 0.92\n  loss: .inf\n",
 		"m.csv":    "model,acc,loss\nx,0.5,inf\ny,0.93,0.25\n",
 		"n.txt":    "0.94\n",
@@ -50,7 +51,7 @@ func TestValuesOfOtherFormats(t *testing.T) {
 	results := l.results(file, nil)
 	var table render.Table
 	l.json(results["table.t"].Outputs["json"], &table)
-	for i, want := range []struct{ acc, loss float64 }{{0.91, 0}, {0.92, 0}, {0.93, 0.25}, {0.94, 0}} {
+	for i, want := range []struct{ acc, loss float64 }{{0.91, 0}, {0.92, 0}, {0.93, 0.25}, {0.94, 0}, {0.95, 0}} {
 		row := table.Rows[i]
 		if acc := row.Cells["acc"].Value; acc == nil || *acc != want.acc {
 			t.Errorf("row %s: %+v", row.ID, row.Cells)
@@ -75,6 +76,7 @@ func TestValuesOfOtherFormats(t *testing.T) {
 		"n.txt:acc":    `n.txt: there is no field "acc": it is of type number and has no "acc"; it is a single value: write "." for the field`,
 		"m.csv:acc":    `m.csv: there is no field "acc": it is a list, and "acc" is not the number of an element; rows are named by number, from 0: "0.acc"`,
 		"roc.json:x.y": `roc.json: there is no field "x.y": beside "x" there is points`,
+		"m.json:a.b":   `m.json: there is no field "a.b": beside "a" there is 'map@0.5', acc, loss, summary`,
 	} {
 		bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Split(valuesPipeline, "table")[0], "DIR", dir)+`
 table "t" {

@@ -34,7 +34,7 @@ type tableColumn struct {
 	Title    string   `hcl:"title" help:"header"`
 	Groups   []string `hcl:"groups,optional" help:"headers over neighbouring columns, outermost first; bold where they say so by <b>"`
 	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
-	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
+	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number, names that have dots in '…', such as metrics.'map@0.5'; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
 	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
 	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, those of CSV as they are typed"`
 	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/spdx"
 )
 
 // Writer writes a crate: its steps as they are given, and the rest when it is closed.
@@ -231,8 +232,9 @@ func (c *Writer) license(name string) entity {
 	id := name
 	switch {
 	case strings.HasPrefix(name, "https://"), strings.HasPrefix(name, "http://"):
-	case !strings.ContainsAny(name, " /"):
-		id = "https://spdx.org/licenses/" + name
+	case spdx.ID(name) != "":
+		name = spdx.ID(name)
+		id = spdx.Address(name)
 	default:
 		id = fragment("license", name)
 	}

@@ -76,7 +76,7 @@ func TestValuesOfOtherFormats(t *testing.T) {
 		"n.txt:acc":    `n.txt: there is no field "acc": it is of type number and has no "acc"; it is a single value: write "." for the field`,
 		"m.csv:acc":    `m.csv: there is no field "acc": it is a list, and "acc" is not the number of an element; rows are named by number, from 0: "0.acc"`,
 		"roc.json:x.y": `roc.json: there is no field "x.y": beside "x" there is points`,
-		"m.json:a.b":   `m.json: there is no field "a.b": beside "a" there is 'map@0.5', acc, loss, summary`,
+		"m.json:a.b":   `m.json: there is no field "a.b": beside "a" there is acc, loss, 'map@0.5', summary`,
 	} {
 		bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Split(valuesPipeline, "table")[0], "DIR", dir)+`
 table "t" {

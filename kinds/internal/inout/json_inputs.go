@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
@@ -105,8 +106,13 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if v, ok := at.(NotFinite); ok {
+	switch v := at.(type) {
+	case NotFinite:
 		return 0, fmt.Errorf("field %q is %v, not a finite number", path, v.Value)
+	case Typed:
+		if values.Inexact(v.Text) {
+			return 0, fmt.Errorf("field %q is %s, more digits than are calculated with, 53 bits", path, v.Text)
+		}
 	}
 	v, text, ok, err := Scalar(at, path)
 	if err == nil && (!ok || text != "") {

@@ -230,7 +230,7 @@ figure "f" {
 		t.Errorf("counts %v", results["table.t"].Counts)
 	}
 	f, counts := readFigure(t, l, results["figure.f"]), results["figure.f"].Counts
-	if f.Series[0].Points[0].Y.Value != nil || counts["points without value"] != 1 || counts["points not drawn"] != 1 || len(f.Notes()) != 2 {
+	if f.Series[0].Points[0].Y.Value != nil || counts["points without value"] != 1 || counts["notes on points"] != 2 || len(f.Notes()) != 2 {
 		t.Errorf("%+v, %v, %q", f.Series, counts, f.Notes())
 	}
 	bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Replace(pipeline, `"same"]`, `"word"]`, 1), "DIR", dir))

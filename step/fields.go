@@ -235,7 +235,7 @@ func (w *PathWalk) Next() bool {
 		return false
 	}
 	if w.rest != w.path {
-		w.within = join(w.within, PathName(w.Name))
+		w.within = join(w.within, pathName(w.Name))
 	}
 	var more bool
 	quoted, isQuoted := strings.CutPrefix(w.rest, "'")
@@ -249,8 +249,8 @@ func (w *PathWalk) Next() bool {
 	return true
 }
 
-// PathName is a name as a part of a path: in quotes where it has a dot.
-func PathName(name string) string {
+// pathName is a name as a part of a path: in quotes where it has a dot.
+func pathName(name string) string {
 	if strings.Contains(name, ".") {
 		return "'" + name + "'"
 	}
@@ -283,7 +283,7 @@ func (w *PathWalk) In(at any) (any, error) {
 // Lost says that the present part leads nowhere from what is there.
 func (w *PathWalk) Lost(is TypeKind, names []string) error {
 	for i, name := range names {
-		names[i] = PathName(name)
+		names[i] = pathName(name)
 	}
 	return &NoFieldError{Path: w.path, Name: w.Name, Within: w.within, Is: is, Names: names}
 }

@@ -43,7 +43,8 @@ func checkPaper(p Paper) error {
 	if p.DOI != "" && !IsDOI(p.DOI) {
 		bad("doi", "A DOI is written 10.5281/zenodo.1234, without https://doi.org/.")
 	}
-	if u, err := url.Parse(p.License); p.License != "" && spdx.ID(p.License) == "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+	id, _ := spdx.Find(p.License)
+	if u, err := url.Parse(p.License); p.License != "" && id == "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 		bad("license", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text; %q is neither. %s", p.License, suggest(p.License, spdx.IDs(), "SPDX id"))
 	}
 	if u, err := url.Parse(p.URL); p.URL != "" && (err != nil || u.Host == "" || !slices.Contains([]string{"https", "http", "ftp", "sftp"}, u.Scheme)) {

@@ -186,25 +186,24 @@ func (s *scan) ifExists(name string, i, k, end int) (int, error) {
 	if !ok {
 		return k, nil
 	}
-	file := s.src[from:to]
-	_, exists := s.found(file)
+	_, exists := s.found(s.src[from:to])
+	next := to + 1
 	for _, taken := range []bool{exists, !exists} {
-		from, to, ok = s.group(to+1, end)
-		if !ok {
-			return to, nil
+		if from, to, ok = s.group(next, end); !ok {
+			break
 		}
+		next = to + 1
 		if taken {
 			if err := s.nested(from, to); err != nil {
 				return 0, err
 			}
 		}
 	}
-	s.emit(" ", i)
-	if exists && name == "InputIfFileExists" {
-		s.mark(inputMark, file, i, to+1)
-		return to + 1, s.input(file, spot{s.file, int32(i)})
+	if s.emit(" ", i); !exists || name == "IfFileExists" {
+		return next, nil
 	}
-	return to + 1, nil
+	_, err := s.includes(i, k, end)
+	return next, err
 }
 
 // afterFi is the end of what \iffalse leaves out.

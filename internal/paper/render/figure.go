@@ -196,30 +196,24 @@ func (f *Figure) shows(s Series, p Point) bool {
 // reaches reports whether the axis has a place for a number.
 func (a *Axis) reaches(v float64) bool { return math.Abs(v) < 1e300 && (v > 0 || !a.Log2) }
 
-// Undrawn are the points, as SERIES.POINT, whose numbers an axis has no place for.
-func (f *Figure) Undrawn() []string {
-	return f.points(func(s Series, p Point) bool { return p.X.Value != nil && p.Y.Value != nil && !f.shows(s, p) })
-}
-
-// points names those of a property.
-func (f *Figure) points(has func(Series, Point) bool) (names []string) {
+// Notes says which points are not drawn, though they have numbers, and which whiskers are none.
+func (f *Figure) Notes() (notes []string) {
+	var undrawn, one []string
 	for _, s := range f.Series {
 		for _, p := range s.Points {
-			if has(s, p) {
-				names = append(names, s.ID+"."+p.ID)
+			if p.X.Value != nil && p.Y.Value != nil && !f.shows(s, p) {
+				undrawn = append(undrawn, s.ID+"."+p.ID)
+			}
+			if p.Y.One {
+				one = append(one, s.ID+"."+p.ID)
 			}
 		}
 	}
-	return names
-}
-
-// Notes says which points are not drawn, though they have numbers, and which whiskers are none.
-func (f *Figure) Notes() (notes []string) {
-	if names := f.Undrawn(); names != nil {
-		notes = append(notes, words.And(names, mostNamed)+": not drawn, since a logarithmic axis has nothing at or below 0, and no axis what is beyond 1e300")
+	if undrawn != nil {
+		notes = append(notes, words.And(undrawn, mostNamed)+": not drawn, since a logarithmic axis has nothing at or below 0, and no axis what is beyond 1e300")
 	}
-	if names := f.points(func(_ Series, p Point) bool { return p.Y.One }); names != nil {
-		notes = append(notes, words.And(names, mostNamed)+ofOne)
+	if one != nil {
+		notes = append(notes, words.And(one, mostNamed)+ofOne)
 	}
 	return notes
 }

@@ -178,14 +178,14 @@ func (c Cell) unmarked(f Format) string {
 	}
 	s, isKilo := strings.CutSuffix(c.digits(f), kilo)
 	prefix, bold, math, unit := f.Prefix, `\mathbf{`, "$", `\,\mathrm{K}`
-	switch std := f.Std && c.Std != nil; {
-	case !std && f.Style != "signed":
-		s, prefix, bold, math, unit = prefix+latexText(s), "", `\textbf{`, "", `\,K`
-	case std:
+	std := f.Std && c.Std != nil
+	if std {
 		s += ` \pm ` + strings.TrimSuffix(f.std(*c.Std), kilo)
-		fallthrough
-	default:
+	}
+	if std || f.Style == "signed" {
 		s = strings.NewReplacer("−", "-", ",", "{,}").Replace(s)
+	} else {
+		s, prefix, bold, math, unit = prefix+latexText(s), "", `\textbf{`, "", `\,K`
 	}
 	if isKilo {
 		s += unit

@@ -230,12 +230,9 @@ func (c *Writer) license(name string) entity {
 		return nil
 	}
 	id := name
-	switch {
-	case strings.HasPrefix(name, "https://"), strings.HasPrefix(name, "http://"):
-	case spdx.ID(name) != "":
-		name = spdx.ID(name)
-		id = spdx.Address(name)
-	default:
+	if known, _ := spdx.Find(name); known != "" {
+		id, name = spdx.Pages+known, known
+	} else if !strings.HasPrefix(name, "https://") && !strings.HasPrefix(name, "http://") {
 		id = fragment("license", name)
 	}
 	if c.once(id) {

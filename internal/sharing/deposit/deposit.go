@@ -51,13 +51,13 @@ func Citation(w Work) []byte {
 	line("", "version", w.Version)
 	doi(&b, "", w.DOI)
 	line("", "date-released", w.Released.UTC().Format(time.DateOnly))
-	switch id := spdx.ID(w.License); {
-	case id == "":
-		line("", "license-url", w.License)
-	case spdx.InCFF(id):
+	switch id, inCFF := spdx.Find(w.License); {
+	case inCFF:
 		line("", "license", id)
+	case id != "":
+		line("", "license-url", spdx.Pages+id)
 	default:
-		line("", "license-url", spdx.Address(id))
+		line("", "license-url", w.License)
 	}
 	line("", "url", w.URL)
 	line("", "abstract", w.Abstract)

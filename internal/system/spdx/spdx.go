@@ -4,7 +4,6 @@ package spdx
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 )
 
@@ -14,23 +13,20 @@ import (
 //go:embed spdx.txt
 var list string
 
+// Pages is before an identifier in the address of its page.
+const Pages = "https://spdx.org/licenses/"
+
 // IDs are all identifiers, in their own case.
 func IDs() []string { return strings.Fields(list) }
 
-// ID is an identifier in its own case, by a text in any; "" if the text is none.
-func ID(text string) string {
-	ids := IDs()
-	if i := slices.IndexFunc(ids, func(id string) bool { return strings.EqualFold(id, text) }); i >= 0 {
-		return ids[i]
-	}
-	return ""
-}
-
-// InCFF reports whether the Citation File Format has an identifier.
-func InCFF(id string) bool {
+// Find is an identifier in its own case, by a text in any, and whether the Citation File Format
+// has it; "" if the text is none.
+func Find(text string) (id string, inCFF bool) {
 	first, _, _ := strings.Cut(list, "\n\n")
-	return slices.Contains(strings.Fields(first), id)
+	for i, id := range IDs() {
+		if strings.EqualFold(id, text) {
+			return id, i < len(strings.Fields(first))
+		}
+	}
+	return "", false
 }
-
-// Address is the page of an identifier.
-func Address(id string) string { return "https://spdx.org/licenses/" + id }

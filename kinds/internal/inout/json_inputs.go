@@ -106,13 +106,11 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	switch v := at.(type) {
-	case NotFinite:
+	if v, ok := at.(NotFinite); ok {
 		return 0, fmt.Errorf("field %q is %v, not a finite number", path, v.Value)
-	case Typed:
-		if values.Inexact(v.Text) {
-			return 0, fmt.Errorf("field %q is %s, more digits than are calculated with, 53 bits", path, v.Text)
-		}
+	}
+	if v, ok := at.(Typed); ok && values.Inexact(v.Text) {
+		return 0, fmt.Errorf("field %q is %s, more digits than are calculated with, 53 bits", path, v.Text)
 	}
 	v, text, ok, err := Scalar(at, path)
 	if err == nil && (!ok || text != "") {

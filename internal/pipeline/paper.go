@@ -44,8 +44,12 @@ func checkPaper(p Paper) error {
 		bad("doi", "A DOI is written 10.5281/zenodo.1234, without https://doi.org/.")
 	}
 	id, _ := spdx.Find(p.License)
+	hint := "."
+	if near := Nearest(p.License, spdx.IDs()); near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
 	if u, err := url.Parse(p.License); p.License != "" && id == "" && (err != nil || u.Scheme != "https" || u.Host == "") {
-		bad("license", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text; %q is neither. %s", p.License, suggest(p.License, spdx.IDs(), "SPDX id"))
+		bad("license", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text; %q is neither%s", p.License, hint)
 	}
 	if u, err := url.Parse(p.URL); p.URL != "" && (err != nil || u.Host == "" || !slices.Contains([]string{"https", "http", "ftp", "sftp"}, u.Scheme)) {
 		bad("url", "%q is no address, which begins with https://; a DOI belongs in doi.", p.URL)

@@ -77,7 +77,7 @@ func TestPaperMistakes(t *testing.T) {
 		`license = "mit"`:                 "",
 		`license = "CDLA-Permissive-2.0"`: "",
 		`license = "https://example.org"`: "",
-		`license = "CC-BY-4"`:             `"CC-BY-4" is neither. Did you mean "CC-BY-4.0"?`,
+		`license = "CC-BY-4"`:             `"CC-BY-4" is neither: did you mean "CC-BY-4.0"?`,
 		`license = "ours"`:                "or the https:// address of its text",
 		`url = "doi.org/10.1/x"`:          "is no address, which begins with https://",
 		`url = "https://example.org/x"`:   "",

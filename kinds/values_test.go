@@ -17,6 +17,7 @@ table "t" {
     { id = "yaml", titles = ["YAML"], value = step.download.m.files, at = "m.yaml:scores" },
     { id = "csv", titles = ["CSV"], value = step.download.m.files, at = "m.csv:1" },
     { id = "number", titles = ["Number"], value = step.download.m.files, fields = { acc = "n.txt:.", loss = "m.json:summary" } },
+    { id = "dots", titles = ["Dots"], value = step.download.m.files, at = "m.json:'map@0.5'", fields = { acc = "'lr=0.1'" }, texts = { loss = "x" } },
   ]
 }
 figure "roc" {
@@ -35,7 +36,7 @@ figure "roc" {
 func TestValuesOfOtherFormats(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"m.json":   `{"acc": 0.91, "loss": NaN, "summary": {"mean": Infinity, "std": NaN, "n": 3}}`,
+		"m.json":   `{"acc": 0.91, "loss": NaN, "map@0.5": {"lr=0.1": 0.95}, "summary": {"mean": Infinity, "std": NaN, "n": 3}}`,
 		"m.yaml":   "scores:\n  acc: 0.92\n  loss: .inf\n",
 		"m.csv":    "model,acc,loss\nx,0.5,inf\ny,0.93,0.25\n",
 		"n.txt":    "0.94\n",
@@ -50,7 +51,7 @@ func TestValuesOfOtherFormats(t *testing.T) {
 	results := l.results(file, nil)
 	var table render.Table
 	l.json(results["table.t"].Outputs["json"], &table)
-	for i, want := range []struct{ acc, loss float64 }{{0.91, 0}, {0.92, 0}, {0.93, 0.25}, {0.94, 0}} {
+	for i, want := range []struct{ acc, loss float64 }{{0.91, 0}, {0.92, 0}, {0.93, 0.25}, {0.94, 0}, {0.95, 0}} {
 		row := table.Rows[i]
 		if acc := row.Cells["acc"].Value; acc == nil || *acc != want.acc {
 			t.Errorf("row %s: %+v", row.ID, row.Cells)
@@ -75,6 +76,7 @@ func TestValuesOfOtherFormats(t *testing.T) {
 		"n.txt:acc":    `n.txt: there is no field "acc": it is of type number and has no "acc"; it is a single value: write "." for the field`,
 		"m.csv:acc":    `m.csv: there is no field "acc": it is a list, and "acc" is not the number of an element; rows are named by number, from 0: "0.acc"`,
 		"roc.json:x.y": `roc.json: there is no field "x.y": beside "x" there is points`,
+		"m.json:a.b":   `m.json: there is no field "a.b": beside "a" there is acc, loss, 'map@0.5', summary`,
 	} {
 		bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Split(valuesPipeline, "table")[0], "DIR", dir)+`
 table "t" {
@@ -182,5 +184,57 @@ table "t" {
 	}
 	if text := string(l.bytes(out["markdown"])); !strings.HasSuffix(text, "\n\n- x\\_1.acc: the ± is of one result several times, since all that the mean is over has the same bytes\n") {
 		t.Errorf("%q", text)
+	}
+}
+
+// TestMeansOfAll: a mean over seeds is of all of them. One that is null, or beyond the end of a
+// list, leaves the cell and the point empty and is counted; texts have no mean.
+func TestMeansOfAll(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.json": `{"x": 1, "none": null, "list": [1, 2], "same": "s", "word": "a"}`,
+		"b.json": `{"x": null, "none": null, "list": [1], "same": "s", "word": 2}`,
+		"c.json": `{"x": 3, "none": null, "list": [1, 2], "same": "s", "word": "a"}`,
+	} {
+		write(t, dir, name, text)
+	}
+	const pipeline = `
+step "download" "s" {
+  for_each = toset(["DIR/a", "DIR/b", "DIR/c"])
+  urls     = ["${each.key}.json"]
+}
+locals { seeds = [for k in ["DIR/a", "DIR/b", "DIR/c"] : step.download.s[k].files] }
+table "t" {
+  stubs   = ["S"]
+  columns = [for c in ["x", "none", "list.0", "list.1", "same"] : { id = replace(c, ".", "_"), title = c, field = c, format = "fixed", decimals = 1, std = true }]
+  rows    = [{ id = "r", titles = ["three"], value = local.seeds }]
+  expect "r.x" { value = 2 }
+  expect "r.none" { value = 2 }
+}
+figure "f" {
+  x      = { title = "x", log2 = true }
+  y      = { title = "y" }
+  series = [{ id = "s", points = [
+    { id = "p", x = { number = 1 }, y = { value = local.seeds, field = "x" } },
+    { id = "q", x = { number = 0 }, y = { value = local.seeds, field = "list.0" } },
+    { id = "one", x = { number = 1 }, y = { value = [local.seeds[0], local.seeds[0]], field = "x" } },
+  ] }]
+}
+`
+	l := newLocal(t)
+	results := l.results(write(t, dir, "p.hcl", strings.ReplaceAll(pipeline, "DIR", dir)), nil)
+	if got, want := strings.Join(strings.Fields(l.text(results["table.t"].Outputs["markdown"].Digest)), " "), "| three | – | – | 1.0 ± 0.0 | – | s |"; !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if n := results["table.t"].Counts["values null, beside values of other artifacts"]; n != 2 {
+		t.Errorf("counts %v", results["table.t"].Counts)
+	}
+	f, counts := readFigure(t, l, results["figure.f"]), results["figure.f"].Counts
+	if f.Series[0].Points[0].Y.Value != nil || counts["points without value"] != 1 || counts["notes on points"] != 2 || len(f.Notes()) != 2 {
+		t.Errorf("%+v, %v, %q", f.Series, counts, f.Notes())
+	}
+	bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Replace(pipeline, `"same"]`, `"word"]`, 1), "DIR", dir))
+	if _, err := l.try(l.plan(bad, nil)); err == nil || !strings.Contains(err.Error(), `row r, column word: field "word" is the text "a" in one of the 3 artifacts and something else in another: only numbers have a mean`) {
+		t.Error(err)
 	}
 }

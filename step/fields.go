@@ -110,7 +110,7 @@ type NoFieldError struct {
 	Name   string   // the part of it that leads nowhere
 	Within string   // the path of what lacks it, "" for the document
 	Is     TypeKind // what is there, if it is not an object
-	Names  []string // the fields that are there, if it is one
+	Names  []string // the fields that are there, if it is one, as parts of a path
 }
 
 func (e *NoFieldError) Error() string {
@@ -217,7 +217,8 @@ func (f *Fields) each(at string, yield func(string, *Fields) bool) bool {
 }
 
 // PathWalk follows a path in JSON, part by part: in what is declared and in what is there
-// alike.
+// alike. Parts are names and numbers of elements, with dots between them; a part that begins
+// with ' ends at the next one that is before a dot or the end: 'map@0.5'.mean.
 type PathWalk struct {
 	Name string // the present part
 
@@ -234,12 +235,26 @@ func (w *PathWalk) Next() bool {
 		return false
 	}
 	if w.rest != w.path {
-		w.within = join(w.within, w.Name)
+		w.within = join(w.within, pathName(w.Name))
 	}
 	var more bool
-	w.Name, w.rest, more = strings.Cut(w.rest, ".")
+	quoted, isQuoted := strings.CutPrefix(w.rest, "'")
+	if at := strings.Index(quoted+".", "'."); isQuoted && at >= 0 {
+		w.Name = quoted[:at]
+		w.rest, more = strings.CutPrefix(quoted[at+1:], ".")
+	} else {
+		w.Name, w.rest, more = strings.Cut(w.rest, ".")
+	}
 	w.end = !more
 	return true
+}
+
+// pathName is a name as a part of a path: in quotes where it has a dot.
+func pathName(name string) string {
+	if strings.Contains(name, ".") {
+		return "'" + name + "'"
+	}
+	return name
 }
 
 // Index is the present part as the number of an element of a list, from zero.
@@ -267,6 +282,9 @@ func (w *PathWalk) In(at any) (any, error) {
 
 // Lost says that the present part leads nowhere from what is there.
 func (w *PathWalk) Lost(is TypeKind, names []string) error {
+	for i, name := range names {
+		names[i] = pathName(name)
+	}
 	return &NoFieldError{Path: w.path, Name: w.Name, Within: w.within, Is: is, Names: names}
 }
 

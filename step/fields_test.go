@@ -65,6 +65,7 @@ func TestFieldsAt(t *testing.T) {
 	for path, want := range map[string]TypeKind{
 		"train": Int, "of.x.train": Int, "of.x": Object, "points": List, "points.0": Object, "points.17.step": Int, "any.what.ever": Any,
 		"raw.0": Any, "own.X": Int, "rates.MRR@10": Float, "by_length.0.1": Float,
+		"of.'lr=0.01'.train": Int, "'train'": Int, "rates.'map@0.5'": Float, "rates.it's": Float, "of.'a'b'.train": Int,
 	} {
 		f, err := fields.At(path)
 		if err != nil || f.Type != want {
@@ -80,6 +81,9 @@ func TestFieldsAt(t *testing.T) {
 		"":              {Name: "", Is: Object},
 		"Skip":          {Name: "Skip", Is: Object},
 		"hidden":        {Name: "hidden", Is: Object},
+		"of.'a.b'.c":    {Name: "c", Within: "of.'a.b'", Is: Object},
+		"'train":        {Name: "'train", Is: Object},
+		"'tr.ain":       {Name: "'tr", Is: Object},
 	} {
 		_, err := fields.At(path)
 		var lost *NoFieldError

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/system/spdx"
 	"github.com/redsi/redsi/step"
 )
 
@@ -28,10 +29,7 @@ type Paper struct {
 	Affiliations map[string]string `hcl:"affiliations,optional" help:"The affiliation of each author, by name." json:"affiliations,omitempty"`
 }
 
-var (
-	doiForm     = regexp.MustCompile(`^10\.[0-9]{4,9}/[!-~]+$`)
-	licenseForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*$`)
-)
+var doiForm = regexp.MustCompile(`^10\.[0-9]{4,9}/[!-~]+$`)
 
 // IsDOI reports whether s is a DOI as it stands, without an address before it.
 func IsDOI(s string) bool { return doiForm.MatchString(s) }
@@ -45,8 +43,16 @@ func checkPaper(p Paper) error {
 	if p.DOI != "" && !IsDOI(p.DOI) {
 		bad("doi", "A DOI is written 10.5281/zenodo.1234, without https://doi.org/.")
 	}
-	if u, err := url.Parse(p.License); p.License != "" && !licenseForm.MatchString(p.License) && (err != nil || u.Scheme != "https" || u.Host == "") {
-		bad("license", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text.")
+	id, _ := spdx.Find(p.License)
+	hint := "."
+	if near := Nearest(p.License, spdx.IDs()); near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	if u, err := url.Parse(p.License); p.License != "" && id == "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+		bad("license", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text; %q is neither%s", p.License, hint)
+	}
+	if u, err := url.Parse(p.URL); p.URL != "" && (err != nil || u.Host == "" || !slices.Contains([]string{"https", "http", "ftp", "sftp"}, u.Scheme)) {
+		bad("url", "%q is no address, which begins with https://; a DOI belongs in doi.", p.URL)
 	}
 	byAuthor := func(attribute string, texts map[string]string, wrong func(text string) bool) {
 		for _, name := range sortedKeys(texts) {

@@ -93,6 +93,10 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 	if err := f.Finish(); err != nil {
 		return nil, step.Permanent(err)
 	}
+	for _, note := range f.Notes() {
+		x.Count("notes on points", 1)
+		x.Log.Warn(note)
+	}
 	return f, step.Permanent(f.Expect(c.curves(), expectations(c.Expect)...))
 }
 
@@ -199,7 +203,7 @@ func (d cells) pointsOf(c figureCurve) ([][2]any, error) {
 			if out[i][k], err = inout.Follow(o, path); err == nil {
 				found = true
 				if _, ok := out[i][k].(inout.NotFinite); ok {
-					d.Told(c.Value, c.list()+"[]."+path)
+					d.Told(c.Value, c.list()+"[]."+path, inout.IsNotFinite)
 				}
 			} else if lost == nil {
 				lost = err

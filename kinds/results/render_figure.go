@@ -40,7 +40,7 @@ type figureAxis struct {
 	Title    string       `hcl:"title" help:"what it measures, with its unit"`
 	Min      *float64     `hcl:"min,optional" help:"shown at least from here; data below widen the axis"`
 	Max      *float64     `hcl:"max,optional" help:"shown at least to here"`
-	Log2     bool         `hcl:"log2,optional" help:"logarithmic, with powers of two"`
+	Log2     bool         `hcl:"log2,optional" help:"logarithmic, with powers of two; points at or below 0 are not drawn: the run and the report name them"`
 	Ticks    []figureTick `hcl:"ticks,optional" help:"labelled places; default: round numbers"`
 	Scale    float64      `hcl:"scale,optional" help:"factor on its numbers, such as 100 for percentages; constants are taken as they are"`
 	Decimals int          `hcl:"decimals,optional" help:"digits that the paper gives, whose rounding still matches"`
@@ -119,7 +119,7 @@ type figureStage struct {
 
 var Figure = step.Define(step.Kind[figureConfig]{
 	Name:    "render_figure",
-	Version: 5,
+	Version: 6,
 	Block:   true,
 	Inline:  true,
 	Doc: `Draw a figure block as SVG, PDF and PNG, or take a picture that a step made.

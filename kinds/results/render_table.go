@@ -34,7 +34,7 @@ type tableColumn struct {
 	Title    string   `hcl:"title" help:"header"`
 	Groups   []string `hcl:"groups,optional" help:"headers over neighbouring columns, outermost first; bold where they say so by <b>"`
 	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
-	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
+	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number, names that have dots in '…', such as metrics.'map@0.5'; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
 	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
 	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, those of CSV as they are typed"`
 	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
@@ -53,7 +53,7 @@ type tableRow struct {
 	Titles  []string               `hcl:"titles,optional" help:"one title per stub; none in a table without stubs"`
 	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
 	Bold    []string               `hcl:"bold,optional" help:"ids of columns that are bold in this row whatever their values"`
-	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation"`
+	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation, of all or of none"`
 	Values  map[string]step.Inputs `hcl:"values,optional" help:"the same by name, for columns with from"`
 	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
 	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
@@ -74,12 +74,12 @@ const fullScale = "full"
 
 var Table = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 8,
+	Version: 9,
 	Block:   true,
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON.
 Cells are numbers in JSON artifacts of other steps; a list of artifacts, one per
-seed, becomes mean and standard deviation. Where all of the list are one result, as of a
+seed, becomes mean and standard deviation, or nothing where one of them is null. Where all of the list are one result, as of a
 program that does not use its seed, Markdown, JSON and the report say so. Editing a caption or
 a bold rule reruns only this. What is expected of the cells is in no key: editing it reruns
 nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a run judge it again.`,
@@ -272,11 +272,12 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 }
 
 // read is what a field of the inputs, one per seed, comes to: the mean of their numbers times a
-// factor, or a text, or, with means, a mean that the only input has; no value if one is missing
-// or not finite, which with texts is shown as its file has it.
+// factor, or the text that all have, or, with means, a mean that the only input has; no value
+// if one is missing or not finite, which with texts is shown as its file has it.
 func (d cells) read(ins step.Inputs, path string, factor float64, means, texts bool) (render.Cell, error) {
 	var vs []float64
-	var digests []string
+	var digests, words []string
+	var lost step.Input
 	typed := ""
 	for _, in := range ins {
 		at, err := d.Look(in, path)
@@ -284,7 +285,7 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means, texts b
 			return render.Cell{}, err
 		}
 		from := in.Artifact.Digest.String()
-		if a, ok := at.(inout.Absent); ok && means { // of a figure, a point or a seed is left out
+		if a, ok := at.(inout.Absent); ok && means {
 			d.x.Count("cells "+render.AbsentText, 1)
 			cell := render.Absent(a.Why)
 			cell.Inputs = []string{from}
@@ -293,35 +294,46 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means, texts b
 		if v, ok := at.(inout.NotFinite); ok && texts && v.Text != "" && len(ins) == 1 {
 			return render.Cell{Text: v.Text, Data: true, Inputs: []string{from}}, nil
 		} else if ok {
-			d.Told(in, path)
+			d.Told(in, path, inout.IsNotFinite)
 			return render.Cell{}, nil // nor is a mean with it
 		}
 		if cell, ok := inout.Summary(at); ok && means && len(ins) == 1 {
 			if cell.Missing() {
-				d.Told(in, path+".mean")
+				d.Told(in, path+".mean", inout.IsNotFinite)
 			}
 			cell.Inputs = []string{from}
 			return cell, nil
 		}
 		v, text, ok, err := inout.Scalar(at, path)
-		if err != nil {
+		switch {
+		case err != nil:
 			return render.Cell{}, err
-		}
-		if text != "" {
-			return render.Cell{Text: text, Data: true, Inputs: []string{from}}, nil
-		}
-		if ok {
+		case !ok:
+			lost = in
+			continue
+		case text != "":
+			words = append(words, text)
+		default:
 			vs = append(vs, v*factor)
-			digests = append(digests, from)
 		}
+		digests = append(digests, from)
 		if t, ok := at.(inout.Typed); ok && means && len(ins) == 1 {
 			typed = t.Text
 		} else if len(ins) == 1 {
 			typed = wholeOf(at, factor)
 		}
 	}
+	switch {
+	case len(words) > 0 && (len(vs) > 0 || slices.ContainsFunc(words, func(w string) bool { return w != words[0] })):
+		return render.Cell{}, fmt.Errorf("field %q is the text %.40q in one of the %d artifacts and something else in another: only numbers have a mean, so name one artifact for it", path, words[0], len(ins))
+	case len(digests) > 0 && len(digests) < len(ins):
+		d.Told(lost, path, "null, beside values of other artifacts")
+		return render.Cell{}, nil
+	case len(words) > 0:
+		return render.Cell{Text: words[0], Data: true, Inputs: digests}, nil
+	}
 	cell := render.Mean(vs)
 	cell.Typed, cell.Inputs = typed, digests
-	cell.One = means && len(digests) > 1 && len(slices.Compact(slices.Clone(digests))) == 1
+	cell.One = len(digests) > 1 && len(slices.Compact(slices.Clone(digests))) == 1
 	return cell, nil
 }

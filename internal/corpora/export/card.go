@@ -71,13 +71,17 @@ func WriteCard(w io.Writer, c Card, s Summary) error {
 		}
 	}
 	fmt.Fprintf(&b, "\nTwo snapshots are the same document if they have the same **%s** key: %s.\n", inline(c.Key), inline(c.KeyDoc))
-	switch {
-	case s.Texts == 0:
+	text, none := "Text is that", ""
+	if c.Serializer != "" {
+		text = fmt.Sprintf("Text is the **%s** form", inline(c.Serializer))
+	}
+	if s.Texts < s.Documents {
+		none = fmt.Sprintf("; %s documents have none", thousands(s.Documents-s.Texts))
+	}
+	if s.Texts == 0 {
 		b.WriteString("\nThe documents are exported without text.\n")
-	case s.Texts < s.Documents:
-		fmt.Fprintf(&b, "\nText is the **%s** form of each document's representative snapshot; %s documents have none.\n", inline(c.Serializer), thousands(s.Documents-s.Texts))
-	default:
-		fmt.Fprintf(&b, "\nText is the **%s** form of each document's representative snapshot.\n", inline(c.Serializer))
+	} else {
+		fmt.Fprintf(&b, "\n%s of each document's representative snapshot%s.\n", text, none)
 	}
 	if c.Unresolved > 0 {
 		fmt.Fprintf(&b, "\n%s records have a revision without a known page; they are grouped by a fallback key and have no `page_id`.\n", thousands(c.Unresolved))

@@ -75,6 +75,16 @@ func TestCardWithoutOptionalParts(t *testing.T) {
 	}
 }
 
+// TestCardOfNoForm: texts that no serializer made are not said to be of a form without a name.
+func TestCardOfNoForm(t *testing.T) {
+	for texts, want := range map[int]string{3: "\nText is that of each document's representative snapshot.\n", 2: "snapshot; 1 documents have none.\n"} {
+		var b bytes.Buffer
+		if err := WriteCard(&b, Card{Name: "x", Origin: Other, Key: "URL"}, Summary{Documents: 3, Texts: texts}); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v: there is no %q in\n%s", err, want, b.String())
+		}
+	}
+}
+
 func TestSizeCategory(t *testing.T) {
 	for n, want := range map[int]string{0: "n<1K", 1000: "1K<n<10K", 109229: "100K<n<1M", 10_000_000: "n>10M"} {
 		if got := sizeCategory(n); got != want {

@@ -73,7 +73,7 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 		if it := items[address]; it != nil {
 			return it.cell(cell)
 		}
-		return render.Cell{}, render.Format{Style: "fixed"}, nil
+		return render.Waiting(name)
 	}
 	for i, e := range config.Expect {
 		e.Source, e.Expectation.Severity = config.Paper, j.Severity

@@ -210,7 +210,7 @@ func (it *Item) cell(name string) (render.Cell, render.Format, error) {
 	case it.figure != nil:
 		return it.figure.CellAt(it.asked.curves(), name)
 	}
-	return render.Cell{}, render.Format{Style: "fixed"}, nil
+	return render.Waiting(name)
 }
 
 // Touched are the claims that are about cells of any of the tables and figures.

@@ -67,8 +67,13 @@ func (s *scan) command(i, end int) (int, error) {
 		if ok {
 			s.closes(strings.TrimSuffix(s.src[from:to], "*"), i)
 			k = to + 1
+			s.ended = s.src[from:to] == "document"
 		}
 		return k, nil
+	case name == "endinput":
+		return end, nil
+	case name == "IfFileExists" || name == "InputIfFileExists":
+		return s.ifExists(name, i, k, end)
 	case name == "verb" || name == "lstinline" && k < end && s.src[k] != '{' && s.src[k] != '[':
 		if k < end {
 			if n := strings.IndexByte(s.src[k+1:end], s.src[k]); n >= 0 {
@@ -101,7 +106,7 @@ func (s *scan) command(i, end int) (int, error) {
 		}
 		s.emit(" ", i)
 		return to + 1, nil
-	case name == "input" || name == "include" || name == "subfile" || name == "InputIfFileExists":
+	case name == "input" || name == "include" || name == "subfile":
 		return s.includes(i, k, end)
 	case name == "multicolumn":
 		from, to, ok := s.group(k, end)
@@ -172,6 +177,33 @@ func (s *scan) includes(i, k, end int) (int, error) {
 	s.mark(inputMark, name, i, next)
 	s.emit(" ", i)
 	return next, s.input(name, spot{s.file, int32(i)})
+}
+
+// ifExists reads the branch that LaTeX takes of \IfFileExists and \InputIfFileExists, of which
+// the second then reads the file.
+func (s *scan) ifExists(name string, i, k, end int) (int, error) {
+	from, to, ok := s.group(k, end)
+	if !ok {
+		return k, nil
+	}
+	_, exists := s.found(s.src[from:to])
+	next := to + 1
+	for _, taken := range []bool{exists, !exists} {
+		if from, to, ok = s.group(next, end); !ok {
+			break
+		}
+		next = to + 1
+		if taken {
+			if err := s.nested(from, to); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if s.emit(" ", i); !exists || name == "IfFileExists" {
+		return next, nil
+	}
+	_, err := s.includes(i, k, end)
+	return next, err
 }
 
 // afterFi is the end of what \iffalse leaves out.

@@ -171,6 +171,27 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestGuardedFiles: of a file that may be missing the branch is read that LaTeX takes, and nothing
+// behind the end of a document or file.
+func TestGuardedFiles(t *testing.T) {
+	p := read(t, map[string]string{
+		"paper.tex": `\begin{document}\IfFileExists{gone}{\input{gone} 1}{2}\IfFileExists{there.tex}{\input{there} 5}{6}
+\InputIfFileExists{gone.tex}{7}{8}\InputIfFileExists{local}{9}{10}\begin{verbatim}\end{document}\end{verbatim} 12
+\end{document} 13 \redsi{t:after.end} \includegraphics{gone} \input{gone}`,
+		"there.tex": `3 \endinput 4 \input{gone}`, "local.tex": "11",
+	})
+	var got []string
+	for _, n := range p.Numbers() {
+		got = append(got, n.Text)
+	}
+	if s := strings.Join(got, " "); s != "2 3 5 8 9 11 12" || p.Missing != nil {
+		t.Errorf("numbers %s, missing %v", s, p.Missing)
+	}
+	if r := prose.Check(p, cells(), nil); len(r.Unknown) > 0 || r.Pictures != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 const paper = `\documentclass{article}
 \begin{document}
 Deduplication by URL leaves 226,180 train documents, and by title

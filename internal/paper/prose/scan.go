@@ -27,7 +27,7 @@ func (s *scan) mark(kind markKind, text string, at, end int) {
 
 // run reads the text from i to end.
 func (s *scan) run(i, end int) error {
-	for i < end {
+	for i < end && !s.ended {
 		c := s.src[i]
 		switch {
 		case c == '%':

@@ -112,7 +112,7 @@ func Read(folder fs.FS, files ...string) (*Paper, error) {
 	p := &Paper{}
 	r := &reader{folder: folder, paper: p, read: map[string]bool{}}
 	for _, f := range files {
-		r.root = path.Dir(f)
+		r.root, r.ended = path.Dir(f), false
 		if err := r.file(f); err != nil {
 			return nil, err
 		}
@@ -129,9 +129,10 @@ type reader struct {
 	read   map[string]bool
 	out    strings.Builder
 	bytes  int
-	tikz   int // depth of pictures, in which only coordinates are data
-	data   int // depth of coordinates in them
-	depth  int // of groups and files, bounded
+	tikz   int  // depth of pictures, in which only coordinates are data
+	data   int  // depth of coordinates in them
+	depth  int  // of groups and files, bounded
+	ended  bool // \end{document} was read
 
 	graphics []string // folders of \graphicspath
 }
@@ -208,19 +209,27 @@ func comment(line string) int {
 	return -1
 }
 
-// input follows a file that LaTeX reads.
-func (r *reader) input(name string, at spot) error {
+// found is the file that LaTeX takes for a name; if there is none, the name and false.
+func (r *reader) found(name string) (full string, ok bool) {
 	name = strings.TrimSpace(strings.Trim(strings.TrimSpace(name), `"`))
-	full := path.Join(r.root, name)
+	full = path.Join(r.root, name)
 	if name == "" || !fs.ValidPath(full) || path.IsAbs(name) {
-		r.paper.miss(name, at)
-		return nil
+		return name, false
 	}
 	if path.Ext(full) == "" || !r.exists(full) && r.exists(full+".tex") {
 		full += ".tex"
 	}
-	if !r.exists(full) {
-		r.paper.miss(name, at)
+	if r.exists(full) {
+		return full, true
+	}
+	return name, false
+}
+
+// input follows a file that LaTeX reads.
+func (r *reader) input(name string, at spot) error {
+	full, ok := r.found(name)
+	if !ok {
+		r.paper.miss(full, at)
 		return nil
 	}
 	if r.generated(full) {

@@ -51,11 +51,16 @@ func (c Cell) digits(f Format) string {
 	switch {
 	case f.Style == "text" && c.Typed != "" && (f.Scale == 0 || f.Scale == 1):
 		return c.Typed
-	case f.Style == "integer" && n.exact != nil:
-		whole, _ := new(big.Int).SetString(n.exact.FloatString(0), 10)
-		return humanize.BigComma(whole)
-	case f.Style == "fixed" && n.exact != nil:
-		return n.exact.FloatString(f.Decimals)
+	case f.Style == "text" || n.exact == nil:
+		return f.digits(*c.Value)
 	}
-	return f.digits(*c.Value)
+	abs, unit := new(big.Rat).Abs(n.exact), ""
+	switch f.Style {
+	case "integer":
+		whole, _ := new(big.Int).SetString(abs.FloatString(0), 10)
+		return f.sign(n.float, humanize.BigComma(whole))
+	case "kilo":
+		abs, unit = abs.Quo(abs, big.NewRat(1000, 1)), kilo
+	}
+	return f.sign(n.float, abs.FloatString(f.Decimals)+unit)
 }

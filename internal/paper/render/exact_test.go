@@ -22,7 +22,7 @@ func TestExactNumbers(t *testing.T) {
 	}{
 		{Format{Style: "text"}, a, "9007199254740993"}, {Format{Style: "text"}, b, "9007199254740992"}, {Format{Style: "text"}, Number(1e30), "1e+30"},
 		{Format{Style: "text"}, whole("007", 7), "007"}, {Format{Style: "text", Scale: 100}, whole("0.50", 0.5), "50"},
-		{Format{Style: "integer"}, a, "9,007,199,254,740,993"}, {Format{Style: "integer"}, whole("-9007199254740993", -1<<53), "-9,007,199,254,740,993"},
+		{Format{Style: "integer"}, a, "9,007,199,254,740,993"}, {Format{Style: "integer"}, whole("-9007199254740993", -1<<53), "−9,007,199,254,740,993"},
 		{Format{Style: "integer", Scale: 10}, a, "90,071,992,547,409,930"}, {Format{Style: "integer"}, Number(1234567890123456768), "1,234,567,890,123,456,768"},
 		{Format{Style: "integer"}, Number(-0.4), "0"}, {Format{Style: "integer"}, Number(1e23), "100,000,000,000,000,000,000,000"},
 		{Format{Style: "fixed", Decimals: 1}, a, "9007199254740993.0"},

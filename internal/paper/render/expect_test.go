@@ -43,7 +43,9 @@ func TestForms(t *testing.T) {
 		{Expectation{Text: "y …", Cell: "r.t"}, Differs},
 		{Expectation{Text: "… y", Cell: "r.t"}, Differs},
 		{Expectation{Text: "3.0"}, Matches},
-		{Expectation{Text: "–", Cell: "r.d"}, NotRun},
+		{Expectation{Text: "–", Cell: "r.d"}, Matches}, // it has run, and prints that
+		{Expectation{Text: "x", Cell: "r.d"}, Differs},
+		{Expectation{Value: new(3.0), Cell: "r.d"}, Differs},
 		{Expectation{Sign: "positive"}, Holds},
 		{Expectation{Sign: "negative"}, Broken},
 		{Expectation{Sign: "positive", Margin: 3.5}, Broken},
@@ -51,7 +53,9 @@ func TestForms(t *testing.T) {
 		{Expectation{Above: cells("r.b r.c"), Margin: 1}, Holds},
 		{Expectation{Above: cells("r.b r.c"), Margin: 1.1}, Broken},
 		{Expectation{Above: cells("r.a")}, Broken},
-		{Expectation{Above: cells("r.d")}, NotRun},
+		{Expectation{Above: cells("r.d")}, Broken},
+		{Expectation{Above: cells("r.a.std")}, NotRun}, // which one value has not
+		{Expectation{Above: cells("r.d.std")}, Broken},
 		{Expectation{Above: cells("r.n")}, NotHere},
 		{Expectation{Above: cells("r.t")}, Broken}, // a text is not a number
 		{Expectation{Below: cells("r.b")}, Broken},
@@ -100,8 +104,8 @@ func TestScales(t *testing.T) {
 		{Expectation{At: map[string]float64{"other": 3}}, NotComparable, NotComparable, "paper"},
 		{Expectation{Value: new(3.0), Scale: "toy"}, "", Matches, "at toy"},
 		{Expectation{Cell: "r.t", Text: "nothing", Scale: "toy"}, "", Differs, "at toy"},
-		{Expectation{Cell: "r.d", Value: new(1.0), Scale: "toy"}, "", NotRun, "at toy"},
-		{Expectation{Cell: "r.d", Value: new(1.0)}, NotRun, NotComparable, "paper"},
+		{Expectation{Cell: "r.d", Value: new(1.0), Scale: "toy"}, "", Differs, "at toy"},
+		{Expectation{Cell: "r.d", Value: new(1.0)}, Differs, NotComparable, "paper"},
 		{Expectation{Value: new(3.0), Scale: "full"}, Matches, "", ""},
 		{Expectation{Cell: "d", Minus: []string{"r.a", "r.b"}, At: map[string]float64{"toy": 1}}, NotComparable, Holds, "at toy"},
 	} {

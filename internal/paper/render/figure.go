@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Figure is a picture with the data behind it, in exactly one of four forms:
@@ -124,6 +127,11 @@ func (f *Figure) Finish() error {
 	if f.X == nil || f.Y == nil {
 		return fmt.Errorf("series need the axes x and y")
 	}
+	for i, a := range []*Axis{f.X, f.Y, f.Y2} {
+		if a != nil && (a.Min != nil && !a.reaches(*a.Min) || a.Max != nil && !a.reaches(*a.Max)) {
+			return fmt.Errorf("axis %s: min and max must be numbers that it can show: above 0 if it is logarithmic, and below 1e300", []string{"x", "y", "y2"}[i])
+		}
+	}
 	ids := map[string]bool{}
 	for _, s := range f.Series {
 		if err := s.check(f.Y2 != nil); err != nil {
@@ -170,6 +178,48 @@ func (s Series) check(right bool) error {
 	}
 	return nil
 }
+
+// axisOf is the axis that a series is measured on.
+func (f *Figure) axisOf(s Series) *Axis {
+	if s.Right {
+		return f.Y2
+	}
+	return f.Y
+}
+
+// shows reports whether a point is drawn: it has both numbers, and its axes reach them.
+func (f *Figure) shows(s Series, p Point) bool {
+	return p.X.Value != nil && p.Y.Value != nil && f.X.reaches(*p.X.Value) && f.axisOf(s).reaches(*p.Y.Value) &&
+		(p.Y.Std == nil || *p.Y.Std < 1e300)
+}
+
+// reaches reports whether the axis has a place for a number.
+func (a *Axis) reaches(v float64) bool { return math.Abs(v) < 1e300 && (v > 0 || !a.Log2) }
+
+// Notes says which points are not drawn, though they have numbers, and which whiskers are none.
+func (f *Figure) Notes() (notes []string) {
+	var undrawn, one []string
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if p.X.Value != nil && p.Y.Value != nil && !f.shows(s, p) {
+				undrawn = append(undrawn, s.ID+"."+p.ID)
+			}
+			if p.Y.One {
+				one = append(one, s.ID+"."+p.ID)
+			}
+		}
+	}
+	if undrawn != nil {
+		notes = append(notes, words.And(undrawn, mostNamed)+": not drawn, since a logarithmic axis has nothing at or below 0, and no axis what is beyond 1e300")
+	}
+	if one != nil {
+		notes = append(notes, words.And(one, mostNamed)+ofOne)
+	}
+	return notes
+}
+
+// mostNamed is how many points a note names.
+const mostNamed = 6
 
 // Expect compares the figure with the paper: a cell is SERIES.POINT.x or SERIES.POINT.y,
 // or the text of panels.N or flow.N, counted from 0. What does not exist is an error, but
@@ -236,10 +286,8 @@ func (f *Figure) find(name string) (Cell, *Axis, error) {
 			case p.ID != rest[:i]:
 			case rest[i+1:] == "x":
 				return p.X, f.X, nil
-			case s.Right:
-				return p.Y, f.Y2, nil
 			default:
-				return p.Y, f.Y, nil
+				return p.Y, f.axisOf(s), nil
 			}
 		}
 		return Cell{}, nil, fmt.Errorf("%q: series %s has no point %q", name, series, rest[:i])

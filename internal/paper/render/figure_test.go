@@ -227,8 +227,8 @@ func TestFigureExpect(t *testing.T) {
 		}
 	}
 	f := figures()["training"]
-	if err := f.Expect([]string{"atomic"}, Expectation{Cell: "atomic.later.y", Value: new(1.0)}); err != nil || f.Checks[0].Verdict != NotRun {
-		t.Errorf("a point that a curve does not have yet: %+v, %v", f.Checks, err)
+	if err := f.Expect([]string{"atomic"}, Expectation{Cell: "atomic.later.y", Value: new(1.0)}); err != nil || f.Checks[0].Verdict != Differs {
+		t.Errorf("a point that a curve does not have: %+v, %v", f.Checks, err)
 	}
 }
 
@@ -284,5 +284,53 @@ func TestCut(t *testing.T) {
 	}
 	if s, n := Cut("abc", 0); s != "abc" || n != 0 {
 		t.Errorf("%q, %d", s, n)
+	}
+}
+
+// TestLogarithmicAxes: what a logarithmic axis has no place for is left out and named, and
+// whiskers end at the edge.
+func TestLogarithmicAxes(t *testing.T) {
+	whisker := func(v, std float64) Point {
+		p := at("p", 1, v, "circle", false)
+		p.Y.Std = &std
+		return p
+	}
+	for _, c := range []struct {
+		name  string
+		axes  [3]bool // which of x, y and y2 are logarithmic
+		first Point
+		right bool
+		notes string
+	}{
+		{"y is 0", [3]bool{false, true, false}, at("p", 1, 0, "circle", false), false, "a.p"},
+		{"x is 0", [3]bool{true, false, false}, at("p", 0, 1, "circle", false), false, "a.p"},
+		{"y is negative", [3]bool{false, true, true}, at("p", 1, -1, "circle", false), true, "a.p"},
+		{"a whisker to below 0", [3]bool{false, true, false}, whisker(1, 2), false, ""},
+		{"and at the right", [3]bool{false, false, true}, whisker(1, 2), true, ""},
+		{"linear", [3]bool{}, whisker(-1, 2), false, ""},
+		{"large values", [3]bool{}, at("p", 1e17, 1e18, "circle", false), false, ""},
+		{"too large a value", [3]bool{}, at("p", 1, -1.7e308, "circle", false), false, "a.p"},
+	} {
+		f := &Figure{Width: 8, X: &Axis{Log2: c.axes[0]}, Y: &Axis{Log2: c.axes[1]}, Y2: &Axis{Log2: c.axes[2]}}
+		points := []Point{c.first, at("q", 4, 4, "circle", false)}
+		if *c.first.Y.Value == 1e18 {
+			points = points[:1]
+		}
+		f.Series = []Series{{ID: "a", Color: "black", Line: "solid", Right: c.right, Points: points}}
+		var b bytes.Buffer
+		if err := errors.Join(f.Finish(), f.SVG(&b)); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+			t.Errorf("%s: %v\n%.200s", c.name, err, b.String())
+		}
+		want := []string(nil)
+		if c.notes != "" {
+			want = []string{c.notes + ": not drawn, since a logarithmic axis has nothing at or below 0, and no axis what is beyond 1e300"}
+		}
+		if got := f.Notes(); strings.Join(got, "") != strings.Join(want, "") {
+			t.Errorf("%s: %q, want %q", c.name, got, want)
+		}
+	}
+	f := &Figure{Width: 8, X: &Axis{Log2: true, Min: num(0)}, Y: &Axis{}, Series: []Series{{ID: "a", Color: "black", Line: "solid"}}}
+	if err := f.Finish(); err == nil || err.Error() != "axis x: min and max must be numbers that it can show: above 0 if it is logarithmic, and below 1e300" {
+		t.Error(err)
 	}
 }

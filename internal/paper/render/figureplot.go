@@ -25,15 +25,16 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	setAxis(&p.X, f.X, xs)
 	setAxis(&p.Y, f.Y, ys)
 	p.Add(&plotter.Grid{Vertical: grid(), Horizontal: grid()})
-	place := func(s Series, y float64) float64 { return y }
+	place := func(s Series, y float64) float64 { return math.Max(y, p.Y.Min) } // which only a whisker is below
 	if f.Y2 != nil {
 		var right plot.Axis
 		setAxis(&right, f.Y2, rights)
+		left := place
 		place = func(s Series, y float64) float64 {
 			if !s.Right {
-				return y
+				return left(s, y)
 			}
-			at := right.Norm(y) // from zero to one
+			at := right.Norm(math.Max(y, right.Min)) // from zero to one
 			if f.Y.Log2 {
 				return p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, at)
 			}
@@ -41,7 +42,7 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 		}
 	}
 	for _, s := range f.Series {
-		if err := addSeries(p, s, place); err != nil {
+		if err := f.addSeries(p, s, place); err != nil {
 			return err
 		}
 	}
@@ -82,7 +83,7 @@ func (f *Figure) extent() (x, y, right extent) {
 	}
 	for _, s := range f.Series {
 		for _, p := range s.Points {
-			if p.X.Value == nil || p.Y.Value == nil {
+			if !f.shows(s, p) {
 				continue
 			}
 			all[0].add(*p.X.Value)
@@ -93,7 +94,11 @@ func (f *Figure) extent() (x, y, right extent) {
 			if p.Y.Std != nil {
 				std = *p.Y.Std
 			}
-			all[at].add(*p.Y.Value - std)
+			low := *p.Y.Value - std
+			if f.axisOf(s).Log2 && low <= 0 {
+				low = *p.Y.Value / 2 // the whisker ends at the edge
+			}
+			all[at].add(low)
 			all[at].add(*p.Y.Value + std)
 		}
 	}
@@ -117,13 +122,13 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 	a.Tick.LineStyle, a.Tick.Length = a.LineStyle, vg.Points(3)
 	a.Padding = 0
 	a.Min, a.Max = e.min, e.max
-	if a.Min == a.Max {
-		a.Min, a.Max = a.Min-0.5, a.Max+0.5
+	if around := math.Abs(a.Max) * 1e-9; a.Max-a.Min < math.Max(around*1e-6, 1e-300) { // too near for ticks between them
+		a.Min, a.Max = a.Min-math.Max(around, 0.5), a.Max+math.Max(around, 0.5)
 	}
 	a.Scale = plot.LinearScale{}
 	if of.Log2 {
 		a.Scale = plot.LogScale{}
-		if a.Min <= 0 {
+		if a.Min <= 0 { // of one value, or of none
 			a.Min = a.Max / 1024
 		}
 	} else {
@@ -191,14 +196,14 @@ func RoundStep(v float64) float64 {
 	return 10 * power
 }
 
-func addSeries(p *plot.Plot, s Series, place func(Series, float64) float64) error {
+func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) float64) error {
 	c, err := parseColor(s.Color)
 	if err != nil {
 		return err
 	}
 	var line plotter.XYs
 	for _, q := range s.Points {
-		if q.X.Value == nil || q.Y.Value == nil {
+		if !f.shows(s, q) {
 			continue
 		}
 		line = append(line, plotter.XY{X: *q.X.Value, Y: place(s, *q.Y.Value)})
@@ -213,7 +218,7 @@ func addSeries(p *plot.Plot, s Series, place func(Series, float64) float64) erro
 	l.LineStyle = lineStyle(s.Line, c)
 	p.Add(l)
 	for _, q := range s.Points {
-		if q.X.Value == nil || q.Y.Value == nil {
+		if !f.shows(s, q) {
 			continue
 		}
 		x := *q.X.Value

@@ -68,27 +68,36 @@ func (f Format) number(v float64) string { return f.Prefix + f.digits(v) }
 
 func (f Format) digits(v float64) string {
 	v = f.scaled(v)
+	abs := math.Abs(v)
 	switch f.Style {
 	case "integer":
-		if v = math.Round(v); math.Abs(v) < 1<<63 {
-			return humanize.Comma(int64(v))
+		if abs = math.Round(abs); abs < 1<<63 {
+			return f.sign(v, humanize.Comma(int64(abs)))
 		}
-		return humanize.Commaf(v)
+		return f.sign(v, humanize.Commaf(abs))
 	case "kilo":
-		return fixed(v/1000, f.Decimals) + " K"
-	case "signed":
-		s := fixed(math.Abs(v), f.Decimals)
-		if v < 0 && strings.Trim(s, "0.") != "" {
-			return "−" + s
-		}
-		return "+" + s
+		return f.sign(v, fixed(abs/1000, f.Decimals)+kilo)
 	case "text":
-		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+		if v == math.Trunc(v) && abs < 1<<63 {
 			return strconv.FormatInt(int64(v), 10)
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	return fixed(v, f.Decimals)
+	return f.sign(v, fixed(abs, f.Decimals))
+}
+
+// kilo is the unit of style kilo.
+const kilo = " K"
+
+// sign puts the sign of v before its digits; what is printed as 0 is not negative.
+func (f Format) sign(v float64, digits string) string {
+	switch {
+	case v < 0 && strings.ContainsAny(digits, "123456789"):
+		return "−" + digits
+	case f.Style == "signed":
+		return "+" + digits
+	}
+	return digits
 }
 
 // fixed prints v with d decimals; see values.Round.
@@ -167,17 +176,22 @@ func (c Cell) unmarked(f Format) string {
 		}
 		return s
 	}
-	s, bold, math := c.number(f), `\textbf{`, ""
-	if f.Style == "kilo" {
-		s = strings.Replace(s, " K", `\,K`, 1)
-	} else if std := f.Std && c.Std != nil; std || f.Style == "signed" {
-		s, bold, math = strings.Replace(s, "−", "-", 1), `\mathbf{`, "$"
-		if std {
-			s += ` \pm ` + f.std(*c.Std)
-		}
+	s, isKilo := strings.CutSuffix(c.digits(f), kilo)
+	prefix, bold, math, unit := f.Prefix, `\mathbf{`, "$", `\,\mathrm{K}`
+	std := f.Std && c.Std != nil
+	if std {
+		s += ` \pm ` + strings.TrimSuffix(f.std(*c.Std), kilo)
+	}
+	if std || f.Style == "signed" {
+		s = strings.NewReplacer("−", "-", ",", "{,}").Replace(s)
+	} else {
+		s, prefix, bold, math, unit = prefix+latexText(s), "", `\textbf{`, "", `\,K`
+	}
+	if isKilo {
+		s += unit
 	}
 	if c.Bold {
 		s = bold + s + `}`
 	}
-	return math + s + math
+	return prefix + math + s + math
 }

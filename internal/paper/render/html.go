@@ -1,6 +1,9 @@
 package render
 
-import "html"
+import (
+	"html"
+	"math"
+)
 
 // HTML is a marked-up text as HTML.
 func HTML(s string) string {
@@ -23,10 +26,9 @@ func (c Cell) Printed(f Format, v float64) string {
 func (c Cell) Off(f Format, d float64) string {
 	f = c.format(f)
 	f.Scale, f.Prefix, f.Style = 0, "", f.unsigned()
-	if d < 0 {
-		return "−" + f.digits(-d)
-	}
-	return "+" + f.digits(d)
+	digits := f.digits(math.Abs(d))
+	f.Style = "signed"
+	return f.sign(d, digits)
 }
 
 // HeadRows are the rows of headers above the columns' titles, outermost first.

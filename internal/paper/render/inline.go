@@ -35,12 +35,12 @@ func (n Named) Inline() Inline {
 	minus := strings.HasPrefix(s, "-") || strings.HasPrefix(s, "−")
 	unit := ""
 	if f.Style == "kilo" {
-		s, unit = strings.TrimSuffix(s, " K"), `\,\mbox{K}`
+		s, unit = strings.TrimSuffix(s, kilo), `\,\mbox{K}`
 	}
 	s = strings.Replace(s, "−", "-", 1)
 	switch {
 	case out.ShowsStd:
-		s = `\ensuremath{` + s + ` \pm ` + strings.TrimSuffix(strings.ReplaceAll(f.std(*c.Std), ",", "{,}"), " K") + `}`
+		s = `\ensuremath{` + s + ` \pm ` + strings.TrimSuffix(strings.ReplaceAll(f.std(*c.Std), ",", "{,}"), kilo) + `}`
 	case minus || f.Style == "signed":
 		s = `\ensuremath{` + s + `}`
 	}

@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 )
 
+const tableNeeds = "%% It needs \\usepackage{amssymb,array,booktabs,multirow,tabularx,textcomp} and \\usepackage[T1]{fontenc}.\n"
+
 // LaTeX writes the table as a float with booktabs rules, laid out as the paper
 // lays its tables out; long texts are broken into lines where the table would be
-// too wide. It needs packages array, booktabs, multirow, tabularx, amssymb and
-// textcomp.
+// too wide. Its first line says what it needs.
 func (t *Table) LaTeX(w io.Writer) error {
 	env, width := "table", `\columnwidth`
 	if t.Wide {
@@ -26,7 +27,7 @@ func (t *Table) LaTeX(w io.Writer) error {
 	case len(t.Columns)+len(t.Stubs) > 6 || name == "tabular*": // which stretches the gaps
 		gap = "3pt"
 	}
-	fmt.Fprintf(&b, "\\begin{%s}[t]\n\\centering\n%s\n", env, size)
+	fmt.Fprintf(&b, tableNeeds+"\\begin{%s}[t]\n\\centering\n%s\n", env, size)
 	if gap != "" {
 		fmt.Fprintf(&b, "\\setlength{\\tabcolsep}{%s}\n", gap)
 	}

@@ -68,6 +68,7 @@ func TestPrinted(t *testing.T) {
 		{Format{Style: "signed", Decimals: 2}, -0.4, "−0.40", "−0.40"},
 		{Format{Style: "kilo", Decimals: 1}, 109700, "109.7 K", "+109.7 K"},
 		{Format{Style: "integer"}, 307373, "307,373", "+307,373"},
+		{Format{Style: "fixed", Decimals: 1}, -0.04, "0.0", "+0.0"},
 	} {
 		if got := Number(1).Off(c.format, c.value); got != c.off {
 			t.Errorf("off by %v in %v is %s, want %s", c.value, c.format, got, c.off)

@@ -36,11 +36,7 @@ func (f *Figure) Named() (list []Named) {
 		for _, p := range s.Points {
 			at := s.ID + "." + p.ID
 			title := Plain(s.Title)
-			y := f.Y
-			if s.Right {
-				y = f.Y2
-			}
-			list = append(list, Named{at + ".x", at, "x", p.X.Plain(format), p.X, title, f.X.format()}, Named{at + ".y", at, "y", p.Y.Plain(format), p.Y, title, y.format()})
+			list = append(list, Named{at + ".x", at, "x", p.X.Plain(format), p.X, title, f.X.format()}, Named{at + ".y", at, "y", p.Y.Plain(format), p.Y, title, f.axisOf(s).format()})
 		}
 	}
 	return list

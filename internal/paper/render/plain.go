@@ -153,7 +153,7 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 	}
 	value = text(value)
 	if c.Value != nil {
-		value = c.number(Format{Style: "text"})
+		value = c.digits(Format{Style: "text"})
 	}
 	if !withStd {
 		return []string{value}
@@ -161,7 +161,7 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 	if c.Std == nil {
 		return []string{value, "", fmt.Sprint(c.N)}
 	}
-	return []string{value, Format{Style: "text"}.number(*c.Std), fmt.Sprint(c.N)}
+	return []string{value, Format{Style: "text"}.digits(*c.Std), fmt.Sprint(c.N)}
 }
 
 // JSON writes the whole table: values, and inputs of each cell.

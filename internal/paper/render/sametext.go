@@ -9,9 +9,10 @@ func plainSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // SameText compares a text of the paper, which may have markup, with a plain one: without
 // markup, and with any white space as one blank. An … in the paper's stands for what it
-// leaves out; a text that is cut says so in the same way.
+// leaves out; a text that is cut says so in the same way. A minus may be typed as a hyphen.
 func SameText(paper, rebuilt string) bool {
-	paper, rebuilt = plainText(paper), plainSpace(rebuilt)
+	hyphens := func(s string) string { return strings.ReplaceAll(s, "−", "-") }
+	paper, rebuilt = hyphens(plainText(paper)), hyphens(plainSpace(rebuilt))
 	pieces := strings.Split(paper, "…")
 	if paper == rebuilt || len(pieces) == 1 {
 		return paper == rebuilt

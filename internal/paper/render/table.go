@@ -65,6 +65,8 @@ type Cell struct {
 	Inputs []string `json:"inputs,omitempty"` // artifact digests that the cell comes from
 	Marks  string   `json:"marks,omitempty"`  // superscript after a number: what it differs from significantly
 	Absent string   `json:"absent,omitempty"` // why what the cell asks for is not in the data; see Absent
+
+	waits bool // nothing has run that would give it a value
 }
 
 // AbsentText is what stands where an example that was asked for is not in the data: the
@@ -115,8 +117,11 @@ func (t *Table) OfOne() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return strings.Join(names, ", ") + ": the ± is of one result several times, since all that the mean is over has the same bytes"
+	return strings.Join(names, ", ") + ofOne
 }
+
+// ofOne is said of cells whose N are of one result.
+const ofOne = ": the ± is of one result several times, since all that the mean is over has the same bytes"
 
 // Finish checks the table and marks the best cells bold: those that are equal
 // to the best as printed, among the rows with one Compare.

@@ -80,7 +80,7 @@ func TestLayouts(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	want := map[string]Verdict{"a.h1": Matches, "a.mrr": Matches, "c.n": Matches, "b.n": NotRun, "a.delta": Differs, "b.mrr": Matches}
+	want := map[string]Verdict{"a.h1": Matches, "a.mrr": Matches, "c.n": Matches, "b.n": Differs, "a.delta": Differs, "b.mrr": Matches}
 	for _, scale := range []string{"", "full", "toy"} {
 		tab := sample()
 		tab.Scale, tab.PaperScale = scale, "full"
@@ -114,7 +114,12 @@ func TestNumbers(t *testing.T) {
 		want string
 	}{
 		{Format{Style: "integer"}, 1234567, "1,234,567"},
-		{Format{Style: "integer"}, -999.6, "-1,000"},
+		{Format{Style: "integer"}, -999.6, "−1,000"},
+		{Format{Style: "integer"}, -0.4, "0"},
+		{Format{Style: "fixed", Decimals: 1}, -3.2, "−3.2"},
+		{Format{Style: "fixed", Decimals: 1}, -0.04, "0.0"},
+		{Format{Style: "kilo", Decimals: 1}, -3, "0.0 K"},
+		{Format{Style: "text"}, -0.5, "-0.5"},
 		{Format{Style: "fixed", Decimals: 2}, 1.005, "1.01"}, // 1.00499… in binary: people round its decimals
 		{Format{Style: "fixed", Decimals: 1, Scale: 100}, 0.8125, "81.3"},
 		{Format{Style: "fixed", Decimals: 0}, 0.4, "0"},
@@ -127,6 +132,38 @@ func TestNumbers(t *testing.T) {
 		if got := c.f.number(c.v); got != c.want {
 			t.Errorf("%+v of %v is %q, want %q", c.f, c.v, got, c.want)
 		}
+	}
+}
+
+// TestOneMinus: a negative number has the same minus in all forms, and the hyphen of
+// programs in CSV.
+func TestOneMinus(t *testing.T) {
+	std := 12.0
+	for _, c := range []struct {
+		cell                 Cell
+		f                    Format
+		latex, markdown, csv string
+	}{
+		{Number(-3.2), Format{Style: "fixed", Decimals: 1}, "$-$3.2", "−3.2", "-3.2"},
+		{Number(-1234), Format{Style: "integer"}, "$-$1,234", "−1,234", "-1234"},
+		{Number(-226180), Format{Style: "kilo", Decimals: 1}, `$-$226.2\,K`, "−226.2 K", "-226180"},
+		{Number(-0.5), Format{Style: "signed", Decimals: 1}, "$-0.5$", "−0.5", "-0.5"},
+		{Number(-3), Format{Style: "integer", Prefix: "n = "}, "n = $-$3", "n = −3", "-3"},
+		{Number(-0.5), Format{Style: "signed", Decimals: 1, Prefix: "by "}, "by $-0.5$", "by −0.5", "-0.5"},
+		{Cell{Value: num(-1234), Std: &std}, Format{Style: "integer", Std: true}, `$-1{,}234 \pm 12$`, "−1,234 ± 12", "-1234"},
+		{Cell{Value: num(-226180), Std: &std, Bold: true}, Format{Style: "kilo", Decimals: 2, Std: true}, `$\mathbf{-226.18 \pm 0.01\,\mathrm{K}}$`, "**−226.18 K ± 0.01 K**", "-226180"},
+		{whole("-9007199254740993", -1<<53), Format{Style: "kilo", Decimals: 3}, `$-$9007199254740.993\,K`, "−9007199254740.993 K", "-9007199254740993"},
+		{whole("-9007199254740993", -1<<53), Format{Style: "fixed", Decimals: 1, Scale: 1e-20}, "0.0", "0.0", "-9007199254740993"},
+		{whole("9007199254740993", 1<<53), Format{Style: "signed"}, "$+9007199254740993$", "+9007199254740993", "9007199254740993"},
+	} {
+		html := strings.NewReplacer("**−", "<b>−", "K**", "K</b>").Replace(c.markdown)
+		csv := c.cell.csv(false, func(s string) string { return s })[0]
+		if c.cell.latex(c.f) != c.latex || c.cell.markdown(c.f) != c.markdown || c.cell.HTML(c.f) != html || csv != c.csv {
+			t.Errorf("%+v: %q, %q, %q, %q, want %q, %q, %q", c.f, c.cell.latex(c.f), c.cell.markdown(c.f), c.cell.HTML(c.f), csv, c.latex, c.markdown, c.csv)
+		}
+	}
+	if !SameText("-3.2", "−3.2") {
+		t.Error("a minus that is typed as a hyphen is another text")
 	}
 }
 

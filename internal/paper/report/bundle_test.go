@@ -37,7 +37,7 @@ func TestBundle(t *testing.T) {
 		ran         int
 		has, hasNot []string
 	}{
-		{"full", "full", 4, append(inputs, `\textbf{Complete.}`, `Table~\ref{tab:x}: 1 of 4 numbers and texts match, 1 differ, 2 not run.`, "CC0", `one.\allowbreak{}k`), []string{not}},
+		{"full", "full", 4, append(inputs, `\textbf{Complete.}`, `Table~\ref{tab:x}: 1 of 4 numbers and texts match, 2 differ, 1 not run.`, "CC0", `one.\allowbreak{}k`), []string{not}},
 		{"toy", "toy", 4, append(inputs, not, "4 numbers, texts and claims of the paper, not comparable at this scale."), []string{"texts match", `\textbf{Complete.}`}},
 		{"tables not run", "full", 2, []string{`\textbf{Incomplete.}`, `\textbf{not run}`}, inputs},
 	} {

@@ -14,7 +14,7 @@ func number(v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return humanize.Commaf(math.Round(*v*1e4)/1e4 + 0) // + 0: no -0
+	return strings.Replace(humanize.Commaf(math.Round(*v*1e4)/1e4+0), "-", "−", 1) // + 0: no -0
 }
 
 func signed(v *float64) string {

@@ -3,7 +3,7 @@ package report
 import "testing"
 
 func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{8.799999999: "8.8", -0.00004: "0", 109739: "109,739", 0.12345: "0.1235", -2.5: "-2.5", 1e6 / 3: "333,333.3333"} {
+	for v, want := range map[float64]string{8.799999999: "8.8", -0.00004: "0", 109739: "109,739", 0.12345: "0.1235", -2.5: "−2.5", 1e6 / 3: "333,333.3333"} {
 		if got := number(&v); got != want {
 			t.Errorf("%v is printed as %s, want %s", v, got, want)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/spdx"
 )
 
 // Writer writes a crate: its steps as they are given, and the rest when it is closed.
@@ -229,11 +230,9 @@ func (c *Writer) license(name string) entity {
 		return nil
 	}
 	id := name
-	switch {
-	case strings.HasPrefix(name, "https://"), strings.HasPrefix(name, "http://"):
-	case !strings.ContainsAny(name, " /"):
-		id = "https://spdx.org/licenses/" + name
-	default:
+	if known, _ := spdx.Find(name); known != "" {
+		id, name = spdx.Pages+known, known
+	} else if !strings.HasPrefix(name, "https://") && !strings.HasPrefix(name, "http://") {
 		id = fragment("license", name)
 	}
 	if c.once(id) {

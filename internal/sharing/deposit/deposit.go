@@ -5,15 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/spdx"
 )
 
 // Work is what is deposited.
 type Work struct {
 	Title    string
 	Abstract string
-	License  string // SPDX id or https address
+	License  string // SPDX id, in any case, or https address
 	Version  string
 	DOI      string // reserved for the deposit
 	Paper    string // DOI of the paper that it belongs to
@@ -45,31 +49,48 @@ func Citation(w Work) []byte {
 	b.WriteString("cff-version: 1.2.0\nmessage: \"If you use this archive, please cite it.\"\ntype: dataset\n")
 	line("", "title", w.Title)
 	line("", "version", w.Version)
-	line("", "doi", w.DOI)
+	doi(&b, "", w.DOI)
 	line("", "date-released", w.Released.UTC().Format(time.DateOnly))
-	if strings.HasPrefix(w.License, "https://") {
+	switch id, inCFF := spdx.Find(w.License); {
+	case inCFF:
+		line("", "license", id)
+	case id != "":
+		line("", "license-url", spdx.Pages+id)
+	default:
 		line("", "license-url", w.License)
-	} else {
-		line("", "license", w.License)
 	}
 	line("", "url", w.URL)
 	line("", "abstract", w.Abstract)
-	if len(w.Keywords) > 0 {
-		b.WriteString("keywords:\n")
-	}
-	for _, k := range w.Keywords {
-		fmt.Fprintf(&b, "  - %s\n", quoted(k))
+	for i, k := range w.Keywords {
+		if i == 0 {
+			b.WriteString("keywords:\n")
+		}
+		if slices.Index(w.Keywords, k) == i { // each once
+			fmt.Fprintf(&b, "  - %s\n", quoted(k))
+		}
 	}
 	b.WriteString("authors:\n")
 	authors(&b, "  ", w.Authors)
 	if w.Paper != "" {
 		b.WriteString("references:\n  - type: article\n")
 		line("    ", "title", w.Title)
-		line("    ", "doi", w.Paper)
+		doi(&b, "    ", w.Paper)
 		b.WriteString("    authors:\n")
 		authors(&b, "      ", w.Authors)
 	}
 	return b.Bytes()
+}
+
+// plainDOI is what the format takes for a DOI, which may have other characters.
+var plainDOI = regexp.MustCompile(`^10\.\d{4,9}(\.\d+)?/[A-Za-z0-9:/_;\-.()\[\]\\]+$`)
+
+func doi(b *bytes.Buffer, indent, s string) {
+	switch {
+	case plainDOI.MatchString(s):
+		fmt.Fprintf(b, "%sdoi: %s\n", indent, quoted(s))
+	case s != "":
+		fmt.Fprintf(b, "%sidentifiers:\n%s  - type: other\n%s    value: %s\n", indent, indent, indent, quoted("https://doi.org/"+s))
+	}
 }
 
 func authors(b *bytes.Buffer, indent string, all []Author) {

@@ -36,6 +36,26 @@ func TestCitation(t *testing.T) {
 	}
 }
 
+// TestCitationForms: what the format has no place for is written in the way that it has.
+func TestCitationForms(t *testing.T) {
+	const odd = "10.1002/(SICI)1097-4571(199009)41:6<391::AID-ASI1>3.0.CO;2-9"
+	for want, change := range map[string]func(*Work){
+		"\nlicense: \"CC-BY-4.0\"\n": func(w *Work) { w.License = "cc-by-4.0" },
+		"\nlicense: \"MIT\"\n":       func(w *Work) { w.License = "mit" },
+		"\nlicense-url: \"https://spdx.org/licenses/CDLA-Permissive-2.0\"\n":                      func(w *Work) { w.License = "CDLA-Permissive-2.0" },
+		"\nlicense-url: \"https://example.org/license\"\n":                                        func(w *Work) { w.License = "https://example.org/license" },
+		"\nkeywords:\n  - \"a\"\n  - \"b\"\nauthors:":                                             func(w *Work) { w.Keywords = []string{"a", "b", "a"} },
+		"\nidentifiers:\n  - type: other\n    value: \"https://doi.org/" + odd + "\"\n":           func(w *Work) { w.DOI = odd },
+		"\n    identifiers:\n      - type: other\n        value: \"https://doi.org/" + odd + "\"": func(w *Work) { w.Paper = odd },
+	} {
+		w := work
+		change(&w)
+		if got := string(Citation(w)); !strings.Contains(got, want) {
+			t.Errorf("there is no %s in\n%s", want, got)
+		}
+	}
+}
+
 func TestZenodo(t *testing.T) {
 	b, err := Zenodo(work)
 	if err != nil {

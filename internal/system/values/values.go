@@ -45,7 +45,7 @@ func Round(v float64, decimals int) float64 {
 	if err != nil || math.Abs(exact) > 1<<52 {
 		return v
 	}
-	return math.Round(exact) / shift
+	return math.Round(exact)/shift + 0 // no -0
 }
 
 // MeanStd is the mean of numbers, NaN of none, and their sample standard deviation, 0 of one.

@@ -3,7 +3,7 @@
 //
 // Values are read of JSON, YAML, CSV and single numbers alike; "." is the whole document.
 // A field of JSON is named by a path of names, and numbers of elements from zero, with
-// dots between them; in a tree FILE: is before it. What a path does not find is missing
+// dots between them, a name that has dots in single quotes; in a tree FILE: is before it. What a path does not find is missing
 // in one of five ways, the same for all readers:
 //
 //   - An example that was asked for and is not in the data (Absent) is known to be missing:

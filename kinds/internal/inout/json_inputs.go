@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
@@ -20,7 +21,7 @@ import (
 type JSONInputs struct {
 	x    *step.IO
 	read map[document]any
-	told map[string]bool // values that are NaN or infinite
+	told map[string]bool // what Told has warned of
 }
 
 // document is a file with the end of its name, which says how it is read.
@@ -108,6 +109,9 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 	if v, ok := at.(NotFinite); ok {
 		return 0, fmt.Errorf("field %q is %v, not a finite number", path, v.Value)
 	}
+	if v, ok := at.(Typed); ok && values.Inexact(v.Text) {
+		return 0, fmt.Errorf("field %q is %s, more digits than are calculated with, 53 bits", path, v.Text)
+	}
 	v, text, ok, err := Scalar(at, path)
 	if err == nil && (!ok || text != "") {
 		err = fmt.Errorf("field %q is not a number", path)
@@ -119,7 +123,7 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	at, err := d.Look(in, path)
 	if _, ok := at.(NotFinite); ok {
-		d.Told(in, path)
+		d.Told(in, path, IsNotFinite)
 	}
 	return at, err
 }
@@ -150,13 +154,17 @@ func (d *JSONInputs) Look(in step.Input, path string) (any, error) {
 	return at, err
 }
 
-// Told counts a value that is NaN or infinite, and warns of it once with the name of its file.
-func (d *JSONInputs) Told(in step.Input, path string) {
-	d.x.Count("values NaN or infinite", 1)
+// IsNotFinite is what a value is that is NaN or infinite, for Told.
+const IsNotFinite = "NaN or infinite"
+
+// Told counts a value that is shown as missing for what it is, and warns of it once with the
+// name of its file.
+func (d *JSONInputs) Told(in step.Input, path, is string) {
+	d.x.Count("values "+is, 1)
 	file, field, _ := fileOfTree(in, path)
-	if what := file.Name + ": " + field; !d.told[what] {
+	if what := file.Name + ": " + field + " is " + is; !d.told[what] {
 		d.told[what] = true
-		d.x.Log.Warn(what + " is NaN or infinite: it is shown as missing")
+		d.x.Log.Warn(what + ": it is shown as missing")
 	}
 }
 

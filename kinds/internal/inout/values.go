@@ -155,7 +155,7 @@ func parseCSV(text string, comma rune) (any, error) {
 		}
 		row := make(map[string]any, len(columns))
 		for i, cell := range record {
-			row[columns[i]] = cellValue(strings.TrimSpace(cell))
+			row[columns[i]] = cellValue(cell)
 		}
 		rows = append(rows, row)
 	}
@@ -185,8 +185,10 @@ func Float(v any) (float64, bool) {
 	return f, ok
 }
 
-// cellValue is a number, a text, or nil where a cell is empty.
-func cellValue(s string) any {
+// cellValue is a number, which may have blanks around it, a text as it is typed, or nil where a
+// cell is empty.
+func cellValue(cell string) any {
+	s := strings.TrimSpace(cell)
 	if s == "" {
 		return nil
 	}
@@ -196,7 +198,7 @@ func cellValue(s string) any {
 	} else if ok {
 		return v
 	}
-	return strings.Clone(s)
+	return strings.Clone(cell)
 }
 
 // number reads one that may be NaN or infinite: a float64, or Typed.

@@ -27,6 +27,7 @@ func TestValuesOfFiles(t *testing.T) {
 		{"m.csv", "{\"a\": 1}", object("a", 1.0)}, // as before there were other formats
 		{"m.yaml", "a: 1\nb: .nan\nc: [1e-3, yes, 2024-05-01, 'x']\nd:\n  1: ~\n", object("a", 1.0, "b", nan, "c", []any{1e-3, "yes", "2024-05-01", "x"}, "d", object("1", nil))},
 		{"m.csv", "model,acc, note\r\nlinear,0.5,\"a, b\"\nforest,nan,\n", []any{object("model", "linear", "acc", 0.5, "note", "a, b"), object("model", "forest", "acc", Typed{nan, "nan"}, "note", nil)}},
+		{"m.csv", "a,b,c\n 7, x , \n", []any{object("a", 7.0, "b", " x ", "c", nil)}},
 		{"m.tsv", "a\tb\n1\t-inf\n", []any{object("a", 1.0, "b", Typed{-inf, "-inf"})}},
 		{"n.txt", " 0.93\n", 0.93},
 		{"n.txt", "+.5e1", Typed{5, "+.5e1"}},

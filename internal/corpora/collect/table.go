@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
@@ -156,10 +156,10 @@ func (t *tabs) next() (*record, error) {
 func (t *tabs) cut(line string) []string {
 	if t.role == Judgments {
 		if t.places == nil {
-			t.blank = len(t.columns) == 0 && len(qrels.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
+			t.blank = len(t.columns) == 0 && len(trec.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
 		}
 		if t.blank {
-			return qrels.Fields(line)
+			return trec.Fields(line)
 		}
 		fields := strings.Split(line, "\t")
 		for i, f := range fields {

@@ -1,14 +1,11 @@
 package alike
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
-	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 )
@@ -25,42 +22,54 @@ type ranking struct {
 	names []string // of documents, and texts of hypotheses that are none
 }
 
-func (r runs) compare(a, b io.Reader) error {
-	x, y := &rankings{in: unpack.NewLines(a), most: r.rule.Depth}, &rankings{in: unpack.NewLines(b), most: r.rule.Depth}
-	return r.queries(x.next, y.next)
+func (r runs) first(of *trec.Ranking) ranking {
+	out := ranking{of.Query, make([]string, min(r.rule.Depth, len(of.Hypotheses)))}
+	for i := range out.names {
+		if out.names[i] = of.Hypotheses[i].Document; out.names[i] == "" {
+			out.names[i] = "!:" + of.Hypotheses[i].Text
+		}
+	}
+	return out
 }
 
-// queries compares what two sources yield; no query is the end.
-func (r runs) queries(x, y func() (ranking, error)) error {
-	sum, n, least, in := 0.0, 0, 2.0, ""
-	for {
-		p, err := x()
+func (r runs) compare(a, b io.Reader) error {
+	var all [2][]ranking
+	for i, of := range []io.Reader{a, b} {
+		err := trec.Rankings(of)(func(one *trec.Ranking) error { all[i] = append(all[i], r.first(one)); return nil })
 		if err != nil {
-			return fmt.Errorf("the stored run: %w", err)
+			return fmt.Errorf("the %s run: %w", [2]string{"stored", "new"}[i], err)
 		}
-		q, err := y()
-		if err != nil {
-			return fmt.Errorf("the new run: %w", err)
+	}
+	r.rankings(all[0], all[1])
+	return nil
+}
+
+// rankings compares two runs.
+func (r runs) rankings(a, b []ranking) {
+	sum, least, in := 0.0, 2.0, ""
+	for i := range max(len(a), len(b)) {
+		var p, q ranking
+		if i < len(a) {
+			p = a[i]
+		}
+		if i < len(b) {
+			q = b[i]
 		}
 		if p.query != q.query {
 			r.unlike("", p.query, q.query, "another query")
-			return nil
-		}
-		if p.query == "" {
-			break
+			return
 		}
 		both := overlap(p.names, q.names)
-		sum, n = sum+both, n+1
+		sum += both
 		if both < least {
 			least, in = both, p.query
 		}
 	}
-	if n > 0 {
+	if n := len(a); n > 0 {
 		mean := sum / float64(n)
 		r.number(fmt.Sprintf("part of the first %d that both have; least, %s, in query %s", r.rule.Depth, float(least), in),
 			"1", float(mean), 1-mean, 1-r.rule.Overlap)
 	}
-	return nil
 }
 
 // overlap is how great a part of two rankings both have.
@@ -83,82 +92,21 @@ func overlap(a, b []string) float64 {
 	return float64(both) / float64(most)
 }
 
-// rankings reads a run whose lines are grouped by query.
-type rankings struct {
-	in   *unpack.Lines
-	most int
-	held []string // the line that begins the next query
-}
-
-func (r *rankings) next() (ranking, error) {
-	var out ranking
-	for {
-		f := r.held
-		r.held = nil
-		if f == nil {
-			line, err := r.in.Next()
-			if errors.Is(err, io.EOF) {
-				return out, nil
-			}
-			if err != nil {
-				return out, err
-			}
-			if f = strings.Fields(string(line)); len(f) == 0 {
-				continue
-			}
-			if len(f) != 6 {
-				return out, fmt.Errorf("line %d has %d fields; want query, Q0, document, rank, score and tag", r.in.Number(), len(f))
-			}
-		}
-		if out.query != "" && f[0] != out.query {
-			r.held = f
-			return out, nil
-		}
-		out.query = f[0]
-		if len(out.names) < r.most {
-			out.names = append(out.names, nameOf(f[2]))
-		}
-	}
-}
-
-// nameOf drops the position from the name of a hypothesis that is not a document, or one that
-// is named again.
-func nameOf(s string) string {
-	if marked, ok := strings.CutPrefix(s, "!"); ok {
-		if at := strings.IndexAny(marked, ":="); at >= 0 {
-			return "!" + marked[at:]
-		}
-	}
-	return s
-}
-
 // metric compares runs that are scored by the same judgments, too.
 func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
-	var scored [2][]metrics.Ranking
+	var scored [2][]trec.Ranking
+	var firsts [2][]ranking
+	by := runs{m, rule}
 	for i, r := range []io.Reader{a, b} {
 		var err error
-		if scored[i], err = metrics.ReadRun(r); err != nil {
+		if scored[i], err = trec.ReadRun(r); err != nil {
 			return err
 		}
-	}
-	source := func(list []metrics.Ranking) func() (ranking, error) {
-		return func() (r ranking, err error) {
-			if len(list) == 0 {
-				return r, nil
-			}
-			r.query = list[0].Query
-			for _, h := range list[0].Hypotheses[:min(rule.Depth, len(list[0].Hypotheses))] {
-				if r.names = append(r.names, h.Document); h.Document == "" {
-					r.names[len(r.names)-1] = "!:" + h.Text
-				}
-			}
-			list = list[1:]
-			return r, nil
+		for k := range scored[i] {
+			firsts[i] = append(firsts[i], by.first(&scored[i][k]))
 		}
 	}
-	if err := (runs{m, rule}).queries(source(scored[0]), source(scored[1])); err != nil {
-		return err
-	}
+	by.rankings(firsts[0], firsts[1])
 	judged, err := c.qrels(rule.Qrels)
 	if err != nil {
 		return err
@@ -182,13 +130,13 @@ func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
 }
 
 // qrels reads the judgments of the result that stands.
-func (c *comparer) qrels(output string) (*qrels.Judgments, error) {
+func (c *comparer) qrels(output string) (*trec.Judgments, error) {
 	r, err := openBlob(c.ctx, c.blobs, c.stands[output].Digest)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	judged, err := qrels.Read(r)
+	judged, err := trec.ReadQrels(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", output, err)
 	}

@@ -1,4 +1,4 @@
-package qrels
+package trec
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func TestGradedQrels(t *testing.T) {
 	if err := q.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	read, err := Read(strings.NewReader(b.String()))
+	read, err := ReadQrels(strings.NewReader(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestGradedQrels(t *testing.T) {
 	if err := q.Judge("many", "d20", 1); err == nil {
 		t.Error("judged twice")
 	}
-	if _, err := Read(strings.NewReader("q 0 d 1\nq 0 e high\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("error %v", err)
 	}
 }

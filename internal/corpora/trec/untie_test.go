@@ -1,4 +1,4 @@
-package metrics
+package trec
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // trecOrder ranks a run file as trec_eval does: by score, read as float32, then by
@@ -101,7 +99,7 @@ func TestUntie(t *testing.T) {
 			seen[name] = true
 			want = append(want, name)
 		}
-		if name := qrels.EncodeName(r.Query); !slices.Equal(got[name], want) {
+		if name := EncodeName(r.Query); !slices.Equal(got[name], want) {
 			t.Errorf("%s: trec_eval has\n%v, we\n%v", r.Query, got[name], want)
 		}
 	}

@@ -1,17 +1,6 @@
 package metrics
 
-// Hypothesis is one entry of a ranking.
-type Hypothesis struct {
-	Document string  // "" if what was generated is no document's identifier
-	Text     string  // what was generated, if its tokens are not an identifier's
-	Score    float64 // larger is better; a beam's length-normalized log-probability
-}
-
-// Ranking is what was found for a query, best first.
-type Ranking struct {
-	Query      string
-	Hypotheses []Hypothesis
-}
+import "github.com/redsi/redsi/internal/corpora/trec"
 
 // Mode is what becomes of hypotheses that are not a document's identifier.
 type Mode string
@@ -27,10 +16,10 @@ const (
 // Modes lists both.
 func Modes() []Mode { return []Mode{Raw, PostFiltered} }
 
-// Documents returns the ranking's documents; positions of it are ranks. Of a
-// document that several hypotheses name only the first counts. Under Raw the others
-// keep their ranks, as hypotheses without document do: they are "".
-func (r *Ranking) Documents(mode Mode) []string {
+// Documents returns a ranking's documents; positions of it are ranks. Of a document that
+// several hypotheses name only the first counts. Under Raw the others keep their ranks, as
+// hypotheses without document do: they are "".
+func (mode Mode) Documents(r *trec.Ranking) []string {
 	out := make([]string, 0, len(r.Hypotheses))
 	seen := make(map[string]struct{}, len(r.Hypotheses))
 	for _, h := range r.Hypotheses {

@@ -1,4 +1,4 @@
-package qrels
+package trec
 
 import (
 	"bufio"
@@ -6,37 +6,12 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
 // Judgment is one line of TREC qrels.
 type Judgment struct {
 	Query, Document string
 	Grade           int // how relevant the document is; 0 or less: not relevant
-}
-
-// Fields are the parts of a line of TREC's files, between white space of ASCII, as trec_eval
-// cuts it: a no-break space is part of a name.
-func Fields(line string) []string {
-	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' })
-}
-
-// parse reads the fields "query 0 document grade" of a line of TREC qrels.
-func parse(f []string) (j Judgment, err error) {
-	if len(f) != 4 {
-		return j, fmt.Errorf("%d fields, want 4: query, 0, document and relevance", len(f))
-	}
-	if j.Grade, err = strconv.Atoi(f[3]); err != nil {
-		return j, fmt.Errorf("relevance %.20q is not a whole number", f[3])
-	}
-	if j.Query, err = DecodeName(f[0]); err != nil {
-		return j, err
-	}
-	j.Document, err = DecodeName(f[2])
-	return j, err
 }
 
 // Judgments are those of documents, query by query, in the order in which they were
@@ -177,29 +152,35 @@ func (q *Judgments) Each(yield func(Judgment) bool) {
 	}
 }
 
-// Write writes TREC qrels, one "query 0 document grade" a line.
-func (q *Judgments) Write(w io.Writer) error {
+// Write writes TREC qrels as they stand between steps, one "query 0 document grade" a line.
+func (q *Judgments) Write(w io.Writer) error { return q.write(w, EncodeName) }
+
+// WriteNames writes them with names as they are, those of Outside.
+func (q *Judgments) WriteNames(w io.Writer) error { return q.write(w, asItIs) }
+
+func (q *Judgments) write(w io.Writer, name func(string) string) error {
 	b := bufio.NewWriter(w)
 	for j := range q.Each {
-		fmt.Fprintf(b, "%s 0 %s %d\n", EncodeName(j.Query), EncodeName(j.Document), j.Grade)
+		fmt.Fprintf(b, "%s 0 %s %d\n", name(j.Query), name(j.Document), j.Grade)
 	}
 	return b.Flush()
 }
 
-// Read reads TREC qrels, of redsi or another program, in any order. Errors name the line; a
+// ReadQrels reads what Write wrote, or a step's program, in any order. Errors name the line; a
 // document that is judged twice for a query is one.
-func Read(r io.Reader) (*Judgments, error) {
+func ReadQrels(r io.Reader) (*Judgments, error) {
 	q := &Judgments{}
-	err := unpack.NewLines(r).Each(func(line []byte) error {
-		fields := Fields(string(line))
-		if len(fields) == 0 {
-			return nil
-		}
-		j, err := parse(fields)
+	format := TREC
+	err := judgments.lines(r, &format, func(row Row) error {
+		query, err := DecodeName(row.Query)
 		if err != nil {
 			return err
 		}
-		return q.Judge(j.Query, j.Document, j.Grade)
+		document, err := DecodeName(row.Document)
+		if err != nil {
+			return err
+		}
+		return q.Judge(query, document, row.Grade)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("qrels: %w", err)

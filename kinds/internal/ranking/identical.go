@@ -1,0 +1,60 @@
+package ranking
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// ignoreIdentical leaves documents with the query's own name out of rankings.
+type ignoreIdentical struct {
+	Ignore bool `hcl:"ignore_identical_ids,optional,added" help:"leaves out of each ranking the document that has the query's own name, and counts it: for collections whose queries are documents, such as ArguAna and Quora; as ignore_identical_ids of BEIR and --remove-query of Pyserini"`
+}
+
+// identicalOf is ignoreIdentical where runs have numbers for names.
+type identicalOf struct {
+	ignoreIdentical
+	Documents step.Input `hcl:"documents,added" accepts:"nq/documents" help:"the collection, whose documents' names ignore_identical_ids compares"`
+}
+
+func (c identicalOf) check(ps *step.Problems) {
+	inout.Check(ps, "documents", c.Ignore == c.Documents.Set(), "goes with ignore_identical_ids = true: give both")
+}
+
+// own are the documents that have the name of a query, by the query's number; nil for none to
+// be left out. split "" is all.
+func (c identicalOf) own(x *step.IO, queries step.Input, split string) (map[string]string, error) {
+	if !c.Ignore {
+		return nil, nil
+	}
+	n, err := collectionNames(x, c.Documents, step.Input{}, "")
+	if err != nil {
+		return nil, err
+	}
+	own, names := map[string]string{}, map[int64]string{}
+	return own, inout.EachQuery(x, queries, "queries", func(q *dedup.Query) error {
+		if split != "" && q.Split != nq.Split(split) {
+			return nil
+		}
+		if name, ok := names[q.ExampleID]; ok && name != q.Name {
+			return fmt.Errorf("number %d is that of queries %.80q and %.80q: have the step that made the run ignore identical ids", q.ExampleID, name, q.Name)
+		}
+		names[q.ExampleID] = q.Name
+		if d, ok := n.documents[q.Name]; ok && q.Name != "" {
+			own[strconv.FormatInt(q.ExampleID, 10)] = d
+		}
+		return nil
+	})
+}
+
+// deeper is how many hits are looked for, so that depth of them are left without a document.
+func (c ignoreIdentical) deeper(depth int) int {
+	if c.Ignore {
+		return depth + 1
+	}
+	return depth
+}

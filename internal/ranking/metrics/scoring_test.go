@@ -100,6 +100,29 @@ func TestTiesMatter(t *testing.T) {
 	}
 }
 
+// TestTiesByVersion: trec_eval 10 tells scores apart that are one as float32.
+func TestTiesByVersion(t *testing.T) {
+	var judged trec.Judgments
+	if err := judged.Add("q", "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ties   Ties
+		second string
+		mrr    float64
+		tied   int
+	}{
+		{ByRank, "70.000000001", 1, 1}, {ByTrecEval, "70.000000001", .5, 1}, {ByTrecEval10, "70.000000001", 1, 0},
+		{ByRank, "70.000000002", 1, 1}, {ByTrecEval, "70.000000002", .5, 1}, {ByTrecEval10, "70.000000002", .5, 1},
+	} {
+		run := strings.NewReader("q Q0 a 1 70.000000002 t\nq Q0 b 2 " + c.second + " t\n")
+		s, err := Scoring{Metrics: papers()[2:3], Mode: Raw, Ties: c.ties}.Score(trec.Rankings(run), &judged)
+		if err != nil || s.Mean[0] != c.mrr || s.Tied != c.tied {
+			t.Errorf("%+v: %+v, %v", c, s, err)
+		}
+	}
+}
+
 func TestMissingQueries(t *testing.T) {
 	var judged trec.Judgments
 	for _, q := range []string{"a", "b", "c"} {

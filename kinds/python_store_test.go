@@ -163,7 +163,7 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 		{Query: "a b", Hypotheses: []trec.Hypothesis{{Document: "D é", Score: 3}}},
 	})
 	var run, judged bytes.Buffer
-	if err := trec.WriteRun(&run, "redsi", untied); err != nil {
+	if err := trec.WriteRun(&run, "redsi", untied, trec.EncodeName); err != nil {
 		t.Fatal(err)
 	}
 	var judgments trec.Judgments

@@ -16,15 +16,8 @@ func CheckIdentifiers(name string) error {
 	return nil
 }
 
-var languageTag = regexp.MustCompile(`^([a-zA-Z]{2,3}(-[a-zA-Z0-9]+)*)?$`)
-
-// CheckLanguage checks the language of a card, "" for none.
-func CheckLanguage(tag string) error {
-	if !languageTag.MatchString(tag) {
-		return fmt.Errorf("language %q: want a code such as de, zh or pt-BR", tag)
-	}
-	return nil
-}
+// LanguageTag is the form of a card's language, "" for none.
+var LanguageTag = regexp.MustCompile(`^([a-zA-Z]{2,3}(-[a-zA-Z0-9]+)*)?$`)
 
 // writeIdentifiers writes the identifiers of one type as JSON lines and, on request, as Parquet.
 // Every document in ids has one.

@@ -66,7 +66,7 @@ func FuzzReadRun(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := WriteRun(&b, "t", rankings); err != nil {
+		if err := WriteRun(&b, "t", rankings, EncodeName); err != nil {
 			t.Fatalf("%q: read but not written: %v", in, err)
 		}
 		again, err := ReadRun(&b)

@@ -35,60 +35,39 @@ func (c content) readJSON(in io.Reader, yield func(Row) error) error {
 		}
 		return fmt.Errorf("line %d: %w", here(), err)
 	}
-	if err := open(d, "the file is not {query: {document: number}}"); err != nil {
-		return fail(err)
-	}
-	for d.More() {
-		query, err := d.Token()
-		if err != nil {
+	var path []string // names that were read: a query, a document
+	for depth, done := 0, false; ; {
+		token, err := d.Token()
+		number, isNumber := token.(json.Number)
+		switch {
+		case done && errors.Is(err, io.EOF):
+			return nil
+		case done:
+			return fail(errors.New("there is text after the JSON"))
+		case err != nil:
 			return fail(err)
-		}
-		if err := open(d, fmt.Sprintf("query %.80q does not have {document: number}", query)); err != nil {
-			return fail(err)
-		}
-		for d.More() {
-			document, err := d.Token()
-			if err != nil {
-				return fail(err)
-			}
-			value, err := d.Token()
-			if err != nil {
-				return fail(err)
-			}
-			number, ok := value.(json.Number)
-			if !ok {
-				return fail(fmt.Errorf("query %.80q, document %.80q: %v is not a number", query, document, value))
-			}
-			row, err := c.row([]string{query.(string), document.(string), number.String()}, JSON)
-			if err == nil {
-				row.Line = here()
+		case len(path) < depth && token == json.Delim('}'):
+			depth--
+			path, done = path[:max(depth-1, 0)], depth == 0
+		case len(path) < depth:
+			path = append(path, token.(string))
+		case depth < 2 && token == json.Delim('{'):
+			depth++
+		case depth == 0:
+			return fail(errors.New("the file is not {query: {document: number}}"))
+		case depth == 1:
+			return fail(fmt.Errorf("query %.80q does not have {document: number}", path[0]))
+		case !isNumber:
+			return fail(fmt.Errorf("query %.80q, document %.80q: %v is not a number", path[0], path[1], token))
+		default:
+			row, err := c.row([]string{path[0], path[1], number.String()}, JSON)
+			if row.Line = here(); err == nil {
 				err = yield(row)
 			}
 			if err != nil {
 				return fail(err)
 			}
-		}
-		if _, err := d.Token(); err != nil {
-			return fail(err)
+			path = path[:1]
 		}
 	}
-	if _, err := d.Token(); err != nil {
-		return fail(err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fail(errors.New("there is text after the JSON"))
-	}
-	return nil
-}
-
-// open reads the { of an object.
-func open(d *json.Decoder, otherwise string) error {
-	t, err := d.Token()
-	if err != nil {
-		return err
-	}
-	if t != json.Delim('{') {
-		return errors.New(otherwise)
-	}
-	return nil
 }

@@ -17,16 +17,15 @@ type Judgment struct {
 // Judgments are those of documents, query by query, in the order in which they were
 // added. The zero value is empty.
 type Judgments struct {
-	queries []string // with a relevant document, in the order of their first one
-	of      map[string]*Query
-	order   []string // queries with a judgment
+	of    map[string]*Query
+	order []string // queries with a judgment
 }
 
 // Query is the judgments of one query.
 type Query struct {
 	documents []string
 	grades    []int
-	relevant  []string       // documents whose grade is at least 1
+	relevant  int            // documents whose grade is at least 1
 	places    map[string]int // of documents, once there are many
 }
 
@@ -43,8 +42,8 @@ func (j *Query) find(document string) int {
 	return -1
 }
 
-// Relevant are the documents whose grade is at least 1.
-func (j *Query) Relevant() []string { return j.relevant }
+// Relevant is how many documents have a grade of at least 1.
+func (j *Query) Relevant() int { return j.relevant }
 
 // Grades are those of all judgments, in their order.
 func (j *Query) Grades() []int { return j.grades }
@@ -56,9 +55,6 @@ func (j *Query) Grade(document string) (grade int, judged bool) {
 	}
 	return 0, false
 }
-
-// Add judges a document relevant to a query, with grade 1.
-func (q *Judgments) Add(query, document string) error { return q.Judge(query, document, 1) }
 
 // Judge adds a judgment. A grade of 0 or less says that the document was looked at and is
 // not relevant.
@@ -89,10 +85,7 @@ func (q *Judgments) Judge(query, document string, grade int) error {
 		}
 	}
 	if grade >= 1 {
-		if len(j.relevant) == 0 {
-			q.queries = append(q.queries, query)
-		}
-		j.relevant = append(j.relevant, document)
+		j.relevant++
 	}
 	return nil
 }
@@ -103,38 +96,14 @@ func (q *Judgments) Query(query string) *Query { return q.of[query] }
 // Judged lists the queries with a judgment, in order.
 func (q *Judgments) Judged() []string { return q.order }
 
-// Len is the number of queries with a relevant document.
-func (q *Judgments) Len() int { return len(q.queries) }
-
-// Queries lists the queries with a relevant document, in order.
-func (q *Judgments) Queries() []string { return q.queries }
-
-// Relevant returns the documents of a query whose grade is at least 1.
-func (q *Judgments) Relevant(query string) []string {
-	if j := q.of[query]; j != nil {
-		return j.relevant
-	}
-	return nil
-}
-
-// Grade is how relevant a document is to a query, and whether anybody judged that.
-func (q *Judgments) Grade(query, document string) (grade int, judged bool) {
-	if j := q.of[query]; j != nil {
-		return j.Grade(document)
-	}
-	return 0, false
-}
-
 // Of yields the judgments of a query: documents with their grades.
 func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		j := q.of[query]
-		if j == nil {
-			return
-		}
-		for i, d := range j.documents {
-			if !yield(d, j.grades[i]) {
-				return
+		if j := q.of[query]; j != nil {
+			for i, d := range j.documents {
+				if !yield(d, j.grades[i]) {
+					return
+				}
 			}
 		}
 	}
@@ -143,9 +112,8 @@ func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 // Each yields every judgment, query by query.
 func (q *Judgments) Each(yield func(Judgment) bool) {
 	for _, query := range q.order {
-		j := q.of[query]
-		for i, d := range j.documents {
-			if !yield(Judgment{query, d, j.grades[i]}) {
+		for d, grade := range q.Of(query) {
+			if !yield(Judgment{query, d, grade}) {
 				return
 			}
 		}
@@ -153,12 +121,10 @@ func (q *Judgments) Each(yield func(Judgment) bool) {
 }
 
 // Write writes TREC qrels as they stand between steps, one "query 0 document grade" a line.
-func (q *Judgments) Write(w io.Writer) error { return q.write(w, EncodeName) }
+func (q *Judgments) Write(w io.Writer) error { return q.WriteAs(w, EncodeName) }
 
-// WriteNames writes them with names as they are, those of Outside.
-func (q *Judgments) WriteNames(w io.Writer) error { return q.write(w, asItIs) }
-
-func (q *Judgments) write(w io.Writer, name func(string) string) error {
+// WriteAs writes them with other spellings of names.
+func (q *Judgments) WriteAs(w io.Writer, name func(string) string) error {
 	b := bufio.NewWriter(w)
 	for j := range q.Each {
 		fmt.Fprintf(b, "%s 0 %s %d\n", name(j.Query), name(j.Document), j.Grade)

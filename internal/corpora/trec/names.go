@@ -45,6 +45,9 @@ type Outside struct {
 	of      map[string]string
 }
 
+// AsItIs spells names that Outside gave.
+func AsItIs(name string) string { return name }
+
 // Cuts reports whether a character cannot be in a field of TREC's or of tabular files.
 func Cuts(r rune) bool { return r <= ' ' || r == 0x7f }
 

@@ -68,22 +68,11 @@ func parseMarked(name string) (h Hypothesis, again bool, err error) {
 	return h, true, err
 }
 
-// WriteRun writes rankings as a TREC run between steps, one "query Q0 document rank score tag"
-// a line, so that trec_eval ranks as metrics.Raw does and ReadRun loses nothing. Scores must not
-// rise within a ranking. trec_eval orders equal scores by name and not by rank: Untie makes a
-// run that it ranks as the rankings are.
-func WriteRun(w io.Writer, tag string, rankings []Ranking) error {
-	return writeRun(w, tag, rankings, EncodeName)
-}
-
-// WriteRunNames is WriteRun for other programs: names stay as they are, those of Outside.
-func WriteRunNames(w io.Writer, tag string, rankings []Ranking) error {
-	return writeRun(w, tag, rankings, asItIs)
-}
-
-func asItIs(name string) string { return name }
-
-func writeRun(w io.Writer, tag string, rankings []Ranking, name func(string) string) error {
+// WriteRun writes rankings as a TREC run, one "query Q0 document rank score tag" a line, so that
+// trec_eval ranks as metrics.Raw does and, with EncodeName for the spelling of names, ReadRun
+// loses nothing. Scores must not rise within a ranking. trec_eval orders equal scores by name
+// and not by rank: Untie makes a run that it ranks as the rankings are.
+func WriteRun(w io.Writer, tag string, rankings []Ranking, name func(string) string) error {
 	if tag == "" || EncodeName(tag) != tag {
 		return fmt.Errorf("run tag %q: want one word", tag)
 	}

@@ -16,7 +16,7 @@ func TestRun(t *testing.T) {
 		{"who sings? 100%", []Hypothesis{{"\xff\ufffd", "", 3}}},
 	}
 	var b bytes.Buffer
-	if err := WriteRun(&b, "redsi", in); err != nil {
+	if err := WriteRun(&b, "redsi", in, EncodeName); err != nil {
 		t.Fatal(err)
 	}
 	want := `-2692360962974527758 Q0 p:1 1 -0.125 redsi
@@ -69,11 +69,11 @@ func TestRunErrors(t *testing.T) {
 		{"t", []Ranking{{"q", []Hypothesis{{"a", "", 1}, {"b", "", 2}}}}, "position 2 has score 2 after 1"},
 		{"t", []Ranking{{"q", []Hypothesis{{"a", "", math.NaN()}}}}, "position 1 has score NaN"},
 	} {
-		if err := WriteRun(&bytes.Buffer{}, c.tag, c.rankings); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := WriteRun(&bytes.Buffer{}, c.tag, c.rankings, EncodeName); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if err := WriteRun(brokenWriter{}, "t", []Ranking{{"q", []Hypothesis{{Document: "a"}}}}); !errors.Is(err, os.ErrClosed) {
+	if err := WriteRun(brokenWriter{}, "t", []Ranking{{"q", []Hypothesis{{Document: "a"}}}}, EncodeName); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a broken writer: %v", err)
 	}
 }

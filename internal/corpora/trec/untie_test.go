@@ -46,7 +46,7 @@ func trecOrder(t *testing.T, run string) map[string][]string {
 func written(t *testing.T, rankings []Ranking) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteRun(&b, "redsi", rankings); err != nil {
+	if err := WriteRun(&b, "redsi", rankings, EncodeName); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

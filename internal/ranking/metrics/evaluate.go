@@ -15,7 +15,8 @@ func Evaluate(metrics []Metric, mode Mode, rankings []trec.Ranking, judged *trec
 	if !slices.Contains(Modes(), mode) {
 		return nil, fmt.Errorf("evaluation mode %q is unknown; there are %q", mode, Modes())
 	}
-	if judged.Len() == 0 {
+	relevant := slices.DeleteFunc(slices.Clone(judged.Judged()), func(q string) bool { return judged.Query(q).Relevant() == 0 })
+	if len(relevant) == 0 {
 		return nil, fmt.Errorf("no query is judged: there is nothing to average over")
 	}
 	s := Scoring{Metrics: metrics, Mode: mode}
@@ -26,11 +27,11 @@ func Evaluate(metrics []Metric, mode Mode, rankings []trec.Ranking, judged *trec
 		if scored[q] != nil {
 			return nil, fmt.Errorf("query %q has two rankings", q)
 		}
-		if len(judged.Relevant(q)) == 0 {
+		if j := judged.Query(q); j == nil || j.Relevant() == 0 {
 			return nil, fmt.Errorf("query %q is ranked but has no relevant document; do rankings and judgments belong to the same queries?", q)
 		}
 		scored[q] = s.values(&v, &rankings[i], judged.Query(q))
 	}
 	out := &Scores{}
-	return out, s.collect(out, scored, judged, judged.Queries())
+	return out, s.collect(out, scored, judged, relevant)
 }

@@ -48,7 +48,7 @@ func TestByHand(t *testing.T) {
 	} {
 		judged := new(trec.Judgments)
 		for _, d := range c.relevant {
-			if err := judged.Add("q", d); err != nil {
+			if err := judged.Judge("q", d, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -84,7 +84,7 @@ func TestParse(t *testing.T) {
 func TestEvaluate(t *testing.T) {
 	judged := new(trec.Judgments)
 	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
-		if err := judged.Add(j[0], j[1]); err != nil {
+		if err := judged.Judge(j[0], j[1], 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestEvaluate(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if judged.Add("q1", "a") == nil || judged.Add("", "a") == nil || judged.Add("q1", "") == nil {
+	if judged.Judge("q1", "a", 1) == nil || judged.Judge("", "a", 1) == nil || judged.Judge("q1", "", 1) == nil {
 		t.Error("a wrong judgment was taken")
 	}
 }

@@ -65,7 +65,7 @@ func TestEqualsIRMeasures(t *testing.T) {
 
 	// Written again, the files are the same bytes.
 	var b bytes.Buffer
-	if err := trec.WriteRun(&b, "golden", rankings); err != nil {
+	if err := trec.WriteRun(&b, "golden", rankings, trec.EncodeName); err != nil {
 		t.Fatal(err)
 	}
 	if whole, err := os.ReadFile("testdata/random.run"); err != nil || !bytes.Equal(b.Bytes(), whole) {

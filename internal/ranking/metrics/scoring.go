@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
+	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/system/words"
@@ -43,22 +43,16 @@ func (t Ties) order(r *trec.Ranking) {
 			if names == nil {
 				names = r.Names(trec.EncodeName)
 			}
-			sort.Sort(byName{names[from:to], r.Hypotheses[from:to]})
+			tied, places := slices.Clone(r.Hypotheses[from:to]), make([]int, to-from)
+			for i := range places {
+				places[i] = i
+			}
+			slices.SortFunc(places, func(a, b int) int { return strings.Compare(names[from+b], names[from+a]) })
+			for i, at := range places {
+				r.Hypotheses[from+i] = tied[at]
+			}
 		}
 	}
-}
-
-// byName sorts hypotheses by their names, descending.
-type byName struct {
-	names []string
-	of    []trec.Hypothesis
-}
-
-func (b byName) Len() int           { return len(b.of) }
-func (b byName) Less(i, k int) bool { return b.names[i] > b.names[k] }
-func (b byName) Swap(i, k int) {
-	b.names[i], b.names[k] = b.names[k], b.names[i]
-	b.of[i], b.of[k] = b.of[k], b.of[i]
 }
 
 // Missing says what judged queries without a ranking count.
@@ -158,7 +152,7 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.
 	out.Mean = make([]float64, len(s.Metrics))
 	var missing []string
 	for _, q := range queries {
-		if len(judged.Relevant(q)) == 0 {
+		if judged.Query(q).Relevant() == 0 {
 			out.IrrelevantQueries++
 		}
 		values, ok := scored[q]

@@ -103,7 +103,7 @@ func TestTiesMatter(t *testing.T) {
 // TestTiesByVersion: trec_eval 10 tells scores apart that are one as float32.
 func TestTiesByVersion(t *testing.T) {
 	var judged trec.Judgments
-	if err := judged.Add("q", "a"); err != nil {
+	if err := judged.Judge("q", "a", 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestTiesByVersion(t *testing.T) {
 func TestMissingQueries(t *testing.T) {
 	var judged trec.Judgments
 	for _, q := range []string{"a", "b", "c"} {
-		if err := judged.Add(q, "d"); err != nil {
+		if err := judged.Judge(q, "d", 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestScoreIsEvaluate(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := trec.WriteRun(&b, "t", rankings); err != nil {
+		if err := trec.WriteRun(&b, "t", rankings, trec.EncodeName); err != nil {
 			t.Fatal(err)
 		}
 		got, err := Scoring{Metrics: ms, Mode: mode, Ties: ByRank, Missing: MissingZero}.Score(trec.Rankings(&b), judged)

@@ -76,7 +76,7 @@ func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Forma
 
 func checkExport(c exportConfig) error {
 	var ps step.Problems
-	inout.CheckError(&ps, "language", export.CheckLanguage(c.Language))
+	inout.Check(&ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
 	inout.Check(&ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
 	_, err := exportedKey(c.Key)
 	inout.CheckError(&ps, "key", err)

@@ -94,7 +94,7 @@ func WriteRuns(x *step.IO, each func(put func([]trec.Ranking) error) error) erro
 		return each(func(rankings []trec.Ranking) error {
 			untied, moved := trec.Untie(rankings)
 			x.Count("scores_untied", int64(moved))
-			return step.Permanent(trec.WriteRun(w, RunTag, untied))
+			return step.Permanent(trec.WriteRun(w, RunTag, untied, trec.EncodeName))
 		})
 	})
 }

@@ -49,7 +49,7 @@ the Hugging Face hub: redsi export --hub writes it into a folder. Cost: a copy.`
 	Defaults: ExportModelConfig{License: "apache-2.0"},
 	Check: func(c ExportModelConfig) error {
 		var ps step.Problems
-		inout.CheckError(&ps, "language", export.CheckLanguage(c.Language))
+		inout.Check(&ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
 		inout.Check(&ps, "labels", len(c.Labels) == len(c.Reports), "has %d labels for %d reports", len(c.Labels), len(c.Reports))
 		for i, s := range c.Settings {
 			name, _, ok := strings.Cut(s, "=")

@@ -152,7 +152,7 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 			if _, err := w.Write(header); err != nil {
 				return err
 			}
-			return step.Permanent(trec.WriteRunNames(w, name, untied))
+			return step.Permanent(trec.WriteRun(w, name, untied, trec.AsItIs))
 		})
 		if err != nil {
 			return err
@@ -206,5 +206,5 @@ func exportQrels(x *step.IO, in step.Input, n *outsideNames) error {
 			return step.Permanent(err)
 		}
 	}
-	return inout.WriteFile(x, "files", "qrels.txt", out.WriteNames)
+	return inout.WriteFile(x, "files", "qrels.txt", func(w io.Writer) error { return out.WriteAs(w, trec.AsItIs) })
 }

@@ -2,10 +2,7 @@ package ranking
 
 import (
 	"fmt"
-	"strconv"
 
-	"github.com/redsi/redsi/internal/corpora/dedup"
-	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -31,24 +28,19 @@ func (c identicalOf) own(x *step.IO, queries step.Input, split string) (map[stri
 	if !c.Ignore {
 		return nil, nil
 	}
-	n, err := collectionNames(x, c.Documents, step.Input{}, "")
+	n, err := collectionNames(x, c.Documents, queries, split)
 	if err != nil {
 		return nil, err
 	}
-	own, names := map[string]string{}, map[int64]string{}
-	return own, inout.EachQuery(x, queries, "queries", func(q *dedup.Query) error {
-		if split != "" && q.Split != nq.Split(split) {
-			return nil
+	own := map[string]string{}
+	for name, number := range n.queries {
+		if d, ok := n.documents[name]; ok && n.ambiguous[name] {
+			return nil, step.Permanent(fmt.Errorf("queries of several splits are named %.80q: have the step that made the run ignore identical ids", name))
+		} else if ok {
+			own[number] = d
 		}
-		if name, ok := names[q.ExampleID]; ok && name != q.Name {
-			return fmt.Errorf("number %d is that of queries %.80q and %.80q: have the step that made the run ignore identical ids", q.ExampleID, name, q.Name)
-		}
-		names[q.ExampleID] = q.Name
-		if d, ok := n.documents[q.Name]; ok && q.Name != "" {
-			own[strconv.FormatInt(q.ExampleID, 10)] = d
-		}
-		return nil
-	})
+	}
+	return own, nil
 }
 
 // deeper is how many hits are looked for, so that depth of them are left without a document.

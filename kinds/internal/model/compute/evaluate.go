@@ -48,7 +48,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 	for i, q := range queries {
 		rankings[i] = ranking(q.Name, found[i], ids, tok)
 	}
-	err = inout.Write(x, "run", func(w io.Writer) error { return trec.WriteRun(w, inout.RunTag, rankings) })
+	err = inout.Write(x, "run", func(w io.Writer) error { return trec.WriteRun(w, inout.RunTag, rankings, trec.EncodeName) })
 	if err != nil {
 		return err
 	}

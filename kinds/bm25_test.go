@@ -43,7 +43,7 @@ func (l *local) ranked(kind string, config map[string]any) (map[string]string, m
 	}
 	out := map[string]string{}
 	for _, r := range rankings {
-		out[r.Query] = strings.Join(metrics.Raw.Documents(&r), " ")
+		out[r.Query] = strings.Join(metrics.Documents(&r), " ")
 	}
 	report := map[string]any{}
 	l.json(res.Outputs["report"], &report)

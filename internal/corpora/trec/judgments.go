@@ -136,6 +136,11 @@ func (q *Judgments) WriteAs(w io.Writer, name func(string) string) error {
 // document that is judged twice for a query is one.
 func ReadQrels(r io.Reader) (*Judgments, error) {
 	q := &Judgments{}
+	return q, q.Read(r)
+}
+
+// Read adds what a file has, as ReadQrels reads it.
+func (q *Judgments) Read(r io.Reader) error {
 	format := TREC
 	err := judgments.lines(r, &format, func(row Row) error {
 		query, err := DecodeName(row.Query)
@@ -149,7 +154,7 @@ func ReadQrels(r io.Reader) (*Judgments, error) {
 		return q.Judge(query, document, row.Grade)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("qrels: %w", err)
+		return fmt.Errorf("qrels: %w", err)
 	}
-	return q, nil
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
@@ -96,7 +97,7 @@ func (c content) lines(r io.Reader, format *Format, yield func(Row) error) error
 	var f []string
 	return lines.Each(func(bytes []byte) error {
 		line := strings.TrimSuffix(string(bytes), "\r")
-		if f = appendFields(f[:0], line); len(f) == 0 {
+		if f = slices.AppendSeq(f[:0], strings.FieldsFuncSeq(line, isSpace)); len(f) == 0 {
 			return nil
 		}
 		said := line[0] == comment[0]
@@ -148,27 +149,11 @@ func (c content) told(line string, fields int) Format {
 	return Auto
 }
 
-// appendFields adds the parts of a line of TREC's files, between white space of ASCII, as
-// trec_eval cuts it: a no-break space is part of a name.
-func appendFields(f []string, line string) []string {
-	for i := 0; i < len(line); {
-		if isSpace(line[i]) {
-			i++
-			continue
-		}
-		from := i
-		for i < len(line) && !isSpace(line[i]) {
-			i++
-		}
-		f = append(f, line[from:i])
-	}
-	return f
-}
+// isSpace is white space of ASCII, at which trec_eval cuts: a no-break space is part of a name.
+func isSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
 
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-
-// Fields are the parts of a line of TREC's files, between white space of ASCII.
-func Fields(line string) []string { return appendFields(nil, line) }
+// Fields are the parts of a line of TREC's files.
+func Fields(line string) []string { return strings.FieldsFunc(line, isSpace) }
 
 // Unquoted takes the quotes of CSV off a name: BEIR's judgments are read as CSV with tabs.
 func Unquoted(s string) string {

@@ -16,21 +16,14 @@ const (
 // Modes lists both.
 func Modes() []Mode { return []Mode{Raw, PostFiltered} }
 
-// Documents returns a ranking's documents; positions of it are ranks. Of a document that
-// several hypotheses name only the first counts. Under Raw the others keep their ranks, as
-// hypotheses without document do: they are "".
-func (mode Mode) Documents(r *trec.Ranking) []string {
-	out := make([]string, 0, len(r.Hypotheses))
-	seen := make(map[string]struct{}, len(r.Hypotheses))
+// Documents are those of a ranking, each once, best first.
+func Documents(r *trec.Ranking) (list []string) {
+	seen := make(map[string]bool, len(r.Hypotheses))
 	for _, h := range r.Hypotheses {
-		_, again := seen[h.Document]
-		switch {
-		case h.Document != "" && !again:
-			seen[h.Document] = struct{}{}
-			out = append(out, h.Document)
-		case mode == Raw:
-			out = append(out, "")
+		if h.Document != "" && !seen[h.Document] {
+			seen[h.Document] = true
+			list = append(list, h.Document)
 		}
 	}
-	return out
+	return list
 }

@@ -173,14 +173,8 @@ func judgments(x *step.IO, ins step.Inputs) (*trec.Judgments, error) {
 	}
 	all := &trec.Judgments{}
 	for i, in := range ins {
-		one, err := inout.Read(x, in, fmt.Sprintf("qrels %d", i+1), trec.ReadQrels)
-		if err != nil {
+		if _, err := inout.Read(x, in, fmt.Sprintf("qrels %d", i+1), func(r io.Reader) (any, error) { return nil, all.Read(r) }); err != nil {
 			return nil, err
-		}
-		for j := range one.Each {
-			if err := all.Judge(j.Query, j.Document, j.Grade); err != nil {
-				return nil, step.Permanent(fmt.Errorf("qrels %d: %w", i+1, err))
-			}
 		}
 	}
 	return all, nil

@@ -121,7 +121,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 	}
 	other := make(map[string][]string, len(b))
 	for _, r := range b {
-		other[r.Query] = metrics.PostFiltered.Documents(&r)
+		other[r.Query] = metrics.Documents(&r)
 	}
 	depths := metrics.AgreementDepths{Depth: c.Depth, P: c.P, Overlap: c.Overlap}
 	sums := make([]float64, 5+len(c.Overlap))
@@ -133,7 +133,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 			continue
 		}
 		report.Queries++
-		mine := metrics.PostFiltered.Documents(&a[i])
+		mine := metrics.Documents(&a[i])
 		g := depths.Of(mine, theirs)
 		if slices.Equal(mine[:min(c.Depth, len(mine))], theirs[:min(c.Depth, len(theirs))]) {
 			report.Same++

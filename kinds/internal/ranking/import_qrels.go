@@ -42,16 +42,14 @@ the judgments, 100 bytes each.`,
 	Run: func(_ context.Context, x *step.IO, c importQrelsConfig) error {
 		var judged trec.Judgments
 		report := importQrelsReport{Grades: map[string]int{}}
-		queries := map[string]bool{}
 		err := c.each(x, trec.JudgmentRows, c.Format, &report.importReport, func(row trec.Row, _ string) error {
 			report.Grades[strconv.Itoa(row.Grade)]++
-			queries[row.Query] = true
 			return judged.Judge(row.Query, row.Document, row.Grade)
 		})
 		if err != nil {
 			return err
 		}
-		report.Queries = len(queries)
+		report.Queries = len(judged.Judged())
 		return inout.WriteAll(x, map[string]func(io.Writer) error{"qrels": judged.Write, "report": inout.JSON(report)})
 	},
 })

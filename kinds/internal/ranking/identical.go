@@ -15,7 +15,7 @@ type ignoreIdentical struct {
 // identicalOf is ignoreIdentical where runs have numbers for names.
 type identicalOf struct {
 	ignoreIdentical
-	Documents step.Input `hcl:"documents,added" accepts:"nq/documents" help:"the collection, whose documents' names ignore_identical_ids compares"`
+	Documents step.Input `hcl:"documents,optional,added" accepts:"nq/documents" help:"the collection, whose documents' names ignore_identical_ids compares"`
 }
 
 func (c identicalOf) check(ps *step.Problems) {

@@ -21,7 +21,7 @@ type scoreConfig struct {
 	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"raw: hypotheses that name no document keep their ranks; post_filtered: they are left out. Rankings without such hypotheses are the same in both"`
 	Ties     string     `hcl:"ties,optional" enum:"rank,trec_eval,trec_eval_10" help:"documents of equal score are ordered as the run ranks them, or as trec_eval orders them: by score, then by name, both descending, with scores as float32, as up to version 9, or as float64, as version 10"`
 	Missing  string     `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval up to 9; or fail the step, as trec_eval 10 fails"`
-	Queries  step.Input `hcl:"queries,added" accepts:"nq/queries" help:"the collection's queries, whose names ignore_identical_ids compares"`
+	Queries  step.Input `hcl:"queries,optional,added" accepts:"nq/queries" help:"the collection's queries, whose names ignore_identical_ids compares"`
 	identicalOf
 }
 

@@ -163,7 +163,7 @@ func (t *tabs) cut(line string) []string {
 		}
 		fields := strings.Split(line, "\t")
 		for i, f := range fields {
-			fields[i] = unquoted(f)
+			fields[i] = trec.Unquoted(f)
 		}
 		return fields
 	}
@@ -171,14 +171,6 @@ func (t *tabs) cut(line string) []string {
 		return strings.SplitN(line, "\t", t.width)
 	}
 	return strings.Split(line, "\t")
-}
-
-// unquoted takes the quotes of CSV off a name: BEIR's judgments are read as CSV with tabs.
-func unquoted(s string) string {
-	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
-		return s
-	}
-	return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
 }
 
 // quoted reads CSV, with commas or tabs, where fields may be quoted and hold line breaks.

@@ -2,6 +2,7 @@ package trec
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -143,12 +144,9 @@ func ReadQrels(r io.Reader) (*Judgments, error) {
 func (q *Judgments) Read(r io.Reader) error {
 	format := TREC
 	err := judgments.lines(r, &format, func(row Row) error {
-		query, err := DecodeName(row.Query)
-		if err != nil {
-			return err
-		}
+		query, wrong := DecodeName(row.Query)
 		document, err := DecodeName(row.Document)
-		if err != nil {
+		if err = cmp.Or(wrong, err); err != nil {
 			return err
 		}
 		return q.Judge(query, document, row.Grade)

@@ -78,12 +78,7 @@ func (g *grouping) add(row Row) error {
 	if n := len(g.Hypotheses); n > 0 && row.Score > g.Hypotheses[n-1].Score {
 		return fmt.Errorf("score %v at rank %d, above the score before it; order the lines by score", row.Score, row.Rank)
 	}
-	h, again, err := Hypothesis{}, false, error(nil)
-	if marked := row.Document[0] == mark[0]; marked {
-		h, again, err = parseMarked(row.Document)
-	} else {
-		h.Document, err = DecodeName(row.Document)
-	}
+	h, again, err := parseName(row.Document)
 	if err != nil {
 		return err
 	}

@@ -110,10 +110,8 @@ func (c content) lines(r io.Reader, format *Format, yield func(Row) error) error
 		}
 		if is != TREC && strings.Contains(line, "\t") {
 			f = append(f[:0], strings.Split(line, "\t")...)
-			for i := range f {
-				if is == BEIR {
-					f[i] = Unquoted(f[i])
-				}
+			for i := 0; is == BEIR && i < len(f); i++ {
+				f[i] = Unquoted(f[i])
 			}
 		}
 		header := first && is == BEIR && isHeader(f)

@@ -53,9 +53,13 @@ func (r *Ranking) Names(name func(string) string) []string {
 	return names
 }
 
-// parseMarked reads a name that begins with mark, and says which of the two it is.
-func parseMarked(name string) (h Hypothesis, again bool, err error) {
-	marked := name[len(mark):]
+// parseName reads what a line calls a hypothesis, and whether it names a document again.
+func parseName(name string) (h Hypothesis, again bool, err error) {
+	marked, ok := strings.CutPrefix(name, mark)
+	if !ok {
+		h.Document, err = DecodeName(name)
+		return h, false, err
+	}
 	at := strings.IndexAny(marked, ":=")
 	if at < 0 || marked[at+1:] == "" && marked[at] == '=' {
 		return h, false, fmt.Errorf("document %.80q begins with %q but is neither %[2]sPOSITION:TEXT nor %[2]sPOSITION=DOCUMENT", name, mark)

@@ -16,60 +16,53 @@ type runs struct {
 	rule step.Runs
 }
 
-// ranking is the beginning of a query's.
-type ranking struct {
-	query string
-	names []string // of documents, and texts of hypotheses that are none
-}
-
-func (r runs) first(of *trec.Ranking) ranking {
-	out := ranking{of.Query, make([]string, min(r.rule.Depth, len(of.Hypotheses)))}
-	for i := range out.names {
-		if out.names[i] = of.Hypotheses[i].Document; out.names[i] == "" {
-			out.names[i] = "!:" + of.Hypotheses[i].Text
-		}
-	}
-	return out
-}
-
 func (r runs) compare(a, b io.Reader) error {
-	var all [2][]ranking
-	for i, of := range []io.Reader{a, b} {
-		err := trec.Rankings(of)(func(one *trec.Ranking) error { all[i] = append(all[i], r.first(one)); return nil })
-		if err != nil {
-			return fmt.Errorf("the %s run: %w", [2]string{"stored", "new"}[i], err)
-		}
-	}
-	r.rankings(all[0], all[1])
-	return nil
+	_, err := r.rankings(a, b)
+	return err
 }
 
-// rankings compares two runs.
-func (r runs) rankings(a, b []ranking) {
-	sum, least, in := 0.0, 2.0, ""
-	for i := range max(len(a), len(b)) {
-		var p, q ranking
-		if i < len(a) {
-			p = a[i]
-		}
-		if i < len(b) {
-			q = b[i]
-		}
-		if p.query != q.query {
-			r.unlike("", p.query, q.query, "another query")
-			return
-		}
-		both := overlap(p.names, q.names)
-		sum += both
-		if both < least {
-			least, in = both, p.query
+// rankings compares two runs, and returns them.
+func (r runs) rankings(a, b io.Reader) (both [2][]trec.Ranking, err error) {
+	for i, of := range []io.Reader{a, b} {
+		if both[i], err = trec.ReadRun(of); err != nil {
+			return both, fmt.Errorf("the %s run: %w", [2]string{"stored", "new"}[i], err)
 		}
 	}
-	if n := len(a); n > 0 {
+	sum, least, in := 0.0, 2.0, ""
+	for i := range max(len(both[0]), len(both[1])) {
+		var of [2]trec.Ranking
+		for k := range of {
+			if i < len(both[k]) {
+				of[k] = both[k][i]
+			}
+		}
+		if of[0].Query != of[1].Query {
+			r.unlike("", of[0].Query, of[1].Query, "another query")
+			return both, nil
+		}
+		part := overlap(r.names(of[0]), r.names(of[1]))
+		sum += part
+		if part < least {
+			least, in = part, of[0].Query
+		}
+	}
+	if n := len(both[0]); n > 0 {
 		mean := sum / float64(n)
 		r.number(fmt.Sprintf("part of the first %d that both have; least, %s, in query %s", r.rule.Depth, float(least), in),
 			"1", float(mean), 1-mean, 1-r.rule.Overlap)
 	}
+	return both, nil
+}
+
+// names are the first documents of a ranking, and texts of hypotheses that are none.
+func (r runs) names(of trec.Ranking) []string {
+	names := make([]string, min(r.rule.Depth, len(of.Hypotheses)))
+	for i := range names {
+		if names[i] = of.Hypotheses[i].Document; names[i] == "" {
+			names[i] = "!:" + of.Hypotheses[i].Text
+		}
+	}
+	return names
 }
 
 // overlap is how great a part of two rankings both have.
@@ -94,19 +87,10 @@ func overlap(a, b []string) float64 {
 
 // metric compares runs that are scored by the same judgments, too.
 func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
-	var scored [2][]trec.Ranking
-	var firsts [2][]ranking
-	by := runs{m, rule}
-	for i, r := range []io.Reader{a, b} {
-		var err error
-		if scored[i], err = trec.ReadRun(r); err != nil {
-			return err
-		}
-		for k := range scored[i] {
-			firsts[i] = append(firsts[i], by.first(&scored[i][k]))
-		}
+	scored, err := runs{m, rule}.rankings(a, b)
+	if err != nil {
+		return err
 	}
-	by.rankings(firsts[0], firsts[1])
 	judged, err := c.qrels(rule.Qrels)
 	if err != nil {
 		return err

@@ -102,7 +102,6 @@ func TestEvaluate(t *testing.T) {
 		judged   *trec.Judgments
 		want     string
 	}{
-		{"filtered", nil, judged, `mode "filtered" is unknown; there are ["raw" "post-filtered"]`},
 		{Raw, nil, new(trec.Judgments), "no query is judged"},
 		{Raw, []trec.Ranking{beam("q1"), beam("q1")}, judged, `query "q1" has two rankings`},
 		{Raw, []trec.Ranking{beam("q9")}, judged, `query "q9" is ranked but has no relevant document`},

@@ -92,8 +92,7 @@ the queries that are appended, and the queries; a million passages of 60 words t
 		_, err := c.analyzer()
 		inout.CheckError(&ps, "stemmer", err)
 		inout.CheckError(&ps, "formula", c.options().Check())
-		c.check(&ps)
-		return ps.Err()
+		return append(ps, c.check()...).Err()
 	},
 	Run: runBM25,
 })
@@ -174,7 +173,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 		return err
 	}
 	report.written, err = writeHits(x, questions, c.Depth, own, func(from, to int) ([][]topk.Hit, error) {
-		return ix.SearchAll(ctx, texts[from:to], c.deeper(c.Depth))
+		return ix.SearchAll(ctx, texts[from:to], c.Depth+min(1, len(own)))
 	})
 	if err != nil {
 		return err

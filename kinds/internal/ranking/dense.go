@@ -45,12 +45,8 @@ queries x depth.`,
 		{Name: "report", Type: "dense/report", Help: "what was compared, as JSON", Fields: step.FieldsOf[denseReport]()},
 	},
 	Defaults: denseConfig{Split: string(nq.Dev), Similarity: "product", Depth: 1000},
-	Check: func(c denseConfig) error {
-		var ps step.Problems
-		c.check(&ps)
-		return ps.Err()
-	},
-	Run: runDense,
+	Check:    func(c denseConfig) error { return c.check().Err() },
+	Run:      runDense,
 })
 
 // denseReport is the report of a dense step.
@@ -87,7 +83,11 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	case asked.Cols != documents.Cols:
 		return step.Permanent(fmt.Errorf("vectors of documents have %d numbers, those of queries %d: embed both with one model", documents.Cols, asked.Cols))
 	}
-	found, err := dense.Search(ctx, documents, documents.Rows, asked, dense.Options{Depth: c.deeper(c.Depth), Cosine: c.Similarity == "cosine",
+	own, err := c.own(x, c.Queries, c.Split)
+	if err != nil {
+		return err
+	}
+	found, err := dense.Search(ctx, documents, documents.Rows, asked, dense.Options{Depth: c.Depth + min(1, len(own)), Cosine: c.Similarity == "cosine",
 		Progress: func(n int) {
 			x.Report(step.Progress{Done: int64(n), Total: int64(documents.Rows), Unit: "documents"})
 		}})
@@ -98,10 +98,6 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 		return inout.DataError(err)
 	}
 	report := denseReport{Documents: documents.Rows, Queries: len(questions), Dimensions: asked.Cols, Depth: c.Depth, Similarity: c.Similarity}
-	own, err := c.own(x, c.Queries, c.Split)
-	if err != nil {
-		return err
-	}
 	report.written, err = writeHits(x, questions, c.Depth, own, func(from, to int) ([][]topk.Hit, error) { return found[from:to], nil })
 	if err != nil {
 		return err

@@ -73,53 +73,50 @@ a run, 150 bytes a row.`,
 	Run: runExportRun,
 })
 
-// outsideNames are the names outside by those inside; nil maps leave names as they are.
+// outsideNames are the names outside of documents or queries.
 type outsideNames struct {
-	documents, queries map[string]string
-	ofDocuments        trec.Outside
-	ofQueries          trec.Outside
+	trec.Outside
+	what     string
+	byNumber map[string]string // nil: there is no collection, names stay
 }
 
-func namesOutside(x *step.IO, c exportRunConfig) (n outsideNames, err error) {
-	n.ofQueries.Queries = true
+func namesOutside(x *step.IO, c exportRunConfig) (documents, queries *outsideNames, err error) {
+	documents, queries = &outsideNames{what: "document"}, &outsideNames{trec.Outside{Queries: true}, "query", nil}
 	if c.Documents.Set() {
-		n.documents = map[string]string{}
-		err := inout.EachRow(x, c.Documents, "documents", func(d *dedup.Document) (err error) {
-			number := strconv.Itoa(int(d.Doc))
-			n.documents[number], err = n.ofDocuments.Name(number, d.Key)
-			return err
-		})
-		if err != nil {
-			return n, err
-		}
-	}
-	if c.Queries.Set() {
-		n.queries = map[string]string{}
-		err = eachName(x, c.Queries, c.Split, func(name, number string) error {
-			out, err := n.ofQueries.Name(number, name)
-			if other, ok := n.queries[number]; ok && other != out {
-				return fmt.Errorf("queries of several splits have the number %s; say which split is meant", number)
-			}
-			n.queries[number] = out
-			return err
+		documents.byNumber = map[string]string{}
+		err = inout.EachRow(x, c.Documents, "documents", func(d *dedup.Document) error {
+			return documents.add(strconv.Itoa(int(d.Doc)), d.Key)
 		})
 	}
-	return n, err
+	if c.Queries.Set() && err == nil {
+		queries.byNumber = map[string]string{}
+		err = eachName(x, c.Queries, c.Split, func(name, number string) error { return queries.add(number, name) })
+	}
+	return documents, queries, err
+}
+
+func (n *outsideNames) add(number, name string) error {
+	out, err := n.Name(number, name)
+	if other, ok := n.byNumber[number]; ok && other != out {
+		return fmt.Errorf("queries of several splits have the number %s; say which split is meant", number)
+	}
+	n.byNumber[number] = out
+	return err
 }
 
 // of is a name outside; an error if the collection has none.
-func (n *outsideNames) of(names map[string]string, outside *trec.Outside, inside string) (string, error) {
-	if names == nil {
-		return outside.Name(inside, inside)
+func (n *outsideNames) of(inside string) (string, error) {
+	if n.byNumber == nil {
+		return n.Name(inside, inside)
 	}
-	if name, ok := names[inside]; ok {
+	if name, ok := n.byNumber[inside]; ok {
 		return name, nil
 	}
-	return "", fmt.Errorf("the collection has no %s %.40s; do run and collection belong together?", map[bool]string{false: "document", true: "query"}[outside.Queries], inside)
+	return "", fmt.Errorf("the collection has no %s %.40s; do run and collection belong together?", n.what, inside)
 }
 
 func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
-	n, err := namesOutside(x, c)
+	documents, queries, err := namesOutside(x, c)
 	if err != nil {
 		return err
 	}
@@ -130,14 +127,14 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 		}
 		for i := range rankings {
 			r := &rankings[i]
-			if r.Query, err = n.of(n.queries, &n.ofQueries, r.Query); err != nil {
+			if r.Query, err = queries.of(r.Query); err != nil {
 				return step.Permanent(fmt.Errorf("%s: %w", name, err))
 			}
 			for k, h := range r.Hypotheses {
 				if h.Document == "" {
 					continue
 				}
-				if r.Hypotheses[k].Document, err = n.of(n.documents, &n.ofDocuments, h.Document); err != nil {
+				if r.Hypotheses[k].Document, err = documents.of(h.Document); err != nil {
 					return step.Permanent(fmt.Errorf("%s: %w", name, err))
 				}
 			}
@@ -159,11 +156,11 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 		}
 	}
 	if c.Qrels.Set() {
-		if err := exportQrels(x, c.Qrels, &n); err != nil {
+		if err := exportQrels(x, c.Qrels, documents, queries); err != nil {
 			return err
 		}
 	}
-	x.Count("names_changed", int64(n.ofDocuments.Renamed+n.ofQueries.Renamed))
+	x.Count("names_changed", int64(documents.Renamed+queries.Renamed))
 	return nil
 }
 
@@ -183,22 +180,22 @@ func (c exportRunConfig) header(name string) ([]byte, error) {
 	return all.With(own).Header(name)
 }
 
-func exportQrels(x *step.IO, in step.Input, n *outsideNames) error {
+func exportQrels(x *step.IO, in step.Input, documents, queries *outsideNames) error {
 	judged, err := inout.Read(x, in, "", trec.ReadQrels)
 	if err != nil {
 		return err
 	}
 	var out trec.Judgments
 	for j := range judged.Each {
-		if _, known := n.queries[j.Query]; n.queries != nil && !known {
+		if _, known := queries.byNumber[j.Query]; queries.byNumber != nil && !known {
 			x.Count("judgments_of_unlisted_queries", 1) // the collection lists queries with a relevant document
 			continue
 		}
-		q, err := n.of(n.queries, &n.ofQueries, j.Query)
+		q, err := queries.of(j.Query)
 		if err != nil {
 			return step.Permanent(fmt.Errorf("qrels: %w", err))
 		}
-		d, err := n.of(n.documents, &n.ofDocuments, j.Document)
+		d, err := documents.of(j.Document)
 		if err != nil {
 			return step.Permanent(fmt.Errorf("qrels: %w", err))
 		}

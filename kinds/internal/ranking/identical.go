@@ -18,8 +18,9 @@ type identicalOf struct {
 	Documents step.Input `hcl:"documents,optional,added" accepts:"nq/documents" help:"the collection, whose documents' names ignore_identical_ids compares"`
 }
 
-func (c identicalOf) check(ps *step.Problems) {
-	inout.Check(ps, "documents", c.Ignore == c.Documents.Set(), "goes with ignore_identical_ids = true: give both")
+func (c identicalOf) check() (ps step.Problems) {
+	inout.Check(&ps, "documents", c.Ignore == c.Documents.Set(), "goes with ignore_identical_ids = true: give both")
+	return ps
 }
 
 // own are the documents that have the name of a query, by the query's number; nil for none to
@@ -41,12 +42,4 @@ func (c identicalOf) own(x *step.IO, queries step.Input, split string) (map[stri
 		}
 	}
 	return own, nil
-}
-
-// deeper is how many hits are looked for, so that depth of them are left without a document.
-func (c ignoreIdentical) deeper(depth int) int {
-	if c.Ignore {
-		return depth + 1
-	}
-	return depth
 }

@@ -73,9 +73,8 @@ ranking.`,
 	Defaults: scoreConfig{Measures: defaultMeasures, Mode: "post_filtered", Ties: string(metrics.ByRank), Missing: string(metrics.MissingZero)},
 	Check: func(c scoreConfig) error {
 		_, ps := parseMeasures("measures", c.Measures)
-		c.check(&ps)
 		inout.Check(&ps, "queries", c.Ignore == c.Queries.Set(), "goes with ignore_identical_ids = true: give both")
-		return ps.Err()
+		return append(ps, c.check()...).Err()
 	},
 	Declares: scoreConfig.declares,
 	Run:      runScore,

@@ -1330,6 +1330,7 @@ step "export_model" "dsi" {
   labels    = ["NQ320K-${local.collections[each.value.collection]}, development queries"]
   name      = "ReDSI T5-Base, ${local.identifiers[each.value.identifier]} identifiers, NQ320K-${local.collections[each.value.collection]}/${local.forms[each.value.form]}"
   base      = local.real ? local.weights.base.repository : ""
+  language  = "en"
   settings = [
     for name, value in merge(local.runs[each.value.run], local.training, { reading = var.reading, scale = local.scale }) : "${name}=${value}"
   ]

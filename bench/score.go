@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 )
 
@@ -87,7 +87,7 @@ func scoreRun(args []string) (sample, error) {
 		return s, err
 	}
 	defer in.Close()
-	judged, err := qrels.Read(in)
+	judged, err := trec.ReadQrels(in)
 	if err != nil {
 		return s, err
 	}
@@ -96,7 +96,7 @@ func scoreRun(args []string) (sample, error) {
 		return s, err
 	}
 	defer run.Close()
-	scores, err := scoring.Score(run, judged)
+	scores, err := scoring.Score(trec.Rankings(run), judged)
 	s.Seconds = lap()
 	if err != nil {
 		return s, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 )
@@ -36,13 +37,13 @@ func (l *local) ranked(kind string, config map[string]any) (map[string]string, m
 	if err != nil {
 		return nil, nil, err
 	}
-	rankings, err := metrics.ReadRun(bytes.NewReader(l.bytes(res.Outputs["run"])))
+	rankings, err := trec.ReadRun(bytes.NewReader(l.bytes(res.Outputs["run"])))
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	out := map[string]string{}
 	for _, r := range rankings {
-		out[r.Query] = strings.Join(r.Documents(metrics.Raw), " ")
+		out[r.Query] = strings.Join(metrics.Documents(&r), " ")
 	}
 	report := map[string]any{}
 	l.json(res.Outputs["report"], &report)

@@ -13,9 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -159,15 +158,15 @@ func (l *local) handmade(kind string, tree map[string]any, outputs map[string]ar
 // pythonRanking is a run with ties, what is not a document, and names with blanks.
 func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 	t.Helper()
-	untied, _ := metrics.Untie([]metrics.Ranking{
-		{Query: "1", Hypotheses: []metrics.Hypothesis{{Document: "2", Score: 1}, {Text: "1 2 %", Score: 1}, {Document: "0", Score: 1}, {Document: "1", Score: -0.25}}},
-		{Query: "a b", Hypotheses: []metrics.Hypothesis{{Document: "D é", Score: 3}}},
+	untied, _ := trec.Untie([]trec.Ranking{
+		{Query: "1", Hypotheses: []trec.Hypothesis{{Document: "2", Score: 1}, {Text: "1 2 %", Score: 1}, {Document: "0", Score: 1}, {Document: "1", Score: -0.25}}},
+		{Query: "a b", Hypotheses: []trec.Hypothesis{{Document: "D é", Score: 3}}},
 	})
 	var run, judged bytes.Buffer
-	if err := metrics.WriteRun(&run, "redsi", untied); err != nil {
+	if err := trec.WriteRun(&run, "redsi", untied, trec.EncodeName); err != nil {
 		t.Fatal(err)
 	}
-	var judgments qrels.Judgments
+	var judgments trec.Judgments
 	for _, q := range []struct {
 		query, doc string
 		grade      int
@@ -179,6 +178,6 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 	if err := judgments.Write(&judged); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na\\tb\t\t0\n")),
+	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n")),
 		"report": l.blobOf("dsi/metrics", []byte("{}\n"))}
 }

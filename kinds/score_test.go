@@ -97,6 +97,7 @@ func TestImportFormats(t *testing.T) {
 		"run.trec":   "q2 Q0 d1 1 3 x\r\nq1 Q0 d2 1 2.5 x\nq1 Q0 d1 2 1 x\n",
 		"run.json":   "{\"q2\": {\"d1\": 3},\n \"q1\": {\"d1\": 1, \"d2\": 2.5}}\n",
 		"run.tsv":    "q2\td1\t1\n\nq1\td2\t1\nq1\td1\t2\n",
+		"near.run":   "q Q0 a 1 70.000000002 x\nq Q0 b 2 70.000000001 x\n",
 		"a.qrels":    "q1 0 d1 1\n",
 		"b.qrels":    `{"q2": {"d1": 2}}`,
 		"c.qrels":    "q3 0 d1 1\n",
@@ -120,6 +121,12 @@ step "import_qrels" "f" {
   files    = step.download.f.files
   file     = "qrels.${each.key}"
 }
+step "download" "near" { urls = ["near.run"] }
+step "import_run" "near" {
+  for_each = toset(["trec_eval", "trec_eval_10"])
+  files    = step.download.near.files
+  order    = each.key
+}
 step "download" "mixed" { urls = ["a.qrels", "b.qrels", "c.qrels"] }
 step "import_qrels" "mixed" { files = step.download.mixed.files }
 `), nil)
@@ -128,6 +135,11 @@ step "import_qrels" "mixed" { files = step.download.mixed.files }
 	}
 	if got, want := string(l.bytes(out[`step.import_run.f["tsv"].run`])), "q2 Q0 d1 1 -1 redsi\nq1 Q0 d2 1 -1 redsi\nq1 Q0 d1 2 -2 redsi\n"; got != want {
 		t.Errorf("run %q, want %q", got, want)
+	}
+	for order, want := range map[string]string{"trec_eval": "q Q0 b 1 ", "trec_eval_10": "q Q0 a 1 "} {
+		if got := string(l.bytes(out[`step.import_run.near["`+order+`"].run`])); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: run %q, want %q first", order, got, want)
+		}
 	}
 	same := func(a, b artifacts.Artifact) bool { return a.Digest == b.Digest }
 	if !same(out[`step.import_run.f["trec"].run`], out[`step.import_run.f["json"].run`]) {
@@ -151,11 +163,13 @@ func TestImportErrors(t *testing.T) {
 		{"import_run", "a.run", "q Q0 d 1 1 t\nq Q0 e 2\n", "", "a.run: line 2: 4 fields, want 6"},
 		{"import_run", "a.run", "q Q0 d 1 high t\n", "", `a.run: line 1: score "high" is not a number`},
 		{"import_run", "a.run", "q\td\t0\n", "", `a.run: line 1: rank "0" is not a whole number from 1 on`},
-		{"import_run", "a.run", "one two\n", "", `a.run: line 1: "one two" is not in a format that redsi knows: [trec msmarco json]`},
+		{"import_run", "a.run", "one two\n", "", `a.run: line 1: "one two" is not in a format that redsi knows: trec, msmarco, json`},
 		{"import_run", "a.run", "{\"q\":\n{\"d\": \"x\"}}", "", `a.run: line 2: query "q", document "d": x is not a number`},
 		{"import_run", "a.run", "{\"q\":\n{\"d\": 1}", "", "a.run: line 2: unexpected EOF"},
 		{"import_run", "a.run", "{\"q\": 3}", "", `query "q" does not have {document: number}`},
 		{"import_run", "a.run", "\n\n", "", "no line of 1 files was used"},
+		{"import_run", "a.run", "# c\nq Q0 d 1 1 t\n#2 Q0 d 1 1 t\n", "", `a.run: line 3: query "#2" begins with #: trec_eval 10 takes its lines for comments, trec_eval 9 for rows`},
+		{"import_run", "a.run", "# q Q0 d 1 1 t\n", "", "no line of 1 files was used"},
 		{"import_run", "a.run", "q Q0 d 1 1 t\n", `file = "b.run"`, `no file is named "b.run"; there are ["a.run"]`},
 		{"import_qrels", "a.qrels", "q 0 d 1\nq 0 d 2\n", "", "a.qrels: line 2: query \"q\" and document \"d\" are judged twice"},
 		{"import_qrels", "a.qrels", "q 0 d 1.5\n", "", `a.qrels: line 1: grade "1.5" is not a whole number`},

@@ -9,7 +9,8 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+from urllib.parse import unquote
 
 import zstandard
 
@@ -24,6 +25,10 @@ _UNESCAPE = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
 def unescaped(text: str) -> str:
     """A field of a file of identifiers."""
     return re.sub(r"\\[\\tnr]", lambda m: _UNESCAPE[m.group()], text)
+
+
+# How the fields of tables are written, by the first part of their type.
+_FIELDS: Dict[str, Callable[[str], str]] = {"score": unquote, "agree": unquote, "dsi": unquote, "overlap": unescaped}
 
 
 class Result:
@@ -106,14 +111,16 @@ class Result:
 
     def frame(self, name: str, file: Optional[str] = None) -> Any:
         """A file with a header and tabs between fields, such as the queries of ``score`` or the
-        pairs of ``overlap``, as a frame. Columns of numbers are numbers, an empty field of
+        pairs of ``overlap``, as a frame, names and texts as they are; fields of other
+        programs' files are as in the file. Columns of numbers are numbers, an empty field of
         one is None."""
+        field = _FIELDS.get(self.output(name).type.split("/")[0], str)
         lines = (line.rstrip("\n").split("\t") for line in self.lines(name, file))
         head = next(lines, [])
         rows = list(lines)
         if any(len(row) != len(head) for row in rows) or len(set(head)) != len(head):
             raise Error(f"output {name} of {self.address} is not a table: its lines lack the fields of its first one")
-        return frames.frame({n: frames.numbers([unescaped(row[i]) for row in rows]) for i, n in enumerate(head)})
+        return frames.frame({n: frames.numbers([field(row[i]) for row in rows]) for i, n in enumerate(head)})
 
     def save(self, name: str, folder: Union[str, "os.PathLike[str]", None] = None) -> Path:
         """Copies a tree into folder, which must not be there yet, or into the cache."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Tuple
 from urllib.parse import unquote
 
 from . import frames
 from .errors import Damaged
+
+_FIELD = re.compile(r"[^ \t-\r]+")
 
 Lines = Callable[[], Iterable[str]]
 
@@ -48,8 +51,7 @@ class Run:
     def rows(self) -> Iterator[Tuple[str, str, float, int]]:
         """Query, document, score and rank from 0."""
         docs, queries = self._names.documents, self._names.queries
-        for i, line in enumerate(self._lines(), 1):
-            fields = line.split()
+        for i, fields in _rows(self._lines()):
             try:
                 query, _, doc, rank, score, _ = fields
                 query, doc = unquote(query), unquote(doc)
@@ -79,9 +81,9 @@ class Qrels:
 
     def __iter__(self) -> Iterator[Qrel]:
         docs, queries = self._names.documents, self._names.queries
-        for i, line in enumerate(self._lines(), 1):
+        for i, fields in _rows(self._lines()):
             try:
-                query, iteration, doc, relevance = line.split()
+                query, iteration, doc, relevance = fields
                 query, doc = unquote(query), unquote(doc)
                 row = Qrel(queries.get(query, query), docs.get(doc, doc), int(relevance), iteration)
             except ValueError as err:
@@ -96,6 +98,15 @@ class Qrels:
     def named(self, documents: Iterable[Mapping[str, Any]] = (), queries: Iterable[Mapping[str, Any]] = ()) -> "Qrels":
         """The same with the keys of documents and the names of queries in place of numbers."""
         return Qrels(self._lines, Names(documents, queries))
+
+
+def _rows(lines: Iterable[str]) -> Iterator[Tuple[int, List[str]]]:
+    """The fields of lines, by their number; comments and empty lines are none. As for trec_eval
+    and redsi, only white space of ASCII stands between fields."""
+    for i, line in enumerate(lines, 1):
+        fields = _FIELD.findall(line)
+        if fields and not line.startswith("#"):
+            yield i, fields
 
 
 def _columns(rows: Iterable[Tuple[Any, ...]], n: int) -> List[List[Any]]:

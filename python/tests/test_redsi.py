@@ -144,9 +144,14 @@ class TestGolden(Case):
         self.assertEqual(got[0]["doc"], 0)
         self.assertEqual(list(got[0]["tokens"]), [32100])
 
+    def test_lines(self):
+        lines = ["# a comment\n", "\n", "q Q0\td\u00a0e 1 2.5 t\r\n"]
+        self.assertEqual(list(redsi.trec.Run(lambda: lines)), [("q", "d\u00a0e", 2.5)])
+        self.assertEqual(list(redsi.trec.Qrels(lambda: ["# c\n", "q 0 d\u3000e 1\n"])), [("q", "d\u3000e", 1, "0")])
+
     def test_frame(self):
         got = rows(self.open().result(EVALUATE).frame("queries"))
-        self.assertEqual(got, [{"query": "1", "MRR@10": 0.5, "hits": 1}, {"query": "a\tb", "MRR@10": None, "hits": 0}])
+        self.assertEqual(got, [{"query": "1", "MRR@10": 0.5, "hits": 1}, {"query": "a\tb\\t", "MRR@10": None, "hits": 0}])
         with self.assertRaisesRegex(redsi.Error, "is not a table"):
             self.open().result("step.atomic_ids.toy").frame("ids")
         for texts, want in ((["1", "2"], [1, 2]), (["1", ""], [1, None]), (["1", "0.5"], [1.0, 0.5]), (["1", "x"], ["1", "x"]), (["", ""], ["", ""]), ([], []), (["nan"], ["nan"]), (["007"], ["007"]), (["1e3", "-2"], [1000.0, -2.0])):

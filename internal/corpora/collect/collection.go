@@ -9,7 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 )
 
 // Document is one of a collection with the text that a model reads.
@@ -315,8 +315,8 @@ func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 
 // Qrels are all judgments of a split's queries, of documents that are taken: those that are
 // not relevant too, and of queries that have no relevant document.
-func (c *Collection) Qrels(split nq.Split) (*qrels.Judgments, error) {
-	var out qrels.Judgments
+func (c *Collection) Qrels(split nq.Split) (*trec.Judgments, error) {
+	var out trec.Judgments
 	for i := range c.questions.list {
 		have := &c.questions.list[i]
 		if have.split != split || have.left {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
@@ -156,14 +156,14 @@ func (t *tabs) next() (*record, error) {
 func (t *tabs) cut(line string) []string {
 	if t.role == Judgments {
 		if t.places == nil {
-			t.blank = len(t.columns) == 0 && len(qrels.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
+			t.blank = len(t.columns) == 0 && len(trec.Fields(line)) == 4 && !strings.Contains(line, "\t\t")
 		}
 		if t.blank {
-			return qrels.Fields(line)
+			return trec.Fields(line)
 		}
 		fields := strings.Split(line, "\t")
 		for i, f := range fields {
-			fields[i] = unquoted(f)
+			fields[i] = trec.Unquoted(f)
 		}
 		return fields
 	}
@@ -171,14 +171,6 @@ func (t *tabs) cut(line string) []string {
 		return strings.SplitN(line, "\t", t.width)
 	}
 	return strings.Split(line, "\t")
-}
-
-// unquoted takes the quotes of CSV off a name: BEIR's judgments are read as CSV with tabs.
-func unquoted(s string) string {
-	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
-		return s
-	}
-	return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
 }
 
 // quoted reads CSV, with commas or tabs, where fields may be quoted and hold line breaks.

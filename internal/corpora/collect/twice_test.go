@@ -117,7 +117,7 @@ func TestMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if grade, ok := judged.Grade("0", "0"); !ok || grade != 2 {
+	if grade, ok := judged.Query("0").Grade("0"); !ok || grade != 2 {
 		t.Errorf("grade %d, %v", grade, ok)
 	}
 }

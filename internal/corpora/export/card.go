@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 type Card struct {
 	Name       string     // such as "NQ320K-PageID"
 	Origin     Origin     // whose questions and texts they are
+	Language   string     // of them, such as "de"; "": the origin's, if that is known
 	Key        string     // label of the deduplication key
 	KeyDoc     string     // what it compares
 	Serializer string     // name of the text's form; "" without text
@@ -41,11 +43,11 @@ const (
 )
 
 // words are what the card says about an origin.
-var words = map[Origin]struct{ license, subject, licence string }{
-	NaturalQuestions: {"cc-by-sa-3.0", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
-	Generated: {"apache-2.0", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
+var words = map[Origin]struct{ license, language, subject, licence string }{
+	NaturalQuestions: {"cc-by-sa-3.0", "en", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
+	Generated: {"apache-2.0", "en", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
 		"\n## Licence\n\nQuestions and pages are generated; no text of Natural Questions or Wikipedia is in them.\n"},
-	Other: {"", "Questions, each with the document that answers it, for training and evaluating retrieval",
+	Other: {"", "", "Questions, each with the document that answers it, for training and evaluating retrieval",
 		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
 }
 
@@ -137,10 +139,15 @@ func (c Card) header(b *bytes.Buffer, s Summary) {
 	if l := words[c.Origin].license; l != "" {
 		fmt.Fprintf(b, "license: %s\n", l)
 	}
-	fmt.Fprintf(b, "language:\n- en\npretty_name: %s\ntask_categories:\n- text-retrieval\nsize_categories:\n- %s\n", name, sizeCategory(s.Documents))
+	if l := c.language(); l != "" {
+		fmt.Fprintf(b, "language:\n- %s\n", l)
+	}
+	fmt.Fprintf(b, "pretty_name: %s\ntask_categories:\n- text-retrieval\nsize_categories:\n- %s\n", name, sizeCategory(s.Documents))
 	writeConfigs(b, s.configs())
 	b.WriteString("---\n\n")
 }
+
+func (c Card) language() string { return cmp.Or(c.Language, words[c.Origin].language) }
 
 // config is a named configuration of files for programs that load data sets.
 type config struct {
@@ -226,7 +233,7 @@ func has(s Summary, name string) bool {
 // what describes a file by its name, of several splits that of train; in the released layout, by
 // the last part of it.
 var what = map[string]string{
-	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train and dev (its queries)",
+	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train, dev and, if there are any, test (its queries)",
 	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",
 	"parquet/documents.parquet":     "documents, the same columns",
 	"parquet/queries-train.parquet": "queries, the same columns",
@@ -274,6 +281,9 @@ func (c Card) files(b *bytes.Buffer, s Summary) {
 	b.WriteString("\n## Files\n\n| File | Bytes | SHA-256 | Content |\n|---|---:|---|---|\n")
 	for _, f := range s.Files {
 		fmt.Fprintf(b, "| `%s` | %s | `%s` | %s |\n", f.Name, thousands(int(f.Bytes)), f.SHA256, describe(s, f.Name))
+	}
+	if s.Renamed > 0 {
+		fmt.Fprintf(b, "\nIn %s names, white space and control characters are `_`.\n", thousands(s.Renamed))
 	}
 	if s.Respaced > 0 {
 		fmt.Fprintf(b, "\nIn the topics, line breaks, tabs and runs of blanks are one blank, which changed %s questions; the other formats keep them.\n", thousands(s.Respaced))

@@ -43,17 +43,21 @@ func TestCardGolden(t *testing.T) {
 // TestCardOrigins: a generated or foreign collection does not pass for Natural
 // Questions.
 func TestCardOrigins(t *testing.T) {
-	for origin, want := range map[Origin]struct{ license, not string }{
-		NaturalQuestions: {"license: cc-by-sa-3.0\n", "generated"},
-		Generated:        {"license: apache-2.0\n", "kwiatkowski"},
-		Other:            {"---\nlanguage:", "Wikipedia"},
+	for _, c := range []struct {
+		origin              Origin
+		language, want, not string
+	}{
+		{NaturalQuestions, "", "license: cc-by-sa-3.0\nlanguage:\n- en\npretty", "generated"},
+		{Generated, "", "license: apache-2.0\nlanguage:\n- en\npretty", "kwiatkowski"},
+		{Other, "", "---\npretty_name:", "Wikipedia"},
+		{Other, "de", "---\nlanguage:\n- de\npretty_name:", "Wikipedia"},
 	} {
 		var b bytes.Buffer
-		if err := WriteCard(&b, Card{Name: "x", Key: "URL", Origin: origin}, Summary{}); err != nil {
+		if err := WriteCard(&b, Card{Name: "x", Key: "URL", Origin: c.origin, Language: c.language}, Summary{}); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(b.String(), want.license) || strings.Contains(b.String(), want.not) {
-			t.Errorf("%s: %s", origin, b.String())
+		if !strings.Contains(b.String(), c.want) || strings.Contains(b.String(), c.not) {
+			t.Errorf("%s: %s", c.origin, b.String())
 		}
 	}
 }

@@ -66,7 +66,7 @@ type croissantSet struct {
 	ConformsTo   string            `json:"conformsTo"`
 	License      string            `json:"license,omitempty"`
 	CiteAs       string            `json:"citeAs,omitempty"`
-	Language     string            `json:"inLanguage"`
+	Language     string            `json:"inLanguage,omitempty"`
 	Distribution []croissantObject `json:"distribution"`
 	RecordSet    []croissantRecord `json:"recordSet"`
 }
@@ -132,7 +132,7 @@ var qrelColumns = []column{
 // to the files. Documents and queries are those of Parquet or, without it, of JSON lines.
 func WriteCroissant(create Sink, c Card, s *Summary) error {
 	about := words[c.Origin]
-	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: "en",
+	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: c.language(),
 		Description: fmt.Sprintf("%s: %s documents, %s queries.", about.subject, thousands(s.Documents), s.queries()),
 		License:     licenseURL[about.license], Distribution: []croissantObject{}, RecordSet: []croissantRecord{}}
 	if c.Origin == NaturalQuestions {

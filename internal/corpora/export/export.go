@@ -10,11 +10,11 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/corpora/trec"
 )
 
 // Document is one document of a collection. Zero OldID, PageID and an empty Text
@@ -87,6 +87,7 @@ type Collection struct {
 	Queries     iter.Seq2[*Query, error]
 	Identifiers []Identifiers
 	Variant     nq320k.Variant // for Redsi
+	Renamed     func() int     // how many names are others than in redsi, once all was read; nil: none
 }
 
 // Sink creates a file by its slash-separated name.
@@ -138,6 +139,7 @@ type Summary struct {
 	Respaced int `json:"respaced"`
 	// Escaped counts questions with "&", "<" or ">", which are entities in TREC's topics.
 	Escaped int `json:"escaped"`
+	Renamed int `json:"renamed,omitempty"` // names whose white space or control characters are "_"
 }
 
 // writer is one format being written; documents come before queries.
@@ -219,6 +221,9 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	if c.Renamed != nil {
+		s.Renamed = c.Renamed()
+	}
 	s.Files = out.sorted()
 	return s, nil
 }
@@ -283,7 +288,7 @@ func checkID(id string) error {
 		return errors.New("the id is empty")
 	case !utf8.ValidString(id):
 		return errors.New("the id is not valid UTF-8")
-	case strings.ContainsFunc(id, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+	case strings.ContainsFunc(id, trec.Cuts):
 		return errors.New("the id contains white space or a control character, which TREC and TSV files cannot hold")
 	}
 	return nil

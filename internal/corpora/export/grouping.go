@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,14 +9,12 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 )
 
 // IDs says how documents, and queries with names, are named in an export.
@@ -24,17 +23,8 @@ type IDs string
 // The names of documents.
 const (
 	ByNumber IDs = "number" // position in the collection, from zero; default
-	ByKey    IDs = "key"    // deduplication key, or names outside of redsi, white space and control characters as "_"
+	ByKey    IDs = "key"    // deduplication key, or names outside of redsi: trec.Outside
 )
-
-func underscored(key string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			return '_'
-		}
-		return r
-	}, key)
-}
 
 // Grouping is a collection stored by dedup, with what belongs to it.
 type Grouping struct {
@@ -44,19 +34,28 @@ type Grouping struct {
 	Examples           func(doc int32) []int64               // of ExamplesOf, for Redsi; else nil
 	Identifiers        map[string]*docid.Set                 // by type; their documents are numbers
 	Variant            nq320k.Variant                        // for Redsi
-	Judgments          *qrels.Judgments                      // by number, instead of those in the queries; nil: none
+	Judgments          *trec.Judgments                       // by number, instead of those in the queries; nil: none
 }
 
 // FromGrouping is the collection of a grouping, to be read once.
 func FromGrouping(g Grouping) Collection {
 	var names []string // of documents, for the targets of queries
+	var documents trec.Outside
+	queries := trec.Outside{Queries: true}
+	name := func(o *trec.Outside, number, key string) (string, error) {
+		if g.IDs != ByKey {
+			return number, nil
+		}
+		return o.Name(number, key)
+	}
 	c := Collection{
 		Variant: g.Variant,
+		Renamed: func() int { return documents.Renamed + queries.Renamed },
 		Documents: pull(func(yield func(*Document) error) error {
 			return dedup.ReadDocuments(g.Documents, func(d *dedup.Document) error {
-				id := strconv.Itoa(int(d.Doc))
-				if g.IDs == ByKey {
-					id = underscored(d.Key)
+				id, err := name(&documents, strconv.Itoa(int(d.Doc)), d.Key)
+				if err != nil {
+					return err
 				}
 				names = append(names, id)
 				out := Document{
@@ -85,8 +84,9 @@ func FromGrouping(g Grouping) Collection {
 						return err
 					}
 				}
-				if g.IDs == ByKey && q.Name != "" {
-					out.ID = underscored(q.Name)
+				var err error
+				if out.ID, err = name(&queries, out.ID, cmp.Or(q.Name, out.ID)); err != nil {
+					return err
 				}
 				return yield(&out)
 			})
@@ -111,7 +111,7 @@ func FromGrouping(g Grouping) Collection {
 }
 
 // judged are a query's judgments with the names of their documents instead of numbers.
-func judged(q *qrels.Judgments, query string, names []string) ([]Judgment, error) {
+func judged(q *trec.Judgments, query string, names []string) ([]Judgment, error) {
 	out := []Judgment{}
 	for document, grade := range q.Of(query) {
 		doc, err := strconv.Atoi(document)

@@ -13,6 +13,7 @@ import (
 type ModelCard struct {
 	Name        string // such as "NQ320K-Title/NciNorm, T5-Base, naive"
 	License     string // of the weights, as the hub writes it: "apache-2.0"
+	Language    string // of questions and identifiers, such as "de"; "" if not known
 	Base        string // repository of the model that it was trained from; "" if none
 	Dataset     string // repository of the collection; "" if none
 	Identifiers string // type of the identifiers
@@ -94,7 +95,10 @@ func (c ModelCard) header(b *bytes.Buffer) error {
 	if c.License == "" {
 		return fmt.Errorf("the card of %s has no license", c.Name)
 	}
-	fmt.Fprintf(b, "---\nlicense: %s\nlanguage:\n- en\nlibrary_name: transformers\ntags:\n- generative-retrieval\n- differentiable-search-index\n", text(c.License))
+	fmt.Fprintf(b, "---\nlicense: %s\nlibrary_name: transformers\ntags:\n- generative-retrieval\n- differentiable-search-index\n", text(c.License))
+	if c.Language != "" {
+		fmt.Fprintf(b, "language:\n- %s\n", text(c.Language))
+	}
 	if c.Base != "" {
 		fmt.Fprintf(b, "base_model: %s\n", text(c.Base))
 	}

@@ -20,6 +20,7 @@ type documentRow struct {
 	ExampleID int64   `parquet:"example_id"`
 	Train     int32   `parquet:"train"`
 	Dev       int32   `parquet:"dev"`
+	Test      *int32  `parquet:"test,optional"`
 }
 
 type queryRow struct {
@@ -94,7 +95,7 @@ func openParquet(f *files) (writer, error) {
 
 func (w *parquetFiles) document(d *Document) error {
 	row := documentRow{
-		ID: d.ID, Title: d.Title, Key: d.Key, URL: d.URL, ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev,
+		ID: d.ID, Title: d.Title, Key: d.Key, URL: d.URL, ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev, Test: present(d.Test),
 		Text: present(d.Text), OldID: present(d.OldID), PageID: present(d.PageID),
 	}
 	return w.documents.add(row, len(d.Text)+len(d.Title)+len(d.Key)+len(d.URL)+64)

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// trec writes topics, as <top> elements and as TSV, and trec_eval's qrels
+// topics writes topics, as <top> elements and as TSV, and trec_eval's qrels
 // ("query 0 document grade"). A topic is one line, so its white space is collapsed; in an
 // element, which is SGML, "&", "<" and ">" become entities.
-type trec struct {
+type topics struct {
 	tops, tsvs, qrels *bySplit
 	summary           *Summary
 }
 
 func openTREC(f *files, s *Summary) (writer, error) {
-	return &trec{f.bySplit("", named("trec/topics.", ".trec")), f.bySplit("", named("trec/topics.", ".tsv")),
+	return &topics{f.bySplit("", named("trec/topics.", ".trec")), f.bySplit("", named("trec/topics.", ".tsv")),
 		f.bySplit("", named("trec/qrels.", ".txt")), s}, nil
 }
 
-func (w *trec) document(*Document) error { return nil }
+func (w *topics) document(*Document) error { return nil }
 
 var sgml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func (w *trec) query(q *Query, again bool) error {
+func (w *topics) query(q *Query, again bool) error {
 	var qrel error
 	for _, j := range q.judgments(again) {
 		qrel = errors.Join(qrel, w.qrels.line(q.Split, fmt.Sprintf("%s 0 %s %d\n", q.ID, j.DocID, j.Grade)))

@@ -2,118 +2,72 @@ package trec
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 )
 
-// lineCounter remembers where lines end, so that a place in JSON is a line.
-type lineCounter struct {
-	r    io.Reader
-	at   int64
-	ends []int64
-}
-
-func (c *lineCounter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	for i, b := range p[:n] {
-		if b == '\n' && c.ends != nil {
-			c.ends = append(c.ends, c.at+int64(i))
-		}
-	}
-	c.at += int64(n)
-	return n, err
-}
-
-// peek is the first byte that is not white space; 0 for none. Nothing is read by it.
-func peek(r *bufio.Reader) (byte, error) {
-	for n := 1; n <= r.Size(); n++ {
-		b, err := r.Peek(n)
-		if len(b) < n {
-			if errors.Is(err, io.EOF) {
-				return 0, nil
-			}
-			return 0, err
-		}
-		if b[n-1] != ' ' && b[n-1] != '\n' && b[n-1] != '\t' && b[n-1] != '\r' {
-			return b[n-1], nil
-		}
-	}
-	return 0, nil
-}
-
-// line is the number of the line of a byte.
-func (c *lineCounter) line(at int64) int {
-	return 1 + sort.Search(len(c.ends), func(i int) bool { return c.ends[i] >= at })
+// startsJSON reports whether the first byte that is not white space is a brace. Nothing is read.
+func startsJSON(r *bufio.Reader) bool {
+	head, _ := r.Peek(r.Size())
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
 }
 
 // readJSON yields the values of {query: {document: value}} in the order of the file.
-func readJSON(in *lineCounter, parse parser, yield func(Row) error) error {
-	in.ends = []int64{}
-	d := json.NewDecoder(in)
+func (c content) readJSON(in io.Reader, yield func(Row) error) error {
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
+	line, counted := 1, int64(0)
+	here := func() int {
+		line += bytes.Count(text[counted:d.InputOffset()], []byte{'\n'})
+		counted = d.InputOffset()
+		return line
+	}
 	fail := func(err error) error {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return fmt.Errorf("line %d: %w", in.line(d.InputOffset()), err)
+		return fmt.Errorf("line %d: %w", here(), err)
 	}
-	if err := open(d, "the file is not {query: {document: number}}"); err != nil {
-		return fail(err)
-	}
-	for d.More() {
-		query, err := d.Token()
-		if err != nil {
+	var path []string // names that were read: a query, a document
+	for depth, done := 0, false; ; {
+		token, err := d.Token()
+		number, isNumber := token.(json.Number)
+		switch {
+		case done && errors.Is(err, io.EOF):
+			return nil
+		case done:
+			return fail(errors.New("there is text after the JSON"))
+		case err != nil:
 			return fail(err)
-		}
-		if err := open(d, fmt.Sprintf("query %.80q does not have {document: number}", query)); err != nil {
-			return fail(err)
-		}
-		for d.More() {
-			document, err := d.Token()
-			if err != nil {
-				return fail(err)
-			}
-			value, err := d.Token()
-			if err != nil {
-				return fail(err)
-			}
-			number, ok := value.(json.Number)
-			if !ok {
-				return fail(fmt.Errorf("query %.80q, document %.80q: %v is not a number", query, document, value))
-			}
-			row, err := parse([]string{query.(string), document.(string), number.String()}, JSON)
-			if err == nil {
-				row.Line = in.line(d.InputOffset())
+		case len(path) < depth && token == json.Delim('}'):
+			depth--
+			path, done = path[:max(depth-1, 0)], depth == 0
+		case len(path) < depth:
+			path = append(path, token.(string))
+		case depth < 2 && token == json.Delim('{'):
+			depth++
+		case depth == 0:
+			return fail(errors.New("the file is not {query: {document: number}}"))
+		case depth == 1:
+			return fail(fmt.Errorf("query %.80q does not have {document: number}", path[0]))
+		case !isNumber:
+			return fail(fmt.Errorf("query %.80q, document %.80q: %v is not a number", path[0], path[1], token))
+		default:
+			row, err := c.row([]string{path[0], path[1], number.String()}, JSON)
+			if row.Line = here(); err == nil {
 				err = yield(row)
 			}
 			if err != nil {
 				return fail(err)
 			}
-		}
-		if _, err := d.Token(); err != nil {
-			return fail(err)
+			path = path[:1]
 		}
 	}
-	if _, err := d.Token(); err != nil {
-		return fail(err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fail(errors.New("there is text after the JSON"))
-	}
-	return nil
-}
-
-// open reads the { of an object.
-func open(d *json.Decoder, otherwise string) error {
-	t, err := d.Token()
-	if err != nil {
-		return err
-	}
-	if t != json.Delim('{') {
-		return errors.New(otherwise)
-	}
-	return nil
 }

@@ -54,12 +54,8 @@ func plain(n *yaml.Node) {
 
 // With takes the components of o in place of m's.
 func (m Metadata) With(o Metadata) Metadata {
-	out := Metadata{}
-	for _, from := range []Metadata{m, o} {
-		for name, n := range from {
-			out[name] = n
-		}
-	}
+	out := maps.Clone(m)
+	maps.Copy(out, o)
 	return out
 }
 

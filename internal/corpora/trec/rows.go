@@ -2,14 +2,13 @@ package trec
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/system/values"
 )
@@ -18,7 +17,7 @@ import (
 type Row struct {
 	Query, Document string
 	Rank            int     // of a run; 0 where the format has none
-	Score           float64 // of a run; 0 where the format has none
+	Score           float64 // of a run; -Rank where the format has none
 	Grade           int     // of judgments
 	Line            int
 }
@@ -34,90 +33,132 @@ const (
 	JSON    Format = "json"    // {query: {document: score or grade}}
 )
 
-// RunFormats and JudgmentFormats are those that the readers know.
+// layout is where the fields of a line stand; the query is the first one.
+type layout struct {
+	names                        string
+	fields                       int
+	document, rank, score, grade int // 0: there is none
+}
+
+// content is what lines are about, in the formats that are known for it.
+type content struct {
+	formats string
+	layouts map[Format]layout
+}
+
 var (
-	RunFormats      = []Format{TREC, MSMarco, JSON}
-	JudgmentFormats = []Format{TREC, BEIR, JSON}
+	runs = content{"trec, msmarco, json", map[Format]layout{
+		TREC:    {"query, Q0, document, rank, score and tag", 6, 2, 3, 4, 0},
+		MSMarco: {"query, document and rank", 3, 1, 2, 0, 0},
+		JSON:    {"", 3, 1, 0, 2, 0},
+	}}
+	judgments = content{"trec, beir, json", map[Format]layout{
+		TREC: {"query, 0, document and grade", 4, 2, 0, 0, 3},
+		BEIR: {"query, document and grade, with tabs between them", 3, 1, 0, 0, 2},
+		JSON: {"", 3, 1, 0, 0, 2},
+	}}
 )
 
-// ReadRun yields the lines of a run, plain or compressed, and says which format it has.
-// Errors name the line.
-func ReadRun(r io.Reader, format Format, yield func(Row) error) (Format, error) {
-	return read(r, format, runRow, map[int]Format{6: TREC, 3: MSMarco}, RunFormats, yield)
+// RunRows yields the lines of a run of any program, plain or compressed, and says which format
+// it has. Errors name the line.
+func RunRows(r io.Reader, format Format, yield func(Row) error) (Format, error) {
+	return runs.read(r, format, yield)
 }
 
-// ReadJudgments yields the lines of judgments, as ReadRun does.
-func ReadJudgments(r io.Reader, format Format, yield func(Row) error) (Format, error) {
-	return read(r, format, judgment, map[int]Format{4: TREC, 3: BEIR}, JudgmentFormats, yield)
+// JudgmentRows yields the lines of judgments, as RunRows does.
+func JudgmentRows(r io.Reader, format Format, yield func(Row) error) (Format, error) {
+	return judgments.read(r, format, yield)
 }
 
-// parser makes a row of a line's fields.
-type parser func(f []string, format Format) (Row, error)
-
-func read(r io.Reader, format Format, parse parser, byFields map[int]Format, formats []Format, yield func(Row) error) (Format, error) {
+func (c content) read(r io.Reader, format Format, yield func(Row) error) (Format, error) {
 	z, err := unpack.Open(r)
 	if err != nil {
 		return format, err
 	}
 	defer z.Close()
-	buffered := bufio.NewReader(z)
-	if start, _ := buffered.Peek(3); string(start) == "\ufeff" { // a byte order mark
-		buffered.Discard(3)
+	in := bufio.NewReader(z)
+	if start, _ := in.Peek(3); string(start) == "\ufeff" { // a byte order mark
+		in.Discard(3)
 	}
-	in := &lineCounter{r: buffered}
-	if format == Auto {
-		b, err := peek(buffered)
-		if err != nil {
-			return format, err
-		}
-		if b == '{' {
-			format = JSON
-		}
+	if format == JSON || format == Auto && startsJSON(in) {
+		return JSON, c.readJSON(in, yield)
 	}
-	if format == JSON {
-		return JSON, readJSON(in, parse, yield)
-	}
-	lines := unpack.NewLines(in)
+	err = c.lines(in, &format, yield)
+	return format, err
+}
+
+// comment begins a line that says something about the others, such as ir_metadata's header.
+const comment = "#"
+
+// lines yields the rows of a file that is not JSON. An unknown format is told by the first one.
+func (c content) lines(r io.Reader, format *Format, yield func(Row) error) error {
+	lines := unpack.NewLines(r)
 	first := true
-	err = lines.Each(func(line []byte) error {
-		if len(bytes.TrimSpace(line)) == 0 || first && bytes.HasPrefix(line, []byte("#")) { // a header such as ir_metadata's
+	var f []string
+	return lines.Each(func(bytes []byte) error {
+		line := strings.TrimSuffix(string(bytes), "\r")
+		if f = slices.AppendSeq(f[:0], strings.FieldsFuncSeq(line, isSpace)); len(f) == 0 {
 			return nil
 		}
-		if format == Auto {
-			n := len(qrels.Fields(string(line)))
-			if bytes.Count(line, []byte("\t")) == 2 { // with tabs between names that may have blanks
-				n = 3
-			}
-			if format = byFields[n]; format == Auto {
-				return fmt.Errorf("%q is not in a format that redsi knows: %v", clip(string(line)), formats)
+		said := line[0] == comment[0]
+		is := *format
+		if is == Auto {
+			is = c.told(line, len(f))
+		}
+		if is == Auto && !said {
+			return fmt.Errorf("%.80q is not in a format that redsi knows: %s", line, c.formats)
+		}
+		if is != TREC && strings.Contains(line, "\t") {
+			f = append(f[:0], strings.Split(line, "\t")...)
+			for i := 0; is == BEIR && i < len(f); i++ {
+				f[i] = Unquoted(f[i])
 			}
 		}
-		f := fieldsOf(string(line), format)
-		header := first && format == BEIR && isHeader(f)
-		first = false
+		header := first && is == BEIR && isHeader(f)
+		row, err := c.row(f, is)
+		switch {
+		case said && err == nil && f[0] != comment:
+			return fmt.Errorf("query %.80q begins with #: trec_eval 10 takes its lines for comments, trec_eval 9 for rows; rename it, or write a blank after the # of a comment", f[0])
+		case said:
+			return nil
+		}
+		first, *format = false, is
 		if header {
 			return nil
 		}
-		row, err := parse(f, format)
 		if err != nil {
 			return err
-		}
-		if row.Query == "" || row.Document == "" {
-			return errors.New("a query or a document has no name")
 		}
 		row.Line = lines.Number()
 		return yield(row)
 	})
-	return format, err
 }
 
-// fieldsOf cuts a line. Where tabs divide, names may have blanks.
-func fieldsOf(line string, format Format) []string {
-	line = strings.TrimSuffix(line, "\r")
-	if format != TREC && strings.Contains(line, "\t") {
-		return strings.Split(line, "\t")
+// told is the format of a line; Auto if none.
+func (c content) told(line string, fields int) Format {
+	if strings.Count(line, "\t") == 2 { // with tabs between names that may have blanks
+		fields = 3
 	}
-	return qrels.Fields(line)
+	for format, l := range c.layouts {
+		if l.fields == fields && format != JSON {
+			return format
+		}
+	}
+	return Auto
+}
+
+// isSpace is white space of ASCII, at which trec_eval cuts: a no-break space is part of a name.
+func isSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
+
+// Fields are the parts of a line of TREC's files.
+func Fields(line string) []string { return strings.FieldsFunc(line, isSpace) }
+
+// Unquoted takes the quotes of CSV off a name: BEIR's judgments are read as CSV with tabs.
+func Unquoted(s string) string {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return s
+	}
+	return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
 }
 
 // isHeader reports whether a line names columns: its last field is not a number, and the first
@@ -128,60 +169,36 @@ func isHeader(f []string) bool {
 	return err != nil && len(f) == 3 && (strings.Contains(query, "query") || query == "qid" || query == "topic")
 }
 
-func clip(s string) string { return s[:min(len(s), 80)] }
-
-func runRow(f []string, format Format) (row Row, err error) {
+// row reads the fields of a line.
+func (c content) row(f []string, format Format) (row Row, err error) {
+	l, ok := c.layouts[format]
 	switch {
-	case format == TREC && len(f) == 6:
-		row.Query, row.Document = f[0], f[2]
-		if row.Rank, err = values.Whole(f[3]); err != nil {
-			return row, fmt.Errorf("rank %.20q is not a whole number", f[3])
+	case !ok:
+		return row, fmt.Errorf("there is no format %q; there are %s", format, c.formats)
+	case len(f) != l.fields:
+		return row, fmt.Errorf("%d fields, want %d: %s", len(f), l.fields, l.names)
+	}
+	row.Query, row.Document = f[0], f[l.document]
+	if l.rank > 0 {
+		if row.Rank, err = values.Whole(f[l.rank]); err != nil {
+			return row, fmt.Errorf("rank %.20q is not a whole number", f[l.rank])
 		}
-		row.Score, err = parseScore(f[4])
-		return row, err
-	case format == TREC:
-		return row, fmt.Errorf("%d fields, want 6: query, Q0, document, rank, score and tag", len(f))
-	case format == MSMarco && len(f) == 3:
-		row.Query, row.Document = f[0], f[1]
-		if row.Rank, err = values.Whole(f[2]); err != nil || row.Rank < 1 {
-			return row, fmt.Errorf("rank %.20q is not a whole number from 1 on", f[2])
+		if row.Score = -float64(row.Rank); l.score == 0 && row.Rank < 1 {
+			return row, fmt.Errorf("rank %.20q is not a whole number from 1 on", f[l.rank])
 		}
-		row.Score = -float64(row.Rank)
-		return row, nil
-	case format == MSMarco:
-		return row, fmt.Errorf("%d fields, want 3: query, document and rank", len(f))
-	case format == JSON:
-		row.Query, row.Document = f[0], f[1]
-		row.Score, err = parseScore(f[2])
-		return row, err
 	}
-	return row, fmt.Errorf("a run has no format %q", format)
-}
-
-func parseScore(s string) (float64, error) {
-	v, err := values.Float(s)
-	if err != nil || math.IsNaN(v) {
-		return 0, fmt.Errorf("score %.20q is not a number", s)
+	if l.score > 0 {
+		if row.Score, err = values.Float(f[l.score]); err != nil || math.IsNaN(row.Score) {
+			return row, fmt.Errorf("score %.20q is not a number", f[l.score])
+		}
 	}
-	return v, nil
-}
-
-func judgment(f []string, format Format) (row Row, err error) {
-	grade := ""
-	switch {
-	case format == TREC && len(f) == 4:
-		row.Query, row.Document, grade = f[0], f[2], f[3]
-	case format == TREC:
-		return row, fmt.Errorf("%d fields, want 4: query, 0, document and grade", len(f))
-	case (format == BEIR || format == JSON) && len(f) == 3:
-		row.Query, row.Document, grade = f[0], f[1], f[2]
-	case format == BEIR:
-		return row, fmt.Errorf("%d fields, want 3: query, document and grade, with tabs between them", len(f))
-	default:
-		return row, fmt.Errorf("judgments have no format %q", format)
+	if l.grade > 0 {
+		if row.Grade, err = values.Whole(f[l.grade]); err != nil {
+			return row, fmt.Errorf("grade %.20q is not a whole number", f[l.grade])
+		}
 	}
-	if row.Grade, err = values.Whole(grade); err != nil {
-		return row, fmt.Errorf("grade %.20q is not a whole number", grade)
+	if row.Query == "" || row.Document == "" {
+		return row, errors.New("a query or a document has no name")
 	}
 	return row, nil
 }

@@ -184,7 +184,7 @@ func TestRuns(t *testing.T) {
 		"another score":        {"d1 1 3", "d1 1 3.01", Within, "1"},
 		"beyond the depth":     {"d3", "d4", Within, "1"},
 		"one of four":          {"d2", "d9", Within, "0.75"},
-		"one place down":       {"!2:nothing 2", "!1:nothing 1", Within, "1"},
+		"one place down":       {"!2:nothing 2", "!1:nothing 2", Within, "1"},
 		"two of four":          {"d2 2 2 t\nq1 Q0 d3 3 1 t\nq2 Q0 d1", "d8 2 2 t\nq1 Q0 d3 3 1 t\nq2 Q0 d9", Differs, "0.5"},
 		"a query less":         {"q2 Q0 d1 1 3 t\nq2 Q0 !2:nothing 2 2 t\n", "", Differs, ""},
 		"no run":               {"q1 Q0 d1 1 3 t", "q1", Differs, ""},

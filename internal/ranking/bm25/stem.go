@@ -21,8 +21,9 @@ import (
 	"github.com/blevesearch/snowballstem/swedish"
 )
 
-// stemmers are Snowball's as PyStemmer up to 2.2 has them, by its names. Snowball 3 cuts a
-// few English words otherwise.
+// stemmers are Snowball's before version 3, as PyStemmer up to 2.2 has them, by its names.
+// Snowball 3 cuts some words of most languages otherwise, and its dutch is another algorithm:
+// dutch here is its dutch_porter.
 var stemmers = map[string]func(string) string{
 	"danish": snowball(danish.Stem), "dutch": snowball(dutch.Stem), "english": snowball(english.Stem),
 	"finnish": snowball(finnish.Stem), "french": snowball(french.Stem), "german": snowball(german.Stem),

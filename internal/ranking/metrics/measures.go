@@ -13,6 +13,8 @@ type view struct {
 	grades []int  // by rank
 	beam   []bool // of the unfiltered ranking: whether there is a document
 	ideal  []int  // grades of all the query's judgments, best first
+
+	seen map[string]struct{} // documents, while a ranking is looked at
 }
 
 // relevant is how many documents of the query have a grade of at least rel.

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 )
 
 // beam builds a ranking of falling scores; "!x" is a hypothesis "x" without
 // document.
-func beam(query string, documents ...string) Ranking {
-	r := Ranking{Query: query}
+func beam(query string, documents ...string) trec.Ranking {
+	r := trec.Ranking{Query: query}
 	for i, d := range documents {
-		h := Hypothesis{Document: d, Score: -float64(i)}
+		h := trec.Hypothesis{Document: d, Score: -float64(i)}
 		if text, ok := strings.CutPrefix(d, "!"); ok {
 			h.Document, h.Text = "", text
 		}
@@ -27,7 +27,7 @@ func beam(query string, documents ...string) Ranking {
 func TestByHand(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		beam     Ranking
+		beam     trec.Ranking
 		relevant []string
 		mode     Mode
 		want     map[string]float64
@@ -46,9 +46,9 @@ func TestByHand(t *testing.T) {
 		{"two relevant", beam("q", "x", "b", "a"), []string{"a", "b", "c"}, PostFiltered, map[string]float64{"MRR@10": 1. / 2, "Recall@10": 2. / 3, "Recall@2": 1. / 3}},
 		{"duplicates of a relevant one", beam("q", "a", "a"), []string{"a", "b"}, PostFiltered, map[string]float64{"Recall@10": 1. / 2}},
 	} {
-		judged := new(qrels.Judgments)
+		judged := new(trec.Judgments)
 		for _, d := range c.relevant {
-			if err := judged.Add("q", d); err != nil {
+			if err := judged.Judge("q", d, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -57,7 +57,7 @@ func TestByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Evaluate([]Metric{m}, c.mode, []Ranking{c.beam}, judged)
+			r, err := Evaluate([]Metric{m}, c.mode, []trec.Ranking{c.beam}, judged)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,13 +82,13 @@ func TestParse(t *testing.T) {
 }
 
 func TestEvaluate(t *testing.T) {
-	judged := new(qrels.Judgments)
+	judged := new(trec.Judgments)
 	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
-		if err := judged.Add(j[0], j[1]); err != nil {
+		if err := judged.Judge(j[0], j[1], 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := Evaluate(papers(), PostFiltered, []Ranking{beam("q3", "!5", "c"), beam("q1", "a")}, judged)
+	r, err := Evaluate(papers(), PostFiltered, []trec.Ranking{beam("q3", "!5", "c"), beam("q1", "a")}, judged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,20 +98,19 @@ func TestEvaluate(t *testing.T) {
 	}
 	for _, c := range []struct {
 		mode     Mode
-		rankings []Ranking
-		judged   *qrels.Judgments
+		rankings []trec.Ranking
+		judged   *trec.Judgments
 		want     string
 	}{
-		{"filtered", nil, judged, `mode "filtered" is unknown; there are ["raw" "post-filtered"]`},
-		{Raw, nil, new(qrels.Judgments), "no query is judged"},
-		{Raw, []Ranking{beam("q1"), beam("q1")}, judged, `query "q1" has two rankings`},
-		{Raw, []Ranking{beam("q9")}, judged, `query "q9" is ranked but has no relevant document`},
+		{Raw, nil, new(trec.Judgments), "no query is judged"},
+		{Raw, []trec.Ranking{beam("q1"), beam("q1")}, judged, `query "q1" has two rankings`},
+		{Raw, []trec.Ranking{beam("q9")}, judged, `query "q9" is ranked but has no relevant document`},
 	} {
 		if _, err := Evaluate(papers(), c.mode, c.rankings, c.judged); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if judged.Add("q1", "a") == nil || judged.Add("", "a") == nil || judged.Add("q1", "") == nil {
+	if judged.Judge("q1", "a", 1) == nil || judged.Judge("", "a", 1) == nil || judged.Judge("q1", "", 1) == nil {
 		t.Error("a wrong judgment was taken")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/system/values"
 )
@@ -30,7 +30,7 @@ func (t *QueryTable) Write(to io.Writer) error {
 	}
 	w.Write(append(line, '\n'))
 	for _, row := range t.Rows {
-		line = append(line[:0], qrels.EncodeName(row.Query)...)
+		line = append(line[:0], trec.EncodeName(row.Query)...)
 		for _, v := range row.Scores {
 			line = strconv.AppendFloat(append(line, '\t'), v, 'g', -1, 64)
 		}
@@ -81,7 +81,7 @@ func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
 	if len(fields) != len(t.Metrics)+1 {
 		return fmt.Errorf("%d fields, want %d: a query and its values", len(fields), len(t.Metrics)+1)
 	}
-	query, err := qrels.DecodeName(string(fields[0]))
+	query, err := trec.DecodeName(string(fields[0]))
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -18,16 +17,49 @@ type Ties string
 const (
 	// ByRank orders as the lines stand, which is what a system ranked.
 	ByRank Ties = "rank"
-	// ByTrecEval orders as trec_eval does, whatever the ranks: by score, read as float32,
-	// then by name, both descending.
+	// ByTrecEval orders as trec_eval up to version 9 does, whatever the ranks: by score, read
+	// as float32, then by name, both descending.
 	ByTrecEval Ties = "trec_eval"
+	// ByTrecEval10 is the same of version 10, which reads scores as float64.
+	ByTrecEval10 Ties = "trec_eval_10"
 )
+
+// Compare compares scores, as exactly as trec_eval of the version does; the order of ranks
+// looks at them as version 9.
+func (t Ties) Compare(a, b float64) int {
+	if t == ByTrecEval10 {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(float32(a), float32(b))
+}
+
+// order orders documents of equal score, which stand together.
+func (t Ties) order(r *trec.Ranking) {
+	var names []string
+	for from, to := 0, 0; from < len(r.Hypotheses) && t != ByRank; from = to {
+		for to = from + 1; to < len(r.Hypotheses) && t.Compare(r.Hypotheses[from].Score, r.Hypotheses[to].Score) == 0; to++ {
+		}
+		if to-from > 1 {
+			if names == nil {
+				names = r.Names(trec.EncodeName)
+			}
+			tied, places := slices.Clone(r.Hypotheses[from:to]), make([]int, to-from)
+			for i := range places {
+				places[i] = i
+			}
+			slices.SortFunc(places, func(a, b int) int { return strings.Compare(names[from+b], names[from+a]) })
+			for i, at := range places {
+				r.Hypotheses[from+i] = tied[at]
+			}
+		}
+	}
+}
 
 // Missing says what judged queries without a ranking count.
 type Missing string
 
-// The three ways: 0 everywhere, as ir_measures and trec_eval -c; nothing, as trec_eval
-// without it; or an error.
+// The three ways: 0 everywhere, as ir_measures and trec_eval -c; nothing, as trec_eval 9
+// without it; or an error, as trec_eval 10 without it.
 const (
 	MissingZero     Missing = "zero"
 	MissingLeaveOut Missing = "leave_out"
@@ -40,6 +72,7 @@ type Scoring struct {
 	Mode    Mode
 	Ties    Ties
 	Missing Missing
+	Own     map[string]string // documents that are left out, by the query
 }
 
 // QueryScore is one query's values.
@@ -59,38 +92,34 @@ type Scores struct {
 	IrrelevantQueries int // judged, without a relevant document
 
 	Ranked      int // lines of the run
-	Tied        int // lines whose score, as float32, is that of the line above
+	Tied        int // lines whose score, as Ties compares it, is that of the line above
 	TiedQueries int // queries that have some
+	Own         int // lines left out, as Own of Scoring says
 }
 
-// Score reads a run query by query and scores it. Memory grows with the judgments, with
-// the queries and with the longest ranking.
-func (s Scoring) Score(run io.Reader, judged *qrels.Judgments) (*Scores, error) {
+// Score scores the rankings of a run, one by one: memory grows with the judgments and with the
+// queries.
+func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error) {
 	out := &Scores{}
 	scored := make(map[string][]float64, len(judged.Judged()))
-	reader := newRunReader(run)
-	var r rawRanking
-	var v view
+	v := view{seen: map[string]struct{}{}}
 	unjudgedQuery := ""
-	for {
-		err := reader.next(&r)
-		if err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("run: %w", err)
-		}
-		out.Ranked += len(r.rows)
-		out.countTies(r.rows)
-		j := judged.Query(r.query)
+	err := run(func(r *trec.Ranking) error {
+		out.Own += r.Without(s.Own[r.Query])
+		out.Ranked += len(r.Hypotheses)
+		out.countTies(r, s.Ties)
+		j := judged.Query(r.Query)
 		if j == nil {
-			unjudgedQuery = cmp.Or(unjudgedQuery, r.query)
+			unjudgedQuery = cmp.Or(unjudgedQuery, r.Query)
 			out.UnjudgedQueries++
-			continue
+			return nil
 		}
-		if s.Ties == ByTrecEval {
-			slices.SortStableFunc(r.rows, asTrecEval)
-		}
-		scored[r.query] = s.values(&v, r.rows, j)
+		s.Ties.order(r)
+		scored[r.Query] = s.values(&v, r, j)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(scored) == 0 {
 		return nil, noneJudged(judged, unjudgedQuery)
@@ -98,7 +127,7 @@ func (s Scoring) Score(run io.Reader, judged *qrels.Judgments) (*Scores, error) 
 	return out, s.collect(out, scored, judged, judged.Judged())
 }
 
-func noneJudged(judged *qrels.Judgments, ranked string) error {
+func noneJudged(judged *trec.Judgments, ranked string) error {
 	switch {
 	case len(judged.Judged()) == 0:
 		return errors.New("no query is judged: there is nothing to average over")
@@ -109,8 +138,8 @@ func noneJudged(judged *qrels.Judgments, ranked string) error {
 }
 
 // values are a ranking's, by metric.
-func (s Scoring) values(v *view, rows []rawRow, j *qrels.Query) []float64 {
-	v.fill(rows, j, s.Mode)
+func (s Scoring) values(v *view, r *trec.Ranking, j *trec.Query) []float64 {
+	v.fill(r, j, s.Mode)
 	values := make([]float64, len(s.Metrics))
 	for i, m := range s.Metrics {
 		values[i] = m.family.score(v, m)
@@ -119,11 +148,11 @@ func (s Scoring) values(v *view, rows []rawRow, j *qrels.Query) []float64 {
 }
 
 // collect brings queries in order and averages over them.
-func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *qrels.Judgments, queries []string) error {
+func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.Judgments, queries []string) error {
 	out.Mean = make([]float64, len(s.Metrics))
 	var missing []string
 	for _, q := range queries {
-		if len(judged.Relevant(q)) == 0 {
+		if judged.Query(q).Relevant() == 0 {
 			out.IrrelevantQueries++
 		}
 		values, ok := scored[q]
@@ -149,10 +178,10 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *qrels
 	return nil
 }
 
-func (s *Scores) countTies(rows []rawRow) {
+func (s *Scores) countTies(r *trec.Ranking, ties Ties) {
 	before := s.Tied
-	for i := 1; i < len(rows); i++ {
-		if float32(rows[i].score) == float32(rows[i-1].score) {
+	for i := 1; i < len(r.Hypotheses); i++ {
+		if ties.Compare(r.Hypotheses[i].Score, r.Hypotheses[i-1].Score) == 0 {
 			s.Tied++
 		}
 	}
@@ -161,28 +190,22 @@ func (s *Scores) countTies(rows []rawRow) {
 	}
 }
 
-// asTrecEval is how trec_eval orders.
-func asTrecEval(a, b rawRow) int {
-	if c := cmp.Compare(float32(b.score), float32(a.score)); c != 0 {
-		return c
-	}
-	return strings.Compare(b.name, a.name)
-}
-
 // fill makes the view of a ranking, in the memory of the one before.
-func (v *view) fill(rows []rawRow, j *qrels.Query, mode Mode) {
+func (v *view) fill(r *trec.Ranking, j *trec.Query, mode Mode) {
 	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.Grades()...)
 	slices.SortFunc(v.ideal, func(a, b int) int { return b - a })
-	for _, row := range rows {
-		grade, isDocument := unjudged, row.document != ""
-		if isDocument {
-			if said, ok := j.Grade(row.document); ok {
+	clear(v.seen)
+	for _, h := range r.Hypotheses {
+		v.beam = append(v.beam, h.Document != "")
+		grade := unjudged
+		if _, again := v.seen[h.Document]; h.Document != "" && !again {
+			v.seen[h.Document] = struct{}{}
+			if said, ok := j.Grade(h.Document); ok {
 				grade = said
 			}
+		} else if mode != Raw {
+			continue
 		}
-		v.beam = append(v.beam, isDocument || row.again)
-		if isDocument || mode == Raw {
-			v.grades = append(v.grades, grade)
-		}
+		v.grades = append(v.grades, grade)
 	}
 }

@@ -1,6 +1,10 @@
 package significance
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/redsi/redsi/internal/system/words"
+)
 
 // Test is how two systems are compared.
 type Test string
@@ -108,9 +112,9 @@ func (m Method) String(family, systems int) string {
 	test := map[Test]string{T: "paired t-test", Permutation: "paired randomization test", Bootstrap: "paired bootstrap test", Wilcoxon: "Wilcoxon signed-rank test"}[m.Test]
 	switch m.Correction {
 	case Bonferr:
-		return fmt.Sprintf("%s, Bonferroni correction for %d comparisons", test, family)
+		return fmt.Sprintf("%s, Bonferroni correction for %s", test, words.Count(family, "comparison"))
 	case HolmStep:
-		return fmt.Sprintf("%s, Holm correction for %d comparisons", test, family)
+		return fmt.Sprintf("%s, Holm correction for %s", test, words.Count(family, "comparison"))
 	case TukeyRange:
 		if m.Test == Permutation {
 			return fmt.Sprintf("randomized Tukey HSD of %d systems", systems)

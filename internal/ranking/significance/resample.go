@@ -22,8 +22,8 @@ func (r *random) next() uint64 {
 	return splitmix.Finish(uint64(*r))
 }
 
-// below is a number from 0 to n-1, by Lemire's multiplication; n is small, so that what
-// it leaves out is beyond any count of samples.
+// below is a number from 0 to n-1, by Lemire's multiplication without rejection: for n below
+// 2^32 the bias is below 2^-32.
 func (r *random) below(n int) int {
 	high, _ := bits.Mul64(r.next(), uint64(n))
 	return int(high)

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/export"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -32,25 +32,28 @@ type exportConfig struct {
 	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
 	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
 	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
-	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi"`
+	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi, as they are but for white space"`
 	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
 	Form        string                `hcl:"form,optional" help:"serialization of the texts"`
 	Settings    map[string]string     `hcl:"settings,optional" help:"what else the card says about how it was made, by name"`
 	Command     string                `hcl:"command,optional" help:"command that rebuilds it, for the card"`
-	Origin      string                `hcl:"origin,optional" enum:"natural_questions,generated,other" help:"where questions and texts come from; the card states the licence accordingly"`
+	Origin      string                `hcl:"origin,optional" enum:"natural_questions,generated,other" help:"where questions and texts come from; the card states licence and language accordingly"`
+	Language    string                `hcl:"language,added" help:"language of questions and texts for the card, as the hub writes it: de, zh; default: en, and none for origin other"`
 }
 
 var Export = step.Define(step.Kind[exportConfig]{
 	Name:    "export",
-	Version: 3,
+	Version: 4,
 	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
 The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
 package reads. With identifiers, every document's are written too. A split without queries
 has no files, except in redsi, which has no test split. With croissant, croissant.json
 describes files, documents, queries and judgements (those of beir) in that vocabulary, version 1.0.
 The card is one of a repository of data sets: each of its
-configurations can be loaded by name. Reads each input once, for redsi the queries twice;
+configurations can be loaded by name. With ids = "key", white space and control characters
+of ASCII in names are _, as export_run writes them; two names that become one are an error.
+Reads each input once, for redsi the queries twice;
 memory is bounded by the names of the documents, and for redsi by their examples.`,
 	Example: `step "export" "page_id" {
   documents   = step.dedup.nq["page_id"].documents
@@ -73,6 +76,7 @@ func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Forma
 
 func checkExport(c exportConfig) error {
 	var ps step.Problems
+	inout.Check(&ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
 	inout.Check(&ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
 	_, err := exportedKey(c.Key)
 	inout.CheckError(&ps, "key", err)
@@ -158,25 +162,19 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 		}
 	}
 	inout.Count(x, map[string]int{"documents": sum.Documents, "queries": sum.Train + sum.Dev + sum.Test,
-		"documents_without_text": sum.Documents - sum.Texts, "respaced": sum.Respaced, "escaped_topics": sum.Escaped})
+		"documents_without_text": sum.Documents - sum.Texts, "respaced": sum.Respaced, "names_changed": sum.Renamed, "escaped_topics": sum.Escaped})
 	return inout.WriteFile(x, "files", "README.md", func(w io.Writer) error { return export.WriteCard(w, card, sum) })
 }
 
 // judgments are those of all splits; nil if there are none.
-func judgments(x *step.IO, ins step.Inputs) (*qrels.Judgments, error) {
+func judgments(x *step.IO, ins step.Inputs) (*trec.Judgments, error) {
 	if len(ins) == 0 {
 		return nil, nil
 	}
-	all := &qrels.Judgments{}
+	all := &trec.Judgments{}
 	for i, in := range ins {
-		one, err := inout.Read(x, in, fmt.Sprintf("qrels %d", i+1), qrels.Read)
-		if err != nil {
+		if _, err := inout.Read(x, in, fmt.Sprintf("qrels %d", i+1), func(r io.Reader) (any, error) { return nil, all.Read(r) }); err != nil {
 			return nil, err
-		}
-		for j := range one.Each {
-			if err := all.Judge(j.Query, j.Document, j.Grade); err != nil {
-				return nil, step.Permanent(fmt.Errorf("qrels %d: %w", i+1, err))
-			}
 		}
 	}
 	return all, nil
@@ -187,7 +185,7 @@ func (c exportConfig) card(x *step.IO) (export.Card, error) {
 	if err != nil {
 		return export.Card{}, step.Permanent(err)
 	}
-	card := export.Card{Name: c.Name, Key: k.Label, KeyDoc: k.Doc, Serializer: c.Form, Origin: export.Origin(c.Origin), Command: c.Command}
+	card := export.Card{Name: c.Name, Key: k.Label, KeyDoc: k.Doc, Serializer: c.Form, Origin: export.Origin(c.Origin), Language: c.Language, Command: c.Command}
 	for i, in := range c.Counts {
 		var n dedupCounts
 		if err := inout.ReadJSON(x, in, &n); err != nil {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/qrels"
-	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/step"
 )
 
@@ -69,7 +68,7 @@ func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.
 
 // WriteQrels writes the questions' relevant documents, by number, as output "qrels".
 func WriteQrels(x *step.IO, questions []Question) error {
-	var judged qrels.Judgments
+	var judged trec.Judgments
 	for _, q := range questions {
 		for i, d := range q.Documents {
 			if err := judged.Judge(q.Name, strconv.Itoa(int(d)), q.Grades[i]); err != nil {
@@ -84,18 +83,18 @@ func WriteQrels(x *step.IO, questions []Question) error {
 const RunTag = "redsi"
 
 // WriteRun writes rankings, best first and documents by number, as output "run", such that
-// trec_eval, which orders equal scores by name, ranks them alike: metrics.Untie.
-func WriteRun(x *step.IO, rankings []metrics.Ranking) error {
-	return WriteRuns(x, func(put func([]metrics.Ranking) error) error { return put(rankings) })
+// trec_eval, which orders equal scores by name, ranks them alike: trec.Untie.
+func WriteRun(x *step.IO, rankings []trec.Ranking) error {
+	return WriteRuns(x, func(put func([]trec.Ranking) error) error { return put(rankings) })
 }
 
 // WriteRuns is WriteRun piece by piece, each of queries that have no ranking yet.
-func WriteRuns(x *step.IO, each func(put func([]metrics.Ranking) error) error) error {
+func WriteRuns(x *step.IO, each func(put func([]trec.Ranking) error) error) error {
 	return Write(x, "run", func(w io.Writer) error {
-		return each(func(rankings []metrics.Ranking) error {
-			untied, moved := metrics.Untie(rankings)
+		return each(func(rankings []trec.Ranking) error {
+			untied, moved := trec.Untie(rankings)
 			x.Count("scores_untied", int64(moved))
-			return step.Permanent(metrics.WriteRun(w, RunTag, untied))
+			return step.Permanent(trec.WriteRun(w, RunTag, untied, trec.EncodeName))
 		})
 	})
 }

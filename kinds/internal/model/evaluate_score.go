@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -61,11 +61,11 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err != nil {
 		return err
 	}
-	rankings := map[retrieve.Validity][]metrics.Ranking{retrieve.ByTokens: byTokens, retrieve.ByText: byText(byTokens, ids)}
+	rankings := map[retrieve.Validity][]trec.Ranking{retrieve.ByTokens: byTokens, retrieve.ByText: byText(byTokens, ids)}
 	if err := writeJoined(x, rankings[search.Validity]); err != nil {
 		return err
 	}
-	var judged qrels.Judgments
+	var judged trec.Judgments
 	pairing := ids.PairWith("queries")
 	for _, q := range queries {
 		for i, d := range q.Documents {
@@ -96,10 +96,10 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 
 // readRuns reads the parts' runs, one after another. What is not valid by tokens has its
 // text.
-func readRuns(x *step.IO) ([]metrics.Ranking, error) {
-	var all []metrics.Ranking
+func readRuns(x *step.IO) ([]trec.Ranking, error) {
+	var all []trec.Ranking
 	for _, p := range x.Parts() {
-		part, err := inout.Read(x, step.In(p.Outputs["run"]), "", metrics.ReadRun)
+		part, err := inout.Read(x, step.In(p.Outputs["run"]), "", trec.ReadRun)
 		if err != nil {
 			return nil, err
 		}
@@ -109,11 +109,11 @@ func readRuns(x *step.IO) ([]metrics.Ranking, error) {
 }
 
 // byText names the documents also of hypotheses that only their texts make valid.
-func byText(rankings []metrics.Ranking, ids *docid.Set) []metrics.Ranking {
+func byText(rankings []trec.Ranking, ids *docid.Set) []trec.Ranking {
 	texts := retrieve.TextsOf(ids)
-	out := make([]metrics.Ranking, len(rankings))
+	out := make([]trec.Ranking, len(rankings))
 	for i, r := range rankings {
-		out[i] = metrics.Ranking{Query: r.Query, Hypotheses: slices.Clone(r.Hypotheses)}
+		out[i] = trec.Ranking{Query: r.Query, Hypotheses: slices.Clone(r.Hypotheses)}
 		for k, h := range r.Hypotheses {
 			if place, ok := texts.Find(h.Text); ok && h.Document == "" {
 				out[i].Hypotheses[k].Document = ids.Identifiers[place].Document
@@ -124,7 +124,7 @@ func byText(rankings []metrics.Ranking, ids *docid.Set) []metrics.Ranking {
 }
 
 // writeJoined writes the run as one that trec_eval ranks alike.
-func writeJoined(x *step.IO, all []metrics.Ranking) error {
+func writeJoined(x *step.IO, all []trec.Ranking) error {
 	for _, r := range all {
 		x.Count("hypotheses", int64(len(r.Hypotheses)))
 		for _, h := range r.Hypotheses {
@@ -143,7 +143,7 @@ const invalidDepth = 40
 func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
 // score fills in the percentages and writes each query's metrics.
-func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, judged *qrels.Judgments, queries []inout.Question) error {
+func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]trec.Ranking, judged *trec.Judgments, queries []inout.Question) error {
 	var measures []metrics.Metric
 	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)} {
 		m, err := metrics.Parse(name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpora/export"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -22,11 +23,12 @@ type ExportModelConfig struct {
 	Dataset   string      `hcl:"dataset,optional" help:"repository of the collection"`
 	Settings  []string    `hcl:"settings,optional" help:"how it was trained, each as NAME=VALUE"`
 	Command   string      `hcl:"command,optional" help:"command that rebuilds the model"`
+	Language  string      `hcl:"language,added" help:"language of questions and identifiers, as the hub writes it: en, de; default: the card says none"`
 }
 
 var ExportModel = step.Define(step.Kind[ExportModelConfig]{
 	Name:    "export_model",
-	Version: 1,
+	Version: 2,
 	Doc: `Complete a trained model's folder: it is all one needs to query the model.
 Beside config.json and model.safetensors there are the tokenizer, the beams'
 generation_config.json, identifiers.jsonl (identifier, tokens and title of every
@@ -47,6 +49,7 @@ the Hugging Face hub: redsi export --hub writes it into a folder. Cost: a copy.`
 	Defaults: ExportModelConfig{License: "apache-2.0"},
 	Check: func(c ExportModelConfig) error {
 		var ps step.Problems
+		inout.Check(&ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
 		inout.Check(&ps, "labels", len(c.Labels) == len(c.Reports), "has %d labels for %d reports", len(c.Labels), len(c.Reports))
 		for i, s := range c.Settings {
 			name, _, ok := strings.Cut(s, "=")

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -111,17 +111,17 @@ func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
 
 // agreeRuns compares the rankings of two runs.
 func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) error {
-	a, err := inout.Read(x, c.A, "a", metrics.ReadRun)
+	a, err := inout.Read(x, c.A, "a", trec.ReadRun)
 	if err != nil {
 		return err
 	}
-	b, err := inout.Read(x, c.B, "b", metrics.ReadRun)
+	b, err := inout.Read(x, c.B, "b", trec.ReadRun)
 	if err != nil {
 		return err
 	}
 	other := make(map[string][]string, len(b))
 	for _, r := range b {
-		other[r.Query] = r.Documents(metrics.PostFiltered)
+		other[r.Query] = metrics.Documents(&r)
 	}
 	depths := metrics.AgreementDepths{Depth: c.Depth, P: c.P, Overlap: c.Overlap}
 	sums := make([]float64, 5+len(c.Overlap))
@@ -133,12 +133,12 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 			continue
 		}
 		report.Queries++
-		mine := a[i].Documents(metrics.PostFiltered)
+		mine := metrics.Documents(&a[i])
 		g := depths.Of(mine, theirs)
 		if slices.Equal(mine[:min(c.Depth, len(mine))], theirs[:min(c.Depth, len(theirs))]) {
 			report.Same++
 		}
-		w.WriteString(qrels.EncodeName(a[i].Query))
+		w.WriteString(trec.EncodeName(a[i].Query))
 		for k, v := range append([]float64{g.Tau, g.TauUnion, g.RBO, g.RBOExt, g.RBONorm}, g.Overlap...) {
 			w.WriteByte('\t')
 			if math.IsNaN(v) {

@@ -32,7 +32,8 @@ type bm25Config struct {
 	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is not a lower bound"`
 	Tokenizer string      `hcl:"tokenizer,optional" enum:"lucene_english,words,whitespace" help:"what the terms of a text are"`
 	Stopwords *string     `hcl:"stopwords,optional" enum:"english,none" help:"for tokenizer words: words that are not terms, Lucene's 33, bm25s' default, or none; default english"`
-	Stemmer   *string     `hcl:"stemmer,optional" help:"for tokenizer words: Snowball stemmer, such as english; default none"`
+	Stemmer   *string     `hcl:"stemmer,optional" help:"for tokenizer words: Snowball stemmer, such as english, by the rules before Snowball 3; default none"`
+	identicalOf
 }
 
 var BM25 = step.Define(step.Kind[bm25Config]{
@@ -59,8 +60,11 @@ Tokenizers: lucene_english is Lucene's EnglishAnalyzer (UAX #29 words, no posses
 lower case, 33 stop words, Porter's stemmer); words is bm25s' (letters, digits and
 underscores, two or more, lower case); whitespace splits at blanks and keeps case, as
 rank_bm25's examples. Equal scores are ordered by document number; a document without
-a word of the query, or with score 0, is not listed. The run's scores have equal ones
-told apart, so that trec_eval ranks alike.
+a word of the query, or with score 0, is not listed. Ties are broken in the written
+scores, so that trec_eval keeps this order.
+Stemmers are Snowball's before version 3, as in PyStemmer 2.2: PyStemmer 3 stems a few
+English words otherwise (organization, university), German, Russian, Swedish, Italian and
+French ones too, and its dutch is another algorithm: ours is its dutch_porter.
 Cost: one pass over the texts, a minute a gigabyte on one core; a query takes the pairs
 of its words with documents, and fewer where depth is small. Memory is 5 bytes a pair of
 a document and a word that it has, 10 while they are sorted, 20 a document, the words,
@@ -88,7 +92,7 @@ the queries that are appended, and the queries; a million passages of 60 words t
 		_, err := c.analyzer()
 		inout.CheckError(&ps, "stemmer", err)
 		inout.CheckError(&ps, "formula", c.options().Check())
-		return ps.Err()
+		return append(ps, c.check()...).Err()
 	},
 	Run: runBM25,
 })
@@ -101,11 +105,11 @@ const (
 // bm25Report is the report of a bm25 step.
 type bm25Report struct {
 	bm25.Statistics
-	Expanded  int64  `json:"expanded_documents"` // with appended queries
-	Appended  int64  `json:"appended_queries"`
-	Queries   int    `json:"queries"`
-	Unfound   int    `json:"queries_without_hit"`
-	Hits      int64  `json:"hits"` // lines of the run
+	Expanded int64 `json:"expanded_documents"` // with appended queries
+	Appended int64 `json:"appended_queries"`
+	Queries  int   `json:"queries"`
+	Unfound  int   `json:"queries_without_hit"`
+	written
 	Depth     int    `json:"depth"`
 	Formula   string `json:"formula"`
 	Tokenizer string `json:"tokenizer"`
@@ -164,19 +168,17 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	for i, q := range questions {
 		texts[i] = q.Text
 	}
-	err = writeHits(x, questions, c.Depth, func(from, to int) ([][]topk.Hit, error) {
-		found, err := ix.SearchAll(ctx, texts[from:to], c.Depth)
-		for _, f := range found {
-			report.Hits += int64(len(f))
-			if len(f) == 0 {
-				report.Unfound++
-			}
-		}
-		return found, err
+	own, err := c.own(x, c.Queries, c.Split)
+	if err != nil {
+		return err
+	}
+	report.written, err = writeHits(x, questions, c.Depth, own, func(from, to int) ([][]topk.Hit, error) {
+		return ix.SearchAll(ctx, texts[from:to], c.Depth+min(1, len(own)))
 	})
 	if err != nil {
 		return err
 	}
+	report.Unfound = report.unfound
 	return inout.WriteReport(x, report, map[string]int{"documents": ix.Statistics.Documents, "queries": report.Queries,
 		"queries_without_hit": report.Unfound})
 }

@@ -17,7 +17,7 @@ import (
 // compareConfig compares systems that were scored on the same queries.
 type compareConfig struct {
 	Systems    map[string]step.Input `hcl:"systems" accepts:"score/queries" help:"queries output of a score step, by the system's name"`
-	Baselines  []string              `hcl:"baselines" help:"systems that all others, and each other, are compared with"`
+	Baselines  []string              `hcl:"baselines" help:"systems that every system is compared with, the baselines among themselves too"`
 	Measures   []string              `hcl:"measures,optional" help:"measures to compare, of those that all systems were scored by"`
 	Test       string                `hcl:"test,optional" enum:"t,permutation,bootstrap,wilcoxon" help:"paired and two-sided: Student's t, randomization of signs, shifted bootstrap, signed ranks"`
 	Correction string                `hcl:"correction,optional" enum:"none,bonferroni,holm,tukey_hsd" help:"for the number of comparisons; tukey_hsd takes all pairs of systems together: with t by the studentized range, queries being blocks, with permutation by random assignments"`
@@ -48,14 +48,14 @@ type comparedSystem struct {
 
 // comparison is of a system with a baseline.
 type comparison struct {
-	Difference  float64  `json:"difference" unit:"percent"` // of the means, positive where the system is better
+	Difference  float64  `json:"difference" unit:"percent"` // of the means, system less baseline, also where less is better
 	Low         float64  `json:"low" unit:"percent"`        // with confidence 1 - alpha, not corrected
 	High        float64  `json:"high" unit:"percent"`
-	Statistic   *float64 `json:"statistic"` // t or W; null for other tests
+	Statistic   *float64 `json:"statistic"` // t, or W, the smaller sum of ranks; null for other tests
 	P           float64  `json:"p"`         // before correction; of tukey_hsd after it
 	Corrected   float64  `json:"p_corrected"`
 	Significant bool     `json:"significant"`
-	EffectSize  *float64 `json:"effect_size"` // Cohen's d of pairs; null if all queries differ by the same
+	EffectSize  *float64 `json:"effect_size"` // Cohen's d of pairs, signed as difference; null if all queries differ by the same
 	Wins        int      `json:"wins"`        // queries
 	Ties        int      `json:"ties"`
 	Losses      int      `json:"losses"`
@@ -63,17 +63,19 @@ type comparison struct {
 
 var Compare = step.Define(step.Kind[compareConfig]{
 	Name:    "compare",
-	Version: 1,
+	Version: 2,
 	Doc: `Test which systems differ by more than chance, query by query.
 Every system is compared with each baseline, in every measure, by a paired two-sided
 test; p is corrected for the number of comparisons. All systems must have been scored on
 the same queries. A table takes the report as significance, and marks its cells. The
 report has systems.NAME.percent.MEASURE and systems.NAME.against.BASELINE.MEASURE with
-difference, low and high (its interval), p, p_corrected, significant, effect_size
-(Cohen's d: mean over deviation of the differences), wins, ties and losses.
-p of permutation is exact where at most 20 queries differ; else it and p of bootstrap are
+difference (the system's mean less the baseline's), low and high (its interval), p,
+p_corrected, significant, effect_size (Cohen's d: mean over deviation of the
+differences), wins, ties and losses; where less is better, as for Invalid@k, a smaller
+value is a win. p of permutation is exact where at most 20 queries differ; else it and p of bootstrap are
 (hits + 1) / (samples + 1) of draws that the seed decides. Values equal scipy's and
-statsmodels'. Cost: t is immediate; permutation and bootstrap grow with queries x samples
+statsmodels'; wilcoxon is scipy's method="approx", whose default is another one below 14
+pairs that differ with ties among them, and up to 50 without. Cost: t is immediate; permutation and bootstrap grow with queries x samples
 x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
 	Example: `step "compare" "dev" {
   systems   = { for name in ["bm25", "dense", "atomic"] : name => step.score.dev[name].queries }
@@ -185,7 +187,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 			v := compared(o, measure, corrected[m*len(pairs)+i], c.Alpha)
 			report.put(names[p.A], names[p.B], measure.ID(), v)
 			if slices.Contains(c.Baselines, names[p.A]) {
-				report.put(names[p.B], names[p.A], measure.ID(), v.turned())
+				report.put(names[p.B], names[p.A], measure.ID(), v.turned(c.Test == string(significance.T)))
 			}
 			if c.Test == string(significance.Bootstrap) || c.Test == string(significance.Permutation) && !o.Exact {
 				report.Samples = c.Samples
@@ -223,8 +225,8 @@ func compared(o significance.Outcome, m metrics.Metric, corrected, alpha float64
 	return v
 }
 
-// turned is the comparison from the other side.
-func (v comparison) turned() comparison {
+// turned is the comparison from the other side. W is the same from both, t is not.
+func (v comparison) turned(t bool) comparison {
 	minus := func(p *float64) *float64 {
 		if p == nil {
 			return nil
@@ -234,7 +236,9 @@ func (v comparison) turned() comparison {
 	}
 	v.Difference, v.Low, v.High = 0-v.Difference, 0-v.High, 0-v.Low
 	v.Wins, v.Losses = v.Losses, v.Wins
-	v.Statistic, v.EffectSize = minus(v.Statistic), minus(v.EffectSize)
+	if v.EffectSize = minus(v.EffectSize); t {
+		v.Statistic = minus(v.Statistic)
+	}
 	return v
 }
 

@@ -12,9 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
-	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/trec"
-	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -26,19 +24,20 @@ type exportRunConfig struct {
 	Documents step.Input            `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents are written by their names; default: by number"`
 	Queries   step.Input            `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries are written by their names; default: by number"`
 	Split     string                `hcl:"split,optional" enum:",train,dev,test" help:"whose queries these are, if queries of several splits share a number"`
-	Metadata  bool                  `hcl:"metadata,optional" help:"begin each run with ir_metadata's header, which trec_eval itself does not skip"`
+	Metadata  bool                  `hcl:"metadata,optional" help:"begin each run with ir_metadata's header, which trec_eval skips from version 10 on"`
 	PRIMAD    string                `hcl:"primad,optional" help:"what the header says of all runs: YAML, or jsonencode() of an object, with platform, research goal, implementation, method, actor, data"`
 	PRIMADOf  map[string]string     `hcl:"primad_of,optional" help:"the same for a run by its name, in place of what primad says of a component"`
 }
 
 var ExportRun = step.Define(step.Kind[exportRunConfig]{
 	Name:    "export_run",
-	Version: 1,
+	Version: 2,
 	Doc: `Write rankings and judgments as files for other programs, under their original names.
 trec_eval, ir_measures and ranx score the files as redsi does, ties included: where two
 scores of a ranking are one as float32, the lower one is written as the next float32
-below. A name with white space, % or a control character is written percent-encoded, in
-runs and qrels alike. Judgments of queries that the collection does not list, as they
+below. Names are those that export writes with ids = "key": as they are, but that white
+space and control characters of ASCII, and a # with which a query begins, are _ there,
+which is counted as names_changed; where two would become one, the step fails. Judgments of queries that the collection does not list, as they
 have no relevant document, are left out and counted. With metadata each run begins with the header of ir_metadata
 (https://www.ir-metadata.org, version 0.1) as comments, which repro_eval reads; the six
 components are there, without a value where nothing is given. Cost: memory grows with
@@ -57,7 +56,7 @@ a run, 150 bytes a row.`,
 		var ps step.Problems
 		inout.Check(&ps, "runs", len(c.Runs) > 0, "needs at least one")
 		for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
-			word := artifacts.CheckFileName(name) == nil && !strings.Contains(name, "/") && qrels.EncodeName(name) == name
+			word := artifacts.CheckFileName(name) == nil && !strings.Contains(name, "/") && trec.EncodeName(name) == name
 			inout.Check(&ps, "runs", word, "%q is not a file name of one word", name)
 		}
 		inout.Check(&ps, "metadata", c.Metadata || c.PRIMAD == "" && len(c.PRIMADOf) == 0, "must be true for primad to be written")
@@ -74,77 +73,73 @@ a run, 150 bytes a row.`,
 	Run: runExportRun,
 })
 
-// outsideNames are the names outside by those inside; nil maps leave names as they are.
-type outsideNames struct{ documents, queries map[string]string }
+// outsideNames are the names outside of documents or queries.
+type outsideNames struct {
+	trec.Outside
+	what     string
+	byNumber map[string]string // nil: there is no collection, names stay
+}
 
-func namesOutside(x *step.IO, c exportRunConfig) (n outsideNames, err error) {
+func namesOutside(x *step.IO, c exportRunConfig) (documents, queries *outsideNames, err error) {
+	documents, queries = &outsideNames{what: "document"}, &outsideNames{trec.Outside{Queries: true}, "query", nil}
 	if c.Documents.Set() {
-		n.documents = map[string]string{}
-		taken := map[string]bool{}
-		err := inout.EachRow(x, c.Documents, "documents", func(d *dedup.Document) error {
-			if taken[d.Key] {
-				return fmt.Errorf("two documents are named %q", d.Key)
-			}
-			taken[d.Key] = true
-			n.documents[strconv.Itoa(int(d.Doc))] = d.Key
-			return nil
+		documents.byNumber = map[string]string{}
+		err = inout.EachRow(x, c.Documents, "documents", func(d *dedup.Document) error {
+			return documents.add(strconv.Itoa(int(d.Doc)), d.Key)
 		})
-		if err != nil {
-			return n, err
-		}
 	}
-	if c.Queries.Set() {
-		n.queries = map[string]string{}
-		two := ""
-		err = eachName(x, c.Queries, c.Split, func(outside, inside string) {
-			if other, ok := n.queries[inside]; ok && other != outside {
-				two = inside
-			}
-			n.queries[inside] = outside
-		})
-		if err == nil && two != "" {
-			err = step.Permanent(fmt.Errorf("queries of several splits have the number %s; say which split is meant", two))
-		}
+	if c.Queries.Set() && err == nil {
+		queries.byNumber = map[string]string{}
+		err = eachName(x, c.Queries, c.Split, func(name, number string) error { return queries.add(number, name) })
 	}
-	return n, err
+	return documents, queries, err
+}
+
+func (n *outsideNames) add(number, name string) error {
+	out, err := n.Name(number, name)
+	if other, ok := n.byNumber[number]; ok && other != out {
+		return fmt.Errorf("queries of several splits have the number %s; say which split is meant", number)
+	}
+	n.byNumber[number] = out
+	return err
 }
 
 // of is a name outside; an error if the collection has none.
-func (n outsideNames) of(what string, names map[string]string, inside string) (string, error) {
-	if names == nil {
-		return inside, nil
+func (n *outsideNames) of(inside string) (string, error) {
+	if n.byNumber == nil {
+		return n.Name(inside, inside)
 	}
-	if name, ok := names[inside]; ok {
+	if name, ok := n.byNumber[inside]; ok {
 		return name, nil
 	}
-	return "", step.Permanent(fmt.Errorf("the collection has no %s %.40q; do run and collection belong together?", what, inside))
+	return "", fmt.Errorf("the collection has no %s %.40s; do run and collection belong together?", n.what, inside)
 }
 
 func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
-	n, err := namesOutside(x, c)
+	documents, queries, err := namesOutside(x, c)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
-		rankings, err := inout.Read(x, c.Runs[name], name, metrics.ReadRun)
+		rankings, err := inout.Read(x, c.Runs[name], name, trec.ReadRun)
 		if err != nil {
 			return err
 		}
 		for i := range rankings {
 			r := &rankings[i]
-			if r.Query, err = n.of("query", n.queries, r.Query); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+			if r.Query, err = queries.of(r.Query); err != nil {
+				return step.Permanent(fmt.Errorf("%s: %w", name, err))
 			}
 			for k, h := range r.Hypotheses {
 				if h.Document == "" {
 					continue
 				}
-				if r.Hypotheses[k].Document, err = n.of("document", n.documents, h.Document); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+				if r.Hypotheses[k].Document, err = documents.of(h.Document); err != nil {
+					return step.Permanent(fmt.Errorf("%s: %w", name, err))
 				}
 			}
 		}
-		untied, moved := metrics.Untie(rankings)
+		untied, moved := trec.Untie(rankings)
 		x.Count("scores_untied", int64(moved))
 		header, err := c.header(name)
 		if err != nil {
@@ -154,16 +149,19 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 			if _, err := w.Write(header); err != nil {
 				return err
 			}
-			return step.Permanent(metrics.WriteRun(w, name, untied))
+			return step.Permanent(trec.WriteRun(w, name, untied, trec.AsItIs))
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if !c.Qrels.Set() {
-		return nil
+	if c.Qrels.Set() {
+		if err := exportQrels(x, c.Qrels, documents, queries); err != nil {
+			return err
+		}
 	}
-	return exportQrels(x, c.Qrels, n)
+	x.Count("names_changed", int64(documents.Renamed+queries.Renamed))
+	return nil
 }
 
 // header is empty without metadata.
@@ -182,27 +180,28 @@ func (c exportRunConfig) header(name string) ([]byte, error) {
 	return all.With(own).Header(name)
 }
 
-func exportQrels(x *step.IO, in step.Input, n outsideNames) error {
-	judged, err := inout.Read(x, in, "", qrels.Read)
+func exportQrels(x *step.IO, in step.Input, documents, queries *outsideNames) error {
+	judged, err := inout.Read(x, in, "", trec.ReadQrels)
 	if err != nil {
 		return err
 	}
-	var out qrels.Judgments
+	var out trec.Judgments
 	for j := range judged.Each {
-		q, known := n.queries[j.Query]
-		if n.queries == nil {
-			q = j.Query
-		} else if !known {
+		if _, known := queries.byNumber[j.Query]; queries.byNumber != nil && !known {
 			x.Count("judgments_of_unlisted_queries", 1) // the collection lists queries with a relevant document
 			continue
 		}
-		d, err := n.of("document", n.documents, j.Document)
+		q, err := queries.of(j.Query)
 		if err != nil {
-			return fmt.Errorf("qrels: %w", err)
+			return step.Permanent(fmt.Errorf("qrels: %w", err))
+		}
+		d, err := documents.of(j.Document)
+		if err != nil {
+			return step.Permanent(fmt.Errorf("qrels: %w", err))
 		}
 		if err := out.Judge(q, d, j.Grade); err != nil {
 			return step.Permanent(err)
 		}
 	}
-	return inout.WriteFile(x, "files", "qrels.txt", out.Write)
+	return inout.WriteFile(x, "files", "qrels.txt", func(w io.Writer) error { return out.WriteAs(w, trec.AsItIs) })
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -24,10 +23,10 @@ type importQrelsReport struct {
 
 var ImportQrels = step.Define(step.Kind[importQrelsConfig]{
 	Name:    "import_qrels",
-	Version: 2,
+	Version: 3,
 	Doc: `Import judgments: TREC qrels, BEIR's TSV, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
-(Document.Key, Query.Name). Grades stay, 0 and negative ones too. A document that is
+(Document.Key, Query.Name). Lines that begin with # are comments. Grades stay, 0 and negative ones too. A document that is
 judged twice for a query fails the step, with file and line. Cost: memory grows with
 the judgments, 100 bytes each.`,
 	Example: `step "import_qrels" "trec_dl" {
@@ -41,18 +40,16 @@ the judgments, 100 bytes each.`,
 	},
 	Defaults: importQrelsConfig{importSource: importSource{Unknown: "fail"}},
 	Run: func(_ context.Context, x *step.IO, c importQrelsConfig) error {
-		var judged qrels.Judgments
+		var judged trec.Judgments
 		report := importQrelsReport{Grades: map[string]int{}}
-		queries := map[string]bool{}
-		err := c.each(x, trec.ReadJudgments, c.Format, &report.importReport, func(row trec.Row, _ string) error {
+		err := c.each(x, trec.JudgmentRows, c.Format, &report.importReport, func(row trec.Row, _ string) error {
 			report.Grades[strconv.Itoa(row.Grade)]++
-			queries[row.Query] = true
 			return judged.Judge(row.Query, row.Document, row.Grade)
 		})
 		if err != nil {
 			return err
 		}
-		report.Queries = len(queries)
+		report.Queries = len(judged.Judged())
 		return inout.WriteAll(x, map[string]func(io.Writer) error{"qrels": judged.Write, "report": inout.JSON(report)})
 	},
 })

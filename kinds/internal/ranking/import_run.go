@@ -3,7 +3,9 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -17,25 +19,28 @@ import (
 type importRunConfig struct {
 	importSource
 	Format     string `hcl:"format,optional" enum:",trec,msmarco,json" help:"query Q0 document rank score tag; query document rank; {query: {document: score}}; default: told by the first line"`
-	Order      string `hcl:"order,optional" enum:"trec_eval,rank" help:"what orders the documents of a query: score as float32, then name, both descending, as in trec_eval; or the rank"`
+	Order      string `hcl:"order,optional" enum:"trec_eval,trec_eval_10,rank" help:"what orders the documents of a query: score, then name, both descending, with scores as float32, as in trec_eval up to 9 and pytrec_eval, or as float64, as in trec_eval 10; or the rank"`
 	Duplicates string `hcl:"duplicates,optional" enum:"fail,first" help:"of a document that a query's ranking names again: fails the step, or only its best place counts"`
+	ignoreIdentical
 }
 
 type importRunReport struct {
 	importReport
-	TiedRows   int `json:"tied_rows"`  // with the score, as float32, of the row above
-	Duplicates int `json:"duplicates"` // lines left out that name a document again
+	TiedRows   int `json:"tied_rows"`                     // with the score, as order compares it, of the row above
+	Duplicates int `json:"duplicates"`                    // lines left out that name a document again
+	Identical  int `json:"identical_documents,omitempty"` // lines left out that have the query's name
 }
 
 var ImportRun = step.Define(step.Kind[importRunConfig]{
 	Name:    "import_run",
-	Version: 2,
+	Version: 3,
 	Doc: `Import a run: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
-(Document.Key, Query.Name). Lines may be in any order. With order = "trec_eval", the
-default, the rankings are those that trec_eval makes of the file, so that its numbers
-stay; of MS MARCO's files the rank is the order. Scores that contradict the order, and
-equal ones, are set below the one before. Cost: memory grows with the lines, 150 bytes
+(Document.Key, Query.Name). Lines may be in any order; those that begin with # are
+comments. With order = "trec_eval", the default, the rankings are those that trec_eval 9
+makes of the file, so that its numbers stay, and with "trec_eval_10" those of version 10,
+which tells more scores apart; of MS MARCO's files the rank is the order, and JSON has no
+ranks. Scores that contradict the order, and equal ones, are set below the one before. Cost: memory grows with the lines, 150 bytes
 each, so 1 GB for 6,980 queries x 1,000 documents.`,
 	Example: `step "import_run" "splade" {
   files     = step.download.splade_run.files
@@ -65,7 +70,20 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 	var report importRunReport
 	var order []string
 	byQuery := map[string][]importedRow{}
-	err := c.each(x, trec.ReadRun, c.Format, &report.importReport, func(row trec.Row, outside string) error {
+	read := func(r io.Reader, format trec.Format, yield func(trec.Row) error) (trec.Format, error) {
+		is, err := trec.RunRows(r, format, func(row trec.Row) error {
+			if c.Ignore && row.Query == row.Document {
+				report.Identical++
+				return nil
+			}
+			return yield(row)
+		})
+		if err == nil && is == trec.JSON && c.Order == string(metrics.ByRank) {
+			err = errors.New("JSON has no ranks, by which order = \"rank\" orders: take order = \"trec_eval\"")
+		}
+		return is, err
+	}
+	err := c.each(x, read, c.Format, &report.importReport, func(row trec.Row, outside string) error {
 		rows, ok := byQuery[row.Query]
 		if !ok {
 			order = append(order, row.Query)
@@ -77,7 +95,7 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 		return err
 	}
 	report.Queries = len(order)
-	rankings := make([]metrics.Ranking, len(order))
+	rankings := make([]trec.Ranking, len(order))
 	for i, q := range order {
 		if rankings[i], err = c.ranking(q, byQuery[q], &report); err != nil {
 			return step.Permanent(err)
@@ -91,17 +109,15 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 }
 
 // ranking brings a query's rows in order.
-func (c importRunConfig) ranking(query string, rows []importedRow, report *importRunReport) (metrics.Ranking, error) {
-	byScore := func(a, b importedRow) int {
-		return cmp.Or(cmp.Compare(float32(b.score), float32(a.score)), strings.Compare(b.outside, a.outside))
-	}
-	byRank := func(a, b importedRow) int { return cmp.Compare(a.rank, b.rank) }
-	if c.Order == string(metrics.ByTrecEval) {
-		slices.SortStableFunc(rows, byScore)
-	} else {
-		slices.SortStableFunc(rows, byRank)
-	}
-	r := metrics.Ranking{Query: query, Hypotheses: make([]metrics.Hypothesis, 0, len(rows))}
+func (c importRunConfig) ranking(query string, rows []importedRow, report *importRunReport) (trec.Ranking, error) {
+	ties := metrics.Ties(c.Order)
+	slices.SortStableFunc(rows, func(a, b importedRow) int {
+		if ties == metrics.ByRank {
+			return cmp.Compare(a.rank, b.rank)
+		}
+		return cmp.Or(ties.Compare(b.score, a.score), strings.Compare(b.outside, a.outside))
+	})
+	r := trec.Ranking{Query: query, Hypotheses: make([]trec.Hypothesis, 0, len(rows))}
 	at := make(map[string]importedRow, len(rows))
 	rises := false
 	for i, row := range rows {
@@ -113,13 +129,13 @@ func (c importRunConfig) ranking(query string, rows []importedRow, report *impor
 			continue
 		}
 		at[row.document] = row
-		if i > 0 && float32(row.score) == float32(rows[i-1].score) {
+		if i > 0 && ties.Compare(row.score, rows[i-1].score) == 0 {
 			report.TiedRows++
 		}
 		rises = rises || i > 0 && row.score > rows[i-1].score
-		r.Hypotheses = append(r.Hypotheses, metrics.Hypothesis{Document: row.document, Score: row.score})
+		r.Hypotheses = append(r.Hypotheses, trec.Hypothesis{Document: row.document, Score: row.score})
 	}
-	if rises && c.Order != string(metrics.ByTrecEval) { // scores that do not say the order
+	if rises && ties == metrics.ByRank { // scores that do not say the order
 		for i := range r.Hypotheses {
 			r.Hypotheses[i].Score = -float64(i + 1)
 		}

@@ -36,11 +36,12 @@ func collectionNames(x *step.IO, documents, queries step.Input, split string) (*
 	}
 	if queries.Set() {
 		n.queries = map[string]string{}
-		err := eachName(x, queries, split, func(outside, inside string) {
+		err := eachName(x, queries, split, func(outside, inside string) error {
 			if other, ok := n.queries[outside]; ok && other != inside {
 				n.ambiguous[outside] = true
 			}
 			n.queries[outside] = inside
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -50,11 +51,11 @@ func collectionNames(x *step.IO, documents, queries step.Input, split string) (*
 }
 
 // eachName visits the lines of queries of a split, or of all of them for "".
-func eachName(x *step.IO, queries step.Input, split string, visit func(outside, inside string)) error {
+func eachName(x *step.IO, queries step.Input, split string, visit func(outside, inside string) error) error {
 	return inout.EachQuery(x, queries, "queries", func(q *dedup.Query) error {
 		if split == "" || q.Split == nq.Split(split) {
 			inside := strconv.FormatInt(q.ExampleID, 10)
-			visit(cmp.Or(q.Name, inside), inside)
+			return visit(cmp.Or(q.Name, inside), inside)
 		}
 		return nil
 	})

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -18,9 +18,11 @@ type scoreConfig struct {
 	Run      step.Input `hcl:"run" accepts:"trec/run" help:"rankings, of any step"`
 	Qrels    step.Input `hcl:"qrels" accepts:"trec/qrels" help:"judgments of the same queries, with grades if there are any"`
 	Measures []string   `hcl:"measures,optional" help:"as redsi writes them, ir_measures or trec_eval: nDCG@10, AP(rel=2)@100, ndcg_cut_10"`
-	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"hypotheses that are not an identifier keep their ranks, or are left out; no effect on other rankings"`
-	Ties     string     `hcl:"ties,optional" enum:"rank,trec_eval" help:"documents of equal score are ordered as the run ranks them, or as trec_eval orders them: by score as float32, then by name, both descending"`
-	Missing  string     `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval; or fail the step"`
+	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"raw: hypotheses that name no document keep their ranks; post_filtered: they are left out. Rankings without such hypotheses are the same in both"`
+	Ties     string     `hcl:"ties,optional" enum:"rank,trec_eval,trec_eval_10" help:"documents of equal score are ordered as the run ranks them, or as trec_eval orders them: by score, then by name, both descending, with scores as float32, as up to version 9, or as float64, as version 10"`
+	Missing  string     `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval up to 9; or fail the step, as trec_eval 10 fails"`
+	Queries  step.Input `hcl:"queries,optional,added" accepts:"nq/queries" help:"the collection's queries, whose names ignore_identical_ids compares"`
+	identicalOf
 }
 
 // scoreReport is what a table reads.
@@ -36,9 +38,10 @@ type scoreReport struct {
 
 	Mode        string `json:"mode"`
 	Ties        string `json:"ties"`
-	TiedRows    int    `json:"tied_rows"` // with the score of the row above, as float32
+	TiedRows    int    `json:"tied_rows"` // with the score of the row above, as float32, or as float64 for trec_eval_10
 	TiedQueries int    `json:"tied_queries"`
 	Rows        int    `json:"rows"`
+	Identical   int    `json:"identical_documents,omitempty"` // left out, as they have the query's name
 }
 
 var defaultMeasures = []string{"nDCG@10", "MRR@10", "Hits@1", "Hits@10", "R@100", "AP"}
@@ -53,7 +56,7 @@ AP(rel=2)@100 asks for grade 2. nDCG gains the grade, as in trec_eval;
 nDCG(dcg='exp-log2')@10 gains 2^grade - 1. In the report percent.ID is the mean, ID the
 name in small letters: ndcg_10, mrr_10, hits_1, recall_100, ap, ap_rel2_100,
 ndcg_exp_10. Every judged query counts, as in trec_eval: one without a relevant document
-counts 0. Values are those of trec_eval, ir_measures and ranx. The report says what
+counts 0. Values are those of trec_eval 9, ir_measures and ranx. The report says what
 was done with ties and with queries that one side lacks, and how many there were.
 Cost: a second for a million rows; memory grows with the judgments and the longest
 ranking.`,
@@ -70,7 +73,8 @@ ranking.`,
 	Defaults: scoreConfig{Measures: defaultMeasures, Mode: "post_filtered", Ties: string(metrics.ByRank), Missing: string(metrics.MissingZero)},
 	Check: func(c scoreConfig) error {
 		_, ps := parseMeasures("measures", c.Measures)
-		return ps.Err()
+		inout.Check(&ps, "queries", c.Ignore == c.Queries.Set(), "goes with ignore_identical_ids = true: give both")
+		return append(ps, c.check()...).Err()
 	},
 	Declares: scoreConfig.declares,
 	Run:      runScore,
@@ -115,19 +119,22 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	if len(ps) > 0 {
 		return ps
 	}
-	judged, err := inout.Read(x, c.Qrels, "", qrels.Read)
+	judged, err := inout.Read(x, c.Qrels, "", trec.ReadQrels)
 	if err != nil {
 		return err
 	}
 	how := metrics.Scoring{Metrics: list, Mode: metrics.Mode(strings.ReplaceAll(c.Mode, "_", "-")), Ties: metrics.Ties(c.Ties), Missing: metrics.Missing(c.Missing)}
-	s, err := inout.Read(x, c.Run, "", func(run io.Reader) (*metrics.Scores, error) { return how.Score(run, judged) })
+	if how.Own, err = c.own(x, c.Queries, ""); err != nil {
+		return err
+	}
+	s, err := inout.Read(x, c.Run, "", func(run io.Reader) (*metrics.Scores, error) { return how.Score(trec.Rankings(run), judged) })
 	if err != nil {
 		return err
 	}
 	report := scoreReport{
 		Percent: map[string]float64{}, Measures: map[string]string{}, Queries: len(s.Rows),
 		MissingQueries: s.MissingQueries, Missing: c.Missing, UnjudgedQueries: s.UnjudgedQueries, IrrelevantQueries: s.IrrelevantQueries,
-		Mode: c.Mode, Ties: c.Ties, TiedRows: s.Tied, TiedQueries: s.TiedQueries, Rows: s.Ranked,
+		Mode: c.Mode, Ties: c.Ties, TiedRows: s.Tied, TiedQueries: s.TiedQueries, Rows: s.Ranked, Identical: s.Own,
 	}
 	for i, m := range list {
 		report.Percent[m.ID()], report.Measures[m.ID()] = metrics.Percent(s.Mean[i]), m.String()

@@ -6,13 +6,13 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/model/decode"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/index"
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
-	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -44,11 +44,11 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 	if err != nil {
 		return err
 	}
-	rankings := make([]metrics.Ranking, len(queries))
+	rankings := make([]trec.Ranking, len(queries))
 	for i, q := range queries {
 		rankings[i] = ranking(q.Name, found[i], ids, tok)
 	}
-	err = inout.Write(x, "run", func(w io.Writer) error { return metrics.WriteRun(w, inout.RunTag, rankings) })
+	err = inout.Write(x, "run", func(w io.Writer) error { return trec.WriteRun(w, inout.RunTag, rankings, trec.EncodeName) })
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, t
 }
 
 // ranking names the documents of a result, and spells what is not an identifier.
-func ranking(query string, found decode.Result, ids *docid.Set, tok *subword.Subword) metrics.Ranking {
-	r := metrics.Ranking{Query: query, Hypotheses: make([]metrics.Hypothesis, len(found.Ranking))}
+func ranking(query string, found decode.Result, ids *docid.Set, tok *subword.Subword) trec.Ranking {
+	r := trec.Ranking{Query: query, Hypotheses: make([]trec.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {
 		r.Hypotheses[i].Score = h.Score
 		if h.Document < 0 {

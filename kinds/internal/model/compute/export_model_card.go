@@ -35,7 +35,7 @@ func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 }
 
 func modelCard(x *step.IO, c model.ExportModelConfig, s retrieve.Settings, query export.QueryInput) (export.ModelCard, error) {
-	card := export.ModelCard{Name: c.Name, License: c.License, Base: c.Base, Dataset: c.Dataset, Command: c.Command,
+	card := export.ModelCard{Name: c.Name, License: c.License, Language: c.Language, Base: c.Base, Dataset: c.Dataset, Command: c.Command,
 		Identifiers: string(s.Identifiers), OneToken: s.Identifiers.OneToken(), Documents: s.Documents,
 		Query: query, Valid: string(s.Search.Validity)}
 	for _, set := range c.Settings {

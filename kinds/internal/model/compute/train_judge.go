@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/model/decode"
 	"github.com/redsi/redsi/internal/model/index"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -23,7 +23,7 @@ type judge struct {
 	catalog *index.Catalog
 	ids     *docid.Set
 	queries [][]int32
-	qrels   qrels.Judgments
+	qrels   trec.Judgments
 	metrics []metrics.Metric
 	options retrieve.Options
 	steps   int64 // of the whole training, for progress
@@ -68,14 +68,14 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 	if err != nil {
 		return nil, err
 	}
-	rankings, without := make([]metrics.Ranking, len(found)), 0
+	rankings, without := make([]trec.Ranking, len(found)), 0
 	for i, r := range found {
 		if len(r.Ranking) == 0 {
 			without++
 		}
 		rankings[i].Query = strconv.Itoa(i)
 		for _, h := range r.Ranking {
-			hypothesis := metrics.Hypothesis{Score: h.Score}
+			hypothesis := trec.Hypothesis{Score: h.Score}
 			if h.Document >= 0 {
 				hypothesis.Document = j.ids.Identifiers[h.Document].Document
 			}

@@ -1,4 +1,4 @@
-package metrics
+package trec
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/internal/corpora/qrels"
 )
 
 // trecOrder ranks a run file as trec_eval does: by score, read as float32, then by
@@ -48,7 +46,7 @@ func trecOrder(t *testing.T, run string) map[string][]string {
 func written(t *testing.T, rankings []Ranking) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteRun(&b, "redsi", rankings); err != nil {
+	if err := WriteRun(&b, "redsi", rankings, EncodeName); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -101,7 +99,7 @@ func TestUntie(t *testing.T) {
 			seen[name] = true
 			want = append(want, name)
 		}
-		if name := qrels.EncodeName(r.Query); !slices.Equal(got[name], want) {
+		if name := EncodeName(r.Query); !slices.Equal(got[name], want) {
 			t.Errorf("%s: trec_eval has\n%v, we\n%v", r.Query, got[name], want)
 		}
 	}

@@ -1,4 +1,4 @@
-package qrels
+package trec
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func TestGradedQrels(t *testing.T) {
 	if err := q.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	read, err := Read(strings.NewReader(b.String()))
+	read, err := ReadQrels(strings.NewReader(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,20 +34,20 @@ func TestGradedQrels(t *testing.T) {
 		t.Errorf("read %v\nwrote %v", got, want)
 	}
 	for _, j := range want {
-		if grade, ok := read.Grade(j.Query, j.Document); !ok || grade != j.Grade {
+		if grade, ok := read.Query(j.Query).Grade(j.Document); !ok || grade != j.Grade {
 			t.Errorf("grade of %v is %d, %v", j, grade, ok)
 		}
-		if slices.Contains(read.Relevant(j.Query), j.Document) != (j.Grade >= 1) {
-			t.Errorf("relevant of %s: %v", j.Query, read.Relevant(j.Query))
-		}
 	}
-	if _, ok := read.Grade("few", "d9"); ok {
+	if n := read.Query("few").Relevant(); n != 1 {
+		t.Errorf("%d of few are relevant", n)
+	}
+	if _, ok := read.Query("few").Grade("d9"); ok {
 		t.Error("d9 was not judged")
 	}
 	if err := q.Judge("many", "d20", 1); err == nil {
 		t.Error("judged twice")
 	}
-	if _, err := Read(strings.NewReader("q 0 d 1\nq 0 e high\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,0 +1,158 @@
+package trec
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+)
+
+// Judgment is one line of TREC qrels.
+type Judgment struct {
+	Query, Document string
+	Grade           int // how relevant the document is; 0 or less: not relevant
+}
+
+// Judgments are those of documents, query by query, in the order in which they were
+// added. The zero value is empty.
+type Judgments struct {
+	of    map[string]*Query
+	order []string // queries with a judgment
+}
+
+// Query is the judgments of one query.
+type Query struct {
+	documents []string
+	grades    []int
+	relevant  int            // documents whose grade is at least 1
+	places    map[string]int // of documents, once there are many
+}
+
+// manyJudgments is how many judgments of a query are better looked up than looked through.
+const manyJudgments = 16
+
+func (j *Query) find(document string) int {
+	if j.places == nil {
+		return slices.Index(j.documents, document)
+	}
+	if at, ok := j.places[document]; ok {
+		return at
+	}
+	return -1
+}
+
+// Relevant is how many documents have a grade of at least 1.
+func (j *Query) Relevant() int { return j.relevant }
+
+// Grades are those of all judgments, in their order.
+func (j *Query) Grades() []int { return j.grades }
+
+// Grade is how relevant a document is, and whether anybody judged that.
+func (j *Query) Grade(document string) (grade int, judged bool) {
+	if at := j.find(document); at >= 0 {
+		return j.grades[at], true
+	}
+	return 0, false
+}
+
+// Judge adds a judgment. A grade of 0 or less says that the document was looked at and is
+// not relevant.
+func (q *Judgments) Judge(query, document string, grade int) error {
+	if query == "" || document == "" {
+		return fmt.Errorf("a judgment of query %q and document %q lacks a name", query, document)
+	}
+	if q.of == nil {
+		q.of = map[string]*Query{}
+	}
+	j := q.of[query]
+	if j == nil {
+		j = &Query{}
+		q.of[query] = j
+		q.order = append(q.order, query)
+	}
+	if j.find(document) >= 0 {
+		return fmt.Errorf("query %q and document %q are judged twice", query, document)
+	}
+	j.documents, j.grades = append(j.documents, document), append(j.grades, grade)
+	switch {
+	case j.places != nil:
+		j.places[document] = len(j.documents) - 1
+	case len(j.documents) > manyJudgments:
+		j.places = make(map[string]int, 2*len(j.documents))
+		for i, d := range j.documents {
+			j.places[d] = i
+		}
+	}
+	if grade >= 1 {
+		j.relevant++
+	}
+	return nil
+}
+
+// Query is a query's judgments; nil if it has none.
+func (q *Judgments) Query(query string) *Query { return q.of[query] }
+
+// Judged lists the queries with a judgment, in order.
+func (q *Judgments) Judged() []string { return q.order }
+
+// Of yields the judgments of a query: documents with their grades.
+func (q *Judgments) Of(query string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		if j := q.of[query]; j != nil {
+			for i, d := range j.documents {
+				if !yield(d, j.grades[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Each yields every judgment, query by query.
+func (q *Judgments) Each(yield func(Judgment) bool) {
+	for _, query := range q.order {
+		for d, grade := range q.Of(query) {
+			if !yield(Judgment{query, d, grade}) {
+				return
+			}
+		}
+	}
+}
+
+// Write writes TREC qrels as they stand between steps, one "query 0 document grade" a line.
+func (q *Judgments) Write(w io.Writer) error { return q.WriteAs(w, EncodeName) }
+
+// WriteAs writes them with other spellings of names.
+func (q *Judgments) WriteAs(w io.Writer, name func(string) string) error {
+	b := bufio.NewWriter(w)
+	for j := range q.Each {
+		fmt.Fprintf(b, "%s 0 %s %d\n", name(j.Query), name(j.Document), j.Grade)
+	}
+	return b.Flush()
+}
+
+// ReadQrels reads what Write wrote, or a step's program, in any order. Errors name the line; a
+// document that is judged twice for a query is one.
+func ReadQrels(r io.Reader) (*Judgments, error) {
+	q := &Judgments{}
+	return q, q.Read(r)
+}
+
+// Read adds what a file has, as ReadQrels reads it.
+func (q *Judgments) Read(r io.Reader) error {
+	format := TREC
+	err := judgments.lines(r, &format, func(row Row) error {
+		query, wrong := DecodeName(row.Query)
+		document, err := DecodeName(row.Document)
+		if err = cmp.Or(wrong, err); err != nil {
+			return err
+		}
+		return q.Judge(query, document, row.Grade)
+	})
+	if err != nil {
+		return fmt.Errorf("qrels: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package trec
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// EncodeName is a name in runs, judgments and tables between steps: white space, control
+// characters, "%", bytes that are not UTF-8 and at the beginning "!", which marks a line of a
+// run that names no document, and "#", which begins a comment, are percent-encoded. All else,
+// such as "p:41312390", stays as it is.
+func EncodeName(name string) string {
+	if !strings.ContainsFunc(name, unusual) { // most names, and faster to see
+		return name
+	}
+	return encoded.ReplaceAllStringFunc(name, func(s string) string { return strings.ReplaceAll(fmt.Sprintf(" % X", s), " ", "%") })
+}
+
+var encoded = regexp.MustCompile(`^[!#]|[%\p{Z}\p{Cc}\x{FFFD}]`)
+
+func unusual(r rune) bool { return r < '-' || r > 'z' }
+
+// Outside gives the names that collections have to files for other programs. They stay as they
+// are, "%" too; only white space and control characters of ASCII, at which readers of TREC's
+// and of tabular files cut, are "_" there, and so is a "#" with which a query begins, since
+// trec_eval 10 takes its lines for comments.
+type Outside struct {
+	Queries bool // names begin lines
+	Renamed int  // names that are others outside
+	of      map[string]string
+}
+
+// AsItIs spells names that Outside gave.
+func AsItIs(name string) string { return name }
+
+// Cuts reports whether a character cannot be in a field of TREC's or of tabular files.
+func Cuts(r rune) bool { return r <= ' ' || r == 0x7f }
+
+// Name is the name of what has the number. It is an error if another number has it already.
+func (o *Outside) Name(number, name string) (string, error) {
+	out := strings.Map(func(r rune) rune {
+		if Cuts(r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if o.Queries && strings.HasPrefix(out, comment) {
+		out = "_" + out[1:]
+	}
+	if o.of == nil {
+		o.of = map[string]string{}
+	}
+	other, ok := o.of[out]
+	if !ok && out != name {
+		o.Renamed++
+	}
+	o.of[out] = number
+	if ok && other != number {
+		return "", fmt.Errorf("numbers %.40s and %.40s are both named %.80q outside redsi, where white space is \"_\": rename one, or leave names to numbers", other, number, out)
+	}
+	return out, nil
+}
+
+// DecodeName reads what EncodeName wrote.
+func DecodeName(field string) (string, error) {
+	if strings.IndexByte(field, '%') < 0 { // most names, and faster to see
+		return field, nil
+	}
+	name, err := url.PathUnescape(field)
+	if err != nil {
+		return "", fmt.Errorf("name %.80q: a %% must be followed by two hexadecimal digits", field)
+	}
+	return name, nil
+}

@@ -1,0 +1,103 @@
+package trec
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Hypothesis is one entry of a ranking.
+type Hypothesis struct {
+	Document string  // "" if what was generated is no document's identifier
+	Text     string  // what was generated, if its tokens are not an identifier's
+	Score    float64 // larger is better; a beam's length-normalized log-probability
+}
+
+// Ranking is what was found for a query, best first.
+type Ranking struct {
+	Query      string
+	Hypotheses []Hypothesis
+}
+
+// Without takes a document out of the ranking, and says how often it was there.
+func (r *Ranking) Without(document string) int {
+	before := len(r.Hypotheses)
+	r.Hypotheses = slices.DeleteFunc(r.Hypotheses, func(h Hypothesis) bool { return h.Document == document && document != "" })
+	return before - len(r.Hypotheses)
+}
+
+// mark begins the name of a hypothesis that is no document, or that names one again.
+const mark = "!"
+
+// Names are what lines of a run call the hypotheses, once name has spelled the documents: one
+// that is no document is "!POSITION:TEXT", one that names a document again is
+// "!POSITION=DOCUMENT", names that no judgment has.
+func (r *Ranking) Names(name func(string) string) []string {
+	names := make([]string, len(r.Hypotheses))
+	seen := make(map[string]struct{}, len(r.Hypotheses))
+	for i, h := range r.Hypotheses {
+		if h.Document == "" {
+			names[i] = fmt.Sprintf("%s%d:%s", mark, i+1, EncodeName(h.Text))
+			continue
+		}
+		names[i] = name(h.Document)
+		if _, again := seen[h.Document]; again {
+			names[i] = fmt.Sprintf("%s%d=%s", mark, i+1, names[i])
+		}
+		seen[h.Document] = struct{}{}
+	}
+	return names
+}
+
+// parseName reads what a line calls a hypothesis, and whether it names a document again.
+func parseName(name string) (h Hypothesis, again bool, err error) {
+	marked, ok := strings.CutPrefix(name, mark)
+	if !ok {
+		h.Document, err = DecodeName(name)
+		return h, false, err
+	}
+	at := strings.IndexAny(marked, ":=")
+	if at < 0 || marked[at+1:] == "" && marked[at] == '=' {
+		return h, false, fmt.Errorf("document %.80q begins with %q but is neither %[2]sPOSITION:TEXT nor %[2]sPOSITION=DOCUMENT", name, mark)
+	}
+	if marked[at] == ':' {
+		h.Text, err = DecodeName(marked[at+1:])
+		return h, false, err
+	}
+	h.Document, err = DecodeName(marked[at+1:])
+	return h, true, err
+}
+
+// WriteRun writes rankings as a TREC run, one "query Q0 document rank score tag" a line, so that
+// trec_eval ranks as metrics.Raw does and, with EncodeName for the spelling of names, ReadRun
+// loses nothing. Scores must not rise within a ranking. trec_eval orders equal scores by name
+// and not by rank: Untie makes a run that it ranks as the rankings are.
+func WriteRun(w io.Writer, tag string, rankings []Ranking, name func(string) string) error {
+	if tag == "" || EncodeName(tag) != tag {
+		return fmt.Errorf("run tag %q: want one word", tag)
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	written := make(map[string]struct{}, len(rankings))
+	for _, r := range rankings {
+		if r.Query == "" {
+			return fmt.Errorf("a ranking has no query")
+		}
+		if _, ok := written[r.Query]; ok {
+			return fmt.Errorf("query %q has two rankings", r.Query)
+		}
+		written[r.Query] = struct{}{}
+		query, names, last := name(r.Query), r.Names(name), math.Inf(1)
+		for i, h := range r.Hypotheses {
+			if math.IsNaN(h.Score) || h.Score > last {
+				return fmt.Errorf("query %q: position %d has score %v after %v; rankings go from best to worst", r.Query, i+1, h.Score, last)
+			}
+			last = h.Score
+			fmt.Fprintf(b, "%s Q0 %s %d %s %s\n", query, names[i], i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), tag)
+		}
+	}
+	return b.Flush()
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Document is one document of a collection. Which parts a serialization sets is
@@ -92,7 +93,7 @@ func (r *Reader) Next() (Document, error) {
 		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
 	}
 	var d Document
-	if err := json.Unmarshal(line, &d); err != nil {
+	if err := values.Written(line, &d); err != nil {
 		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
 	}
 	if d.Doc <= r.last {

@@ -1,15 +1,16 @@
 package dedup
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
@@ -131,10 +132,12 @@ func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
 	})
 }
 
+// decode takes a line with all fields of its writer and no others.
 func decode(line []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	if err := jsonv2.Unmarshal(line, v, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	return values.Lacks(line, v)
 }
 
 const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more

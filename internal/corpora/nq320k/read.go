@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Open opens a file of a folder by its name.
@@ -76,7 +77,7 @@ func readMetadata(open Open) (Metadata, error) {
 	if err != nil {
 		return m, err
 	}
-	if err := json.Unmarshal(b, &m); err != nil {
+	if err := values.Written(b, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", MetadataFile, err)
 	}
 	if m.Format != format || m.FormatVersion != formatVersion {

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/qrels"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Document is one of a collection with the text that a model reads.
@@ -188,9 +189,8 @@ func (c *Collection) document(r *record) (d *Document, judged int32, err error) 
 		into   *uint64
 	}{{docRevision, &d.OldID}, {docPage, &d.PageID}} {
 		if said := r.text(id.column); said != "" {
-			var ok bool
-			if *id.into, ok = parseID(said); !ok {
-				return nil, 0, faultf(nq.BadType, "%s %.40q is not a whole number", columnsOf[Documents][id.column].name, said)
+			if *id.into, err = values.ID(said); err != nil {
+				return nil, 0, faultf(nq.BadType, "%s %v", columnsOf[Documents][id.column].name, err)
 			}
 		}
 	}

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/qrels"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -46,6 +48,15 @@ func (s schema) header(names []string) (places []int, ok bool) {
 		}
 	}
 	return places, true
+}
+
+// names reports whether a field of a first line is a name of a column rather than a value: one
+// that is known, or a word that ends as names of identifiers do.
+func (s schema) names(field string) bool {
+	field = strings.TrimSpace(field)
+	return !strings.Contains(field, " ") && (strings.HasSuffix(field, "_id") || strings.HasSuffix(field, "Id")) || slices.ContainsFunc(s, func(c column) bool {
+		return slices.ContainsFunc(c.known, func(known string) bool { return strings.EqualFold(field, known) })
+	})
 }
 
 // named pairs columns that were given by the names of the role, not of files.
@@ -86,6 +97,10 @@ func (t *tabular) begin(fields []string) error {
 	if places, ok := t.schema.header(fields); ok {
 		t.places, t.width, t.Header, t.rec.names = places, len(fields), true, fields
 		return nil
+	}
+	if at := slices.IndexFunc(fields, t.schema.names); at >= 0 {
+		return &unreadable{fmt.Sprintf("the first line has %q, a name of a column, but not all names that are needed: its fields are %s; say which they are by %s, or, if the line is a record, by %s",
+			fields[at], words.Quoted(fields, mostNames), attributeOf[t.role], columnsAttribute[t.role])}
 	}
 	columns, ok := plainColumns[t.role][len(fields)]
 	if !ok {

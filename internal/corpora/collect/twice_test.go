@@ -129,7 +129,7 @@ func TestLimits(t *testing.T) {
 	lines := func(from, to int) string {
 		var b strings.Builder
 		for i := from; i < to; i++ {
-			fmt.Fprintf(&b, "D%d\tu\tTitle %d\ttext\n", i, i)
+			fmt.Fprintf(&b, "D%d\tu\tTitle %d\ta text\n", i, i)
 		}
 		return b.String()
 	}

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // WriteTable writes t as JSON lines, sorted by oldid: equal tables give equal bytes.
@@ -190,7 +191,7 @@ func readCSV(r *bufio.Reader, to *rows) error {
 }
 
 func parseID(s string) (uint64, error) {
-	id, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
+	id, err := values.ID(s)
 	if err == nil && id == 0 {
 		err = errors.New("0 is not an id")
 	}

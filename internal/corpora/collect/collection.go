@@ -43,6 +43,7 @@ type Collection struct {
 	wanted    []bool     // of the same
 	others    *sample    // of documents that are not wanted; nil: all of them
 	sifted    bool       // what is read is what Sift kept
+	texts     int64      // documents of the collection that have one
 
 	found    []gathered // until Number
 	numbers  []int32    // of the documents that represent the collection's, by name
@@ -94,11 +95,19 @@ func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put
 		}
 		c.count(c.isWanted(judged), strings.TrimSpace(d.Title) == "")
 		c.Report.Union++
-		if err := put(d); err != nil {
-			return &Unwritten{err}
-		}
-		return nil
+		return c.put(d, put)
 	})
+}
+
+// put gives a document of the collection.
+func (c *Collection) put(d *Document, put func(*Document) error) error {
+	if !d.empty {
+		c.texts++
+	}
+	if err := put(d); err != nil {
+		return &Unwritten{err}
+	}
+	return nil
 }
 
 // eachDocument visits the documents of a file that are not left out.
@@ -208,7 +217,7 @@ func (c *Collection) Finish() error {
 	if c.Report.Union == 0 {
 		return fmt.Errorf("no document remains of the %d that were read", c.Report.Lines.Records)
 	}
-	if c.Report.Empty-c.Report.Dropped == c.Report.Union {
+	if c.texts == 0 {
 		return fmt.Errorf("none of the %d documents has a text", c.Report.Union)
 	}
 	for i := range q.list {

@@ -42,6 +42,7 @@ func TestOpen(t *testing.T) {
 		"gzip":         {gz(t, long), long},
 		"members":      {gz(t, "he") + gz(t, "llo\n"), "hello\n"},
 		"empty gzip":   {gz(t, ""), ""},
+		"padded gzip":  {gz(t, "he") + gz(t, "") + "\x00\x00" + gz(t, "llo\n") + strings.Repeat("\x00", 512), "hello\n"},
 		"zstd":         {string(enc.EncodeAll([]byte(long), nil)), long},
 		"bzip2":        {bzHello, "hello\n"},
 		"bzip2, twice": {bzHello + bzHello, "hello\nhello\n"},

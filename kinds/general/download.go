@@ -9,12 +9,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -322,6 +324,17 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 		return err
 	}
 	defer in.Close()
+	if isPlaceholder(c.SHA256) {
+		head := make([]byte, 512)
+		n, _ := io.ReadFull(in, head)
+		page := path.Ext(c.Name) == "" || strings.Contains(path.Ext(c.Name), "htm")
+		if is := unpack.Instead(head[:n]); is != "" && !(page && is == unpack.Page) {
+			x.Log.Warn(fmt.Sprintf("what was sent as %s is %s: look at it; it is pinned as it is, and fetched anew once its source is deleted from redsi.lock", c.Name, is))
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
 	out, err := x.Create("file")
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ type importing struct {
 
 var ImportCorpus = step.Define(step.Kind[importCorpusConfig]{
 	Name:    "import_corpus",
-	Version: 2,
+	Version: 3,
 	Doc: `Make a collection from any files of documents, queries and judgments.
 The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions.
 JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,

@@ -151,19 +151,10 @@ func ReadLines(r io.Reader, each func([]byte) error) error {
 	}
 	defer zr.Close()
 	in := unpack.NewLines(zr)
-	for {
-		line, err := in.Next()
-		if err == io.EOF {
-			return nil
+	return in.Each(func(line []byte) error {
+		if in.Cut() {
+			return io.ErrUnexpectedEOF
 		}
-		if err == nil && in.Cut() {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return fmt.Errorf("after line %d: %w", in.Number(), err)
-		}
-		if err := each(line); err != nil {
-			return fmt.Errorf("line %d: %w", in.Number(), err)
-		}
-	}
+		return each(line)
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-
 	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 

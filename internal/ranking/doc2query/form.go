@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode"
 
-
 	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 

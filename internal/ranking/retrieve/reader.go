@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-
 	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 

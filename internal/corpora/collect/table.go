@@ -79,7 +79,7 @@ type tabular struct {
 	schema  schema
 	columns []string // given by the user; none: told by the first line
 	places  []int
-	width   int  // fields of a line; the last takes the rest
+	width   int // fields of a line; the last takes the rest
 	rec     record
 }
 

@@ -51,7 +51,7 @@ func TestCodecErrors(t *testing.T) {
 	const head = "redsi-docid\t1\tnaive\t"
 	for in, want := range map[string]string{
 		"":                                        "no header line: unexpected EOF",
-		"document\tid\n":                          `line 1 is "document\tid"`,
+		"document\tid\n":                          "line 1: \"document\\tid\", want",
 		"redsi-docid\t2\tnaive\t0\n":              `version "2"`,
 		"redsi-docid\t1\tunheard\t0\n":            `unknown kind "unheard"`,
 		head + "-1\n":                             `count "-1"`,

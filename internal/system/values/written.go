@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -33,40 +34,31 @@ func Lacks(text []byte, v any) error {
 	return err
 }
 
-// form is what JSON of a type consists of.
-type form struct {
-	fields []field      // of a struct
-	of     reflect.Type // of the values of a list or map; nil of everything else
-}
-
+// field is one of a struct as JSON has it.
 type field struct {
 	name         string
 	of           reflect.Type
 	always, null bool // whether it has to be there, and may be null
 }
 
-var forms sync.Map // by reflect.Type
+var known sync.Map // []field by reflect.Type
 
-func formOf(t reflect.Type) (f form) {
-	if have, ok := forms.Load(t); ok {
-		return have.(form)
+// fieldsOf are none of what is no struct, or decodes itself.
+func fieldsOf(t reflect.Type) (all []field) {
+	if have, ok := known.Load(t); ok {
+		return have.([]field)
 	}
-	nullable := []reflect.Kind{reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice}
-	p := reflect.PointerTo(t)
-	switch own := p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()); {
-	case own:
-	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
-		f.of = t.Elem()
-	case t.Kind() == reflect.Struct:
-		for _, x := range reflect.VisibleFields(t) {
-			tag := x.Tag.Get("json")
+	p, nullable := reflect.PointerTo(t), []reflect.Kind{reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice}
+	if t.Kind() == reflect.Struct && !p.Implements(reflect.TypeFor[json.Unmarshaler]()) && !p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		for _, f := range reflect.VisibleFields(t) {
+			tag := f.Tag.Get("json")
 			if name, _, _ := strings.Cut(tag, ","); name != "" && name != "-" {
-				f.fields = append(f.fields, field{name, x.Type, !strings.Contains(tag, ",omit"), slices.Contains(nullable, x.Type.Kind())})
+				all = append(all, field{name, f.Type, !strings.Contains(tag, ",omit"), slices.Contains(nullable, f.Type.Kind())})
 			}
 		}
 	}
-	forms.Store(t, f)
-	return f
+	known.Store(t, all)
+	return all
 }
 
 // lacks reads a value, and gives the path of the field that it lacks, "" if there is none.
@@ -74,48 +66,40 @@ func lacks(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	f, begins := formOf(t), d.PeekKind()
-	if f.fields == nil && f.of == nil || begins != '{' && begins != '[' {
+	fields, of, begins := fieldsOf(t), reflect.TypeFor[any](), d.PeekKind()
+	if t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		of = t.Elem()
+	} else if fields == nil {
 		return "", d.SkipValue()
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return "", err
+	if begins != '{' && begins != '[' {
+		return "", d.SkipValue()
 	}
-	seen := uint64(0)
-	for n := 0; d.PeekKind() != '}' && d.PeekKind() != ']'; n++ {
-		of, at := f.of, ""
+	_, err = d.ReadToken()
+	seen := make([]bool, len(fields))
+	for n := 0; err == nil && d.PeekKind() != '}' && d.PeekKind() != ']'; n++ {
+		at, of := strconv.Itoa(n), of
 		if begins == '{' {
-			quoted, err := d.ReadValue()
+			name, err := d.ReadToken()
 			if err != nil {
 				return "", err
 			}
-			name := quoted[1 : len(quoted)-1]
-			i := slices.IndexFunc(f.fields, func(x field) bool { return x.name == string(name) })
-			if i >= 0 {
-				of, at = f.fields[i].of, f.fields[i].name
-				if f.fields[i].null || d.PeekKind() != 'n' {
-					seen |= 1 << i
-				}
-			} else if at = string(name); f.of == nil {
-				if err := d.SkipValue(); err != nil {
-					return "", err
-				}
-				continue
-			}
+			at = name.String()
 		}
-		path, err := lacks(d, of)
-		if begins == '[' {
-			at = fmt.Sprint(n)
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.name == at }); i >= 0 {
+			of, seen[i] = fields[i].of, fields[i].null || d.PeekKind() != 'n'
 		}
-		if path != "" || err != nil {
-			return "." + at + path, err
+		if path, err = lacks(d, of); path != "" {
+			return "." + at + path, nil
 		}
 	}
-	for i, x := range f.fields {
-		if x.always && seen&(1<<i) == 0 {
-			return "." + x.name, nil
+	for i, f := range fields {
+		if err == nil && f.always && !seen[i] {
+			return "." + f.name, nil
 		}
 	}
-	_, err = d.ReadToken()
+	if err == nil {
+		_, err = d.ReadToken()
+	}
 	return "", err
 }

@@ -52,7 +52,7 @@ var rules = []rule{
 	{"internal/host/telemetry", []string{"internal/system/loopback"}},
 	{"internal/host/lease", []string{"internal/system/process", "internal/system/readers", "artifacts"}},
 	{"internal/host/capacity", []string{"internal/system/words"}},
-	{"internal/host/usage", []string{"artifacts", "internal/host/nvidia", "internal/system/words"}},
+	{"internal/host/usage", []string{"artifacts", "internal/host/nvidia", "internal/system/words", "internal/system/values"}},
 	{"internal/host/libraries", []string{"internal/host/script", "internal/stores/local", "artifacts", "internal/system/atomicfile", "internal/system/words", "internal/system/values"}},
 	{"internal/host/environment/.", []string{"artifacts", "internal/system/atomicfile", "internal/host/libraries", "internal/system/words", "internal/system/values"}},
 	{"internal/host/environment/indextest", nil},

@@ -15,3 +15,26 @@ func TestID(t *testing.T) {
 		}
 	}
 }
+
+// TestAdd: numbers at every depth, and maps that one side lacks.
+func TestAdd(t *testing.T) {
+	type part struct {
+		N    int
+		Text string
+	}
+	type whole struct {
+		Part  part
+		F     float64
+		By    map[string]*part
+		Of    map[string]int
+		List  []int
+		inner int
+	}
+	a := whole{Part: part{1, "a"}, F: 0.5, List: []int{1}, inner: 1}
+	more := whole{Part: part{2, "b"}, F: 1, By: map[string]*part{"x": {3, "c"}}, Of: map[string]int{"y": 4}, List: []int{2}, inner: 1}
+	Add(&a, more)
+	Add(&a, more)
+	if a.Part != (part{5, "a"}) || a.F != 2.5 || *a.By["x"] != (part{6, ""}) || a.Of["y"] != 8 || len(a.List) != 1 || a.inner != 1 || more.By["x"].N != 3 {
+		t.Errorf("%+v", a)
+	}
+}

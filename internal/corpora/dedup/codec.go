@@ -16,29 +16,11 @@ import (
 // WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
 // groupings give equal bytes.
 func (g *Grouping) WriteDocuments(w io.Writer) error {
-	return WriteLines(w, func(put func(any) error) error {
-		for i := range g.docs {
-			d := g.Document(int32(i))
-			if err := put(&d); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return writeEach(w, len(g.docs), func(i int) Document { return g.Document(int32(i)) })
 }
 
 // WriteQueries writes queries.jsonl.zst: one Query a line, in record order.
-func (g *Grouping) WriteQueries(w io.Writer) error {
-	return WriteLines(w, func(put func(any) error) error {
-		for i := range g.docOf {
-			q := g.Query(i)
-			if err := put(&q); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
+func (g *Grouping) WriteQueries(w io.Writer) error { return writeEach(w, len(g.docOf), g.Query) }
 
 // Audit is one line of the grouping audit: a record whose revision has no page.
 type Audit struct {
@@ -50,11 +32,17 @@ type Audit struct {
 
 // WriteAudit writes unresolved.jsonl.zst, one Audit a line, in record order.
 func (g *Grouping) WriteAudit(w io.Writer) error {
+	all := g.Records.Unresolved()
+	return writeEach(w, len(all), func(i int) Audit {
+		r, q := g.Records.At(all[i]), g.Query(all[i])
+		return Audit{Query: q, OldID: r.OldID, Title: r.Title, Key: g.KeyOf(q.Doc)}
+	})
+}
+
+func writeEach[T any](w io.Writer, n int, at func(i int) T) error {
 	return WriteLines(w, func(put func(any) error) error {
-		for _, i := range g.Records.Unresolved() {
-			r := g.Records.At(i)
-			q := g.Query(i)
-			if err := put(&Audit{Query: q, OldID: r.OldID, Title: r.Title, Key: g.KeyOf(q.Doc)}); err != nil {
+		for i := range n {
+			if err := put(at(i)); err != nil {
 				return err
 			}
 		}

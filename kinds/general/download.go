@@ -38,7 +38,8 @@ var Download = step.Define(step.Kind[downloadConfig]{
 	Doc: `Bring files from where they are published, or from this machine.
 A source is a URL or the path of a local file. An interrupted transfer continues where it stopped, also in a later run. Every
 file is checked against its checksum; a source without one is pinned by its
-first download in redsi.lock beside the pipeline. Each file is a part of its
+first download in redsi.lock beside the pipeline, which is warned of where a server sent a page, nothing, or a pointer of
+Git LFS in its place. Each file is a part of its
 own: adding one downloads one. A pattern has *, ? and [a-z] within one part of a
 name, and ** for any number of folders; what one of gs:// stands for is pinned in
 redsi.lock when it is planned first, and redsi sources update lists it again. Cost: the bytes, once over the network and twice

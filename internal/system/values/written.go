@@ -67,13 +67,12 @@ func lacks(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
 		t = t.Elem()
 	}
 	fields, of, begins := fieldsOf(t), reflect.TypeFor[any](), d.PeekKind()
-	if t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
-		of = t.Elem()
-	} else if fields == nil {
+	list := t.Kind() == reflect.Slice || t.Kind() == reflect.Map
+	if begins != '{' && begins != '[' || fields == nil && !list {
 		return "", d.SkipValue()
 	}
-	if begins != '{' && begins != '[' {
-		return "", d.SkipValue()
+	if list {
+		of = t.Elem()
 	}
 	_, err = d.ReadToken()
 	seen := make([]bool, len(fields))

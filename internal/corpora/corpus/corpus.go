@@ -76,7 +76,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{z: z, in: unpack.NewLines(z), last: -1}, nil
+	return &Reader{z: z, in: unpack.WholeLines(z), last: -1}, nil
 }
 
 // Next returns the next document, io.EOF after the last. A stream that is not
@@ -85,9 +85,6 @@ func (r *Reader) Next() (Document, error) {
 	line, err := r.in.Next()
 	if err == io.EOF {
 		return Document{}, err
-	}
-	if err == nil && r.in.Cut() {
-		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)

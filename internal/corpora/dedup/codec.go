@@ -138,11 +138,5 @@ func ReadLines(r io.Reader, each func([]byte) error) error {
 		return err
 	}
 	defer zr.Close()
-	in := unpack.NewLines(zr)
-	return in.Each(func(line []byte) error {
-		if in.Cut() {
-			return io.ErrUnexpectedEOF
-		}
-		return each(line)
-	})
+	return unpack.WholeLines(zr).Each(each)
 }

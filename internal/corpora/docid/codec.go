@@ -60,7 +60,7 @@ func (s *Set) Write(w io.Writer) error {
 // Read reads a stored set and checks it. Errors name the line.
 func Read(r io.Reader) (*Set, error) {
 	s, count := &Set{}, uint64(0)
-	lines := unpack.NewLines(r)
+	lines := unpack.WholeLines(r)
 	err := lines.Each(func(line []byte) (err error) {
 		if lines.Number() == 1 {
 			s.Kind, count, err = parseHeader(string(line))

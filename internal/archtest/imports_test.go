@@ -107,7 +107,7 @@ var rules = []rule{
 	{"internal/ranking/doc2query", []string{"internal/ranking/retrieve", "internal/corpora/dedup", "internal/corpora/nq", "internal/corpora/pytext", "internal/system/values"}},
 	{"internal/ranking/retrieve/stopping", nil},
 	{"internal/ranking/retrieve", []string{"internal/corpora/docid", "internal/corpora/dedup", "internal/corpora/pytext"}},
-	{"internal/ranking/search", []string{"internal/system/words", "internal/ranking/retrieve", "internal/corpora/docid", "internal/corpora/dedup", "internal/corpora/corpus", "internal/corpora/nq", "internal/system/loopback"}},
+	{"internal/ranking/search", []string{"internal/corpora/unpack", "internal/system/words", "internal/ranking/retrieve", "internal/corpora/docid", "internal/corpora/dedup", "internal/corpora/corpus", "internal/corpora/nq", "internal/system/loopback"}},
 	{"internal/ranking", []string{"internal/corpora", "assets", "internal/system/escape", "internal/system/readers", "internal/system/values", "internal/system/words"}},
 	{"internal/model/subword", []string{"internal/corpora/tokenize"}},
 	{"internal/model/index", []string{"internal/ranking/retrieve", "internal/model/decode", "internal/model/seq2seq", "internal/corpora/docid", "internal/model/subword"}},

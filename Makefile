@@ -191,9 +191,11 @@ chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks 
 evening: build ## scale sample at a tenth of its records, against a server on this machine, and what that took: SHARE= UPDATES= LID=
 	$(GO) run ./tools/evening $(SHARE:%=-share %) $(UPDATES:%=-updates %) $(LID:%=-lid %)
 
+# By default Go tries for a minute to shorten each input that is new: where coverage varies, or no shorter input is
+# valid, that is all that FUZZTIME has.
 fuzz: tools ## every fuzz target for FUZZTIME= each, one after the other
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
-		echo "== $$dir $$name"; $(GO) test $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
+		echo "== $$dir $$name"; $(GO) test $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; done
 
 race: deps-run deps-servers ## tests that link no libtorch under the race detector, but for whole command lines; RACE=packages
 	@packages="$(RACE)" && test -n "$$packages" || { echo 'redsi: the packages to test are not known' >&2; exit 1; }; \

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -147,5 +147,5 @@ func readJSON(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, v 
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(b, v)
+	return values.Written(b, v)
 }

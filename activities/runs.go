@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -91,7 +92,7 @@ func ReadRunHead(ctx context.Context, store artifacts.Store, id string) (*workfl
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	var rec workflows.RunRecord
-	if err := json.Unmarshal(b, &rec); err != nil {
+	if err := values.Written(b, &rec); err != nil {
 		return nil, &DamagedRunError{id, err}
 	}
 	return &rec, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Formats of what is said about the taking of one result for another.
@@ -68,7 +69,7 @@ func parseAcceptance(text string) (*Acceptance, error) {
 	if len(text) > maxAccepted {
 		return nil, fmt.Errorf("an acceptance has %d bytes, too many", len(text))
 	}
-	if err := json.Unmarshal([]byte(text), a); err != nil {
+	if err := values.Written([]byte(text), a); err != nil {
 		return nil, fmt.Errorf("an acceptance is not JSON: %w", err)
 	}
 	if a.Format != acceptedFormat {

@@ -2,13 +2,14 @@ package artifacts
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // CheckpointPrefix is what the names of a step's checkpoints begin with.
@@ -66,7 +67,7 @@ func FurthestCheckpoint(ctx context.Context, records Records, key Digest, most i
 // lead out of a folder are an error, as is everything that no step has written.
 func DecodeCheckpoint(b []byte) (map[string]File, error) {
 	var files map[string]File
-	if err := json.Unmarshal(b, &files); err != nil {
+	if err := values.Written(b, &files); err != nil {
 		return nil, fmt.Errorf("the checkpoint is not JSON: %w", err)
 	}
 	if len(files) == 0 {

@@ -86,7 +86,7 @@ func TestForgedResults(t *testing.T) {
 	preimage := `{"config":{"text":"a<b>\u0026\\u003c\u0001"},"kind":"k"}`
 	honest := func() map[string]any {
 		return map[string]any{"format": artifacts.ResultFormat, "key": artifacts.KeyOf([]byte(`{"config":{"text":"a<b>&\\u003c\u0001"},"kind":"k"}`)),
-			"preimage": json.RawMessage(preimage), "finished": "2026-11-21T12:00:00Z", "took_s": 1,
+			"preimage": json.RawMessage(preimage), "finished": "2026-11-21T12:00:00Z", "took_s": 1, "origin": map[string]any{},
 			"outputs": map[string]any{"out": map[string]any{"type": "text", "digest": d, "size": 1}}}
 	}
 	tree := func(name string) map[string]any {
@@ -101,7 +101,8 @@ func TestForgedResults(t *testing.T) {
 		"size of -1": func(r map[string]any) {
 			r["outputs"] = map[string]any{"out": map[string]any{"type": "text", "digest": d, "size": -1}}
 		},
-		"no digest": func(r map[string]any) {
+		"no field outputs": func(r map[string]any) { delete(r, "outputs") },
+		"no field outputs.out.digest": func(r map[string]any) {
 			r["outputs"] = map[string]any{"out": map[string]any{"type": "text", "size": 1}}
 		},
 		"is not a short t": func(r map[string]any) { r["outputs"].(map[string]any)["out"].(map[string]any)["type"] = "\x1b]52" },

@@ -198,7 +198,7 @@ func TestPublishFaults(t *testing.T) {
 func TestOtherKeyFormat(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
-	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{}`, artifacts.ResultFormat, r.Key)
+	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{},"finished":"2026-11-21T12:00:00Z","origin":{},"took_s":1`, artifacts.ResultFormat, r.Key)
 	record := fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))
 	if err := s.Records.Create(t.Context(), artifacts.ResultName(r.Key), record); err != nil {
 		t.Fatal(err)

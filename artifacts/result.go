@@ -8,6 +8,8 @@ import (
 	"time"
 
 	fastjson "github.com/go-json-experiment/json"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // ResultFormat is the version of the result record that this code writes.
@@ -161,6 +163,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 func (r *Result) UnmarshalJSON(b []byte) error {
 	var w resultJSON
 	if err := fastjson.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	if err := values.Lacks(b, w); err != nil {
 		return err
 	}
 	if !(w.TookS >= 0 && w.TookS <= maxTook.Seconds()) {

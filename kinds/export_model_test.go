@@ -13,11 +13,20 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/sharing/hub"
+	"github.com/redsi/redsi/kinds/internal/model"
 )
 
 // TestExportModel: the folder has what transformers and the hub ask for, and says how the
 // model is asked; tools/golden/model_card.py asks such folders.
 func TestExportModel(t *testing.T) {
+	var of model.Evaluation
+	if err := json.Unmarshal([]byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`), &of); err != nil {
+		t.Fatal(err)
+	}
+	report, err := json.Marshal(of)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		kind   docid.Kind
 		inputs retrieve.Inputs
@@ -41,7 +50,7 @@ func TestExportModel(t *testing.T) {
 		}
 		settings.Search = c.search
 		config := map[string]any{"model": e.with(settings), "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model", "base": "lab/base",
-			"reports":  []any{e.blob("dsi/metrics", []byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`))},
+			"reports":  []any{e.blob("dsi/metrics", report)},
 			"labels":   []any{"dev"},
 			"settings": []any{"steps=100"}, "command": "redsi run -t x"}
 		r, err := e.do("export_model", config)

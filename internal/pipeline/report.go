@@ -134,7 +134,7 @@ func window(line string, from, to int) (string, int, int) {
 	if end < len(line) {
 		rest = "…"
 	}
-	return line[start:end] + rest, from - start, min(to, end) - start
+	return line[start:end] + rest, min(from, end) - start, min(to, end) - start
 }
 
 // printable makes a line safe for a terminal, with a blank for a tab.

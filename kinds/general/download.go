@@ -9,12 +9,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -36,7 +38,8 @@ var Download = step.Define(step.Kind[downloadConfig]{
 	Doc: `Bring files from where they are published, or from this machine.
 A source is a URL or the path of a local file. An interrupted transfer continues where it stopped, also in a later run. Every
 file is checked against its checksum; a source without one is pinned by its
-first download in redsi.lock beside the pipeline. Each file is a part of its
+first download in redsi.lock beside the pipeline, which is warned of where a server sent a page, nothing, or a pointer of
+Git LFS in its place. Each file is a part of its
 own: adding one downloads one. A pattern has *, ? and [a-z] within one part of a
 name, and ** for any number of folders; what one of gs:// stands for is pinned in
 redsi.lock when it is planned first, and redsi sources update lists it again. Cost: the bytes, once over the network and twice
@@ -322,6 +325,17 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 		return err
 	}
 	defer in.Close()
+	if isPlaceholder(c.SHA256) {
+		head := make([]byte, 512)
+		n, _ := io.ReadFull(in, head)
+		page := path.Ext(c.Name) == "" || strings.Contains(path.Ext(c.Name), "htm")
+		if is := unpack.Instead(head[:n]); is != "" && !(page && is == unpack.Page) {
+			x.Log.Warn(fmt.Sprintf("what was sent as %s is %s: look at it; it is pinned as it is, and fetched anew once its source is deleted from redsi.lock", c.Name, is))
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
 	out, err := x.Create("file")
 	if err != nil {
 		return err

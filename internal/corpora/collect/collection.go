@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Document is one of a collection with the text that a model reads.
@@ -42,6 +43,7 @@ type Collection struct {
 	wanted    []bool     // of the same
 	others    *sample    // of documents that are not wanted; nil: all of them
 	sifted    bool       // what is read is what Sift kept
+	texts     int64      // documents of the collection that have one
 
 	found    []gathered // until Number
 	numbers  []int32    // of the documents that represent the collection's, by name
@@ -93,11 +95,19 @@ func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put
 		}
 		c.count(c.isWanted(judged), strings.TrimSpace(d.Title) == "")
 		c.Report.Union++
-		if err := put(d); err != nil {
-			return &Unwritten{err}
-		}
-		return nil
+		return c.put(d, put)
 	})
+}
+
+// put gives a document of the collection.
+func (c *Collection) put(d *Document, put func(*Document) error) error {
+	if !d.empty {
+		c.texts++
+	}
+	if err := put(d); err != nil {
+		return &Unwritten{err}
+	}
+	return nil
 }
 
 // eachDocument visits the documents of a file that are not left out.
@@ -188,9 +198,8 @@ func (c *Collection) document(r *record) (d *Document, judged int32, err error) 
 		into   *uint64
 	}{{docRevision, &d.OldID}, {docPage, &d.PageID}} {
 		if said := r.text(id.column); said != "" {
-			var ok bool
-			if *id.into, ok = parseID(said); !ok {
-				return nil, 0, faultf(nq.BadType, "%s %.40q is not a whole number", columnsOf[Documents][id.column].name, said)
+			if *id.into, err = values.ID(said); err != nil {
+				return nil, 0, faultf(nq.BadType, "%s %v", columnsOf[Documents][id.column].name, err)
 			}
 		}
 	}
@@ -208,7 +217,7 @@ func (c *Collection) Finish() error {
 	if c.Report.Union == 0 {
 		return fmt.Errorf("no document remains of the %d that were read", c.Report.Lines.Records)
 	}
-	if c.Report.Empty-c.Report.Dropped == c.Report.Union {
+	if c.texts == 0 {
 		return fmt.Errorf("none of the %d documents has a text", c.Report.Union)
 	}
 	for i := range q.list {

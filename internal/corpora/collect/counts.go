@@ -1,6 +1,9 @@
 package collect
 
-import "github.com/redsi/redsi/internal/corpora/nq"
+import (
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/values"
+)
 
 // maxNamed bounds how many records that were left out Counts names; the rest is counted.
 const maxNamed = 20
@@ -36,15 +39,7 @@ func (c *Counts) skip(e *nq.RecordError) {
 
 // add adds what was read elsewhere.
 func (c *Counts) add(o Counts) {
-	c.Records += o.Records
-	c.Blank += o.Blank
-	c.Bytes += o.Bytes
-	for reason, n := range o.Skipped {
-		if c.Skipped == nil {
-			c.Skipped = map[nq.Reason]int64{}
-		}
-		c.Skipped[reason] += n
-	}
+	values.Add(c, o)
 	c.Named = append(c.Named, o.Named[:min(len(o.Named), maxNamed-len(c.Named))]...)
 }
 

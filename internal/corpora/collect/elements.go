@@ -14,7 +14,7 @@ import (
 )
 
 // elements reads TREC's documents, <DOC> with <DOCNO>, and topics, <top> with <num> and
-// <title> or <topic number=…> with <query>. What they contain is SGML at most: tags in a text
+// <title> or <topic number=…> with <query>, or with nothing but a text. What they contain is SGML at most: tags in a text
 // become blanks, and entities characters. Names of elements may be in any case.
 type elements struct {
 	lines  *unpack.Lines
@@ -123,16 +123,17 @@ func (e *elements) record() (*record, error) {
 			}
 		}
 	}
-	switch e.role {
-	case Queries:
+	text := docText
+	if e.role == Queries {
+		text = queryText
+	}
+	if v := &e.rec.values[text]; v.texts == nil && len(e.schema[text].known) > 1 && (e.role == Documents || len(tags) == 0) {
+		v.texts = []string{e.rest(body, tags)}
+	}
+	if e.role == Queries {
 		e.topic(attributes)
-	case Documents:
-		if v := &e.rec.values[docTitle]; v.texts != nil {
-			v.texts[0] = strings.Join(strings.Fields(v.texts[0]), " ")
-		}
-		if v := &e.rec.values[docText]; v.texts == nil && len(e.schema[docText].known) > 1 {
-			v.texts = []string{e.rest(body, tags)}
-		}
+	} else if v := &e.rec.values[docTitle]; v.texts != nil {
+		v.texts[0] = strings.Join(strings.Fields(v.texts[0]), " ")
 	}
 	return &e.rec, nil
 }
@@ -156,7 +157,7 @@ func (e *elements) topic(attributes string) {
 	}
 }
 
-// rest is the text of a document without <TEXT>: all but its name, title and address.
+// rest is the text of a record without an element for it: all but its name, title and address.
 func (e *elements) rest(body string, tags []tag) string {
 	var b strings.Builder
 	from := 0

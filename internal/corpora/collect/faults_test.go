@@ -32,6 +32,7 @@ func TestFaults(t *testing.T) {
 		{name: "two objects", docs: docs + `{"id":"b","text":"t"} {}` + "\n", want: "d:2: text after the JSON object", reason: nq.BadJSON, role: Documents, documents: 1, stillAsked: 1},
 		{name: "a name twice", docs: docs + `{"id":"b","text":"t","text":"u"}` + "\n", want: "d:2: not one JSON object: ", reason: nq.BadJSON, role: Documents, documents: 1, stillAsked: 1},
 		{name: "no UTF-8", docs: docs + "{\"id\":\"b\",\"text\":\"\xff\"}\n", want: "d:2: the line is not UTF-8", reason: nq.BadUTF8, role: Documents, documents: 1, stillAsked: 1},
+		{name: "a name that is null", docs: docs + `{"id":null,"text":"t"}` + "\n", want: "d:2: the document has an empty name", reason: nq.MissingField, role: Documents, documents: 1, stillAsked: 1},
 		{name: "no text", docs: docs + `{"id":"b","body_text":"t"}` + "\n", want: `d:2: no text: looked for text, contents, content, body, passage, segment, abstract, the fields are "id", "body_text"; say which it is by fields`, reason: nq.MissingField, role: Documents, documents: 1, stillAsked: 1},
 		{name: "no name", docs: docs + `{"id":" ","text":"t"}` + "\n", want: "d:2: the document has an empty name", reason: nq.MissingField, role: Documents, documents: 1, stillAsked: 1},
 		{name: "a list in place of a text", docs: docs + `{"id":"b","text":["t"]}` + "\n", want: "d:2: text is a list", reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
@@ -42,6 +43,12 @@ func TestFaults(t *testing.T) {
 		{name: "an empty file", docs: "\n\n", want: "d:1: the file has no usable records", reason: nq.EmptyFile, role: Documents},
 		{name: "a short line", docs: "a\tone\nb\n", want: "d:2: 1 columns, want 2", reason: nq.MissingField, role: Documents, documents: 1, stillAsked: 1},
 		{name: "many columns", docs: "a\tb\tc\td\te\n", want: "d:1: 5 columns, which are not named as those of documents: name them in a first line, or by columns (stream)"},
+		{name: "a text of another name in the header", docs: "doc_id\tdocument\n1\tone\n", want: `d:1: the first line has "doc_id", a name of a column, but not all names that are needed: its fields are "doc_id", "document"; say which they are by fields, or, if the line is a record, by columns (stream)`},
+		{name: "a name of another name in the header", docs: "paperId,abstract\n1,one\n", docFile: "d.csv", want: `d.csv:1: the first line has "paperId", a name of a column`},
+		{name: "half a header of queries", queries: "query_id\tsentence\nq\twhat\n", want: `q:1: the first line has "query_id", a name of a column, but not all names that are needed: its fields are "query_id", "sentence"; say which they are by query_fields, or, if the line is a record, by query_columns (stream)`},
+		{name: "half a header of judgments", qrels: "query_id\tpassage\nq\ta\n", want: `r:1: the first line has "query_id", a name of a column`},
+		{name: "grades of another name", qrels: `{"qid":"q","docid":"a","score":1}` + "\n" + `{"qid":"q","docid":"b","rating":0}` + "\n", want: `r:2: no grade: looked for score, grade, relevance, rel, label, the fields are "qid", "docid", "rating"; say which it is by qrels_fields`, reason: nq.MissingField, role: Judgments, documents: 1, stillAsked: 1},
+		{name: "a grade that is null", qrels: `{"qid":"q","docid":"a","score":1}` + "\n" + `{"qid":"q","docid":"b","score":null}` + "\n", want: `r:2: grade "" is not a whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
 		{name: "no CSV", docs: "id,text\na,one\nb,\"x\" y\n", docFile: "d.csv", want: "d.csv:3: not CSV: line 3, column 5", reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
 		{name: "an open element", docs: "<DOC><DOCNO>a</DOCNO>one</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\n", want: "d:2: the file ends before the end of this <doc> (stream)"},
 		{name: "an element in another", docs: "<DOC>\n<DOCNO>a</DOCNO>\n<DOC>\n<DOCNO>b</DOCNO>\n</DOC>\n", want: "d:1: the <doc> is not closed before the next one in line 3 (stream)"},
@@ -93,20 +100,6 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%+v", counts)
 			}
 		})
-	}
-}
-
-// TestParseID: a page or revision is a whole number, not what a text begins with.
-func TestParseID(t *testing.T) {
-	for said, want := range map[string]uint64{"12": 12, " 12 ": 12, "12.0": 12, "1e5": 100000, "18446744073709551615": 1<<64 - 1} {
-		if n, ok := parseID(said); !ok || n != want {
-			t.Errorf("%q: %d, %v", said, n, ok)
-		}
-	}
-	for _, said := range []string{"12abc", "0x10", "12 34", "12,5", "12.5", "-1", "1e30", "NaN", "Infinity", "18446744073709551616", ""} {
-		if n, ok := parseID(said); ok {
-			t.Errorf("%q: %d", said, n)
-		}
 	}
 }
 
@@ -195,9 +188,13 @@ Organized Crime
 <desc> Description:
 Identify
 </top>
+<topic number="-1">
+   A two-year-old, with salt
+   &amp; pepper.
+</topic>
 </topics>
 `
-	files := map[Role][]File{Documents: {memory("d", docs)}, Queries: {memory("t", topics)}, Judgments: {memory("r", "7 0 FT911-1 1\n301 0 2 1\n")}}
+	files := map[Role][]File{Documents: {memory("d", docs)}, Queries: {memory("t", topics)}, Judgments: {memory("r", "7 0 FT911-1 1\n301 0 2 1\n-1 0 2 1\n")}}
 	r, err := collected(t, files, nil, Options{Relevant: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -206,6 +203,7 @@ Identify
 		`document 0 "FT911-1" "FT 14 MAY 91 / (CORRECTED) Jubilee" "Fish & chips <b> \na < b\nmore"`,
 		`document 1 "2" "" "without a text  of its own"`,
 		`query 0 "7" test "coronavirus origin"`, `query 1 "301" test "International Organized Crime"`,
+		`query 2 "-1" test "A two-year-old, with salt & pepper."`,
 	} {
 		if !strings.Contains(r.text, want) {
 			t.Errorf("no %s in\n%s", want, r.text)
@@ -234,6 +232,9 @@ func TestTables(t *testing.T) {
 		{"a mark and carriage returns", "\xef\xbb\xbfid\ttext\r\na\tone\r\n", Reading{}, `"" "one"`},
 		{"quotes", "id\ttext\ttitle\na\t\"one\n\"\"two\"\"\"\tT\n", Reading{Format: CSV}, `"T" "one\n\"two\""`},
 		{"JSON with numbers and null", `{"_id": 7, "title": null, "metadata": {"url": "u"}, "contents": "one"}` + "\n", Reading{}, `"7" "" "one"`},
+		{"a text that is null", `{"id": "a", "title": "T", "text": null}` + "\n" + `{"id": "b", "text": "one"}` + "\n", Reading{}, `"a" "T" ""`},
+		{"null under the likelier name", `{"id": "a", "body": "one", "text": null}` + "\n", Reading{}, `"a" "" "one"`},
+		{"a name of a column in a passage", "a\tone title\n", Reading{}, `"" "one title"`},
 		{"a likelier name", `{"_id": "b", "body": "no", "text": "one", "id": "a"}` + "\n", Reading{}, `"a" "" "one"`},
 	} {
 		r, err := collected(t, map[Role][]File{Documents: {memory("d", c.text)}}, nil, Options{Relevant: 1}, map[Role]Reading{Documents: c.how})

@@ -2,6 +2,9 @@ package collect
 
 import (
 	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -290,5 +293,20 @@ func TestDamaged(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), name+":") || !strings.Contains(err.Error(), "(stream)") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestCutLine: a file that is cut behind its first block names the line, not the first one.
+func TestCutLine(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	for i := range 500 {
+		fmt.Fprintf(z, "%d\t%x\n", i, sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
+	}
+	z.Close()
+	_, err := collected(t, map[Role][]File{Documents: {memory("d.tsv.gz", b.String()[:b.Len()/2])}}, nil, Options{Relevant: 1}, nil)
+	bad := (*nq.RecordError)(nil)
+	if !errors.As(err, &bad) || bad.Line < 50 || bad.Line > 450 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v", err)
 	}
 }

@@ -142,7 +142,7 @@ func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
 	if err != nil {
 		return faultf(nq.BadType, "%.40q: %v", name, err)
 	}
-	if got.texts != nil {
+	if got.texts != nil || v.texts == nil {
 		*v, j.ranks[w.column] = got, w.rank
 	}
 	return nil
@@ -165,11 +165,11 @@ func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
 var errNeither = errors.New("neither a text nor a number")
 
 // valueOf reads a text, a number as it is written, a list of them, or an object of numbers by
-// text. null is not a value.
+// text.
 func valueOf(raw jsontext.Value) (value, error) {
 	switch raw.Kind() {
 	case 'n':
-		return value{}, nil
+		return value{null: true}, nil
 	case '"', '0':
 		s, err := scalar(raw)
 		return value{texts: []string{s}}, err

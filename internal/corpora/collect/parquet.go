@@ -164,6 +164,7 @@ func (p *parquetRows) next() (r *record, err error) {
 			}
 			ended = false
 			if cell.IsNull() {
+				v.null = !p.lists[i]
 				continue
 			}
 			text, is, no := p.texts[i](cell)
@@ -172,6 +173,8 @@ func (p *parquetRows) next() (r *record, err error) {
 			}
 			if is {
 				v.texts, v.list = append(v.texts, text), p.lists[i]
+			} else {
+				v.null = true
 			}
 		}
 		if ended {

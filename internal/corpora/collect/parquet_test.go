@@ -74,8 +74,8 @@ func TestLogicalTypes(t *testing.T) {
 		{"enum", parquet.Enum(), parquet.ByteArrayValue([]byte("red")), "red"},
 		{"bytes", parquet.Leaf(parquet.ByteArrayType), parquet.ByteArrayValue([]byte("a")), "a"},
 
-		{"NaN", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(math.NaN()), "no id: looked for"},
-		{"null", parquet.Leaf(parquet.DoubleType), parquet.Value{}, "no id: looked for"},
+		{"NaN", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(math.NaN()), "the document has an empty name"},
+		{"null", parquet.Leaf(parquet.DoubleType), parquet.Value{}, "the document has an empty name"},
 		{"large double", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(1 << 53), `column "_id": 9.007199254740992e+15 is too large`},
 		{"large float", parquet.Leaf(parquet.FloatType), parquet.FloatValue(1 << 24), `column "_id": 1.6777216e+07 is too large`},
 		{"infinite", parquet.Leaf(parquet.DoubleType), parquet.DoubleValue(math.Inf(-1)), `column "_id": -Inf is too large`},

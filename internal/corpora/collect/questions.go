@@ -246,8 +246,8 @@ func (q *Questions) addJudgment(r *record, split nq.Split) error {
 		return err
 	}
 	grade := int32(1)
-	if said := r.text(judgedGrade); said != "" {
-		if grade, err = parseGrade(said); err != nil {
+	if v := r.values[judgedGrade]; v.null || v.texts != nil {
+		if grade, err = parseGrade(r.text(judgedGrade)); err != nil {
 			return err
 		}
 	}

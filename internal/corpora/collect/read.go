@@ -169,10 +169,10 @@ func open(f File, stored io.Reader, role Role, how Reading, s schema, report *Fi
 	}
 	in := bufio.NewReaderSize(z, headBytes)
 	head, err := in.Peek(headBytes)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && len(head) == 0 && !errors.Is(err, io.EOF) {
 		z.Close()
 		return nil, nil, err
-	}
+	} // of what is damaged behind its head the stream tells the line
 	if report.Format = how.Format; how.Format == Auto {
 		report.Format = formatOf(f.Name, head)
 	}

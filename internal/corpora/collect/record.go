@@ -3,9 +3,7 @@ package collect
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -106,6 +104,7 @@ type value struct {
 	texts  []string // one, or those of a list; nil: the record has none
 	grades []string // of texts, if they came with grades
 	list   bool
+	null   bool // the record says that it has none
 }
 
 // record is one line, element or row of a file.
@@ -122,12 +121,17 @@ func (r *record) text(column int) string {
 	return ""
 }
 
-// check reports a needed column that the record lacks, and a list where one text should be.
+// check reports a needed column that the record lacks, and a list where one text should be. A
+// null is an empty text there. Judgments may have no grades, but not under an unknown name.
 func (r *record) check(s schema, role Role) error {
 	for i, c := range s {
-		v := r.values[i]
+		v := &r.values[i]
+		if v.null && v.texts == nil && c.needed {
+			v.texts = []string{""}
+		}
+		other := func(name string) bool { return name != "" && !s.names(name) } // and may be the grade's
 		switch {
-		case c.needed && v.texts == nil:
+		case v.texts == nil && !v.null && (c.needed || role == Judgments && i == judgedGrade && len(c.known) > 1 && slices.ContainsFunc(r.names, other)):
 			return faultf(nq.MissingField, "no %s: looked for %s, the fields are %s; say which it is by %s", c.name,
 				strings.Join(c.known, ", "), cmp.Or(words.Quoted(r.names, mostNames), "none"), attributeOf[role])
 		case v.list && !(role == Queries && i == queryDocument):
@@ -163,17 +167,6 @@ func parseGrade(s string) (int32, error) {
 		return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
 	}
 	return int32(n), nil
-}
-
-// parseID reads the number of a page or revision, also when it is written as 12.0, as
-// pandas writes whole numbers of a column with gaps.
-func parseID(s string) (uint64, bool) {
-	s = strings.TrimSpace(s)
-	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
-		return n, true
-	}
-	f, err := values.Float(s)
-	return uint64(f), err == nil && f >= 0 && f < 1<<53 && f == math.Trunc(f)
 }
 
 // cleanName checks the name of a document or query.

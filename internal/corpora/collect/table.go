@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -48,6 +50,15 @@ func (s schema) header(names []string) (places []int, ok bool) {
 	return places, true
 }
 
+// names reports whether a field of a first line is a name of a column rather than a value: one
+// that is known, or a word that ends as names of identifiers do.
+func (s schema) names(field string) bool {
+	field = strings.TrimSpace(field)
+	return !strings.Contains(field, " ") && (strings.HasSuffix(field, "_id") || strings.HasSuffix(field, "Id")) || slices.ContainsFunc(s, func(c column) bool {
+		return slices.ContainsFunc(c.known, func(known string) bool { return strings.EqualFold(field, known) })
+	})
+}
+
 // named pairs columns that were given by the names of the role, not of files.
 func (s schema) named(columns []string) []int {
 	places := make([]int, len(s))
@@ -68,8 +79,7 @@ type tabular struct {
 	schema  schema
 	columns []string // given by the user; none: told by the first line
 	places  []int
-	width   int  // fields of a line; the last takes the rest
-	Header  bool // the first line has names
+	width   int // fields of a line; the last takes the rest
 	rec     record
 }
 
@@ -77,15 +87,19 @@ func newTabular(role Role, s schema, columns []string) tabular {
 	return tabular{role: role, schema: s, columns: columns, width: len(columns), rec: record{values: make([]value, len(s))}}
 }
 
-// begin looks at the first line: names, or the first record.
+// begin looks at the first line: names, which is errHeader, or the first record.
 func (t *tabular) begin(fields []string) error {
 	if len(t.columns) > 0 {
 		t.places, t.width, t.rec.names = t.schema.named(t.columns), len(t.columns), t.columns
 		return nil
 	}
 	if places, ok := t.schema.header(fields); ok {
-		t.places, t.width, t.Header, t.rec.names = places, len(fields), true, fields
-		return nil
+		t.places, t.width, t.rec.names = places, len(fields), fields
+		return errHeader
+	}
+	if at := slices.IndexFunc(fields, t.schema.names); at >= 0 {
+		return &unreadable{fmt.Sprintf("the first line has %q, a name of a column, but not all names that are needed: its fields are %s; say which they are by %s, or, if the line is a record, by %s",
+			fields[at], words.Quoted(fields, mostNames), attributeOf[t.role], columnsAttribute[t.role])}
 	}
 	columns, ok := plainColumns[t.role][len(fields)]
 	if !ok {
@@ -95,8 +109,13 @@ func (t *tabular) begin(fields []string) error {
 	return nil
 }
 
-// row makes a record of a line's fields.
-func (t *tabular) row(fields []string) (*record, error) {
+// take makes a record of a line's fields.
+func (t *tabular) take(fields []string) (*record, error) {
+	if t.places == nil {
+		if err := t.begin(slices.Clone(fields)); err != nil {
+			return nil, err
+		}
+	}
 	if len(fields) != t.width {
 		return nil, faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
 	}
@@ -140,17 +159,7 @@ func (t *tabs) next() (*record, error) {
 	if !utf8.Valid(line) {
 		return nil, faultf(nq.BadUTF8, "the line is not UTF-8")
 	}
-	first := t.places == nil
-	fields := t.cut(string(line))
-	if first {
-		if err := t.begin(fields); err != nil {
-			return nil, err
-		}
-		if t.Header {
-			return nil, errHeader
-		}
-	}
-	return t.row(fields)
+	return t.take(t.cut(string(line)))
 }
 
 func (t *tabs) cut(line string) []string {
@@ -210,13 +219,5 @@ func (q *quoted) next() (*record, error) {
 			return nil, faultf(nq.BadUTF8, "column %d is not UTF-8", i+1)
 		}
 	}
-	if q.places == nil {
-		if err := q.begin(append([]string(nil), fields...)); err != nil {
-			return nil, err
-		}
-		if q.Header {
-			return nil, errHeader
-		}
-	}
-	return q.row(fields)
+	return q.take(fields)
 }

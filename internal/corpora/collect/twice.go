@@ -102,10 +102,7 @@ func (c *Collection) Rewrite(ctx context.Context, f File, how Reading, put func(
 				d.Key = title
 			}
 		}
-		if err := put(d); err != nil {
-			return &Unwritten{err}
-		}
-		return nil
+		return c.put(d, put)
 	})
 	return err
 }

@@ -122,6 +122,14 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// TestMergedTexts: as many documents are empty as remain, and all that remain have texts.
+func TestMergedTexts(t *testing.T) {
+	docs, _ := sifted(t, Options{Relevant: 1, Normalize: strings.ToLower}, "1\twho\n", "1 0 D1 1\n", "D1\tu\tX\tone\nD2\tu\tx\t\nD3\tu\tY\tthree\nD4\tu\ty\t\n")
+	if got := strings.Join(docs, "; "); got != "0 x one 1; 1 y three 0" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestLimits: a draw depends on seed and names alone, not on the files that documents are in, and
 // wanted documents stand beside it.
 func TestLimits(t *testing.T) {
@@ -129,7 +137,7 @@ func TestLimits(t *testing.T) {
 	lines := func(from, to int) string {
 		var b strings.Builder
 		for i := from; i < to; i++ {
-			fmt.Fprintf(&b, "D%d\tu\tTitle %d\ttext\n", i, i)
+			fmt.Fprintf(&b, "D%d\tu\tTitle %d\ta text\n", i, i)
 		}
 		return b.String()
 	}

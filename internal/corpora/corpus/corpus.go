@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Document is one document of a collection. Which parts a serialization sets is
@@ -75,7 +76,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{z: z, in: unpack.NewLines(z), last: -1}, nil
+	return &Reader{z: z, in: unpack.WholeLines(z), last: -1}, nil
 }
 
 // Next returns the next document, io.EOF after the last. A stream that is not
@@ -85,14 +86,11 @@ func (r *Reader) Next() (Document, error) {
 	if err == io.EOF {
 		return Document{}, err
 	}
-	if err == nil && r.in.Cut() {
-		err = io.ErrUnexpectedEOF
-	}
 	if err != nil {
 		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
 	}
 	var d Document
-	if err := json.Unmarshal(line, &d); err != nil {
+	if err := values.Written(line, &d); err != nil {
 		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
 	}
 	if d.Doc <= r.last {

@@ -1,43 +1,26 @@
 package dedup
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
 // groupings give equal bytes.
 func (g *Grouping) WriteDocuments(w io.Writer) error {
-	return WriteLines(w, func(put func(any) error) error {
-		for i := range g.docs {
-			d := g.Document(int32(i))
-			if err := put(&d); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return writeEach(w, len(g.docs), func(i int) Document { return g.Document(int32(i)) })
 }
 
 // WriteQueries writes queries.jsonl.zst: one Query a line, in record order.
-func (g *Grouping) WriteQueries(w io.Writer) error {
-	return WriteLines(w, func(put func(any) error) error {
-		for i := range g.docOf {
-			q := g.Query(i)
-			if err := put(&q); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
+func (g *Grouping) WriteQueries(w io.Writer) error { return writeEach(w, len(g.docOf), g.Query) }
 
 // Audit is one line of the grouping audit: a record whose revision has no page.
 type Audit struct {
@@ -49,11 +32,17 @@ type Audit struct {
 
 // WriteAudit writes unresolved.jsonl.zst, one Audit a line, in record order.
 func (g *Grouping) WriteAudit(w io.Writer) error {
+	all := g.Records.Unresolved()
+	return writeEach(w, len(all), func(i int) Audit {
+		r, q := g.Records.At(all[i]), g.Query(all[i])
+		return Audit{Query: q, OldID: r.OldID, Title: r.Title, Key: g.KeyOf(q.Doc)}
+	})
+}
+
+func writeEach[T any](w io.Writer, n int, at func(i int) T) error {
 	return WriteLines(w, func(put func(any) error) error {
-		for _, i := range g.Records.Unresolved() {
-			r := g.Records.At(i)
-			q := g.Query(i)
-			if err := put(&Audit{Query: q, OldID: r.OldID, Title: r.Title, Key: g.KeyOf(q.Doc)}); err != nil {
+		for i := range n {
+			if err := put(at(i)); err != nil {
 				return err
 			}
 		}
@@ -131,10 +120,12 @@ func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
 	})
 }
 
+// decode takes a line with all fields of its writer and no others.
 func decode(line []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	if err := jsonv2.Unmarshal(line, v, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	return values.Lacks(line, v)
 }
 
 const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more
@@ -147,20 +138,5 @@ func ReadLines(r io.Reader, each func([]byte) error) error {
 		return err
 	}
 	defer zr.Close()
-	in := unpack.NewLines(zr)
-	for {
-		line, err := in.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil && in.Cut() {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return fmt.Errorf("after line %d: %w", in.Number(), err)
-		}
-		if err := each(line); err != nil {
-			return fmt.Errorf("line %d: %w", in.Number(), err)
-		}
-	}
+	return unpack.WholeLines(zr).Each(each)
 }

@@ -98,6 +98,9 @@ func TestReadersRefuse(t *testing.T) {
 		{"a record twice before its own", strings.Replace(own, `"example_id":0`, `"example_id":1`, 1) + strings.NewReplacer(`"doc":0`, `"doc":1`, `"example_id":0`, `"example_id":1`).Replace(own), "line 2:  example 1 represents document 0 and document 1"},
 		{"a record twice", ok + strings.Replace(ok, `"doc":0`, `"doc":1`, 1), "line 2: train example 1 represents document 0 and document 1"},
 		{"other fields", `{"doc":0,"colour":1}`, "line 1: "},
+		{"no fields", "{}\n", "line 1: there is no field doc: "},
+		{"a field less", strings.Replace(ok, `,"dev":0`, "", 1), "line 1: there is no field dev: "},
+		{"two in a line", strings.TrimSpace(ok) + strings.Replace(ok, `"doc":0`, `"doc":1`, 1), "line 1: "},
 		{"no JSON", "hello", "line 1: "},
 	} {
 		err := ReadDocuments(pack(c.in), func(*Document) error { return nil })
@@ -119,9 +122,6 @@ func TestReadersRefuse(t *testing.T) {
 }
 
 // Hostile input gives an error or checked values, never a panic.
-//
-// Fuzz compressed input with -fuzzminimizetime=10x: by default Go tries for a minute
-// to shorten each input that is new, and any byte less is not zstd.
 func FuzzReaders(f *testing.F) {
 	g := pageGrouping(f)
 	var docs, queries bytes.Buffer
@@ -129,7 +129,10 @@ func FuzzReaders(f *testing.F) {
 	g.WriteQueries(&queries)
 	f.Add(docs.Bytes(), false)
 	f.Add(queries.Bytes(), false)
-	f.Add([]byte(`{"doc":0,"train":1}`+"\n"+`{"doc":1,"dev":2147483648}`), true)
+	line := `{"doc":0,"key":"k","example_id":1,"split":"train","url":"u","title":"t","train":1,"dev":0}` + "\n"
+	f.Add([]byte(line+strings.Replace(line, `"doc":0`, `"doc":1`, 1)), true)
+	f.Add([]byte(strings.Replace(line, `"dev":0`, `"dev":2147483648`, 1)), true)
+	f.Add([]byte(`{"example_id":1,"split":"dev","question":"q","doc":2}`), true)
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		f.Fatal(err)
@@ -140,7 +143,7 @@ func FuzzReaders(f *testing.F) {
 		}
 		n := int32(0)
 		if err := ReadDocuments(bytes.NewReader(data), func(d *Document) error {
-			if d.Doc != n || d.Train+d.Dev < 1 {
+			if d.Doc != n || d.Train < 0 || d.Dev < 0 || d.Test < 0 {
 				t.Fatalf("%+v", d)
 			}
 			n++

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
@@ -145,7 +146,7 @@ func (d *derived) urlTitle(dst []byte, lower bool) ([]byte, error) {
 		return nil, ErrNoURLTitle
 	}
 	if lower {
-		t = Lower(t)
+		t = pytext.Lower(t)
 	}
 	return append(dst, t...), nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // Family is the part of the record that a key is derived from, in the words of
@@ -75,10 +76,10 @@ var keys = []Key{
 		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, on: h1Field},
 	{Name: "h1", Label: "H1", Family: TitleDerived,
 		Doc:    "the same heading, lower-cased",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, Lower(d.h.H1)...), nil }, on: h1Field},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, pytext.Lower(d.h.H1)...), nil }, on: h1Field},
 	{Name: "nci_h1", Label: "NciH1", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, Lower(d.h.H1)), nil }, on: h1Field},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, on: h1Field},
 	{Name: "title", Label: "Title", Family: TitleDerived, Principal: true, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, on: h1Field, onDev: titleField},

@@ -12,13 +12,14 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // basicBert stands for BERT's tokenize-and-decode in tests of grouping: lower
 // case, punctuation apart, one blank between words, "." and "?" glued again.
 func basicBert(s string) string {
 	var b strings.Builder
-	for _, r := range Lower(s) {
+	for _, r := range pytext.Lower(s) {
 		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
 			b.WriteByte(' ')
 			b.WriteRune(r)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // TextLimit is the prefix of the text keys in code points.
@@ -25,7 +26,7 @@ func TextKeys(r *nq.Record, tags bool) (cased, lower [16]byte) {
 	if lowerASCII(text) {
 		return cased, digest(text)
 	}
-	return cased, digest([]byte(Lower(string(text))))
+	return cased, digest([]byte(pytext.Lower(string(text))))
 }
 
 func digest(text []byte) [16]byte {
@@ -55,7 +56,7 @@ func TextDigest(s string, limit int, lower bool) [16]byte {
 		s = cut(s, limit)
 	}
 	if lower {
-		s = Lower(s)
+		s = pytext.Lower(s)
 	}
 	return digest([]byte(s))
 }

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
 // The stored form is TSV in UTF-8: a header line "redsi-docid 1 KIND COUNT", then
@@ -58,43 +59,43 @@ func (s *Set) Write(w io.Writer) error {
 
 // Read reads a stored set and checks it. Errors name the line.
 func Read(r io.Reader) (*Set, error) {
-	sc := bufio.NewScanner(r)
-	sc.Buffer(nil, maxLine+1)
-	if !sc.Scan() {
-		return nil, fmt.Errorf("identifiers: no header line: %w", orEOF(sc.Err()))
-	}
-	header := strings.Split(sc.Text(), "\t")
-	if len(header) != 4 || header[0] != codecName {
-		return nil, fmt.Errorf("identifiers: line 1 is %.80q, want %q, version, kind and count", sc.Text(), codecName)
-	}
-	if header[1] != codecVersion {
-		return nil, fmt.Errorf("identifiers: version %q of the format; this program reads version %s", header[1], codecVersion)
-	}
-	count, err := strconv.ParseUint(header[3], 10, 31)
-	if err != nil {
-		return nil, fmt.Errorf("identifiers: line 1: count %q: %w", header[3], err)
-	}
-	s := &Set{Kind: Kind(header[2])}
-	if !slices.Contains(Kinds(), s.Kind) {
-		return nil, fmt.Errorf("identifiers: line 1: unknown kind %q", header[2])
-	}
-	for n := 2; sc.Scan(); n++ {
-		id, err := parseIdentifier(sc.Text())
-		if err != nil {
-			return nil, fmt.Errorf("identifiers: line %d: %w", n, err)
+	s, count := &Set{}, uint64(0)
+	lines := unpack.WholeLines(r)
+	err := lines.Each(func(line []byte) (err error) {
+		if lines.Number() == 1 {
+			s.Kind, count, err = parseHeader(string(line))
+			return err
 		}
+		id, err := parseIdentifier(string(line))
 		s.Identifiers = append(s.Identifiers, id)
-	}
-	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("identifiers: line %d: %w", len(s.Identifiers)+2, err)
-	}
-	if uint64(len(s.Identifiers)) != count {
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("identifiers: %w", err)
+	case lines.Number() == 0:
+		return nil, fmt.Errorf("identifiers: no header line: %w", io.ErrUnexpectedEOF)
+	case uint64(len(s.Identifiers)) != count:
 		return nil, fmt.Errorf("identifiers: %d lines, the header says %d; the file was cut or edited", len(s.Identifiers), count)
 	}
-	if err := s.Check(); err != nil {
-		return nil, err
+	return s, s.Check()
+}
+
+func parseHeader(line string) (kind Kind, count uint64, err error) {
+	header := strings.Split(line, "\t")
+	if len(header) != 4 || header[0] != codecName {
+		return "", 0, fmt.Errorf("%.80q, want %q, version, kind and count", line, codecName)
 	}
-	return s, nil
+	if header[1] != codecVersion {
+		return "", 0, fmt.Errorf("version %q of the format; this program reads version %s", header[1], codecVersion)
+	}
+	if kind = Kind(header[2]); !slices.Contains(Kinds(), kind) {
+		return "", 0, fmt.Errorf("unknown kind %q", header[2])
+	}
+	if count, err = strconv.ParseUint(header[3], 10, 31); err != nil {
+		return "", 0, fmt.Errorf("count %q: %w", header[3], err)
+	}
+	return kind, count, nil
 }
 
 func parseIdentifier(line string) (Identifier, error) {
@@ -112,16 +113,6 @@ func parseIdentifier(line string) (Identifier, error) {
 		id.Tokens[i] = int32(t)
 	}
 	return id, nil
-}
-
-func orEOF(err error) error {
-	if err == nil {
-		return io.ErrUnexpectedEOF
-	}
-	if errors.Is(err, bufio.ErrTooLong) {
-		return errors.New("the line is too long")
-	}
-	return err
 }
 
 // Digest is the SHA-256 of what Write writes, in hexadecimal: two sets have the

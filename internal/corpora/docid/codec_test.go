@@ -51,12 +51,13 @@ func TestCodecErrors(t *testing.T) {
 	const head = "redsi-docid\t1\tnaive\t"
 	for in, want := range map[string]string{
 		"":                                        "no header line: unexpected EOF",
-		"document\tid\n":                          `line 1 is "document\tid"`,
+		"document\tid\n":                          "line 1: \"document\\tid\", want",
 		"redsi-docid\t2\tnaive\t0\n":              `version "2"`,
 		"redsi-docid\t1\tunheard\t0\n":            `unknown kind "unheard"`,
 		head + "-1\n":                             `count "-1"`,
 		head + "2\na\t1\t5 1\n":                   "1 lines, the header says 2; the file was cut or edited",
 		head + "1\na\t1\n":                        "line 2: 2 fields",
+		head + "1\na\t1\t5 6":                     "line 2: unexpected EOF", // of 5 67
 		head + "1\na\t1\t5 x\n":                   `line 2: token "x" is not a token id`,
 		head + "1\na\t1\t-5\n":                    `token "-5" is not a token id`,
 		head + "1\na\t1\t05\n":                    `token "05" is not a token id`,

@@ -82,21 +82,15 @@ func openVectors(r io.Reader, dtypes ...string) (*Vectors, error) {
 	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != npyMagic {
 		return nil, fmt.Errorf("embeddings: not a .npy file; write them with numpy.save or a step of kind embed")
 	}
-	size := uint32(0)
-	switch fixed[6] {
-	case 1:
-		var n uint16
-		if err := binary.Read(b, binary.LittleEndian, &n); err != nil {
-			return nil, fmt.Errorf("embeddings: header: %w", err)
-		}
-		size = uint32(n)
-	case 2, 3:
-		if err := binary.Read(b, binary.LittleEndian, &size); err != nil {
-			return nil, fmt.Errorf("embeddings: header: %w", err)
-		}
-	default:
+	width, known := map[byte]int{1: 2, 2: 4, 3: 4}[fixed[6]] // of the header's length
+	if !known {
 		return nil, fmt.Errorf("embeddings: version %d of .npy is unknown", fixed[6])
 	}
+	var length [4]byte
+	if _, err := io.ReadFull(b, length[:width]); err != nil {
+		return nil, fmt.Errorf("embeddings: header: %w", err)
+	}
+	size := binary.LittleEndian.Uint32(length[:])
 	if size > 1<<16 {
 		return nil, fmt.Errorf("embeddings: a header of %d bytes", size)
 	}
@@ -141,19 +135,11 @@ func (v *Vectors) Read(to []float32) error {
 
 // halfFloat is the float16 of those bits.
 func halfFloat(bits uint16) float32 {
-	sign, exponent, fraction := 1.0, int(bits>>10&31), float64(bits&1023)
-	if bits>>15 == 1 {
-		sign = -1
+	sign, exponent, fraction := uint32(bits>>15)<<31, uint32(bits>>10&31), uint32(bits&1023)<<13
+	if exponent == 31 { // infinite, or no number
+		return math.Float32frombits(sign | 0xff<<23 | fraction)
 	}
-	switch {
-	case exponent == 31 && fraction != 0:
-		return float32(math.NaN())
-	case exponent == 31:
-		return float32(math.Inf(int(sign)))
-	case exponent == 0:
-		return float32(sign * math.Ldexp(fraction, -24))
-	}
-	return float32(sign * math.Ldexp(1024+fraction, exponent-25))
+	return math.Float32frombits(sign|exponent<<23|fraction) * 0x1p112 // from the bias of one to that of the other
 }
 
 // End says what stands behind the last number: nothing may.

@@ -238,7 +238,8 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// permanentStatus reports whether an HTTP status will not change by itself.
+// permanentStatus reports whether an HTTP status without a file will not change by itself. A
+// server that has accepted the request, or has no content, waits for a person.
 func permanentStatus(code int) bool {
-	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+	return code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }

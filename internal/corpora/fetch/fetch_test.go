@@ -172,9 +172,15 @@ func TestWrongChecksumAndMissingSourcesArePermanent(t *testing.T) {
 	s, _, _ := flaky(t, body, 0, true)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	defer gone.Close()
+	challenge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	defer challenge.Close()
+	none := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	defer none.Close()
 	for name, urls := range map[string][]string{
 		"checksum": {s.URL},
 		"404":      {gone.URL},
+		"202":      {challenge.URL},
+		"204":      {none.URL},
 		"no file":  {filepath.Join(t.TempDir(), "none")},
 	} {
 		_, err := Get(context.Background(), request(t, strings.Repeat("0", 64), urls...))

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Reason says why a record was not read. The strings are stable: they appear in
@@ -88,17 +90,7 @@ func (c *Counts) SkippedTotal() int64 {
 
 // Add merges the counts of another shard; add shards in their order.
 func (c *Counts) Add(o Counts) {
-	c.Records += o.Records
-	c.Blank += o.Blank
-	c.Fallbacks += o.Fallbacks
-	c.BytesIn += o.BytesIn
-	c.BytesOut += o.BytesOut
-	if c.Skipped == nil && len(o.Skipped) > 0 {
-		c.Skipped = map[Reason]int64{}
-	}
-	for r, n := range o.Skipped {
-		c.Skipped[r] += n
-	}
+	values.Add(c, o)
 	c.Named = append(slices.Clip(c.Named), o.Named...)
 	if len(c.Named) > maxNamed {
 		c.Named = c.Named[:maxNamed]

@@ -2,6 +2,8 @@ package nq
 
 import (
 	"encoding/json"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Field is a row of the field table (paper, tab:nq-format-fields).
@@ -49,17 +51,6 @@ func (c *FieldCounts) Marks() map[Field]string {
 		}
 	}
 	return marks
-}
-
-// Add merges the counts of another shard.
-func (c *FieldCounts) Add(o FieldCounts) {
-	c.Records += o.Records
-	if c.With == nil {
-		c.With = map[Field]int64{}
-	}
-	for f, n := range o.With {
-		c.With[f] += n
-	}
 }
 
 // Count adds the fields of one NQ line. A nested field counts if it is in any
@@ -114,6 +105,6 @@ func (c *FieldCounts) Count(line []byte) error {
 			one.With[f] = 1
 		}
 	}
-	c.Add(one)
+	values.Add(c, one)
 	return nil
 }

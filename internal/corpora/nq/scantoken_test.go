@@ -86,3 +86,18 @@ func TestDigits(t *testing.T) {
 		}
 	}
 }
+
+// TestSameToken: case is Python's, and so are references.
+func TestSameToken(t *testing.T) {
+	for _, c := range []struct {
+		surface, stored string
+		want            bool
+	}{
+		{"Istanbul", "ISTANBUL", true}, {"İstanbul", "Istanbul", false}, {"İ", "i", false}, {"ΟΔΟΣ", "οδος", true}, {"ΟΔΟΣ", "οδοσ", false},
+		{"a b", "a&#1; b", true}, {"<", "&lt;", true},
+	} {
+		if sameToken(c.surface, c.stored) != c.want {
+			t.Errorf("%q and %q: %v", c.surface, c.stored, !c.want)
+		}
+	}
+}

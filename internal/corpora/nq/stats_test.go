@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // lines returns the decompressed lines of a file in testdata.
@@ -39,7 +40,7 @@ func TestFieldTable(t *testing.T) {
 			t.Errorf("%s: %v, want %v", f, got, want[f])
 		}
 	}
-	full.Add(simplified)
+	values.Add(&full, simplified)
 	if full.Records != 2 || full.With[FieldURL] != 2 {
 		t.Errorf("merged: %+v", full)
 	}

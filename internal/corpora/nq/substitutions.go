@@ -3,9 +3,10 @@ package nq
 import (
 	"bytes"
 	"cmp"
-	"html"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // Substitution is a stored token that differs from the HTML it came from.
@@ -56,7 +57,7 @@ func (s *Substitutions) Add(r *Record) {
 		}
 		surface := string(span)
 		if bytes.IndexByte(span, '&') >= 0 {
-			surface = html.UnescapeString(surface)
+			surface = pytext.Unescape(surface)
 		}
 		if sameToken(surface, t.Text) {
 			continue
@@ -79,9 +80,9 @@ func (s *Substitutions) Add(r *Record) {
 }
 
 func sameToken(surface, stored string) bool {
-	a := strings.ToLower(surface)
-	return a == strings.ToLower(stored) ||
-		strings.Contains(stored, "&") && a == strings.ToLower(html.UnescapeString(stored))
+	a := pytext.Lower(surface)
+	return a == pytext.Lower(stored) ||
+		strings.Contains(stored, "&") && a == pytext.Lower(pytext.Unescape(stored))
 }
 
 // Pairs lists all pairs, the most frequent first, then by HTML and stored string.

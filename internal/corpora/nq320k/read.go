@@ -1,8 +1,6 @@
 package nq320k
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Open opens a file of a folder by its name.
@@ -76,7 +75,7 @@ func readMetadata(open Open) (Metadata, error) {
 	if err != nil {
 		return m, err
 	}
-	if err := json.Unmarshal(b, &m); err != nil {
+	if err := values.Written(b, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", MetadataFile, err)
 	}
 	if m.Format != format || m.FormatVersion != formatVersion {
@@ -227,49 +226,18 @@ func (r *reader) rows(name, kind string, visit func(*Row) error) (int, error) {
 	}
 	defer z.Close()
 	lines := unpack.NewLines(z)
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return lines.Number(), nil
+	err = lines.Each(func(line []byte) error {
+		var row Row
+		if err := values.Written(line, &row); err != nil {
+			return err
 		}
-		if err != nil {
-			return 0, fmt.Errorf("%s, after line %d: %w", name, lines.Number(), err)
+		if row.Kind != kind {
+			return fmt.Errorf("kind %.40q, want %q", row.Kind, kind)
 		}
-		row, err := parse(line)
-		if err == nil && row.Kind != kind {
-			err = fmt.Errorf("kind %.40q, want %q", row.Kind, kind)
-		}
-		if err == nil {
-			err = visit(&row)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("%s:%d: %w", name, lines.Number(), err)
-		}
+		return visit(&row)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-}
-
-// parse reads a line, in which every member must be; others are passed over.
-func parse(line []byte) (Row, error) {
-	var w struct {
-		DocID     *string  `json:"docid"`
-		Kind      *string  `json:"kind"`
-		Text      *string  `json:"text"`
-		Title     *string  `json:"title"`
-		SourceIDs []string `json:"source_ids"`
-	}
-	if err := json.Unmarshal(line, &w); err != nil {
-		return Row{}, err
-	}
-	for _, f := range []struct {
-		name string
-		at   *string
-	}{{"docid", w.DocID}, {"kind", w.Kind}, {"text", w.Text}, {"title", w.Title}} {
-		if f.at == nil {
-			return Row{}, fmt.Errorf("there is no %s", f.name)
-		}
-	}
-	if w.SourceIDs == nil {
-		return Row{}, errors.New("there is no source_ids")
-	}
-	return Row{*w.DocID, *w.Kind, *w.Text, *w.Title, w.SourceIDs}, nil
+	return lines.Number(), nil
 }

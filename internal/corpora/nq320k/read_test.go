@@ -109,19 +109,19 @@ func TestReadOtherSources(t *testing.T) {
 // TestReadRefuses: what is wrong is named with file and line.
 func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ name, file, old, new, want string }{
-		{"missing docid", ValidationQueries, `"docid": "0"`, `"docid": "3"`, `validation_queries.jsonl.gz:2: docid "3" is not a document: metadata.json says that there are 3`},
-		{"no number", TrainQueries, `"docid": "2"`, `"docid": "02"`, `train_queries.jsonl.gz:3: docid "02" is not a number`},
-		{"docid is a number", TrainQueries, `"docid": "2"`, `"docid": 2`, "train_queries.jsonl.gz:3: json"},
-		{"no docid", TrainQueries, `"docid": "2", `, ``, "train_queries.jsonl.gz:3: there is no docid"},
-		{"no sources", Documents, `, "source_ids": ["14"]`, ``, "documents.jsonl.gz:3: there is no source_ids"},
-		{"bad source", TrainQueries, `["14"]`, `["a"]`, `train_queries.jsonl.gz:3: source id "a" is not an example id`},
-		{"other kind", Documents, `"kind": "document", "text": ""`, `"kind": "query", "text": ""`, `documents.jsonl.gz:2: kind "query", want "document"`},
-		{"twice", Documents, `"docid": "1"`, `"docid": "0"`, `documents.jsonl.gz:2: docid "0" occurs twice`},
-		{"out of order", Documents, `"docid": "1"`, `"docid": "2"`, `documents.jsonl.gz:2: docid "2" where 1 is expected`},
-		{"query twice", TrainQueries, `["11"]`, `["-1"]`, "train_queries.jsonl.gz:2: source id -1 occurs twice"},
-		{"two sources", TrainQueries, `["11"]`, `["11", "15"]`, "train_queries.jsonl.gz:2: a query has one source id, this one 2"},
-		{"no query", TrainQueries, `"docid": "2"`, `"docid": "1"`, "documents.jsonl.gz:3: no query asks for document 2"},
-		{"cut", ValidationQueries, "\n", "\n!", "validation_queries.jsonl.gz:2: invalid character"},
+		{"missing docid", ValidationQueries, `"docid": "0"`, `"docid": "3"`, `validation_queries.jsonl.gz: line 2: docid "3" is not a document: metadata.json says that there are 3`},
+		{"no number", TrainQueries, `"docid": "2"`, `"docid": "02"`, `train_queries.jsonl.gz: line 3: docid "02" is not a number`},
+		{"docid is a number", TrainQueries, `"docid": "2"`, `"docid": 2`, "train_queries.jsonl.gz: line 3: json"},
+		{"no docid", TrainQueries, `"docid": "2", `, ``, "train_queries.jsonl.gz: line 3: there is no field docid"},
+		{"no sources", Documents, `, "source_ids": ["14"]`, ``, "documents.jsonl.gz: line 3: there is no field source_ids"},
+		{"bad source", TrainQueries, `["14"]`, `["a"]`, `train_queries.jsonl.gz: line 3: source id "a" is not an example id`},
+		{"other kind", Documents, `"kind": "document", "text": ""`, `"kind": "query", "text": ""`, `documents.jsonl.gz: line 2: kind "query", want "document"`},
+		{"twice", Documents, `"docid": "1"`, `"docid": "0"`, `documents.jsonl.gz: line 2: docid "0" occurs twice`},
+		{"out of order", Documents, `"docid": "1"`, `"docid": "2"`, `documents.jsonl.gz: line 2: docid "2" where 1 is expected`},
+		{"query twice", TrainQueries, `["11"]`, `["-1"]`, "train_queries.jsonl.gz: line 2: source id -1 occurs twice"},
+		{"two sources", TrainQueries, `["11"]`, `["11", "15"]`, "train_queries.jsonl.gz: line 2: a query has one source id, this one 2"},
+		{"no query", TrainQueries, `"docid": "2"`, `"docid": "1"`, "documents.jsonl.gz: line 3: no query asks for document 2"},
+		{"cut", ValidationQueries, "\n", "\n!", "validation_queries.jsonl.gz: line 2: invalid character"},
 		{"fewer", MetadataFile, `"num_rows": 2`, `"num_rows": 3`, "validation_queries.jsonl.gz has 2 rows, metadata.json says 3"},
 		{"version", MetadataFile, `"format_version": 1`, `"format_version": 2`, `metadata.json: format "nq320k_package" version 2; this program reads "nq320k_package" version 1`},
 		{"format", MetadataFile, "nq320k_package", "other", `metadata.json: format "other"`},
@@ -161,7 +161,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	row := Row{"3", DocumentRow, "t", "", []string{"1"}}
 	f[Documents] += string(row.Append(nil))
-	if _, _, _, _, err := f.read(); err == nil || !strings.Contains(err.Error(), `documents.jsonl.gz:4: docid "3": metadata.json says that there are 3 documents`) {
+	if _, _, _, _, err := f.read(); err == nil || !strings.Contains(err.Error(), `documents.jsonl.gz: line 4: docid "3": metadata.json says that there are 3 documents`) {
 		t.Error(err)
 	}
 }
@@ -171,11 +171,11 @@ func TestReadVisitorFails(t *testing.T) {
 	boom := errors.New("boom")
 	none := func(*dedup.Query) error { return nil }
 	_, err := Read(three(t).open, Visitor{Query: func(*dedup.Query) error { return boom }})
-	if !errors.Is(err, boom) || !strings.Contains(fmt.Sprint(err), TrainQueries+":1") {
+	if !errors.Is(err, boom) || !strings.Contains(fmt.Sprint(err), TrainQueries+": line 1") {
 		t.Error(err)
 	}
 	_, err = Read(three(t).open, Visitor{Query: none, Document: func(*dedup.Document, string) error { return boom }})
-	if !errors.Is(err, boom) || !strings.Contains(fmt.Sprint(err), Documents+":1") {
+	if !errors.Is(err, boom) || !strings.Contains(fmt.Sprint(err), Documents+": line 1") {
 		t.Error(err)
 	}
 }

@@ -29,11 +29,11 @@ const (
 
 // Row is a line of a data file. A query names the document that answers it.
 type Row struct {
-	DocID     string   // the document's number, from zero
-	Kind      string   // DocumentRow or QueryRow
-	Text      string   // of the document, or the question
-	Title     string   // of the document, from its URL; of a query ""
-	SourceIDs []string // example ids: of all records of a document, dev first; of a query its own
+	DocID     string   `json:"docid"`      // the document's number, from zero
+	Kind      string   `json:"kind"`       // DocumentRow or QueryRow
+	Text      string   `json:"text"`       // of the document, or the question
+	Title     string   `json:"title"`      // of the document, from its URL; of a query ""
+	SourceIDs []string `json:"source_ids"` // example ids: of all records of a document, dev first; of a query its own
 }
 
 // Append appends the row as a line: members in the order of the layout, a blank after

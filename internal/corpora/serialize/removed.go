@@ -1,5 +1,7 @@
 package serialize
 
+import "github.com/redsi/redsi/internal/system/values"
+
 // Removed counts, rule by rule, what HtmlNorm left out of one document; the
 // other forms set Tags only. Every text token of the record is either in the
 // text, counted by one of the fields marked "tokens", or in the heading of an empty
@@ -59,38 +61,5 @@ func (t *Tally) Add(r Removed) {
 	if r.Footer != "" {
 		one.Footers = map[string]int{normalizeHeading(r.Footer): 1}
 	}
-	t.Merge(one)
-}
-
-// Merge adds the counts of another part; the order of parts does not matter.
-func (t *Tally) Merge(o Tally) {
-	t.Documents += o.Documents
-	s, r := &t.Sum, o.Sum
-	s.Tags += r.Tags
-	s.BeforeTitle += r.BeforeTitle
-	s.Interface += r.Interface
-	s.Infobox += r.Infobox
-	s.Invisible += r.Invisible
-	s.Lead += r.Lead
-	s.AfterFooter += r.AfterFooter
-	s.SpansOutside += r.SpansOutside
-	s.DroppedTable += r.DroppedTable
-	s.InterfaceElements += r.InterfaceElements
-	s.Infoboxes += r.Infoboxes
-	s.EmptySections += r.EmptySections
-	s.Artifacts += r.Artifacts
-	s.EmptyItems += r.EmptyItems
-	s.EmptyTables += r.EmptyTables
-	t.WithInfobox += o.WithInfobox
-	t.WithFooter += o.WithFooter
-	t.WithPronunciation += o.WithPronunciation
-	t.WithoutTitle += o.WithoutTitle
-	t.WithoutAbstract += o.WithoutAbstract
-	t.WithTruncation += o.WithTruncation
-	for h, n := range o.Footers {
-		if t.Footers == nil {
-			t.Footers = map[string]int{}
-		}
-		t.Footers[h] += n
-	}
+	values.Add(t, one)
 }

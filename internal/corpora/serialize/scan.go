@@ -40,6 +40,7 @@ type scanner struct {
 // partial is a token whose span goes on behind a tag.
 type partial struct {
 	open  bool
+	token int // its place among the record's
 	raw   []byte
 	end   int
 	space bool // white space before it

@@ -95,7 +95,7 @@ func (s *scanner) text(from, to int) {
 			leaf = s.leaf()
 		}
 		if end > to {
-			s.span = partial{open: true, raw: append(s.span.raw[:0], s.html[start:to]...), end: end, space: space, leaf: leaf}
+			s.span = partial{open: true, token: s.ti - 1, raw: append(s.span.raw[:0], s.html[start:to]...), end: end, space: space, leaf: leaf}
 			return
 		}
 		s.place(leaf, space, s.html[start:end], s.ti-1)
@@ -130,9 +130,9 @@ func (s *scanner) endSpan() {
 	s.span.open = false
 	raw := s.span.raw
 	if s.o.SpanMarkup == "keep" {
-		raw = s.html[s.toks[s.ti-1].Start:s.span.end]
+		raw = s.html[s.toks[s.span.token].Start:s.span.end]
 	}
-	s.place(s.span.leaf, s.span.space, raw, s.ti-1)
+	s.place(s.span.leaf, s.span.space, raw, s.span.token)
 }
 
 // leaf is the text node that text at this place goes to: the last one, if

@@ -2,6 +2,7 @@ package unpack
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"unicode"
 )
@@ -33,6 +34,7 @@ var bzMarks = [2][]byte{[]byte("1AY&SY"), {0x17, 0x72, 0x45, 0x38, 0x50, 0x90}}
 
 const (
 	unpackFirst = "unpack it and give the file that is in it, plain or compressed with gzip, bzip2 or zstd"
+	fetchFile   = "fetch the file (git lfs pull)"
 	fetchAgain  = "a server sent it instead of the file; look at it, and download the file again"
 )
 
@@ -53,7 +55,22 @@ var marks = []struct {
 	{0, []byte("PAR1"), "a Parquet table", "convert it to JSON lines"},
 	{0, []byte("%PDF-"), "a PDF document", "give the data file itself"},
 	{257, []byte("ustar"), "a tar archive", unpackFirst + " (tar xf FILE)"},
-	{0, []byte("version https://git-lfs.github.com/spec/"), "a pointer of Git LFS, not the file itself", "fetch the file (git lfs pull)"},
+	{0, []byte("version https://git-lfs.github.com/spec/"), "a pointer of Git LFS, not the file itself", fetchFile},
+}
+
+// Page is what a web page is called.
+const Page = "an HTML page"
+
+// Instead says by the first bytes of what was fetched what they are in place of the file: "empty",
+// a page or an error of a server, a pointer; "" if they may be the file's.
+func Instead(head []byte) string {
+	if len(head) == 0 {
+		return "empty"
+	}
+	if e := (*ForeignError)(nil); errors.As(foreign(head), &e) && (e.Advice == fetchAgain || e.Advice == fetchFile) {
+		return e.Format
+	}
+	return ""
 }
 
 // foreign looks at the first bytes of a file or of the text in it.
@@ -67,7 +84,7 @@ func foreign(head []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("<!doctype html")), bytes.HasPrefix(text, []byte("<html")),
 		bytes.HasPrefix(text, []byte("<?xml")) && (bytes.Contains(text, []byte("<!doctype html")) || bytes.Contains(text, []byte("<html"))):
-		return &ForeignError{"an HTML page", fetchAgain}
+		return &ForeignError{Page, fetchAgain}
 	case bytes.HasPrefix(text, []byte("<?xml")) && bytes.Contains(text, []byte("<error>")), bytes.HasPrefix(text, []byte("<error>")):
 		return &ForeignError{"an error document in XML", fetchAgain}
 	}

@@ -9,14 +9,21 @@ import (
 
 // Lines reads lines of any length: what a writer of ours could hold, a reader can.
 type Lines struct {
-	br   *bufio.Reader
-	line []byte
-	cut  bool
-	n    int
+	br    *bufio.Reader
+	line  []byte
+	whole bool
+	n     int
 }
 
 // NewLines reads from r.
 func NewLines(r io.Reader) *Lines { return &Lines{br: bufio.NewReaderSize(r, 64<<10)} }
+
+// WholeLines is NewLines of a text in which each line has an end: without that of the last it is cut.
+func WholeLines(r io.Reader) *Lines {
+	l := NewLines(r)
+	l.whole = true
+	return l
+}
 
 // keepLine is the buffer that is kept from one line to the next.
 const keepLine = 8 << 20
@@ -27,7 +34,7 @@ func (l *Lines) Next() ([]byte, error) {
 	if cap(l.line) > keepLine {
 		l.line = nil
 	}
-	l.line, l.cut = l.line[:0], false
+	l.line = l.line[:0]
 	for {
 		part, err := l.br.ReadSlice('\n')
 		l.line = append(l.line, part...)
@@ -38,8 +45,8 @@ func (l *Lines) Next() ([]byte, error) {
 			l.line = l.line[:len(l.line)-1]
 		case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || len(l.line) == 0:
 			return nil, err
-		default:
-			l.cut = true
+		case l.whole:
+			return nil, io.ErrUnexpectedEOF
 		}
 		l.n++
 		return l.line, nil
@@ -63,6 +70,3 @@ func (l *Lines) Each(visit func(line []byte) error) error {
 
 // Number is that of the last line, from one; 0 before the first.
 func (l *Lines) Number() int { return l.n }
-
-// Cut reports that the last line has no end: the text may have been cut there.
-func (l *Lines) Cut() bool { return l.cut }

@@ -22,7 +22,7 @@ type Reader struct {
 	stop func()
 }
 
-// Open recognises gzip (any number of members), bzip2 (any number of streams) and
+// Open recognises gzip (any number of members, and padding), bzip2 (any number of streams) and
 // zstd by their first bytes; anything else is plain text. An input that cannot be
 // text gives a *ForeignError; errors of reading come from Read, except for those of
 // the first bytes.
@@ -56,7 +56,8 @@ func decompressor(br *bufio.Reader, head []byte) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{r: gz, stop: func() {}}, nil
+		gz.Multistream(false)
+		return &Reader{r: members{gz, br}, stop: func() {}}, nil
 	case isBzip2(head):
 		return &Reader{r: bzip2.NewReader(br), stop: func() {}}, nil
 	case bytes.HasPrefix(head, zstdMark):
@@ -68,6 +69,29 @@ func decompressor(br *bufio.Reader, head []byte) (*Reader, error) {
 		return &Reader{r: zr, stop: zr.Close}, nil
 	}
 	return &Reader{r: br, stop: func() {}}, nil
+}
+
+// members are those of a gzip file. As for gzip(1), zeros behind one are padding.
+type members struct {
+	gz *gzip.Reader
+	in *bufio.Reader
+}
+
+func (m members) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if n, err = m.gz.Read(p); err != io.EOF {
+			return n, err
+		}
+		next := byte(0)
+		for err = nil; next == 0 && err == nil; {
+			next, err = m.in.ReadByte()
+		}
+		if err == nil {
+			err = errors.Join(m.in.UnreadByte(), m.gz.Reset(m.in))
+			m.gz.Multistream(false)
+		}
+	}
+	return n, err
 }
 
 // Read gives the text.

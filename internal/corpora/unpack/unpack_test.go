@@ -42,6 +42,7 @@ func TestOpen(t *testing.T) {
 		"gzip":         {gz(t, long), long},
 		"members":      {gz(t, "he") + gz(t, "llo\n"), "hello\n"},
 		"empty gzip":   {gz(t, ""), ""},
+		"padded gzip":  {gz(t, "he") + gz(t, "") + "\x00\x00" + gz(t, "llo\n") + strings.Repeat("\x00", 512), "hello\n"},
 		"zstd":         {string(enc.EncodeAll([]byte(long), nil)), long},
 		"bzip2":        {bzHello, "hello\n"},
 		"bzip2, twice": {bzHello + bzHello, "hello\nhello\n"},
@@ -128,11 +129,15 @@ func TestDamage(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", 65<<20)
-	l := NewLines(iotest.HalfReader(strings.NewReader("a\n\n" + long + "\nb")))
+	text := "a\n\n" + long + "\nb"
+	l, whole := NewLines(iotest.HalfReader(strings.NewReader(text))), WholeLines(strings.NewReader(text))
 	for i, want := range []string{"a", "", long, "b"} {
 		got, err := l.Next()
-		if err != nil || string(got) != want || l.Number() != i+1 || l.Cut() != (want == "b") {
-			t.Fatalf("line %d: %d bytes, %v, cut %v", l.Number(), len(got), err, l.Cut())
+		if err != nil || string(got) != want || l.Number() != i+1 {
+			t.Fatalf("line %d: %d bytes, %v", l.Number(), len(got), err)
+		}
+		if _, err := whole.Next(); (err == io.ErrUnexpectedEOF) != (want == "b") {
+			t.Errorf("whole, line %d: %v", l.Number(), err)
 		}
 	}
 	if _, err := l.Next(); err != io.EOF {

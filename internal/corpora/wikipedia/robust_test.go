@@ -223,8 +223,7 @@ func TestBzip2(t *testing.T) {
 }
 
 // FuzzScanStub: no input may panic or hang, chunks of any size give the same
-// result, and what encoding/xml reads too is read alike. Fuzz it with
-// -fuzzminimizetime=5x: goroutines make coverage vary.
+// result, and what encoding/xml reads too is read alike.
 func FuzzScanStub(f *testing.F) {
 	f.Add([]byte(header+`<page><title>A</title><ns>0</ns><id>7</id><redirect title="B" /><revision><id>3</id></revision></page></mediawiki>`), uint8(3))
 	f.Add(gunzipped(f, read(f, "real-pages-stub.xml.gz"))[:3000], uint8(50))

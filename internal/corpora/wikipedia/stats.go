@@ -1,5 +1,7 @@
 package wikipedia
 
+import "github.com/redsi/redsi/internal/system/values"
+
 // NSCount counts one namespace.
 type NSCount struct {
 	Pages     int64 `json:"pages"`
@@ -24,22 +26,10 @@ type Stats struct {
 // Add merges the statistics of another part file.
 func (s *Stats) Add(o Stats) {
 	s.Schema, s.Wiki = o.Schema, o.Wiki
-	s.Pages += o.Pages
-	s.Revisions += o.Revisions
-	s.Redirects += o.Redirects
-	s.Found += o.Found
-	s.Fallbacks += o.Fallbacks
-	s.BytesIn += o.BytesIn
-	s.BytesOut += o.BytesOut
 	if s.ByNS == nil {
 		s.ByNS = map[int32]*NSCount{}
 	}
-	for ns, c := range o.ByNS {
-		t := s.ns(ns)
-		t.Pages += c.Pages
-		t.Revisions += c.Revisions
-		t.Redirects += c.Redirects
-	}
+	values.Add(s, o)
 }
 
 func (s *Stats) ns(ns int32) *NSCount {

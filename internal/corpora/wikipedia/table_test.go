@@ -117,22 +117,22 @@ func TestReadTable(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"oldid,page_id,title\n1,2,Caf\xe9\n", "t:2: \"Caf\\xe9\" is not UTF-8"},
-		{"{\"oldid\":1,\"page_id\":2,\"title\":\"Caf\xe9\"}", "t:1: the line is not UTF-8"},
-		{"a,b\n1,2\n", "t:1: the first line must name the columns oldid and page_id"},
-		{"oldid,page_id\n1,x\n", "t:2: page_id"},
+		{"oldid,page_id,title\n1,2,Caf\xe9\n", "t: line 2: \"Caf\\xe9\" is not UTF-8"},
+		{"{\"oldid\":1,\"page_id\":2,\"title\":\"Caf\xe9\"}", "t: line 1: the line is not UTF-8"},
+		{"a,b\n1,2\n", "t: the first line must name the columns oldid and page_id"},
+		{"oldid,page_id\n1,x\n", "t: line 2: page_id"},
 		{"oldid,page_id\n1,2\n3\n", "wrong number of fields"},
-		{"oldid,page_id\n0,2\n", "t:2: oldid: 0 is not an id"},
-		{"oldid,page_id,redirect\n1,2,maybe\n", "t:2: redirect"},
-		{"oldid,page_id,ns\n1,2,x\n", "t:2: ns"},
-		{"oldid,page_id\n1,2\n1,3\n", "t:3: revision 1 belongs to page 3, in line 2 to page 2"},
-		{`{"oldid":1,"pageid":2}` + "\n\n" + `{"oldid":1,"pageid":3}`, "t:3: revision 1 belongs to page 3, in line 1 to page 2"},
-		{`{"oldid":1,"pageid":2,"page_id":2}`, "t:1: oldid and page_id must be there, once"},
-		{`{"oldid":1,"pageid":null}`, "t:1: oldid and page_id must be there"},
+		{"oldid,page_id\n0,2\n", "t: line 2: oldid: 0 is not an id"},
+		{"oldid,page_id,redirect\n1,2,maybe\n", "t: line 2: redirect"},
+		{"oldid,page_id,ns\n1,2,x\n", "t: line 2: ns"},
+		{"oldid,page_id\n1,2\n1,3\n", "t: line 3: revision 1 belongs to page 3, in line 2 to page 2"},
+		{`{"oldid":1,"pageid":2}` + "\n\n" + `{"oldid":1,"pageid":3}`, "t: line 3: revision 1 belongs to page 3, in line 1 to page 2"},
+		{`{"oldid":1,"pageid":2,"page_id":2}`, "t: line 1: oldid and page_id must be there, once"},
+		{`{"oldid":1,"pageid":null}`, "t: line 1: oldid and page_id must be there"},
 		{`{"oldid":1,"pageid":2.5}`, "as whole numbers above 0: {\"oldid\":1,\"pageid\":2.5}"},
-		{`{"oldid":1,"page_id":2}` + "\n" + `{"oldid":1`, "t:2:"},
-		{`{"oldid":1}`, "t:1: oldid and page_id must be there"},
-		{`{"oldid":-1,"page_id":2}`, "t:1:"},
+		{`{"oldid":1,"page_id":2}` + "\n" + `{"oldid":1`, "t: line 2:"},
+		{`{"oldid":1}`, "t: line 1: oldid and page_id must be there"},
+		{`{"oldid":-1,"page_id":2}`, "t: line 1:"},
 	} {
 		if _, err := ReadTable(strings.NewReader(c.text), "t"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)

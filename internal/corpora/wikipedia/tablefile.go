@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // WriteTable writes t as JSON lines, sorted by oldid: equal tables give equal bytes.
@@ -58,7 +59,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 	}
 	rows := rows{first: map[uint64]row{}}
 	if err := read(br, &rows); err != nil {
-		return nil, fmt.Errorf("%s:%w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t, err := NewTable(rows.entries)
 	if err != nil {
@@ -84,7 +85,7 @@ func (r *rows) add(line int, e Entry) error {
 	if !ok {
 		r.first[e.OldID] = row{line, e.PageID}
 	} else if first.page != e.PageID {
-		return fmt.Errorf("%d: revision %d belongs to page %d, in line %d to page %d: leave one of them out", line, e.OldID, e.PageID, first.line, first.page)
+		return fmt.Errorf("revision %d belongs to page %d, in line %d to page %d: leave one of them out", e.OldID, e.PageID, first.line, first.page)
 	}
 	r.entries = append(r.entries, e)
 	return nil
@@ -92,42 +93,35 @@ func (r *rows) add(line int, e Entry) error {
 
 // readJSONL needs oldid and page_id in every line; ns may be absent.
 func readJSONL(r *bufio.Reader, to *rows) error {
-	for n := 1; ; n++ {
-		line, err := r.ReadBytes('\n')
+	lines := unpack.NewLines(r)
+	return lines.Each(func(line []byte) error {
 		if !utf8.Valid(line) {
-			return fmt.Errorf("%d: the line is not UTF-8: write the table in that encoding", n)
+			return errors.New("the line is not UTF-8: write the table in that encoding")
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			var e struct {
-				Entry
-				OldID  json.Number `json:"oldid"`
-				PageID json.Number `json:"page_id"`
-				Page   json.Number `json:"pageid"`
-				NS     *int32      `json:"ns"`
-			}
-			if err := json.Unmarshal(line, &e); err != nil {
-				return fmt.Errorf("%d: %w", n, err)
-			}
-			oldid, errOldID := parseID(string(e.OldID))
-			page, errPage := parseID(string(cmp.Or(e.PageID, e.Page)))
-			if errOldID != nil || errPage != nil || e.PageID != "" && e.Page != "" {
-				return fmt.Errorf("%d: oldid and page_id must be there, once, as whole numbers above 0: %.100s", n, line)
-			}
-			e.Entry.OldID, e.Entry.PageID, e.Entry.NS = oldid, page, NSUnknown
-			if e.NS != nil {
-				e.Entry.NS = *e.NS
-			}
-			if err := to.add(n, e.Entry); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
+		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("%d: %w", n, err)
+		var e struct {
+			Entry
+			OldID  json.Number `json:"oldid"`
+			PageID json.Number `json:"page_id"`
+			Page   json.Number `json:"pageid"`
+			NS     *int32      `json:"ns"`
 		}
-	}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		oldid, errOldID := parseID(string(e.OldID))
+		page, errPage := parseID(string(cmp.Or(e.PageID, e.Page)))
+		if errOldID != nil || errPage != nil || e.PageID != "" && e.Page != "" {
+			return fmt.Errorf("oldid and page_id must be there, once, as whole numbers above 0: %.100s", line)
+		}
+		e.Entry.OldID, e.Entry.PageID, e.Entry.NS = oldid, page, NSUnknown
+		if e.NS != nil {
+			e.Entry.NS = *e.NS
+		}
+		return to.add(lines.Number(), e.Entry)
+	})
 }
 
 func readCSV(r *bufio.Reader, to *rows) error {
@@ -135,7 +129,7 @@ func readCSV(r *bufio.Reader, to *rows) error {
 	cr.ReuseRecord = true
 	head, err := cr.Read()
 	if err != nil {
-		return fmt.Errorf("1: %w", err)
+		return fmt.Errorf("line 1: %w", err)
 	}
 	head = slices.Clone(head)
 	column := func(names ...string) int {
@@ -144,26 +138,26 @@ func readCSV(r *bufio.Reader, to *rows) error {
 	oldID, pageID, title, ns := column("oldid"), column("page_id", "pageid"), column("title"), column("ns")
 	redirect, target := column("redirect"), column("target")
 	if oldID < 0 || pageID < 0 {
-		return fmt.Errorf("1: the first line must name the columns oldid and page_id, it has %q", strings.Join(head, ","))
+		return fmt.Errorf("the first line must name the columns oldid and page_id, it has %q", strings.Join(head, ","))
 	}
 	for {
 		row, err := cr.Read()
 		if err == io.EOF {
 			return nil
 		}
-		if err != nil { // names its line, and has no fields
-			return fmt.Errorf(" %w", err)
+		if err != nil {
+			return err // which names its line
 		}
 		line, _ := cr.FieldPos(0)
 		if i := slices.IndexFunc(row, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
-			return fmt.Errorf("%d: %q is not UTF-8: write the table in that encoding", line, row[i])
+			return fmt.Errorf("line %d: %q is not UTF-8: write the table in that encoding", line, row[i])
 		}
 		e := Entry{NS: NSUnknown}
 		if e.OldID, err = parseID(row[oldID]); err != nil {
-			return fmt.Errorf("%d: oldid: %w", line, err)
+			return fmt.Errorf("line %d: oldid: %w", line, err)
 		}
 		if e.PageID, err = parseID(row[pageID]); err != nil {
-			return fmt.Errorf("%d: page_id: %w", line, err)
+			return fmt.Errorf("line %d: page_id: %w", line, err)
 		}
 		if title >= 0 {
 			e.Title = row[title]
@@ -173,24 +167,24 @@ func readCSV(r *bufio.Reader, to *rows) error {
 		}
 		if redirect >= 0 && row[redirect] != "" {
 			if e.Redirect, err = strconv.ParseBool(strings.TrimSpace(row[redirect])); err != nil {
-				return fmt.Errorf("%d: redirect: %w", line, err)
+				return fmt.Errorf("line %d: redirect: %w", line, err)
 			}
 		}
 		if ns >= 0 && row[ns] != "" {
 			v, err := strconv.ParseInt(strings.TrimSpace(row[ns]), 10, 32)
 			if err != nil {
-				return fmt.Errorf("%d: ns: %w", line, err)
+				return fmt.Errorf("line %d: ns: %w", line, err)
 			}
 			e.NS = int32(v)
 		}
 		if err := to.add(line, e); err != nil {
-			return err
+			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 }
 
 func parseID(s string) (uint64, error) {
-	id, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
+	id, err := values.ID(s)
 	if err == nil && id == 0 {
 		err = errors.New("0 is not an id")
 	}

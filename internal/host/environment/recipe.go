@@ -19,6 +19,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Format is that of a recipe's text.
@@ -72,7 +73,7 @@ func (r Recipe) Text() ([]byte, error) {
 // Parse reads a recipe's text.
 func Parse(text []byte) (r Recipe, err error) {
 	head, rest, _ := bytes.Cut(text, []byte("\n"))
-	if err = json.Unmarshal(head, &r); err == nil && r.Format != Format {
+	if err = values.Written(head, &r); err == nil && r.Format != Format {
 		err = fmt.Errorf("its format is %q, not %s", r.Format, Format)
 	}
 	r.Files = map[string]string{}

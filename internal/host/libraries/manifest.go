@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -76,7 +77,7 @@ func environmentOf(prefix string, text []byte) (*Environment, error) {
 
 // Parse reads a manifest's text.
 func Parse(text []byte) (m Manifest, err error) {
-	if err = json.Unmarshal(text, &m); err == nil && m.Format != Format {
+	if err = values.Written(text, &m); err == nil && m.Format != Format {
 		err = fmt.Errorf("its format is %q, not %s", m.Format, Format)
 	}
 	return m, err

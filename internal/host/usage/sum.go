@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Sum is what several steps used together, with how many of them each figure is of.
@@ -29,20 +30,9 @@ type Sum struct {
 
 // Join adds other steps.
 func (s *Sum) Join(o Sum) {
-	s.Steps += o.Steps
-	s.Took += o.Took
-	s.CPU += o.CPU
-	s.CPUSteps += o.CPUSteps
-	s.Memory = max(s.Memory, o.Memory)
-	s.MemSteps += o.MemSteps
-	s.Read += o.Read
-	s.Written += o.Written
-	s.Measured += o.Measured
-	s.Energy += o.Energy
-	s.EnergyOf += o.EnergyOf
-	s.Shared += o.Shared
-	s.CardTook += o.CardTook
-	s.CardMemory = max(s.CardMemory, o.CardMemory)
+	memory, card := max(s.Memory, o.Memory), max(s.CardMemory, o.CardMemory)
+	values.Add(s, o)
+	s.Memory, s.CardMemory = memory, card
 	s.TookS, s.CardS = s.Took.Seconds(), s.CardTook.Seconds()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
@@ -25,7 +26,7 @@ const Name = "redsi.lock"
 
 // File is a lock file, as Read gives it.
 type File struct {
-	Comment string     `json:"comment"`
+	Comment string     `json:"comment,omitempty"`
 	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
 	Modules []Module   `json:"modules,omitempty"` // sorted by source
 	Lists   []List     `json:"lists,omitempty"`   // sorted by pattern
@@ -48,7 +49,7 @@ func readWith(read func(path string) ([]byte, error), path string) (*File, error
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(b, f); err != nil {
+	if err := values.Written(b, f); err != nil {
 		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin again", path, err)
 	}
 	for _, p := range slices.Backward(f.Sources) { // of two, the first counts

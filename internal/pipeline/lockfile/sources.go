@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
@@ -179,7 +180,7 @@ func Forget(memo, path string) error {
 
 func readMemo(memo string) map[string]remembered {
 	known := map[string]remembered{}
-	if b, err := os.ReadFile(memo); err == nil && json.Unmarshal(b, &known) != nil || known == nil {
+	if b, err := os.ReadFile(memo); err == nil && values.Written(b, &known) != nil || known == nil {
 		known = map[string]remembered{}
 	}
 	return known

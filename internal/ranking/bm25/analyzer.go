@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // Analyzer makes terms of a text: it splits it into segments, each of which is a term, or
@@ -61,7 +61,7 @@ type words struct {
 }
 
 func (words) Split(text string, yield func(string)) {
-	for w := range strings.FieldsFuncSeq(dedup.Lower(text), func(r rune) bool { return !isWord(r) }) {
+	for w := range strings.FieldsFuncSeq(pytext.Lower(text), func(r rune) bool { return !isWord(r) }) {
 		if utf8.RuneCountInString(w) > 1 {
 			yield(w)
 		}

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // Form is what two queries have in common that count as the same: their letters, marks and
 // digits in lower case, one blank between words. It is "" of what has none.
 func Form(query string) string {
-	words := strings.FieldsFunc(dedup.Lower(query), func(r rune) bool {
+	words := strings.FieldsFunc(pytext.Lower(query), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	})
 	return strings.Join(words, " ")

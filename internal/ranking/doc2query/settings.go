@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // SettingsFile is beside config.json in the folder of a model that was trained here to
@@ -32,7 +33,7 @@ func ParseSettings(text []byte) (Settings, error) {
 		return Settings{MaxInput: 512, MaxQuery: 64}, nil
 	}
 	var s Settings
-	err := json.Unmarshal(text, &s)
+	err := values.Written(text, &s)
 	if err == nil && (s.MaxInput < 1 || s.MaxQuery < 1) {
 		err = fmt.Errorf("max_input %d and max_query %d; at least 1 is needed", s.MaxInput, s.MaxQuery)
 	}

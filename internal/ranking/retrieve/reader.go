@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // Inputs are how texts become what a model reads. The special tokens that the tokenizer
@@ -73,7 +73,7 @@ func (r Reader) Query(text string) (tokens []int32, truncated bool) {
 
 func (r Reader) cased(text string) string {
 	if r.Lowercase {
-		return dedup.Lower(text)
+		return pytext.Lower(text)
 	}
 	return text
 }

@@ -133,7 +133,7 @@ func TestReadCardsOfAnotherCollection(t *testing.T) {
 	}{
 		"too few titles":  {whole, lines(t, documents("a", "b")...), "there are titles of 2 documents and texts of 5"},
 		"too many titles": {whole, lines(t, documents("a", "b", "c", "d", "e", "f")...), "there are titles of 6 documents"},
-		"no titles":       {whole, whole, "unknown field"},
+		"no titles":       {whole, whole, `unknown object member name "text"`},
 		"cut texts":       {whole[:len(whole)/2], nil, "corpus"},
 		"a document less": {gap, nil, "document 1 where 0 was expected"},
 	} {

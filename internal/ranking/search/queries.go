@@ -1,10 +1,11 @@
 package search
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
 // Queries cleans queries.
@@ -21,25 +22,21 @@ func Queries(texts []string) (queries []string, err error) {
 
 // ReadQueries reads queries from standard input, one in a line, and counts empty lines.
 func ReadQueries(in io.Reader) (queries []string, empty int, err error) {
-	sc := bufio.NewScanner(in)
-	n := 0
-	for sc.Scan() {
-		n++
-		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+	lines := unpack.NewLines(in)
+	err = lines.Each(func(line []byte) error {
+		if len(bytes.TrimSpace(line)) == 0 {
 			empty++
-			continue
+			return nil
 		}
-		q, err := Clean(sc.Text())
-		if err != nil {
-			return nil, 0, fmt.Errorf("standard input, line %d: %w", n, err)
-		}
+		q, err := Clean(string(line))
 		queries = append(queries, q)
-	}
-	if err := sc.Err(); err != nil {
-		return nil, 0, fmt.Errorf("standard input, after line %d: %w", n, err)
+		return err
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("standard input, %w", err)
 	}
 	if len(queries) == 0 {
-		return nil, 0, fmt.Errorf("standard input has no query in its %d lines; a query may also be an argument", n)
+		return nil, 0, fmt.Errorf("standard input has no query in its %d lines; a query may also be an argument", lines.Number())
 	}
 	return queries, empty, nil
 }

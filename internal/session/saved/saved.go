@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -116,7 +117,7 @@ func Read(path string) (*Plan, error) {
 		return nil, fault.Input(err)
 	}
 	var s Plan
-	if err := json.Unmarshal(b, &s); err != nil || s.Format != format {
+	if err := values.Written(b, &s); err != nil || s.Format != format {
 		return nil, fault.Input(fmt.Errorf("%s is not a plan saved by `redsi plan --out FILE` (format %q; this build reads %q)", path, s.Format, format))
 	}
 	s.Name, s.keys = path, map[string]artifacts.Digest{}

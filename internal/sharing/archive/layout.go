@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Format is the version of the archives that this code writes.
@@ -124,7 +125,7 @@ func fold(name string) string {
 
 // parseManifest reads and checks a manifest, and returns who signed it.
 func parseManifest(b []byte) (m Manifest, by signature.Public, err error) {
-	if err := json.Unmarshal(b, &m); err != nil {
+	if err := values.Written(b, &m); err != nil {
 		return m, by, err
 	}
 	if m.Format != Format {

@@ -37,6 +37,19 @@ func Whole(s string) (int, error) {
 	return n, err
 }
 
+// ID reads the number of a page or revision as Whole does, to 2^64.
+func ID(s string) (uint64, error) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return n, nil
+	}
+	n, err := Whole(s)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%.40q is not a whole number", s)
+	}
+	return uint64(n), nil
+}
+
 // Round rounds to decimals, halves away from zero as people round: the shortest decimal form
 // of v decides, not its binary tail.
 func Round(v float64, decimals int) float64 {

@@ -41,7 +41,7 @@ type importing struct {
 	QrelsFormat  string            `hcl:"qrels_format,optional" enum:"auto,jsonl,tsv,csv,trec,parquet" help:"the same for judgments; trec is query, 0, document and grade with blanks between them"`
 	Fields       map[string]string `hcl:"fields,optional" help:"names in the files of documents, where they are not the usual ones, of id, title, text, url, oldid and page_id"`
 	QueryFields  map[string]string `hcl:"query_fields,optional" help:"the same for queries, of id, text, split, document and grade"`
-	QrelsFields  map[string]string `hcl:"qrels_fields,optional" help:"the same for judgments, of query, document and grade"`
+	QrelsFields  map[string]string `hcl:"qrels_fields,optional" help:"the same for judgments, of query, document and grade; of files that have other fields and no grade, grade is any name that they do not have"`
 	Columns      []string          `hcl:"columns,optional" help:"columns of tables of documents that have no line of names, by the names of fields, \"\" for others; default: id and text; id, title and text; id, url, title and text"`
 	QueryColumns []string          `hcl:"query_columns,optional" help:"the same for queries; default: id and text"`
 	QrelsColumns []string          `hcl:"qrels_columns,optional" help:"the same for judgments; default: query and document; with grade; query, \"\", document and grade"`
@@ -60,7 +60,7 @@ type importing struct {
 
 var ImportCorpus = step.Define(step.Kind[importCorpusConfig]{
 	Name:    "import_corpus",
-	Version: 2,
+	Version: 3,
 	Doc: `Make a collection from any files of documents, queries and judgments.
 The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions.
 JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,

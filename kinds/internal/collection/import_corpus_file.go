@@ -19,7 +19,7 @@ type importFileConfig struct {
 
 var importFile = step.DefinePart(step.Kind[importFileConfig]{
 	Name:    "import_corpus_file",
-	Version: 2,
+	Version: 3,
 	Doc:     "One file of documents of an import_corpus step.",
 	Outputs: []step.Output{
 		{Name: "kept", Type: "import/documents", Help: "the documents that may be taken, as JSON lines, compressed with zstd"},

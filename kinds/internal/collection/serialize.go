@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/serialize"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -229,7 +230,7 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 	}
 	total := serialize.Tally{}
 	for _, t := range reports {
-		total.Merge(t)
+		values.Add(&total, t)
 	}
 	for name, n := range map[string]int{
 		"without_title": total.WithoutTitle, "without_abstract": total.WithoutAbstract, "truncated": total.WithTruncation,

@@ -32,7 +32,7 @@ type SharesConfig struct {
 
 var Shares = step.Define(step.Kind[SharesConfig]{
 	Name:    "shares",
-	Version: 1,
+	Version: 2,
 	Doc: `Say what a part of the records says of the shares that the paper prints.
 shares.NAME of the report has value, low and high in percent, clusters, how, paper and
 verdict. Intervals are percentiles of a cluster bootstrap over pages; pages that share a

@@ -17,7 +17,7 @@ type SubstitutionsConfig struct {
 
 var Substitutions = step.Define(step.Kind[SubstitutionsConfig]{
 	Name:    "substitutions",
-	Version: 1,
+	Version: 2,
 	Doc: `Count the tokens that NQ's preprocessing rewrote (appendix "Character Substitutions").
 Compares every stored token with its byte-aligned HTML span. Cost: reading the
 records once; memory is per distinct pair.`,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -55,7 +55,7 @@ texts; memory is 4 bytes x documents x dimensions.`,
 func hashWords(text string, words, dimensions int) []float32 {
 	counts := map[string]int{}
 	var order []string // of first occurrence: sums must not depend on map order
-	for w := range strings.FieldsFuncSeq(dedup.Lower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for w := range strings.FieldsFuncSeq(pytext.Lower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		if words--; words < 0 {
 			break
 		}

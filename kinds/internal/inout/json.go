@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
@@ -42,7 +43,7 @@ func ReadJSON(x *step.IO, in step.Input, v any) error {
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(b, v); err != nil {
+		if err := values.Written(b, v); err != nil {
 			return fmt.Errorf("input is not the expected JSON: %w", err)
 		}
 		return nil

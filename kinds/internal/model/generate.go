@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -207,7 +207,7 @@ func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 			err := inout.Scan(x, step.In(p.Outputs["generated"]), "", func(r io.Reader) error {
 				return dedup.ReadLines(r, func(line []byte) error {
 					var g doc2query.Generated
-					if err := json.Unmarshal(line, &g); err != nil {
+					if err := values.Written(line, &g); err != nil {
 						return err
 					}
 					return yield(g)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/kinds/internal/collection"
@@ -59,7 +60,7 @@ func eachPrefix(ctx context.Context, x *step.IO, t5 *subword.T5, c collection.Pr
 	return inout.DataError(corpus.Zip(ra, rb, func(a, b corpus.Document) error {
 		ta, tb := a.Text, b.Text
 		if c.Lowercase {
-			ta, tb = dedup.Lower(ta), dedup.Lower(tb)
+			ta, tb = pytext.Lower(ta), pytext.Lower(tb)
 		}
 		visit(b, t5.PiecesPrefix(ta, c.Tokens), t5.PiecesPrefix(tb, c.Tokens))
 		n++
@@ -81,14 +82,14 @@ func newPrefixExamples(titles []string) *prefixExamples {
 		e.found = e.found[:len(titles)]
 	}
 	for i, t := range titles {
-		e.at[dedup.Lower(t)] = i
+		e.at[pytext.Lower(t)] = i
 	}
 	return e
 }
 
 func (e *prefixExamples) wants(title string, unknownA, unknownB bool) (int, bool) {
 	if len(e.at) > 0 {
-		at, ok := e.at[dedup.Lower(title)]
+		at, ok := e.at[pytext.Lower(title)]
 		return at, ok && e.found[at] == nil
 	}
 	at := slices.Index(e.found, nil)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
-	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 	"github.com/redsi/redsi/kinds/internal/ids"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -49,7 +49,7 @@ func eachWords(ctx context.Context, x *step.IO, in step.Input, n int, yield func
 		if int(d.Doc) != due || due == n {
 			return other()
 		}
-		yield(due, docid.Words(d.Text, dedup.Lower))
+		yield(due, docid.Words(d.Text, pytext.Lower))
 		due++
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/kinds/internal/ids"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -44,7 +45,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 	}
 	if c.Lowercase {
 		for i := range titles {
-			titles[i] = dedup.Lower(titles[i])
+			titles[i] = pytext.Lower(titles[i])
 		}
 	}
 	set, counts, err := docid.Title(names, titles, c.MaxTokens, tok)

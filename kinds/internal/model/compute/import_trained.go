@@ -1,18 +1,18 @@
 package compute
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/kinds/internal/model"
 	"github.com/redsi/redsi/step"
@@ -75,21 +75,20 @@ func (m *stagedModel) read(name string) ([]byte, error) {
 // exportedIDs reads identifiers.jsonl. Tokens are below vocabulary.
 func exportedIDs(r io.Reader, kind docid.Kind, vocabulary int64) (*docid.Set, error) {
 	set := &docid.Set{Kind: kind}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
+	err := unpack.NewLines(r).Each(func(line []byte) error {
 		var id exportedIdentifier
-		if err := json.Unmarshal(lines.Bytes(), &id); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+		if err := values.Written(line, &id); err != nil {
+			return err
 		}
 		for _, token := range id.Tokens {
 			if token < 0 || int64(token) >= vocabulary {
-				return nil, fmt.Errorf("line %d: token %d is outside of the model's vocabulary of %d", n, token, vocabulary)
+				return fmt.Errorf("token %d is outside of the model's vocabulary of %d", token, vocabulary)
 			}
 		}
 		set.Identifiers = append(set.Identifiers, docid.Identifier{Document: id.Document, Text: id.Text, Tokens: id.Tokens})
-	}
-	if err := lines.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return set, set.Check()

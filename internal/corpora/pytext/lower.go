@@ -1,4 +1,6 @@
-package dedup
+// Package pytext does to texts what Python does, where Go's own functions do something else: the
+// code that the paper describes is Python. It must not know what the texts are.
+package pytext
 
 import (
 	"strings"
@@ -6,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Lower is Python's str.lower, which the cased and lower-cased pairs of keys
-// differ by. Unlike strings.ToLower it applies Unicode's SpecialCasing: "İ"
+// Lower is Python's str.lower. Unlike strings.ToLower it applies Unicode's SpecialCasing: "İ"
 // becomes "i̇" (two code points), and "Σ" ending a word becomes "ς" (CPython's
 // handle_capital_sigma).
 //

@@ -1,0 +1,55 @@
+package values
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+type part struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+type whole struct {
+	part                 // its fields stand beside the others
+	Doc  int32           `json:"doc"`
+	When time.Time       `json:"when"`
+	Raw  json.RawMessage `json:"raw,omitempty"`
+	Skip int             `json:"-"`
+	Note string          `json:"note,omitempty"`
+	One  *part           `json:"one,omitempty"`
+	List []part          `json:"list"`
+	By   map[string]part `json:"by,omitzero"`
+}
+
+// TestWritten takes whatever encoding/json writes, and names the first field that lacks.
+func TestWritten(t *testing.T) {
+	full := whole{One: &part{}, List: []part{{}, {Name: "null"}}, By: map[string]part{"a": {}, "b": {}}}
+	for _, v := range []whole{{}, full} {
+		for _, indent := range []string{"", " "} {
+			text, err := json.MarshalIndent(v, "", indent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Written(text, new(whole)); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	const end = ": the text was cut, edited, or written by another program"
+	for text, want := range map[string]string{
+		`{}`:                      "there is no field name" + end,
+		`{"name":"","size":null}`: "there is no field size" + end,
+		`{"name":"","size":null,"doc":0,"when":"2026-01-01T00:00:00Z","list":null}`:                                            "there is no field size" + end,
+		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[{"name":"","size":0},{"name":""}]}`:                 "there is no field list.1.size" + end,
+		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"one":{"size":0}}`:                                "there is no field one.name" + end,
+		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"by":{"b":{"name":""},"a":{"name":"","size":0}}}`: "there is no field by.b.size" + end,
+		`{"size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[{"name":"","size":0}]}`:                                       "there is no field name" + end,
+		`{"name":"","size":0,"Doc":0,"when":"2026-01-01T00:00:00Z","list":[]}`:                                                 "there is no field doc" + end,
+	} {
+		if err := Written([]byte(text), new(whole)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

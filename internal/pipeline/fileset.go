@@ -19,6 +19,32 @@ type Found struct {
 	Lists   map[string]map[string][]string `json:"lists,omitempty"`   // what fileset() listed, by folder and pattern
 	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
 	Folders map[string][]string            `json:"folders,omitempty"` // what source blocks name, by path, where that was asked
+	Failed  map[string]string              `json:"failed,omitempty"`  // why a function could not read a name: try() takes that for an answer
+}
+
+// Lacks says what this process lacks for a pipeline, and another may have.
+type Lacks struct {
+	Secrets bool // values of sensitive variables
+	Files   bool // that only now turn out to be needed: loading before found no name for them
+}
+
+// ask reads what a function wants of a name, if this process has the files of the pipeline. It
+// must not be asked for what the pipeline carries.
+func (l *loader) ask(function, name string, here bool, read func() error) error {
+	id := function + " " + name
+	why, failed := l.Found.Failed[id]
+	if !failed && !here {
+		l.lacks.Files = true
+		return l.end("File not here", "%s is not among the sources of this pipeline: %s() asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
+	}
+	err := errors.New(why)
+	if !failed {
+		err = read()
+	}
+	if err != nil {
+		l.found.Failed[id] = err.Error()
+	}
+	return err
 }
 
 // Files are the names of all files that a pipeline listed or hashed, sorted.
@@ -90,11 +116,11 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 		return nil, fmt.Errorf("%q is not a pattern: * and ? stand for characters of a name, ** for any folders, [a-z] for one character, {a,b} for either", pattern)
 	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
 		return nil, fmt.Errorf("the pattern %q leads out of the folder: name the folder that it starts from as the first argument", pattern)
-	case ok:
-	case l.List == nil:
-		err = fmt.Errorf("the files of %s are not among the sources of this pipeline", full)
-	default:
-		names, err = l.List(full, pattern)
+	case !ok:
+		err = l.ask("fileset", path.Join(full, pattern), l.List != nil, func() (err error) {
+			names, err = l.List(full, pattern)
+			return err
+		})
 	}
 	for _, name := range names {
 		if invalidUTF8([]byte(name)) >= 0 || notNFC([]byte(name)) > 0 {
@@ -115,15 +141,14 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 func (l *loader) digestBeside(dir, name string) (string, error) {
 	full := beside(dir, name)
 	sum, ok := l.Found.Digests[full]
-	if !ok && l.Digest == nil {
-		return "", fmt.Errorf("%s is not among the sources of this pipeline", full)
-	}
 	if !ok {
-		pin, err := l.Digest(full)
-		if err != nil {
+		if err := l.ask("filesha256", full, l.Digest != nil, func() error {
+			pin, err := l.Digest(full)
+			sum = pin.SHA256.Hex()
+			return err
+		}); err != nil {
 			return "", err
 		}
-		sum = pin.SHA256.Hex()
 	}
 	l.found.Digests[full] = sum
 	return sum, nil

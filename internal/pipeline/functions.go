@@ -181,11 +181,10 @@ func (l *loader) readBeside(dir, name string) ([]byte, error) {
 	}
 	b, ok := l.sources[full]
 	if !ok {
-		if l.ReadFile == nil {
-			return nil, fmt.Errorf("%s is not among the sources of this pipeline", full)
-		}
-		var err error
-		if b, err = l.ReadFile(full); err != nil {
+		if err := l.ask("file", full, l.ReadFile != nil, func() (err error) {
+			b, err = l.ReadFile(full)
+			return err
+		}); err != nil {
 			return nil, err
 		}
 	}

@@ -83,7 +83,7 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 	if s.Made != nil {
 		var err error
 		if m, err = s.Made(ref.Whole()); err != nil {
-			return nil, s.unreadable(err)
+			return nil, s.end("Output not readable", "%v.", err)
 		}
 	}
 	switch {
@@ -96,11 +96,11 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 	return m, nil
 }
 
-// unreadable ends the evaluation: a try() must not take a store that does not answer for a
-// step that made something else.
-func (s *session) unreadable(err error) error {
+// end ends the evaluation: a try() must not take a store that does not answer for a step that
+// made something else.
+func (s *session) end(summary, format string, args ...any) error {
 	if s.meter.ended == nil {
-		s.meter.ended = over("Output not readable", "%v.", err)
+		s.meter.ended = over(summary, format, args...)
 	}
 	return s.meter.ended
 }
@@ -223,7 +223,7 @@ func (l *loader) jsonFunction() function.Function {
 			v, err := fieldIn(a.ref, part, path, func(f artifacts.File) ([]byte, error) {
 				b, err := m.Read(f)
 				if err != nil {
-					err = l.unreadable(err)
+					err = l.end("Output not readable", "%v.", err)
 				}
 				return b, err
 			})

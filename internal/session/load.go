@@ -106,7 +106,7 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	if err != nil {
 		return s, p, ctx.Err() // what is not known stays so
 	}
-	o.Made = known.Made
+	o.Made = known.With.Made
 	if grown, gp, _ := pipeline.Open(sources, o); gp != nil {
 		s, p = grown, gp
 	}
@@ -123,8 +123,14 @@ func (se *Session) Reader(file string) *modules.Reader {
 
 // Options are the options of every load of a pipeline.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
-	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
-		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names, Module: mods.For(ctx),
+	o := se.Beside(ctx)
+	o.Vars, o.VarFiles, o.Local, o.Module = g.vars, g.files, g.local, mods.For(ctx)
+	return o
+}
+
+// Beside are the options by which a pipeline reads what is beside it, here and as it grows.
+func (se *Session) Beside(ctx context.Context) pipeline.Options {
+	return pipeline.Options{Registry: se.Registry, Env: os.Environ(), ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names,
 		Environments: environment.Memory(filepath.Join(se.StateDir, "environments"))}
 }
 

@@ -108,7 +108,7 @@ func Matches(pattern, name string) bool {
 
 // listBeside is fileset().
 func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
-	full := beside(dir, folder)
+	full, pattern := beside(dir, folder), path.Clean(pattern)
 	names, ok := l.Found.Lists[full][pattern]
 	var err error
 	switch {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -19,30 +20,35 @@ type Found struct {
 	Lists   map[string]map[string][]string `json:"lists,omitempty"`   // what fileset() listed, by folder and pattern
 	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
 	Folders map[string][]string            `json:"folders,omitempty"` // what source blocks name, by path, where that was asked
-	Failed  map[string]string              `json:"failed,omitempty"`  // why a function could not read a name: try() takes that for an answer
+	Absent  map[string]bool                `json:"absent,omitempty"`  // what a function asked for and is not there: try() takes that for an answer
 }
 
 // Lacks says what this process lacks for a pipeline, and another may have.
 type Lacks struct {
 	Secrets bool // values of sensitive variables
-	Files   bool // that only now turn out to be needed: loading before found no name for them
+	Files   bool // that nobody had asked for when the pipeline was loaded first
 }
 
-// ask reads what a function wants of a name, if this process has the files of the pipeline. It
-// must not be asked for what the pipeline carries.
+// absent is the error of a name that is not there.
+type absent struct{ error }
+
+func (absent) Is(target error) bool { return target == fs.ErrNotExist }
+
+// ask reads what a function wants of a name that the pipeline does not carry, if the files
+// beside the pipeline are here.
 func (l *loader) ask(function, name string, here bool, read func() error) error {
-	id := function + " " + name
-	why, failed := l.Found.Failed[id]
-	if !failed && !here {
+	var err error
+	switch {
+	case l.Found.Absent[name]:
+		err = absent{fmt.Errorf("there is no %s", name)}
+	case !here:
 		l.lacks.Files = true
-		return l.end("File not here", "%s is not among the sources of this pipeline: %s() asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
-	}
-	err := errors.New(why)
-	if !failed {
+		return l.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
+	default:
 		err = read()
 	}
-	if err != nil {
-		l.found.Failed[id] = err.Error()
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		l.found.Absent[name] = true
 	}
 	return err
 }
@@ -70,7 +76,7 @@ const maxListed = 100_000
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no folder %s", folder)
+		return nil, absent{fmt.Errorf("there is no folder %s", folder)}
 	}
 	if err != nil {
 		return nil, err
@@ -117,7 +123,7 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
 		return nil, fmt.Errorf("the pattern %q leads out of the folder: name the folder that it starts from as the first argument", pattern)
 	case !ok:
-		err = l.ask("fileset", path.Join(full, pattern), l.List != nil, func() (err error) {
+		err = l.ask("fileset()", full, l.List != nil, func() (err error) {
 			names, err = l.List(full, pattern)
 			return err
 		})
@@ -142,7 +148,7 @@ func (l *loader) digestBeside(dir, name string) (string, error) {
 	full := beside(dir, name)
 	sum, ok := l.Found.Digests[full]
 	if !ok {
-		if err := l.ask("filesha256", full, l.Digest != nil, func() error {
+		if err := l.ask("filesha256()", full, l.Digest != nil, func() error {
 			pin, err := l.Digest(full)
 			sum = pin.SHA256.Hex()
 			return err

@@ -182,7 +182,7 @@ func (l *loader) readBeside(dir, name string) ([]byte, error) {
 	}
 	b, ok := l.sources[full]
 	if !ok {
-		if err := l.ask("file", full, l.ReadFile != nil, func() (err error) {
+		if err := l.ask("the pipeline", full, l.ReadFile != nil, func() (err error) {
 			b, err = l.ReadFile(full)
 			return err
 		}); err != nil {

@@ -94,19 +94,19 @@ func TestPick(t *testing.T) {
 		`"c.d.e", "c.d"`:        "c:\n    d: {e: 2024-01-01, f: 'x: y'}\n",
 		`"l.0", "t"`:            "l: [{lr: 1.0, no: off}, 0x8]\nt: |\n    a\n    b\n",
 		`"b"`:                   "b: {lr: 1.0, no: off}\n",
-		`"c.gone"`:              "!the text has no c.gone",
-		`"c.n.x"`:               "!the text has no c.n.x",
-		`"c.*"`:                 "!the text has no c.*",
+		`"c.gone"`:              "!it has no c.gone",
+		`"c.n.x"`:               "!it has no c.n.x",
+		`"c.*"`:                 "!it has no c.*",
 		``:                      "{}\n",
 	} {
-		got, err := of(t, "pick("+strings.TrimSuffix("file(\"p.yaml\"), "+call, ", ")+")", map[string]string{"p.yaml": file}, pipeline.Options{})
+		got, err := of(t, "pick(file(\"p.yaml\"), ["+call+"])", map[string]string{"p.yaml": file}, pipeline.Options{})
 		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
 			t.Errorf("%s is %q, %v; want %q", call, got, err, want)
 		}
 	}
-	try(t, "p", `pick(file("p"), "a.b", "c", "l.1")`, [][2]string{
+	try(t, "p", `pick(file("p"), ["a.b", "c", "l.1"])`, [][2]string{
 		{`{"a": {"b": 1.0, "x": 1}, "c": "\ud83d\ude00", "l": [1, {}]}`, `"{\"a\":{\"b\":1.0},\"c\":\"\\ud83d\\ude00\",\"l\":[1,{}]}"`},
-		{"", "!the text has no a"},
+		{"", "!it has no a"},
 		{"a: [", "!did not find"},
 		{"a: {b: !x 1}", "!tags such as !x are not read"},
 	})

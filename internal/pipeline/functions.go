@@ -133,7 +133,7 @@ func library(l *loader, dir string) []group {
 			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
 			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
 			{"nonsensitive", "condition", "A yes or no about a sensitive value that is not sensitive itself.", nonsensitive},
-			{"pick", "text, names...", "The parameters of a YAML or JSON text that are named, such as \"train.lr\", as they are written in it: 1.0 stays 1.0.", pick},
+			{"pick", "text, names", "The parameters of a YAML or JSON text that are named, such as \"train.lr\", as they are written in it: 1.0 stays 1.0.", pick},
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
 			{"tolist", "value", "A value as a list.", toList},
 			{"tomap", "value", "A value as a map.", toMap},

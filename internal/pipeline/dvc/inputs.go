@@ -116,16 +116,16 @@ func (c *conversion) wants(s *stage) {
 			c.note(s, "params of %s: any change of the file counts", f)
 			continue
 		}
-		names := ""
+		var names []string
 		for _, k := range wanted[f] {
-			name := ", " + c.literal(s, k.name)
-			if _, err := c.value("pick("+s.files[at]+name+")", s); err != nil {
+			name := c.literal(s, k.name)
+			if _, err := c.value("pick("+s.files[at]+", ["+name+"])", s); err != nil {
 				c.note(s, "parameter %s is not in its file", k.name)
 			} else {
-				names += name
+				names = append(names, name)
 			}
 		}
-		if s.files[at] = "pick(" + s.files[at] + names + ")"; names == "" {
+		if s.files[at] = "pick(" + s.files[at] + ", [" + strings.Join(names, ", ") + "])"; names == nil {
 			delete(s.files, at)
 		}
 	}

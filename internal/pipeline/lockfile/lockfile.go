@@ -2,7 +2,6 @@ package lockfile
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -59,7 +58,7 @@ func readWith(read func(path string) ([]byte, error), path string) (*File, error
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&File{}); err != nil || f.Format != "" && f.Format != format {
-		return nil, fmt.Errorf("%s has what this redsi (%s) would lose: %w; use the redsi that wrote it, or restore it from version control", path, format, cmp.Or(err, fmt.Errorf("its format is %q", f.Format)))
+		return nil, fmt.Errorf("%s has what this redsi, of %s, would lose (its format is %q, %v): use the redsi that wrote it, or restore it from version control", path, format, f.Format, err)
 	}
 	for _, p := range slices.Backward(f.Sources) { // of two, the first counts
 		f.pins[p.Source] = p

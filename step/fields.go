@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,10 +225,7 @@ type PathWalk struct {
 	end                bool
 }
 
-// quotedPart is a name that has dots itself.
-var quotedPart = regexp.MustCompile(`^'([^']+)'(\.|$)`)
-
-// WalkPath begins before the first part. A name with dots stands in single quotes.
+// WalkPath begins before the first part.
 func WalkPath(path string) *PathWalk { return &PathWalk{path: path, rest: path} }
 
 // Next goes to the next part; false behind the last.
@@ -240,18 +236,11 @@ func (w *PathWalk) Next() bool {
 	if w.rest != w.path {
 		w.within = join(w.within, w.Name)
 	}
-	if quoted := quotedPart.FindStringSubmatch(w.rest); quoted != nil {
-		w.Name, w.rest, w.end = quoted[1], w.rest[len(quoted[0]):], quoted[2] == ""
-		return true
-	}
 	var more bool
 	w.Name, w.rest, more = strings.Cut(w.rest, ".")
 	w.end = !more
 	return true
 }
-
-// Last reports whether the present part is the last.
-func (w *PathWalk) Last() bool { return w.end }
 
 // Index is the present part as the number of an element of a list, from zero.
 func (w *PathWalk) Index() (int, bool) {
@@ -278,11 +267,6 @@ func (w *PathWalk) In(at any) (any, error) {
 
 // Lost says that the present part leads nowhere from what is there.
 func (w *PathWalk) Lost(is TypeKind, names []string) error {
-	for i, name := range names {
-		if strings.Contains(name, ".") {
-			names[i] = "'" + name + "'"
-		}
-	}
 	return &NoFieldError{Path: w.path, Name: w.Name, Within: w.within, Is: is, Names: names}
 }
 

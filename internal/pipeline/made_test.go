@@ -207,8 +207,6 @@ step "command" "c" { lists = { x = step.command.a[*].out } }`, made{"step.comman
 		{"numbers", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `[1]`}}, "an element that is a number"},
 		{"not JSON", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `[1`}}, `step.command.split.out["list.json"] is not JSON`},
 		{"no such field", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json:x") }`, made{"step.command.split.out": {"list.json": `{"y": 1}`}}, `"x"`},
-		{"a field with a dot", split + `step "command" "a" { for_each = toset([json(step.command.split.out, "list.json:'a.b'.c")]) }`, made{"step.command.split.out": {"list.json": `{"a.b": {"c": "y"}}`}}, "split\na[\"y\"]\n"},
-		{"such a field, unquoted", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json:a.b") }`, made{"step.command.split.out": {"list.json": `{"a.b": 1}`}}, `there is 'a.b'`},
 		{"a tree has no fields", split + `step "command" "a" { when = json(step.command.split.out, "nope:x") }`, made{"step.command.split.out": {"list.json": `{"y": 1}`}}, `has no file or folder "nope"`},
 		{"one file", split + `step "command" "a" { for_each = files(step.command.split.stdout, "*") }`, nil, "is one file"},
 		{"bad pattern", split + `step "command" "a" { for_each = files(step.command.split.out, "[") }`, nil, "is not a pattern"},

@@ -29,19 +29,18 @@ var pick = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 	}
 	tree := map[string]any{}
 	for _, a := range args[1].AsValueSlice() {
-		in, at := tree, root
-		for w := step.WalkPath(a.AsString()); w.Next(); {
-			if at = named(at, w.Name); at == nil {
+		in, at, w := tree, root, step.WalkPath(a.AsString())
+		for more := w.Next(); more; {
+			name := w.Name
+			if at = named(at, name); at == nil {
 				return cty.NilVal, fmt.Errorf("it has no %s: names are keys with dots between them", a.AsString())
 			}
-			inner, more := in[w.Name].(map[string]any)
-			if w.Last() || isList(at) || in[w.Name] != nil && !more { // or all of it is there
-				in[w.Name] = at
-				break
-			}
-			if !more {
+			inner, partly := in[name].(map[string]any)
+			if more = w.Next() && !isList(at) && (partly || in[name] == nil); !more { // all of it
+				in[name] = at
+			} else if !partly {
 				inner = map[string]any{}
-				in[w.Name] = inner
+				in[name] = inner
 			}
 			in = inner
 		}

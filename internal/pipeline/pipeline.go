@@ -121,7 +121,7 @@ type Pipeline struct {
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
 
-	// With are the options that the pipeline was loaded with, but for values of variables.
+	// With are the options that the pipeline was loaded with.
 	With Options
 
 	vars   map[string]string
@@ -309,9 +309,7 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Limits: l.allLimits, Sources: l.read, Found: l.found, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
-	p.With = l.Options
-	p.With.Vars, p.With.VarFiles, p.With.Env, p.With.Local, p.With.Lint = nil, nil, nil, nil, false
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Limits: l.allLimits, Sources: l.read, Found: l.found, Modules: l.modRead, With: l.Options, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	p.Environments = l.allEnvironments()
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})

@@ -121,16 +121,10 @@ func (se *Session) Reader(file string) *modules.Reader {
 	return &modules.Reader{Lock: filepath.Join(ProjectDir(file), lockfile.Name), Cache: filepath.Join(se.StateDir, "modules"), Update: se.Update}
 }
 
-// Options are the options of every load of a pipeline.
+// Options are the options of every load of a pipeline, here and as it grows.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
-	o := se.Beside(ctx)
-	o.Vars, o.VarFiles, o.Local, o.Module = g.vars, g.files, g.local, mods.For(ctx)
-	return o
-}
-
-// Beside are the options by which a pipeline reads what is beside it, here and as it grows.
-func (se *Session) Beside(ctx context.Context) pipeline.Options {
-	return pipeline.Options{Registry: se.Registry, Env: os.Environ(), ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names,
+	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
+		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names, Module: mods.For(ctx),
 		Environments: environment.Memory(filepath.Join(se.StateDir, "environments"))}
 }
 

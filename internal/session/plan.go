@@ -75,11 +75,9 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 	if err != nil {
 		return nil, nil, err
 	}
-	with := p.With
-	with.Vars = p.Secrets
 	p, pl, err = plan.Grower{
 		Origin: p.Origin(),
-		With:   with,
+		With:   p.With,
 		Plan:   planOf,
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
 		Blobs:  store.Blobs,

@@ -27,6 +27,7 @@ import (
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -271,7 +272,8 @@ func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features w
 		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.meter, Models: dr.SecondProgram(),
 		Forget: func(path string) error { return lockfile.Forget(dr.MemoFile(), path) },
 	}
-	acts.Resolve, acts.Beside = dr.ResolveGrown, dr.Beside
+	acts.Resolve = dr.ResolveGrown
+	acts.Beside = func(ctx context.Context) pipeline.Options { return dr.Options(ctx, session.Given{}, nil) }
 	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 		return dr.OpenForWorker(ctx, acts.Accepts, file, vars, targets)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
@@ -56,8 +57,8 @@ type Activities struct {
 	// that has grown, as `redsi run` would beside the lock file; "": this process's own.
 	Resolve func(ctx context.Context, p *plan.Plan, steps []int, lock string) error
 
-	// ReadFile reads what file() names in a plan that grows; nil: only what its origin has.
-	ReadFile func(name string) ([]byte, error)
+	// Beside are the options by which a pipeline that lies here reads what is beside it.
+	Beside func(context.Context) pipeline.Options
 
 	// Fits, if set, says whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool

@@ -22,7 +22,12 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	}
 	is, err := a.grown(ctx, was, req.Lock)
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
-		out.Wrong = bounded(invalid.Diagnostics.Lines(), maxError/4)
+		why := bounded(invalid.Diagnostics.Lines(), maxError/4)
+		if lacks := invalid.Diagnostics.Lacks; !a.Alone && (lacks.Secrets || lacks.Files && req.Lock != "") {
+			out.Unfit = why + " (" + a.Env["host"] + ")"
+			return out, rest(ctx, out.Unfit)
+		}
+		out.Wrong = why
 		return out, nil
 	}
 	if wrong, ok := errors.AsType[notThePipeline](err); ok && ctx.Err() == nil {
@@ -48,9 +53,14 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*p
 	if was.Origin == nil {
 		return was, nil
 	}
+	with := pipeline.Options{Registry: a.Registry, Env: os.Environ()}
+	if a.Alone || lock != "" && a.Accepts(lock) == nil { // the pipeline lies here
+		with = a.Beside(ctx)
+	}
+	with.Vars = a.Secrets
 	g := plan.Grower{
 		Origin: was.Origin,
-		With:   pipeline.Options{Registry: a.Registry, Vars: a.Secrets, Env: os.Environ(), ReadFile: a.ReadFile},
+		With:   with,
 		Plan: func(p *pipeline.Pipeline) (*plan.Plan, error) {
 			is, err := plan.Build(was.Pipeline, p, a.Registry, was.Targets)
 			if err != nil {

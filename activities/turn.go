@@ -21,18 +21,23 @@ const restTime = 5 * time.Second
 func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
 		if req.Unfit != "" {
-			p.report(step.Progress{Note: "waiting for another worker: " + req.Unfit})
-			select {
-			case <-time.After(restTime):
-			case <-ctx.Done():
-			}
-			return struct{}{}, ctx.Err()
+			return struct{}{}, rest(ctx, req.Unfit)
 		}
 		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req), func(l lease.Lease) {
 			p.report(step.Progress{Note: fmt.Sprintf("waiting for %s", l)})
 		})
 	})
 	return err
+}
+
+// rest waits for restTime, so that another worker may take what this one left, and why.
+func rest(ctx context.Context, why string) error {
+	step.Reporter(ctx)(step.Progress{Note: "waiting for another worker: " + why})
+	select {
+	case <-time.After(restTime):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }
 
 // claim is for whom a step is taken: attempts of an activity follow each other.

@@ -125,6 +125,8 @@ func TestPythonKey(t *testing.T) {
 		{"p.hcl", pipeline(`sources `, "code = [\"src/*\"]\n  sources"), false},
 		{"p.hcl", pipeline(`sources `, "exact = true\n  sources"), true}, // these have nothing that does not count
 		{"p.hcl", pipeline(`"8"`, `"9"`), false},
+		{"p.hcl", pipeline(`sources `, "files = {}\n  sources"), true},
+		{"p.hcl", pipeline(`sources `, "files = { \"p.yaml\" = \"1\" }\n  sources"), false},
 	} {
 		if (key(c.name, c.text) == base) != c.same {
 			t.Errorf("%s of\n%s\nmoves the key: %v", c.name, c.text, c.same)

@@ -17,12 +17,13 @@ func TestScript(t *testing.T) {
   script    = "bin/x.sh"
   arguments = ["two words"]
   code      = ["lib/**"]
+  files     = { "conf/params.yaml" = "lr: 1.0\n" }
   outputs   = ["o/x"]
 }`,
 		"bin/x.sh": "#!/bin/sh -e\n. lib/a/b.sh\nsaid \"$1\" > o/x\necho 1 > left\nfind . -type f | sort\n", "lib/a/b.sh": "said() { echo \"$0 $1\"; }\n", "lib/other": "", "unused.sh": "",
 	})
 	got := l.run(l.plan(file, nil))[0]
-	if s := l.text(got.Outputs["stdout"].Digest); s != "./bin/x.sh\n./left\n./lib/a/b.sh\n./lib/other\n./o/x\n" {
+	if s := l.text(got.Outputs["stdout"].Digest); s != "./bin/x.sh\n./conf/params.yaml\n./left\n./lib/a/b.sh\n./lib/other\n./o/x\n" {
 		t.Errorf("it saw %s", s)
 	}
 	if s := l.text(got.Outputs["out"].Files[0].Digest); s != "bin/x.sh two words\n" {
@@ -72,18 +73,20 @@ func TestCodeMissed(t *testing.T) {
 // What is wrong with a step's code is told when the pipeline is loaded.
 func TestCodeErrors(t *testing.T) {
 	for attrs, want := range map[string]string{
-		`script = "src/none.py"`:                              "script: src/none.py: there is no such file",
-		`script = "../x.py"`:                                  "is not a clean relative path",
-		`script = "src/bad.py"`:                               "script: src/wrong.py: line 2: '(' is never closed",
-		`script = "src/latin.py"`:                             "src/latin.py: is not UTF-8 text",
-		"script = \"src/x.py\"\ncode = [\"no/**\"]":           `code[0]: no file beside the pipeline matches "no/**"`,
-		"script = \"src/x.py\"\ncode = [\"no.py\"]":           `code[0]: no file beside the pipeline matches "no.py"; the files of a folder are "no.py/**"`,
-		"script = \"src/x.py\"\ncode = [\"[\"]":               `code[0]: "[" is not a pattern`,
-		"script = \"src/x.py\"\noutputs = [\"src/x.py\"]":     `outputs: "src/x.py" is also what the step is given`,
-		"script = \"src/x.py\"\noutputs = [\"src/\"]":         `outputs: "src/" has "src/x.py" in it`,
-		"script = \"src/x.py\"\noutputs = [\"tmp/x\"]":        `"tmp/x" is in the folder tmp`,
-		"script = \"src/x.py\"\narguments = [\"a\\u0000b\"]":  "arguments[0]",
-		"script = \"src/x.py\"\ncode_digests = { a = \"b\" }": "are filled in when the pipeline is loaded",
+		`script = "src/none.py"`:                                 "script: src/none.py: there is no such file",
+		`script = "../x.py"`:                                     "is not a clean relative path",
+		`script = "src/bad.py"`:                                  "script: src/wrong.py: line 2: '(' is never closed",
+		`script = "src/latin.py"`:                                "src/latin.py: is not UTF-8 text",
+		"script = \"src/x.py\"\nfiles = { \"src/x.py\" = \"\" }": `files: "src/x.py" is a file of the step's code`,
+		"script = \"src/x.py\"\nfiles = { \"../x\" = \"\" }":     "x",
+		"script = \"src/x.py\"\ncode = [\"no/**\"]":              `code[0]: no file beside the pipeline matches "no/**"`,
+		"script = \"src/x.py\"\ncode = [\"no.py\"]":              `code[0]: no file beside the pipeline matches "no.py"; the files of a folder are "no.py/**"`,
+		"script = \"src/x.py\"\ncode = [\"[\"]":                  `code[0]: "[" is not a pattern`,
+		"script = \"src/x.py\"\noutputs = [\"src/x.py\"]":        `outputs: "src/x.py" is also what the step is given`,
+		"script = \"src/x.py\"\noutputs = [\"src/\"]":            `outputs: "src/" has "src/x.py" in it`,
+		"script = \"src/x.py\"\noutputs = [\"tmp/x\"]":           `"tmp/x" is in the folder tmp`,
+		"script = \"src/x.py\"\narguments = [\"a\\u0000b\"]":     "arguments[0]",
+		"script = \"src/x.py\"\ncode_digests = { a = \"b\" }":    "are filled in when the pipeline is loaded",
 	} {
 		file := study(t, map[string]string{
 			"p.hcl": "step \"python\" \"x\" {\n" + attrs + "\n}", "src/x.py": "", "src/bad.py": "import wrong\n", "src/wrong.py": "x = 1\ny = (\n", "src/latin.py": "x = '\xe9'\n",

@@ -28,11 +28,12 @@ type GrowRequest struct {
 }
 
 // Grown is that plan. Wrong says why there is none: what the steps have made
-// does not fit the pipeline.
+// does not fit the pipeline; Unfit, why the worker left it to another one.
 type Grown struct {
 	Plan  artifacts.Digest `json:"plan"`
 	Steps Pages[Head]      `json:"steps"`
 	Wrong string           `json:"wrong,omitempty"`
+	Unfit string           `json:"unfit,omitempty"`
 }
 
 // mayGrow reports whether a pending step can become known, and the plan is not made too
@@ -53,6 +54,9 @@ func (r *run) grow(ctx workflow.Context) error {
 	now := workflow.Now(ctx)
 	r.growNext = now.Add(growRest * now.Sub(began).Truncate(time.Millisecond))
 	r.changed = true
+	if g.Unfit != "" {
+		return nil
+	}
 	if g.Wrong != "" {
 		for _, i := range r.pending {
 			if r.isDecided(i) {

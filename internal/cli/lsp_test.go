@@ -101,6 +101,9 @@ func TestLanguageServer(t *testing.T) {
 		t.Errorf("an expression: offered %v", got)
 	}
 
+	if got := e.ask("textDocument/hover", e.at("pipelines.hcl", edited+"environment \"py\" { uv = \"uv.lock\" }\nlocals { y = environment.p|y }\n")); !strings.Contains(got, "as a lock file has it") {
+		t.Errorf("an environment: %s", got)
+	}
 	for place, want := range map[string]string{
 		`spl|it = "train"`:                 "train",
 		`step "ext|ract" "train"`:          "**MAYBE** `step.extract.train`",

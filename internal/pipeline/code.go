@@ -11,28 +11,23 @@ import (
 // codeFiles are the files beside the sources in a folder, for kinds that take code from them.
 // What they read becomes part of the pipeline's Sources, as what file() reads.
 type codeFiles struct {
-	l      *loader
-	dir    string
-	made   map[string]func() (any, error)
-	absent map[string]bool
+	l    *loader
+	dir  string
+	made map[string]func() (any, error)
 }
 
 func (l *loader) codeBeside(dir string) *codeFiles {
 	f := l.code[dir]
 	if f == nil {
-		f = &codeFiles{l, dir, map[string]func() (any, error){}, map[string]bool{}}
+		f = &codeFiles{l, dir, map[string]func() (any, error){}}
 		l.code[dir] = f
 	}
 	return f
 }
 
 func (f *codeFiles) Read(name string) ([]byte, bool, error) {
-	if _, known := f.l.sources[beside(f.dir, name)]; !known && (f.absent[name] || f.l.ReadFile == nil) {
-		return nil, false, nil
-	}
 	b, err := f.l.readBeside(f.dir, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		f.absent[name] = true
 		return nil, false, nil
 	}
 	return b, err == nil, err

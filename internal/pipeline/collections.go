@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -57,24 +55,6 @@ var (
 	toSet  = toCollection(cty.Set(cty.DynamicPseudoType), cty.Set, func(v cty.Value) cty.Value { return cty.SetVal(v.AsValueSlice()) })
 	toMap  = toCollection(cty.Map(cty.DynamicPseudoType), cty.Map, func(v cty.Value) cty.Value { return cty.MapVal(v.AsValueMap()) })
 )
-
-// toText is the library's conversion to a string, which writes whole numbers the long way
-// of any.
-var toText = func() function.Function {
-	general := stdlib.MakeToFunc(cty.String)
-	return function.New(&function.Spec{
-		Params: general.Params(),
-		Type:   general.ReturnTypeForValues,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			if v := args[0]; v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() {
-				if n, accuracy := v.AsBigFloat().Int64(); accuracy == big.Exact {
-					return cty.StringVal(strconv.FormatInt(n, 10)), nil
-				}
-			}
-			return general.Call(args)
-		},
-	})
-}()
 
 // elements are those of a list, set or tuple.
 func elements(v cty.Value) ([]cty.Value, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -17,7 +18,10 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-var yamlControl = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`) // not in YAML as they are
+var (
+	yamlControl = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`) // not in YAML as they are
+	zeros       = regexp.MustCompile(`^[-+]?0[0-9]+$`)
+)
 
 // decodeYAML is the value of a text.
 func decodeYAML(text []byte) (cty.Value, error) {
@@ -57,7 +61,9 @@ func checkYAML(n *yaml.Node, nested int, left *int) error {
 		return fmt.Errorf("line %d: tags such as %s are not read", n.Line, n.Tag)
 	case n.Kind == yaml.AliasNode:
 		return checkYAML(n.Alias, nested+1, left)
-	case n.Tag == "!!float" && (strings.ContainsAny(n.Value, "nN") || !strings.ContainsAny(n.Value, ".eE")): // .nan, .inf, and whole ones that the library rounds
+	case n.Kind == yaml.ScalarNode && n.Style == 0 && zeros.MatchString(n.Value):
+		return fmt.Errorf("line %d: %s is a text to people, and one number or another to programs: write it in quotes, or without zeros at its beginning", n.Line, n.Value)
+	case n.Tag == "!!float" && strings.ContainsAny(n.Value, "nN"), n.Tag == "!!str" && n.Style == 0 && beyond(n.Value): // .nan, .inf, 1e400
 		return fmt.Errorf("line %d: %s is not a number that a configuration can have: write it in quotes, as a text that a program reads", n.Line, n.Value)
 	}
 	for i, c := range n.Content {
@@ -70,6 +76,11 @@ func checkYAML(n *yaml.Node, nested int, left *int) error {
 		}
 	}
 	return nil
+}
+
+func beyond(number string) bool {
+	_, err := values.Float(number)
+	return errors.Is(err, strconv.ErrRange)
 }
 
 // yamlEncode writes the library's JSON, which is YAML, in blocks: keys in order, all texts in

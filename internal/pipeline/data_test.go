@@ -39,8 +39,8 @@ func TestYAML(t *testing.T) {
 		{"--- 1\n...\n", `1`},
 		{"a: 1\nb: [x, 'y', \"z\"]\nc:\n  - d: true\n", `{"a":1,"b":["x","y","z"],"c":[{"d":true}]}`},
 		{"{no: on, yes: off, n: y, t: True, e: }", `{"e":null,"n":"y","no":"on","t":true,"yes":"off"}`},
-		{"[1e-4, 0.1, .5, 5., +3, -0.0, 017, 0x1F, 0o17, 1_000, 12:30, 1.5.2, 12345678901234567890]", `[0.0001,0.1,0.5,5,3,-0,17,31,15,"1_000","12:30","1.5.2",12345678901234567890]`},
-		{`[0b11, -0x1F, +0o17, 1_000.5, 0x_1, -017, -0, "\0n5", '5']`, `["0b11","-0x1F","+0o17","1_000.5","0x_1",-17,0,"\u0000n5","5"]`},
+		{"[1e-4, 0.1, .5, 5., +3, -0.0, 0x1F, 0o17, 1_000, 12:30, 1.5.2, 12345678901234567890]", `[0.0001,0.1,0.5,5,3,-0,31,15,"1_000","12:30","1.5.2",12345678901234567890]`},
+		{`[0b11, -0x1F, +0o17, 1_000.5, 0x_1, -0, "\0n5", '5']`, `["0b11","-0x1F","+0o17","1_000.5","0x_1",0,"\u0000n5","5"]`},
 		{"089: a\n.nan: b", `{".nan":"b","089":"a"}`},
 		{"d: 2024-05-01\nt: 2024-05-01T10:00:00Z", `{"d":"2024-05-01","t":"2024-05-01T10:00:00Z"}`},
 		{"'1': a\n2: b\ntrue: c\n1.50: d", `{"1":"a","1.50":"d","2":"b","true":"c"}`},
@@ -62,11 +62,17 @@ func TestYAML(t *testing.T) {
 		{"a: &a [*a]", `!nested more than 100 deep, or one contains itself`},
 		{laughs, `!those that aliases repeat among them`},
 		{strings.Repeat("[", 5000) + strings.Repeat("]", 5000), `!nested more than`},
-		{"a: 1234567890123456789012345", `!line 1: 1234567890123456789012345 is not a number that`},
+		{"[1234567890123456789012345, 685_230.15, 1e1_0, 0X1F, 0O17, 0B1, nan, inf]", `[1234567890123456789012345,"685_230.15","1e1_0","0X1F","0O17","0B1","nan","inf"]`},
+		{"a: [1, 017]", `!line 1: 017 is a text to people`},
+		{"a: -08", `!line 1: -08 is a text`},
+		{"a: '017'", `{"a":"017"}`},
+		{"a: 1e400", `!line 1: 1e400 is not a number that`},
+		{"a: " + strings.Repeat("9", 2000), `!is not a number that`},
+		{"a: '1e400'", `{"a":"1e400"}`},
 		{"a: *nope", `!unknown anchor 'nope' referenced`},
 	})
 	for v, want := range map[string]string{
-		`null`: "null\n", `"no"`: "\"no\"\n", `[]`: "[]\n", `{}`: "{}\n", `1e-4`: "0.0001\n", `{ b = [1, { c = true }], a = "x\ny" }`: "\"a\": \"x\\ny\"\n\"b\":\n  - 1\n  - \"c\": true\n",
+		`null`: "null\n", `"no"`: "\"no\"\n", `[]`: "[]\n", `{}`: "{}\n", `1e-4`: "0.0001\n", `1e21`: "1000000000000000000000\n", `{ b = [1, { c = true }], a = "x\ny" }`: "\"a\": \"x\\ny\"\n\"b\":\n  - 1\n  - \"c\": true\n",
 		`"a\u0001\u007f\"é😀"`: "\"a\\x01\\x7F\\\"é\\U0001F600\"\n",
 	} {
 		if got, err := of(t, "yamlencode("+v+")", nil, pipeline.Options{}); err != nil || got != want {
@@ -76,6 +82,34 @@ func TestYAML(t *testing.T) {
 			t.Errorf("%s does not come back: %v", v, err)
 		}
 	}
+}
+
+// What is picked is as it was written, where a program may tell 1.0 from 1.
+func TestPick(t *testing.T) {
+	file := "b: &b {lr: 1.0, no: off} # x\nc:\n  <<: [{z: 0x1F}, *b]\n  n: 1_000\n  d: {e: 2024-01-01, f: 'x: y'}\nl: [*b, 0x8]\nt: |\n  a\n  b\n0: no\n"
+	for call, want := range map[string]string{
+		`"c.n"`:                 "c:\n    \"n\": 1_000\n",
+		`"c.lr", "c.z", "b.no"`: "b:\n    \"no\": off\nc:\n    lr: 1.0\n    z: 0x1F\n",
+		`"c.d", "c.d.e"`:        "c:\n    d: {e: 2024-01-01, f: 'x: y'}\n",
+		`"c.d.e", "c.d"`:        "c:\n    d: {e: 2024-01-01, f: 'x: y'}\n",
+		`"l.0", "t"`:            "l: [{lr: 1.0, no: off}, 0x8]\nt: |\n    a\n    b\n",
+		`"b"`:                   "b: {lr: 1.0, no: off}\n",
+		`"c.gone"`:              "!it has no c.gone",
+		`"c.n.x"`:               "!it has no c.n.x",
+		`"c.*"`:                 "!it has no c.*",
+		``:                      "{}\n",
+	} {
+		got, err := of(t, "pick(file(\"p.yaml\"), ["+call+"])", map[string]string{"p.yaml": file}, pipeline.Options{})
+		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
+			t.Errorf("%s is %q, %v; want %q", call, got, err, want)
+		}
+	}
+	try(t, "p", `pick(file("p"), ["a.b", "c", "l.1"])`, [][2]string{
+		{`{"a": {"b": 1.0, "x": 1}, "c": "\ud83d\ude00", "l": [1, {}]}`, `"{\"a\":{\"b\":1.0},\"c\":\"\\ud83d\\ude00\",\"l\":[1,{}]}"`},
+		{"", "!it has no a"},
+		{"a: [", "!did not find"},
+		{"a: {b: !x 1}", "!tags such as !x are not read"},
+	})
 }
 
 func TestTOML(t *testing.T) {
@@ -144,6 +178,9 @@ func TestFileset(t *testing.T) {
 		`"data", "**/*.csv"`:        `["a.csv","b.csv","in.csv","x/y/c.csv"]`,
 		`"./data/", "**"`:           `["a.csv","b.csv","e.txt","in.csv","x/y/c.csv"]`,
 		`"data", "{e,[ab]}.*"`:      `["a.csv","b.csv","e.txt"]`,
+		`"data", "./a.csv"`:         `["a.csv"]`,
+		`"data", "./x//y/*"`:        `["x/y/c.csv"]`,
+		`"data", ""`:                `[]`,
 		`"data", ".*"`:              `[".h.csv"]`,
 		`"data", ".g/*"`:            `[".g/d.csv"]`,
 		`"data", "{.h,b}.csv"`:      `[".h.csv","b.csv"]`,
@@ -172,15 +209,18 @@ func TestFileset(t *testing.T) {
 	if _, err := of(t, `filesha256("data/a.csv")`, nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "data/a.csv is not among the sources") {
 		t.Error(err)
 	}
-	if _, err := of(t, `jsonencode(fileset("data", "*"))`, nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "the files of data are not among the sources") {
+	if _, err := of(t, `jsonencode(fileset("data", "*"))`, nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "data is not among the sources") {
 		t.Error(err)
 	}
 }
 
 func TestFunctionsOfTerraform(t *testing.T) {
 	for expr, want := range map[string]string{
-		`yamldecode("conf/p.yaml")`:           `!its text is decoded, by yamldecode(file("conf/p.yaml"))`,
-		`one([])`:                             `null`,
+		`yamldecode("conf/p.yaml")`: `!its text is decoded, by yamldecode(file("conf/p.yaml"))`,
+		`one([])`:                   `null`,
+		`["x${pow(2, 60)}", tostring(pow(2, 60)), tostring(pow(2, 64)), join("", [pow(2, 60)])]`:     `["x1152921504606846976","1152921504606846976","18446744073709551616","1152921504606846976"]`,
+		`[pow(2, 60), pow(10, 30), log(8, 2), floor(pow(2, 60) / 3), tostring(9223372036854775807)]`: `[1152921504606846976,1000000000000000019884624838656,3,384307168202282325,"9223372036854775807"]`,
+		`distinct([pow(2, 60), 1152921504606846976])`:                                                `[1152921504606846976]`,
 		`one([1, 2])`:                         `!it has 2 elements`,
 		`one("a")`:                            `!want a list, got string`,
 		`index(["a"], "b")`:                   `!it does not have that value`,
@@ -191,7 +231,7 @@ func TestFunctionsOfTerraform(t *testing.T) {
 		`can(tomldecode("="))`:                `false`,
 		`try(fileset("none", "*"), ["none"])`: `["none"]`,
 	} {
-		got, err := of(t, "jsonencode("+expr+")", nil, pipeline.Options{})
+		got, err := of(t, "jsonencode("+expr+")", nil, pipeline.Options{List: pipeline.List})
 		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
 			t.Errorf("%s is %s, %v; want %s", expr, got, err, want)
 		}
@@ -223,6 +263,7 @@ output "all" { value = "${var.lr} ${jsonencode(var.seeds)} ${var.train.layers}" 
 		{"v.yaml", "lr: 1\nlr: 2\n", "!v.yaml:2:1 mapping key \"lr\" already defined at line 1"},
 		{"v.yaml", "- lr\n", "!v.yaml:1:1 no variables at its top"},
 		{"v.toml", "lr = 1\nlr = 2\n", "!v.toml:2:1"},
+		{"v.yaml", "seeds: [1, 007]", "!v.yaml:1:1 write it in quotes"},
 		{"v.yaml", "lr: \xff", "!v.yaml:1:1 not UTF-8"},
 	} {
 		p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), VarFiles: []pipeline.File{{Name: c.name, Bytes: []byte(c.text)}}})

@@ -19,6 +19,7 @@ import (
 type Diagnostics struct {
 	List      hcl.Diagnostics
 	Questions []Question        // whose answers could mend errors
+	Lacks     Lacks             // of errors that another process may not have
 	sources   map[string][]byte // what the excerpts are taken from
 }
 

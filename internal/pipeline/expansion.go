@@ -76,6 +76,7 @@ var expansions = map[string]func(args []cty.Value) *limit{
 	},
 	"csvdecode":  structured("csvdecode", ",", "\n"),
 	"yamldecode": structured("yamldecode", "\n", ",", "[", "{", "- ", ": "),
+	"pick":       structured("pick", "\n", ",", "[", "{", "- ", ": "),
 	"tomldecode": structured("tomldecode", "\n", ",", "[", "{"),
 	"jsondecode": func(a []cty.Value) *limit {
 		if err := deep(a[0].AsString()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -19,6 +20,37 @@ type Found struct {
 	Lists   map[string]map[string][]string `json:"lists,omitempty"`   // what fileset() listed, by folder and pattern
 	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
 	Folders map[string][]string            `json:"folders,omitempty"` // what source blocks name, by path, where that was asked
+	Absent  map[string]bool                `json:"absent,omitempty"`  // what a function asked for and is not there: try() takes that for an answer
+}
+
+// Lacks says what this process lacks for a pipeline, and another may have.
+type Lacks struct {
+	Secrets bool // values of sensitive variables
+	Files   bool // that nobody had asked for when the pipeline was loaded first
+}
+
+// absent is the error of a name that is not there.
+type absent struct{ error }
+
+func (absent) Is(target error) bool { return target == fs.ErrNotExist }
+
+// ask reads what a function wants of a name that the pipeline does not carry, if the files
+// beside the pipeline are here.
+func (l *loader) ask(function, name string, here bool, read func() error) error {
+	var err error
+	switch {
+	case l.Found.Absent[name]:
+		err = absent{fmt.Errorf("there is no %s", name)}
+	case !here:
+		l.lacks.Files = true
+		return l.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
+	default:
+		err = read()
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		l.found.Absent[name] = true
+	}
+	return err
 }
 
 // Files are the names of all files that a pipeline listed or hashed, sorted.
@@ -44,7 +76,7 @@ const maxListed = 100_000
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no folder %s", folder)
+		return nil, absent{fmt.Errorf("there is no folder %s", folder)}
 	}
 	if err != nil {
 		return nil, err
@@ -82,7 +114,7 @@ func Matches(pattern, name string) bool {
 
 // listBeside is fileset().
 func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
-	full := beside(dir, folder)
+	full, pattern := beside(dir, folder), path.Clean(pattern)
 	names, ok := l.Found.Lists[full][pattern]
 	var err error
 	switch {
@@ -90,11 +122,11 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 		return nil, fmt.Errorf("%q is not a pattern: * and ? stand for characters of a name, ** for any folders, [a-z] for one character, {a,b} for either", pattern)
 	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
 		return nil, fmt.Errorf("the pattern %q leads out of the folder: name the folder that it starts from as the first argument", pattern)
-	case ok:
-	case l.List == nil:
-		err = fmt.Errorf("the files of %s are not among the sources of this pipeline", full)
-	default:
-		names, err = l.List(full, pattern)
+	case !ok:
+		err = l.ask("fileset()", full, l.List != nil, func() (err error) {
+			names, err = l.List(full, pattern)
+			return err
+		})
 	}
 	for _, name := range names {
 		if invalidUTF8([]byte(name)) >= 0 || notNFC([]byte(name)) > 0 {
@@ -115,15 +147,14 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 func (l *loader) digestBeside(dir, name string) (string, error) {
 	full := beside(dir, name)
 	sum, ok := l.Found.Digests[full]
-	if !ok && l.Digest == nil {
-		return "", fmt.Errorf("%s is not among the sources of this pipeline", full)
-	}
 	if !ok {
-		pin, err := l.Digest(full)
-		if err != nil {
+		if err := l.ask("filesha256()", full, l.Digest != nil, func() error {
+			pin, err := l.Digest(full)
+			sum = pin.SHA256.Hex()
+			return err
+		}); err != nil {
 			return "", err
 		}
-		sum = pin.SHA256.Hex()
 	}
 	l.found.Digests[full] = sum
 	return sum, nil

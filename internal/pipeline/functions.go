@@ -133,13 +133,14 @@ func library(l *loader, dir string) []group {
 			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
 			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
 			{"nonsensitive", "condition", "A yes or no about a sensitive value that is not sensitive itself.", nonsensitive},
+			{"pick", "text, names", "The parameters of a YAML or JSON text that are named, such as \"train.lr\", as they are written in it: 1.0 stays 1.0.", pick},
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
 			{"tolist", "value", "A value as a list.", toList},
 			{"tomap", "value", "A value as a map.", toMap},
 			{"tomldecode", "text", "An object from TOML; dates are texts.", decoder("tomldecode", decodeTOML)},
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
-			{"tostring", "value", "A value as a string.", toText},
+			{"tostring", "value", "A value as a string.", stdlib.MakeToFunc(cty.String)},
 			{"try", "expressions...", "The first expression that can be evaluated.", l.attempt(tryfunc.TryFunc)},
 			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", decodeYAML)},
 			{"yamlencode", "value", "A value as YAML.", yamlEncode},
@@ -181,11 +182,10 @@ func (l *loader) readBeside(dir, name string) ([]byte, error) {
 	}
 	b, ok := l.sources[full]
 	if !ok {
-		if l.ReadFile == nil {
-			return nil, fmt.Errorf("%s is not among the sources of this pipeline", full)
-		}
-		var err error
-		if b, err = l.ReadFile(full); err != nil {
+		if err := l.ask("the pipeline", full, l.ReadFile != nil, func() (err error) {
+			b, err = l.ReadFile(full)
+			return err
+		}); err != nil {
 			return nil, err
 		}
 	}

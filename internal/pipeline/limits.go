@@ -236,6 +236,11 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			if tooLarge != nil {
 				return cty.DynamicVal, tooLarge
 			}
+			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // of pow() and log() with 53 bits: digits beyond would be made up
+				if f := v.AsBigFloat(); f.IsInt() && f.Prec() < wholeBits {
+					v = cty.NumberVal(f.SetPrec(wholeBits))
+				}
+			}
 			return v, nil
 		},
 	})

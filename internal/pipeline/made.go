@@ -83,7 +83,7 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 	if s.Made != nil {
 		var err error
 		if m, err = s.Made(ref.Whole()); err != nil {
-			return nil, s.unreadable(err)
+			return nil, s.end("Output not readable", "%v.", err)
 		}
 	}
 	switch {
@@ -96,11 +96,11 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 	return m, nil
 }
 
-// unreadable ends the evaluation: a try() must not take a store that does not answer for a
-// step that made something else.
-func (s *session) unreadable(err error) error {
+// end ends the evaluation: a try() must not take a store that does not answer for a step that
+// made something else.
+func (s *session) end(summary, format string, args ...any) error {
 	if s.meter.ended == nil {
-		s.meter.ended = over("Output not readable", "%v.", err)
+		s.meter.ended = over(summary, format, args...)
 	}
 	return s.meter.ended
 }
@@ -160,7 +160,7 @@ func (l *loader) filesFunction() function.Function {
 
 func (a *artifact) matching(names []string, pattern string) (cty.Value, error) {
 	prefix, suffix := fixed(pattern)
-	pieces := map[string]cty.Value{}
+	pieces, from := map[string]cty.Value{}, map[string]string{}
 	for _, name := range names {
 		if !doublestar.MatchUnvalidated(pattern, name) {
 			continue
@@ -169,7 +169,10 @@ func (a *artifact) matching(names []string, pattern string) (cty.Value, error) {
 		if len(name) > len(prefix)+len(suffix) {
 			key = name[len(prefix) : len(name)-len(suffix)]
 		}
-		pieces[key] = a.at(name, step.FileType).value()
+		if other, twice := from[key]; twice {
+			return cty.DynamicVal, over(piecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are whole names.", a.ref, pattern, key, other, name)
+		}
+		pieces[key], from[key] = a.at(name, step.FileType).value(), name
 	}
 	if len(pieces) > maxPieces {
 		return cty.DynamicVal, over(piecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.ref, pattern, len(pieces), maxPieces)
@@ -223,7 +226,7 @@ func (l *loader) jsonFunction() function.Function {
 			v, err := fieldIn(a.ref, part, path, func(f artifacts.File) ([]byte, error) {
 				b, err := m.Read(f)
 				if err != nil {
-					err = l.unreadable(err)
+					err = l.end("Output not readable", "%v.", err)
 				}
 				return b, err
 			})

@@ -201,6 +201,8 @@ step "command" "a" {
 step "command" "c" { lists = { x = step.command.a[*].out } }`, made{"step.command.split.out": {"raw.txt": ""}}, "split\nc\n"},
 		{"too many", split + `step "command" "a" { for_each = files(step.command.split.out, "chunks/*") }`, made{"step.command.split.out": lots}, "has 50001 files; at most 50000 are allowed"},
 		{"two of one key", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `["a", "b", "a"]`}}, `It has the key "a" twice`},
+		{"two files of one key", split + `step "command" "a" { for_each = files(step.command.split.out, "1*") }`, made{"step.command.split.out": {"1": "", "10": "", "11": "", "12": ""}}, `two files with the key "1": 1 and 11`},
+		{"whole names", split + `step "command" "a" { for_each = files(step.command.split.out, "{1}*") }`, made{"step.command.split.out": {"1": "", "11": ""}}, "split\na[\"1\"]\na[\"11\"]\n"},
 		{"no key", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `["a", ""]`}}, "It has an empty key"},
 		{"numbers", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `[1]`}}, "an element that is a number"},
 		{"not JSON", split + `step "command" "a" { for_each = json(step.command.split.out, "list.json") }`, made{"step.command.split.out": {"list.json": `[1`}}, `step.command.split.out["list.json"] is not JSON`},

@@ -65,7 +65,7 @@ func TestArtifactInFunctions(t *testing.T) {
 			}
 		}
 	}
-	calls = append(calls, []string{"{ a = [" + it + "] }"}, []string{"[" + one + "]", "[" + it + "]", "[" + one + "]"})
+	calls = append(calls, []string{it, "[]"}, []string{"{ a = [" + it + "] }"}, []string{"[" + one + "]", "[" + it + "]", "[" + one + "]"})
 	for _, f := range pipeline.Functions() {
 		if f.Name == "files" || f.Name == "json" { // they look into artifacts: see TestMade
 			continue

@@ -121,8 +121,8 @@ type Pipeline struct {
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
 
-	// Made is what Options.Made was.
-	Made func(step.Ref) (*Made, error)
+	// With are the options that the pipeline was loaded with.
+	With Options
 
 	vars   map[string]string
 	opened []Module
@@ -144,7 +144,7 @@ type Options struct {
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
 	Local    []File            // of a LocalFile, later ones win
 
-	// ReadFile reads what file() names; nil if only Sources are to be had.
+	// ReadFile reads what file() names; nil if only the sources are to be had.
 	ReadFile func(name string) ([]byte, error)
 
 	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
@@ -206,7 +206,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	ds := l.diags.done()
 	if ds.HasErrors() {
-		ds.Questions = l.questions(ds)
+		ds.Questions, ds.Lacks = l.questions(ds), l.lacks
 		return nil, ds
 	}
 	return l.pipeline(), ds
@@ -253,6 +253,7 @@ type session struct {
 	read    map[string][]byte // what the pipeline will carry as Sources
 	modRead map[string][]byte // and as Modules
 	found   Found             // and as Found
+	lacks   Lacks
 	diags   *collector
 	meter   *meter
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
@@ -281,7 +282,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	}
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
-		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}},
+		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
 		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{}, dropped: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
@@ -308,7 +309,7 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Limits: l.allLimits, Sources: l.read, Found: l.found, Modules: l.modRead, Made: l.Made, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Limits: l.allLimits, Sources: l.read, Found: l.found, Modules: l.modRead, With: l.Options, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	p.Environments = l.allEnvironments()
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})

@@ -3,8 +3,10 @@ package pipeline
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -65,4 +67,22 @@ func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
 		p.Files = append(p.Files, *in.Ref)
 	}
 	l.publish = append(l.publish, p)
+}
+
+// warnPublished warns of a run that writes into what it reads: no next run is all hits.
+func (l *loader) warnPublished() {
+	steps, _ := l.allSteps()
+	for _, s := range steps {
+		from, _, ok := SourceOf(s.Task, s.Pos)
+		from, below := filepath.ToSlash(from), "**"
+		if at := strings.IndexAny(from, "*?[{"); at >= 0 {
+			from, below = path.Dir(from[:at]+"x"), from[at:]
+		}
+		for _, p := range l.publish {
+			to := path.Join(path.Dir(p.Pos.File), p.To)
+			if ok && (to == from || (from == "." || strings.HasPrefix(to, from+"/")) && strings.Contains(below, "**")) {
+				l.diags.warn(l.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, where each run would write this, so that no next run is all hits. Publish to a folder beside it, or let an ignore file leave the folder out of the source.", s.Address, from))
+			}
+		}
+	}
 }

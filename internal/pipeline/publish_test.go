@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/step"
 )
 
 // TestPublish: a publish block names outputs and a folder beside the pipeline, and makes no step.
@@ -36,6 +37,20 @@ step "command" "plot" { argv = ["plot"] }
 		}
 		if !strings.Contains(got, want) || p != nil && len(p.Steps) != 1 {
 			t.Errorf("%s: %s", body, got)
+		}
+	}
+	type source struct {
+		Path string `hcl:"path" help:"x"`
+	}
+	folders := step.NewRegistry(*kinds().Lookup("command"), step.Define(step.Kind[source]{Name: "source", Version: 1, Doc: "Reads.", Block: true, Run: noRun[source],
+		Outputs: []step.Output{{Name: "files", Type: "files", Tree: true}}}))
+	for source, to := range map[string][2]string{"data": {"data/derived", "data2"}, ".": {"results", ""}, "data/*.csv": {"data", "data/derived"}, "d/**/*.csv": {"d/x", "e"}, "x.csv": {"", "x"}} {
+		for i, to := range to {
+			_, ds := pipeline.Load(map[string][]byte{"dir/p.hcl": []byte(fmt.Sprintf("source \"s\" { path = %q }\n%spublish \"a\" {\n  files = step.command.plot.out\n  to = %q\n}\n", source, head, to))}, pipeline.Options{Registry: folders})
+			text, err := ds.MarshalJSON()
+			if warned := err == nil && strings.Contains(string(text), "source.s reads dir"); to != "" && warned != (i == 0) {
+				t.Errorf("%s into %s: %v", to, source, ds)
+			}
 		}
 	}
 	module := map[string][]byte{"m/p.hcl": []byte("publish \"a\" {\n  to   = \"x\"\n  mode = 1\n}\n")}

@@ -220,4 +220,5 @@ func (l *loader) warnUnused() {
 			l.diags.warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
 		}
 	}
+	l.warnPublished()
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
+// FilledIn reports an attribute that loading or planning sets, so that nobody writes it.
+func FilledIn(a *step.Attr) bool { return strings.HasPrefix(a.Help, "filled in ") }
+
 // Attributes and blocks that every step, table and figure may have.
 const (
 	forEachAttr    = "for_each"
@@ -68,7 +71,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	for i := range attrs {
 		a := &attrs[i]
 		l.rename(body, a)
-		if !a.Label {
+		if !a.Label && !FilledIn(a) {
 			names = append(names, a.Name)
 		}
 		if a.Block {

@@ -146,6 +146,7 @@ func (l *loader) setVariables() {
 		case v.optional:
 			v.value = v.fallback
 		case v.sensitive:
+			l.lacks.Secrets = true
 			l.diags.error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
 		default:

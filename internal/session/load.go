@@ -106,7 +106,7 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	if err != nil {
 		return s, p, ctx.Err() // what is not known stays so
 	}
-	o.Made = known.Made
+	o.Made = known.With.Made
 	if grown, gp, _ := pipeline.Open(sources, o); gp != nil {
 		s, p = grown, gp
 	}
@@ -121,7 +121,7 @@ func (se *Session) Reader(file string) *modules.Reader {
 	return &modules.Reader{Lock: filepath.Join(ProjectDir(file), lockfile.Name), Cache: filepath.Join(se.StateDir, "modules"), Update: se.Update}
 }
 
-// Options are the options of every load of a pipeline.
+// Options are the options of every load of a pipeline, here and as it grows.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
 	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
 		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names, Module: mods.For(ctx),

@@ -52,7 +52,7 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 // planGrown is PlanOf with the steps that follow from what others have made, as far as the
 // stores have it; the pipeline that it returns has those steps.
 func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string) (*plan.Plan, *pipeline.Pipeline, error) {
-	p, pl, err := se.Grow(ctx, p, nil, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, se.File, targets) })
+	p, pl, err := se.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, se.File, targets) })
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		err = se.Diagnostics(invalid.Diagnostics)
 	}
@@ -61,7 +61,7 @@ func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets 
 
 // Grow makes the plan of a pipeline again, by planOf, with what its steps have made as far as
 // the stores have it. If there is no plan yet, it is made first.
-func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, read func(string) ([]byte, error), planOf func(*pipeline.Pipeline) (*plan.Plan, error)) (*pipeline.Pipeline, *plan.Plan, error) {
+func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, planOf func(*pipeline.Pipeline) (*plan.Plan, error)) (*pipeline.Pipeline, *plan.Plan, error) {
 	if pl == nil {
 		var err error
 		if pl, err = planOf(p); err != nil {
@@ -77,7 +77,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 	}
 	p, pl, err = plan.Grower{
 		Origin: p.Origin(),
-		With:   pipeline.Options{Registry: se.Registry, Vars: p.Secrets, ReadFile: read},
+		With:   p.With,
 		Plan:   planOf,
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
 		Blobs:  store.Blobs,

@@ -34,6 +34,7 @@ type codeConfig struct {
 	Programs       []string          `hcl:"programs,optional" help:"programs that the script starts, such as [\"samtools\"]: another version of one is another step. They are looked up in PATH"`
 	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
 	Code           []string          `hcl:"code,optional,nokey" help:"further files that it needs, as names or patterns such as src/models/**, relative to the pipeline's folder"`
+	Files          map[string]string `hcl:"files,optional,nokey" help:"texts that it needs beside files of the pipeline's folder, such as settings: file name to text"`
 	Exact          bool              `hcl:"exact,optional,nokey" help:"comments, blank lines and layout of Python count as well"`
 	CodeDigests    map[string]string `hcl:"code_digests,optional" help:"filled in when loaded: what counts of each file, as sha256"`
 	CodeFiles      string            `hcl:"code_files,optional,nokey" help:"filled in when loaded: the files, packed"`
@@ -94,7 +95,7 @@ func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string,
 		digests map[string]string
 		packed  string
 	}
-	made, err := files.Once(fmt.Sprintf("%s %q %q %q %t", kind, sources, c.Script, c.Code, c.Exact), func() (any, error) {
+	made, err := files.Once(fmt.Sprintf("%s %q %q %q %q %t", kind, sources, c.Script, c.Code, c.Files, c.Exact), func() (any, error) {
 		read := func(name string) (string, bool, error) { return readCode(files, name) }
 		text, ok, err := read(c.Script)
 		if err == nil && !ok {
@@ -112,6 +113,12 @@ func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string,
 			return nil, step.Problem{Path: "script", Detail: err.Error()}
 		}
 		maps.Copy(texts, found)
+		for name, text := range c.Files {
+			if _, twice := texts[name]; twice {
+				return nil, step.Problem{Path: "files", Detail: fmt.Sprintf("%q is a file of the step's code", name)}
+			}
+			texts[name] = text
+		}
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
 			if script.Returns(name, texts[name], false) {
 				return nil, step.Problem{Path: "script", Detail: name + ": " + carriageReturns}

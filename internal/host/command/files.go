@@ -19,7 +19,7 @@ import (
 // since a step runs in a folder of its own.
 func Find(name string) (string, error) {
 	if strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
-		return "", fmt.Errorf("%s is a relative path, but a step runs in a folder of its own: put the file in files, or name a program on PATH", name)
+		return "", fmt.Errorf("%s is a relative path, but a step runs in a folder of its own: name a program on PATH or by its whole path, or run a virtual environment's by an environment block; a command step may have the file in files", name)
 	}
 	p, err := exec.LookPath(name)
 	if err != nil {

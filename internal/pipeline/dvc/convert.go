@@ -155,12 +155,21 @@ func (c *conversion) variables(vars []entry) (err error) {
 			continue
 		}
 		file, _, _ := strings.Cut(v.name, ":")
-		of, err := c.params(path.Clean(file))
-		if err != nil {
+		file = path.Clean(file)
+		expr := decoded(file)
+		have, err := c.value(expr, c.top)
+		switch {
+		case err != nil:
 			return err
+		case have.IsNull(): // it is empty
+			have = cty.EmptyObjectVal
+		case !have.Type().IsObjectType():
+			return fmt.Errorf("%s has no names at its top", file)
 		}
-		for name := range c.local[strings.TrimPrefix(of, "local.")].Type().AttributeTypes() {
-			c.top.names[name] = of + "." + name
+		name := cmp.Or(map[string]string{"params.yaml": "params"}[file], label(file))
+		c.locals[name], c.local[name] = expr, have
+		for key := range have.Type().AttributeTypes() {
+			c.top.names[key] = "local." + name + "." + key
 		}
 	}
 	if len(own) > 0 {
@@ -171,19 +180,6 @@ func (c *conversion) variables(vars []entry) (err error) {
 		c.top.names[name] = "local.vars." + name
 	}
 	return err
-}
-
-// params is the local value for a file of parameters.
-func (c *conversion) params(file string) (string, error) {
-	v, err := c.value(decoded(file), c.top)
-	if err == nil && v.IsNull() { // it is empty
-		v = cty.EmptyObjectVal
-	} else if err == nil && !v.Type().IsObjectType() {
-		err = fmt.Errorf("%s has no names at its top", file)
-	}
-	name := cmp.Or(map[string]string{"params.yaml": "params"}[file], label(file))
-	c.locals[name], c.local[name] = decoded(file), v
-	return "local." + name, err
 }
 
 // decoded is the expression for what a file has.

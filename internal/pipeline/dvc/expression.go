@@ -47,6 +47,8 @@ var (
 	escapes  = strings.NewReplacer("${", "$${", "%{", "%%{")
 )
 
+var underscored = regexp.MustCompile(`^[-+]?[0-9][0-9a-fA-FxobX]*_[0-9a-fA-F_.]*$`)
+
 // reference is the expression for a name in a template: train.lr, item, item.sizes[0]. DVC
 // refuses one without a value.
 func (c *conversion) reference(s *stage, root, rest string) string {
@@ -55,6 +57,9 @@ func (c *conversion) reference(s *stage, root, rest string) string {
 	if err == nil && v.Type().IsObjectType() { // an option for each entry, as DVC writes them
 		expr = fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} '${replace(v, "'", "'\\''")}'" if v != false])`, expr)
 		_, err = c.value(expr, s)
+	}
+	if err == nil && v.Type() == cty.String && v.IsKnown() && underscored.MatchString(v.AsString()) {
+		c.note(s, "${%s%s} is the text %s, which DVC reads as a number: write it without _", root, rest, v.AsString())
 	}
 	if err != nil {
 		c.failed = cmp.Or(c.failed, fmt.Errorf("${%s%s} has no value, or none that can stand in a text", root, rest))

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // dep brings what a stage depends on: what another one leaves, or what is in the tree.
@@ -105,60 +103,30 @@ func (c *conversion) wants(s *stage) {
 	}
 	for _, f := range slices.Sorted(maps.Keys(wanted)) {
 		at, ok := c.at(s, f)
-		if _, err := c.stat(at); !ok || err != nil {
+		known, _ := c.known(s, at) // addStage has tried it
+		if !ok || slices.ContainsFunc(known, func(path string) bool { _, err := c.stat(path); return err != nil }) {
 			c.note(s, "params of %s: there is no such file in the folder of dvc.yaml", f)
 			continue
 		}
-		encode := map[string]string{".yaml": "yamlencode", ".yml": "yamlencode", ".json": "jsonencode"}[path.Ext(f)]
-		if encode == "" || len(wanted[f]) == 0 {
-			if len(wanted[f]) > 0 {
-				c.note(s, "params of %s: any change of the file counts", f)
-			}
-			s.files[at] = `file("` + at + `")`
+		s.files[at] = `file("` + at + `")`
+		if len(wanted[f]) == 0 {
 			continue
 		}
-		of, err := c.params(at)
-		if err != nil {
-			c.note(s, "params of %s: %v", f, err)
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(f)) {
+			c.note(s, "params of %s: any change of the file counts", f)
 			continue
 		}
-		tree := map[string]any{}
+		var names []string
 		for _, k := range wanted[f] {
-			c.pick(tree, s, of, k.name)
+			name := c.literal(s, k.name)
+			if _, err := c.value("pick("+s.files[at]+", ["+name+"])", s); err != nil {
+				c.note(s, "parameter %s is not in its file", k.name)
+			} else {
+				names = append(names, name)
+			}
 		}
-		if len(tree) > 0 {
-			s.files[at] = encode + "(" + c.literal(s, tree) + ")"
+		if s.files[at] = "pick(" + s.files[at] + ", [" + strings.Join(names, ", ") + "])"; names == nil {
+			delete(s.files, at)
 		}
-	}
-}
-
-var namePart = regexp.MustCompile(`(?:\$\{[^}]*\}|[^.])+`)
-
-// pick adds the expression of a parameter to those of its file. A list is taken whole.
-func (c *conversion) pick(tree map[string]any, s *stage, of, name string) {
-	parts := namePart.FindAllString(name, -1)
-	for i, p := range parts {
-		if hclsyntax.ValidIdentifier(p) {
-			of += "." + p
-		} else {
-			of += "[" + c.literal(s, p) + "]"
-		}
-		v, err := c.value(of, s)
-		if err != nil {
-			c.note(s, "parameter %s is not in its file", name)
-			return
-		}
-		if i == len(parts)-1 || !v.Type().IsObjectType() {
-			tree[p] = raw(of)
-			return
-		}
-		if tree[p] == nil {
-			tree[p] = map[string]any{}
-		}
-		inner, ok := tree[p].(map[string]any)
-		if !ok { // all of it is there
-			return
-		}
-		tree = inner
 	}
 }

@@ -27,7 +27,8 @@ func (c *conversion) show(top map[string]any) string {
 			if s.columns[name] {
 				format = `"integer"`
 			}
-			fmt.Fprintf(&b, "{ id = %q, title = %s, field = %[2]s, format = %s },\n", regexp.MustCompile(`\W+`).ReplaceAllString(name, "_"), quote(name), format)
+			title := strings.ReplaceAll(name, "'", "")
+			fmt.Fprintf(&b, "{ id = %q, title = %s, field = %s, format = %s },\n", regexp.MustCompile(`\W+`).ReplaceAllString(title, "_"), quote(title), quote(name), format)
 		}
 		fmt.Fprintf(&b, "]\nrows = [\n%s]\n}\n\n", s.rows.String())
 	}
@@ -57,9 +58,10 @@ func numbers(to map[string]bool, at string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, inner := range v {
-			if !strings.Contains(name, ".") {
-				numbers(to, strings.TrimPrefix(at+"."+name, "."), inner)
+			if strings.Contains(name, ".") {
+				name = "'" + name + "'"
 			}
+			numbers(to, strings.TrimPrefix(at+"."+name, "."), inner)
 		}
 	case json.Number:
 		to[at] = !strings.ContainsAny(v.String(), ".eE")

@@ -1,6 +1,7 @@
 package lockfile
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ const Name = "redsi.lock"
 
 // File is a lock file, as Read gives it.
 type File struct {
+	Format  string     `json:"format,omitempty"` // a file with members that this redsi does not know is refused
 	Comment string     `json:"comment,omitempty"`
 	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
 	Modules []Module   `json:"modules,omitempty"` // sorted by source
@@ -34,6 +36,8 @@ type File struct {
 
 	pins map[string]step.Pin // Sources, by source
 }
+
+const format = "redsi-lock/1"
 
 const comment = "Checksums of this pipeline's sources, pinned by first use, and the project's id. Keep it under version control; delete a line to accept new bytes."
 
@@ -51,6 +55,11 @@ func readWith(read func(path string) ([]byte, error), path string) (*File, error
 	}
 	if err := values.Written(b, f); err != nil {
 		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin again", path, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&File{}); err != nil || f.Format != "" && f.Format != format {
+		return nil, fmt.Errorf("%s has what this redsi, of %s, would lose (its format is %q, %v): use the redsi that wrote it, or restore it from version control", path, format, f.Format, err)
 	}
 	for _, p := range slices.Backward(f.Sources) { // of two, the first counts
 		f.pins[p.Source] = p
@@ -147,7 +156,7 @@ func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {
 
 func (f *File) write(path string) error {
 	sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
-	f.Comment = comment
+	f.Format, f.Comment = format, comment
 	if f.Sources == nil {
 		f.Sources = []step.Pin{}
 	}

@@ -19,14 +19,31 @@ func pin(source, bytes string) step.Pin {
 	return step.Pin{Source: source, SHA256: artifacts.Sum([]byte(bytes)), Size: int64(len(bytes))}
 }
 
+// A file of another redsi is refused, so that nothing of it is lost when it is written again.
+func TestReadRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`: "", `{"comment": "x", "sources": []}`: "", `{"format": "redsi-lock/1", "sources": []}`: "",
+		`{"format": "redsi-lock/2"}`: `its format is "redsi-lock/2"`, `{"models": []}`: `unknown field "models"`, `{"sources": [{"etag": "x"}]}`: `unknown field "etag"`,
+		`{`: "is not a lock file", `{} <<<`: "is not a lock file",
+	} {
+		path := filepath.Join(t.TempDir(), Name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(path); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestAdd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	if err := Add(path, []step.Pin{pin("https://b", "b"), pin("https://a", "a")}); err != nil {
 		t.Fatal(err)
 	}
 	first, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !strings.HasPrefix(string(first), "{\n  \"format\": \"redsi-lock/1\"") {
+		t.Fatalf("%s, %v", first, err)
 	}
 	if err := Add(path, []step.Pin{pin("https://a", "a")}); err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func (c *completions) attributes(attrs []step.Attr, written []string) {
 	rest := strings.TrimLeft(c.d.src[c.end:], " \t")
 	for i := range attrs {
 		a := &attrs[i]
-		if a.Label || slices.Contains(written, a.Name) && a.Name != c.place.word {
+		if a.Label || pipeline.FilledIn(a) || slices.Contains(written, a.Name) && a.Name != c.place.word {
 			continue
 		}
 		item := completionItem{Label: a.Name, Kind: itemProperty, Detail: a.Type.String(), Documentation: markdown(describeAttr(a)), SortText: "1"}

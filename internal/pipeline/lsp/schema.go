@@ -22,6 +22,7 @@ var commonAttrs = []step.Attr{
 	{Name: "keep", Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
 	{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: formOf("resources")},
 	{Name: "retry", Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: formOf("retry")},
+	{Name: "check", Optional: true, Block: true, Help: "What must be so of a number that the step leaves. It is not part of the key", Type: formOf("check")},
 }
 
 func formOf(block string) step.Type {

@@ -28,6 +28,7 @@ type Grower struct {
 // of a pipeline that does not go with them is a *pipeline.Invalid.
 func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {
 	made := map[step.Ref]artifacts.Artifact{}
+	var unread error // the store's, not the pipeline's
 	g.With.Stop = ctx.Err
 	g.With.Made = func(ref step.Ref) (*pipeline.Made, error) {
 		a, ok := made[ref]
@@ -38,6 +39,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 			b, err := artifacts.ReadBlob(ctx, g.Blobs, f.Digest, f.Size)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", ref, err)
+				unread = err
 			}
 			return b, err
 		}}, nil
@@ -76,7 +78,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}
 		var ds pipeline.Diagnostics
 		p, ds = g.Origin.Load(g.With)
-		if err := cmp.Or(ctx.Err(), ds.Err()); err != nil {
+		if err := cmp.Or(ctx.Err(), unread, ds.Err()); err != nil {
 			return nil, nil, err
 		}
 		if first.IsZero() {

@@ -69,6 +69,7 @@ func check(t *testing.T, condition string) ([]testfile.Failure, error) {
 		}
 		w.Steps = append(w.Steps, testfile.Step{Address: x.Address, Block: x.Block, Kind: x.Kind, Name: x.Name, Key: x.Key, Outcome: "RUN", Config: tree})
 	}
+	w.Steps = append(w.Steps, testfile.Step{Address: "module.m.step.fit.a", Block: "step", Kind: "fit", Name: "a", Outcome: "HIT", Config: map[string]any{}})
 	w.Outputs = func(address string) (map[string]any, error) {
 		return map[string]any{"out": map[string]any{"text": "left by " + address}}, nil
 	}
@@ -78,7 +79,7 @@ func check(t *testing.T, condition string) ([]testfile.Failure, error) {
 func TestCheck(t *testing.T) {
 	for _, condition := range []string{
 		`var.n == 3`,
-		`length(plan.steps) == 3 && plan.run == 3 && plan.kinds.fit == 3`,
+		`length(plan.steps) == 4 && plan.run == 3 && plan.hit == 1 && plan.kinds.fit == 4`,
 		`step.fit.a.config.rate == 1.5`,
 		`keys(step.fit.all) == keys({ x = 1, y = 1 })`,
 		`step.fit.all["y"].config.name == "y"`,
@@ -92,12 +93,12 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %+v, %v", condition, f, err)
 		}
 	}
-	f, err := check(t, `length(plan.steps) == 4 || (var.n > 3)`)
+	f, err := check(t, `length(plan.steps) == 5 || (var.n > 3)`)
 	if err != nil || len(f) != 1 {
 		t.Fatal(f, err)
 	}
-	want := testfile.Failure{File: "x.test.hcl", Line: 5, Message: "n is 3", Condition: `length(plan.steps) == 4 || (var.n > 3)`,
-		Values: []testfile.Value{{"length(plan.steps)", "3"}, {"4", "4"}, {"var.n", "3"}, {"3", "3"}}}
+	want := testfile.Failure{File: "x.test.hcl", Line: 5, Message: "n is 3", Condition: `length(plan.steps) == 5 || (var.n > 3)`,
+		Values: []testfile.Value{{"length(plan.steps)", "4"}, {"5", "5"}, {"var.n", "3"}, {"3", "3"}}}
 	if got := f[0]; got.Message != want.Message || got.Line != want.Line || got.Condition != want.Condition || len(got.Values) != len(want.Values) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

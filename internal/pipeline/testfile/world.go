@@ -156,6 +156,15 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 	addresses, kinds := []any{}, map[string]any{}
 	count := map[string]any{"hit": int64(0), "run": int64(0), "maybe": int64(0)}
 	for _, s := range w.Steps {
+		addresses = append(addresses, s.Address)
+		n, _ := kinds[s.Kind].(int64)
+		kinds[s.Kind] = n + 1
+		if n, ok := count[strings.ToLower(s.Outcome)].(int64); ok {
+			count[strings.ToLower(s.Outcome)] = n + 1
+		}
+		if !strings.HasPrefix(s.Address, s.Block+".") { // a module's
+			continue
+		}
 		group, block := within(all, s.Block), s.Block+"."+s.Name
 		if s.Block == "step" {
 			group, block = within(group, s.Kind), "step."+s.Kind+"."+s.Name
@@ -176,12 +185,6 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 			within(group, s.Name)[s.Key] = x
 		} else {
 			group[s.Name] = x
-		}
-		addresses = append(addresses, s.Address)
-		n, _ := kinds[s.Kind].(int64)
-		kinds[s.Kind] = n + 1
-		if n, ok := count[strings.ToLower(s.Outcome)].(int64); ok {
-			count[strings.ToLower(s.Outcome)] = n + 1
 		}
 	}
 	values := map[string]cty.Value{

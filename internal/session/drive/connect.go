@@ -225,7 +225,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store artifacts.Store) (
 	if err == nil {
 		conn.UI, conn.Host = conn.Server.UI, conn.Server.Address
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
-		acts.Accept, acts.ReadFile, acts.Alone = o.Accept, pipeline.ReadFile, true
+		acts.Accept, acts.Alone = o.Accept, true
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, o.own())
 			if err := w.Start(); err != nil {
@@ -273,6 +273,7 @@ func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features w
 		Forget: func(path string) error { return lockfile.Forget(dr.MemoFile(), path) },
 	}
 	acts.Resolve = dr.ResolveGrown
+	acts.Beside = func(ctx context.Context) pipeline.Options { return dr.Options(ctx, session.Given{}, nil) }
 	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 		return dr.OpenForWorker(ctx, acts.Accepts, file, vars, targets)
 	}

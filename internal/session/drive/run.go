@@ -265,7 +265,7 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	if !of.Plan.Pending() {
 		return nil
 	}
-	p, pl, err := dr.Grow(ctx, of.Pipeline, of.Plan, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return dr.PlanOf(ctx, p, dr.File, dr.Targets) })
+	p, pl, err := dr.Grow(ctx, of.Pipeline, of.Plan, func(p *pipeline.Pipeline) (*plan.Plan, error) { return dr.PlanOf(ctx, p, dr.File, dr.Targets) })
 	if _, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		return nil
 	}

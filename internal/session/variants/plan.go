@@ -60,7 +60,7 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 		p.Steps = nil
 	}
 	if files == nil {
-		_, pl, err = c.Grow(ctx, p, nil, pipeline.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
+		_, pl, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
 		return pl, missing, nil, err
 	}
 	src, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), c.MemoFile())
@@ -69,7 +69,7 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 	}
 	c.Know(p)
 	sources := commitSources{c.Sources(src, p.Secrets), files, src.Base, map[string]bool{}}
-	_, pl, err = c.Grow(ctx, p, nil, files.ReadFile, func(p *pipeline.Pipeline) (*plan.Plan, error) {
+	_, pl, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) {
 		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
 		if err != nil {
 			return nil, fault.Input(err)

@@ -79,3 +79,12 @@ step "command" "by_script" {
   EOT
   inputs   = { x = step.command.split.out }
 }
+
+output "terraform" {
+  value = [
+    replace("a1b", "/[0-9]/", "#"),
+    replace("a/b", "/", "-"), # no regular expression there either
+    coalesce("", "a"),
+    coalesce(null, ""),
+  ]
+}

@@ -1,6 +1,9 @@
 package artifacts
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // The rooms of records: what their names begin with, and what comes after it.
 const (
@@ -26,19 +29,37 @@ type room struct {
 	weak   bool // what they name is not kept for their sake
 	about  bool // they say something about the result of a key, and go with it
 	bare   bool // their texts name no blob
+
+	// keep reports whether a record is of use whose name goes on so: garbage collection
+	// deletes it else, once it is old. nil: it stays, or it goes by another rule.
+	keep func(l *life, rest string) bool
 }
 
 var rooms = []room{
 	{prefix: ResultsPrefix, weak: true},
-	{prefix: SignaturesPrefix, weak: true, about: true, bare: true},
-	{prefix: AttestationsPrefix, weak: true, about: true},
-	{prefix: acceptedPrefix, weak: true, about: true},
-	{prefix: ReleasedPrefix, weak: true, about: true, bare: true},
-	{prefix: aboutPrefix, weak: true, about: true, bare: true},
-	{prefix: nondetPrefix, weak: true},
-	{prefix: ckptPrefix, weak: true},
+	{prefix: SignaturesPrefix, weak: true, about: true, bare: true, keep: named},
+	{prefix: AttestationsPrefix, weak: true, about: true, keep: named},
+	{prefix: acceptedPrefix, weak: true, about: true, keep: named},
+	{prefix: ReleasedPrefix, weak: true, about: true, bare: true, keep: named},
+	{prefix: aboutPrefix, weak: true, about: true, bare: true, keep: named},
+	{prefix: nondetPrefix, weak: true, keep: ofKey((*life).live)},
+	{prefix: ckptPrefix, weak: true, keep: ofKey(func(l *life, key Digest) bool { return l.roots[key] && !l.results[key].hit })},
 	{prefix: ElsewherePrefix, weak: true, bare: true},
-	{prefix: FailedPrefix, weak: true},
+	{prefix: FailedPrefix, weak: true, keep: func(l *life, rest string) bool {
+		_, recorded := l.ages[RunsPrefix+path.Dir(rest)]
+		return recorded && !l.dropped[path.Dir(rest)]
+	}},
+}
+
+// named keeps what is about a key without a result while a root names the key.
+var named = ofKey(func(l *life, key Digest) bool { return l.roots[key] })
+
+// ofKey asks about the key that a name begins with. What has none is not ours to delete.
+func ofKey(keep func(l *life, key Digest) bool) func(l *life, rest string) bool {
+	return func(l *life, rest string) bool {
+		key, ok := keyOf(rest, "")
+		return !ok || keep(l, key)
+	}
 }
 
 func roomOf(name string) room {

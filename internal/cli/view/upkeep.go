@@ -46,7 +46,7 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 		verb = "would delete"
 	}
 	if n := len(g.Leases); n > 0 {
-		Printf(w, "%s %s without a holder\n", verb, Count(n, "lease"))
+		Printf(w, "%s %s that nobody renewed for a day\n", verb, Count(n, "lease"))
 	}
 	Printf(w, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 		Count(len(g.Results), "result"), Count(len(g.Blobs), "blob"), Size(g.Bytes), Seconds(cost), Size(g.Kept))

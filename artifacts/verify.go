@@ -3,6 +3,7 @@ package artifacts
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -282,6 +283,9 @@ func (c *check) otherDamage(ctx context.Context, name string, text []byte) (prob
 	}
 	if strings.HasPrefix(name, ckptPrefix) {
 		return checkpointDamage(name, text, c.corrupt), nil
+	}
+	if runOf(name) != "" && !json.Valid(text) {
+		return errors.New("it is not JSON, so nobody can say what that run did"), nil
 	}
 	said, err := saidBy(ctx, c.s.Blobs, name, text)
 	if errors.Is(said.lost, ErrNotExist) {

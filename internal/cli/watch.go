@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -67,6 +68,9 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 			return nil
 		}
 		a.Say(words.And(files, 3) + " changed")
+		if slices.ContainsFunc(files, func(f string) bool { return filepath.Base(f) == pipeline.LocalFile }) {
+			a.Say("the settings in " + pipeline.LocalFile + " stay as they were at the start: press Ctrl-C and start again for the new ones")
+		}
 	}
 }
 

@@ -120,32 +120,23 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	return g, nil
 }
 
-// life is what the rooms are told of when they are asked whether a record is of use.
-type life struct {
-	*contents
-	roots   map[Digest]bool // what roots name
-	ages    map[string]time.Time
-	young   func(time.Time) bool
-	dropped map[string]bool // runs
-}
-
-func (l *life) live(key Digest) bool { return l.roots[key] || l.young(l.ages[ResultName(key)]) }
+func (c *contents) live(key Digest) bool { return c.roots[key] || c.young(c.ages[ResultName(key)]) }
 
 // garbage marks from the roots and returns the rest. The record of a run that is dropped stays
 // whole, with the blobs that it names, such as its plan and its list of steps.
 func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	open, over := c.openRuns(o)
-	young := func(t time.Time) bool {
+	c.young = func(t time.Time) bool {
 		return o.Now.Sub(t) < o.Grace || len(open) > 0 && !t.Before(open[0].Since)
 	}
-	l := &life{c, map[Digest]bool{}, map[string]time.Time{}, young, dropped}
+	c.roots, c.ages, c.dropped = map[Digest]bool{}, map[string]time.Time{}, dropped
 	kept := map[Digest]bool{} // blobs
 	for _, r := range c.records {
-		l.ages[r.Name] = r.ModTime
+		c.ages[r.Name] = r.ModTime
 		if !roomOf(r.Name).weak {
 			maps.Copy(kept, c.said[r.Name].names)
 			if !dropped[runOf(r.Name)] {
-				maps.Copy(l.roots, c.said[r.Name].names)
+				maps.Copy(c.roots, c.said[r.Name].names)
 			}
 		}
 	}
@@ -168,7 +159,7 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	}
 	var dead []dying
 	for key, h := range c.results {
-		if !l.live(key) {
+		if !c.live(key) {
 			dead = append(dead, dying{held: h, key: key})
 			continue
 		}
@@ -180,19 +171,19 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	for _, r := range rest {
 		switch room := roomOf(r.Name); {
 		case room.keep == nil:
-		case young(r.ModTime) || room.keep(l, strings.TrimPrefix(r.Name, room.prefix)):
+		case c.young(r.ModTime) || room.keep(c, strings.TrimPrefix(r.Name, room.prefix)):
 			maps.Copy(kept, c.said[r.Name].names)
 		default:
 			g.Records = append(g.Records, r)
 		}
 	}
 	for d, b := range c.blobs {
-		if young(b.ModTime) {
+		if c.young(b.ModTime) {
 			kept[d] = true
 		}
 	}
 	for _, r := range c.records { // where blobs are that nothing names any more
-		if d, ok := keyOf(r.Name, ElsewherePrefix); ok && o.Free == 0 && !kept[d] && !young(r.ModTime) {
+		if d, ok := keyOf(r.Name, ElsewherePrefix); ok && o.Free == 0 && !kept[d] && !c.young(r.ModTime) {
 			g.Records = append(g.Records, r)
 		}
 	}

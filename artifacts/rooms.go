@@ -32,7 +32,7 @@ type room struct {
 
 	// keep reports whether a record is of use whose name goes on so: garbage collection
 	// deletes it else, once it is old. nil: it stays, or it goes by another rule.
-	keep func(l *life, rest string) bool
+	keep func(c *contents, rest string) bool
 }
 
 var rooms = []room{
@@ -42,23 +42,23 @@ var rooms = []room{
 	{prefix: acceptedPrefix, weak: true, about: true, keep: named},
 	{prefix: ReleasedPrefix, weak: true, about: true, bare: true, keep: named},
 	{prefix: aboutPrefix, weak: true, about: true, bare: true, keep: named},
-	{prefix: nondetPrefix, weak: true, keep: ofKey((*life).live)},
-	{prefix: ckptPrefix, weak: true, keep: ofKey(func(l *life, key Digest) bool { return l.roots[key] && !l.results[key].hit })},
+	{prefix: nondetPrefix, weak: true, keep: ofKey((*contents).live)},
+	{prefix: ckptPrefix, weak: true, keep: ofKey(func(c *contents, key Digest) bool { return c.roots[key] && !c.results[key].hit })},
 	{prefix: ElsewherePrefix, weak: true, bare: true},
-	{prefix: FailedPrefix, weak: true, keep: func(l *life, rest string) bool {
-		_, recorded := l.ages[RunsPrefix+path.Dir(rest)]
-		return recorded && !l.dropped[path.Dir(rest)]
+	{prefix: FailedPrefix, weak: true, keep: func(c *contents, rest string) bool {
+		_, recorded := c.ages[RunsPrefix+path.Dir(rest)]
+		return recorded && !c.dropped[path.Dir(rest)]
 	}},
 }
 
 // named keeps what is about a key without a result while a root names the key.
-var named = ofKey(func(l *life, key Digest) bool { return l.roots[key] })
+var named = ofKey(func(c *contents, key Digest) bool { return c.roots[key] })
 
 // ofKey asks about the key that a name begins with. What has none is not ours to delete.
-func ofKey(keep func(l *life, key Digest) bool) func(l *life, rest string) bool {
-	return func(l *life, rest string) bool {
+func ofKey(keep func(c *contents, key Digest) bool) func(c *contents, rest string) bool {
+	return func(c *contents, rest string) bool {
 		key, ok := keyOf(rest, "")
-		return !ok || keep(l, key)
+		return !ok || keep(c, key)
 	}
 }
 

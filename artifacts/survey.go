@@ -17,6 +17,12 @@ type contents struct {
 	records []RecordInfo
 	said    map[string]said // by each record but results
 	blobs   map[Digest]BlobInfo
+
+	// What garbage collection goes by.
+	roots   map[Digest]bool // what roots name
+	ages    map[string]time.Time
+	young   func(time.Time) bool
+	dropped map[string]bool // runs
 }
 
 // held is what garbage collection goes by of a result: a store has many.

@@ -80,7 +80,6 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *He
 			k.drop(l.Taking)
 		}
 	}()
-	var last *Lease
 	for range tries {
 		err := k.write(ctx, l, k.records.Create)
 		if err == nil {
@@ -96,17 +95,14 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *He
 			return nil, nil, err
 		case other == nil:
 			l.generation = 1
-			continue
 		case !k.stale(*other, c):
 			return nil, other, nil
+		default:
+			k.log.Debug("a stale lease", "lease", other.String())
+			l.generation = other.generation + 1
 		}
-		k.log.Debug("a stale lease", "lease", other.String())
-		l.generation, last = other.generation+1, other
 	}
-	if last == nil {
-		return nil, nil, fmt.Errorf("%d times the lease of %s was taken, and when it was looked at there was none", tries, key)
-	}
-	return nil, last, nil // others were as fast each time
+	return nil, nil, fmt.Errorf("the lease of %s changed hands %d times while it was looked at: try again", key, tries)
 }
 
 // stale reports whether a lease no longer counts for a claim of its key.

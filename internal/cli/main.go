@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -137,6 +138,9 @@ func misused(cmd *cobra.Command, err error) error {
 	}
 	if !cmd.HasParent() {
 		return err
+	}
+	if cmd.Name() == "console" && strings.HasPrefix(err.Error(), "unknown shorthand flag") {
+		err = fmt.Errorf("%w: an expression that begins with - comes after --, as in redsi console -- -1", err)
 	}
 	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
 }

@@ -98,17 +98,13 @@ func (a *app) setup(cmd *cobra.Command) error {
 	if a.StoreURL == "" {
 		a.StoreURL = filepath.Join(a.StateDir, "store")
 		there := filepath.Join(session.ProjectDir(a.File), ".redsi")
-		if a.StateDir == ".redsi" && !isFolder(a.StoreURL) && isFolder(filepath.Join(there, "store")) {
+		_, here := os.Stat(a.StoreURL)
+		if _, err := os.Stat(filepath.Join(there, "store")); a.StateDir == ".redsi" && here != nil && err == nil {
 			a.Say("results start anew in .redsi of this folder; those beside the pipeline are found with --state " + shellwords.Quote(there))
 		}
 	}
 	a.StoreFrom = a.storeFrom()
 	return nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // terminal is the width of w's terminal; 0 if it is not one.

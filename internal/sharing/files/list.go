@@ -49,9 +49,8 @@ func List(ctx context.Context, se *session.Session, name string, trees bool) ([]
 			if only != "" {
 				if _, err := outputOf(address, it.Result, only); err != nil {
 					untold = err
-					return false
 				}
-				names = []string{only}
+				names = slices.DeleteFunc(names, func(name string) bool { return name != only })
 			}
 			for k, name := range names {
 				o := Output{Address: address, Output: name, Artifact: it.Result.Outputs[name], Rebuilt: told, Count: len(it.Result.Outputs[name].Files), Last: k == len(names)-1}

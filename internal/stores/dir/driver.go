@@ -2,6 +2,7 @@ package dir
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -193,11 +194,8 @@ func (d *driver) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Di
 	}
 	hash := sha256.New()
 	tmp, n, err := writeTemp(ctx, d.root, io.TeeReader(io.MultiReader(bytes.NewReader(start), source), hash), false)
-	switch {
-	case source.Err != nil:
-		return artifacts.Digest{}, 0, source.Err
-	case err != nil:
-		return artifacts.Digest{}, 0, explain(err)
+	if err != nil {
+		return artifacts.Digest{}, 0, cmp.Or(source.Err, explain(err))
 	}
 	sum := artifacts.Digest(hash.Sum(nil))
 	file := d.Where(path(sum))

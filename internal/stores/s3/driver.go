@@ -107,23 +107,14 @@ func (b *bucket) remove(ctx context.Context, key string) error {
 	return errors.Join(err, context.Cause(ctx))
 }
 
-// copyMost is up to how many bytes a server copies in one request.
-const copyMost = 5 << 30
-
-// SetAside has the server copy the object below aside/ and then deletes it.
+// SetAside has the server copy the object, of 5 GiB at most, below aside/ and then deletes it.
 func (b *bucket) SetAside(ctx context.Context, path string) (string, error) {
 	stamp := time.Now().UTC().Format("20060102T150405.000000000")
 	from, to := b.key(path), b.key(fmt.Sprintf("aside/%s/%s", stamp, path))
 	info, err := b.core.StatObject(ctx, b.cfg.Bucket, from, minio.StatObjectOptions{})
-	// What has other bytes by then was put meanwhile, and stays. Some servers take a quoted ETag only.
-	src := minio.CopySrcOptions{Bucket: b.cfg.Bucket, Object: from, MatchETag: `"` + info.ETag + `"`}
-	dst := minio.CopyDestOptions{Bucket: b.cfg.Bucket, Object: to}
-	switch {
-	case err != nil:
-	case info.Size > copyMost:
-		_, err = b.core.ComposeObject(ctx, dst, src)
-	default: // not in parts: few servers copy those
-		_, err = b.core.Client.CopyObject(ctx, dst, src)
+	if err == nil { // what has other bytes by then was put meanwhile, and stays; some servers take a quoted ETag only
+		_, err = b.core.Client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.cfg.Bucket, Object: to},
+			minio.CopySrcOptions{Bucket: b.cfg.Bucket, Object: from, MatchETag: `"` + info.ETag + `"`})
 	}
 	if err == nil {
 		err = b.remove(ctx, from)

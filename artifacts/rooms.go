@@ -1,9 +1,6 @@
 package artifacts
 
-import (
-	"path"
-	"strings"
-)
+import "strings"
 
 // The rooms of records: what their names begin with, and what comes after it.
 const (
@@ -26,13 +23,10 @@ const (
 // runs, pins, and whatever a later redsi adds: garbage collection keeps what their texts name.
 type room struct {
 	prefix string
-	weak   bool // what they name is not kept for their sake
-	about  bool // they say something about the result of a key, and go with it
-	bare   bool // their texts name no blob
-
-	// keep reports whether a record is of use whose name goes on so: garbage collection
-	// deletes it else, once it is old. nil: it stays, or it goes by another rule.
-	keep func(c *contents, rest string) bool
+	weak   bool                                // what they name is not kept for their sake
+	about  bool                                // they say something about the result of a key, and go with it
+	bare   bool                                // their texts name no blob
+	keep   func(c *contents, rest string) bool // whether one whose name goes on so stays when it is old; nil: as other rules say
 }
 
 var rooms = []room{
@@ -46,8 +40,9 @@ var rooms = []room{
 	{prefix: ckptPrefix, weak: true, keep: ofKey(func(c *contents, key Digest) bool { return c.roots[key] && !c.results[key].hit })},
 	{prefix: ElsewherePrefix, weak: true, bare: true},
 	{prefix: FailedPrefix, weak: true, keep: func(c *contents, rest string) bool {
-		_, recorded := c.ages[RunsPrefix+path.Dir(rest)]
-		return recorded && !c.dropped[path.Dir(rest)]
+		run, _, _ := strings.Cut(rest, "/")
+		_, recorded := c.ages[RunsPrefix+run]
+		return recorded && !c.dropped[run]
 	}},
 }
 

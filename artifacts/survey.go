@@ -17,10 +17,8 @@ type contents struct {
 	records []RecordInfo
 	said    map[string]said // by each record but results
 	blobs   map[Digest]BlobInfo
-
-	// What garbage collection goes by.
-	roots   map[Digest]bool // what roots name
-	ages    map[string]time.Time
+	roots   map[Digest]bool      // that roots name
+	ages    map[string]time.Time // of records
 	young   func(time.Time) bool
 	dropped map[string]bool // runs
 }

@@ -68,9 +68,6 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 			return nil
 		}
 		a.Say(words.And(files, 3) + " changed")
-		if slices.ContainsFunc(files, func(f string) bool { return filepath.Base(f) == pipeline.LocalFile }) {
-			a.Say("the settings in " + pipeline.LocalFile + " stay as they were at the start: press Ctrl-C and start again for the new ones")
-		}
 	}
 }
 
@@ -99,9 +96,9 @@ func (a *app) look() stamps {
 	for i, name := range beside {
 		beside[i] = filepath.Join(dir, name)
 	}
-	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File, a.Local.File}) {
+	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File}) {
 		now[f], _ = local.StampOf(f)
 	}
-	delete(now, "") // no local file
+	delete(now, filepath.Join(dir, pipeline.LocalFile)) // the settings are read once, at the start
 	return now
 }

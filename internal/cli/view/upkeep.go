@@ -2,7 +2,6 @@ package view
 
 import (
 	"io"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -34,13 +33,8 @@ func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb str
 // Collected prints what garbage collection deleted, or would delete.
 func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint func(verb string, args ...string) string) {
 	for _, r := range g.Open {
-		what, again := "run "+r.RunID+" has no record: it is running, or ended before it could write one", "finish a run of the same plan"
-		verb, _, _ := strings.Cut(r.RunID, "-")
-		if verb = map[string]string{"push": "push", "pull": "pull", "archive": "import"}[verb]; verb != "" { // it holds by such a name
-			what, again = "redsi "+verb+" ("+r.RunID+") is at work, or was killed", "do the same again"
-		}
-		Printf(w, "%s. What is younger than %s stays; if it is not running, %s, or release it with `%s`\n",
-			what, r.Since.Local().Format(time.DateTime), again, hint("gc", "--forget-run", r.RunID))
+		Printf(w, "the run or copy %s is at work, or was ended before it could say so. What is younger than %s stays; "+
+			"if it is not at work, do the same again, or release it with `%s`\n", r.RunID, r.Since.Local().Format(time.DateTime), hint("gc", "--forget-run", r.RunID))
 	}
 	var cost time.Duration
 	for _, r := range g.Results {

@@ -3,10 +3,8 @@ package storetest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path"
@@ -21,6 +19,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/s3"
 	"github.com/redsi/redsi/internal/system/loopback"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // minioStart bounds the start of the server, which takes a second or two.
@@ -55,9 +54,6 @@ func MinIO(t *testing.T) *Server {
 	if s.Endpoint == "" {
 		t.Fatal("the MinIO server did not start")
 	}
-	if err := s.client(t).MakeBucket(t.Context(), s.Bucket, minio.MakeBucketOptions{}); err != nil {
-		t.Fatalf("make the test's bucket: %v", err)
-	}
 	return s
 }
 
@@ -80,48 +76,27 @@ func (s *Server) start(t *testing.T, binary string) bool {
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", binary, err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), minioStart)
+	defer cancel()
 	exited := make(chan struct{})
-	go func() { cmd.Wait(); close(exited) }()
-	err = healthy(t.Context(), "http://"+address+"/minio/health/ready", exited)
+	go func() { cmd.Wait(); close(exited); cancel() }()
+	s.Endpoint = address
+	err = s.client(t).MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{})
+	for err != nil && readers.Pause(ctx, 20*time.Millisecond) == nil {
+		err = s.client(t).MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{})
+	}
 	if err != nil {
 		cmd.Process.Kill()
 		<-exited
 		t.Logf("MinIO at %s: %v\n%s", address, err, log.String())
+		s.Endpoint = ""
 		return false
 	}
-	s.Endpoint = address
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		<-exited
 	})
 	return true
-}
-
-// healthy waits until url answers 200, or the process has exited.
-func healthy(ctx context.Context, url string, exited <-chan struct{}) error {
-	ctx, cancel := context.WithTimeout(ctx, minioStart)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-exited:
-			return errors.New("it exited")
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 // Config returns the configuration of a place in the bucket that no other call
@@ -212,7 +187,7 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 
 func (s *Server) client(t *testing.T) *minio.Client {
 	t.Helper()
-	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials()})
+	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials(), MaxRetries: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/s3"
 	"github.com/redsi/redsi/internal/system/loopback"
-	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // minioStart bounds the start of the server, which takes a second or two.
@@ -82,7 +81,8 @@ func (s *Server) start(t *testing.T, binary string) bool {
 	go func() { cmd.Wait(); close(exited); cancel() }()
 	s.Endpoint = address
 	err = s.client(t).MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{})
-	for err != nil && readers.Pause(ctx, 20*time.Millisecond) == nil {
+	for err != nil && ctx.Err() == nil {
+		<-time.After(20 * time.Millisecond)
 		err = s.client(t).MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{})
 	}
 	if err != nil {

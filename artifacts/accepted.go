@@ -120,6 +120,13 @@ func (a *Acceptance) Sentence() string {
 // Text is the document, as it was signed.
 func (a *Acceptance) Text() string { return a.text }
 
+// withdrawn reports whether a record is an acceptance that was withdrawn, or says so: both stay,
+// so that no copy of the result from elsewhere ever counts again.
+func (c *contents) withdrawn(name string) bool {
+	_, is := c.said[strings.TrimSuffix(name, withdrawnSuffix)+withdrawnSuffix]
+	return is && strings.HasPrefix(name, acceptedPrefix)
+}
+
 func (a *Acceptance) name() string { return acceptedPrefix + a.Key.Hex() + "/" + a.ID() }
 
 // Acceptance is by which r stands for its key; nil if it was made under it. A text that says

@@ -63,6 +63,10 @@ func TestAccept(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Ended != nil || list[0].ID() != a.ID() {
 		t.Errorf("%+v, %v", list, err)
 	}
+	their := mem.New()
+	if err := (&artifacts.Transfer{From: s, To: their}).Results(t.Context(), []artifacts.Digest{a.Key}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice")); err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +79,34 @@ func TestAccept(t *testing.T) {
 	if left := records(t, s, "signatures/"+a.Key.Hex()+"/"); len(left) != 0 {
 		t.Errorf("after it was withdrawn its signatures are there: %v", left)
 	}
-	if list, err = artifacts.Acceptances(t.Context(), s); err != nil || len(list) != 1 || list[0].Ended == nil || list[0].Ended.By != "bob" {
-		t.Errorf("%+v, %v", list, err)
+	if err := s.Records.Put(t.Context(), "pins/bytes", []byte(of.Outputs["out"].Digest.Hex())); err != nil {
+		t.Fatal(err)
+	}
+	// That it was withdrawn is known for good: a copy from elsewhere never counts again.
+	for _, name := range []string{"no result", "gc", "a result of a run, and gc"} {
+		if strings.HasPrefix(name, "a result") {
+			made := *of
+			made.Key, made.Preimage = a.Key, preimage
+			if _, _, err := artifacts.Publish(t.Context(), s, made); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.HasSuffix(name, "gc") {
+			if _, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if list, err = artifacts.Acceptances(t.Context(), s); err != nil || len(list) != 1 || list[0].Ended == nil || list[0].Ended.By != "bob" {
+			t.Errorf("%s: %+v, %v", name, list, err)
+		}
+		if r, err := artifacts.Lookup(t.Context(), s, a.Key); err != nil || r != nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		both := artifacts.With(s, []artifacts.Other{{Store: their, Name: "theirs"}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
+		found, err := artifacts.Inspect(t.Context(), both, []artifacts.Digest{a.Key})
+		if e := found[a.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Withdrawn {
+			t.Errorf("%s: the copy of another store: hit %v, %+v, %v", name, e.Hit(), e.Passed, err)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ type GCOptions struct {
 type Garbage struct {
 	Results []DeadResult // as they are chosen: cheapest to rebuild per byte first
 	Records []RecordInfo // old checkpoints and the like
-	Leases  []RecordInfo // that nobody has renewed for leaseAge
+	Leases  []RecordInfo // of keys whose leases nobody has renewed for leaseAge
 	Blobs   []BlobInfo
 	Bytes   int64 // of Blobs
 	Kept    int64 // bytes of blobs that stay
@@ -48,8 +48,8 @@ type OpenRun struct {
 // openRunAge is how long a run without a record keeps what is younger than it.
 const openRunAge = 30 * 24 * time.Hour
 
-// leaseAge is how long a lease stays that is not renewed: it counts for a minute, by
-// clocks of any machine.
+// leaseAge is how long a lease stays that is not renewed: a lease counts for a minute after its
+// last renewal, and clocks of machines differ by less than a day.
 const leaseAge = 24 * time.Hour
 
 // DeadResult is a result that nothing names.
@@ -68,7 +68,8 @@ type DeadResult struct {
 // text is too long for a record has a member "body", the digest of a blob, and that
 // blob's text counts as the root's. A checkpoint is kept while a root names its key
 // and the key has no result, what is known of a step's failure as long as its run, what
-// is said about a key as long as its result, or, without one, as a root names the key.
+// is said about a key as long as its result, or, without one, as a root names the key; but
+// that an acceptance was withdrawn, for good.
 //
 // A run that has started and not written its record, "runs-open/<id>", keeps all that
 // was put since, until it writes it, for openRunAge at most.
@@ -100,14 +101,16 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
 	g := m.garbage(o, dropped)
+	held := map[string]bool{} // a lease of any generation was renewed
+	key := func(r RecordInfo) string { return strings.TrimSuffix(r.Name, path.Ext(r.Name)) }
 	for r, err := range s.Leases.List(ctx, "") {
 		if err != nil {
 			return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 		}
-		if r.ModTime.Before(o.Now.Add(-leaseAge)) {
-			g.Leases = append(g.Leases, r)
-		}
+		g.Leases = append(g.Leases, r)
+		held[key(r)] = held[key(r)] || !r.ModTime.Before(o.Now.Add(-leaseAge))
 	}
+	g.Leases = slices.DeleteFunc(g.Leases, func(r RecordInfo) bool { return held[key(r)] })
 	if o.DryRun {
 		return g, nil
 	}
@@ -117,42 +120,46 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	return g, nil
 }
 
+func (c *contents) live(key Digest) bool { return c.roots[key] || c.young(c.ages[ResultName(key)]) }
+
 // garbage marks from the roots and returns the rest. The record of a run that is dropped stays
 // whole, with the blobs that it names, such as its plan and its list of steps.
 func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
-	open := c.openRuns(o)
-	young := func(t time.Time) bool {
+	open, over := c.openRuns(o)
+	c.young = func(t time.Time) bool {
 		return o.Now.Sub(t) < o.Grace || len(open) > 0 && !t.Before(open[0].Since)
 	}
-	roots := map[Digest]bool{}
+	c.roots, c.ages, c.dropped = map[Digest]bool{}, map[string]time.Time{}, dropped
 	kept := map[Digest]bool{} // blobs
-	ages := map[string]time.Time{}
 	for _, r := range c.records {
-		ages[r.Name] = r.ModTime
+		c.ages[r.Name] = r.ModTime
 		if !roomOf(r.Name).weak {
 			maps.Copy(kept, c.said[r.Name].names)
 			if !dropped[runOf(r.Name)] {
-				maps.Copy(roots, c.said[r.Name].names)
+				maps.Copy(c.roots, c.said[r.Name].names)
 			}
 		}
 	}
-	live := func(key Digest) bool { return roots[key] || young(ages[ResultName(key)]) }
-
 	about := map[Digest][]RecordInfo{} // of results
+	var rest []RecordInfo
 	for _, r := range c.records {
-		if key, ok := isAbout(r.Name); ok {
-			if h, ok := c.results[key]; ok { // what they name is kept with the result
-				h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.said[r.Name].names))
-				slices.SortFunc(h.blobs, Digest.Compare)
-				h.blobs = slices.Compact(h.blobs)
-				c.results[key] = h
-				about[key] = append(about[key], r)
-			}
+		key, ok := isAbout(r.Name)
+		h, has := c.results[key]
+		switch {
+		case c.withdrawn(r.Name):
+		case ok && has: // it goes with the result, and what it names
+			h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.said[r.Name].names))
+			slices.SortFunc(h.blobs, Digest.Compare)
+			h.blobs = slices.Compact(h.blobs)
+			c.results[key] = h
+			about[key] = append(about[key], r)
+		default:
+			rest = append(rest, r)
 		}
 	}
 	var dead []dying
 	for key, h := range c.results {
-		if !live(key) {
+		if !c.live(key) {
 			dead = append(dead, dying{held: h, key: key})
 			continue
 		}
@@ -160,44 +167,23 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 			kept[d] = true
 		}
 	}
-	g := Garbage{Open: open}
-	for _, r := range c.records {
-		keep := true
-		if id, ok := strings.CutPrefix(r.Name, OpenRunPrefix); ok {
-			if !slices.ContainsFunc(open, func(x OpenRun) bool { return x.RunID == id }) {
-				g.Records = append(g.Records, r)
-			}
-			continue
-		}
-		if key, ok := isAbout(r.Name); ok {
-			if _, ok := c.results[key]; ok {
-				continue // it goes when that goes
-			}
-			keep = young(r.ModTime) || roots[key]
-		} else if key, ok := keyOf(r.Name, ckptPrefix); ok {
-			keep = young(r.ModTime) || roots[key] && !c.results[key].hit
-		} else if key, ok := keyOf(r.Name, nondetPrefix); ok {
-			keep = young(r.ModTime) || live(key)
-		} else if rest, ok := strings.CutPrefix(r.Name, FailedPrefix); ok {
-			run := path.Dir(rest)
-			_, recorded := ages[RunsPrefix+run]
-			keep = young(r.ModTime) || recorded && !dropped[run]
-		} else {
-			continue
-		}
-		if keep {
+	g := Garbage{Open: open, Records: over}
+	for _, r := range rest {
+		switch room := roomOf(r.Name); {
+		case room.keep == nil:
+		case c.young(r.ModTime) || room.keep(c, strings.TrimPrefix(r.Name, room.prefix)):
 			maps.Copy(kept, c.said[r.Name].names)
-		} else {
+		default:
 			g.Records = append(g.Records, r)
 		}
 	}
 	for d, b := range c.blobs {
-		if young(b.ModTime) {
+		if c.young(b.ModTime) {
 			kept[d] = true
 		}
 	}
 	for _, r := range c.records { // where blobs are that nothing names any more
-		if d, ok := keyOf(r.Name, ElsewherePrefix); ok && o.Free == 0 && !kept[d] && !young(r.ModTime) {
+		if d, ok := keyOf(r.Name, ElsewherePrefix); ok && o.Free == 0 && !kept[d] && !c.young(r.ModTime) {
 			g.Records = append(g.Records, r)
 		}
 	}
@@ -208,18 +194,23 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	return g
 }
 
-// openRuns lists the runs without a record that count, oldest first.
-func (c *contents) openRuns(o GCOptions) (open []OpenRun) {
+// openRuns lists the runs without a record that count, oldest first, and the records of those
+// that count no more.
+func (c *contents) openRuns(o GCOptions) (open []OpenRun, over []RecordInfo) {
 	for _, r := range c.records {
 		id, ok := strings.CutPrefix(r.Name, OpenRunPrefix)
-		if ok && o.Now.Sub(r.ModTime) < openRunAge && !slices.Contains(o.Forget, id) {
+		switch {
+		case !ok:
+		case o.Now.Sub(r.ModTime) < openRunAge && !slices.Contains(o.Forget, id):
 			open = append(open, OpenRun{id, r.ModTime})
+		default:
+			over = append(over, r)
 		}
 	}
 	slices.SortFunc(open, func(a, b OpenRun) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.RunID, b.RunID))
 	})
-	return open
+	return open, over
 }
 
 // runOf returns the id of the run that a record belongs to, or "".

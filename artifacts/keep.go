@@ -229,31 +229,17 @@ func (l *layers) copyOnce(ctx context.Context, t *tier, d Digest, read func(n in
 // with what is known to be wrong. What fails is rc, or the writing into own.
 func (l *layers) keep(ctx context.Context, rc io.ReadCloser, d Digest, where string, read func(n int64)) (theirs, ours error) {
 	defer rc.Close()
-	seen := &failing{r: l.sized(rc, d, where)}
+	seen := &readers.Failing{R: l.sized(rc, d, where)}
 	got, n, err := l.own.Blobs.Put(ctx, readers.Pieces(seen, read))
 	switch {
-	case err != nil && seen.err == nil:
+	case err != nil && seen.Err == nil:
 		return nil, err
 	case err != nil:
-		return seen.err, nil
+		return seen.Err, nil
 	case got != d:
 		return &IntegrityError{Want: d, Got: got, Size: n, Where: where}, nil
 	}
 	return nil, nil
-}
-
-// failing keeps the error of a reader, so that it can be told from the writer's.
-type failing struct {
-	r   io.Reader
-	err error
-}
-
-func (f *failing) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if err != nil && err != io.EOF {
-		f.err = err
-	}
-	return n, err
 }
 
 // sized bounds what is read of a foreign blob by the size that the result says, if one does.

@@ -23,22 +23,38 @@ const (
 // runs, pins, and whatever a later redsi adds: garbage collection keeps what their texts name.
 type room struct {
 	prefix string
-	weak   bool // what they name is not kept for their sake
-	about  bool // they say something about the result of a key, and go with it
-	bare   bool // their texts name no blob
+	weak   bool                                // what they name is not kept for their sake
+	about  bool                                // they say something about the result of a key, and go with it
+	bare   bool                                // their texts name no blob
+	keep   func(c *contents, rest string) bool // whether one whose name goes on so stays when it is old; nil: as other rules say
 }
 
 var rooms = []room{
 	{prefix: ResultsPrefix, weak: true},
-	{prefix: SignaturesPrefix, weak: true, about: true, bare: true},
-	{prefix: AttestationsPrefix, weak: true, about: true},
-	{prefix: acceptedPrefix, weak: true, about: true},
-	{prefix: ReleasedPrefix, weak: true, about: true, bare: true},
-	{prefix: aboutPrefix, weak: true, about: true, bare: true},
-	{prefix: nondetPrefix, weak: true},
-	{prefix: ckptPrefix, weak: true},
+	{prefix: SignaturesPrefix, weak: true, about: true, bare: true, keep: named},
+	{prefix: AttestationsPrefix, weak: true, about: true, keep: named},
+	{prefix: acceptedPrefix, weak: true, about: true, keep: named},
+	{prefix: ReleasedPrefix, weak: true, about: true, bare: true, keep: named},
+	{prefix: aboutPrefix, weak: true, about: true, bare: true, keep: named},
+	{prefix: nondetPrefix, weak: true, keep: ofKey((*contents).live)},
+	{prefix: ckptPrefix, weak: true, keep: ofKey(func(c *contents, key Digest) bool { return c.roots[key] && !c.results[key].hit })},
 	{prefix: ElsewherePrefix, weak: true, bare: true},
-	{prefix: FailedPrefix, weak: true},
+	{prefix: FailedPrefix, weak: true, keep: func(c *contents, rest string) bool {
+		run, _, _ := strings.Cut(rest, "/")
+		_, recorded := c.ages[RunsPrefix+run]
+		return recorded && !c.dropped[run]
+	}},
+}
+
+// named keeps what is about a key without a result while a root names the key.
+var named = ofKey(func(c *contents, key Digest) bool { return c.roots[key] })
+
+// ofKey asks about the key that a name begins with. What has none is not ours to delete.
+func ofKey(keep func(c *contents, key Digest) bool) func(c *contents, rest string) bool {
+	return func(c *contents, rest string) bool {
+		key, ok := keyOf(rest, "")
+		return !ok || keep(c, key)
+	}
 }
 
 func roomOf(name string) room {

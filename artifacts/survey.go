@@ -17,6 +17,10 @@ type contents struct {
 	records []RecordInfo
 	said    map[string]said // by each record but results
 	blobs   map[Digest]BlobInfo
+	roots   map[Digest]bool      // that roots name
+	ages    map[string]time.Time // of records
+	young   func(time.Time) bool
+	dropped map[string]bool // runs
 }
 
 // held is what garbage collection goes by of a result: a store has many.

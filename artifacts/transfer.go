@@ -290,8 +290,9 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 }
 
 // Hold says in the other store that something is being sent there, as an open run does:
-// whatever its grace, garbage collection keeps what has arrived since. release ends that.
-// A transfer that is killed leaves it, for the next one of that name to end.
+// whatever its grace, garbage collection keeps what has arrived since. release ends that, also
+// after an error; what has arrived then has gc's grace. A transfer that is killed leaves it, for
+// the next one of that name to end.
 func (t *Transfer) Hold(ctx context.Context, name string) (release func() error, err error) {
 	if t.DryRun {
 		return func() error { return nil }, nil

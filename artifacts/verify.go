@@ -3,6 +3,7 @@ package artifacts
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // CheckOptions say how Check goes about it.
@@ -21,8 +24,7 @@ type CheckOptions struct {
 	// results is lost, which keep nothing any more. Strays are moved aside. Without it
 	// Check changes nothing.
 	Repair bool
-	// Progress, if set, is called with how much has been read, from several goroutines.
-	Progress func(blobs int, bytes int64)
+	Read   func(n int64) // told of bytes as they are read, from several goroutines; may be nil
 }
 
 // Report is what Check found.
@@ -163,7 +165,7 @@ func (c *check) blobs(ctx context.Context) error {
 }
 
 func (c *check) blob(ctx context.Context, info BlobInfo) error {
-	err := readThrough(ctx, c.s.Blobs, info.Digest)
+	err := readThrough(ctx, c.s.Blobs, info.Digest, c.o.Read)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -184,18 +186,15 @@ func (c *check) blob(ctx context.Context, info BlobInfo) error {
 	if bad != nil {
 		c.corrupt[info.Digest] = true
 	}
-	if c.o.Progress != nil {
-		c.o.Progress(c.r.Blobs, c.r.Bytes)
-	}
 	return nil
 }
 
-func readThrough(ctx context.Context, blobs Blobs, d Digest) error {
+func readThrough(ctx context.Context, blobs Blobs, d Digest, read func(n int64)) error {
 	rc, err := blobs.Open(ctx, d)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, rc)
+	_, err = io.Copy(io.Discard, readers.Pieces(rc, read))
 	return errors.Join(err, rc.Close())
 }
 
@@ -282,6 +281,9 @@ func (c *check) otherDamage(ctx context.Context, name string, text []byte) (prob
 	}
 	if strings.HasPrefix(name, ckptPrefix) {
 		return checkpointDamage(name, text, c.corrupt), nil
+	}
+	if runOf(name) != "" && !json.Valid(text) {
+		return errors.New("it is not JSON, so nobody can say what that run did"), nil
 	}
 	said, err := saidBy(ctx, c.s.Blobs, name, text)
 	if errors.Is(said.lost, ErrNotExist) {
@@ -371,7 +373,7 @@ func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err 
 	}
 	var first, second *IntegrityError
 	for _, bad := range []**IntegrityError{&first, &second} {
-		err = readThrough(ctx, blobs, d)
+		err = readThrough(ctx, blobs, d, nil)
 		if errors.Is(err, ErrNotExist) {
 			return false, nil
 		}

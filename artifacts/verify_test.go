@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
@@ -83,10 +84,10 @@ func TestCheck(t *testing.T) {
 			t.Errorf("problems %v, %d repaired; want %v", names, repaired, all)
 		}
 	}
-	seen := 0
-	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Progress: func(n int, _ int64) { seen = n }})
-	if err != nil || seen != 11 {
-		t.Fatalf("repair: %v, told of %d blobs", err, seen)
+	var seen atomic.Int64
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Read: func(n int64) { seen.Add(n) }})
+	if err != nil || seen.Load() != r.Bytes {
+		t.Fatalf("repair: %v, told of %d bytes of %d", err, seen.Load(), r.Bytes)
 	}
 	if names, repaired := problems(r); !slices.Equal(names, all) || repaired != len(all)-1 {
 		t.Errorf("problems %v, %d repaired; want all but the newer format", names, repaired)

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
 // app is what all verbs share: the session, the outputs, and the terminal.
@@ -42,7 +43,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
 	f.StringVar(&a.LogLevel, "log-level", env("REDSI_LOG_LEVEL", "info"), "debug, info, warn or error; logs go to stderr")
-	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches")
+	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches, relative to the current folder")
 	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+pipeline.LocalFile+", the settings beside the pipeline")
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
@@ -96,6 +97,11 @@ func (a *app) setup(cmd *cobra.Command) error {
 	}
 	if a.StoreURL == "" {
 		a.StoreURL = filepath.Join(a.StateDir, "store")
+		there := filepath.Join(session.ProjectDir(a.File), ".redsi")
+		_, here := os.Stat(a.StoreURL)
+		if _, err := os.Stat(filepath.Join(there, "store")); a.StateDir == ".redsi" && here != nil && err == nil {
+			a.Say("results start anew in .redsi of this folder; those beside the pipeline are found with --state " + shellwords.Quote(there))
+		}
 	}
 	a.StoreFrom = a.storeFrom()
 	return nil

@@ -17,7 +17,7 @@ func newArtifactsCmd(a *app) *cobra.Command {
 	cmd := group("artifacts", "List, print and copy the outputs of steps, and show what steps used")
 	used := false
 	ls := &cobra.Command{
-		Use:   "ls [STEP]",
+		Use:   "ls [STEP[.OUTPUT]]",
 		Short: "List the outputs of steps that have results, or what these steps used: CPU time, memory, bytes, cards, energy",
 		Long: `Lists the outputs of steps that have results.
 
@@ -39,7 +39,7 @@ step ran.`,
 				}
 				return a.print(map[string]any{"steps": list, "sum": sum}, func(w io.Writer) { view.Used(w, list, sum) })
 			}
-			list, err := files.List(cmd.Context(), a.Session, a.JSON)
+			list, err := files.List(cmd.Context(), a.Session, first(args), a.JSON)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,9 @@ The log goes to standard output, notes about it to standard error.`,
 	return cmd
 }
 
+// overwritten is what a line loses to its last carriage return: the states of a progress bar.
+var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r([^\r\n])`)
+
 // printLogs reads logs and prints their text to standard output, one after the other.
 func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []steplog.Log) error {
 	for i := range logs {
@@ -93,6 +97,9 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepl
 			view.Printf(a.Out, "==> %s <==\n", l.Address)
 		}
 		view.StepLog(a.Err, a.style(a.Err), l)
+		if terminal(a.Out) > 0 {
+			text = overwritten.ReplaceAll(text, []byte("$1"))
+		}
 		if err := view.Copy(a.Out, strings.NewReader(string(text)), terminal(a.Out) > 0); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/open"
 )
 
 func newLSPCmd(a *app) *cobra.Command {
@@ -72,12 +73,7 @@ func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
 // outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start
 // from the one that the editor has open. A store that does not exist yet is not created.
 func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]lsp.Outcome, error) {
-	within := func(path string) string {
-		if filepath.IsAbs(path) || strings.Contains(path, "://") {
-			return path
-		}
-		return filepath.Join(root, path)
-	}
+	within := func(path string) string { return open.Beside(root, path) }
 	b := session.Session{Talk: session.Quiet{}, Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}
 	b.Others.Trust, b.Others.Untrusted, b.Others.From = a.Others.Trust, a.Others.Untrusted, slices.Clone(a.Others.From)
 	for i, address := range b.Others.From {
@@ -97,7 +93,8 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		return nil, err
 	}
 	own := mem.New()
-	if _, err := os.Stat(b.StoreURL); err == nil || strings.Contains(b.StoreURL, "://") {
+	folder := open.Folder(b.StoreURL)
+	if _, err := os.Stat(folder); err == nil || folder == "" {
 		if own, err = b.OpenOwn(ctx); err != nil {
 			return nil, err
 		}

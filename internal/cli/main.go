@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/isolation"
@@ -142,6 +143,9 @@ func misused(cmd *cobra.Command, err error) error {
 	}
 	if !cmd.HasParent() {
 		return err
+	}
+	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown && cmd.Name() == "console" {
+		err = fmt.Errorf("%w: an expression that begins with - comes after --, as in redsi console -- -1", err)
 	}
 	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
 }

@@ -59,7 +59,8 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 	if sum != nil {
 		n.Pipeline, n.Run = sum.Pipeline, sum.RunID
 		n.Counts = map[workflows.Status]int{workflows.Hit: sum.Hit, workflows.Ran: sum.Ran}
-		if rec, err := activities.ReadRun(ctx, sum.Of.Store, sum.RunID); sum.RunID != "" && err == nil {
+		if n.Run == "" { // nothing to read
+		} else if rec, err := activities.ReadRun(ctx, sum.Of.Store, n.Run); err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
 			for _, s := range end.Failed[:min(len(end.Failed), 100)] {

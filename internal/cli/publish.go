@@ -19,9 +19,10 @@ func newPublishCmd(a *app) *cobra.Command {
 
 The folder has the layout of a store: anyone with the pipeline can pass its address to
 --from, and each step whose result is there is a HIT. It also has report.html, index.html,
-a page on how to use it, and index.json, the key of each step's result. Without --target, all tables and figures are published with what they need, and
-other steps that have results. Existing files are not written again, so an interrupted publication can be continued and extended; other files in the
-folder stay.
+a page on how to use it, and index.json, the key of each step's result. Without --target,
+all tables and figures are published with what they need, and other steps that have results.
+Existing files are not written again, so an interrupted publication can be continued and
+extended; other files in the folder stay.
 
 With a key (redsi key new) each result is signed, so that readers who trust the key can use
 the folder wherever it is served. Run records and failures are not published. Records of

@@ -53,7 +53,9 @@ each step, signed if you have a signing key.`,
 			if err != nil {
 				return err
 			}
-			r, err := artifacts.Check(cmd.Context(), store, artifacts.CheckOptions{Repair: repair})
+			read, over := a.Copying("checked", 0)
+			r, err := artifacts.Check(cmd.Context(), store, artifacts.CheckOptions{Repair: repair, Read: read})
+			over()
 			if err != nil {
 				return err
 			}
@@ -99,7 +101,9 @@ func newGCCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			over := a.Waiting("looking through the store")
 			g, err := artifacts.Collect(cmd.Context(), store, o)
+			over()
 			if err != nil {
 				return err
 			}
@@ -116,7 +120,7 @@ func newGCCmd(a *app) *cobra.Command {
 	free.flag(f, "free", "50GB", "stop when this much is freed, such as 50GB")
 	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep only the results of this many newest runs of each pipeline of a project (default: of all)")
 	f.StringArrayVar(&o.Forget, "forget-run", nil, "forget this run without a record, so that it keeps nothing any more; may be repeated")
-	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused")
+	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused; for a bucket that runs write to, give 12h or more")
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -95,9 +96,9 @@ func (a *app) look() stamps {
 	for i, name := range beside {
 		beside[i] = filepath.Join(dir, name)
 	}
-	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File, a.Local.File}) {
+	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File}) {
 		now[f], _ = local.StampOf(f)
 	}
-	delete(now, "") // no local file
+	delete(now, filepath.Join(dir, pipeline.LocalFile)) // the settings are read once, at the start
 	return now
 }

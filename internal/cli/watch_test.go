@@ -46,12 +46,12 @@ func TestAwait(t *testing.T) {
 }
 
 // TestLook: watched are the files of the pipeline's folder and what a plan has read, also while they are
-// not there.
+// not there, and no settings, which are read once.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pipelines.hcl")
 	a := newApp(&session.Session{File: file, VarFiles: []string{filepath.Join(dir, "gone.json")}}, io.Discard, io.Discard)
-	for _, name := range []string{"pipelines.hcl", "more.hcl", "other.txt"} {
+	for _, name := range []string{"pipelines.hcl", "more.hcl", "other.txt", "redsi.local.hcl"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
 			t.Fatal(err)
 		}

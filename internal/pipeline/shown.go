@@ -3,6 +3,7 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -123,7 +124,11 @@ func JSON(v cty.Value, ref func(step.Ref) any) any {
 	case t == cty.Bool:
 		return v.True()
 	case t == cty.Number:
-		return number(v.AsBigFloat())
+		x := number(v.AsBigFloat())
+		if f, ok := x.(float64); ok && math.IsInf(f, 0) { // JSON has texts for such numbers, if any
+			return v.AsBigFloat().Text('g', -1)
+		}
+		return x
 	case t.IsObjectType() || t.IsMapType():
 		m := map[string]any{}
 		for k, e := range v.AsValueMap() {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
@@ -37,13 +37,8 @@ func (se *Session) LocalOf(folder string) (Local, pipeline.Diagnostics, error) {
 	return Local{Local: l, File: file, Flags: map[string]bool{}}, ds, nil
 }
 
-// Beside is a folder that the settings name, relative to theirs.
-func (l *Local) Beside(path string) string {
-	if path == "" || filepath.IsAbs(path) || strings.Contains(path, "://") || path == "mem:" {
-		return path
-	}
-	return filepath.Join(filepath.Dir(l.File), path)
-}
+// Beside is a folder or a store that the settings name, relative to theirs.
+func (l *Local) Beside(path string) string { return open.Beside(filepath.Dir(l.File), path) }
 
 // gave records which variables of a pipeline the settings set.
 func (l *Local) gave(p *pipeline.Pipeline) {

@@ -24,8 +24,9 @@ func TestWriteJSONLists(t *testing.T) {
 		Raw   json.RawMessage  `json:"raw"`
 	}
 	for want, v := range map[string]any{
-		"[]":   []string(nil),
-		"null": nil,
+		"[]":                   []string(nil),
+		"null":                 nil,
+		"12345678901234567890": json.Number("12345678901234567890"), // not a text
 		`{"a":[],"b":null,"c":[],"d":{"names":[]},"e":{"x":[]}}`: map[string]any{"a": []string(nil), "b": nil, "c": any([]int(nil)), "d": inner{}, "e": map[string][]int{"x": nil}},
 		`{"names":["x"],"in":{"names":[]},"at":{"names":[]},"nil":null,"any":[],"some":[{"names":[]}],"by":{"k":{"names":[]}},"raw":null}`: outer{inner: inner{[]string{"x"}}, At: &inner{},
 			Any: []any(nil), Some: []inner{{}}, By: map[string]inner{"k": {}}},

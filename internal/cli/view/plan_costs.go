@@ -19,6 +19,10 @@ import (
 func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	e := f.Estimate
 	known := e.Steps - e.Unknown
+	if known > 0 && e.Unknown > 0 {
+		Printf(w, "unknown   %d of %s have no history, and are in no sum of times below\n", e.Unknown, Count(e.Steps, "step"))
+	}
+	unpriced(w, e)
 	switch {
 	case known == 0:
 		Printf(w, "work      unknown: no history for %s\n", Count(e.Steps, "step"))
@@ -29,9 +33,6 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 			known, Count(e.Steps, "step"), own, known-own-rated)
 		if rated > 0 {
 			Printf(w, ", %d by measured rates", rated)
-		}
-		if e.Unknown > 0 {
-			Printf(w, "; %d have none and are not counted", e.Unknown)
 		}
 		Println(w)
 	}
@@ -53,7 +54,6 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if f.Price >= 0 {
 		Printf(w, "cost      $%s for these hours at $%.2f\n", humanize.Comma(int64(f.Price*e.GPUHours()+0.5)), f.Price)
 	}
-	unpriced(w, e)
 	if known > 0 {
 		Printf(w, "wall      at least %s with %s", Seconds(e.Wall(f.Slots, f.GPUSlots)), Count(f.Slots, "slot"))
 		if e.GPUSteps > 0 {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	stdjson "encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -92,7 +93,10 @@ func (f foreign) Format(s fmt.State, verb rune) {
 func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, jsontext.WithIndent("  ")) }
 
 func writeJSON(w io.Writer, v any, form ...json.Options) error {
-	b, err := json.Marshal(v, append(form, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), jsontext.EscapeForHTML(false))...)
+	digits := json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, n stdjson.Number) error {
+		return to.WriteValue(jsontext.Value(n))
+	}))
+	b, err := json.Marshal(v, append(form, digits, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), jsontext.EscapeForHTML(false))...)
 	if err != nil {
 		return err
 	}

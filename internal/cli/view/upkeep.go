@@ -33,8 +33,8 @@ func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb str
 // Collected prints what garbage collection deleted, or would delete.
 func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint func(verb string, args ...string) string) {
 	for _, r := range g.Open {
-		Printf(w, "run %s has no record: it is running, or ended before it could write one. What is younger than %s stays; "+
-			"if it is not running, finish a run of the same plan, or release it with `%s`\n", r.RunID, r.Since.Local().Format(time.DateTime), hint("gc", "--forget-run", r.RunID))
+		Printf(w, "the run or copy %s is at work, or was ended before it could say so. What is younger than %s stays; "+
+			"if it is not at work, do the same again, or release it with `%s`\n", r.RunID, r.Since.Local().Format(time.DateTime), hint("gc", "--forget-run", r.RunID))
 	}
 	var cost time.Duration
 	for _, r := range g.Results {
@@ -46,7 +46,7 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 		verb = "would delete"
 	}
 	if n := len(g.Leases); n > 0 {
-		Printf(w, "%s %s without a holder\n", verb, Count(n, "lease"))
+		Printf(w, "%s %s that nobody renewed for a day\n", verb, Count(n, "lease"))
 	}
 	Printf(w, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 		Count(len(g.Results), "result"), Count(len(g.Blobs), "blob"), Size(g.Bytes), Seconds(cost), Size(g.Kept))

@@ -214,6 +214,30 @@ func TestAttempt(t *testing.T) {
 	}
 }
 
+// TestGarbage: of the leases of a key that is held, garbage collection deletes none, however old
+// the lost one before it is; of a key that nobody holds, all.
+func TestGarbage(t *testing.T) {
+	now := time.Now()
+	s := mem.NewAt(func() time.Time { return now })
+	dead, b, c := elsewhere(t, s.Leases, "one"), elsewhere(t, s.Leases, "two"), elsewhere(t, s.Leases, "three")
+	take(t, dead, Claim{Run: "1", Attempt: "a"})
+	held, _ := take(t, b, Claim{Run: "1", Attempt: "a"}) // the next generation
+	for _, want := range []int{0, 2} {
+		now = now.Add(25 * time.Hour)
+		if want == 0 {
+			held.lease.Since = held.lease.Since.Add(-time.Hour)
+			held.renew()
+		}
+		g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: now})
+		if err != nil || len(g.Leases) != want {
+			t.Errorf("deleted %v, want %d; %v", g.Leases, want, err)
+		}
+		if h, _ := take(t, c, Claim{Run: "2"}); (h != nil) != (want > 0) {
+			t.Errorf("a third takes it: %v", h != nil)
+		}
+	}
+}
+
 // TestUnreadable: what nobody can read counts as long as what nobody renews.
 func TestUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// Of is the commit that this program was built from, as far as the build
-// recorded it; version may be set by the linker.
-var version = ""
+var version = "" // may be set by the linker
 
 // Unknown is the build of a program that recorded none.
 const Unknown = "unknown"
 
+// Of is the commit that this program was built from, as far as the build recorded it.
 func Of() string {
 	if version != "" {
 		return version

@@ -99,7 +99,7 @@ func TestPrice(t *testing.T) {
 		t.Errorf("%+v, %+v", x, here[three])
 	}
 	for why, got := range map[string]map[int]Priced{
-		"was not measured by doctor --rates":                  price(Pricing{}),
+		"not measured: run redsi doctor --rates":              price(Pricing{}),
 		"the rates of A card have no searches of t5-small":    price(Pricing{CPU: &cpu, Card: &card, HasCard: true}),
 		"its device was not measured":                         price(Pricing{CPU: &cpu, HasCard: true}),
 		"the rates of V100 paper have no updates of t5-small": price(Pricing{CPU: &cpu, On: new(rates.V100())}),

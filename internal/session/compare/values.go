@@ -23,7 +23,6 @@ const (
 	jsonCompared  = 16 << 20 // bytes
 	textCompared  = 1 << 20  // bytes
 	filesCompared = 50       // of a step
-	valuesKept    = 10_000   // of an output
 )
 
 // Value is a number or text that differs: a cell of a table or figure, or a field of
@@ -169,7 +168,7 @@ func diffFields(before, after any) (ds []Value) {
 		}
 	}
 	slices.SortFunc(ds, func(x, y Value) int { return cmp.Compare(x.At, y.At) })
-	return ds[:min(len(ds), valuesKept)]
+	return ds
 }
 
 // fieldsOf collects the leaves of a document as JSON, by their paths.

@@ -63,7 +63,7 @@ func last(ctx context.Context, store artifacts.Store, project string, n int) (re
 	ours := func(rec *workflows.RunRecord) bool { return OfProject(rec, project) }
 	for rec, err := range activities.Runs(ctx, store, "", ours, 0) {
 		if err != nil {
-			return nil, of, err
+			return nil, of, fmt.Errorf("%w; it may be the one: name a run by its id, or remove that record with redsi verify --repair", err)
 		}
 		if of == n {
 			return rec, of, nil

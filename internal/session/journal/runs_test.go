@@ -49,8 +49,8 @@ func TestLastOfProject(t *testing.T) {
 	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260109T000000Z", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Find(t.Context(), store, "ours", "last"); err == nil {
-		t.Error("a damaged record is left out")
+	if _, err := Find(t.Context(), store, "ours", "last"); err == nil || !strings.Contains(err.Error(), "redsi verify --repair") {
+		t.Errorf("a damaged record: %v", err)
 	}
 	n := 0
 	for _, err := range newest(t.Context(), store, "", "ours", "p.hcl") {
@@ -60,6 +60,14 @@ func TestLastOfProject(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d records are read", n)
+	}
+	for _, want := range []int{1, 0} {
+		if r, err := artifacts.Check(t.Context(), store, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != want {
+			t.Errorf("%+v, %v, want %d", r.Problems, err, want)
+		}
+	}
+	if rec, err := Find(t.Context(), store, "ours", "last"); err != nil || !strings.HasPrefix(rec.RunID, "20260103") {
+		t.Errorf("repaired: %+v, %v", rec, err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/values"
@@ -79,12 +80,12 @@ func Save(se *session.Session, v *plan.Preview, path string) error {
 		return err
 	}
 	s := Plan{Format: format, Saved: time.Now().UTC(), File: file, Vars: openVars(se), Profile: se.Profile, Targets: se.Targets,
-		Store: se.StoreURL, Summary: v.Summary(), Steps: steps(v)}
-	if !strings.Contains(se.StoreURL, "://") {
-		if s.Store, err = filepath.Abs(se.StoreURL); err != nil {
-			return err
-		}
+		Summary: v.Summary(), Steps: steps(v)}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
 	}
+	s.Store = open.Beside(here, se.StoreURL)
 	for _, f := range se.VarFiles {
 		if f, err = filepath.Abs(f); err != nil {
 			return err

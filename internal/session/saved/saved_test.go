@@ -3,6 +3,7 @@ package saved
 import (
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +29,23 @@ func preview(configs map[string]string) *plan.Preview {
 		v.Items = append(v.Items, it)
 	}
 	return v
+}
+
+// TestStore: a saved plan has the store's address so that it is the same one from any folder.
+func TestStore(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{"store": filepath.Join(here, "store"), "/x": "/x", "file:/x": "file:/x", "s3://x": "s3://x"} {
+		if err := Save(&session.Session{File: "p.hcl", StoreURL: given}, preview(nil), "p.plan"); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := Read("p.plan"); err != nil || p.Store != want {
+			t.Errorf("%s is %s, %v; want %s", given, p.Store, err, want)
+		}
+	}
 }
 
 // TestDrifts: a saved plan names what has changed since, is new or is gone, and nothing else;

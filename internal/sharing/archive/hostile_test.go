@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"hash/crc32"
@@ -17,6 +18,29 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 )
+
+// TestTwoEnds: of two ends that contradict each other the one is measured that package zip reads.
+func TestTwoEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		length uint32 // of the table of contents, as the old end says; the new one says 0
+		want   bool   // it is refused
+	}{
+		"the old one counts": {1 << 20, true},
+		"the new one counts": {1<<32 - 1, false},
+	} {
+		b := binary.LittleEndian.AppendUint32(nil, 0x06064b50)
+		b = append(b, make([]byte, end64Length-4)...)
+		b = binary.LittleEndian.AppendUint32(b, 0x07064b50)
+		b = append(b, make([]byte, locator64-4)...)
+		b = binary.LittleEndian.AppendUint32(b, 0x06054b50)
+		b = append(b, make([]byte, 8)...)
+		b = binary.LittleEndian.AppendUint32(b, c.length)
+		b = append(b, make([]byte, 6)...)
+		if err := directory(bytes.NewReader(b), int64(len(b)), Usual(int64(len(b)))); (err != nil) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
 
 // TestDamage: a byte that changed anywhere is told before anything counts.
 func TestDamage(t *testing.T) {

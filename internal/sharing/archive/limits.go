@@ -77,7 +77,8 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 	}
 	end := tail[at:]
 	entries, length, begin := uint64(binary.LittleEndian.Uint16(end[10:])), uint64(binary.LittleEndian.Uint32(end[12:])), uint64(binary.LittleEndian.Uint32(end[16:]))
-	if at >= locator64 && binary.LittleEndian.Uint32(tail[at-locator64:]) == 0x07064b50 {
+	large := entries == 1<<16-1 || length == 1<<16-1 || length == 1<<32-1 || begin == 1<<32-1 // where package zip looks at the other one, too
+	if large && at >= locator64 && binary.LittleEndian.Uint32(tail[at-locator64:]) == 0x07064b50 {
 		where := binary.LittleEndian.Uint64(tail[at-locator64+8:])
 		if where > uint64(size) || uint64(size)-where < end64Length {
 			return bad("", "its table of contents ends outside of the file")

@@ -24,9 +24,13 @@ type Output struct {
 	Last     bool         `json:"-"`                  // of its step
 }
 
-// List lists the outputs of a session's targets; with trees, each with the list of its files,
-// of which a tree may have many.
-func List(ctx context.Context, se *session.Session, trees bool) ([]Output, error) {
+// List lists the outputs of a step, or the one that is named STEP.OUTPUT, or of all steps; with
+// trees, each with the list of its files, of which a tree may have many.
+func List(ctx context.Context, se *session.Session, name string, trees bool) ([]Output, error) {
+	address, only, _ := split(name)
+	if name != "" {
+		se.Targets = []string{address}
+	}
 	var untold error
 	var of [][]Output
 	_, err := se.Preview(ctx, func(v session.Seen) (plan.Keep, error) {
@@ -42,6 +46,12 @@ func List(ctx context.Context, se *session.Session, trees bool) ([]Output, error
 				untold = err
 			}
 			names := slices.Sorted(maps.Keys(it.Result.Outputs))
+			if only != "" {
+				if _, err := outputOf(address, it.Result, only); err != nil {
+					untold = err
+				}
+				names = slices.DeleteFunc(names, func(name string) bool { return name != only })
+			}
 			for k, name := range names {
 				o := Output{Address: address, Output: name, Artifact: it.Result.Outputs[name], Rebuilt: told, Count: len(it.Result.Outputs[name].Files), Last: k == len(names)-1}
 				if it.Accepted != nil {

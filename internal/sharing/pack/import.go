@@ -135,7 +135,7 @@ func Import(ctx context.Context, o Incoming) (x *Imported, err error) {
 func (x *Imported) open(ctx context.Context, o Incoming, tmp string) (store artifacts.Store, err error) {
 	if o.Store != nil {
 		store, err = o.Store(ctx)
-		x.Store, x.Apart = store.URL, store.URL != filepath.Join(x.Folder, ownStore)
+		x.Store, x.Apart = store.URL, true // the new folder is empty
 		return store, err
 	}
 	x.Store = filepath.Join(x.Folder, ownStore)

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,7 +51,7 @@ func (x *Imported) admit(ctx context.Context, store artifacts.Store, o Incoming)
 }
 
 // takeResults copies results, blobs first, and pins them: no run of this store names them.
-func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store artifacts.Store, meter Meter) error {
+func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store artifacts.Store, meter Meter) (err error) {
 	from := r.Store()
 	keys, err := artifacts.ResultKeys(ctx, from)
 	if err != nil {
@@ -62,6 +63,7 @@ func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store art
 	if err != nil {
 		return err
 	}
+	defer func() { err = cmp.Or(err, release()) }()
 	add, over := meter(r.Manifest.Bytes)
 	t.Sent = add
 	err = t.Results(ctx, keys)
@@ -80,10 +82,7 @@ func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store art
 		}
 		slices.Sort(x.Damaged)
 	}
-	if err := pinResults(ctx, store, name, keys, done.Lost); err != nil {
-		return err
-	}
-	return release()
+	return pinResults(ctx, store, name, keys, done.Lost)
 }
 
 // pinResults keeps results from garbage collection until the record is deleted.

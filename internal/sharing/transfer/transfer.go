@@ -3,12 +3,12 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -115,7 +115,8 @@ func Keys(ctx context.Context, se *session.Session, from artifacts.Store, only b
 // Open opens the other store. A folder is created only to copy into it, and only if that is
 // not just tried.
 func Open(ctx context.Context, address string, into, dry bool) (artifacts.Store, error) {
-	if _, err := os.Stat(address); !strings.Contains(address, ":") && errors.Is(err, fs.ErrNotExist) {
+	folder := open.Folder(address)
+	if _, err := os.Stat(folder); folder != "" && errors.Is(err, fs.ErrNotExist) {
 		if !into {
 			return artifacts.Store{}, fmt.Errorf("there is no store %s", address)
 		}
@@ -165,8 +166,8 @@ func (s *Selection) add(ctx context.Context, from artifacts.Store, prefix string
 	return err
 }
 
-// Copy copies a selection. Garbage collection spares what has arrived until all has, under a
-// name that is the same for the same copy.
+// Copy copies a selection. Garbage collection spares what has arrived until the copy ends, under
+// a name that is the same for the same copy.
 func Copy(ctx context.Context, t *artifacts.Transfer, name string, s Selection) error {
 	release, err := t.Hold(ctx, name)
 	if err != nil {
@@ -178,8 +179,8 @@ func Copy(ctx context.Context, t *artifacts.Transfer, name string, s Selection) 
 			err = t.Record(ctx, r)
 		}
 	}
-	if err == nil {
-		return release()
+	if err = cmp.Or(err, release()); err == nil {
+		return nil
 	}
 	if done := t.Done(); ctx.Err() != nil || done.Results+done.Blobs > 0 {
 		return fmt.Errorf("%w; %s have arrived, and the same command continues from there", err, words.Count(done.Blobs, "blob"))

@@ -44,11 +44,23 @@ func TestSelections(t *testing.T) {
 	}
 }
 
+// TestHoldEnds: also after an error, nothing holds what has arrived any more.
+func TestHoldEnds(t *testing.T) {
+	from, to := mem.New(), mem.New()
+	err := Copy(t.Context(), &artifacts.Transfer{From: from, To: to}, "push-x", Selection{Records: []string{"runs/gone"}})
+	left, lerr := artifacts.RecordNames(t.Context(), to.Records, artifacts.OpenRunPrefix)
+	if err == nil || lerr != nil || len(left) > 0 {
+		t.Errorf("%v; left %v, %v", err, left, lerr)
+	}
+}
+
 // TestOpen: only a copy that is not just tried makes a folder.
 func TestOpen(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
-	if _, err := Open(t.Context(), folder, false, false); err == nil {
-		t.Error("a store that is not there was opened")
+	for _, address := range []string{folder, "file://" + folder} {
+		if _, err := Open(t.Context(), address, false, false); err == nil {
+			t.Errorf("%s, which is not there, was opened", address)
+		}
 	}
 	if s, err := Open(t.Context(), folder, true, true); err != nil || s.URL != folder {
 		t.Errorf("%s, %v", s.URL, err)

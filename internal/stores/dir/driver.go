@@ -2,6 +2,7 @@ package dir
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // driver keeps a store's files below root.
@@ -180,9 +182,10 @@ func (d *driver) info(file string, e fs.DirEntry) (artifacts.FileInfo, error) {
 // age starts anew, and bytes that have gone bad are healed. Only a short file is left where it
 // is, when its bytes are right.
 func (d *driver) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
-	start, err := io.ReadAll(io.LimitReader(r, smallBlob+1))
+	source := &readers.Failing{R: r}
+	start, err := io.ReadAll(io.LimitReader(source, smallBlob+1))
 	if err != nil {
-		return artifacts.Digest{}, 0, explain(err)
+		return artifacts.Digest{}, 0, err
 	}
 	if len(start) <= smallBlob {
 		if sum := artifacts.Sum(start); d.present(d.Where(path(sum)), start) {
@@ -190,9 +193,9 @@ func (d *driver) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Di
 		}
 	}
 	hash := sha256.New()
-	tmp, n, err := writeTemp(ctx, d.root, io.TeeReader(io.MultiReader(bytes.NewReader(start), r), hash), false)
+	tmp, n, err := writeTemp(ctx, d.root, io.TeeReader(io.MultiReader(bytes.NewReader(start), source), hash), false)
 	if err != nil {
-		return artifacts.Digest{}, 0, explain(err)
+		return artifacts.Digest{}, 0, cmp.Or(source.Err, explain(err))
 	}
 	sum := artifacts.Digest(hash.Sum(nil))
 	file := d.Where(path(sum))

@@ -2,12 +2,14 @@ package dir
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 )
 
 // TestExplain checks that errors of the file system name the path and say what
@@ -33,6 +35,20 @@ func TestExplain(t *testing.T) {
 	}
 	if err := explain(nil); err != nil {
 		t.Errorf("no error explained as %v", err)
+	}
+}
+
+// TestSourceFails: what goes wrong with what is read into a store is not said of the store.
+func TestSourceFails(t *testing.T) {
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	denied := &fs.PathError{Op: "read", Path: "/other/file", Err: syscall.EACCES}
+	for _, n := range []int{0, smallBlob + 1} {
+		if _, _, err := s.Blobs.Put(t.Context(), io.MultiReader(strings.NewReader(strings.Repeat("x", n)), iotest.ErrReader(denied))); !errors.Is(err, denied) || strings.Contains(err.Error(), "--store") {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
 	}
 }
 

@@ -60,6 +60,20 @@ func parse(address string) (scheme, folder string, err error) {
 	return "", address, nil
 }
 
+// Folder is the folder that a store's address names; "": none.
+func Folder(address string) string {
+	_, folder, _ := parse(address)
+	return folder
+}
+
+// Beside is a store's address, of which a relative folder starts from another folder.
+func Beside(folder, address string) string {
+	if at := Folder(address); at != "" && !filepath.IsAbs(at) {
+		return filepath.Join(folder, at)
+	}
+	return address
+}
+
 // Shown is a store's address as it may be printed, before anybody has checked that
 // it holds no password.
 func Shown(rawURL string) string {

@@ -55,6 +55,26 @@ func TestSamePlace(t *testing.T) {
 	}
 }
 
+// TestBeside: a relative folder starts from another folder, and no other address does.
+func TestBeside(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                  "",
+		"store":             "/at/store",
+		"a:b":               "/at/a:b",
+		"/abs":              "/abs",
+		"file:/abs":         "file:/abs",
+		"file:///abs":       "file:///abs",
+		"s3://bucket/x":     "s3://bucket/x",
+		"https://host/x":    "https://host/x",
+		"mem:":              "mem:",
+		"gs://nobody/reads": "gs://nobody/reads",
+	} {
+		if got := open.Beside("/at", address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
 func TestRejects(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                         "empty",

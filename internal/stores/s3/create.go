@@ -115,7 +115,7 @@ func pause(ctx context.Context, i int) error {
 
 // errUnconditional refuses a server on which two writers could both be the first.
 var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server ignores If-None-Match on writes, so two writers of a result could both be the first; " +
-	"AWS S3, MinIO, Cloudflare R2 and Ceph support it: use a recent release of one of those, or a directory")}
+	"AWS S3 heeds it, and so do versitygw 1.8.0, SeaweedFS 4.48 and MinIO of 2026-02-12, which were tried: use one of those, or a directory")}
 
 // errUnmatched refuses to replace a record where two writers could both do that.
 var errUnmatched = &artifacts.RefusedError{Err: errors.New("the server ignores If-Match on writes, so a result that cannot be used is not safely replaced; " +
@@ -145,15 +145,21 @@ func (b *bucket) proven(ctx context.Context, known *bool, times int, condition f
 	if *known {
 		return nil
 	}
-	for range times {
+	for collided := 0; times > 0; {
 		opts := minio.PutObjectOptions{}
 		condition(&opts)
 		_, err := b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
 		switch resp := minio.ToErrorResponse(err); {
-		case resp.StatusCode == http.StatusPreconditionFailed, resp.StatusCode == http.StatusConflict:
+		case resp.StatusCode == http.StatusPreconditionFailed:
 			*known = true
 			return nil
+		case resp.StatusCode == http.StatusConflict && collided < conflicts: // it decides nothing
+			if err := pause(ctx, collided); err != nil {
+				return err
+			}
+			collided++
 		case err == nil:
+			times--
 		case resp.StatusCode == http.StatusNotImplemented, resp.Code == minio.NotImplemented:
 			return unheeded
 		default:

@@ -2,11 +2,13 @@ package s3
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
@@ -61,8 +63,13 @@ func TestOpenAsksForConditions(t *testing.T) {
 		"heeds":                {heeds, "", ""},
 		"heeds, probed before": {answer(http.StatusPreconditionFailed), "", "already"},
 		"ignores":              {func(http.ResponseWriter, bool) bool { return false }, "ignores If-None-Match", ""},
-		"refuses the header":   {answer(http.StatusNotImplemented), "AWS S3, MinIO, Cloudflare R2 and Ceph", ""},
-		"denies all writes":    {answer(http.StatusForbidden), "", "do not allow that"},
+		"refuses the header":   {answer(http.StatusNotImplemented), "AWS S3 heeds it, and so do versitygw 1.8.0", ""},
+		"a file where its folder would be": {func(w http.ResponseWriter, _ bool) bool {
+			w.WriteHeader(http.StatusConflict)
+			w.Write([]byte("<Error><Code>ObjectParentIsFile</Code></Error>"))
+			return true
+		}, "", "use another prefix"},
+		"denies all writes": {answer(http.StatusForbidden), "", "do not allow that"},
 	} {
 		s, err := fakeServer(t, c.onCondition, nil)
 		told := func(what string, err error, want string) {
@@ -92,7 +99,7 @@ func heeds(w http.ResponseWriter, exists bool) bool {
 // TestConflict checks the answer 409, by which AWS says that two conditional
 // puts collided: it decides nothing, so the put is sent again.
 func TestConflict(t *testing.T) {
-	conflicts := 0
+	conflicts := 2
 	s, err := fakeServer(t, func(w http.ResponseWriter, exists bool) bool {
 		if conflicts > 0 {
 			conflicts--
@@ -101,8 +108,8 @@ func TestConflict(t *testing.T) {
 		}
 		return heeds(w, exists)
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || conflicts != 0 {
+		t.Fatalf("%v, with %d conflicts of the probe to come", err, conflicts)
 	}
 	conflicts = 3
 	if err := s.Records.Create(t.Context(), "runs/x", []byte("{}")); err != nil || conflicts != 0 {
@@ -142,18 +149,18 @@ func TestReplaceAsksForConditions(t *testing.T) {
 	}
 }
 
-func TestSpoolDirMissing(t *testing.T) {
+func TestSpool(t *testing.T) {
+	folder := t.TempDir()
 	t.Setenv("TMPDIR", "/no/such/dir")
 	_, err := spool(strings.NewReader(strings.Repeat("x", smallBlob+1)))
 	if err == nil || !strings.Contains(err.Error(), "/no/such/dir") {
 		t.Errorf("spool to nowhere: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := spool(failing{broken}); !errors.Is(err, broken) {
-		t.Errorf("spool of a broken reader: %v", err)
+	t.Setenv("TMPDIR", folder)
+	for _, n := range []int{0, smallBlob + 1} { // no word of TMPDIR, which is as it should be
+		if _, err := spool(io.MultiReader(strings.NewReader(strings.Repeat("x", n)), iotest.ErrReader(broken))); err != broken {
+			t.Errorf("spool of a reader that breaks after %d bytes: %v", n, err)
+		}
 	}
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -89,7 +89,8 @@ func (b *bucket) put(ctx context.Context, key string, data []byte, opts minio.Pu
 	opts.DisableContentSha256 = true // the hash goes into the request's head in its place
 	sum := artifacts.Sum(data).Hex()
 	return whileDenied(ctx, func() (minio.UploadInfo, error) {
-		return b.core.PutObject(ctx, b.cfg.Bucket, key, bytes.NewReader(data), int64(len(data)), "", sum, opts)
+		body := bytes.NewReader(data)
+		return b.core.PutObject(ctx, b.cfg.Bucket, key, body, body.Size(), md5Of(body), sum, opts)
 	})
 }
 
@@ -106,14 +107,14 @@ func (b *bucket) remove(ctx context.Context, key string) error {
 	return errors.Join(err, context.Cause(ctx))
 }
 
-// SetAside has the server copy the object below aside/ and then deletes it.
+// SetAside has the server copy the object, of 5 GiB at most, below aside/ and then deletes it.
 func (b *bucket) SetAside(ctx context.Context, path string) (string, error) {
 	stamp := time.Now().UTC().Format("20060102T150405.000000000")
 	from, to := b.key(path), b.key(fmt.Sprintf("aside/%s/%s", stamp, path))
 	info, err := b.core.StatObject(ctx, b.cfg.Bucket, from, minio.StatObjectOptions{})
-	if err == nil { // what has other bytes by then was put meanwhile, and stays
-		_, err = b.core.ComposeObject(ctx, minio.CopyDestOptions{Bucket: b.cfg.Bucket, Object: to},
-			minio.CopySrcOptions{Bucket: b.cfg.Bucket, Object: from, MatchETag: info.ETag})
+	if err == nil { // what has other bytes by then was put meanwhile, and stays; some servers take a quoted ETag only
+		_, err = b.core.Client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.cfg.Bucket, Object: to},
+			minio.CopySrcOptions{Bucket: b.cfg.Bucket, Object: from, MatchETag: `"` + info.ETag + `"`})
 	}
 	if err == nil {
 		err = b.remove(ctx, from)

@@ -3,7 +3,9 @@ package s3
 import (
 	"bytes"
 	"context"
+	"crypto/md5" // what servers compare, and no proof
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"os"
@@ -12,11 +14,12 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 const (
 	smallBlob = 8 << 20  // hashed in memory and sent without asking first
-	singlePut = 32 << 20 // sent in one request that carries the SHA-256
+	singlePut = 32 << 20 // sent in one request that carries the SHA-256 and the MD5
 	partSize  = 16 << 20 // of larger ones, partsAtOnce in parallel, each with its MD5
 
 	partsAtOnce = 4
@@ -56,16 +59,23 @@ func (b *bucket) send(ctx context.Context, key string, sp *spooled) error {
 			return minio.UploadInfo{}, err
 		}
 		if sp.size <= singlePut {
-			// The payload's hash in the signed request is the blob's digest itself:
-			// the server refuses anything else.
-			return b.core.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, "", sp.digest.Hex(),
-				minio.PutObjectOptions{DisableContentSha256: true})
+			return b.core.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, md5Of(sp.body), sp.digest.Hex(),
+				minio.PutObjectOptions{DisableContentSha256: true}) // the hash is in the request's head in its place
 		}
 		return b.core.Client.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, minio.PutObjectOptions{
 			PartSize: partSize, NumThreads: partsAtOnce, SendContentMd5: true, DisableContentSha256: true,
 		})
 	})
 	return err
+}
+
+// md5Of is the MD5 of a body in the form that a request has: it is compared by most of the servers
+// that do not compare the signed SHA-256. What cannot be read has a wrong one, so it is refused.
+func md5Of(body io.ReadSeeker) string {
+	sum := md5.New()
+	_, _ = io.Copy(sum, body)
+	_, _ = body.Seek(0, io.SeekStart)
+	return base64.StdEncoding.EncodeToString(sum.Sum(nil))
 }
 
 // spooled is a blob that has been hashed and can be read any number of times.
@@ -81,7 +91,8 @@ type spooled struct {
 
 func spool(r io.Reader) (*spooled, error) {
 	sum := sha256.New()
-	in := io.TeeReader(r, sum)
+	source := &readers.Failing{R: r}
+	in := io.TeeReader(source, sum)
 	var head bytes.Buffer
 	n, err := io.Copy(&head, io.LimitReader(in, smallBlob+1))
 	if err != nil {
@@ -92,7 +103,7 @@ func spool(r io.Reader) (*spooled, error) {
 	}
 	f, err := os.CreateTemp("", "redsi-put-*")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("keep a blob of more than 8 MiB in TMPDIR until it is sent: %w", err)
 	}
 	os.Remove(f.Name()) // open but nameless: gone with the process, however that ends
 	n, err = io.Copy(f, io.MultiReader(&head, in))
@@ -101,7 +112,10 @@ func spool(r io.Reader) (*spooled, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("spool a large blob; TMPDIR moves the place: %w", err)
+		if source.Err == nil {
+			err = fmt.Errorf("keep a blob of more than 8 MiB in TMPDIR (%s) until it is sent: %w", os.TempDir(), err)
+		}
+		return nil, err
 	}
 	return &spooled{f, artifacts.Digest(sum.Sum(nil)), n, func() { f.Close() }}, nil
 }

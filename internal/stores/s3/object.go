@@ -29,6 +29,9 @@ func (b *bucket) openObject(ctx context.Context, key string) (o *readers.Resumin
 		return nil, "", b.verdict(key, causeOf(ctx, err))
 	}
 	rest := func(from int64) (io.ReadCloser, bool, error) {
+		if info.ETag == "" {
+			return nil, false, errors.New("the server gave no ETag, so the rest could be of another version: try again")
+		}
 		var opts minio.GetObjectOptions
 		if err := errors.Join(opts.SetRange(from, info.Size-1), opts.SetMatchETag(info.ETag)); err != nil {
 			return nil, false, err

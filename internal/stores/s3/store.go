@@ -227,6 +227,8 @@ func (b *bucket) explain(what string, err error) error {
 		hint = "this machine's clock is wrong"
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
 		hint, refused = "the server's disk or quota is full; free space there, for example with `redsi gc`", true
+	case "ObjectParentIsFile", "XMinioParentIsObject": // of versitygw, of MinIO
+		hint, refused = "an object lies where a folder of the store would be: use another prefix in the URL", true
 	case "EntityTooLarge":
 		hint, refused = "the server does not accept objects of that size", true
 	default:

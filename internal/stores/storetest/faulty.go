@@ -2,11 +2,13 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
 	"sync"
+	"testing/iotest"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -98,11 +100,7 @@ func (f *Faults) call(_ context.Context, c *Call, next func() error) error {
 	case x.Lost && c.Method == RecordsGet:
 		return fmt.Errorf("record %s: %w", c.Name, artifacts.ErrNotExist)
 	case x.Torn > 0 && c.Method == BlobsPut:
-		broken := x.Err
-		if broken == nil {
-			broken = io.ErrUnexpectedEOF
-		}
-		c.Read = io.MultiReader(io.LimitReader(c.Read, x.Torn), errReader{broken})
+		c.Read = io.MultiReader(io.LimitReader(c.Read, x.Torn), iotest.ErrReader(cmp.Or(x.Err, io.ErrUnexpectedEOF)))
 		return next()
 	case x.Err != nil && !x.Done:
 		return x.Err
@@ -145,10 +143,6 @@ func (x Fault) spoil(c *Call, asked []artifacts.Digest) {
 		}
 	}
 }
-
-type errReader struct{ err error }
-
-func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 // flipReader inverts a bit of the byte at offset at.
 type flipReader struct {

@@ -65,6 +65,15 @@ func Before(f func(ctx context.Context, c *Call) error) Hook {
 	}
 }
 
+// hooked is a call that fills in a part of c.
+func hooked[T any](ctx context.Context, hook Hook, c *Call, part *T, do func() (T, error)) (T, error) {
+	err := hook(ctx, c, func() (err error) {
+		*part, err = do()
+		return err
+	})
+	return *part, err
+}
+
 type hookedBlobs struct {
 	base artifacts.Blobs
 	hook Hook
@@ -84,20 +93,12 @@ func (b hookedBlobs) Put(ctx context.Context, r io.Reader) (d artifacts.Digest, 
 
 func (b hookedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
 	c := &Call{Method: BlobsOpen, Digest: d}
-	err := b.hook(ctx, c, func() (err error) {
-		c.Body, err = b.base.Open(ctx, d)
-		return err
-	})
-	return c.Body, err
+	return hooked(ctx, b.hook, c, &c.Body, func() (io.ReadCloser, error) { return b.base.Open(ctx, d) })
 }
 
 func (b hookedBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
 	c := &Call{Method: BlobsMissing, Gone: ds}
-	err := b.hook(ctx, c, func() (err error) {
-		c.Gone, err = b.base.Missing(ctx, ds)
-		return err
-	})
-	return c.Gone, err
+	return hooked(ctx, b.hook, c, &c.Gone, func() ([]artifacts.Digest, error) { return b.base.Missing(ctx, ds) })
 }
 
 func (b hookedBlobs) List(ctx context.Context) iter.Seq2[artifacts.BlobInfo, error] {
@@ -137,11 +138,7 @@ type hookedRecords struct {
 
 func (r hookedRecords) Get(ctx context.Context, name string) ([]byte, error) {
 	c := &Call{Method: RecordsGet, Name: name}
-	err := r.hook(ctx, c, func() (err error) {
-		c.Data, err = r.base.Get(ctx, name)
-		return err
-	})
-	return c.Data, err
+	return hooked(ctx, r.hook, c, &c.Data, func() ([]byte, error) { return r.base.Get(ctx, name) })
 }
 
 func (r hookedRecords) Create(ctx context.Context, name string, data []byte) error {

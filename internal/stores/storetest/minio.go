@@ -3,15 +3,12 @@ package storetest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,9 +53,6 @@ func MinIO(t *testing.T) *Server {
 	if s.Endpoint == "" {
 		t.Fatal("the MinIO server did not start")
 	}
-	if err := s.client(t).MakeBucket(t.Context(), s.Bucket, minio.MakeBucketOptions{}); err != nil {
-		t.Fatalf("make the test's bucket: %v", err)
-	}
 	return s
 }
 
@@ -73,7 +67,7 @@ func (s *Server) start(t *testing.T, binary string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log lockedBuffer
+	var log bytes.Buffer
 	cmd := exec.Command(binary, "server", "--quiet", "--address", address, "--console-address", console, s.Dir)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+s.access, "MINIO_ROOT_PASSWORD="+s.secret,
@@ -81,47 +75,28 @@ func (s *Server) start(t *testing.T, binary string) bool {
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", binary, err)
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	err = healthy(t.Context(), "http://"+address+"/minio/health/ready", exited)
+	ctx, cancel := context.WithTimeout(t.Context(), minioStart)
+	defer cancel()
+	exited := make(chan struct{})
+	go func() { cmd.Wait(); close(exited); cancel() }()
+	s.Endpoint = address
+	err = s.client(t).MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{})
+	for err != nil && ctx.Err() == nil {
+		<-time.After(20 * time.Millisecond)
+		err = s.client(t).MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{})
+	}
 	if err != nil {
 		cmd.Process.Kill()
+		<-exited
 		t.Logf("MinIO at %s: %v\n%s", address, err, log.String())
+		s.Endpoint = ""
 		return false
 	}
-	s.Endpoint = address
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		<-exited
 	})
 	return true
-}
-
-// healthy waits until url answers 200, or the process has exited.
-func healthy(ctx context.Context, url string, exited <-chan error) error {
-	ctx, cancel := context.WithTimeout(ctx, minioStart)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case err := <-exited:
-			return errors.Join(errors.New("it exited"), err)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 // Config returns the configuration of a place in the bucket that no other call
@@ -212,27 +187,9 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 
 func (s *Server) client(t *testing.T) *minio.Client {
 	t.Helper()
-	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials()})
+	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials(), MaxRetries: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return client
-}
-
-// lockedBuffer takes the server's two outputs.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

@@ -22,6 +22,20 @@ func (r *withContext) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
+// Failing keeps the error of a reader, so that it can be told from the writer's.
+type Failing struct {
+	R   io.Reader
+	Err error
+}
+
+func (f *Failing) Read(p []byte) (int, error) {
+	n, err := f.R.Read(p)
+	if err != nil && err != io.EOF {
+		f.Err = err
+	}
+	return n, err
+}
+
 // Pieces returns r, telling read, unless it is nil, of the bytes that each read brought.
 func Pieces(r io.Reader, read func(n int64)) io.Reader {
 	if read == nil {

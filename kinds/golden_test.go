@@ -110,7 +110,7 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 			return nil, err
 		}
 		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: i}}, Keys: known})
-		if err != nil || prepared[0].Error != "" || len(prepared[0].Lost) > 0 {
+		if err != nil || prepared[0].Error != "" || prepared[0].Lost {
 			l.t.Fatalf("%s: %v %+v", s.Address, err, prepared)
 		}
 		if prepared[0].Hit {

@@ -119,7 +119,7 @@ func TestCommandLines(t *testing.T) {
 		{"sources chek", fault.CodeInput, `unknown command "chek" for "redsi sources"; did you mean "check"`},
 		{"sources chek --gone -f p", fault.CodeInput, `unknown command "chek" for "redsi sources"; did you mean "check"`},
 		{"artifacts path X -f F", fault.CodeInput, `unknown command "path" for "redsi artifacts"; did you mean "get"`},
-		{"key nope -f F", fault.CodeInput, `unknown command "nope" for "redsi key"\nusage`},
+		{"key nope -f F", fault.CodeInput, `unknown command "nope" for "redsi key"\s+usage`},
 		{"key -f F", fault.CodeInput, `unknown shorthand flag: 'f' in -f`},
 		{"gc --keep-runs -1", fault.CodeInput, `cannot be negative`},
 		{"gc --free 50XB", fault.CodeInput, `--free 50XB: want a size`},

@@ -30,7 +30,7 @@ func TestPlanOfOtherKeyFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := artifacts.Sum([]byte("a key of another format"))
-	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{}`, artifacts.ResultFormat, key)
+	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{},"finished":"2026-01-01T00:00:00Z","origin":{},"took_s":1`, artifacts.ResultFormat, key)
 	if err := store.Records.Create(t.Context(), artifacts.ResultName(key), fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))); err != nil {
 		t.Fatal(err)
 	}

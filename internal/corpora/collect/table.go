@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -50,11 +51,14 @@ func (s schema) header(names []string) (places []int, ok bool) {
 	return places, true
 }
 
+// anIdentifier is how columns of identifiers are called, of any role and also within quotes.
+var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-])?id|qid|pid|docid|docno)|\w*[a-z]I[dD])"?$`)
+
 // names reports whether a field of a first line is a name of a column rather than a value: one
-// that is known, or a word that ends as names of identifiers do.
+// that is known, or a name of identifiers.
 func (s schema) names(field string) bool {
 	field = strings.TrimSpace(field)
-	return !strings.Contains(field, " ") && (strings.HasSuffix(field, "_id") || strings.HasSuffix(field, "Id")) || slices.ContainsFunc(s, func(c column) bool {
+	return anIdentifier.MatchString(field) || slices.ContainsFunc(s, func(c column) bool {
 		return slices.ContainsFunc(c.known, func(known string) bool { return strings.EqualFold(field, known) })
 	})
 }

@@ -165,6 +165,7 @@ class TestGolden(Case):
         self.assertEqual(got, [{"row": "r", "code": "007", "big": 9007199254740993}])
         point = {"id": "p", "x": {"value": 1}, "y": cells["big"]}
         self.assertEqual(rows(frames.figure({"series": [{"id": "s", "points": [point]}]}))[0]["y"], 9007199254740993)
+        self.assertEqual(rows(frames.frame({"id": [9007199254740993, None]})), [{"id": 9007199254740993}, {"id": None}])
 
     def test_model(self):
         s = self.open()

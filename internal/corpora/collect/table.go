@@ -157,13 +157,20 @@ func (t *tabs) next() (*record, error) {
 		line = bytes.TrimPrefix(line, byteOrderMark)
 	}
 	line = bytes.TrimSuffix(line, []byte{'\r'})
-	if len(bytes.TrimSpace(line)) == 0 {
+	if len(bytes.TrimSpace(line)) == 0 || t.role == Judgments && isComment(string(line)) {
 		return nil, errBlank
 	}
 	if !utf8.Valid(line) {
 		return nil, faultf(nq.BadUTF8, "the line is not UTF-8")
 	}
 	return t.take(t.cut(string(line)))
+}
+
+// isComment reports whether a line of judgments is none, as programs write TREC's: with tabs, or as
+// four fields, it is one of a query such as #2.
+func isComment(line string) bool {
+	f := trec.Fields(line)
+	return line[0] == '#' && !strings.Contains(line, "\t") && (f[0] == "#" || len(f) != 4)
 }
 
 func (t *tabs) cut(line string) []string {

@@ -48,6 +48,7 @@ func TestFaults(t *testing.T) {
 		{name: "capitals in the header", docs: "PASSAGE_ID\tBODY_TEXT\n1\tone\n", want: `d:1: the first line has "PASSAGE_ID", a name of a column`},
 		{name: "a hyphen in the header", docs: "corpus-id\tsentence\n1\tone\n", want: `d:1: the first line has "corpus-id", a name of a column`},
 		{name: "a header of another role", docs: "qid\tsentence\n1\tone\n", want: `d:1: the first line has "qid", a name of a column`},
+		{name: "a header with blanks", queries: "Query ID\tQuery Text\nq\twhat\n", want: `q:1: the first line has "Query ID", a name of a column`},
 		{name: "a header in quotes", docs: "\"id\"\t\"text\"\n\"1\"\t\"one\"\n", want: `d:1: the first line has "\"id\"", a name of a column`},
 		{name: "a header with a sign of comments", docs: "#id\t#text\n1\tone\n", want: `d:1: the first line has "#id", a name of a column`},
 		{name: "half a header of queries", queries: "query_id\tsentence\nq\twhat\n", want: `q:1: the first line has "query_id", a name of a column, but not all names that are needed: its fields are "query_id", "sentence"; say which they are by query_fields, or, if the line is a record, by query_columns (stream)`},

@@ -52,7 +52,7 @@ func (s schema) header(names []string) (places []int, ok bool) {
 }
 
 // anIdentifier is how columns of identifiers are called, of any role and also within quotes.
-var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-])?id|qid|pid|docid|docno)|\w*[a-z]I[dD])"?$`)
+var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-]|(query|topic|corpus|doc|document|passage) )?id|qid|pid|docid|docno)|\w*[a-z]I[dD])"?$`)
 
 // names reports whether a field of a first line is a name of a column rather than a value: one
 // that is known, or a name of identifiers.

@@ -56,9 +56,9 @@ step "directions" "s" {
 		t.Errorf("%+v, %q", right, r.Method)
 	}
 
-	bad := strings.NewReplacer(`right = [`, `"a.b" = [`, `"near", 12.5`, `"near", 0`).Replace(text)
+	bad := strings.NewReplacer(`right = [`, `"a'.b" = [`, `"near", 12.5`, `"near", 0`).Replace(text)
 	_, ds := pipeline.Load(map[string][]byte{"bad.hcl": []byte(bad)}, pipeline.Options{Registry: l.Registry})
-	for _, want := range []string{"a name without . and :", "is for near, which needs one above 0"} {
+	for _, want := range []string{"a name without '.", "is for near, which needs one above 0"} {
 		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
 			t.Errorf("%q is not in %v", want, ds.Err())
 		}

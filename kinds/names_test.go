@@ -119,7 +119,7 @@ func TestForeignNames(t *testing.T) {
 		"corpus.jsonl": `{"_id":"with_blank","text":"red fox"}` + "\n" + `{"_id":"with blank","text":"blue whale"}` + "\n",
 		"test.tsv":     "query-id\tcorpus-id\tscore\nq2\twith blank\t1\n",
 	})
-	l.fails(ownPipeline(t, dir, fmt.Sprintf(foreignNames, "", "trec_eval")), `numbers 0 and 1 are both named "with_blank" outside redsi`)
+	l.fails(ownPipeline(t, dir, fmt.Sprintf(foreignNames, "", "trec_eval")), `is named "with_blank" outside redsi`)
 }
 
 // file is a file with the text.

@@ -164,7 +164,7 @@ func TestImportErrors(t *testing.T) {
 		{"import_run", "a.run", "q Q0 d 1 high t\n", "", `a.run: line 1: score "high" is not a number`},
 		{"import_run", "a.run", "q\td\t0\n", "", `a.run: line 1: rank "0" is not a whole number from 1 on`},
 		{"import_run", "a.run", "one two\n", "", `a.run: line 1: "one two" is not in a format that redsi knows: trec, msmarco, json`},
-		{"import_run", "a.run", "{\"q\":\n{\"d\": \"x\"}}", "", `a.run: line 2: query "q", document "d": x is not a number`},
+		{"import_run", "a.run", "{\"q\":\n{\"d\": \"x\"}}", "", `a.run: line 2: query "q", document "d": "x" is not a number`},
 		{"import_run", "a.run", "{\"q\":\n{\"d\": 1}", "", "a.run: line 2: unexpected EOF"},
 		{"import_run", "a.run", "{\"q\": 3}", "", `query "q" does not have {document: number}`},
 		{"import_run", "a.run", "\n\n", "", "no line of 1 files was used"},

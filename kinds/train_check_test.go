@@ -75,7 +75,7 @@ func TestTrainChecks(t *testing.T) {
 		{"title_ids", map[string]any{"words": int64(0)}, "words: want 1 or more, got the number 0"},
 		{"embed_hashing", map[string]any{"words": int64(0)}, "words: want 1 or more, got the number 0"},
 		{"format_example", map[string]any{"characters": int64(0)}, "characters: want 1 or more, got the number 0"},
-		{"compare", nil, `systems: "a.b" cannot be named in a path of the report: give a name without . and :; systems: "c.d" cannot be named in a path of the report: give a name without . and :; systems: "e:f" cannot be named in a path of the report: give a name without . and :`},
+		{"compare", nil, ""},
 		{"export_run", nil, `runs: "a b" is not a file name of one word; runs: "x y" is not a file name of one word`},
 		{"random_t5", nil, ""},
 		{"random_t5", map[string]any{"decoder_layers": int64(3), "feed_forward": "gated-gelu", "dropout": 0.0}, ""},

@@ -48,10 +48,10 @@ func checkPaper(p Paper) error {
 	if near := Nearest(p.License, spdx.IDs()); near != "" {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
-	if u, err := url.Parse(p.License); p.License != "" && id == "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+	if p.License != "" && id == "" && !isAddress(p.License, "https") {
 		bad("license", "A license is an SPDX id, such as CC-BY-4.0 or Apache-2.0, or the https:// address of its text; %q is neither%s", p.License, hint)
 	}
-	if u, err := url.Parse(p.URL); p.URL != "" && (err != nil || u.Host == "" || !slices.Contains([]string{"https", "http", "ftp", "sftp"}, u.Scheme)) {
+	if p.URL != "" && !isAddress(p.URL, "https", "http", "ftp", "sftp") {
 		bad("url", "%q is no address, which begins with https://; a DOI belongs in doi.", p.URL)
 	}
 	byAuthor := func(attribute string, texts map[string]string, wrong func(text string) bool) {
@@ -67,6 +67,12 @@ func checkPaper(p Paper) error {
 	byAuthor("orcid", p.ORCID, func(id string) bool { return !isORCID(id) })
 	byAuthor("affiliations", p.Affiliations, func(string) bool { return false })
 	return ps.Err()
+}
+
+// isAddress reports whether s can stand as it is where a format wants an address.
+func isAddress(s string, schemes ...string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme) && !strings.ContainsAny(s, ` <>"{}|\^`+"`")
 }
 
 // isORCID reports whether s is an ORCID: 16 digits in groups of four, of which the last,

@@ -74,14 +74,16 @@ func TestPaperFacts(t *testing.T) {
 // TestPaperMistakes: what would be wrong in a deposit or a citation is said at load.
 func TestPaperMistakes(t *testing.T) {
 	for line, want := range map[string]string{
-		`license = "mit"`:                 "",
-		`license = "CDLA-Permissive-2.0"`: "",
-		`license = "https://example.org"`: "",
-		`license = "CC-BY-4"`:             `"CC-BY-4" is neither: did you mean "CC-BY-4.0"?`,
-		`license = "ours"`:                "or the https:// address of its text",
-		`url = "doi.org/10.1/x"`:          "is no address, which begins with https://",
-		`url = "https://example.org/x"`:   "",
-		`doi = "https://doi.org/10.1/x"`:  "A DOI is written",
+		`license = "mit"`:                  "",
+		`license = "CDLA-Permissive-2.0"`:  "",
+		`license = "https://example.org"`:  "",
+		`license = "CC-BY-4"`:              `"CC-BY-4" is neither: did you mean "CC-BY-4.0"?`,
+		`license = "https://e.org/?a=b c"`: "is neither",
+		`url = "https://example.org/<x>"`:  "is no address",
+		`license = "ours"`:                 "or the https:// address of its text",
+		`url = "doi.org/10.1/x"`:           "is no address, which begins with https://",
+		`url = "https://example.org/x"`:    "",
+		`doi = "https://doi.org/10.1/x"`:   "A DOI is written",
 	} {
 		_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("paper {\n  title = \"T\"\n  " + line + "\n}\n")}, pipeline.Options{Registry: kinds()})
 		if ds.HasErrors() != (want != "") || want != "" && !strings.Contains(ds.Err().Error(), want) {

@@ -18,7 +18,12 @@ def frame(columns: Mapping[str, List[Any]], attrs: Optional[Dict[str, Any]] = No
         table = pyarrow.table(dict(columns))
         texts = {k: v for k, v in (attrs or {}).items() if isinstance(v, str)}
         return table.replace_schema_metadata(texts) if texts else table
-    made = pandas.DataFrame(dict(columns))
+
+    def whole(values: List[Any]) -> Any:  # of a column with gaps pandas makes floats, of 53 bits
+        large = None in values and any(isinstance(v, int) and abs(v) > 2**53 for v in values)
+        return pandas.Series(values, dtype=object) if large else values
+
+    made = pandas.DataFrame({n: whole(v) for n, v in columns.items()})
     made.attrs.update(attrs or {})
     return made
 

@@ -165,6 +165,7 @@ class TestGolden(Case):
         self.assertEqual(got, [{"row": "r", "code": "007", "big": 9007199254740993}])
         point = {"id": "p", "x": {"value": 1}, "y": cells["big"]}
         self.assertEqual(rows(frames.figure({"series": [{"id": "s", "points": [point]}]}))[0]["y"], 9007199254740993)
+        self.assertEqual(rows(frames.frame({"id": [9007199254740993, None]})), [{"id": 9007199254740993}, {"id": None}])
 
     def test_model(self):
         s = self.open()
@@ -185,7 +186,7 @@ class TestGolden(Case):
         self.assertEqual(made.reads[0].input.path, "config.rows[0].value[0]")
         self.assertEqual(made.reads[0].made_by[0].output, "counts")
         said = str(made)
-        self.assertIn('  rows[0].value[0] = counts of step.import_corpus.toy["all"]  import_corpus@2  sha256:', said)
+        self.assertIn('  rows[0].value[0] = counts of step.import_corpus.toy["all"]  import_corpus@3  sha256:', said)
         self.assertIn("    documents[0] = documents of step.synth_msmarco.toy  synth_msmarco@1  sha256:", said)
         unknown = [r for r in self.open().lineage(EVALUATE).reads if r.input.path == "config.model"]
         self.assertEqual((len(unknown), unknown[0].made_by), (1, []))

@@ -184,6 +184,21 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestComments: lines that begin with # are comments of TREC's judgments, and not of a query such as #2.
+func TestComments(t *testing.T) {
+	got, err := collected(t, map[Role][]File{
+		Queries:   {memory("q", "id\ttext\nq1\twhat\n#2\twho\n")},
+		Judgments: {memory("r", "# of 2026\n\nq1 0 a 1\n# q1 0 b 1\n#2 0 b 1\n#end\n")},
+		Documents: {memory("d", "id\ttext\na\tone\nb\ttwo\n")},
+	}, nil, Options{Relevant: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(got.text, "\n0 0 0 1\n1 0 1 1\n") {
+		t.Error(got.text)
+	}
+}
+
 // TestListOfDocuments: a column of Parquet may be a list of the relevant ones.
 func TestListOfDocuments(t *testing.T) {
 	got, err := collected(t, map[Role][]File{

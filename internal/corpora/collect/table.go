@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -50,11 +51,14 @@ func (s schema) header(names []string) (places []int, ok bool) {
 	return places, true
 }
 
+// anIdentifier is how columns of identifiers are called, of any role and also within quotes.
+var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-]|(query|topic|corpus|doc|document|passage) )?id|qid|pid|docid|docno)|\w*[a-z]I[dD])"?$`)
+
 // names reports whether a field of a first line is a name of a column rather than a value: one
-// that is known, or a word that ends as names of identifiers do.
+// that is known, or a name of identifiers.
 func (s schema) names(field string) bool {
 	field = strings.TrimSpace(field)
-	return !strings.Contains(field, " ") && (strings.HasSuffix(field, "_id") || strings.HasSuffix(field, "Id")) || slices.ContainsFunc(s, func(c column) bool {
+	return anIdentifier.MatchString(field) || slices.ContainsFunc(s, func(c column) bool {
 		return slices.ContainsFunc(c.known, func(known string) bool { return strings.EqualFold(field, known) })
 	})
 }
@@ -153,13 +157,20 @@ func (t *tabs) next() (*record, error) {
 		line = bytes.TrimPrefix(line, byteOrderMark)
 	}
 	line = bytes.TrimSuffix(line, []byte{'\r'})
-	if len(bytes.TrimSpace(line)) == 0 {
+	if len(bytes.TrimSpace(line)) == 0 || t.role == Judgments && isComment(string(line)) {
 		return nil, errBlank
 	}
 	if !utf8.Valid(line) {
 		return nil, faultf(nq.BadUTF8, "the line is not UTF-8")
 	}
 	return t.take(t.cut(string(line)))
+}
+
+// isComment reports whether a line of judgments is none, as programs write TREC's: with tabs, or as
+// four fields, it is one of a query such as #2.
+func isComment(line string) bool {
+	f := trec.Fields(line)
+	return line[0] == '#' && !strings.Contains(line, "\t") && (f[0] == "#" || len(f) != 4)
 }
 
 func (t *tabs) cut(line string) []string {

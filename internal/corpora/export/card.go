@@ -283,7 +283,7 @@ func (c Card) files(b *bytes.Buffer, s Summary) {
 		fmt.Fprintf(b, "| `%s` | %s | `%s` | %s |\n", f.Name, thousands(int(f.Bytes)), f.SHA256, describe(s, f.Name))
 	}
 	if s.Renamed > 0 {
-		fmt.Fprintf(b, "\nIn %s names, white space and control characters are `_`.\n", thousands(s.Renamed))
+		fmt.Fprintf(b, "\nIn %s names, white space and control characters are `_`, as is a `#` that begins the name of a query.\n", thousands(s.Renamed))
 	}
 	if s.Respaced > 0 {
 		fmt.Fprintf(b, "\nIn the topics, line breaks, tabs and runs of blanks are one blank, which changed %s questions; the other formats keep them.\n", thousands(s.Respaced))

@@ -58,7 +58,7 @@ func (c content) readJSON(in io.Reader, yield func(Row) error) error {
 		case depth == 1:
 			return fail(fmt.Errorf("query %.80q does not have {document: number}", path[0]))
 		case !isNumber:
-			return fail(fmt.Errorf("query %.80q, document %.80q: %v is not a number", path[0], path[1], token))
+			return fail(fmt.Errorf("query %.80q, document %.80q: %.80q is not a number", path[0], path[1], fmt.Sprint(token)))
 		default:
 			row, err := c.row([]string{path[0], path[1], number.String()}, JSON)
 			if row.Line = here(); err == nil {

@@ -58,7 +58,8 @@ func (o *Outside) Name(number, name string) (string, error) {
 	}
 	o.of[out] = number
 	if ok && other != number {
-		return "", fmt.Errorf("numbers %.40s and %.40s are both named %.80q outside redsi, where white space is \"_\": rename one, or leave names to numbers", other, number, out)
+		what := map[bool]string{true: "query", false: "document"}[o.Queries]
+		return "", fmt.Errorf("%s %.80q is named %.80q outside redsi, where white space, and a # that begins a query's name, are \"_\", and so is %[1]s number %.40[4]s: rename one, or leave names to numbers", what, name, out, other)
 	}
 	return out, nil
 }

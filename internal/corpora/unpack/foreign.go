@@ -21,6 +21,11 @@ var (
 	zstdMark = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
+// isZstd knows a frame that is skipped, too, with which pzstd begins.
+func isZstd(head []byte) bool {
+	return bytes.HasPrefix(head, zstdMark) || len(head) > 3 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "*M\x18"
+}
+
 // isBzip2 wants the level too: a text may begin with "BZh".
 func isBzip2(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("BZh")) && (len(head) < bzMarkLen || head[3] >= '1' && head[3] <= '9')
@@ -94,7 +99,7 @@ func foreign(head []byte) error {
 // inner looks at the first bytes behind decompression.
 func inner(head []byte) error {
 	bz := len(head) >= bzMarkLen && isBzip2(head) && (bytes.HasPrefix(head[4:], bzMarks[0]) || bytes.HasPrefix(head[4:], bzMarks[1]))
-	if bytes.HasPrefix(head, gzipMark) || bytes.HasPrefix(head, zstdMark) || bz {
+	if bytes.HasPrefix(head, gzipMark) || isZstd(head) || bz {
 		return &ForeignError{"compressed twice", "decompress it once"}
 	}
 	return foreign(head)

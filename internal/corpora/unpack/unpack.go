@@ -60,7 +60,7 @@ func decompressor(br *bufio.Reader, head []byte) (*Reader, error) {
 		return &Reader{r: members{gz, br}, stop: func() {}}, nil
 	case isBzip2(head):
 		return &Reader{r: bzip2.NewReader(br), stop: func() {}}, nil
-	case bytes.HasPrefix(head, zstdMark):
+	case isZstd(head):
 		// The zstd program too reads windows of up to 128 MiB by itself.
 		zr, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {

@@ -44,6 +44,7 @@ func TestOpen(t *testing.T) {
 		"empty gzip":   {gz(t, ""), ""},
 		"padded gzip":  {gz(t, "he") + gz(t, "") + "\x00\x00" + gz(t, "llo\n") + strings.Repeat("\x00", 512), "hello\n"},
 		"zstd":         {string(enc.EncodeAll([]byte(long), nil)), long},
+		"pzstd":        {"\x50*M\x18\x04\x00\x00\x00abcd" + string(enc.EncodeAll([]byte(long), nil)), long},
 		"bzip2":        {bzHello, "hello\n"},
 		"bzip2, twice": {bzHello + bzHello, "hello\nhello\n"},
 		"markup":       {"<mediawiki><page>html</page></mediawiki>", "<mediawiki><page>html</page></mediawiki>"},

@@ -26,13 +26,13 @@ func (c Cell) Expected(column Format, most int) (value, text string) {
 
 // expected is a number with the digits that are printed of it.
 func (f Format) expected(v float64) string {
-	v = f.scaled(v)
+	v = f.scaled(v) + 0 // no -0
 	switch f.Style {
 	case "integer":
 		return strconv.FormatFloat(v, 'f', -1, 64) // compared without rounding
 	case "kilo":
 		unit := 1000 * math.Pow(10, -float64(f.Decimals))
-		return strconv.FormatFloat(math.Round(v/unit)*unit, 'f', -1, 64)
+		return strconv.FormatFloat(math.Round(v/unit)*unit+0, 'f', -1, 64)
 	case "text":
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}

@@ -52,4 +52,4 @@ func (n Named) Inline() Inline {
 }
 
 // decimal is a number to 15 digits, as many as printing looks at.
-func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 15, 64) }
+func decimal(v float64) string { return strconv.FormatFloat(v+0, 'g', 15, 64) }

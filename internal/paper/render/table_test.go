@@ -162,6 +162,16 @@ func TestOneMinus(t *testing.T) {
 			t.Errorf("%+v: %q, %q, %q, %q, want %q, %q, %q", c.f, c.cell.latex(c.f), c.cell.markdown(c.f), c.cell.HTML(c.f), csv, c.latex, c.markdown, c.csv)
 		}
 	}
+	for _, style := range []string{"integer", "fixed", "kilo", "signed", "text"} {
+		f := Format{Style: style, Scale: -1}
+		inline := Named{Cell: Number(0), Format: f}.Inline()
+		if value, _ := Number(0).Expected(f, 9); value != "0" || strings.Contains(inline.Value+inline.TeX, "-") {
+			t.Errorf("%s: 0 turned is %s, %+v", style, value, inline)
+		}
+	}
+	if value, _ := Number(-3).Expected(Format{Style: "kilo", Decimals: 1}, 9); value != "0" {
+		t.Errorf("-3 in thousands is expected as %s", value)
+	}
 	if !SameText("-3.2", "−3.2") {
 		t.Error("a minus that is typed as a hyphen is another text")
 	}

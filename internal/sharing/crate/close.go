@@ -46,7 +46,7 @@ func (c *Writer) Close() error {
 	}
 	var paper string
 	if paper = about.URL; about.DOI != "" {
-		paper = "https://doi.org/" + about.DOI
+		paper = "https://doi.org/" + fileID(about.DOI)
 	}
 	var cites entity
 	if paper != "" {

@@ -172,7 +172,7 @@ func (g *graph) close() error {
 // fragment is the id of something that is described here only.
 func fragment(kind, name string) string { return "#" + kind + "-" + url.PathEscape(name) }
 
-// fileID is the id of a file of the archive.
+// fileID is the id of a file of the archive, or of what follows a host.
 func fileID(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
 // stamp is a time in the one form that the profile's checks take.

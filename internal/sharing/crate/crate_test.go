@@ -28,7 +28,7 @@ func small(t *testing.T) []byte {
 	}
 	var out bytes.Buffer
 	c := New(&out, About{
-		Title: `A "T"`, Description: "About T.", Published: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", DOI: "10.1145/1",
+		Title: `A "T"`, Description: "About T.", Published: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", DOI: "10.1145/<1>",
 		Authors:  []deposit.Author{{Name: "A. Author", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "B. Writer"}},
 		Workflow: "project/pipelines.hcl", Language: "HCL", Revision: "abc", Store: "store/",
 		Variables: map[string]json.RawMessage{"n": json.RawMessage("2"), "on": json.RawMessage("true"), "scale": json.RawMessage(`"toy"`), "seeds": json.RawMessage("[1,2]")},

@@ -99,7 +99,7 @@ func checkCompare(c compareConfig) error {
 	names := slices.Sorted(maps.Keys(c.Systems))
 	inout.Check(&ps, "systems", len(names) >= 2, "needs at least two")
 	for _, name := range names {
-		inout.Check(&ps, "systems", name != "" && !strings.ContainsAny(name, ".:"), "%q cannot be named in a path of the report: give a name without . and :", name)
+		inout.Check(&ps, "systems", name != "" && !strings.Contains(name, "'."), "%q cannot be named in a path of the report: give a name without '.", name)
 	}
 	inout.Check(&ps, "baselines", len(c.Baselines) > 0, "needs at least one of the systems")
 	for i, b := range c.Baselines {
@@ -123,9 +123,9 @@ func (c compareConfig) declares() map[string]*step.Fields {
 	f := step.FieldsOf[compareReport]().With("systems", names...)
 	for _, name := range names {
 		others := slices.DeleteFunc(slices.Clone(c.Baselines), func(b string) bool { return b == name })
-		f.With("systems."+name+".percent", ids...).With("systems."+name+".against", others...)
+		f.With(inout.Path("systems", name, "percent"), ids...).With(inout.Path("systems", name, "against"), others...)
 		for _, b := range others {
-			f.With("systems."+name+".against."+b, ids...)
+			f.With(inout.Path("systems", name, "against", b), ids...)
 		}
 	}
 	return map[string]*step.Fields{"report": f}

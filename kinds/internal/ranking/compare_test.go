@@ -1,6 +1,10 @@
 package ranking
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/step"
+)
 
 // TestTurned: from the other side differences change their signs, and so does t; W, the smaller
 // of two sums, does not.
@@ -14,5 +18,15 @@ func TestTurned(t *testing.T) {
 	}
 	if v := (comparison{}).turned(true); v.Statistic != nil || v.EffectSize != nil {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestNamesWithDots: a system may be named as its version is, or the value of its parameter.
+func TestNamesWithDots(t *testing.T) {
+	c := compareConfig{Systems: map[string]step.Input{"b=0.4": {}, "k.v": {}}, Baselines: []string{"b=0.4"}, Measures: []string{"nDCG@10"}}
+	for _, path := range []string{"systems.'k.v'.percent.ndcg_10", "systems.'k.v'.against.'b=0.4'.ndcg_10.difference"} {
+		if _, err := c.declares()["report"].At(path); err != nil {
+			t.Error(err)
+		}
 	}
 }

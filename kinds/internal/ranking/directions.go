@@ -88,7 +88,7 @@ queries like these: another seed, or longer training, is not in it. Cost: immedi
 		inout.Check(&ps, "pairs", len(c.Pairs) > 0, "needs at least one")
 		for _, name := range slices.Sorted(maps.Keys(c.Pairs)) {
 			p, at := c.Pairs[name], fmt.Sprintf("pairs[%q]", name)
-			inout.Check(&ps, at, name != "" && !strings.ContainsAny(name, ".:"), "cannot be named in a path of the report: give a name without . and :")
+			inout.Check(&ps, at, name != "" && !strings.Contains(name, "'."), "cannot be named in a path of the report: give a name without '.")
 			_, err := metrics.Parse(p.Measure)
 			inout.CheckError(&ps, at+".measure", err)
 			inout.Check(&ps, at+".margin", (p.Margin > 0) == (p.Claim == claimNear), "is for near, which needs one above 0")

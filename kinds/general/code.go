@@ -34,7 +34,7 @@ type codeConfig struct {
 	Programs       []string          `hcl:"programs,optional" help:"programs that the script starts, such as [\"samtools\"]: another version of one is another step. They are looked up in PATH"`
 	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
 	Code           []string          `hcl:"code,optional,nokey" help:"further files that it needs, as names or patterns such as src/models/**, relative to the pipeline's folder"`
-	Files          map[string]string `hcl:"files,optional,nokey" help:"texts that it needs beside files of the pipeline's folder, such as settings: file name to text"`
+	Files          map[string]string `hcl:"files,optional,nokey" help:"texts that it needs beside files of the pipeline's folder, such as settings: file name to text; code_digests has their digests"`
 	Exact          bool              `hcl:"exact,optional,nokey" help:"comments, blank lines and layout of Python count as well"`
 	CodeDigests    map[string]string `hcl:"code_digests,optional" help:"filled in when loaded: what counts of each file, as sha256"`
 	CodeFiles      string            `hcl:"code_files,optional,nokey" help:"filled in when loaded: the files, packed"`

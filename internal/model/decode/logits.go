@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -64,37 +65,24 @@ type logits struct {
 }
 
 // Top implements Scores.
-func (l *logits) Top(sums []float32, n int) (out [][]Candidate, err error) {
-	err = l.chunks(len(sums), func(from, to int, t *Table) error {
-		part, err := t.Top(sums[from:to], n)
-		for _, candidates := range part {
-			for i := range candidates {
-				candidates[i].Row += int32(from)
-			}
-		}
-		out = append(out, part...)
-		return err
-	})
-	return out, err
+func (l *logits) Top(sums []float32, n int) ([][]Candidate, error) {
+	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) { return t.Top(sums[from:to], n) })
 }
 
-// At implements Scores.
-func (l *logits) At(tokens [][]int32) (out [][]float32, err error) {
-	err = l.chunks(len(tokens), func(from, to int, t *Table) error {
-		part, err := t.At(tokens[from:to])
-		out = append(out, part...)
-		return err
+// Along implements Scores.
+func (l *logits) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
+	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) {
+		return t.Along(trie, nodes[from:to], sums[from:to], n)
 	})
-	return out, err
 }
 
 // chunks calls f for the rows of as many queries at a time as mostRows allows.
-func (l *logits) chunks(rows int, f func(from, to int, t *Table) error) error {
+func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate, error)) (out [][]Candidate, err error) {
 	perQuery := rows / l.queries
 	step := max(mostRows/perQuery, 1)
 	depth, threads := l.width, tensor.NumThreads()
 	var failed error
-	err := tensor.Run(func(s *tensor.Scope) {
+	err = tensor.Run(func(s *tensor.Scope) {
 		failed = s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
 			for q := 0; q < l.queries; q += step {
 				n := min(step, l.queries-q)
@@ -103,14 +91,21 @@ func (l *logits) chunks(rows int, f func(from, to int, t *Table) error) error {
 					return err
 				}
 				t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: n, Maxima: l.memory.Maxima, Block: kernel.Block}
-				if err := f(from, to, t); err != nil {
+				part, err := f(from, to, t)
+				if err != nil {
 					return err
 				}
+				for _, candidates := range part {
+					for i := range candidates {
+						candidates[i].Row += int32(from)
+					}
+				}
+				out = append(out, part...)
 			}
 			return nil
 		}))
 	})
-	return errors.Join(err, failed)
+	return out, errors.Join(err, failed)
 }
 
 // reading is a writer that looks at a tensor's float32 elements where they are; f
@@ -125,34 +120,7 @@ func (r reading) Write(p []byte) (int, error) {
 	return len(p), r(unsafe.Slice((*float32)(unsafe.Pointer(&p[0])), len(p)/4))
 }
 
-// places are where the scores of rows' tokens are among those of all rows.
-func places(tokens [][]int32, vocab int64) (at []int64, err error) {
-	for row, ids := range tokens {
-		for _, id := range ids {
-			if id < 0 || int64(id) >= vocab {
-				return nil, outside(id, vocab)
-			}
-			at = append(at, int64(row)*vocab+int64(id))
-		}
-	}
-	return at, nil
-}
-
 // outside is the error of an identifier's token.
 func outside(id int32, vocab int64) error {
 	return fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, vocab)
-}
-
-// apart gives each row its scores of as many tokens.
-func apart(scores []float32, tokens [][]int32) (out [][]float32, err error) {
-	for _, v := range scores {
-		if v != v {
-			return nil, ErrNaN
-		}
-	}
-	for _, ids := range tokens {
-		out = append(out, scores[:len(ids):len(ids)])
-		scores = scores[len(ids):]
-	}
-	return out, nil
 }

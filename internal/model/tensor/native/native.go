@@ -244,14 +244,8 @@ func Check(state, loss Tensor, grads []Tensor, slot Tensor, o CheckOptions) (msg
 	return message(C.redsi_check(state, loss, first(grads), C.int64_t(len(grads)), slot, &args))
 }
 
-// CountUpdate is steps += 1 - found; found may be nil.
-func CountUpdate(steps, found Tensor) (msg string) {
-	return message(C.redsi_count_update(steps, found))
-}
-
-// AdafactorClass is a number of parameters of one shape: [Rows, Columns], Batch of them each, or [Rows] where
-// Columns is 0.
-type AdafactorClass struct{ Members, Batch, Rows, Columns int64 }
+// AdafactorClass is a number of parameters of one shape: [Rows, Columns], or [Rows] where Columns is 0.
+type AdafactorClass struct{ Members, Rows, Columns int64 }
 
 // AdafactorAll updates all parameters, which are in the order of their classes; o.Rate and o.Beta2 are not read.
 func AdafactorAll(p, g []Tensor, classes []AdafactorClass, means, inverse, steps Tensor, power float64, rate, found, divisor Tensor, o AdafactorOptions) (msg string) {

@@ -83,10 +83,7 @@ typedef struct {
 } redsi_check_args;
 char *redsi_check(void *state, void *loss, void **grads, int64_t n, void *slot, const redsi_check_args *args);
 
-// steps += 1 - found.
-char *redsi_count_update(void *steps, void *found);
-
-// One Adafactor update of all parameters: classes of four numbers each, members, batch, rows and columns
+// One Adafactor update of all parameters: classes of three numbers each, members, rows and columns
 // (0: vectors). inverse is 1/root of how many squares each of the means is over; the present gradient's weight
 // is steps to a power, and beta2 of args is not read.
 char *redsi_adafactor_all(void **p, void **g, int64_t n, const int64_t *classes, int64_t n_classes, void *means,

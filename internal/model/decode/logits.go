@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -31,19 +30,19 @@ type output struct {
 // newOutput packs a copy of the weights, where that is of use.
 func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	o := &output{m: m, first: first, count: count}
-	var err, failed error
+	var err error
 	if m.Device.IsCUDA() {
 		o.card, err = newCard(m, first, count)
 		return o, err
 	}
-	err = tensor.Run(func(s *tensor.Scope) {
-		failed = s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
+	err = tensor.Do(func(s *tensor.Scope) error {
+		return s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
 			o.width = len(weights) / int(count)
 			o.head, err = kernel.Pack(weights, int(count), o.width)
 			return err
 		}))
 	})
-	return o, errors.Join(err, failed)
+	return o, err
 }
 
 // Warn is called with a sentence when a card has no room for a batch.
@@ -81,9 +80,8 @@ func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate,
 	perQuery := rows / l.queries
 	step := max(mostRows/perQuery, 1)
 	depth, threads := l.width, tensor.NumThreads()
-	var failed error
-	err = tensor.Run(func(s *tensor.Scope) {
-		failed = s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
+	err = tensor.Do(func(s *tensor.Scope) error {
+		return s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
 			for q := 0; q < l.queries; q += step {
 				n := min(step, l.queries-q)
 				from, to := q*perQuery, (q+n)*perQuery
@@ -105,7 +103,7 @@ func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate,
 			return nil
 		}))
 	})
-	return out, errors.Join(err, failed)
+	return out, err
 }
 
 // reading is a writer that looks at a tensor's float32 elements where they are; f

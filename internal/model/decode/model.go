@@ -123,7 +123,7 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 }
 
 // each finds something for every query, those of similar length together, each part of them with a cache of its
-// own; find may be called again for some, where a card has no room.
+// own. A part that a card has no room for is halved, as are those after it: once, of which o's say hears.
 func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
 	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
 	// a while after each operation, so that a second one takes the first one's time.
@@ -140,37 +140,43 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 		return nil, err
 	}
 	out, memory, order := make([]T, len(queries)), &kernel.Logits{}, byLength(queries)
-	next := halved(size, o.say, func(from, size int) error {
+	do := func(from int) error {
 		part := order[from:min(from+size, len(order))]
 		inputs := make([][]int32, len(part))
 		for i, q := range part {
 			inputs[i] = queries[q]
 		}
 		c, err := start(o, memory, inputs, l.Tokens)
-		if err == nil {
-			defer c.close()
-			var found []T
-			found, err = find(c, part)
-			for i, of := range found {
-				out[part[i]] = of
-			}
-		}
 		if err != nil {
 			return fmt.Errorf("queries %v: %w", part, err)
 		}
+		defer c.close()
+		found, err := find(c, part)
+		if err != nil {
+			return fmt.Errorf("queries %v: %w", part, err)
+		}
+		for i, of := range found {
+			out[part[i]] = of
+		}
 		return nil
-	})
-	for from := 0; from < len(order); {
+	}
+	for from, halved := 0, false; from < len(order); from += size {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		done, err := next(from)
+		err := do(from)
+		if size > 1 && !halved && full(err) {
+			if halved = true; o.say != nil {
+				o.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
+			}
+			size /= 2
+			err = do(from)
+		}
 		if err != nil {
 			return nil, err
 		}
-		from = min(from+done, len(order))
 		if report != nil {
-			report(from)
+			report(min(from+size, len(order)))
 		}
 	}
 	return out, nil

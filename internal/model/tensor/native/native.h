@@ -21,8 +21,6 @@ char *redsi_card_free(int device, int64_t *free, int64_t *total);
 // Whether the CPU is taken for a card: everything is composed of libtorch's operations.
 void redsi_emulate(int on);
 
-// redsi_skip_products: whether the CPU's matrix products are zeros, for counting.
-void redsi_skip_products(int on);
 // n numbers in one transfer to a device, -1 being the CPU; asynchronous to a card, from pinned memory.
 char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device);
 // The same into a vector of int64 that is there.

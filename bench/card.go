@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -78,10 +76,9 @@ func searchOnCard(work string, target float64, doc string) line {
 // aCard says what is missing where there is no card.
 func aCard(e *env) error {
 	switch {
-	case slices.Contains([]string{"cpu", "emulated"}, e.card):
-		if !e.quick {
-			return fmt.Errorf("-card %s computes on the CPU, where the whole line would take days: add -quick", e.card)
-		}
+	case e.card == "cpu" && !e.quick:
+		return errors.New("-card cpu computes on the CPU, where the whole line would take days: add -quick")
+	case e.card == "cpu":
 		return nil
 	case tensor.CUDADevices() == 0:
 		return errors.New("libtorch finds no GPU here, and this line is measured on one; redsi doctor says what is missing, docs/card.md what to install")
@@ -131,11 +128,7 @@ func onCard(size, piece string, more ...string) side {
 func besideOnCard(size, work string, more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		folder, err := e.cardWeights(size, work)
-		device := e.card
-		if device == "emulated" {
-			device = "cpu"
-		}
-		args := append([]string{"--work", work, "--device", device}, more...)
+		args := append([]string{"--work", work, "--device", e.card}, more...)
 		if e.quick {
 			args = append(args, "--quick")
 		}

@@ -144,10 +144,10 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// TestCardLines: lines of a card through the whole bench, its processes too, with the processor taken for a card and our own
+// TestCardLines: lines of a card through the whole bench, its processes too, on the processor and with our own
 // side in the place of transformers'.
 func TestCardLines(t *testing.T) {
-	e := &env{ctx: context.Background(), dir: t.TempDir(), quick: true, slices: 2, pairs: 1, cores: 1, card: "emulated", peerTime: time.Nanosecond}
+	e := &env{ctx: context.Background(), dir: t.TempDir(), quick: true, slices: 2, pairs: 1, cores: 1, card: "cpu", peerTime: time.Nanosecond}
 	for _, kind := range []string{"train", "atomic", "bert"} {
 		quickModel(t, e.dir, kind)
 	}
@@ -231,7 +231,7 @@ func TestFlops(t *testing.T) {
 // TestRefused: what a line of a card needs is said, with 2, before anything is measured.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ card, want string }{
-		{"", "libtorch finds no GPU here"}, {"cpu", "add -quick"}, {"emulated", "add -quick"},
+		{"", "libtorch finds no GPU here"}, {"cpu", "add -quick"},
 	} {
 		args := []string{"-only", "cuda/..."}
 		if c.card != "" {

@@ -24,7 +24,7 @@ type env struct {
 	cores   int // threads of each side
 	slices  int // of each side of a sliced line
 
-	card     string        // that lines cuda/… are measured on: cuda:0, or cpu or emulated to try them
+	card     string        // that lines cuda/… are measured on: cuda:0, or cpu to try them
 	peerTime time.Duration // of the peer of a whole work; ours have no second round beyond it
 
 	ran map[string]sample // the last of each command, for lines that are measured once

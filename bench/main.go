@@ -19,7 +19,7 @@ func main() {
 	quick := flag.Bool("quick", false, "a small corpus, one pair, no warm-up, no row kept: to try the program, not to quote")
 	cores := flag.Int("threads", 2, "of each side")
 	costs := flag.Bool("costs", false, "measure each stage alone, and project the full data from it")
-	card := flag.String("card", "cuda:0", "`device` that lines cuda/… are measured on; cpu, or emulated, the processor taken for a card, to try them with -quick")
+	card := flag.String("card", "cuda:0", "`device` that lines cuda/… are measured on; cpu to try them with -quick")
 	peerTime := flag.Duration("peer-time", time.Minute, "how long a peer is measured whose whole work would take too long: cuda/beam and the like")
 	list := flag.Bool("list", false, "list the lines")
 	flag.Parse()

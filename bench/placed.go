@@ -65,7 +65,7 @@ func onDevice(args []string, prepare func(p *placed, w *workload) error) (*workl
 	return w, nil
 }
 
-// place reads a workload's arguments. The device "emulated" is the processor, taken for a card.
+// place reads a workload's arguments.
 func place(args []string) (p *placed, err error) {
 	p = &placed{sizes: paperSizes}
 	set := flag.NewFlagSet("", flag.ContinueOnError)
@@ -87,12 +87,7 @@ func place(args []string) (p *placed, err error) {
 	if p.compute, err = tensor.ParseDType(*compute); err != nil {
 		return nil, err
 	}
-	if *device == "emulated" {
-		*device = "cuda:0"
-		p.later(tensor.EmulateShapes())
-	}
 	if p.device, err = tensor.ParseDevice(*device); err != nil {
-		p.close()
 		return nil, err
 	}
 	if p.together == 0 && !p.device.IsCUDA() { // on a card, as many as there is room for

@@ -12,10 +12,10 @@ import (
 // product is a matrix product of a workload: x [rows, in] by w [out, in], so often.
 type product struct{ rows, in, out, times int64 }
 
-// flopsOf are the operations of products, forward and both of backward.
-func flopsOf(all []product) (n float64) {
+// flopsOf are the operations of products.
+func flopsOf(all ...product) (n float64) {
 	for _, p := range all {
-		n += 3 * 2 * float64(p.rows) * float64(p.in) * float64(p.out) * float64(p.times)
+		n += 2 * float64(p.rows) * float64(p.in) * float64(p.out) * float64(p.times)
 	}
 	return n
 }
@@ -52,47 +52,43 @@ func (p *placed) matrix(s *tensor.Scope, rng *tensor.RNG, rows, columns int64) (
 	return made
 }
 
-// multiplying is a workload of products, which once asks for. It waits for the card at the end.
-func (p *placed) multiplying(w *workload, work float64, prepare func(s *tensor.Scope, rng *tensor.RNG), once func()) error {
-	scope := tensor.NewScope()
-	p.later(scope.Close)
-	var one *tensor.Tensor
-	w.run = func() (float64, error) { return work, tensor.Try(func() { once(); one.Item() }) }
-	return tensor.Try(func() {
-		prepare(scope, &tensor.RNG{Seed: 1})
-		one = scope.Full(1, tensor.F32, p.device, 1)
-	})
-}
-
-// multiply is multiplying of products whose operands lie ready, so often; backward adds the
-// two products of each one's gradients.
+// multiply is a workload of products whose operands lie ready, so often; backward adds the two products of each
+// one's gradients. It waits for the card at the end.
 func (p *placed) multiply(w *workload, work float64, all []product, backward bool, times int) error {
 	type operands struct{ x, w, wt, g, gt *tensor.Tensor }
 	var ready []operands
-	return p.multiplying(w, work, func(s *tensor.Scope, rng *tensor.RNG) {
-		for _, each := range all {
-			o := operands{x: p.matrix(s, rng, each.rows, each.in), w: p.matrix(s, rng, each.out, each.in)}
-			o.wt = s.Transpose(o.w, 0, 1)
-			if backward {
-				o.g = p.matrix(s, rng, each.rows, each.out)
-				o.gt = s.Transpose(o.g, 0, 1)
-			}
-			ready = append(ready, o)
-		}
-	}, func() {
-		for range times {
-			for i, each := range all {
-				for range each.times {
+	scope := tensor.NewScope()
+	p.later(scope.Close)
+	var one *tensor.Tensor
+	w.run = func() (float64, error) {
+		return work, tensor.Try(func() {
+			for i := range times * len(all) {
+				o := ready[i%len(all)]
+				for range all[i%len(all)].times {
 					tensor.Within(func(s *tensor.Scope) {
-						s.MatMul(ready[i].x, ready[i].wt)
+						s.MatMul(o.x, o.wt)
 						if backward {
-							s.MatMul(ready[i].g, ready[i].w)
-							s.MatMul(ready[i].gt, ready[i].x)
+							s.MatMul(o.g, o.w)
+							s.MatMul(o.gt, o.x)
 						}
 					})
 				}
 			}
+			one.Item()
+		})
+	}
+	return tensor.Try(func() {
+		rng := &tensor.RNG{Seed: 1}
+		for _, each := range all {
+			o := operands{x: p.matrix(scope, rng, each.rows, each.in), w: p.matrix(scope, rng, each.out, each.in)}
+			o.wt = scope.Transpose(o.w, 0, 1)
+			if backward {
+				o.g = p.matrix(scope, rng, each.rows, each.out)
+				o.gt = scope.Transpose(o.g, 0, 1)
+			}
+			ready = append(ready, o)
 		}
+		one = scope.Full(1, tensor.F32, p.device, 1)
 	})
 }
 
@@ -104,7 +100,7 @@ func cardProducts(p *placed, w *workload) error {
 	}
 	work := float64(p.updates)
 	if p.flops {
-		work *= flopsOf(all)
+		work *= 3 * flopsOf(all...) // backward has two of each
 	}
 	return p.multiply(w, work, all, true, p.updates)
 }
@@ -113,15 +109,8 @@ func cardProducts(p *placed, w *workload) error {
 // operations.
 func cardLarge(p *placed, w *workload) error {
 	const times = 20
-	var x, wt *tensor.Tensor
-	n := float64(p.square)
-	return p.multiplying(w, times*2*n*n*n, func(s *tensor.Scope, rng *tensor.RNG) {
-		x, wt = p.matrix(s, rng, p.square, p.square), s.Transpose(p.matrix(s, rng, p.square, p.square), 0, 1)
-	}, func() {
-		for range times {
-			tensor.Within(func(s *tensor.Scope) { s.MatMul(x, wt) })
-		}
-	})
+	large := product{p.square, p.square, p.square, times}
+	return p.multiply(w, flopsOf(large), []product{large}, false, 1)
 }
 
 // beamProducts are the products of searchWork's search: the first step has one row a query,

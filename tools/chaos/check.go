@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -107,10 +108,7 @@ func (r *round) outcome() (outcome, error) {
 		}
 		o.outputs += name + " " + a.Digest + "\n"
 	}
-	results := r.path("results")
-	if r.results != "" {
-		results = r.path(r.results)
-	}
+	results := r.path(cmp.Or(r.results, "results"))
 	err = filepath.WalkDir(results, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -315,10 +313,7 @@ func (r *round) nextStart() {
 		return
 	}
 	r.dev.signal(syscall.SIGINT)
-	if !r.dev.wait(r.slack(leaving)) {
-		r.violate("redsi dev does not end %.0f s after an interrupt", r.slack(leaving).Seconds())
-		r.dev.kill()
-	}
+	r.leaves(r.dev, syscall.SIGINT)
 	eventually(r.slack(cleared), func() bool { return len(belonging(r.dir, r.own()...)) == 0 })
 }
 

@@ -145,10 +145,7 @@ func byRun(s syscall.Signal, times int) func(*round, choice) error {
 			}
 			r.cli.signal(s)
 		}
-		if !r.cli.wait(r.slack(leaving)) {
-			r.violate("the run does not end %.0f s after %v", r.slack(leaving).Seconds(), s)
-			r.cli.kill()
-		}
+		r.leaves(r.cli, s)
 		// On a cluster it is the workers', which keep it.
 		if r.plan.fault.place != cluster && !eventually(r.slack(following), func() bool { return len(r.victims(roleModels)) == 0 }) {
 			r.violate("the second program is there %.0f s after the run that started it", r.slack(following).Seconds())
@@ -263,10 +260,7 @@ func byWorker(s syscall.Signal) func(*round, choice) error {
 			return nil
 		}
 		p.signal(s)
-		if !p.wait(r.slack(leaving)) {
-			r.violate("a worker does not end %.0f s after %v", r.slack(leaving).Seconds(), s)
-			p.kill()
-		}
+		r.leaves(p, s)
 		time.Sleep(time.Duration(c.HoldMS%2000) * time.Millisecond)
 		return r.employ()
 	}

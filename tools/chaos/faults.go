@@ -89,10 +89,7 @@ var faults = []fault{
 func byDev(s syscall.Signal) func(*round, choice) error {
 	return func(r *round, _ choice) error {
 		r.dev.signal(s)
-		if !r.dev.wait(r.slack(leaving)) {
-			r.violate("redsi dev does not end %.0f s after %v", r.slack(leaving).Seconds(), s)
-			r.dev.kill()
-		}
+		r.leaves(r.dev, s)
 		if s == syscall.SIGKILL {
 			return r.setupDev() // as somebody would
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -153,15 +154,15 @@ func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (resu
 	if r.dir, err = h.folder(fmt.Sprintf("round-%d", n)); err != nil {
 		return r.res, err
 	}
-	stop := context.AfterFunc(ctx, func() { r.interrupt() })
+	stop := context.AfterFunc(ctx, r.interrupt)
 	defer stop()
 	return r.do(), ctx.Err()
 }
 
-// interrupt ends what a round waits for.
+// interrupt kills the processes of a round.
 func (r *round) interrupt() {
 	for _, f := range belonging(r.dir) {
-		f.signal(r.dir, 9)
+		f.signal(r.dir, syscall.SIGKILL)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/capacity"
@@ -267,6 +266,14 @@ func (r *round) hurt() error {
 	return r.recover()
 }
 
+// leaves waits for a process that was asked to end, by what is said.
+func (r *round) leaves(p *process, by any) {
+	if !p.wait(r.slack(leaving)) {
+		r.violate("%s does not end %.0f s after %v", p.name, r.slack(leaving).Seconds(), by)
+		p.kill()
+	}
+}
+
 // next starts the run that faults aim at from now on.
 func (r *round) next() (err error) {
 	r.cli, err = r.run()
@@ -347,13 +354,7 @@ func (r *round) moment(c choice) bool {
 
 // victims are the processes of a role now.
 func (r *round) victims(role string) []found {
-	var out []found
-	for _, f := range belonging(r.dir, r.own()...) {
-		if f.role == role {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(belonging(r.dir, r.own()...), func(f found) bool { return f.role != role })
 }
 
 func (r *round) own() []*process {
@@ -376,9 +377,7 @@ func (r *round) end() {
 			p.kill()
 		}
 	}
-	for _, f := range belonging(r.dir) {
-		f.signal(r.dir, syscall.SIGKILL)
-	}
+	r.interrupt()
 	for i := len(r.closer) - 1; i >= 0; i-- {
 		r.closer[i]()
 	}

@@ -138,9 +138,8 @@ func (r *round) dismiss() {
 		}
 	}
 	for _, p := range asked {
-		if p != nil && !p.wait(r.slack(leaving)) {
-			r.violate("%s does not end %.0f s after an interrupt", p.name, r.slack(leaving).Seconds())
-			p.kill()
+		if p != nil {
+			r.leaves(p, syscall.SIGINT)
 		}
 	}
 	r.lord.down()

@@ -84,18 +84,13 @@ func (a *Optimizer) release() {
 
 // class is that of a parameter, with itself as its one member.
 func class(shape []int64) tensor.AdafactorClass {
-	c := tensor.AdafactorClass{Members: 1, Batch: 1, Rows: 1}
-	n := len(shape)
-	if n == 1 {
-		c.Rows = shape[0]
+	switch len(shape) {
+	case 0:
+		return tensor.AdafactorClass{Members: 1, Rows: 1}
+	case 1:
+		return tensor.AdafactorClass{Members: 1, Rows: shape[0]}
 	}
-	if n >= 2 {
-		c.Rows, c.Columns = shape[n-2], shape[n-1]
-		for _, d := range shape[:n-2] {
-			c.Batch *= d
-		}
-	}
-	return c
+	return tensor.AdafactorClass{Members: 1, Rows: shape[0], Columns: shape[1]}
 }
 
 // classify puts the means of each class into one tensor, without changing them.
@@ -116,7 +111,7 @@ func (a *Optimizer) classify() *classes {
 	means := int64(0)
 	for _, kind := range kinds {
 		all := members[kind]
-		atOnce := max(1, most/int(kind.Batch*kind.Rows*max(kind.Columns, 1)))
+		atOnce := max(1, most/int(kind.Rows*max(kind.Columns, 1)))
 		for len(all) > 0 {
 			n := min(len(all), atOnce)
 			kind.Members = int64(n)

@@ -125,7 +125,7 @@ func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v 
 
 // Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model].
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
-	x = n.embed(p, x, at.Positions, seq2seq.IndexesOf(at), n.decoder)
+	x = n.embed(p, x, at.Positions, at.Indexes(), n.decoder)
 	for i, l := range n.decoder.layers {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
 			of := p.Affines(x, l.self.q, l.self.k, l.self.v) // [T, d_model]

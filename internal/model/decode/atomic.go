@@ -3,8 +3,8 @@ package decode
 import (
 	"context"
 	"fmt"
+	"slices"
 
-	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 )
@@ -39,36 +39,24 @@ func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, repo
 	}
 	m := x.output.m
 	k = int(min(int64(k), x.output.count))
-	out, memory := make([]Result, len(queries)), &kernel.Logits{}
-	err := batches(ctx, x.output, queries, batch, Load{Beams: 1, Tokens: 1}, report, func(part []int, inputs [][]int32) error {
-		c, err := start(x.output, memory, inputs, 1)
+	return each(ctx, x.output, queries, batch, Load{Beams: 1, Tokens: 1}, report, func(c *session, part []int) ([]Result, error) {
+		scores, err := c.Step(ctx, part, slices.Repeat([]int32{int32(m.Vocabulary().Start)}, len(part)), nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		defer c.close()
-		tokens := make([]int32, len(inputs))
-		for i := range tokens {
-			tokens[i] = int32(m.Vocabulary().Start)
-		}
-		scores, err := c.Step(ctx, part, tokens, nil)
+		best, err := scores.Top(make([]float32, len(part)), k)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		best, err := scores.Top(make([]float32, len(inputs)), k)
+		out := make([]Result, len(part))
 		for i, candidates := range best {
-			if len(candidates) == 0 && err == nil && m.Compute != tensor.F16 {
-				return ErrNaN
+			if len(candidates) == 0 && m.Compute != tensor.F16 {
+				return nil, ErrNaN
 			}
-			r := &out[part[i]]
-			r.Ranking = r.Ranking[:0]
 			for _, d := range candidates {
-				r.Ranking = append(r.Ranking, Ranked{Document: int(d.Token), Score: float64(d.Score)})
+				out[i].Ranking = append(out[i].Ranking, Ranked{Document: int(d.Token), Score: float64(d.Score)})
 			}
 		}
-		return err
+		return out, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

@@ -81,8 +81,9 @@ type Scores interface {
 	// at most n: a candidate's score is sums[row] plus its log-probability, in
 	// float32. A row whose sum is -Inf has none. Ties: by row, then by token.
 	Top(sums []float32, n int) ([][]Candidate, error)
-	// At returns for each row the log-probabilities of tokens[row].
-	At(tokens [][]int32) ([][]float32, error)
+	// Along is Top of the tokens that may follow each row's node in the trie; a row whose
+	// node is negative has none.
+	Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error)
 }
 
 // Candidate is a beam's possible continuation.
@@ -124,7 +125,7 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		if b.Trie == nil {
 			candidates, err = scores.Top(sums, 2*b.Width)
 		} else {
-			candidates, err = constrained(scores, active, sums, 2*b.Width)
+			candidates, err = scores.Along(b.Trie, nodesOf(active, len(sums)/len(active)), sums, 2*b.Width)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)

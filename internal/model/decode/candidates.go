@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/docid"
 )
 
 // best keeps the n best candidates that it is offered, in a heap whose root is the
@@ -107,9 +109,9 @@ func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
 	return out, nil
 }
 
-// At implements Scores.
-func (f forced) At(tokens [][]int32) ([][]float32, error) {
-	return nil, errors.New("a forced token is not looked up")
+// Along implements Scores.
+func (f forced) Along(*docid.Trie, []docid.Node, []float32, int) ([][]Candidate, error) {
+	return nil, errors.New("a trie alone says what may follow")
 }
 
 // Table is Scores in memory: a token's log-probability is its logit less the row's
@@ -197,20 +199,28 @@ func (t *Table) scan(top *best, row int, sum, floor float32) {
 	}
 }
 
-// At implements Scores.
-func (t *Table) At(tokens [][]int32) ([][]float32, error) {
-	if err := t.check(len(tokens)); err != nil {
+// Along implements Scores.
+func (t *Table) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
+	if err := t.check(len(sums)); err != nil {
 		return nil, err
 	}
-	out := make([][]float32, len(tokens))
-	for row, ids := range tokens {
-		out[row] = make([]float32, len(ids))
-		for i, id := range ids {
-			if id < 0 || int(id) >= t.Vocab {
-				return nil, fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, t.Vocab)
+	width := len(sums) / t.Queries
+	out := make([][]Candidate, t.Queries)
+	for q := range out {
+		top := newBest(n)
+		for row := q * width; row < (q+1)*width; row++ {
+			if nodes[row] < 0 {
+				continue
 			}
-			out[row][i] = t.Logits[row*t.Vocab+int(id)] - t.Norms[row]
+			tokens, _ := trie.Next(nodes[row])
+			for _, id := range tokens {
+				if int(id) >= t.Vocab {
+					return nil, outside(id, int64(t.Vocab))
+				}
+				top.offer(Candidate{Row: int32(row), Token: id, Score: t.Logits[row*t.Vocab+int(id)] - t.Norms[row] + sums[row]})
+			}
 		}
+		out[q] = top.sorted()
 	}
 	return out, nil
 }

@@ -14,12 +14,14 @@ type card struct {
 	scope *tensor.Scope
 	head  *tensor.Tensor // rows of the output matrix for count tokens
 
-	mu    sync.Mutex
-	tries map[*docid.Trie]*cardTrie
+	mu sync.Mutex
+	// tries are on the card once: I32 [edges + the most of a node], the tokens of edges. A node's edges follow
+	// one another, so the host names a row's node by its first edge and their number.
+	tries map[*docid.Trie]*tensor.Tensor
 }
 
 func newCard(m *seq2seq.Model, first, count int64) (*card, error) {
-	c := &card{scope: tensor.NewScope(), tries: map[*docid.Trie]*cardTrie{}}
+	c := &card{scope: tensor.NewScope(), tries: map[*docid.Trie]*tensor.Tensor{}}
 	if err := tensor.Try(func() { c.head = m.HeadRows(c.scope, first, count) }); err != nil {
 		c.scope.Close()
 		return nil, err
@@ -93,22 +95,6 @@ func (c *cardStep) Top(sums []float32, n int) (out [][]Candidate, err error) {
 		out = cardBest{s, c.queries, n}.ofStep(c.scores, floats(s, on[0], len(sums)))
 	}, packed(sums))
 	return out, err
-}
-
-// At implements Scores.
-func (c *cardStep) At(tokens [][]int32) (out [][]float32, err error) {
-	at, err := places(tokens, c.output.count)
-	if err != nil {
-		return nil, err
-	}
-	var values []float32
-	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
-		values = s.IndexSelect(s.View(c.scores, -1), 0, on[0]).Float32s()
-	}, at)
-	if err != nil {
-		return nil, err
-	}
-	return apart(values, tokens)
 }
 
 // packed are numbers as an array that is uploaded, two in each of its elements.

@@ -103,16 +103,20 @@ func TestTrieTies(t *testing.T) {
 				}
 			}
 		}
-		want, err := constrained(table, active, sums, n)
+		if of := nodesOf(active, width); !slices.Equal(of, nodes) {
+			t.Fatalf("beams are at %v, want %v", of, nodes)
+		}
+		want, err := table.Along(trie, nodes, sums, n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got [][]Candidate
 		o := &output{m: &seq2seq.Model{Device: tensor.CUDA(0)}, count: int64(vocab)}
 		e := tensor.Run(func(s *tensor.Scope) {
-			o.card = &card{scope: s, tries: map[*docid.Trie]*cardTrie{}}
+			o.card = &card{scope: s, tries: map[*docid.Trie]*tensor.Tensor{}}
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
-			got, err = constrained(&cardStep{session: &session{output: o}, queries: queries, made: true, scores: scores}, active, sums, n)
+			step := &cardStep{session: &session{output: o}, queries: queries, made: true, scores: scores}
+			got, err = step.Along(trie, nodes, sums, n)
 		})
 		if e != nil || err != nil {
 			t.Fatal(e, err)

@@ -7,14 +7,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// cardTrie is a trie on a card: the tokens of its edges, 4 bytes each. A node's edges
-// follow one another, so the host names a row's node by its first edge and their number.
-type cardTrie struct {
-	tokens *tensor.Tensor // I32 [edges + the most of a node]
-}
-
 // trie is t on the card, where it is taken once.
-func (c *card) trie(t *docid.Trie, o *output) (*cardTrie, error) {
+func (c *card) trie(t *docid.Trie, o *output) (on *tensor.Tensor, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if have := c.tries[t]; have != nil {
@@ -31,10 +25,9 @@ func (c *card) trie(t *docid.Trie, o *output) (*cardTrie, error) {
 	for i, id := range tokens {
 		two[i/2] |= int64(id) << (32 * (i % 2))
 	}
-	on := &cardTrie{}
-	err := tensor.Try(func() {
+	err = tensor.Try(func() {
 		tensor.Within(func(s *tensor.Scope) {
-			on.tokens = c.scope.Move(s.Bits(s.Upload(o.m.Device, two)[0], tensor.I32))
+			on = c.scope.Move(s.Bits(s.Upload(o.m.Device, two)[0], tensor.I32))
 		})
 	})
 	if err != nil {
@@ -44,7 +37,7 @@ func (c *card) trie(t *docid.Trie, o *output) (*cardTrie, error) {
 	return on, nil
 }
 
-// Along implements along. Scores of what may follow are gathered into a matrix as wide as
+// Along implements Scores. Scores of what may follow are gathered into a matrix as wide as
 // the widest of the rows' nodes: no wider than all scores.
 func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
 	trie, err := c.output.card.trie(t, c.output)
@@ -64,7 +57,7 @@ func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n in
 	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
 		column := s.Arange(most, c.output.m.Device)
 		edges := s.Add(s.View(on[1], rows, 1), column) // [rows, most]
-		tokens := s.ToDType(s.IndexSelect(trie.tokens, 0, s.View(edges, -1)), tensor.I64)
+		tokens := s.ToDType(s.IndexSelect(trie, 0, s.View(edges, -1)), tensor.I64)
 		scores := s.Gather(c.scores, 1, s.View(tokens, rows, most))
 		none := s.LessEqual(s.View(on[2], rows, 1), column)
 		scores = s.MaskedFill(scores, none, math.Inf(-1))

@@ -95,54 +95,15 @@ func (q *search) finish() []Hypothesis {
 	return q.kept.best(q.config.Return)
 }
 
-// constrained returns each query's best continuations that the trie allows, best
-// first and at most n; probabilities are normalized before the mask.
-func constrained(scores Scores, active []*search, sums []float32, n int) ([][]Candidate, error) {
-	width := len(sums) / len(active)
-	if s, ok := scores.(along); ok {
-		return alongTrie(s, active, sums, n)
-	}
-	allowed := make([][]int32, len(sums))
+// nodesOf are those of the beams, width rows a query; -1 of a row without a beam.
+func nodesOf(active []*search, width int) []docid.Node {
+	all := slices.Repeat([]docid.Node{-1}, len(active)*width)
 	for i, q := range active {
 		for r, b := range q.beams {
-			allowed[i*width+r], _ = q.config.Trie.Next(b.node)
+			all[i*width+r] = b.node
 		}
 	}
-	logProbs, err := scores.At(allowed)
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]Candidate, len(active))
-	for i := range active {
-		best := newBest(n)
-		for row := i * width; row < (i+1)*width; row++ {
-			for k, token := range allowed[row] {
-				best.offer(Candidate{Row: int32(row), Token: token, Score: logProbs[row][k] + sums[row]})
-			}
-		}
-		out[i] = best.sorted()
-	}
-	return out, nil
-}
-
-// along are Scores that know what a trie allows.
-type along interface {
-	// Along is Top of the tokens that may follow each row's node; a row whose node is
-	// negative has none.
-	Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error)
-}
-
-// alongTrie is constrained where scores know what a trie allows.
-func alongTrie(scores along, active []*search, sums []float32, n int) ([][]Candidate, error) {
-	width, nodes := len(sums)/len(active), make([]docid.Node, len(sums))
-	for i, q := range active {
-		for r := range width {
-			if nodes[i*width+r] = -1; r < len(q.beams) {
-				nodes[i*width+r] = q.beams[r].node
-			}
-		}
-	}
-	return scores.Along(active[0].config.Trie, nodes, sums, n)
+	return all
 }
 
 // hypothesis is a finished or final prefix.

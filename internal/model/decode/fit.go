@@ -2,7 +2,6 @@ package decode
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -84,22 +83,4 @@ func (o *output) batch(asked int, queries [][]int32, l Load) (n int, err error) 
 func full(err error) bool {
 	var e *tensor.Error
 	return errors.As(err, &e) && e.Fault() == tensor.OutOfMemory
-}
-
-// halved is f for parts of queries that are half as large from the first on that a card
-// has no room for: once, of which say hears.
-func halved(size int, say func(string), f func(from, size int) error) func(from int) (done int, err error) {
-	once := false
-	return func(from int) (int, error) {
-		err := f(from, size)
-		if err == nil || once || size < 2 || !full(err) {
-			return size, err
-		}
-		once = true
-		if say != nil {
-			say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
-		}
-		size /= 2
-		return size, f(from, size)
-	}
 }

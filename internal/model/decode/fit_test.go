@@ -121,12 +121,12 @@ func TestNoRoom(t *testing.T) {
 	}
 	run := func(room int, failure error) (sizes []int, said []string, seen []int, err error) {
 		o := &output{m: m, say: func(text string) { said = append(said, text) }}
-		err = batches(context.Background(), o, queries, 8, Load{}, nil, func(part []int, inputs [][]int32) error {
+		_, err = each(context.Background(), o, queries, 8, Load{Tokens: 1}, nil, func(_ *session, part []int) ([]int, error) {
 			if sizes = append(sizes, len(part)); len(part) > room {
-				return failure
+				return nil, failure
 			}
 			seen = append(seen, part...)
-			return nil
+			return part, nil
 		})
 		return sizes, said, seen, err
 	}

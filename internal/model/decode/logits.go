@@ -1,10 +1,10 @@
 package decode
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
+	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -30,19 +30,19 @@ type output struct {
 // newOutput packs a copy of the weights, where that is of use.
 func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	o := &output{m: m, first: first, count: count}
-	var err, failed error
+	var err error
 	if m.Device.IsCUDA() {
 		o.card, err = newCard(m, first, count)
 		return o, err
 	}
-	err = tensor.Run(func(s *tensor.Scope) {
-		failed = s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
+	err = tensor.Do(func(s *tensor.Scope) error {
+		return s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
 			o.width = len(weights) / int(count)
 			o.head, err = kernel.Pack(weights, int(count), o.width)
 			return err
 		}))
 	})
-	return o, errors.Join(err, failed)
+	return o, err
 }
 
 // Warn is called with a sentence when a card has no room for a batch.
@@ -64,38 +64,24 @@ type logits struct {
 }
 
 // Top implements Scores.
-func (l *logits) Top(sums []float32, n int) (out [][]Candidate, err error) {
-	err = l.chunks(len(sums), func(from, to int, t *Table) error {
-		part, err := t.Top(sums[from:to], n)
-		for _, candidates := range part {
-			for i := range candidates {
-				candidates[i].Row += int32(from)
-			}
-		}
-		out = append(out, part...)
-		return err
-	})
-	return out, err
+func (l *logits) Top(sums []float32, n int) ([][]Candidate, error) {
+	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) { return t.Top(sums[from:to], n) })
 }
 
-// At implements Scores.
-func (l *logits) At(tokens [][]int32) (out [][]float32, err error) {
-	err = l.chunks(len(tokens), func(from, to int, t *Table) error {
-		part, err := t.At(tokens[from:to])
-		out = append(out, part...)
-		return err
+// Along implements Scores.
+func (l *logits) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
+	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) {
+		return t.Along(trie, nodes[from:to], sums[from:to], n)
 	})
-	return out, err
 }
 
 // chunks calls f for the rows of as many queries at a time as mostRows allows.
-func (l *logits) chunks(rows int, f func(from, to int, t *Table) error) error {
+func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate, error)) (out [][]Candidate, err error) {
 	perQuery := rows / l.queries
 	step := max(mostRows/perQuery, 1)
 	depth, threads := l.width, tensor.NumThreads()
-	var failed error
-	err := tensor.Run(func(s *tensor.Scope) {
-		failed = s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
+	err = tensor.Do(func(s *tensor.Scope) error {
+		return s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
 			for q := 0; q < l.queries; q += step {
 				n := min(step, l.queries-q)
 				from, to := q*perQuery, (q+n)*perQuery
@@ -103,14 +89,21 @@ func (l *logits) chunks(rows int, f func(from, to int, t *Table) error) error {
 					return err
 				}
 				t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: n, Maxima: l.memory.Maxima, Block: kernel.Block}
-				if err := f(from, to, t); err != nil {
+				part, err := f(from, to, t)
+				if err != nil {
 					return err
 				}
+				for _, candidates := range part {
+					for i := range candidates {
+						candidates[i].Row += int32(from)
+					}
+				}
+				out = append(out, part...)
 			}
 			return nil
 		}))
 	})
-	return errors.Join(err, failed)
+	return out, err
 }
 
 // reading is a writer that looks at a tensor's float32 elements where they are; f
@@ -125,34 +118,7 @@ func (r reading) Write(p []byte) (int, error) {
 	return len(p), r(unsafe.Slice((*float32)(unsafe.Pointer(&p[0])), len(p)/4))
 }
 
-// places are where the scores of rows' tokens are among those of all rows.
-func places(tokens [][]int32, vocab int64) (at []int64, err error) {
-	for row, ids := range tokens {
-		for _, id := range ids {
-			if id < 0 || int64(id) >= vocab {
-				return nil, outside(id, vocab)
-			}
-			at = append(at, int64(row)*vocab+int64(id))
-		}
-	}
-	return at, nil
-}
-
 // outside is the error of an identifier's token.
 func outside(id int32, vocab int64) error {
 	return fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, vocab)
-}
-
-// apart gives each row its scores of as many tokens.
-func apart(scores []float32, tokens [][]int32) (out [][]float32, err error) {
-	for _, v := range scores {
-		if v != v {
-			return nil, ErrNaN
-		}
-	}
-	for _, ids := range tokens {
-		out = append(out, scores[:len(ids):len(ids)])
-		scores = scores[len(ids):]
-	}
-	return out, nil
 }

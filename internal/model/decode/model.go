@@ -117,73 +117,67 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 	v := x.output.m.Vocabulary()
 	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	b.Overflows = x.output.m.Compute == tensor.F16
-	return x.each(ctx, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
+	return each(ctx, x.output, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Search(ctx, c, len(part), b)
 	})
 }
 
-// each finds the hypotheses of parts of queries, each with a cache of its own.
-func (x *Searcher) each(ctx context.Context, queries [][]int32, batch int, l Load, report func(done int), find func(c *session, part []int) ([][]Hypothesis, error)) ([][]Hypothesis, error) {
-	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
-	err := batches(ctx, x.output, queries, batch, l, report, func(part []int, inputs [][]int32) error {
-		c, err := start(x.output, memory, inputs, l.Tokens)
-		if err != nil {
-			return err
-		}
-		defer c.close()
-		found, err := find(c, part)
-		for i, h := range found {
-			out[part[i]] = h
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// batches calls f for parts of queries of similar length; f may be called again for some,
-// where a card has no room.
-func batches(ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), f func(part []int, inputs [][]int32) error) error {
+// each finds something for every query, those of similar length together, each part of them with a cache of its
+// own. A part that a card has no room for is halved, as are those after it: once, of which o's say hears.
+func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
 	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
 	// a while after each operation, so that a second one takes the first one's time.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	size, err := o.batch(asked, queries, l)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if size < 1 {
-		return fmt.Errorf("batches of %d queries; at least 1 is needed", size)
+		return nil, fmt.Errorf("batches of %d queries; at least 1 is needed", size)
 	}
 	if err := checkQueries(o.m, queries); err != nil {
-		return err
+		return nil, err
 	}
-	order := byLength(queries)
-	next := halved(size, o.say, func(from, size int) error {
+	out, memory, order := make([]T, len(queries)), &kernel.Logits{}, byLength(queries)
+	do := func(from int) error {
 		part := order[from:min(from+size, len(order))]
 		inputs := make([][]int32, len(part))
 		for i, q := range part {
 			inputs[i] = queries[q]
 		}
-		if err := f(part, inputs); err != nil {
+		c, err := start(o, memory, inputs, l.Tokens)
+		if err != nil {
 			return fmt.Errorf("queries %v: %w", part, err)
 		}
-		return nil
-	})
-	for from := 0; from < len(order); {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		done, err := next(from)
+		defer c.close()
+		found, err := find(c, part)
 		if err != nil {
-			return err
+			return fmt.Errorf("queries %v: %w", part, err)
 		}
-		from = min(from+done, len(order))
+		for i, of := range found {
+			out[part[i]] = of
+		}
+		return nil
+	}
+	for from, halved := 0, false; from < len(order); from += size {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := do(from)
+		if size > 1 && !halved && full(err) {
+			if halved = true; o.say != nil {
+				o.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
+			}
+			size /= 2
+			err = do(from)
+		}
+		if err != nil {
+			return nil, err
+		}
 		if report != nil {
-			report(from)
+			report(min(from+size, len(order)))
 		}
 	}
-	return nil
+	return out, nil
 }

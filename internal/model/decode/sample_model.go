@@ -16,7 +16,7 @@ func (x *Searcher) Sample(ctx context.Context, queries [][]int32, keys []uint64,
 	v := x.output.m.Vocabulary()
 	o.Start, o.EOS, o.ForcedBOS, o.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	l := Load{Beams: o.Samples, Tokens: o.MaxTokens, Sorted: o.TopK == 0}
-	return x.each(ctx, queries, batch, l, report, func(c *session, part []int) ([][]Hypothesis, error) {
+	return each(ctx, x.output, queries, batch, l, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		of := make([]uint64, len(part))
 		for i, q := range part {
 			of[i] = keys[q]

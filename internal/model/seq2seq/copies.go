@@ -75,10 +75,7 @@ func (c *copies) join(m *Model, of []Param) {
 		w.rows = append(w.rows, p.Tensor.Dim(0))
 		total += p.Tensor.Dim(0)
 	}
-	switch {
-	case same && len(of) == 1:
-		w.t = of[0].Tensor
-	default:
+	if w.t = of[0].Tensor; !same || len(of) > 1 {
 		w.t = c.scope.Empty(c.compute, m.Device, append([]int64{total}, of[0].Tensor.Shape()[1:]...)...)
 	}
 	c.wholes = append(c.wholes, w)

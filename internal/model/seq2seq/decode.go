@@ -165,6 +165,8 @@ type next struct {
 
 func (n *next) Positions() []int64 { return slices.Repeat([]int64{n.steps}, len(n.input)) }
 
+func (n *next) Indexes() *tensor.Tensor { return nil }
+
 func (n *next) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	l := &n.layers[layer]
 	k, v = n.extend(n.S, &l.k, k, n.order), n.extend(n.S, &l.v, v, n.order)

@@ -253,8 +253,8 @@ type cardNext struct {
 	grid, back *tensor.Tensor // where inputs have not as many
 }
 
-// indexes are those of the rows' positions, where Config has one for each.
-func (n *cardNext) indexes() *tensor.Tensor {
+// Indexes are those of the rows' positions, where Config has one for each.
+func (n *cardNext) Indexes() *tensor.Tensor {
 	return n.S.Expand(n.S.Narrow(n.card.indexes, 0, n.steps, 1), int64(len(n.input)))
 }
 

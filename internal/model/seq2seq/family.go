@@ -114,20 +114,13 @@ func BiasOf(biases []*tensor.Tensor, layer int) *tensor.Tensor {
 	return biases[layer]
 }
 
-// IndexesOf are what the decoder's tables are looked up by, on a card that they were brought
-// to; else nil.
-func IndexesOf(at Attention) *tensor.Tensor {
-	if t, ok := at.(interface{ indexes() *tensor.Tensor }); ok {
-		return t.indexes()
-	}
-	return nil
-}
-
 // Attention is where a decoder's rows look: whole sequences in training, one token per
 // row and what was kept of those before it in decoding.
 type Attention interface {
 	// Positions are those of the rows within their sequences.
 	Positions() []int64
+	// Indexes are what the decoder's tables are looked up by, on a card that they were brought to; else nil.
+	Indexes() *tensor.Tensor
 	// Self is attention to the rows' own sequences: q, k and v [T, heads*d] each.
 	Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor
 	// Cross is attention to the encoder's states.

@@ -3,7 +3,6 @@ package seq2seq
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -166,23 +165,22 @@ func (s Spec) In(f *checkpoint.File) string {
 func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
 	scope := tensor.NewScope()
 	var m *Model
-	var failed error
-	err := tensor.Try(func() {
+	err := tensor.Do(func(*tensor.Scope) (err error) {
 		var all []Param
 		for _, s := range c.Specs() {
-			name := s.In(f)
 			var t *tensor.Tensor
 			if s.Fixed {
 				t = scope.Zeros(tensor.F32, device, s.Shape...)
-			} else if t, failed = f.Tensor(scope, name, tensor.F32, device, s.Shape...); failed != nil {
-				return
+			} else if t, err = f.Tensor(scope, s.In(f), tensor.F32, device, s.Shape...); err != nil {
+				return err
 			}
 			all = append(all, Param{Name: s.Name, Tensor: t})
 		}
 		m = build(c, device, scope, all)
-		m.Unused, failed = rest(c, f)
+		m.Unused, err = rest(c, f)
+		return err
 	})
-	if err = errors.Join(failed, err); err != nil {
+	if err != nil {
 		scope.Close()
 		return nil, err
 	}
@@ -192,11 +190,7 @@ func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, er
 // WriteWeights writes all tensors as model.safetensors, as transformers names
 // them. The same parameters give the same bytes.
 func (m *Model) WriteWeights(w io.Writer) error {
-	var failed error
-	err := tensor.Try(func() {
-		failed = checkpoint.Write(w, map[string]string{"format": "pt"}, m.all)
-	})
-	return errors.Join(failed, err)
+	return tensor.Do(func(*tensor.Scope) error { return checkpoint.Write(w, map[string]string{"format": "pt"}, m.all) })
 }
 
 // Save writes config.json and model.safetensors to a folder, which transformers'

@@ -190,7 +190,7 @@ func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor
 	return g
 }
 
-// CheckTokens says which token of a batch the vocabulary does not have; for input
+// CheckTokens says which sequence of a batch is empty, or which token the vocabulary does not have; for input
 // that comes from a file.
 func (v Vocabulary) CheckTokens(b Batch) error {
 	for _, side := range []struct {
@@ -198,6 +198,9 @@ func (v Vocabulary) CheckTokens(b Batch) error {
 		sequences [][]int32
 	}{{"input", b.Inputs}, {"label", b.Labels}} {
 		for i, ids := range side.sequences {
+			if len(ids) == 0 {
+				return fmt.Errorf("%s %d is empty", side.name, i)
+			}
 			for j, id := range ids {
 				if (id < 0 || int64(id) >= v.Size) && !(id == Ignore && side.name == "label") {
 					return fmt.Errorf("%s %d: token %d at %d is outside of the vocabulary of %d", side.name, i, id, j, v.Size)

@@ -116,7 +116,7 @@ type taught struct {
 
 func (t *taught) Positions() []int64 { return t.at.read.Positions() }
 
-func (t *taught) indexes() *tensor.Tensor { return t.at.read.Indexes }
+func (t *taught) Indexes() *tensor.Tensor { return t.at.read.Indexes }
 
 func (t *taught) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	causal := t.heads

@@ -37,47 +37,26 @@ func (p *Prepared) Shapes() Shapes {
 // is wrong with it. What it takes grows with the tokens, and on a card with the padding that
 // the batch would have.
 func Prepare(c Config, device tensor.Device, b Batch) (*Prepared, error) {
-	if err := check(c, b); err != nil {
-		return nil, err
-	}
-	return prepare(c, device, b, widths{}, 0)
+	return prepare(c, device, b, false, 0)
 }
 
 // PrepareStep is Prepare for a training step, which brings own numbers along. On a card the batch
 // is filled up to one of few shapes (bucket.go), of which results are the same but for rounding.
 func PrepareStep(c Config, device tensor.Device, b Batch, own int) (*Prepared, error) {
-	if err := check(c, b); err != nil {
-		return nil, err
-	}
-	if !device.IsCUDA() {
-		return prepare(c, device, b, widths{}, own)
-	}
-	filled, most := fill(b, int32(c.Vocabulary().Pad))
-	return prepare(c, device, filled, most, own)
+	return prepare(c, device, b, true, own)
 }
 
-func check(c Config, b Batch) error {
+func prepare(c Config, device tensor.Device, b Batch, step bool, own int) (*Prepared, error) {
 	if len(b.Inputs) == 0 || len(b.Inputs) != len(b.Labels) {
-		return fmt.Errorf("a batch of %d inputs and %d labels", len(b.Inputs), len(b.Labels))
+		return nil, fmt.Errorf("a batch of %d inputs and %d labels", len(b.Inputs), len(b.Labels))
 	}
 	if err := c.Vocabulary().CheckTokens(b); err != nil {
-		return err
+		return nil, err
 	}
-	for _, side := range []struct {
-		name      string
-		sequences [][]int32
-	}{{"input", b.Inputs}, {"label", b.Labels}} {
-		for i, ids := range side.sequences {
-			if len(ids) == 0 {
-				return fmt.Errorf("%s %d is empty", side.name, i)
-			}
-		}
+	var most widths
+	if step && device.IsCUDA() {
+		b, most = fill(b, int32(c.Vocabulary().Pad))
 	}
-	return nil
-}
-
-// prepare makes a batch ready whose layouts have so many places for a sequence.
-func prepare(c Config, device tensor.Device, b Batch, most widths, own int) (*Prepared, error) {
 	p := &Prepared{inputs: pack(b.Inputs), labels: pack(b.Labels), own: int64(own), all: make([]int64, own)}
 	p.inputs.Most, p.labels.Most = max(p.inputs.Most, most.inputs), max(p.labels.Most, most.labels)
 	p.read = c.Vocabulary().shift(p.labels)

@@ -1,6 +1,10 @@
 package seq2seq
 
-import "github.com/redsi/redsi/internal/model/tensor"
+import (
+	"slices"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+)
 
 // tape is what a forward pass keeps that does not keep what its segments compute: where
 // each begins, so that the backward pass computes it again.
@@ -68,12 +72,9 @@ func (p *Pass) Outside(t *tensor.Tensor) *tensor.Tensor {
 		}
 		return leaf
 	}
-	for _, have := range g.outside {
-		if have == t {
-			return t
-		}
+	if !slices.Contains(g.outside, t) {
+		g.outside = append(g.outside, t)
 	}
-	g.outside = append(g.outside, t)
 	return t
 }
 
@@ -172,14 +173,7 @@ func (b *backward) again(g *segment) {
 
 // known: the gradients of t need no flush to go on, or it is among those that do.
 func (b *backward) known(t *tensor.Tensor) bool {
-	for _, all := range [][]*tensor.Tensor{b.ends, b.leaves, b.roots} {
-		for _, have := range all {
-			if have == t {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.Contains(b.ends, t) || slices.Contains(b.leaves, t) || slices.Contains(b.roots, t)
 }
 
 // add adds d, nil or the gradient of t, to what there is of it, as a tensor of scope s.

@@ -7,12 +7,12 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 )
 
-// T5 is T5's own tokenizer, SentencePiece's Unigram, with the ids of its special tokens.
+// T5 is T5's own tokenizer, SentencePiece's Unigram, which has <pad>, </s> and <unk>.
 // It is cased: nothing is lower-cased here. Runs of white space become one blank and
 // NFKC is applied.
 type T5 struct {
 	*Subword
-	pad, eos, unk int32
+	unk int32
 }
 
 // LoadT5 reads a tokenizer.json or tokenizer.json.gz.
@@ -29,11 +29,8 @@ func NewT5(data []byte) (*T5, error) {
 		return nil, fmt.Errorf("T5 tokenizer: its model is %q, want Unigram", c.Model.Type)
 	}
 	t := new(T5)
-	for _, s := range []struct {
-		content string
-		id      *int32
-	}{{"<pad>", &t.pad}, {"</s>", &t.eos}, {"<unk>", &t.unk}} {
-		if *s.id, err = c.Special(s.content); err != nil {
+	for _, token := range []string{"<pad>", "</s>", "<unk>"} {
+		if t.unk, err = c.Special(token); err != nil {
 			return nil, fmt.Errorf("T5 tokenizer: %w", err)
 		}
 	}

@@ -91,7 +91,7 @@ func TestHeadScale(t *testing.T) {
 // TestHeadMemory: the atomic head of Base (32K words, 110K documents, width 768, a batch of 128)
 // stays far below 16 GB, and slices of longer batches below their bound.
 func TestHeadMemory(t *testing.T) {
-	defer EmulateShapes()()
+	defer Emulate()()
 	run(t, func(s *Scope) {
 		const vocabulary = 142_128
 		for _, c := range []struct {

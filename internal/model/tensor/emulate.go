@@ -23,15 +23,3 @@ func Emulate() (end func()) {
 		emulated.Store(false)
 	}
 }
-
-// EmulateShapes is Emulate whose matrix products are not computed: they are zeros. It is for
-// counting alone, for which shapes are enough, and takes a CPU without instructions for bf16 a
-// fiftieth of the time.
-func EmulateShapes() (end func()) {
-	emulated := Emulate()
-	native.SkipProducts(true)
-	return func() {
-		native.SkipProducts(false)
-		emulated()
-	}
-}

@@ -23,26 +23,13 @@ func (s *Scope) Detach(t *Tensor) *Tensor { return s.unary("Detach", lib.AtgDeta
 // and frees the recorded operations. A leaf that loss does not depend on has a nil
 // gradient. Nothing is accumulated: there is no hidden .grad.
 func (s *Scope) Gradients(loss *Tensor, leaves []*Tensor) []*Tensor {
-	if len(leaves) == 0 {
-		return nil
-	}
-	if !loss.RequiresGrad() { // libtorch's binding would die of it
+	if !loss.RequiresGrad() {
 		Failf("Gradients", "%s was computed without recording operations", loss)
 	}
-	roots := []lib.Ctensor{loss.use("Gradients")}
-	in, out := make([]lib.Ctensor, len(leaves)), make([]lib.Ctensor, len(leaves))
-	for i, t := range leaves {
-		in[i] = t.use("Gradients")
-	}
-	lib.AtRunBackward(&roots[0], 1, &in[0], len(in), &out[0], 0, 0)
-	check("Gradients", loss)
-	grads := make([]*Tensor, len(leaves))
-	for i, c := range out {
-		if !lib.AtDefined(c) {
-			lib.AtFree(c)
-			continue
-		}
-		grads[i] = s.own("Gradients", c, leaves[i])
-	}
+	var grads []*Tensor
+	Within(func(inner *Scope) {
+		one := inner.Full(1, loss.DType(), loss.Device(), loss.Shape()...)
+		grads = s.Backward([]*Tensor{loss}, []*Tensor{one}, leaves)
+	})
 	return grads
 }

@@ -1,6 +1,10 @@
 package tensor
 
-import "github.com/redsi/redsi/internal/model/tensor/native"
+import (
+	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/model/tensor/native"
+)
 
 // What follows changes many tensors by few operations, for a card: the numbers that decide about an
 // update stay on the device, and nothing waits for it. A CPU computes the same. The host's numbers that
@@ -40,22 +44,24 @@ func (s *Scope) CheckInPlace(state, loss *Tensor, grads []*Tensor, slot *Tensor,
 // CountUpdateInPlace is steps += 1 - found: an update that changed nothing does not count.
 func (s *Scope) CountUpdateInPlace(steps, found *Tensor) {
 	const op = "CountUpdateInPlace"
-	must(op, native.CountUpdate(steps.n(op), found.optional(op)), steps, found)
+	s.scalarInPlace(op, lib.AtgAddScalar_, steps, 1)
+	if found != nil {
+		s.binaryInPlace(op, lib.AtgSub_, steps, found)
+	}
 }
 
-// AdafactorClass is a number of parameters of one shape: Batch matrices of Rows and Columns each,
-// or vectors of Rows numbers where Columns is 0.
+// AdafactorClass is a number of parameters of one shape: matrices of Rows and Columns, or vectors of
+// Rows numbers where Columns is 0.
 type AdafactorClass = native.AdafactorClass
 
 // Means is how many running means the class has.
-func Means(c AdafactorClass) int64 { return c.Members * c.Batch * (c.Rows + c.Columns) }
+func Means(c AdafactorClass) int64 { return c.Members * (c.Rows + c.Columns) }
 
 // AdafactorAt is what AdafactorAllInPlace takes beside parameters and gradients.
 type AdafactorAt struct {
 	Classes []AdafactorClass // of the parameters, in their order
 	// Means are the running means of squares, one class behind the other: over columns,
-	// [Members, Batch, Rows], then over rows, [Members, Batch, Columns], or a vector's squares,
-	// [Members, Rows].
+	// [Members, Rows], then over rows, [Members, Columns], or a vector's squares, [Members, Rows].
 	Means *Tensor
 	// Inverse has for each of Means 1/√n, n being how many squares it is over.
 	Inverse *Tensor

@@ -30,6 +30,14 @@ func Run(f func(*Scope)) error {
 	})
 }
 
+// Do is Run of an f that may fail for reasons of its own.
+func Do(f func(*Scope) error) (err error) {
+	if failed := Run(func(s *Scope) { err = f(s) }); failed != nil {
+		return failed
+	}
+	return err
+}
+
 // Within calls f with a new scope and frees it, inside a Run; for one step of a
 // loop. Results that must survive are moved out by f.
 func Within(f func(*Scope)) {

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -88,11 +87,9 @@ const stepKey = "step"
 // Write writes the tensors as a safetensors file, and the number of updates as its
 // metadata.
 func (s *State) Write(w io.Writer) error {
-	var failed error
-	err := tensor.Try(func() {
-		failed = Write(w, map[string]string{stepKey: strconv.FormatInt(s.Steps(), 10)}, s.tensors)
+	return tensor.Do(func(*tensor.Scope) error {
+		return Write(w, map[string]string{stepKey: strconv.FormatInt(s.Steps(), 10)}, s.tensors)
 	})
-	return errors.Join(failed, err)
 }
 
 // Read restores what Write wrote of a state with the same tensors, bit for bit. After an
@@ -111,16 +108,16 @@ func (s *State) Read(r io.ReaderAt, size int64) error {
 		return err
 	}
 	fresh := State{Scope: tensor.NewScope(), tensors: make([]Named, len(s.tensors)), steps: steps}
-	var failed error
-	err = tensor.Try(func() {
+	err = tensor.Do(func(*tensor.Scope) (err error) {
 		for i, t := range s.tensors {
 			fresh.tensors[i].Name = t.Name
-			if fresh.tensors[i].Tensor, failed = f.Tensor(fresh.Scope, t.Name, tensor.F32, t.Tensor.Device(), t.Tensor.Shape()...); failed != nil {
-				return
+			if fresh.tensors[i].Tensor, err = f.Tensor(fresh.Scope, t.Name, tensor.F32, t.Tensor.Device(), t.Tensor.Shape()...); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
-	if err = errors.Join(failed, err); err != nil {
+	if err != nil {
 		fresh.Scope.Close()
 		return err
 	}

@@ -1,20 +1,9 @@
 #include "autograd.h"
-#include "common.h"
+#include "multi.h"
 
 #include <torch/csrc/autograd/autograd.h>
 
 using namespace redsi;
-
-namespace {
-
-std::vector<Tensor> list(void **all, int64_t n) {
-  std::vector<Tensor> out;
-  out.reserve(size_t(n));
-  for (int64_t i = 0; i < n; i++) out.push_back(deref(all[i]));
-  return out;
-}
-
-} // namespace
 
 extern "C" {
 

@@ -2,7 +2,7 @@
 // behind the other, and are updated by one expression.
 //
 // The running means of all classes are one float32 tensor: of a class of matrices first those over
-// columns, [members, batch, rows], then those over rows, [members, batch, columns]; of a class of vectors
+// columns, [members, rows], then those over rows, [members, columns]; of a class of vectors
 // the squares' own, [members, rows].
 #pragma once
 #include "multi.h"
@@ -10,9 +10,9 @@
 namespace redsi {
 
 struct Class {
-  int64_t members, batch, rows, columns; // columns 0: vectors of rows elements
-  int64_t size() const { return batch * rows * std::max<int64_t>(columns, 1); }
-  int64_t state() const { return members * batch * (rows + columns); }
+  int64_t members, rows, columns; // columns 0: vectors of rows elements
+  int64_t size() const { return rows * std::max<int64_t>(columns, 1); }
+  int64_t state() const { return members * (rows + columns); }
   int64_t copied() const { return members > 1 ? members * size() : 0; }
 };
 
@@ -20,22 +20,21 @@ struct Class {
 struct Work : Class {
   size_t first;
   int64_t at;
-  Tensor grads; // [members*batch, rows, columns] or [members, rows]
+  Tensor grads; // [members, rows, columns] or [members, rows]
   // bound is what the norm of an update may be.
   double bound(const redsi_adafactor_args &a) const { return a.clip * std::sqrt(double(size())); }
   Tensor part(const Tensor &means, int64_t skip, int64_t n) const {
-    return means.narrow(0, at + skip, members * batch * n).view({members * batch, n});
+    return means.narrow(0, at + skip, members * n).view({members, n});
   }
   Tensor of_rows(const Tensor &means) const { return part(means, 0, rows); }
-  Tensor of_columns(const Tensor &means) const { return part(means, members * batch * rows, columns); }
+  Tensor of_columns(const Tensor &means) const { return part(means, members * rows, columns); }
 };
 
 // stacked is the members' tensors one behind the other, not copied where there is one.
 inline Tensor stacked(const Tensors &all, const Work &w) {
   Tensors part(all.begin() + ptrdiff_t(w.first), all.begin() + ptrdiff_t(w.first) + w.members);
   for (Tensor &t : part)
-    if (w.columns == 0 ? t.dim() != 1 : t.dim() != 2)
-      t = w.columns == 0 ? t.reshape({w.rows}) : t.reshape({w.batch * w.rows, w.columns});
+    if (t.dim() == 0) t = t.reshape({1});
   return w.members == 1 ? part[0].contiguous() : at::cat(part);
 }
 
@@ -106,9 +105,9 @@ inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Te
   for (Work &w : group) {
     w.at -= from;
     const Tensor all = stacked(g, w);
-    w.grads = w.columns == 0 ? all.view({w.members, w.rows}) : all.view({w.members * w.batch, w.rows, w.columns});
+    w.grads = w.columns == 0 ? all.view({w.members, w.rows}) : all.view({w.members, w.rows, w.columns});
     measure(w, sums);
-    averages += w.columns == 0 ? 0 : w.members * w.batch;
+    averages += w.columns == 0 ? 0 : w.members;
   }
   if (divisor) sums.div_(*divisor);
   sums.mul_(inverse.narrow(0, from, n)).square_().add_(a.eps1);
@@ -125,16 +124,16 @@ inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Te
     int64_t at = 0;
     for (const Work &w : group)
       if (w.columns > 0) {
-        Tensor to = mean.narrow(0, at, w.members * w.batch);
+        Tensor to = mean.narrow(0, at, w.members);
         at::mean_out(to, w.of_rows(own), at::IntArrayRef{-1}, true);
-        at += w.members * w.batch;
+        at += w.members;
       }
     mean.sqrt_();
     at = 0;
     for (const Work &w : group)
       if (w.columns > 0) {
-        w.of_rows(sums).mul_(mean.narrow(0, at, w.members * w.batch));
-        at += w.members * w.batch;
+        w.of_rows(sums).mul_(mean.narrow(0, at, w.members));
+        at += w.members;
       }
   }
   std::vector<at::Scalar> bounds;

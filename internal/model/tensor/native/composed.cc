@@ -13,37 +13,29 @@ Tensor lines_of(const Tensor &x, int64_t d) {
   return x.stride(1) == 1 && (x.size(0) <= 1 || x.stride(0) % d == 0) ? x : x.contiguous();
 }
 
+template <typename F> char *with_generator(int device, F f) {
+  return guarded([&] {
+    at::Generator generator = at::globalContext().defaultGenerator(
+        device < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, c10::DeviceIndex(device)));
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    f(generator);
+  });
+}
+
 } // namespace
 
 extern "C" {
 
-static at::Generator generator_of(int device) {
-  return at::globalContext().defaultGenerator(device < 0 ? at::Device(at::kCPU)
-                                                         : at::Device(at::kCUDA, c10::DeviceIndex(device)));
-}
-
 char *redsi_random_state(void **out, int device) {
-  return guarded([&] {
-    at::Generator generator = generator_of(device);
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    *out = new Tensor(generator.get_state());
-  });
+  return with_generator(device, [&](at::Generator &g) { *out = new Tensor(g.get_state()); });
 }
 
 char *redsi_set_random_state(int device, void *state) {
-  return guarded([&] {
-    at::Generator generator = generator_of(device);
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    generator.set_state(deref(state));
-  });
+  return with_generator(device, [&](at::Generator &g) { g.set_state(deref(state)); });
 }
 
 char *redsi_seed(int device, uint64_t key) {
-  return guarded([&] {
-    at::Generator generator = generator_of(device);
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    generator.set_current_seed(key);
-  });
+  return with_generator(device, [&](at::Generator &g) { g.set_current_seed(key); });
 }
 
 char *redsi_place_of(void *t_, void **memory, int64_t *offset, int64_t *row, int64_t *column) {

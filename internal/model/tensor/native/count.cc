@@ -10,7 +10,6 @@
 #include <ATen/record_function.h>
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
-#include <torch/library.h>
 
 #include <map>
 #include <set>
@@ -195,41 +194,12 @@ void end(const at::RecordFunction &fn, at::ObserverContext *context) {
   }
 }
 
-// Matrix products that are not computed.
-Tensor no_mm(const Tensor &a, const Tensor &b) { return at::zeros({a.size(0), b.size(1)}, a.options()); }
-Tensor no_bmm(const Tensor &a, const Tensor &b) { return at::zeros({a.size(0), a.size(1), b.size(2)}, a.options()); }
-Tensor no_addmm(const Tensor &, const Tensor &a, const Tensor &b, const at::Scalar &, const at::Scalar &) { return no_mm(a, b); }
-Tensor no_baddbmm(const Tensor &, const Tensor &a, const Tensor &b, const at::Scalar &, const at::Scalar &) { return no_bmm(a, b); }
-Tensor &no_mm_out(const Tensor &, const Tensor &, Tensor &out) { return out.zero_(); }
-Tensor &no_addmm_out(const Tensor &, const Tensor &, const Tensor &, const at::Scalar &, const at::Scalar &, Tensor &out) { return out.zero_(); }
-
-struct Silent : c10::WarningHandler { // of kernels that are replaced
-  void process(const c10::Warning &) override {}
-};
-
-std::unique_ptr<torch::Library> zeros; // has them while they stand in for libtorch's
-
 } // namespace
 } // namespace redsi
 
 using namespace redsi;
 
 extern "C" {
-
-void redsi_skip_products(int on) {
-  zeros.reset();
-  if (!on) return;
-  zeros = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
-  Silent silent;
-  c10::WarningUtils::WarningHandlerGuard guard(&silent);
-  zeros->impl("mm", no_mm);
-  zeros->impl("mm.out", no_mm_out);
-  zeros->impl("bmm", no_bmm);
-  zeros->impl("bmm.out", no_mm_out);
-  zeros->impl("addmm", no_addmm);
-  zeros->impl("addmm.out", no_addmm_out);
-  zeros->impl("baddbmm", no_baddbmm);
-}
 
 void *redsi_count_begin(void) {
   auto *c = new Counter;

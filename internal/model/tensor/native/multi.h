@@ -90,13 +90,6 @@ inline void check(const Tensor &state, const Tensor &loss, const Tensors &grads,
   }
 }
 
-// count_update is steps += 1 - found.
-inline void count_update(const Tensor &steps, const std::optional<Tensor> &found) {
-  const at::NoGradGuard guard;
-  steps.add_(1);
-  if (found) steps.sub_(*found);
-}
-
 // kAtOnce is how many elements of gradients are copied at once.
 constexpr int64_t kAtOnce = int64_t(1) << 27;
 

@@ -307,17 +307,12 @@ char *redsi_check(void *state, void *loss, void **grads, int64_t n, void *slot, 
   return guarded([&] { check(deref(state), deref(loss), list(grads, n), deref(slot), *args); });
 }
 
-char *redsi_count_update(void *steps, void *found) {
-  return guarded([&] { count_update(deref(steps), optional(found)); });
-}
-
 char *redsi_adafactor_all(void **p, void **g, int64_t n, const int64_t *classes, int64_t n_classes, void *means,
                           void *inverse, void *steps, double power, void *rate, void *found, void *divisor,
                           const redsi_adafactor_args *args) {
   return guarded([&] {
     std::vector<Class> all;
-    for (int64_t i = 0; i < n_classes; i++)
-      all.push_back({classes[4 * i], classes[4 * i + 1], classes[4 * i + 2], classes[4 * i + 3]});
+    for (const int64_t *c = classes; c < classes + 3 * n_classes; c += 3) all.push_back({c[0], c[1], c[2]});
     adafactor_all(list(p, n), list(g, n), all, deref(means), deref(inverse), deref(steps).pow(power),
                   deref(rate), optional(found), optional(divisor), *args);
   });

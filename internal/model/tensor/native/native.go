@@ -64,9 +64,6 @@ func CPUCapability() string { return message(C.redsi_cpu_capability()) }
 // Emulate says whether the CPU is taken for a card.
 func Emulate(on bool) { C.redsi_emulate(flag(on)) }
 
-// SkipProducts says whether the CPU's matrix products are zeros.
-func SkipProducts(on bool) { C.redsi_skip_products(flag(on)) }
-
 // Upload is a tensor of numbers on a card, or on the CPU (-1), in one transfer.
 func Upload(numbers []int64, device int) (out Tensor, msg string) {
 	msg = message(C.redsi_upload(&out, (*C.int64_t)(unsafe.SliceData(numbers)), C.int64_t(len(numbers)), C.int(device)))
@@ -147,9 +144,7 @@ func Attention(q, k, v, bias Tensor, spans Spans, o AttentionOptions) (out Tenso
 	args := C.redsi_attention_args{
 		q_start: first(spans.QStart), q_len: first(spans.QLen), k_start: first(spans.KStart), k_len: first(spans.KLen),
 		n: C.int64_t(n), heads: C.int64_t(o.Heads), scale: C.double(o.Scale), dropout: C.double(o.Dropout), key: C.uint64_t(o.Key),
-	}
-	if o.Causal {
-		args.causal = 1
+		causal: flag(o.Causal),
 	}
 	msg = message(C.redsi_attention(&out, q, k, v, bias, &args))
 	return out, msg
@@ -174,14 +169,10 @@ type AdafactorOptions struct {
 }
 
 func (o AdafactorOptions) c() C.redsi_adafactor_args {
-	args := C.redsi_adafactor_args{
+	return C.redsi_adafactor_args{
 		lr: C.double(o.Rate), beta2: C.double(o.Beta2), eps1: C.double(o.Eps1), eps2: C.double(o.Eps2),
-		clip: C.double(o.Clip), weight_decay: C.double(o.WeightDecay),
+		clip: C.double(o.Clip), weight_decay: C.double(o.WeightDecay), scale_parameter: flag(o.ScaleParameter),
 	}
-	if o.ScaleParameter {
-		args.scale_parameter = 1
-	}
-	return args
 }
 
 // Adafactor updates p with gradient g in place. Row and col belong to a matrix,
@@ -237,21 +228,12 @@ const ScalerWords = 6
 // Check takes an update's loss and gradients into a scaler's state, at a slot of its ring.
 func Check(state, loss Tensor, grads []Tensor, slot Tensor, o CheckOptions) (msg string) {
 	args := C.redsi_check_args{ring: C.int64_t(o.Ring), interval: C.int64_t(o.Interval),
-		clip: C.double(o.Clip), growth: C.double(o.Growth), backoff: C.double(o.Backoff)}
-	if o.Scaled {
-		args.scaled = 1
-	}
+		clip: C.double(o.Clip), growth: C.double(o.Growth), backoff: C.double(o.Backoff), scaled: flag(o.Scaled)}
 	return message(C.redsi_check(state, loss, first(grads), C.int64_t(len(grads)), slot, &args))
 }
 
-// CountUpdate is steps += 1 - found; found may be nil.
-func CountUpdate(steps, found Tensor) (msg string) {
-	return message(C.redsi_count_update(steps, found))
-}
-
-// AdafactorClass is a number of parameters of one shape: [Rows, Columns], Batch of them each, or [Rows] where
-// Columns is 0.
-type AdafactorClass struct{ Members, Batch, Rows, Columns int64 }
+// AdafactorClass is a number of parameters of one shape: [Rows, Columns], or [Rows] where Columns is 0.
+type AdafactorClass struct{ Members, Rows, Columns int64 }
 
 // AdafactorAll updates all parameters, which are in the order of their classes; o.Rate and o.Beta2 are not read.
 func AdafactorAll(p, g []Tensor, classes []AdafactorClass, means, inverse, steps Tensor, power float64, rate, found, divisor Tensor, o AdafactorOptions) (msg string) {

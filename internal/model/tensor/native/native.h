@@ -21,8 +21,6 @@ char *redsi_card_free(int device, int64_t *free, int64_t *total);
 // Whether the CPU is taken for a card: everything is composed of libtorch's operations.
 void redsi_emulate(int on);
 
-// redsi_skip_products: whether the CPU's matrix products are zeros, for counting.
-void redsi_skip_products(int on);
 // n numbers in one transfer to a device, -1 being the CPU; asynchronous to a card, from pinned memory.
 char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device);
 // The same into a vector of int64 that is there.
@@ -83,10 +81,7 @@ typedef struct {
 } redsi_check_args;
 char *redsi_check(void *state, void *loss, void **grads, int64_t n, void *slot, const redsi_check_args *args);
 
-// steps += 1 - found.
-char *redsi_count_update(void *steps, void *found);
-
-// One Adafactor update of all parameters: classes of four numbers each, members, batch, rows and columns
+// One Adafactor update of all parameters: classes of three numbers each, members, rows and columns
 // (0: vectors). inverse is 1/root of how many squares each of the means is over; the present gradient's weight
 // is steps to a power, and beta2 of args is not read.
 char *redsi_adafactor_all(void **p, void **g, int64_t n, const int64_t *classes, int64_t n_classes, void *means,

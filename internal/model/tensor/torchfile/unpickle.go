@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -276,45 +277,31 @@ func (m *machine) remember(op byte) error {
 }
 
 func (m *machine) tuple(op byte) error {
-	var items []any
-	if op == 't' {
-		var err error
-		if items, err = m.toMark(); err != nil {
-			return err
-		}
-	} else {
-		n := int(op-0x85) + 1
-		if len(m.stack) < n {
-			return errors.New("the stack is empty")
-		}
-		items = append(items, m.stack[len(m.stack)-n:]...)
-		m.stack = m.stack[:len(m.stack)-n]
+	take := m.toMark
+	if op != 't' {
+		take = func() ([]any, error) { return m.last(int(op-0x85) + 1) }
 	}
-	m.push(tuple(items))
-	return nil
+	items, err := take()
+	if err == nil {
+		m.push(tuple(items))
+	}
+	return err
 }
 
 // fill adds to the list or dictionary on the stack.
 func (m *machine) fill(op byte) error {
 	var items []any
+	var err error
 	switch op {
 	case 'e', 'u':
-		var err error
-		if items, err = m.toMark(); err != nil {
-			return err
-		}
+		items, err = m.toMark()
 	case 's':
-		if len(m.stack) < 2 {
-			return errors.New("the stack is empty")
-		}
-		items = append(items, m.stack[len(m.stack)-2:]...)
-		m.stack = m.stack[:len(m.stack)-2]
+		items, err = m.last(2)
 	default:
-		v, err := m.pop()
-		if err != nil {
-			return err
-		}
-		items = []any{v}
+		items, err = m.last(1)
+	}
+	if err != nil {
+		return err
 	}
 	if len(m.stack) == 0 {
 		return errors.New("the stack is empty")
@@ -342,7 +329,7 @@ func (m *machine) fill(op byte) error {
 func (m *machine) toMark() ([]any, error) {
 	for i := len(m.stack) - 1; i >= 0; i-- {
 		if _, ok := m.stack[i].(mark); ok {
-			items := append([]any(nil), m.stack[i+1:]...)
+			items := slices.Clone(m.stack[i+1:])
 			m.stack = m.stack[:i]
 			return items, nil
 		}
@@ -351,6 +338,17 @@ func (m *machine) toMark() ([]any, error) {
 }
 
 func (m *machine) push(v any) { m.stack = append(m.stack, v) }
+
+// last takes n values off the stack.
+func (m *machine) last(n int) ([]any, error) {
+	from := len(m.stack) - n
+	if from < 0 {
+		return nil, errors.New("the stack is empty")
+	}
+	items := slices.Clone(m.stack[from:])
+	m.stack = m.stack[:from]
+	return items, nil
+}
 
 func (m *machine) pop() (any, error) {
 	if len(m.stack) == 0 {

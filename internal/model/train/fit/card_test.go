@@ -312,7 +312,7 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 
 // TestCheckpointTakesLessMemory: a model whose blocks are computed again.
 func TestCheckpointTakesLessMemory(t *testing.T) {
-	defer tensor.EmulateShapes()()
+	defer tensor.Emulate()()
 	c := toy()
 	c.NumLayers, c.NumDecoderLayers, c.VocabSize = 6, 6, 100
 	peak := func(checkpoint bool) (c2 tensor.Counts) {

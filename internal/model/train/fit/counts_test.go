@@ -32,7 +32,7 @@ func tiny() t5.Config {
 // TestStepCounts: what a training step of Tiny, and of the layers of Small and Base, with dropout
 // and Adafactor, asks of a card. It takes one upload and waits for nothing.
 func TestStepCounts(t *testing.T) {
-	defer tensor.EmulateShapes()()
+	defer tensor.Emulate()()
 	all := map[string]tensor.Counts{}
 	for name, c := range map[string]t5.Config{"tiny": tiny(), "small": shape(6, 8), "base": shape(12, 12)} {
 		m := modelAt(t, c, tensor.CUDA(0))

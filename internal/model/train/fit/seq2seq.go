@@ -223,8 +223,7 @@ func (l *Seq2Seq) Save(folder string) error {
 
 // finiteModel is a *train.NotFiniteError of the first parameter that is not.
 func finiteModel(m *seq2seq.Model) error {
-	var failed error
-	err := tensor.Run(func(*tensor.Scope) {
+	return tensor.Do(func(*tensor.Scope) (failed error) {
 		tensor.NoGrad(func() {
 			for _, p := range m.Params() {
 				tensor.Within(func(inner *tensor.Scope) { // masks of all parameters would be a quarter of their size
@@ -234,8 +233,8 @@ func finiteModel(m *seq2seq.Model) error {
 				})
 			}
 		})
+		return failed
 	})
-	return errors.Join(err, failed)
 }
 
 // Load implements train.Learner: all is read and checked before anything is changed.

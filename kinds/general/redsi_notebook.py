@@ -36,7 +36,7 @@ try:
     client.execute()
 except CellExecutionError as e:
     failed = str(e)
-for cell in book.cells:  # what fails in a cell of %%capture does not fail the kernel
+for cell in book.cells:  # what fails in %%capture or %run is shown, and the kernel goes on
     for output in cell.get("outputs", []) if "raises-exception" not in cell.metadata.get("tags", []) else []:
         if output.output_type == "error":
             failed = failed or "\n".join(["With the tag raises-exception this cell may fail:", *output.traceback])

@@ -246,6 +246,7 @@ func TestUVRefused(t *testing.T) {
 		"tzdata 2025.1 has no hash of tzdata-2025.1-py2.py3-none-any.whl":              uvRecipe(", hash = \"H7\"", ""),
 		"pandas 2.2 has no hash of pandas-2.2.tar.gz":                                  uvRecipe(", hash = \"H5\"", ""),
 		"tzdata is taken from tz/tzdata-2025.1-py2.py3-none-any.whl, a file or folder": uvRecipe("url = \"https://index/tzdata-", "path = \"tz/tzdata-"),
+		"what uv export --package NAME --no-emit-workspace writes":                     uvRecipe("virtual = \".\"", "virtual = \"member\""),
 		"without a commit":                                                             uvRecipe("#0123456789", ""),
 		"uv.lock is not a lock of uv":                                                  uvRecipe("version = 1\n", "version = \n"),
 		"there is no variable \"sys_plattform\"":                                       uvRecipe("sys_platform ==", "sys_plattform =="),

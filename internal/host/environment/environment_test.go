@@ -152,6 +152,7 @@ func TestUV(t *testing.T) {
 		ofProject(`">=3.9"`, `">=3.9"`, ">=3.9", ">=3.10"),
 		ofProject(`">=3.9"`, `"===3.11.7"`, ">=3.9", "==3.11.7"),
 		ofProject(`"numpy >=2, <3"`, `"numpy (>=v02, <3.0-rc1)"`, ">=2,<3", ">=2,<3.0rc1"),
+		ofProject("\"pandas[excel]\"]\n[project.optional-dependencies]\nplots = [", "\"pandas[excel] @ https://x/pandas-2.2.tar.gz\"]\n[project.optional-dependencies]\nplots = [\"pandas>=1\", ", "", ""),
 		ofProject(`dev = ["pytest>=8"]`, "[tool.uv]\ndev-dependencies = [\"pytest>=8.0\"]", "", ""),
 		with(uvRecipe(`dev = [{ name = "pytest" }]`, `dev = [{ name = "study", extra = ["plots"] }]`), func(r *Recipe) { r.Groups = []string{"dev"} }),
 		with(uvRecipe("dev =", "test-all ="), func(r *Recipe) { r.Groups = []string{"Test_All"} }),

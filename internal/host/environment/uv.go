@@ -275,7 +275,9 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 			}
 		}
 	}
-	for _, w := range slices.Concat(wanted...) {
+	all := slices.Concat(wanted...)
+	slices.SortFunc(all, func(a, b string) int { return strings.Count(b, "@") - strings.Count(a, "@") }) // addresses first: they are elsewhere for all
+	for _, w := range all {
 		w, _, direct := strings.Cut(w, "@")
 		d, err := pypi.ParseDependency(strings.TrimSpace(w))
 		if err != nil {

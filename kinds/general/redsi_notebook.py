@@ -31,10 +31,17 @@ client.create_kernel_manager()
 sockets = os.path.join(tempfile.gettempdir(), "kernel")
 if os.name == "posix" and len(sockets) < 90:  # the path of a socket may have some 100 bytes
     client.km.transport, client.km.ip = "ipc", sockets
+failed = ""
 try:
     client.execute()
 except CellExecutionError as e:
-    said = re.sub(r"\x1b\[[0-9;]*m", "", str(e))
+    failed = str(e)
+for cell in book.cells:  # what fails in %%capture or %run is shown, and the kernel goes on
+    for output in cell.get("outputs", []) if "raises-exception" not in cell.metadata.get("tags", []) else []:
+        if output.output_type == "error":
+            failed = failed or "\n".join(["With the tag raises-exception this cell may fail:", *output.traceback])
+if failed:
+    said = re.sub(r"\x1b\[[0-9;]*m", "", failed)
     lacks = re.search(r"FileNotFoundError: .*'([^'\n]+)'", said)
     if lacks and os.path.exists(lacks[1]) and not os.path.exists(os.path.join(folder, lacks[1])):
         said += f"\nA notebook runs in its own folder, as in Jupyter: there {lacks[1]} is {os.path.relpath(lacks[1], folder)}"

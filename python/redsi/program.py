@@ -30,8 +30,9 @@ def find() -> str:
     found = shutil.which("redsi")
     if found is None:
         raise Error(
-            "the program redsi was not found. `pip install redsi` has it; `pip install ./python` of a clone has only "
-            "the readers: build the program by `make bin/redsi`, and put it into PATH or its path into REDSI"
+            "the program redsi was not found. The wheel has it that `make wheel` makes in a clone; "
+            "`pip install ./python` has only the readers: build the program by `make bin/redsi`, and put it into PATH "
+            "or its path into REDSI"
         )
     return os.path.abspath(found)
 

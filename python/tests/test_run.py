@@ -312,7 +312,7 @@ class TestProgram(Case):
             return program.find()
 
     def test_find(self):
-        with self.assertRaisesRegex(redsi.Error, "pip install redsi"):
+        with self.assertRaisesRegex(redsi.Error, "make wheel"):
             self.find()
         with self.assertRaisesRegex(redsi.Error, "REDSI=/nowhere/redsi: there is no program"):
             self.find(REDSI="/nowhere/redsi")

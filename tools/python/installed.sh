@@ -41,7 +41,7 @@ echo "$whole s  all of it"
 test "$whole" -le 60 || { echo 'installed: that is more than a minute' >&2; exit 1; }
 
 step 'redsi doctor' clean "$bin/redsi" doctor --state state
-has "pip install 'redsi\[models\]=="
+has "pip install redsi_models-"
 # Without a home as well.
 mkdir homeless && cd homeless
 step 'redsi run without HOME' env -i PATH=/usr/bin:/bin sh -c "'$bin/redsi' init . && '$bin/redsi' run"

@@ -89,7 +89,7 @@ func (r refused) Error() string { return string(r) }
 
 func advice(err error) string {
 	get, both := "make build, or the archive of a release", "an archive has both, make build makes both"
-	if pip := revision.Pip("redsi[models]"); pip != "" {
+	if pip := revision.Pip("redsi_models"); pip != "" {
 		get, both = pip, pip
 	}
 	switch {

@@ -20,7 +20,7 @@ var ErrNoServer = errors.New("the embedded Temporal server was not found")
 // Get says how the server program is installed.
 func Get() string {
 	if pip := revision.Pip("redsi"); pip != "" {
-		return "reinstall redsi: " + pip + ", with --force-reinstall"
+		return "reinstall redsi with --force-reinstall: " + pip
 	}
 	return "make deps-embedded"
 }

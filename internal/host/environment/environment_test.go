@@ -152,7 +152,9 @@ func TestUV(t *testing.T) {
 		ofProject(`">=3.9"`, `">=3.9"`, ">=3.9", ">=3.10"),
 		ofProject(`">=3.9"`, `"===3.11.7"`, ">=3.9", "==3.11.7"),
 		ofProject(`"numpy >=2, <3"`, `"numpy (>=v02, <3.0-rc1)"`, ">=2,<3", ">=2,<3.0rc1"),
+		ofProject("\"pandas[excel]\"]\n[project.optional-dependencies]\nplots = [", "\"pandas[excel] @ https://x/pandas-2.2.tar.gz\"]\n[project.optional-dependencies]\nplots = [\"pandas>=1\", ", "", ""),
 		ofProject(`dev = ["pytest>=8"]`, "[tool.uv]\ndev-dependencies = [\"pytest>=8.0\"]", "", ""),
+		with(uvRecipe(`dev = [{ name = "pytest" }]`, `dev = [{ name = "study", extra = ["plots"] }]`), func(r *Recipe) { r.Groups = []string{"dev"} }),
 		with(uvRecipe("dev =", "test-all ="), func(r *Recipe) { r.Groups = []string{"Test_All"} }),
 	} {
 		if m, err := r.Manifest(); err != nil || !strings.HasPrefix(list(m), "numpy 2.3, openpyxl 3.1, pandas 2.2, ") {
@@ -245,6 +247,7 @@ func TestUVRefused(t *testing.T) {
 		"tzdata 2025.1 has no hash of tzdata-2025.1-py2.py3-none-any.whl":              uvRecipe(", hash = \"H7\"", ""),
 		"pandas 2.2 has no hash of pandas-2.2.tar.gz":                                  uvRecipe(", hash = \"H5\"", ""),
 		"tzdata is taken from tz/tzdata-2025.1-py2.py3-none-any.whl, a file or folder": uvRecipe("url = \"https://index/tzdata-", "path = \"tz/tzdata-"),
+		"what uv export --package NAME --no-emit-workspace writes":                     uvRecipe("virtual = \".\"", "virtual = \"member\""),
 		"without a commit":                                                             uvRecipe("#0123456789", ""),
 		"uv.lock is not a lock of uv":                                                  uvRecipe("version = 1\n", "version = \n"),
 		"there is no variable \"sys_plattform\"":                                       uvRecipe("sys_platform ==", "sys_plattform =="),
@@ -284,7 +287,7 @@ func TestRequirements(t *testing.T) {
 		"a==1.* --hash=" + hash("a"):              "it is not pinned",
 		"a==1":                                    "r.txt:1: a has no --hash",
 		"-r other.txt":                            "r.txt:1: -r is not for a lock",
-		"-e .":                                    "-e is not for a lock",
+		"-e .":                                    "-e is not for a lock: a file with all packages, versions and hashes is made by uv pip compile --generate-hashes, or uv export --no-emit-project",
 		"own @ https://forge/own/archive/main.zip --hash=" + hash("e"): "own @ https://forge/own/archive/main.zip: it is not pinned, by == or by the address of a wheel",
 		"own @ https://index/own-3.0-py3-none-any.whl":                 "own has no --hash",
 		"own @ file:///w/own-3.0-py3-none-any.whl --hash=" + hash("e"): "own is taken from file:///w/own-3.0-py3-none-any.whl, a file or folder",

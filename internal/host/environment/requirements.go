@@ -35,7 +35,7 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 		return m, err
 	}
 	if strings.HasSuffix(r.Lock, ".toml") {
-		return m, fmt.Errorf("%s is no file of requirements: write one by uv export, or uv pip compile --generate-hashes", r.Lock)
+		return m, fmt.Errorf("%s is no file of requirements: write one by uv export --no-emit-project, or uv pip compile --generate-hashes", r.Lock)
 	}
 	python, full, err := r.pythonOf("")
 	if err != nil {
@@ -79,7 +79,7 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 		if slices.Contains(passed, option) {
 			return d, false, nil
 		}
-		return d, false, fmt.Errorf("%s is not for a lock: a file with all packages, versions and hashes is made by uv pip compile --generate-hashes", option)
+		return d, false, fmt.Errorf("%s is not for a lock: a file with all packages, versions and hashes is made by uv pip compile --generate-hashes, or uv export --no-emit-project", option)
 	}
 	var hashes []string
 	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {

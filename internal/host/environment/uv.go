@@ -88,7 +88,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 		return p.Source["virtual"] == "." || p.Source["editable"] == "." || p.Source["directory"] == "."
 	})
 	if root < 0 {
-		return m, fmt.Errorf("%s has no project that is in its own folder", r.Lock)
+		return m, fmt.Errorf("%s has no project that is in its own folder: give requirements = \"FILE\" what uv export --package NAME --no-emit-workspace writes", r.Lock)
 	}
 	top := lock.Packages[root]
 	if err := r.matches(lock, top); err != nil {
@@ -98,7 +98,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	if err != nil {
 		return m, err
 	}
-	w := &uvWalk{lock: lock, on: on, full: full, markers: on.values(full), seen: map[string]bool{}}
+	w := &uvWalk{lock: lock, on: on, full: full, markers: on.values(full), seen: map[string]bool{top.Name + " " + top.Version: true}} // a group may name the project's extras
 	needs := slices.Clone(top.Needs)
 	add := func(what string, names []string, from map[string][]uvNeed) error {
 		for _, name := range names {
@@ -275,7 +275,9 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 			}
 		}
 	}
-	for _, w := range slices.Concat(wanted...) {
+	all := slices.Concat(wanted...)
+	slices.SortFunc(all, func(a, b string) int { return strings.Count(b, "@") - strings.Count(a, "@") }) // addresses first: they are elsewhere for all
+	for _, w := range all {
 		w, _, direct := strings.Cut(w, "@")
 		d, err := pypi.ParseDependency(strings.TrimSpace(w))
 		if err != nil {

@@ -69,6 +69,9 @@ func (l *lines) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(l))
 }
 
+// kernels are languages by the names that their kernels mostly have.
+var kernels = map[string]string{"ir": "R", "julia": "Julia", "bash": "Bash"}
+
 // ParseNotebook reads a notebook of format 4, of Python.
 func ParseNotebook(text string) (Notebook, error) {
 	var n struct {
@@ -83,7 +86,7 @@ func ParseNotebook(text string) (Notebook, error) {
 		return nil, fmt.Errorf("it is not a notebook: %w", err)
 	}
 	kernel := n.Metadata.Kernel
-	switch language := cmp.Or(kernel.Language, n.Metadata.Info.Name, map[string]string{"ir": "R"}[kernel.Name]); {
+	switch language := cmp.Or(kernel.Language, n.Metadata.Info.Name, kernels[strings.TrimRight(kernel.Name, "-.0123456789")]); {
 	case n.Format != 4:
 		return nil, fmt.Errorf("it is a notebook of format %d, and 4 is needed: open and save it in a Jupyter of today", n.Format)
 	case language != "" && !strings.EqualFold(language, "python"):
@@ -146,7 +149,7 @@ func (n Notebook) Exact() string {
 }
 
 // timed begins a cell whose other lines are Python.
-var timed = regexp.MustCompile(`^\s*%%(time|timeit|capture|prun)\b.*`)
+var timed = regexp.MustCompile(`^(\s*%%(time|timeit|capture|prun)\b.*)+`)
 
 // notebookImports is Imports of a notebook, but for cells that IPython will not take.
 func notebookImports(text string) (list []Import, all []string, err error) {

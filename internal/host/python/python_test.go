@@ -140,7 +140,7 @@ func TestNotebook(t *testing.T) {
 {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Title\n", "text"]},
 {"cell_type": "code", "id": "b", "metadata": {"tags": ["x"]}, "execution_count": 3, "outputs": [{"output_type": "stream"}], "source": ["%matplotlib inline\n", "import helper # why\n", "x = !ls\n", "from m import (y,\n", "  z)"]},
 {"cell_type": "code", "id": "c", "metadata": {}, "execution_count": null, "outputs": [], "source": "%%bash\nimport no"},
-{"cell_type": "code", "id": "e", "metadata": {}, "execution_count": null, "outputs": [], "source": "%%time\nimport slow"},
+{"cell_type": "code", "id": "e", "metadata": {}, "execution_count": null, "outputs": [], "source": "%%capture\n%%time\nimport slow"},
 {"cell_type": "code", "id": "d", "metadata": {}, "execution_count": null, "outputs": [], "source": "print('#'"}]}`
 	normal := func(text string) string {
 		n, err := ParseNotebook(text)
@@ -176,6 +176,7 @@ func TestNotebook(t *testing.T) {
 		"{": "it is not a notebook", `{"nbformat": 3}`: "format 3", `{"nbformat": 4, "cells": []}`: "no cells", `{"nbformat": 4, "metadata": {"kernelspec": {"language": "R"}}, "cells": [{}]}`: "its cells are R",
 		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "ir", "display_name": "R"}, "language_info": {"name": "R"}}, "cells": [{}]}`: "its cells are R", // Colab's
 		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "ir"}}, "cells": [{}]}`:                                                      "its cells are R",
+		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "julia-1.10"}}, "cells": [{}]}`:                                              "its cells are Julia",
 		`{"nbformat": 4, "metadata": {"language_info": {"name": "julia"}}, "cells": [{}]}`:                                                "its cells are julia",
 	} {
 		if _, err := ParseNotebook(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -18,19 +18,19 @@ func Program() string {
 	return self
 }
 
-// Pip is the command that installs something of this program's release beside it, "redsi[models]"
+// Pip is the command that installs a wheel of this program's version beside it, "redsi_models"
 // for example; "" if this program was not installed by pip or the like.
-func Pip(what string) string { return pip(Program(), what) }
+func Pip(wheel string) string { return pip(Program(), wheel) }
 
 // pip looks for a wheel's metadata where an environment with that program has it, also below pip's
 // --target and in a system's own Python.
-func pip(program, what string) string {
+func pip(program, wheel string) string {
 	environment := filepath.Dir(filepath.Dir(program))
 	for _, place := range []string{"lib*/python*/*-packages", "Lib/site-packages", "."} {
 		found, _ := fs.Glob(os.DirFS(environment), path.Join(place, "redsi-*.dist-info")) // the pattern is valid
 		for _, f := range found {
 			version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "redsi-"), ".dist-info")
-			return fmt.Sprintf("pip install '%s==%s' in %s", what, version, environment)
+			return fmt.Sprintf("pip install %s-%s-*.whl, of make wheel in a clone, in %s", wheel, version, environment)
 		}
 	}
 	return ""

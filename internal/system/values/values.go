@@ -18,6 +18,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// JSON is a value as encoding/json writes it, but for escapes of HTML; "" indents nothing.
+func JSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
 // Float is strconv.ParseFloat without what only Go writes: underscores and hexadecimal.
 func Float(s string) (float64, error) {
 	if strings.ContainsAny(s, "_xX") {

@@ -160,9 +160,5 @@ func (f *File) write(path string) error {
 	if f.Sources == nil {
 		f.Sources = []step.Pin{}
 	}
-	b, err := json.MarshalIndent(f, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(path, append(b, '\n'), 0o644)
+	return atomicfile.WriteJSON(path, f, "  ", 0o644)
 }

@@ -37,7 +37,7 @@ func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store,
 	}
 	art, err := outputOf(address, r, output)
 	if err != nil || file == "" {
-		return store, filesOf(Names{}.Of(address, output), art), err
+		return store, art.Named(Names{}.Of(address, output)), err
 	}
 	d, err := fileOf(art, file)
 	if err != nil {
@@ -140,19 +140,11 @@ func fileOf(art artifacts.Artifact, file string) (artifacts.Digest, error) {
 	return artifacts.Digest{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
 }
 
-// filesOf are the files of an output: of a tree, or the single file.
-func filesOf(name string, art artifacts.Artifact) []artifacts.File {
-	if art.Files != nil {
-		return art.Files
-	}
-	return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size}}
-}
-
 // filesOfResult are the files of all outputs, with trees in folders of their names.
 func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		art := r.Outputs[output]
-		for _, f := range filesOf(Names{}.Of(address, output), art) {
+		for _, f := range art.Named(Names{}.Of(address, output)) {
 			if art.Files != nil {
 				f.Name = output + "/" + f.Name
 			}
@@ -175,7 +167,7 @@ func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Diges
 		for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 			art := r.Outputs[output]
 			if art.Digest == d {
-				found = filesOf(Names{}.Of(r.Origin.Step, output), art)
+				found = art.Named(Names{}.Of(r.Origin.Step, output))
 				return false
 			}
 			for _, f := range art.Files {

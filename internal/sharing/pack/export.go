@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -202,13 +203,9 @@ func (x *export) note(i int, it *plan.Item) {
 // noteRendered lists the files that people read.
 func (x *export) noteRendered(address string, r *artifacts.Result) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
-		a := r.Outputs[output]
 		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + x.names.Of(address, output)
-		if a.Files == nil {
-			x.rendered = append(x.rendered, renderedBlob{name, artifacts.File{Name: output, Digest: a.Digest, Size: a.Size}})
-		}
-		for _, f := range a.Files {
-			x.rendered = append(x.rendered, renderedBlob{name + "/" + f.Name, f})
+		for _, f := range r.Outputs[output].Named("") {
+			x.rendered = append(x.rendered, renderedBlob{path.Join(name, f.Name), f})
 		}
 	}
 }

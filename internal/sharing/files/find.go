@@ -39,15 +39,14 @@ func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store,
 	if err != nil || file == "" {
 		return store, art.Named(Names{}.Of(address, output)), err
 	}
-	d, err := fileOf(art, file)
+	f, err := fileOf(art, file)
+	if err == nil && art.Files == nil {
+		err = fault.Input(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
+	}
 	if err != nil {
 		return store, nil, err
 	}
-	i := slices.IndexFunc(art.Files, func(f artifacts.File) bool { return f.Name == file && f.Digest == d })
-	if i < 0 {
-		return store, nil, fault.Input(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
-	}
-	f := art.Follow(art.Files[i])
+	f = art.Follow(f)
 	f.Name = path.Base(file)
 	return store, []artifacts.File{f}, nil
 }
@@ -66,8 +65,8 @@ func Blob(ctx context.Context, se *session.Session, name string) (artifacts.Stor
 	if err != nil {
 		return store, artifacts.Digest{}, err
 	}
-	d, err := fileOf(art, file)
-	return store, d, err
+	f, err := fileOf(art, file)
+	return store, f.Digest, err
 }
 
 // split cuts ADDRESS.OUTPUT/FILE; without an output, all of it is an address.
@@ -126,18 +125,15 @@ func outputOf(address string, r *artifacts.Result, output string) (artifacts.Art
 	return art, nil
 }
 
-func fileOf(art artifacts.Artifact, file string) (artifacts.Digest, error) {
-	if art.Files == nil {
-		return art.Digest, nil
-	}
+func fileOf(art artifacts.Artifact, file string) (artifacts.File, error) {
 	var names []string
-	for _, f := range art.Files {
+	for _, f := range art.Named(file) {
 		if f.Name == file || file == "" && len(art.Files) == 1 {
-			return f.Digest, nil
+			return f, nil
 		}
 		names = append(names, f.Name)
 	}
-	return artifacts.Digest{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
+	return artifacts.File{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
 }
 
 // filesOfResult are the files of all outputs, with trees in folders of their names.

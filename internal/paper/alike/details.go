@@ -139,10 +139,7 @@ func (d *Detail) add(place string) {
 
 // shown is a difference with its field as programs write it: points[3].loss.
 func (x *Difference) shown() string {
-	s := x.at.indexed()
-	if s == "" {
-		s = x.Path
-	}
+	s := cmp.Or(x.at.indexed(), x.Path)
 	if x.Stands != "" || x.Made != "" {
 		s += fmt.Sprintf(" %s → %s", cut(cmp.Or(x.Stands, "nothing"), 0), cut(cmp.Or(x.Made, "nothing"), 0))
 	}

@@ -26,7 +26,7 @@ type rule struct {
 
 var rules = []rule{
 	{"internal/stores", []string{"artifacts", "internal/system"}},
-	{"internal/stores/storetest", []string{"internal/stores", "artifacts", "internal/system/loopback", "internal/system/signature"}},
+	{"internal/stores/storetest", []string{"internal/stores", "artifacts", "internal/system/loopback", "internal/system/readers", "internal/system/signature"}},
 	{"internal/sharing/archive", []string{"internal/stores/local", "artifacts", "internal/system/filetype", "internal/system/readers", "internal/system/signature", "internal/system/values"}},
 	{"internal/sharing/crate", []string{"artifacts", "internal/sharing/deposit", "internal/system/spdx", "internal/system/values"}},
 	{"internal/sharing/deposit", []string{"internal/system/spdx", "internal/system/values"}},

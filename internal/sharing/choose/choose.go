@@ -90,8 +90,12 @@ func (b Blobs) Add(step int, name string, d artifacts.Digest, size int64, use Us
 	c.Use = max(c.Use, use)
 }
 
-// Outputs records the files of a result's outputs.
-func (b Blobs) Outputs(step int, r *artifacts.Result, use Use) {
+// Outputs records the files of a result's outputs, which are a table's or figure's or not.
+func (b Blobs) Outputs(step int, r *artifacts.Result, rendered bool) {
+	use := Intermediate
+	if rendered {
+		use = Rendered
+	}
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		for _, f := range r.Outputs[output].Named("") {
 			b.Add(step, path.Join(output, f.Name), f.Digest, f.Size, use)

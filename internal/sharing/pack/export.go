@@ -186,12 +186,11 @@ func (x *export) note(i int, it *plan.Item) {
 	if r.Finished.After(x.newest) {
 		x.newest = r.Finished
 	}
-	use := choose.Intermediate
-	if pipeline.IsRendered(address) {
-		use = choose.Rendered
+	rendered := pipeline.IsRendered(address)
+	if rendered {
 		x.noteRendered(address, r)
 	}
-	x.blobs.Outputs(i, r, use)
+	x.blobs.Outputs(i, r, rendered)
 	if r.Log != nil && r.Log.Size > 0 {
 		x.blobs.Add(i, "log", r.Log.Digest, r.Log.Size, choose.Said)
 	}

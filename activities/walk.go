@@ -150,10 +150,5 @@ func (w *walk) released(i int) bool {
 }
 
 func (w *walk) known(i int) bool {
-	for _, d := range w.p.Steps[i].Deps {
-		if w.results[d] == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil })
 }

@@ -154,14 +154,19 @@ func CheckFileName(name string) error {
 	return nil
 }
 
+// Named returns the files of a tree, and any other artifact as the one file of that name.
+func (a Artifact) Named(name string) []File {
+	if a.Files != nil {
+		return a.Files
+	}
+	return []File{{Name: name, Digest: a.Digest, Size: a.Size, Mode: a.Mode}}
+}
+
 // Blobs returns the digests of all blobs that a holds, in order, each once.
 func (a Artifact) Blobs() []Digest {
-	if a.Files == nil {
-		return []Digest{a.Digest}
-	}
-	ds := make([]Digest, 0, len(a.Files))
+	ds := make([]Digest, 0, max(1, len(a.Files)))
 	seen := make(map[Digest]bool, len(a.Files))
-	for _, f := range a.Files {
+	for _, f := range a.Named("") {
 		if !seen[f.Digest] {
 			seen[f.Digest] = true
 			ds = append(ds, f.Digest)

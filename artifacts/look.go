@@ -253,10 +253,7 @@ func (l *layers) expect(r *Result) {
 func (r *Result) Sizes() map[Digest]int64 {
 	sizes := map[Digest]int64{}
 	for _, a := range r.Outputs {
-		if a.Files == nil {
-			sizes[a.Digest] = a.Size
-		}
-		for _, f := range a.Files {
+		for _, f := range a.Named("") {
 			sizes[f.Digest] = f.Size
 		}
 	}

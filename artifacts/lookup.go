@@ -159,11 +159,7 @@ func (r *Result) blobs() (all []Lost) {
 		all = append(all, Lost{Digest: r.body})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
-		a := r.Outputs[name]
-		if a.Files == nil {
-			all = append(all, Lost{Output: name, Digest: a.Digest})
-		}
-		for _, f := range a.Files {
+		for _, f := range r.Outputs[name].Named("") {
 			all = append(all, Lost{Output: name, File: f.Name, Digest: f.Digest})
 		}
 	}

@@ -87,10 +87,7 @@ func (b blobsOn) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, onError(ctx, "blob "+d.String(), err)
 	}
-	return VerifyReader(struct {
-		io.Reader
-		io.Closer
-	}{readers.WithContext(ctx, f), f}, d, b.Where(blobPath(d))), nil
+	return VerifyReader(readers.Closing(readers.WithContext(ctx, f), f), d, b.Where(blobPath(d))), nil
 }
 
 func (b blobsOn) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {

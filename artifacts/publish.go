@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,9 +45,7 @@ func (r Result) OutputsDigest() Digest {
 // Publish may be called again after any error, or with a result that has been
 // filed: the outcome is the same.
 func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterministic bool, err error) {
-	if r.Format == "" {
-		r.Format = ResultFormat
-	}
+	r.Format = cmp.Or(r.Format, ResultFormat)
 	r.From, r.Signer = "", ""
 	all, p := s, s.policy()
 	p.Elsewhere = nil // blobs that are elsewhere are not there

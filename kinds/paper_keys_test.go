@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/open"
-	"github.com/redsi/redsi/internal/system/golden"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -99,7 +98,7 @@ func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
 
 func readKeys(t *testing.T, path string) (keys map[string]paperKey) {
 	t.Helper()
-	golden.JSON(t, path, &keys)
+	goldens.JSON(t, path, &keys)
 	return keys
 }
 

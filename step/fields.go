@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -96,9 +97,7 @@ func members(t reflect.Type, unit string, within []reflect.Type) (list []Field) 
 			list = append(list, of.Object...)
 			continue
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		list = append(list, Field{name, of})
 	}
 	return list

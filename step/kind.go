@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -179,9 +180,7 @@ func Define[C any](k Kind[C]) Spec {
 	if k.Name == "" || k.Version < 1 || k.Doc == "" || !k.Claim && (k.Run == nil && k.Needs == "" || len(k.Outputs) == 0) {
 		panic(fmt.Sprintf("kind %q needs a name, a version, a doc, outputs and a Run, or Needs", k.Name))
 	}
-	if k.Queue == "" {
-		k.Queue = CPU
-	}
+	k.Queue = cmp.Or(k.Queue, CPU)
 	s := Spec{Kind: erased(k), configType: reflect.TypeOf(k.Defaults), defaults: reflect.ValueOf(k.Defaults)}
 	checkAlike(k.Name, k.Outputs)
 	s.Attrs = schemaOf(s.configType)

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -76,9 +77,7 @@ func (f failures) told(err error) error {
 		return err
 	}
 	who, cause := f.workflow, app.Unwrap()
-	if who == "" {
-		who = "this workflow"
-	}
+	who = cmp.Or(who, "this workflow")
 	switch why := cause.Error(); {
 	case strings.Contains(why, sdkMismatch):
 		return temporal.NewApplicationErrorWithCause(who+" was started by another version of redsi, and this one cannot continue it; "+

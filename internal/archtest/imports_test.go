@@ -26,10 +26,10 @@ type rule struct {
 
 var rules = []rule{
 	{"internal/stores", []string{"artifacts", "internal/system"}},
-	{"internal/stores/storetest", []string{"internal/stores", "artifacts", "internal/system/loopback", "internal/system/signature"}},
+	{"internal/stores/storetest", []string{"internal/stores", "artifacts", "internal/system/loopback", "internal/system/readers", "internal/system/signature"}},
 	{"internal/sharing/archive", []string{"internal/stores/local", "artifacts", "internal/system/filetype", "internal/system/readers", "internal/system/signature", "internal/system/values"}},
-	{"internal/sharing/crate", []string{"artifacts", "internal/sharing/deposit", "internal/system/spdx"}},
-	{"internal/sharing/deposit", []string{"internal/system/spdx"}},
+	{"internal/sharing/crate", []string{"artifacts", "internal/sharing/deposit", "internal/system/spdx", "internal/system/values"}},
+	{"internal/sharing/deposit", []string{"internal/system/spdx", "internal/system/values"}},
 	{"internal/system/.", nil},
 	{"internal/system/atomicfile", nil},
 	{"internal/system/escape", nil},
@@ -76,7 +76,7 @@ var rules = []rule{
 	{"internal/pipeline/impact", []string{"internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/.", "step", "artifacts"}},
 	{"internal/pipeline/format", []string{"internal/pipeline/.", "internal/system/atomicfile"}},
 	{"internal/pipeline/graph", []string{"internal/pipeline/."}},
-	{"internal/pipeline/reference", []string{"internal/pipeline/.", "step"}},
+	{"internal/pipeline/reference", []string{"internal/pipeline/.", "step", "internal/system/values"}},
 	{"internal/pipeline/.", []string{"internal/pipeline/questions", "step", "artifacts", "internal/system/filetype", "internal/system/escape", "internal/system/signature", "internal/system/spdx", "internal/system/values", "internal/system/words", "internal/host/secret", "internal/host/environment/.", "internal/host/libraries"}},
 	{"internal/paper/prose", []string{"internal/paper/markdown", "internal/host/git", "internal/system/values"}},
 	{"internal/paper/alike", []string{"step", "artifacts", "internal/ranking/metrics", "internal/corpora/trec", "internal/corpora/docid", "internal/corpora/unpack", "internal/paper/render", "internal/system/words"}},

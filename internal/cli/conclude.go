@@ -239,5 +239,5 @@ func outputFiles(r *artifacts.Result, ref step.Ref, names files.Names) ([]artifa
 	if ref.Path != "" {
 		name = path.Base(ref.Path)
 	}
-	return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size, Mode: art.Mode}}, nil
+	return art.Named(name), nil
 }

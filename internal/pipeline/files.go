@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"github.com/redsi/redsi/internal/system/filetype"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // MaxFile is how many bytes a file may have that an expression reads. What it
@@ -94,23 +94,11 @@ func (l *loader) textBeside(dir, name string) (string, error) {
 
 // checkedText is the text of a file that expressions can have.
 func checkedText(name string, b []byte) (string, error) {
-	if at := invalidUTF8(b); at >= 0 {
+	if at := values.InvalidUTF8(b); at >= 0 {
 		return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
 	}
 	if line := notNFC(b); line > 0 {
 		return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
 	}
 	return string(b), nil
-}
-
-// invalidUTF8 is the offset of the first byte that is not UTF-8; -1 if all is.
-func invalidUTF8(b []byte) int {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -129,7 +130,7 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 		})
 	}
 	for _, name := range names {
-		if invalidUTF8([]byte(name)) >= 0 || notNFC([]byte(name)) > 0 {
+		if !utf8.ValidString(name) || notNFC([]byte(name)) > 0 {
 			return nil, fmt.Errorf("the name of the file %q in %s is not in UTF-8 and Unicode's form NFC: rename it", name, full)
 		}
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,9 +72,7 @@ func readFiles(name string, takes func(file string) bool) (map[string][]byte, er
 }
 
 func filesOf(name string, takes func(file string) bool) ([]string, error) {
-	if name == "" {
-		name = DefaultFile
-	}
+	name = cmp.Or(name, DefaultFile)
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) && name == DefaultFile {
 		return nil, fmt.Errorf("there is no %s here: name a pipeline with -f FILE or -f FOLDER", DefaultFile)

@@ -33,10 +33,7 @@ func (f *fetched) add(from string, n int64) {
 
 // counted counts what is read of a blob that comes from a store.
 func (f *fetched) counted(r io.ReadCloser, from string) io.ReadCloser {
-	return struct {
-		io.Reader
-		io.Closer
-	}{readers.Pieces(r, func(n int64) { f.add(from, n) }), r}
+	return readers.Closing(readers.Pieces(r, func(n int64) { f.add(from, n) }), r)
 }
 
 // tell sets the function that is called with the bytes from now on; nil: none.
@@ -65,12 +62,6 @@ func (c countedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadClos
 		return nil, err
 	}
 	return c.to.counted(r, c.name), nil
-}
-
-// BringAsked copies the results that a run is for into the store, as far as other stores
-// have them. What only other steps read is fetched when they run, unless all is asked for.
-func (se *Session) BringAsked(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
-	return se.Bring(ctx, store, v, func(i int) bool { return se.IsAsked(v.Plan, i) })
 }
 
 // BringRead copies the results in other stores that steps without a result read: the workers

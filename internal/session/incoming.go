@@ -18,13 +18,6 @@ import (
 // IncomingMost bounds the results in memory while the bytes to fetch are counted.
 const IncomingMost = 1024
 
-// IsPublished reports whether a run writes files of a step beside the pipeline.
-func (se *Session) IsPublished(address string) bool {
-	return slices.ContainsFunc(se.Published, func(p pipeline.Publish) bool {
-		return slices.ContainsFunc(p.Files, func(r step.Ref) bool { return r.Step == address })
-	})
-}
-
 // IsAsked reports whether a run is for step i itself: it is a target or, without targets, a
 // table or figure.
 func (se *Session) IsAsked(pl *plan.Plan, i int) bool {

@@ -114,9 +114,7 @@ func (c tableConfig) layout() *render.Table {
 	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
 		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
-		if f.Style == "" {
-			f.Style = "fixed"
-		}
+		f.Style = cmp.Or(f.Style, "fixed")
 		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Align: k.Align})
 	}
 	for _, r := range c.Rows {

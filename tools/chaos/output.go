@@ -24,8 +24,6 @@ type silence struct {
 	After  string // the last line before it
 }
 
-func newOutput(now time.Time) *output { return &output{last: now} }
-
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

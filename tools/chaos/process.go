@@ -31,7 +31,7 @@ type process struct {
 // harness is not one to it.
 func start(name, dir string, env []string, program string, args ...string) (*process, error) {
 	p := &process{name: name, exited: make(chan struct{}), began: time.Now()}
-	p.out = newOutput(p.began)
+	p.out = &output{last: p.began}
 	p.cmd = exec.Command(program, args...)
 	p.cmd.Dir, p.cmd.Env = dir, env
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out

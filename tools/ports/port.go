@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -79,9 +80,7 @@ func (p *port) lay(from, originals, to string) error {
 		return err
 	}
 	for name, f := range p.Files {
-		if f.From == "" {
-			f.From = name
-		}
+		f.From = cmp.Or(f.From, name)
 		path := filepath.Join(originals, filepath.FromSlash(p.Source.Repository), filepath.FromSlash(f.From))
 		b, err := os.ReadFile(path)
 		if err == nil && sum(b) != f.SHA256 {

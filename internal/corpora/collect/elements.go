@@ -6,6 +6,7 @@ import (
 	"html"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -183,10 +184,8 @@ func (e *elements) rest(body string, tags []tag) string {
 // isHead reports that an element of a document is none of its text.
 func isHead(name string) bool {
 	for i, names := range elementsOf[Documents] {
-		for _, n := range names {
-			if n == name && i != docText {
-				return true
-			}
+		if i != docText && slices.Contains(names, name) {
+			return true
 		}
 	}
 	return name == "dochdr"

@@ -38,10 +38,8 @@ func (s schema) header(names []string) (places []int, ok bool) {
 	for i, c := range s {
 		places[i] = -1
 		for _, known := range c.known {
-			for at, name := range names {
-				if places[i] < 0 && strings.EqualFold(strings.TrimSpace(name), known) {
-					places[i] = at
-				}
+			if places[i] < 0 {
+				places[i] = slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), known) })
 			}
 		}
 		if c.needed && places[i] < 0 {
@@ -67,12 +65,7 @@ func (s schema) names(field string) bool {
 func (s schema) named(columns []string) []int {
 	places := make([]int, len(s))
 	for i, c := range s {
-		places[i] = -1
-		for at, name := range columns {
-			if name == c.name {
-				places[i] = at
-			}
-		}
+		places[i] = slices.Index(columns, c.name)
 	}
 	return places
 }

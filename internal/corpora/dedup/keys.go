@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -198,15 +199,9 @@ type Options struct {
 }
 
 func (o *Options) check() error {
-	if o.RecordOrder == "" {
-		o.RecordOrder = DevFirst
-	}
-	if o.Representative == "" {
-		o.Representative = First
-	}
-	if o.Fallback == "" {
-		o.Fallback = FallbackURLTitleCased
-	}
+	o.RecordOrder = cmp.Or(o.RecordOrder, DevFirst)
+	o.Representative = cmp.Or(o.Representative, First)
+	o.Fallback = cmp.Or(o.Fallback, FallbackURLTitleCased)
 	if !slices.Contains(RecordOrders(), o.RecordOrder) {
 		return fmt.Errorf("there is no record order %q; the orders are %v", o.RecordOrder, RecordOrders())
 	}

@@ -179,10 +179,5 @@ func (v *Revisions) Summary() RevisionTexts {
 
 // Of returns the varying revision of that id.
 func (s *RevisionTexts) Of(oldid uint64) (FixedRevision, error) {
-	for _, f := range s.Varying {
-		if f.OldID == oldid {
-			return f, nil
-		}
-	}
-	return FixedRevision{}, fmt.Errorf("revision %d is not among the %d whose text varies", oldid, len(s.Varying))
+	return one(s.Varying, func(f FixedRevision) bool { return f.OldID == oldid }, "revision %d is not among the %d whose text varies", oldid, len(s.Varying))
 }

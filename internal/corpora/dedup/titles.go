@@ -165,22 +165,21 @@ func (t *Titles) AffectedRecords() []bool {
 
 // Fragment returns the fragmented page that one of its shown titles names.
 func (t *Titles) Fragment(title string) (Fragment, error) {
-	for _, f := range t.Fragmented {
-		if hasTitle(f.Names, title) {
-			return f, nil
-		}
-	}
-	return Fragment{}, fmt.Errorf("no fragmented page is titled %q (%d are fragmented)", title, len(t.Fragmented))
+	return one(t.Fragmented, func(f Fragment) bool { return hasTitle(f.Names, title) },
+		"no fragmented page is titled %q (%d are fragmented)", title, len(t.Fragmented))
 }
 
 // Collision returns the colliding key that one of its shown titles names.
 func (t *Titles) Collision(title string) (Collision, error) {
-	for _, c := range t.Colliding {
-		if hasTitle(c.Names, title) {
-			return c, nil
-		}
+	return one(t.Colliding, func(c Collision) bool { return hasTitle(c.Names, title) }, "no title key collides for %q (%d collide)", title, len(t.Colliding))
+}
+
+// one is the first of a list that is meant, or an error that says what there is.
+func one[T any](list []T, is func(T) bool, format string, args ...any) (found T, err error) {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i], nil
 	}
-	return Collision{}, fmt.Errorf("no title key collides for %q (%d collide)", title, len(t.Colliding))
+	return found, fmt.Errorf(format, args...)
 }
 
 func hasTitle(names []Named, title string) bool {

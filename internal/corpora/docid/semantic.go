@@ -1,6 +1,7 @@
 package docid
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -80,12 +81,8 @@ func Semantic(ctx context.Context, documents []string, vectors kmeans.Matrix, o 
 }
 
 func (o SemanticOptions) withDefaults() (SemanticOptions, error) {
-	if o.Clusters == 0 {
-		o.Clusters = 10
-	}
-	if o.LeafSize == 0 {
-		o.LeafSize = 100
-	}
+	o.Clusters = cmp.Or(o.Clusters, 10)
+	o.LeafSize = cmp.Or(o.LeafSize, 100)
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext/prng"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
-	"github.com/redsi/redsi/internal/system/golden"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // semanticSet is identifiers that scikit-learn 1.5.1's KMeans on float64 gives
@@ -61,7 +61,7 @@ func (s *semanticSet) matrix() kmeans.Matrix {
 // and of equal vectors that are dealt in turn.
 func TestSemanticEqualsScikitLearn(t *testing.T) {
 	var sets []semanticSet
-	golden.JSON(t, "testdata/semantic.json.gz", &sets)
+	goldens.JSON(t, "testdata/semantic.json.gz", &sets)
 	for _, c := range sets {
 		m := c.matrix()
 		s, tree, err := Semantic(t.Context(), names(m.Rows), m, SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: 42}, digits)

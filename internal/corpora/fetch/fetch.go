@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -73,9 +74,7 @@ const (
 // Get brings a file. Errors name every source that was tried and why it failed;
 // the error is Permanent if that holds for all of them.
 func Get(ctx context.Context, r Request) (*Fetched, error) {
-	if r.Wait == 0 {
-		r.Wait = time.Second
-	}
+	r.Wait = cmp.Or(r.Wait, time.Second)
 	if r.pace == (readers.Pace{}) {
 		r.pace = readers.Usual()
 	}

@@ -2,12 +2,13 @@ package nq
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Abridged shows one record as people print it (paper, fig:nq-format-example):
@@ -137,9 +138,6 @@ func (p *printer) cut(text string) string {
 }
 
 func quote(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always encodes
-	return strings.TrimSuffix(b.String(), "\n")
+	b, _ := values.JSON(s, "") // a string always encodes
+	return string(b)
 }

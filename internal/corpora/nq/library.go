@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // fault is what is wrong with one line, before file and line are known.
@@ -52,7 +54,7 @@ func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 // but an object.
 func checkSyntax(line []byte) error {
 	if !utf8.Valid(line) {
-		return faultf(BadUTF8, "not UTF-8 at byte %d of the line", invalidAt(line))
+		return faultf(BadUTF8, "not UTF-8 at byte %d of the line", values.InvalidUTF8(line))
 	}
 	var value jsontext.Value
 	err := json.Unmarshal(line, &value, lenient)
@@ -66,18 +68,6 @@ func checkSyntax(line []byte) error {
 		return faultf(BadJSON, "the line is not a JSON object")
 	}
 	return nil
-}
-
-// invalidAt is the offset of the first byte that is not part of valid UTF-8.
-func invalidAt(b []byte) int {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return len(b)
 }
 
 // field is one that is needed of an object; read takes its value from the decoder.

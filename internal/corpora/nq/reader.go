@@ -2,6 +2,7 @@ package nq
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"runtime"
 	"sync"
@@ -305,9 +306,7 @@ func (rd *Reader) endBatch(b *batch) {
 	case rd.opt.Strict && rd.counts.Records == 0:
 		rd.refuse(rd.nothing())
 	}
-	if rd.err == nil {
-		rd.err = io.EOF
-	}
+	rd.err = cmp.Or(rd.err, io.EOF)
 	rd.Close()
 }
 
@@ -329,8 +328,6 @@ func (rd *Reader) Close() error {
 			}
 		}
 	})
-	if rd.err == nil {
-		rd.err = io.EOF
-	}
+	rd.err = cmp.Or(rd.err, io.EOF)
 	return nil
 }

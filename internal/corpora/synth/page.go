@@ -18,10 +18,7 @@ func (p *page) write(b *builder, l look) (opening string) {
 		builder: b, page: p, look: l, topic: p.topic(int(l.revision)),
 		r: &rng{mix(uint64(p.cfg.Seed), forBody, uint64(p.index), 1)},
 	}
-	chrome := p.htmlBytes * 3 / 10
-	if chrome > maxChrome {
-		chrome = maxChrome
-	}
+	chrome := min(p.htmlBytes*3/10, maxChrome)
 	w.head(chrome)
 	w.heading()
 	b.article = true

@@ -16,7 +16,7 @@ func startsJSON(r *bufio.Reader) bool {
 }
 
 // readJSON yields the values of {query: {document: value}} in the order of the file.
-func (c content) readJSON(in io.Reader, yield func(Row) error) error {
+func (c Content) readJSON(in io.Reader, yield func(Row) error) error {
 	text, err := io.ReadAll(in)
 	if err != nil {
 		return err

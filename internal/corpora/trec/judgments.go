@@ -143,7 +143,7 @@ func ReadQrels(r io.Reader) (*Judgments, error) {
 // Read adds what a file has, as ReadQrels reads it.
 func (q *Judgments) Read(r io.Reader) error {
 	format := TREC
-	err := judgments.lines(r, &format, func(row Row) error {
+	err := Qrels.lines(r, &format, func(row Row) error {
 		query, wrong := DecodeName(row.Query)
 		document, err := DecodeName(row.Document)
 		if err = cmp.Or(wrong, err); err != nil {

@@ -15,7 +15,7 @@ type Reader func(yield func(*Ranking) error) error
 func Rankings(r io.Reader) Reader {
 	return func(yield func(*Ranking) error) error {
 		g, format := grouping{began: map[string]int{}, documents: map[string]int{}}, TREC
-		err := runs.lines(r, &format, func(row Row) (err error) {
+		err := Runs.lines(r, &format, func(row Row) (err error) {
 			if row.Query != g.written {
 				if len(g.Hypotheses) > 0 {
 					err = yield(&g.Ranking)

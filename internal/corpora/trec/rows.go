@@ -40,37 +40,28 @@ type layout struct {
 	document, rank, score, grade int // 0: there is none
 }
 
-// content is what lines are about, in the formats that are known for it.
-type content struct {
+// Content is what lines are about, in the formats that are known for it.
+type Content struct {
 	formats string
 	layouts map[Format]layout
 }
 
 var (
-	runs = content{"trec, msmarco, json", map[Format]layout{
+	Runs = Content{"trec, msmarco, json", map[Format]layout{
 		TREC:    {"query, Q0, document, rank, score and tag", 6, 2, 3, 4, 0},
 		MSMarco: {"query, document and rank", 3, 1, 2, 0, 0},
 		JSON:    {"", 3, 1, 0, 2, 0},
 	}}
-	judgments = content{"trec, beir, json", map[Format]layout{
+	Qrels = Content{"trec, beir, json", map[Format]layout{
 		TREC: {"query, 0, document and grade", 4, 2, 0, 0, 3},
 		BEIR: {"query, document and grade, with tabs between them", 3, 1, 0, 0, 2},
 		JSON: {"", 3, 1, 0, 0, 2},
 	}}
 )
 
-// RunRows yields the lines of a run of any program, plain or compressed, and says which format
+// Rows yields the lines of a file of any program, plain or compressed, and says which format
 // it has. Errors name the line.
-func RunRows(r io.Reader, format Format, yield func(Row) error) (Format, error) {
-	return runs.read(r, format, yield)
-}
-
-// JudgmentRows yields the lines of judgments, as RunRows does.
-func JudgmentRows(r io.Reader, format Format, yield func(Row) error) (Format, error) {
-	return judgments.read(r, format, yield)
-}
-
-func (c content) read(r io.Reader, format Format, yield func(Row) error) (Format, error) {
+func (c Content) Rows(r io.Reader, format Format, yield func(Row) error) (Format, error) {
 	z, err := unpack.Open(r)
 	if err != nil {
 		return format, err
@@ -91,7 +82,7 @@ func (c content) read(r io.Reader, format Format, yield func(Row) error) (Format
 const comment = "#"
 
 // lines yields the rows of a file that is not JSON. An unknown format is told by the first one.
-func (c content) lines(r io.Reader, format *Format, yield func(Row) error) error {
+func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error {
 	lines := unpack.NewLines(r)
 	first := true
 	var f []string
@@ -135,7 +126,7 @@ func (c content) lines(r io.Reader, format *Format, yield func(Row) error) error
 }
 
 // told is the format of a line; Auto if none.
-func (c content) told(line string, fields int) Format {
+func (c Content) told(line string, fields int) Format {
 	if strings.Count(line, "\t") == 2 { // with tabs between names that may have blanks
 		fields = 3
 	}
@@ -170,7 +161,7 @@ func isHeader(f []string) bool {
 }
 
 // row reads the fields of a line.
-func (c content) row(f []string, format Format) (row Row, err error) {
+func (c Content) row(f []string, format Format) (row Row, err error) {
 	l, ok := c.layouts[format]
 	switch {
 	case !ok:

@@ -31,13 +31,13 @@ func TestFormats(t *testing.T) {
 		{"\ufeff{\"q\": {\"d\": 1}}", JSON, []Row{{Query: "q", Document: "d", Score: 1, Line: 1}}},
 		{"", Auto, nil},
 	} {
-		rows, is := collected(t, func(f func(Row) error) (Format, error) { return RunRows(strings.NewReader(c.text), Auto, f) })
+		rows, is := collected(t, func(f func(Row) error) (Format, error) { return Runs.Rows(strings.NewReader(c.text), Auto, f) })
 		if is != c.is || !reflect.DeepEqual(rows, c.want) {
 			t.Errorf("%q is %q: %+v", c.text, is, rows)
 		}
 	}
 	rows, is := collected(t, func(f func(Row) error) (Format, error) {
-		return JudgmentRows(strings.NewReader("query-id\tcorpus-id\tscore\nq 1\td\t2\nq\td\t1.0\n"), Auto, f)
+		return Qrels.Rows(strings.NewReader("query-id\tcorpus-id\tscore\nq 1\td\t2\nq\td\t1.0\n"), Auto, f)
 	})
 	if want := []Row{{Query: "q 1", Document: "d", Grade: 2, Line: 2}, {Query: "q", Document: "d", Grade: 1, Line: 3}}; is != BEIR || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%q: %+v", is, rows)
@@ -47,12 +47,12 @@ func TestFormats(t *testing.T) {
 // TestNumbers: numbers are decimal, not what Go's source may have.
 func TestNumbers(t *testing.T) {
 	for _, score := range []string{"2_0", "0x1.4p1", "2,5", "abc", "nan"} {
-		if _, err := RunRows(strings.NewReader("q Q0 d 1 "+score+" t\n"), Auto, func(Row) error { return nil }); err == nil || !strings.Contains(err.Error(), "score \""+score+"\" is not a number") {
+		if _, err := Runs.Rows(strings.NewReader("q Q0 d 1 "+score+" t\n"), Auto, func(Row) error { return nil }); err == nil || !strings.Contains(err.Error(), "score \""+score+"\" is not a number") {
 			t.Errorf("%s: %v", score, err)
 		}
 	}
 	rows, _ := collected(t, func(f func(Row) error) (Format, error) {
-		return JudgmentRows(strings.NewReader("\ufeffqid\tdocid\tlabel\nq\td\t1.0\n"), Auto, f)
+		return Qrels.Rows(strings.NewReader("\ufeffqid\tdocid\tlabel\nq\td\t1.0\n"), Auto, f)
 	})
 	if want := []Row{{Query: "q", Document: "d", Grade: 1, Line: 2}}; !reflect.DeepEqual(rows, want) {
 		t.Errorf("%+v", rows)
@@ -67,10 +67,10 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, read := range []func() (Format, error){
 			func() (Format, error) {
-				return RunRows(strings.NewReader(text), Auto, func(r Row) error { return check(t, r) })
+				return Runs.Rows(strings.NewReader(text), Auto, func(r Row) error { return check(t, r) })
 			},
 			func() (Format, error) {
-				return JudgmentRows(strings.NewReader(text), Auto, func(r Row) error { return check(t, r) })
+				return Qrels.Rows(strings.NewReader(text), Auto, func(r Row) error { return check(t, r) })
 			},
 		} {
 			if _, err := read(); err != nil && err.Error() == "" {

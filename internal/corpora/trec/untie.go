@@ -1,6 +1,9 @@
 package trec
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Untie returns rankings that trec_eval, which reads scores as float32 and orders equal
 // ones by the documents' names, ranks as they are given: a score that is not below the
@@ -11,8 +14,7 @@ func Untie(rankings []Ranking) ([]Ranking, int) {
 	out := make([]Ranking, len(rankings))
 	moved := 0
 	for i, r := range rankings {
-		out[i] = Ranking{Query: r.Query, Hypotheses: make([]Hypothesis, len(r.Hypotheses))}
-		copy(out[i].Hypotheses, r.Hypotheses)
+		out[i] = Ranking{r.Query, slices.Clone(r.Hypotheses)}
 		moved += untie(out[i].Hypotheses)
 	}
 	return out, moved

@@ -2,6 +2,7 @@ package compute
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -290,9 +291,7 @@ func (c *process) call(ctx context.Context, what call, to *Client) (*reply, erro
 func (c *process) fault(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wrong == nil {
-		c.wrong = err
-	}
+	c.wrong = cmp.Or(c.wrong, err)
 }
 
 func (c *process) unfit() error {

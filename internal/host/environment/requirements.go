@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -46,9 +47,7 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 	whole, first, n := "", 0, 0
 	for line := range strings.Lines(text + "\n") {
 		n++
-		if first == 0 {
-			first = n
-		}
+		first = cmp.Or(first, n)
 		line = comment.ReplaceAllString(strings.TrimRight(line, "\r\n"), "")
 		if part, more := strings.CutSuffix(line, `\`); more {
 			whole += part + " "

@@ -116,10 +116,6 @@ func (m *Memory) Save() error {
 	if m.File == "" || !m.fresh {
 		return nil
 	}
-	b, err := json.Marshal(m.known)
-	if err != nil {
-		return err
-	}
 	m.fresh = false
-	return atomicfile.WriteFile(m.File, b, 0o644)
+	return atomicfile.WriteJSON(m.File, m.known, "", 0o644)
 }

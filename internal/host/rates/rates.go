@@ -91,15 +91,8 @@ func (r *Rates) Of(unit step.Unit, shape, identifiers string, documents float64)
 // Save writes the rates into a folder, in the place of older ones of the device.
 func Save(folder string, r Rates) (file string, err error) {
 	r.Format = format
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return "", err
-	}
 	file = filepath.Join(folder, r.Name()+".json")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	return file, atomicfile.WriteFile(file, append(text, '\n'), 0o644)
+	return file, atomicfile.WriteJSON(file, r, "  ", 0o644)
 }
 
 // Read reads the rates of a folder, which may be absent, by name. bad are the files that

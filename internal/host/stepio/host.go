@@ -33,10 +33,7 @@ func (h *Host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, err
 	if err != nil || h.Telemetry == nil {
 		return r, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{readers.Pieces(r, func(n int64) { h.Telemetry.Moved(n, 0) }), r}, nil
+	return readers.Closing(readers.Pieces(r, func(n int64) { h.Telemetry.Moved(n, 0) }), r), nil
 }
 
 // Put stores a blob.

@@ -51,10 +51,10 @@ func Details(ctx context.Context, blobs artifacts.Blobs, outputs []step.Output, 
 			continue
 		}
 		of := map[string]artifacts.File{}
-		for _, g := range filesOf(y) {
+		for _, g := range y.Named("") {
 			of[g.Name] = g
 		}
-		for _, g := range filesOf(x) {
+		for _, g := range x.Named("") {
 			h, ok := of[g.Name]
 			if !ok || g.Digest == h.Digest {
 				continue
@@ -77,14 +77,6 @@ func Details(ctx context.Context, blobs artifacts.Blobs, outputs []step.Output, 
 		}
 	}
 	return list, more, nil
-}
-
-// filesOf are the files of a tree; of another artifact itself, without a name.
-func filesOf(a artifacts.Artifact) []artifacts.File {
-	if a.Files != nil {
-		return a.Files
-	}
-	return []artifacts.File{{Digest: a.Digest, Size: a.Size}}
 }
 
 // detail finds the places of one file; false if its rule allows what was made.
@@ -147,10 +139,7 @@ func (d *Detail) add(place string) {
 
 // shown is a difference with its field as programs write it: points[3].loss.
 func (x *Difference) shown() string {
-	s := x.at.indexed()
-	if s == "" {
-		s = x.Path
-	}
+	s := cmp.Or(x.at.indexed(), x.Path)
 	if x.Stands != "" || x.Made != "" {
 		s += fmt.Sprintf(" %s → %s", cut(cmp.Or(x.Stands, "nothing"), 0), cut(cmp.Or(x.Made, "nothing"), 0))
 	}

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -51,9 +52,7 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 		return Claim{}, err
 	}
 	j := Claim{Name: c.Name, Text: config.Text, Paper: config.Paper, Severity: config.Severity, Items: c.Items(), Checks: []Check{}, Pos: c.Pos}
-	if j.Severity == "" {
-		j.Severity = render.Error
-	}
+	j.Severity = cmp.Or(j.Severity, render.Error)
 	if len(c.LeftOut) > 0 {
 		j.Verdict, j.Why = render.NotComparable, c.LeftOut[0].Reason()
 		return j, nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -172,42 +173,14 @@ func (r *reader) file(name string) error {
 	s := &scan{reader: r, file: int32(len(r.paper.sources) - 1), src: text}
 	r.graphicsIn(text)
 	from := 0
-	if at := documentBegin(text); at >= 0 {
-		from = at
+	if at := documentBegin.FindStringIndex(text); at != nil {
+		from = at[1]
 	}
 	return s.run(from, len(text))
 }
 
-// documentBegin is where a document begins, after its preamble; -1 for a part of one.
-func documentBegin(text string) int {
-	const begin = `\begin{document}`
-	from := 0
-	for {
-		at := strings.Index(text[from:], begin)
-		if at < 0 {
-			return -1
-		}
-		at += from
-		line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
-		if c := comment(line); c < 0 {
-			return at + len(begin)
-		}
-		from = at + len(begin)
-	}
-}
-
-// comment is where a comment begins in a line; -1: none.
-func comment(line string) int {
-	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case '\\':
-			i++
-		case '%':
-			return i
-		}
-	}
-	return -1
-}
+// documentBegin ends where a document begins, after its preamble, not in a comment.
+var documentBegin = regexp.MustCompile(`(?m)^(?:[^\\%\n]|\\.)*?\\begin\{document\}`)
 
 // found is the file that LaTeX takes for a name; if there is none, the name and false.
 func (r *reader) found(name string) (full string, ok bool) {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -67,9 +68,7 @@ func (e Expectation) about(scale, paper string) bool {
 
 // at is the expectation as it is at a scale, and whether it says something of that.
 func (e Expectation) at(scale, paper string) (Expectation, bool) {
-	if scale == "" {
-		scale = paper
-	}
+	scale = cmp.Or(scale, paper)
 	if v, ok := e.At[scale]; ok {
 		e.Value = &v
 		return e, true

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"image/color"
 	"io"
 	"regexp"
@@ -146,9 +147,7 @@ type pdfCanvas struct {
 
 // FillString draws a text at pt.
 func (c *pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
-	if c.first == "" {
-		c.first = f.Font.Variant
-	}
+	c.first = cmp.Or(c.first, f.Font.Variant)
 	plain := f.Font.Weight == 0 && f.Font.Variant == c.first
 	for _, r := range s {
 		plain = plain && (r >= ' ' && r < 0x7f || r >= 0xa0 && r < 0x100)

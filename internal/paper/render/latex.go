@@ -66,22 +66,13 @@ func (s Span) Columns() int { return s.last - s.first + 1 }
 func (t *Table) spans(level int) []Span {
 	var out []Span
 	for i, c := range t.Columns {
-		if i > 0 && samePrefix(c.Groups, t.Columns[i-1].Groups, level+1) {
+		if i > 0 && slices.Equal(c.Groups[:level+1], t.Columns[i-1].Groups[:level+1]) {
 			out[len(out)-1].last = i
 			continue
 		}
 		out = append(out, Span{c.Groups[level], i, i})
 	}
 	return out
-}
-
-func samePrefix(a, b []string, n int) bool {
-	for i := range n {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // Headed reports whether a column or stub has a header.
@@ -195,5 +186,5 @@ func (t *Table) latexTitle(row, stub int, title string) string {
 
 func (t *Table) sameTitles(a, b, stub int) bool {
 	x, y := t.Rows[a].Titles, t.Rows[b].Titles
-	return x != nil && y != nil && samePrefix(x, y, stub+1)
+	return x != nil && y != nil && slices.Equal(x[:stub+1], y[:stub+1])
 }

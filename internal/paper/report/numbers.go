@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,9 +24,7 @@ func numbersOf(items []*Item) *prose.Numbers {
 		if it.State != Done {
 			continue
 		}
-		if n.Scale == "" {
-			n.Scale = it.Scale
-		}
+		n.Scale = cmp.Or(n.Scale, it.Scale)
 		n.Tables = append(n.Tables, it.prose())
 		if it.Figure == nil {
 			continue

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )
 
@@ -58,7 +59,7 @@ func TestFolders(t *testing.T) {
 		r.Pin.SHA256 = artifacts.Sum([]byte("planted"))
 		known[path] = r
 	}
-	if err := writeMemo(memo, known); err != nil {
+	if err := atomicfile.WriteJSON(memo, known, "", 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range list("data").Tree.Files {

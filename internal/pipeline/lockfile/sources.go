@@ -2,7 +2,6 @@ package lockfile
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -162,7 +161,7 @@ func (s *Sources) Save() error {
 		for path := range s.fresh {
 			known[path] = s.known[path]
 		}
-		return writeMemo(s.memo, known)
+		return atomicfile.WriteJSON(s.memo, known, "", 0o644)
 	})
 }
 
@@ -174,7 +173,7 @@ func Forget(memo, path string) error {
 		maps.DeleteFunc(known, func(at string, _ remembered) bool {
 			return at == path || strings.HasPrefix(at, path+string(filepath.Separator))
 		})
-		return writeMemo(memo, known)
+		return atomicfile.WriteJSON(memo, known, "", 0o644)
 	})
 }
 
@@ -184,14 +183,6 @@ func readMemo(memo string) map[string]remembered {
 		known = map[string]remembered{}
 	}
 	return known
-}
-
-func writeMemo(memo string, known map[string]remembered) error {
-	b, err := json.Marshal(known)
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(memo, b, 0o644)
 }
 
 // Base is the folder that relative paths start from.

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,9 +61,7 @@ func (c *completions) add(i completionItem, snippet string) {
 	if !c.s.snippets || !strings.ContainsRune(snippet, '$') {
 		i.Format, i.TextEdit.NewText = 1, plainSnippet(snippet)
 	}
-	if i.SortText == "" {
-		i.SortText = "5"
-	}
+	i.SortText = cmp.Or(i.SortText, "5")
 	i.SortText += i.Label
 	c.list = append(c.list, i)
 }

@@ -2,7 +2,6 @@ package reference
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	wordwrap "github.com/mitchellh/go-wordwrap"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // List writes one line per kind.
@@ -95,13 +95,11 @@ func (o Output) form() string {
 
 // literal writes a default as a pipeline file would.
 func literal(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := values.JSON(v, "")
+	if err != nil {
 		panic(fmt.Sprintf("default %v: %v", v, err)) // a default is a configuration tree
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }
 
 func indent(b *bufio.Writer, text string, width int) {

@@ -1,6 +1,7 @@
 package testfile
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
@@ -88,9 +89,7 @@ func (p *parser) file() *File {
 			continue
 		}
 		r := p.run(b, given)
-		if r.Pipeline == "" {
-			r.Pipeline = beside
-		}
+		r.Pipeline = cmp.Or(r.Pipeline, beside)
 		if seen[r.Name] {
 			p.Fail(b.DefRange, "Declared twice", fmt.Sprintf("There is another run %q before this one.", r.Name))
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
-	"github.com/redsi/redsi/internal/system/golden"
 )
 
 // peers is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
@@ -26,7 +26,7 @@ type goldenRanking struct {
 
 func readGolden(t *testing.T) (p *peers) {
 	t.Helper()
-	golden.JSON(t, "testdata/golden.json.gz", &p)
+	goldens.JSON(t, "testdata/golden.json.gz", &p)
 	return p
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -95,9 +96,7 @@ func averagePrecision(v *view, m Metric) float64 {
 
 func ndcg(v *view, m Metric) float64 {
 	k := m.k
-	if k == 0 {
-		k = math.MaxInt
-	}
+	k = cmp.Or(k, math.MaxInt)
 	ideal := dcg(v.ideal[:min(k, len(v.ideal))], m.exp)
 	if ideal == 0 {
 		return 0

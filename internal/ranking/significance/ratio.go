@@ -1,6 +1,7 @@
 package significance
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -25,9 +26,7 @@ func Ratio(strata []Stratum, samples int, seed uint64, confidence float64) (valu
 	r := random(seed)
 	for _, s := range strata {
 		weight := s.Weight
-		if weight == 0 {
-			weight = 1
-		}
+		weight = cmp.Or(weight, 1)
 		a, b := weight*sum(s.Above), weight*sum(s.Below)
 		sumAbove += a
 		sumBelow += b

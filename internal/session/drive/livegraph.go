@@ -146,10 +146,7 @@ func (dr *Driver) ListenForGraphs(port int) (net.Listener, error) {
 	}
 	p := graphPage{URL: "http://" + l.Addr().String()}
 	if p.Process, err = process.Self(); err == nil {
-		var b []byte
-		if b, err = json.Marshal(p); err == nil {
-			err = atomicfile.WriteFile(dr.graphPageFile(), append(b, '\n'), 0o600)
-		}
+		err = atomicfile.WriteJSON(dr.graphPageFile(), p, "", 0o600)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

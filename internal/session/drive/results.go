@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -59,7 +60,11 @@ func (dr *Driver) Release(ctx context.Context, store artifacts.Store, v *plan.Pr
 // IsRead reports whether a run reads the result of step i at its end: pins, tables and
 // figures, and what is published.
 func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
-	return pipeline.IsRendered(pl.Steps[i].Address) || dr.IsPublished(pl.Steps[i].Address) || dr.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
+	s := pl.Steps[i]
+	published := func(p pipeline.Publish) bool {
+		return slices.ContainsFunc(p.Files, func(r step.Ref) bool { return r.Step == s.Address })
+	}
+	return pipeline.IsRendered(s.Address) || slices.ContainsFunc(dr.Published, published) || dr.Registry.Lookup(s.Task.Kind).HasPins()
 }
 
 // FillResults adds to the preview of a run the results that are read at its end, by the keys in

@@ -241,7 +241,8 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 				return err
 			}
 		}
-		if err := dr.BringAsked(ctx, of.Store, of.Preview); err != nil {
+		// What only other steps read is fetched when they run, unless all is asked for.
+		if err := dr.Bring(ctx, of.Store, of.Preview, func(i int) bool { return dr.IsAsked(of.Plan, i) }); err != nil {
 			return err
 		}
 		out.From = dr.HitsFrom(of.Preview)

@@ -163,10 +163,7 @@ func (t *Trained) Open(ctx context.Context, at Place, art artifacts.Artifact) (i
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{readers.WithContext(ctx, f), f}, nil
+	return readers.Closing(readers.WithContext(ctx, f), f), nil
 }
 
 // Examples are questions for the page to suggest, which the model was not trained on.

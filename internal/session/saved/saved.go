@@ -92,11 +92,7 @@ func Save(se *session.Session, v *plan.Preview, path string) error {
 		}
 		s.VarFiles = append(s.VarFiles, f)
 	}
-	b, err := json.Marshal(s)
-	if err == nil {
-		err = atomicfile.WriteFile(path, append(b, '\n'), 0o600)
-	}
-	if err != nil {
+	if err := atomicfile.WriteJSON(path, s, "", 0o600); err != nil {
 		return fault.Input(fmt.Errorf("--out: %w", err))
 	}
 	return nil

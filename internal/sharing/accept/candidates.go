@@ -57,15 +57,14 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 		}
 		todo = append(todo, x)
 	}
-	if len(todo) > 1 && isKey(ac.Of) {
+	if _, other := keyOf(ac.Of); other == nil && len(todo) > 1 {
 		return nil, nil, fault.Input(fmt.Errorf("--of %s is the result of one step, but %s has %d steps that must run: name one", ac.Of, target, len(todo)))
 	}
 	return todo, left, nil
 }
 
-func isKey(of string) bool {
-	_, err := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
-	return err == nil
+func keyOf(of string) (artifacts.Digest, error) {
+	return artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
 }
 
 // namedResult finds the key of the result that is meant for a step, or says why there is none.
@@ -79,9 +78,8 @@ func (ac *accepter) namedResult(ctx context.Context) (func(address string, past 
 			return artifacts.Digest{}, address + " has no earlier result from a run here: give --of KEY"
 		}, nil
 	}
-	if isKey(of) {
-		key, err := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
-		return func(string, *journal.Journal) (artifacts.Digest, string) { return key, "" }, err
+	if key, err := keyOf(of); err == nil {
+		return func(string, *journal.Journal) (artifacts.Digest, string) { return key, "" }, nil
 	}
 	rec, err := ac.FindRun(ctx, ac.store, of)
 	if err != nil {

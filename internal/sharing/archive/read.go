@@ -162,11 +162,10 @@ func (a *Reader) complete(l Limits) error {
 		if err := CheckProjectFile(f.Name); err != nil {
 			return err
 		}
-		if key := fold(f.Name); named[key] {
+		if named[fold(f.Name)] {
 			return bad(f.Name, "the manifest lists this file of the project twice")
-		} else {
-			named[key] = true
 		}
+		named[fold(f.Name)] = true
 	}
 	for name := range named {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {

@@ -2,11 +2,9 @@ package archive
 
 import (
 	"archive/zip"
-	"bytes"
 	"compress/flate"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -18,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Writer writes an archive sequentially. Equal calls give equal bytes with the same version of
@@ -193,14 +192,11 @@ func (r *Records) Digest() RecordsDigest {
 func (w *Writer) Close(m Manifest, by *signature.Private) error {
 	m.Format = Format
 	m.Files, m.Others = byName(w.files), byName(w.others)
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(m); err != nil {
+	b, err := values.JSON(m, "  ")
+	if err != nil {
 		return err
 	}
-	b := text.Bytes()
+	b = append(b, '\n')
 	if by != nil {
 		var err error
 		if b, err = by.Sign(b); err != nil {

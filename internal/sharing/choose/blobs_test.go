@@ -16,9 +16,9 @@ func TestBlobs(t *testing.T) {
 	second := storetest.NewResult(t, s, "second", map[string]string{"b": "a long text"})
 	table := storetest.NewResult(t, s, "table", map[string]string{"text": "a table is long, too"})
 	blobs := Blobs{}
-	blobs.Outputs(0, &first, Intermediate)
-	blobs.Outputs(1, &second, Intermediate)
-	blobs.Outputs(2, &table, Rendered)
+	blobs.Outputs(0, &first, false)
+	blobs.Outputs(1, &second, false)
+	blobs.Outputs(2, &table, true)
 	log := artifacts.Sum([]byte("a log that is long"))
 	blobs.Add(1, "log", log, 18, Said)
 	blobs.Addressed(map[artifacts.Digest]string{first.Outputs["a"].Digest: "https://example.org/a", log: ""})

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -89,15 +90,15 @@ func (b Blobs) Add(step int, name string, d artifacts.Digest, size int64, use Us
 	c.Use = max(c.Use, use)
 }
 
-// Outputs records the files of a result's outputs.
-func (b Blobs) Outputs(step int, r *artifacts.Result, use Use) {
+// Outputs records the files of a result's outputs, which are a table's or figure's or not.
+func (b Blobs) Outputs(step int, r *artifacts.Result, rendered bool) {
+	use := Intermediate
+	if rendered {
+		use = Rendered
+	}
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
-		a := r.Outputs[output]
-		if a.Files == nil {
-			b.Add(step, output, a.Digest, a.Size, use)
-		}
-		for _, f := range a.Files {
-			b.Add(step, output+"/"+f.Name, f.Digest, f.Size, use)
+		for _, f := range r.Outputs[output].Named("") {
+			b.Add(step, path.Join(output, f.Name), f.Digest, f.Size, use)
 		}
 	}
 }

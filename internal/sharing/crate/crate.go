@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/sharing/deposit"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // About is what is known of an archive before its steps are.
@@ -114,14 +115,14 @@ func (e entity) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, err := marshal(f.name)
+		name, err := values.JSON(f.name, "")
 		if err != nil {
 			return nil, err
 		}
 		if list, ok := f.value.([]entity); ok && len(list) == 1 { // as the specification has it
 			f.value = list[0]
 		}
-		value, err := marshal(f.value)
+		value, err := values.JSON(f.value, "")
 		if err != nil {
 			return nil, err
 		}
@@ -131,14 +132,6 @@ func (e entity) MarshalJSON() ([]byte, error) {
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
-}
-
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 // graph writes entities, one on a line.

@@ -2,7 +2,6 @@ package deposit
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"html"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/spdx"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Work is what is deposited.
@@ -112,13 +112,8 @@ func authors(b *bytes.Buffer, indent string, all []Author) {
 
 // quoted is a text in YAML, which accepts JSON strings.
 func quoted(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(s) != nil {
-		return `""`
-	}
-	return strings.TrimSpace(b.String())
+	b, _ := values.JSON(s, "") // a string always encodes
+	return string(b)
 }
 
 type related struct {
@@ -163,12 +158,8 @@ func Zenodo(w Work) ([]byte, error) {
 	} else if w.URL != "" {
 		m.Related = append(m.Related, related{w.URL, "isSupplementTo", "url"})
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(map[string]any{"metadata": m})
-	return b.Bytes(), err
+	b, err := values.JSON(map[string]any{"metadata": m}, "  ")
+	return append(b, '\n'), err
 }
 
 // Commands upload an archive to Zenodo with its metadata file, as a draft for a person to

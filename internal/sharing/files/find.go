@@ -37,17 +37,16 @@ func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store,
 	}
 	art, err := outputOf(address, r, output)
 	if err != nil || file == "" {
-		return store, filesOf(Names{}.Of(address, output), art), err
+		return store, art.Named(Names{}.Of(address, output)), err
 	}
-	d, err := fileOf(art, file)
+	f, err := fileOf(art, file)
+	if err == nil && art.Files == nil {
+		err = fault.Input(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
+	}
 	if err != nil {
 		return store, nil, err
 	}
-	i := slices.IndexFunc(art.Files, func(f artifacts.File) bool { return f.Name == file && f.Digest == d })
-	if i < 0 {
-		return store, nil, fault.Input(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
-	}
-	f := art.Follow(art.Files[i])
+	f = art.Follow(f)
 	f.Name = path.Base(file)
 	return store, []artifacts.File{f}, nil
 }
@@ -66,8 +65,8 @@ func Blob(ctx context.Context, se *session.Session, name string) (artifacts.Stor
 	if err != nil {
 		return store, artifacts.Digest{}, err
 	}
-	d, err := fileOf(art, file)
-	return store, d, err
+	f, err := fileOf(art, file)
+	return store, f.Digest, err
 }
 
 // split cuts ADDRESS.OUTPUT/FILE; without an output, all of it is an address.
@@ -126,33 +125,22 @@ func outputOf(address string, r *artifacts.Result, output string) (artifacts.Art
 	return art, nil
 }
 
-func fileOf(art artifacts.Artifact, file string) (artifacts.Digest, error) {
-	if art.Files == nil {
-		return art.Digest, nil
-	}
+func fileOf(art artifacts.Artifact, file string) (artifacts.File, error) {
 	var names []string
-	for _, f := range art.Files {
+	for _, f := range art.Named(file) {
 		if f.Name == file || file == "" && len(art.Files) == 1 {
-			return f.Digest, nil
+			return f, nil
 		}
 		names = append(names, f.Name)
 	}
-	return artifacts.Digest{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
-}
-
-// filesOf are the files of an output: of a tree, or the single file.
-func filesOf(name string, art artifacts.Artifact) []artifacts.File {
-	if art.Files != nil {
-		return art.Files
-	}
-	return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size}}
+	return artifacts.File{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
 }
 
 // filesOfResult are the files of all outputs, with trees in folders of their names.
 func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		art := r.Outputs[output]
-		for _, f := range filesOf(Names{}.Of(address, output), art) {
+		for _, f := range art.Named(Names{}.Of(address, output)) {
 			if art.Files != nil {
 				f.Name = output + "/" + f.Name
 			}
@@ -175,7 +163,7 @@ func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Diges
 		for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 			art := r.Outputs[output]
 			if art.Digest == d {
-				found = filesOf(Names{}.Of(r.Origin.Step, output), art)
+				found = art.Named(Names{}.Of(r.Origin.Step, output))
 				return false
 			}
 			for _, f := range art.Files {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // Published is what became of a publish block.
@@ -57,7 +58,7 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 		return err
 	}
 	defer root.Close()
-	defer func() { err = errors.Join(err, remember(memory, ours)) }()
+	defer func() { err = errors.Join(err, atomicfile.WriteJSON(memory, ours, " ", 0o644)) }()
 	names := slices.AppendSeq(slices.Collect(maps.Keys(wanted)), maps.Keys(ours))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {

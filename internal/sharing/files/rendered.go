@@ -40,7 +40,7 @@ func Stale(memory string, now []Rendered, asked func(address string) bool) (stal
 			stale = append(stale, f)
 		}
 	}
-	return stale, remember(memory, all)
+	return stale, atomicfile.WriteJSON(memory, all, " ", 0o644)
 }
 
 // absolute is a path that does not depend on how a folder was given.
@@ -64,12 +64,4 @@ func recall(memory string, what any) error {
 		return fmt.Errorf("%s, in which redsi remembers what it wrote: %w; without that file it takes all that is there for yours", memory, err)
 	}
 	return nil
-}
-
-func remember(memory string, what any) error {
-	b, err := json.MarshalIndent(what, "", " ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(memory, b, 0o644)
 }

@@ -40,15 +40,13 @@ type Repository struct {
 	Upload  string `json:"upload"` // the command that uploads it
 }
 
-// makes reports whether a kind's outputs are repositories; nil has none.
-func makes(kind *step.Spec) bool {
-	return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := KindOf(o.Type); return ok })
-}
-
 // Export writes the repositories of a session's targets into a folder, for a namespace of the
 // hub, if one is given, and says which steps have no result for theirs.
 func Export(ctx context.Context, se *session.Session, folder, namespace string) (list []Repository, err error) {
-	made := func(s plan.Step) bool { return makes(se.Registry.Lookup(s.Task.Kind)) }
+	made := func(s plan.Step) bool {
+		kind := se.Registry.Lookup(s.Task.Kind)
+		return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := KindOf(o.Type); return ok })
+	}
 	v, err := se.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
 		return func(i int, _ *plan.Item) bool { return made(of.Plan.Steps[i]) }, nil
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -185,12 +186,11 @@ func (x *export) note(i int, it *plan.Item) {
 	if r.Finished.After(x.newest) {
 		x.newest = r.Finished
 	}
-	use := choose.Intermediate
-	if pipeline.IsRendered(address) {
-		use = choose.Rendered
+	rendered := pipeline.IsRendered(address)
+	if rendered {
 		x.noteRendered(address, r)
 	}
-	x.blobs.Outputs(i, r, use)
+	x.blobs.Outputs(i, r, rendered)
 	if r.Log != nil && r.Log.Size > 0 {
 		x.blobs.Add(i, "log", r.Log.Digest, r.Log.Size, choose.Said)
 	}
@@ -202,13 +202,9 @@ func (x *export) note(i int, it *plan.Item) {
 // noteRendered lists the files that people read.
 func (x *export) noteRendered(address string, r *artifacts.Result) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
-		a := r.Outputs[output]
 		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + x.names.Of(address, output)
-		if a.Files == nil {
-			x.rendered = append(x.rendered, renderedBlob{name, artifacts.File{Name: output, Digest: a.Digest, Size: a.Size}})
-		}
-		for _, f := range a.Files {
-			x.rendered = append(x.rendered, renderedBlob{name + "/" + f.Name, f})
+		for _, f := range r.Outputs[output].Named("") {
+			x.rendered = append(x.rendered, renderedBlob{path.Join(name, f.Name), f})
 		}
 	}
 }

@@ -66,9 +66,5 @@ func (x publicationIndex) write(folder string, v *plan.Preview, published func(i
 	for _, a := range slices.Sorted(maps.Keys(x.before)) {
 		x.Steps = append(x.Steps, x.before[a])
 	}
-	b, err := json.MarshalIndent(x, "", " ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(filepath.Join(folder, publicationName), append(b, '\n'), 0o644)
+	return atomicfile.WriteJSON(filepath.Join(folder, publicationName), x, " ", 0o644)
 }

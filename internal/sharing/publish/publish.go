@@ -221,11 +221,7 @@ func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *pl
 			if host := r.Env["host"]; host != "" {
 				hosts[host] = true
 			}
-			use := choose.Intermediate
-			if pipeline.IsRendered(address) {
-				use = choose.Rendered
-			}
-			blobs.Outputs(i, r, use)
+			blobs.Outputs(i, r, pipeline.IsRendered(address))
 			if r.From == "" {
 				own = slices.AppendSeq(own, maps.Keys(r.Sizes()))
 			}
@@ -285,13 +281,12 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 		}
 		return nil
 	}
-	needed := pub.needed
 	missing, of, first := 0, 0, ""
 	for i, it := range v.Items {
-		if needed[i] {
+		if pub.needed[i] {
 			of++
 		}
-		if !needed[i] || it.Outcome == plan.Hit {
+		if !pub.needed[i] || it.Outcome == plan.Hit {
 			continue
 		}
 		if missing++; first == "" {
@@ -310,7 +305,7 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 	if len(names) > 0 {
 		again := 0
 		for i, must := range pub.must {
-			if must && needed[i] {
+			if must && pub.needed[i] {
 				again++
 			}
 		}

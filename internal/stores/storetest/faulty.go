@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Fault is what goes wrong in one call. The zero Fault does nothing.
@@ -129,10 +130,7 @@ func (x Fault) spoil(c *Call, asked []artifacts.Digest) {
 		if x.Flip {
 			r = &flipReader{r: r, at: x.FlipAt}
 		}
-		c.Body = artifacts.VerifyReader(struct {
-			io.Reader
-			io.Closer
-		}{r, c.Body}, c.Digest, "faulty store")
+		c.Body = artifacts.VerifyReader(readers.Closing(r, c.Body), c.Digest, "faulty store")
 	case c.Method == RecordsGet:
 		c.Data = bytes.Clone(c.Data)
 		if x.Flip && x.FlipAt < int64(len(c.Data)) {

@@ -6,6 +6,7 @@
 package atomicfile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,15 @@ func WriteFile(path string, b []byte, perm fs.FileMode) error {
 	return Write(path, perm, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
+	})
+}
+
+// WriteJSON is Write of a value as encoding/json writes it, with a newline; indent "" indents nothing.
+func WriteJSON(path string, v any, indent string, perm fs.FileMode) error {
+	return Write(path, perm, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", indent)
+		return e.Encode(v)
 	})
 }
 

@@ -22,6 +22,14 @@ func (r *withContext) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
+// Closing returns r with the Close of what it reads from.
+func Closing(r io.Reader, c io.Closer) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{r, c}
+}
+
 // Failing keeps the error of a reader, so that it can be told from the writer's.
 type Failing struct {
 	R   io.Reader

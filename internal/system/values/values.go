@@ -14,9 +14,32 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// JSON is a value as encoding/json writes it, but for escapes of HTML; "" indents nothing.
+func JSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+// InvalidUTF8 is the offset of the first byte that is not UTF-8; -1 if all is.
+func InvalidUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
 
 // Float is strconv.ParseFloat without what only Go writes: underscores and hexadecimal.
 func Float(s string) (float64, error) {

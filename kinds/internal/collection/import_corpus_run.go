@@ -264,10 +264,7 @@ func (i *corpusImport) counted(f artifacts.File) collect.File {
 		seen := func(n int64) {
 			i.x.Report(step.Progress{Done: n, Total: f.Size, Unit: "bytes", Note: f.Name})
 		}
-		return struct {
-			io.Reader
-			io.Closer
-		}{readers.Counted(in, seen), in}, nil
+		return readers.Closing(readers.Counted(in, seen), in), nil
 	}
 	return file
 }

@@ -1,9 +1,7 @@
 package inout
 
 import (
-	"bytes"
-	"encoding/json"
-
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
@@ -44,11 +42,7 @@ func (e Example[T]) MarshalJSON() ([]byte, error) {
 	if e.Absent != nil {
 		v = e.Absent
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // the outer encoder has the say
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	return values.JSON(v, "") // the outer encoder has the say about HTML
 }
 
 // JSONFields are those of the example.

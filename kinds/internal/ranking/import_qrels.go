@@ -42,7 +42,7 @@ the judgments, 100 bytes each.`,
 	Run: func(_ context.Context, x *step.IO, c importQrelsConfig) error {
 		var judged trec.Judgments
 		report := importQrelsReport{Grades: map[string]int{}}
-		err := c.each(x, trec.JudgmentRows, c.Format, &report.importReport, func(row trec.Row, _ string) error {
+		err := c.each(x, trec.Qrels.Rows, c.Format, &report.importReport, func(row trec.Row, _ string) error {
 			report.Grades[strconv.Itoa(row.Grade)]++
 			return judged.Judge(row.Query, row.Document, row.Grade)
 		})

@@ -71,7 +71,7 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 	var order []string
 	byQuery := map[string][]importedRow{}
 	read := func(r io.Reader, format trec.Format, yield func(trec.Row) error) (trec.Format, error) {
-		is, err := trec.RunRows(r, format, func(row trec.Row) error {
+		is, err := trec.Runs.Rows(r, format, func(row trec.Row) error {
 			if c.Ignore && row.Query == row.Document {
 				report.Identical++
 				return nil

@@ -1,6 +1,7 @@
 package kmeans
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -161,9 +162,7 @@ func (w *fitter[T]) once(ctx context.Context, m Matrix, n int, o Options, rng *m
 }
 
 func (o Options) withDefaults(rows, cols int) (Options, error) {
-	if o.MaxIterations == 0 {
-		o.MaxIterations = 300
-	}
+	o.MaxIterations = cmp.Or(o.MaxIterations, 300)
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-4
 	}

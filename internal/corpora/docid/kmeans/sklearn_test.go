@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/golden"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // sklearnSet is one data set with scikit-learn 1.5.1's results
@@ -33,7 +33,7 @@ type sklearnResult struct {
 
 func sklearnSets(t *testing.T) (sets []sklearnSet) {
 	t.Helper()
-	golden.JSON(t, "testdata/sklearn.json.gz", &sets)
+	goldens.JSON(t, "testdata/sklearn.json.gz", &sets)
 	return sets
 }
 

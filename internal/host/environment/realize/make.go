@@ -2,7 +2,6 @@ package realize
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -75,11 +74,7 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 	if h.Bytes, err = sizeOf(h.Dir); err != nil {
 		return err
 	}
-	record, err := json.Marshal(h.Record)
-	if err != nil {
-		return err
-	}
-	return errors.Join(atomicfile.WriteFile(h.Dir+recordSuffix, record, 0o644), os.RemoveAll(work))
+	return errors.Join(atomicfile.WriteJSON(h.Dir+recordSuffix, h.Record, "", 0o644), os.RemoveAll(work))
 }
 
 // fullVersion is Python's in a pyvenv.cfg, as uv and venv write it.

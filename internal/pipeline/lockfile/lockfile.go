@@ -53,13 +53,20 @@ func readWith(read func(path string) ([]byte, error), path string) (*File, error
 	if err != nil {
 		return nil, err
 	}
-	if err := values.Written(b, f); err != nil {
-		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin again", path, err)
+	if err = json.Unmarshal(b, f); err == nil {
+		d := json.NewDecoder(bytes.NewReader(b))
+		d.DisallowUnknownFields()
+		unknown := d.Decode(&File{})
+		if f.Format != "" && f.Format != format {
+			unknown = fmt.Errorf("its format is %q", f.Format)
+		}
+		if unknown != nil {
+			return nil, fmt.Errorf("%s has what this redsi, of %s, would lose (%w): use the redsi that wrote it, or restore it from version control", path, format, unknown)
+		}
+		err = values.Lacks(b, f)
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&File{}); err != nil || f.Format != "" && f.Format != format {
-		return nil, fmt.Errorf("%s has what this redsi, of %s, would lose (its format is %q, %v): use the redsi that wrote it, or restore it from version control", path, format, f.Format, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin again", path, err)
 	}
 	for _, p := range slices.Backward(f.Sources) { // of two, the first counts
 		f.pins[p.Source] = p

@@ -22,8 +22,8 @@ func pin(source, bytes string) step.Pin {
 // A file of another redsi is refused, so that nothing of it is lost when it is written again.
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`: "", `{"comment": "x", "sources": []}`: "", `{"format": "redsi-lock/1", "sources": []}`: "",
-		`{"format": "redsi-lock/2"}`: `its format is "redsi-lock/2"`, `{"models": []}`: `unknown field "models"`, `{"sources": [{"etag": "x"}]}`: `unknown field "etag"`,
+		`{}`: "there is no field sources", `{"comment": "x", "sources": []}`: "", `{"format": "redsi-lock/1", "sources": []}`: "",
+		`{"format": "redsi-lock/2"}`: `(its format is "redsi-lock/2"):`, `{"format": "redsi-lock/2", "sources": [], "new": 1}`: `its format is "redsi-lock/2"`, `{"models": []}`: `unknown field "models"`, `{"sources": [{"etag": "x"}]}`: `unknown field "etag"`,
 		`{`: "is not a lock file", `{} <<<`: "is not a lock file",
 	} {
 		path := filepath.Join(t.TempDir(), Name)

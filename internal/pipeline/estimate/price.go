@@ -81,7 +81,7 @@ func (r *pricer) price(i int) (p Priced) {
 		switch {
 		case p.Why != "":
 		case on == nil:
-			p.Why = "its device was not measured: run redsi doctor --rates"
+			p.Why = "the device was not measured: run redsi doctor --rates"
 		case d.Evaluates && on.Evaluated:
 		default:
 			seconds, memory, why := r.takes(d, on)

@@ -101,7 +101,7 @@ func TestPrice(t *testing.T) {
 	for why, got := range map[string]map[int]Priced{
 		"not measured: run redsi doctor --rates":              price(Pricing{}),
 		"the rates of A card have no searches of t5-small":    price(Pricing{CPU: &cpu, Card: &card, HasCard: true}),
-		"its device was not measured":                         price(Pricing{CPU: &cpu, HasCard: true}),
+		"the device was not measured":                         price(Pricing{CPU: &cpu, HasCard: true}),
 		"the rates of V100 paper have no updates of t5-small": price(Pricing{CPU: &cpu, On: new(rates.V100())}),
 	} {
 		check(got, one, 0, why)

@@ -73,24 +73,25 @@ func TestGrowReadsBeside(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, more         string
 		alone              bool
-		accept, lock       string
+		accept, lock, dir  string
 		away               bool
 		want, wrong, unfit string
 	}{
-		"a folder for each":                       {text: `join(",", fileset("cfg/${each.key}", "*"))`, alone: true, want: "of cfg/a"},
-		"a digest of each":                        {text: `filesha256(each.key)`, alone: true, want: artifacts.Sum([]byte("a")).Hex()},
-		"a file of each":                          {text: `file("p/${each.key}")`, alone: true, want: "read p/a"},
-		"where the pipeline was loaded by name":   {text: `file("p/${each.key}")`, accept: ".", lock: "redsi.lock", want: "read p/a"},
-		"on another worker":                       {text: `file("p/${each.key}")`, lock: "redsi.lock", unfit: "t.hcl:8: p/a is not among the sources"},
-		"of a client, on a worker":                {text: `file("p/${each.key}")`, accept: ".", wrong: "Run again"},
-		"a try is no way round":                   {text: `try(file("p/${each.key}"), "none")`, wrong: "Run again"},
-		"a digest, on a worker":                   {text: `try(filesha256(each.key), "none")`, wrong: "Run again"},
-		"a list, on a worker":                     {text: `try(fileset(each.key, "*"), "none")`, wrong: "Run again"},
-		"what was not there is not there":         {text: `try(file("no.txt"), "none")`, want: "none"},
-		"what was there":                          {text: `file("yes.txt")`, want: "read yes.txt"},
-		"a worker without the secret":             {more: secret, text: `"x"`, unfit: "var.token is sensitive"},
-		"where no other worker has it, a mistake": {more: secret, text: `"x"`, alone: true, wrong: "var.token is sensitive"},
-		"a store that does not answer":            {text: `json(step.text.said.out, "x")`, more: "# json\n", away: true},
+		"a folder for each":                     {text: `join(",", fileset("cfg/${each.key}", "*"))`, alone: true, want: "of cfg/a"},
+		"a digest of each":                      {text: `filesha256(each.key)`, alone: true, want: artifacts.Sum([]byte("a")).Hex()},
+		"a file of each":                        {text: `file("p/${each.key}")`, alone: true, want: "read p/a"},
+		"where the pipeline was loaded by name": {text: `file("p/${each.key}")`, accept: ".", lock: "redsi.lock", want: "read p/a"},
+		"on another worker":                     {text: `file("p/${each.key}")`, lock: "redsi.lock", unfit: "t.hcl:8: p/a is not among the sources"},
+		"of a client, on a worker":              {text: `file("p/${each.key}")`, accept: ".", wrong: "Run again"},
+		"a try is no way round":                 {text: `try(file("p/${each.key}"), "none")`, wrong: "Run again"},
+		"a digest, on a worker":                 {text: `try(filesha256(each.key), "none")`, wrong: "Run again"},
+		"a list, on a worker":                   {text: `try(fileset(each.key, "*"), "none")`, wrong: "Run again"},
+		"what was not there is not there":       {text: `try(file("no.txt"), "none")`, want: "none"},
+		"what was there":                        {text: `file("yes.txt")`, want: "read yes.txt"},
+		"a worker without the secret":           {more: secret, text: `"x"`, unfit: "var.token is sensitive"},
+		"another process of the server has it":  {more: secret, text: `"x"`, alone: true, unfit: "var.token is sensitive"},
+		"a process of another folder":           {text: `file("p/${each.key}")`, alone: true, dir: "/elsewhere", unfit: "start from /elsewhere"},
+		"a store that does not answer":          {text: `json(step.text.said.out, "x")`, more: "# json\n", away: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := mem.New()
@@ -135,7 +136,7 @@ step "text" "each" {
 			}
 			var g workflows.Grown
 			synctest.Test(t, func(t *testing.T) { // it rests where it leaves the plan to another worker
-				g, err = a.Grow(t.Context(), workflows.GrowRequest{Plan: d, RunID: "1", Lock: c.lock})
+				g, err = a.Grow(t.Context(), workflows.GrowRequest{Plan: d, RunID: "1", Lock: c.lock, Dir: c.dir})
 			})
 			if c.away {
 				if !errors.Is(err, errAway) || step.IsPermanent(err) {

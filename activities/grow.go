@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -20,12 +21,16 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
+	if here, _ := os.Getwd(); a.Alone && req.Dir != "" && req.Dir != here { // another project on this server: its names mean other files here
+		out.Unfit = fmt.Sprintf("the names of its files start from %s, and this process works in %s", req.Dir, here)
+		return out, rest(ctx, out.Unfit, restTime/10)
+	}
 	is, err := a.grown(ctx, was, req.Lock)
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		why := bounded(invalid.Diagnostics.Lines(), maxError/4)
-		if lacks := invalid.Diagnostics.Lacks; !a.Alone && (lacks.Secrets || lacks.Files && req.Lock != "") {
+		if lacks := invalid.Diagnostics.Lacks; lacks.Secrets || lacks.Files && req.Lock != "" {
 			out.Unfit = why + " (" + a.Env["host"] + ")"
-			return out, rest(ctx, out.Unfit)
+			return out, rest(ctx, out.Unfit, restTime/10)
 		}
 		out.Wrong = why
 		return out, nil

@@ -21,7 +21,7 @@ const restTime = 5 * time.Second
 func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
 		if req.Unfit != "" {
-			return struct{}{}, rest(ctx, req.Unfit)
+			return struct{}{}, rest(ctx, req.Unfit, restTime)
 		}
 		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req), func(l lease.Lease) {
 			p.report(step.Progress{Note: fmt.Sprintf("waiting for %s", l)})
@@ -30,11 +30,11 @@ func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest
 	return err
 }
 
-// rest waits for restTime, so that another worker may take what this one left, and why.
-func rest(ctx context.Context, why string) error {
+// rest waits for a while, so that another worker may take what this one left, and why.
+func rest(ctx context.Context, why string, while time.Duration) error {
 	step.Reporter(ctx)(step.Progress{Note: "waiting for another worker: " + why})
 	select {
-	case <-time.After(restTime):
+	case <-time.After(while):
 	case <-ctx.Done():
 	}
 	return ctx.Err()

@@ -107,6 +107,10 @@ func TestAccept(t *testing.T) {
 		if e := found[a.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Withdrawn {
 			t.Errorf("%s: the copy of another store: hit %v, %+v, %v", name, e.Hit(), e.Passed, err)
 		}
+		x := &artifacts.Transfer{From: their, To: s}
+		if err := x.Results(t.Context(), []artifacts.Digest{a.Key}); err != nil || x.Done().Results != 0 || !strings.Contains(x.Done().Lost[a.Key], "withdrawn") {
+			t.Errorf("%s: a copy is sent: %+v, %v", name, x.Done(), err)
+		}
 	}
 }
 

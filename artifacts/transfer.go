@@ -101,6 +101,16 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 	if err != nil {
 		return err
 	}
+	to := newLayers(t.to(), nil, Policy{})
+	for key, mine := range here {
+		if r := mine.Known(); r != nil { // nothing comes back that was withdrawn there
+			if p, err := to.standsFor(ctx, t.To.URL, r); err != nil {
+				return err
+			} else if p != nil {
+				here[key] = passedOver(p)
+			}
+		}
+	}
 	for round := range transferRounds + 1 {
 		there, err := Inspect(ctx, t.to(), keys)
 		if err != nil {
@@ -144,7 +154,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 			return t.about(ctx, here)
 		}
 		if round == transferRounds {
-			return fmt.Errorf("%d results were gone again after they had arrived, such as that of %s: is garbage being collected there?", len(todo), todo[0].Origin.Step)
+			return fmt.Errorf("%d of %d results were gone again after they had arrived, such as that of %s: is garbage being collected there?", len(todo), len(keys), todo[0].Origin.Step)
 		}
 		if err := t.send(ctx, todo, round == 0); err != nil || t.DryRun {
 			return err

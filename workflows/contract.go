@@ -106,6 +106,7 @@ type ReproduceInput struct {
 	Plan     *artifacts.Digest `json:"plan,omitempty"`      // a plan already stored; Pipeline is then only its name
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"` // whose run it is: the id in redsi.lock
+	Dir      string            `json:"dir,omitempty"`     // from which names of files in the plan start, on the machine that made it
 	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
 
 	Hits *Pages[DoneStep] `json:"hits,omitempty"` // what was done when the plan was made, a moment ago

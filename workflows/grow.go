@@ -25,6 +25,7 @@ type GrowRequest struct {
 	RunID   string           `json:"run_id"`
 	Project string           `json:"project,omitempty"`
 	Lock    string           `json:"lock,omitempty"`
+	Dir     string           `json:"dir,omitempty"`
 }
 
 // Grown is that plan. Wrong says why there is none: what the steps have made
@@ -46,7 +47,7 @@ func (r *run) mayGrow(ctx workflow.Context) bool {
 func (r *run) grow(ctx workflow.Context) error {
 	began := workflow.Now(ctx)
 	gctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "plan what follows from what steps have made", unbounded))
-	req := GrowRequest{Plan: r.loaded.Plan, RunID: r.id, Project: r.loaded.Project, Lock: r.loaded.Lock}
+	req := GrowRequest{Plan: r.loaded.Plan, RunID: r.id, Project: r.loaded.Project, Lock: r.loaded.Lock, Dir: r.in.Dir}
 	var g Grown
 	if err := workflow.ExecuteActivity(gctx, GrowActivity, req).Get(ctx, &g); err != nil {
 		return err

@@ -260,13 +260,14 @@ func written(t hcl.Traverser) hcl.Traverser {
 }
 
 // SourceOf returns the path that the task of a source block names, as it is from the folder of
-// this process, and whether .gitignore files count there; ok is false of other tasks.
+// this process, and whether .gitignore files count there; ok is false of other tasks, and while
+// steps have yet to decide the path.
 func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) {
 	var c struct {
 		Path   string `json:"path"`
 		Ignore bool   `json:"ignore"`
 	}
-	if t.Kind != SourceKind || json.Unmarshal(t.Config, &c) != nil {
+	if t.Kind != SourceKind || json.Unmarshal(t.Config, &c) != nil || c.Path == "" {
 		return "", false, false
 	}
 	if path = filepath.FromSlash(c.Path); !filepath.IsAbs(path) {

@@ -94,6 +94,7 @@ func TestPick(t *testing.T) {
 		`"c.d.e", "c.d"`:        "c:\n    d: {e: 2024-01-01, f: 'x: y'}\n",
 		`"l.0", "t"`:            "l: [{lr: 1.0, no: off}, 0x8]\nt: |\n    a\n    b\n",
 		`"b"`:                   "b: {lr: 1.0, no: off}\n",
+		`"c"`:                   "c:\n    <<: [{z: 0x1F}, {lr: 1.0, no: off}]\n    n: 1_000\n    d: {e: 2024-01-01, f: 'x: y'}\n",
 		`"c.gone"`:              "!it has no c.gone",
 		`"c.n.x"`:               "!it has no c.n.x",
 		`"c.*"`:                 "!it has no c.*",

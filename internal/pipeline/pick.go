@@ -78,7 +78,7 @@ func asWritten(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return asWritten(n.Alias)
 	}
-	out := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value, Style: n.Style}
+	out := &yaml.Node{Kind: n.Kind, Value: n.Value, Style: n.Style}
 	for _, c := range n.Content {
 		out.Content = append(out.Content, asWritten(c))
 	}

@@ -69,19 +69,22 @@ func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
 	l.publish = append(l.publish, p)
 }
 
-// warnPublished warns of a run that writes into what it reads: no next run is all hits.
+// warnPublished warns of a run that writes into what it reads, of sources that take all of a folder.
 func (l *loader) warnPublished() {
 	steps, _ := l.allSteps()
 	for _, s := range steps {
 		from, _, ok := SourceOf(s.Task, s.Pos)
-		from, below := filepath.ToSlash(from), "**"
-		if at := strings.IndexAny(from, "*?[{"); at >= 0 {
-			from, below = path.Dir(from[:at]+"x"), from[at:]
+		from, below := filepath.ToSlash(from), true
+		if path.Base(from) == "*" {
+			from, below = path.Dir(from), false
+		}
+		if path.Base(from) == "**" {
+			from, below = path.Dir(from), true
 		}
 		for _, p := range l.publish {
 			to := path.Join(path.Dir(p.Pos.File), p.To)
-			if ok && (to == from || (from == "." || strings.HasPrefix(to, from+"/")) && strings.Contains(below, "**")) {
-				l.diags.warn(l.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, where each run would write this, so that no next run is all hits. Publish to a folder beside it, or let an ignore file leave the folder out of the source.", s.Address, from))
+			if ok && (to == from || below && (from == "." || strings.HasPrefix(to, from+"/"))) {
+				l.diags.warn(l.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
 			}
 		}
 	}

@@ -44,7 +44,10 @@ step "command" "plot" { argv = ["plot"] }
 	}
 	folders := step.NewRegistry(*kinds().Lookup("command"), step.Define(step.Kind[source]{Name: "source", Version: 1, Doc: "Reads.", Block: true, Run: noRun[source],
 		Outputs: []step.Output{{Name: "files", Type: "files", Tree: true}}}))
-	for source, to := range map[string][2]string{"data": {"data/derived", "data2"}, ".": {"results", ""}, "data/*.csv": {"data", "data/derived"}, "d/**/*.csv": {"d/x", "e"}, "x.csv": {"", "x"}} {
+	if path, _, ok := pipeline.SourceOf(step.Task{Kind: pipeline.SourceKind, Config: []byte(`{"ignore": true}`)}, pipeline.Pos{File: "p.hcl"}); ok {
+		t.Errorf("a source whose path a step decides reads %q", path)
+	}
+	for source, to := range map[string][2]string{"data": {"data/derived", "data2"}, ".": {"results", ""}, "**": {"results", ""}, "data/*": {"data", "data/derived"}, "d/**/*": {"d/x", "e"}, "d/**/*.csv": {"", "d"}, "*.csv": {"", "x"}, "x.csv": {"", "x"}} {
 		for i, to := range to {
 			_, ds := pipeline.Load(map[string][]byte{"dir/p.hcl": []byte(fmt.Sprintf("source \"s\" { path = %q }\n%spublish \"a\" {\n  files = step.command.plot.out\n  to = %q\n}\n", source, head, to))}, pipeline.Options{Registry: folders})
 			text, err := ds.MarshalJSON()

@@ -32,7 +32,7 @@ type File struct {
 	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
 	Modules []Module   `json:"modules,omitempty"` // sorted by source
 	Lists   []List     `json:"lists,omitempty"`   // sorted by pattern
-	Sources []step.Pin `json:"sources,omitzero"`  // sorted by source
+	Sources []step.Pin `json:"sources"`           // sorted by source
 
 	pins map[string]step.Pin // Sources, by source
 }
@@ -56,8 +56,12 @@ func readWith(read func(path string) ([]byte, error), path string) (*File, error
 	if err = json.Unmarshal(b, f); err == nil {
 		d := json.NewDecoder(bytes.NewReader(b))
 		d.DisallowUnknownFields()
-		if err := d.Decode(&File{}); err != nil || f.Format != "" && f.Format != format {
-			return nil, fmt.Errorf("%s has what this redsi, of %s, would lose (its format is %q, %v): use the redsi that wrote it, or restore it from version control", path, format, f.Format, err)
+		unknown := d.Decode(&File{})
+		if f.Format != "" && f.Format != format {
+			unknown = fmt.Errorf("its format is %q", f.Format)
+		}
+		if unknown != nil {
+			return nil, fmt.Errorf("%s has what this redsi, of %s, would lose (%w): use the redsi that wrote it, or restore it from version control", path, format, unknown)
 		}
 		err = values.Lacks(b, f)
 	}

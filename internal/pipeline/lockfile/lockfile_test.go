@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,7 +23,7 @@ func pin(source, bytes string) step.Pin {
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "there is no field sources", `{"comment": "x", "sources": []}`: "", `{"format": "redsi-lock/1", "sources": []}`: "",
-		`{"format": "redsi-lock/2"}`: `its format is "redsi-lock/2"`, `{"models": []}`: `unknown field "models"`, `{"sources": [{"etag": "x"}]}`: `unknown field "etag"`,
+		`{"format": "redsi-lock/2"}`: `(its format is "redsi-lock/2"):`, `{"format": "redsi-lock/2", "sources": [], "new": 1}`: `its format is "redsi-lock/2"`, `{"models": []}`: `unknown field "models"`, `{"sources": [{"etag": "x"}]}`: `unknown field "etag"`,
 		`{`: "is not a lock file", `{} <<<`: "is not a lock file",
 	} {
 		path := filepath.Join(t.TempDir(), Name)
@@ -122,7 +121,7 @@ func TestLocalFilesAreHashedOnce(t *testing.T) {
 		r := known[file]
 		r.Read = r.CTime + int64(time.Minute)
 		known[file] = r
-		if err := atomicfile.WriteJSON(memo, known, "", 0o644); err != nil {
+		if err := writeMemo(memo, known); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +138,7 @@ func TestLocalFilesAreHashedOnce(t *testing.T) {
 	known := readMemo(memo)
 	planted := known[file]
 	planted.Pin = pin(file, "planted")
-	if err := atomicfile.WriteJSON(memo, map[string]remembered{file: planted}, "", 0o644); err != nil {
+	if err := writeMemo(memo, map[string]remembered{file: planted}); err != nil {
 		t.Fatal(err)
 	}
 	if p := ask(); p != planted.Pin {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -94,7 +95,8 @@ func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in work
 		return in, err
 	}
 	hits, err := activities.PagesOf(ctx, of.Store.Blobs, activities.HitsOf(of.Preview))
-	return workflows.ReproduceInput{Pipeline: of.Plan.Pipeline, Targets: dr.Targets, FailFast: o.FailFast, Plan: &digest, RunID: NewRunID(), Project: dr.Project(), Hits: &hits}, err
+	dir, _ := os.Getwd()
+	return workflows.ReproduceInput{Pipeline: of.Plan.Pipeline, Targets: dr.Targets, FailFast: o.FailFast, Plan: &digest, RunID: NewRunID(), Project: dr.Project(), Dir: dir, Hits: &hits}, err
 }
 
 // variablesShown bounds the variables of a run that the UI shows.

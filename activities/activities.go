@@ -103,14 +103,21 @@ func (a *Activities) Named() map[string]any {
 	}
 }
 
+// inMemory is a plan that is kept, or nil.
+func (a *Activities) inMemory(d artifacts.Digest) *plan.Plan {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.plans[d]
+}
+
 // storedPlan reads a plan by its digest, keeping it for the next call.
 func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
+	if p := a.inMemory(d); p != nil { // at once, however slowly another one is read
+		return p, nil
+	}
 	a.reading.Lock()
 	defer a.reading.Unlock()
-	a.mu.Lock()
-	p := a.plans[d]
-	a.mu.Unlock()
-	if p != nil {
+	if p := a.inMemory(d); p != nil {
 		return p, nil
 	}
 	p, err := ReadPlan(ctx, a.Store.Blobs, d)

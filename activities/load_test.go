@@ -64,14 +64,21 @@ func TestLoadTakesHits(t *testing.T) {
 	}
 }
 
-// TestPlansInMemory: a plan that many ask for at once is read once, and what plans take is bounded.
+// TestPlansInMemory: a plan that many ask for at once is read once; one that is kept is there while
+// another is read; and what plans take is bounded.
 func TestPlansInMemory(t *testing.T) {
 	l := newLargeRun(t)
-	d := l.wide(3)
-	var opened atomic.Int32
-	l.Store = storetest.Hooked(l.Store, func(_ context.Context, c *storetest.Call, next func() error) error {
+	d, other := l.wide(3), l.wide(1)
+	var opened, meanwhile atomic.Int32
+	l.Store = storetest.Hooked(l.Store, func(ctx context.Context, c *storetest.Call, next func() error) error {
 		if c.Method == storetest.BlobsOpen && c.Digest == d {
 			opened.Add(1)
+		}
+		if c.Method == storetest.BlobsOpen && c.Digest == other {
+			meanwhile.Add(1)
+			if _, err := l.storedPlan(ctx, d); err != nil {
+				t.Error(err)
+			}
 		}
 		return next()
 	})
@@ -87,9 +94,12 @@ func TestPlansInMemory(t *testing.T) {
 	if n := opened.Load(); n != 1 {
 		t.Errorf("the plan was read %d times", n)
 	}
+	if _, err := l.storedPlan(t.Context(), other); err != nil || meanwhile.Load() != 1 {
+		t.Error(meanwhile.Load(), err)
+	}
 	big := &plan.Plan{Steps: []plan.Step{{Task: step.Task{Config: make([]byte, plansKept/3)}}}}
 	for i := range 10 {
-		if l.keep(artifacts.Sum([]byte{byte(i)}), big); len(l.plans) > 3 {
+		if l.keep(artifacts.Sum([]byte{byte(i)}), big); len(l.plans) > 4 { // two of them small
 			t.Fatalf("%d plans are kept", len(l.plans))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )
 
@@ -121,7 +122,7 @@ func TestLocalFilesAreHashedOnce(t *testing.T) {
 		r := known[file]
 		r.Read = r.CTime + int64(time.Minute)
 		known[file] = r
-		if err := writeMemo(memo, known); err != nil {
+		if err := atomicfile.WriteJSON(memo, known, "", 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,7 +139,7 @@ func TestLocalFilesAreHashedOnce(t *testing.T) {
 	known := readMemo(memo)
 	planted := known[file]
 	planted.Pin = pin(file, "planted")
-	if err := writeMemo(memo, map[string]remembered{file: planted}); err != nil {
+	if err := atomicfile.WriteJSON(memo, map[string]remembered{file: planted}, "", 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if p := ask(); p != planted.Pin {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
@@ -88,7 +87,7 @@ func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error
 	var f []string
 	return lines.Each(func(bytes []byte) error {
 		line := strings.TrimSuffix(string(bytes), "\r")
-		if f = slices.AppendSeq(f[:0], strings.FieldsFuncSeq(line, isSpace)); len(f) == 0 {
+		if f = appendFields(f[:0], line); len(f) == 0 {
 			return nil
 		}
 		said := line[0] == comment[0]
@@ -139,10 +138,26 @@ func (c Content) told(line string, fields int) Format {
 }
 
 // isSpace is white space of ASCII, at which trec_eval cuts: a no-break space is part of a name.
-func isSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // Fields are the parts of a line of TREC's files.
-func Fields(line string) []string { return strings.FieldsFunc(line, isSpace) }
+func Fields(line string) []string { return appendFields(nil, line) }
+
+func appendFields(f []string, line string) []string {
+	from := -1 // where a field begins
+	for i := range len(line) {
+		switch space := isSpace(line[i]); {
+		case space && from >= 0:
+			f, from = append(f, line[from:i]), -1
+		case !space && from < 0:
+			from = i
+		}
+	}
+	if from >= 0 {
+		f = append(f, line[from:])
+	}
+	return f
+}
 
 // Unquoted takes the quotes of CSV off a name: BEIR's judgments are read as CSV with tabs.
 func Unquoted(s string) string {

@@ -234,7 +234,7 @@ func (w *PathWalk) Next() bool {
 		return false
 	}
 	if w.rest != w.path {
-		w.within = join(w.within, pathName(w.Name))
+		w.within = join(w.within, PathOf(w.Name))
 	}
 	var more bool
 	quoted, isQuoted := strings.CutPrefix(w.rest, "'")
@@ -248,12 +248,15 @@ func (w *PathWalk) Next() bool {
 	return true
 }
 
-// pathName is a name as a part of a path: in quotes where it has a dot.
-func pathName(name string) string {
-	if strings.Contains(name, ".") {
-		return "'" + name + "'"
+// PathOf is the path that leads through names, each in quotes if it has a dot.
+func PathOf(names ...string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		if parts[i] = name; strings.Contains(name, ".") {
+			parts[i] = "'" + name + "'"
+		}
 	}
-	return name
+	return strings.Join(parts, ".")
 }
 
 // Index is the present part as the number of an element of a list, from zero.
@@ -282,7 +285,7 @@ func (w *PathWalk) In(at any) (any, error) {
 // Lost says that the present part leads nowhere from what is there.
 func (w *PathWalk) Lost(is TypeKind, names []string) error {
 	for i, name := range names {
-		names[i] = pathName(name)
+		names[i] = PathOf(name)
 	}
 	return &NoFieldError{Path: w.path, Name: w.Name, Within: w.within, Is: is, Names: names}
 }

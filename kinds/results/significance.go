@@ -68,17 +68,17 @@ func (s *significance) reads(c tableConfig) (list []step.Read) {
 	}
 	rows := slices.Sorted(maps.Keys(s.Rows))
 	for _, row := range rows {
-		read("significance.rows["+strconv.Quote(row)+"]", inout.Path("systems", s.Rows[row]))
+		read("significance.rows["+strconv.Quote(row)+"]", step.PathOf("systems", s.Rows[row]))
 	}
 	for _, column := range slices.Sorted(maps.Keys(s.Columns)) {
 		if len(rows) > 0 {
-			read("significance.columns["+strconv.Quote(column)+"]", inout.Path("systems", s.Rows[rows[0]], "percent", s.Columns[column]))
+			read("significance.columns["+strconv.Quote(column)+"]", step.PathOf("systems", s.Rows[rows[0]], "percent", s.Columns[column]))
 		}
 	}
 	for _, b := range s.baselines() {
 		for _, row := range rows {
 			if s.Rows[row] != b {
-				read("significance.letters", inout.Path("systems", s.Rows[row], "against", b))
+				read("significance.letters", step.PathOf("systems", s.Rows[row], "against", b))
 				break
 			}
 		}
@@ -105,7 +105,7 @@ func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
 				if b == system {
 					continue
 				}
-				at, err := docs.Find(s.Report, inout.Path("systems", system, "against", b, measure, "significant"))
+				at, err := docs.Find(s.Report, step.PathOf("systems", system, "against", b, measure, "significant"))
 				if err != nil {
 					return fmt.Errorf("significance of row %s, column %s: %w", row.ID, id, err)
 				}

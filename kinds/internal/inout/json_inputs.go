@@ -168,9 +168,6 @@ func (d *JSONInputs) Told(in step.Input, path, is string) {
 	}
 }
 
-// Path is a path of names, which may have dots.
-func Path(names ...string) string { return "'" + strings.Join(names, "'.'") + "'" }
-
 // Follow is what a path leads to in a document, by the rule of what is missing that the
 // package comment gives: Absent, NotFinite, nil, or a *step.NoFieldError.
 func Follow(at any, path string) (any, error) {

@@ -123,9 +123,9 @@ func (c compareConfig) declares() map[string]*step.Fields {
 	f := step.FieldsOf[compareReport]().With("systems", names...)
 	for _, name := range names {
 		others := slices.DeleteFunc(slices.Clone(c.Baselines), func(b string) bool { return b == name })
-		f.With(inout.Path("systems", name, "percent"), ids...).With(inout.Path("systems", name, "against"), others...)
+		f.With(step.PathOf("systems", name, "percent"), ids...).With(step.PathOf("systems", name, "against"), others...)
 		for _, b := range others {
-			f.With(inout.Path("systems", name, "against", b), ids...)
+			f.With(step.PathOf("systems", name, "against", b), ids...)
 		}
 	}
 	return map[string]*step.Fields{"report": f}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -33,10 +34,14 @@ const (
 // that does not depend on it is done (or, with FailFast, at once). A second input is
 // refused: who gives one means something by it.
 func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage) (*ReproduceResult, error) {
-	if targets, _ := json.Marshal(in.Targets); second != nil || in.Pipeline == "" {
+	targets := 0
+	for _, t := range in.Targets {
+		targets += len(strconv.Quote(t)) + len(",")
+	}
+	if second != nil || in.Pipeline == "" {
 		return nil, temporal.NewNonRetryableApplicationError("a run has one input, which names its pipeline: "+inputForm, PermanentError, nil)
-	} else if len(targets) > targetsMost {
-		return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the targets have %d bytes, and the record of a run has room for %d: name blocks in place of their instances", len(targets), targetsMost), PermanentError, nil)
+	} else if targets > targetsMost {
+		return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the targets have %d bytes, and the record of a run has room for %d: name blocks in place of their instances", targets, targetsMost), PermanentError, nil)
 	}
 	out, err := reproduce(ctx, in)
 	return out, final(err)

@@ -69,7 +69,7 @@ func TestCancelledAtTheStart(t *testing.T) {
 		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	}
 	const anything = "mock.Anything" // as the SDK's mocks know it
-	var mu sync.Mutex // signals are sent at the same time
+	var mu sync.Mutex                // signals are sent at the same time
 	var left []string
 	env.OnSignalExternalWorkflow(anything, anything, "", "leave", anything).Return(func(_, id, _, _ string, _ any) error {
 		mu.Lock()

@@ -85,8 +85,15 @@ func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error
 	lines := unpack.NewLines(r)
 	first := true
 	var f []string
+	var text strings.Builder // of many lines, so that not every one takes memory of its own
 	return lines.Each(func(bytes []byte) error {
-		line := strings.TrimSuffix(string(bytes), "\r")
+		if text.Cap()-text.Len() < len(bytes) {
+			text.Reset() // names hold what they stand in
+			text.Grow(max(32<<10, len(bytes)))
+		}
+		from := text.Len()
+		text.Write(bytes)
+		line := strings.TrimSuffix(text.String()[from:], "\r")
 		if f = appendFields(f[:0], line); len(f) == 0 {
 			return nil
 		}
@@ -138,7 +145,7 @@ func (c Content) told(line string, fields int) Format {
 }
 
 // isSpace is white space of ASCII, at which trec_eval cuts: a no-break space is part of a name.
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+func isSpace(c byte) bool { return c == ' ' || c-'\t' <= '\r'-'\t' }
 
 // Fields are the parts of a line of TREC's files.
 func Fields(line string) []string { return appendFields(nil, line) }

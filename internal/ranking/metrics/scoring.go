@@ -197,14 +197,20 @@ func (v *view) fill(r *trec.Ranking, j *trec.Query, mode Mode) {
 	clear(v.seen)
 	for _, h := range r.Hypotheses {
 		v.beam = append(v.beam, h.Document != "")
-		grade := unjudged
-		if _, again := v.seen[h.Document]; h.Document != "" && !again {
+		grade, judged := j.Grade(h.Document)
+		again := false
+		if mode != Raw || judged { // in raw rankings only a judged document counts once
+			_, again = v.seen[h.Document]
 			v.seen[h.Document] = struct{}{}
-			if said, ok := j.Grade(h.Document); ok {
-				grade = said
+		}
+		if h.Document == "" || again {
+			if mode != Raw {
+				continue
 			}
-		} else if mode != Raw {
-			continue
+			judged = false
+		}
+		if !judged {
+			grade = unjudged
 		}
 		v.grades = append(v.grades, grade)
 	}

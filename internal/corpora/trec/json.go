@@ -60,7 +60,7 @@ func (c Content) readJSON(in io.Reader, yield func(Row) error) error {
 		case !isNumber:
 			return fail(fmt.Errorf("query %.80q, document %.80q: %.80q is not a number", path[0], path[1], fmt.Sprint(token)))
 		default:
-			row, err := c.row([]string{path[0], path[1], number.String()}, JSON)
+			row, err := c.row([]string{path[0], path[1], number.String()}, JSON, c.layouts[JSON])
 			if row.Line = here(); err == nil {
 				err = yield(row)
 			}

@@ -85,6 +85,8 @@ func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error
 	lines := unpack.NewLines(r)
 	first := true
 	var f []string
+	var at layout // of the format of
+	var of Format
 	var text strings.Builder // of many lines, so that not every one takes memory of its own
 	return lines.Each(func(bytes []byte) error {
 		if text.Cap()-text.Len() < len(bytes) {
@@ -112,7 +114,10 @@ func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error
 			}
 		}
 		header := first && is == BEIR && isHeader(f)
-		row, err := c.row(f, is)
+		if at.fields == 0 || is != of {
+			at, of = c.layouts[is], is
+		}
+		row, err := c.row(f, is, at)
 		switch {
 		case said && err == nil && f[0] != comment:
 			return fmt.Errorf("query %.80q begins with #: trec_eval 10 takes its lines for comments, trec_eval 9 for rows; rename it, or write a blank after the # of a comment", f[0])
@@ -183,10 +188,9 @@ func isHeader(f []string) bool {
 }
 
 // row reads the fields of a line.
-func (c Content) row(f []string, format Format) (row Row, err error) {
-	l, ok := c.layouts[format]
+func (c Content) row(f []string, format Format, l layout) (row Row, err error) {
 	switch {
-	case !ok:
+	case l.fields == 0:
 		return row, fmt.Errorf("there is no format %q; there are %s", format, c.formats)
 	case len(f) != l.fields:
 		return row, fmt.Errorf("%d fields, want %d: %s", len(f), l.fields, l.names)

@@ -114,7 +114,7 @@ func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error
 			}
 		}
 		header := first && is == BEIR && isHeader(f)
-		if at.fields == 0 || is != of {
+		if is != of {
 			at, of = c.layouts[is], is
 		}
 		row, err := c.row(f, is, at)

@@ -1,0 +1,76 @@
+package simulate
+
+import (
+	"time"
+
+	"go.temporal.io/api/history/v1"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/workflows"
+)
+
+// A script is a schedule before it happens: a value, so that one that fails can be made smaller
+// and done again.
+type script struct {
+	Seed     draw
+	Pipeline pipelineScript
+	Servers  int // Temporal servers, 1 or 2: runs of the second share only the store with the others
+	Workers  int // processes of each at the start
+	Acts     []act
+	Faults   []fault
+}
+
+// An act is what somebody does at a time after the start.
+type act struct {
+	At     time.Duration
+	Do     string // run, cancel, gc, kill, stop, start, evict
+	Server int
+	Number int // of a run, from 0, among the runs of the script; of a process, likewise
+
+	Edition    int // of the pipeline: the same steps with some others
+	FailFast   bool
+	SkipFailed bool // leave out what failed for good before
+}
+
+// A fault is what happens to a store, or to answers of a server, for a while.
+type fault struct {
+	At, For time.Duration
+	What    string  // outage, slow, throttle, lost-answer, stale-list (store); redeliver, lose-task, continue (server)
+	Rate    float64 // of calls
+}
+
+// observed is what came of a script.
+type observed struct {
+	script    script
+	runs      []ran
+	work      []work
+	store     artifacts.Store // as it was left, without its faults
+	leases    []string        // that are left
+	open      []string        // workflows that have not ended, "server 0: step/ab…"
+	histories []*history.History
+	longest   int      // events of a history
+	largest   int      // bytes of a payload
+	troubles  []string // panics, workflow tasks that failed, goroutines left over
+	stuck     bool     // the schedule did not end in its virtual time
+}
+
+// ran is what came of a run.
+type ran struct {
+	act
+	id                      string
+	plan                    artifacts.Digest // that it began with
+	began, ended, cancelled time.Duration    // after the start; zero: it has not
+	result                  *workflows.ReproduceResult
+	err                     error
+	record                  *workflows.RunRecord // nil: there is none
+}
+
+// work is one try of a step or part by a process.
+type work struct {
+	run, address    string
+	key             artifacts.Digest
+	part            bool
+	server, process int
+	began, ended    time.Duration
+	how             string // done, failed, cancelled, lost (its process was killed), "" if it goes on
+}

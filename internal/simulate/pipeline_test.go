@@ -152,9 +152,12 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 		b.Fixed = 2 + d.of("fixed").n(4)
 	case each < 60:
 		b.Files = earlier("files", lists)
+		if again := earlier("again", func(e *block) bool { return lists(e) && e.grown() }); again != "" && d.of("rounds").chance(0.5) {
+			b.Files = again
+		}
 		if from := p.block(b.Files); from != nil && from.grown() {
 			b.Of = "k0"
-			if list := p.block(from.Files + from.Names); from.Empty || list == nil || list.Pieces == 0 || list.many() {
+			if list := p.block(from.Files + from.Names); list.Pieces == 0 || list.many() {
 				b.Files, b.Of = "", "" // there may be no such step, whose name were a mistake
 			}
 		}

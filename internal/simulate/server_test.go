@@ -38,7 +38,8 @@ type server struct {
 	current    map[string]*execution // by workflow ID, the last one
 	byRun      map[string]*execution
 	queues     map[string]*queue
-	dead       map[string]chan struct{} // of processes: closed at the end
+	dead       map[string]chan struct{} // of processes: closed when they are killed
+	stopped    map[string]time.Time     // processes that stand still, until then
 	counts     map[string]int
 	over       chan struct{}
 	troubles   []string
@@ -54,7 +55,7 @@ type serverFaults struct {
 
 func newServer(d draw, index int) *server {
 	return &server{draw: d.of("server", index), index: index, trace: func(string, ...any) {}, current: map[string]*execution{}, byRun: map[string]*execution{},
-		queues: map[string]*queue{}, dead: map[string]chan struct{}{}, counts: map[string]int{}, over: make(chan struct{})}
+		queues: map[string]*queue{}, dead: map[string]chan struct{}{}, stopped: map[string]time.Time{}, counts: map[string]int{}, over: make(chan struct{})}
 }
 
 // client is how a process calls the server. Workers made of it are that process.
@@ -83,6 +84,27 @@ func (s *server) kill(process string) {
 	close(s.dead[process])
 	for _, q := range s.queues {
 		q.pollers = slices.DeleteFunc(q.pollers, func(p *poller) bool { return p.process == process })
+	}
+}
+
+// freeze lets a process stand still for a while, as one that was stopped or cut off: what it asks
+// for and what it is answered comes later.
+func (s *server) freeze(process string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped[process] = time.Now().Add(d)
+}
+
+// thaw waits while a process stands still.
+func (s *server) thaw(process string) {
+	s.mu.Lock()
+	until := s.stopped[process]
+	s.mu.Unlock()
+	if d := time.Until(until); d > 0 {
+		select {
+		case <-time.After(d):
+		case <-s.over:
+		}
 	}
 }
 
@@ -150,6 +172,7 @@ func (s *server) after(d time.Duration, do func()) *time.Timer {
 
 // call is what a client asks for.
 func (s *server) call(ctx context.Context, process string, req, reply any) error {
+	s.thaw(process)
 	if s.isDead(process) {
 		<-s.over
 	}
@@ -159,6 +182,7 @@ func (s *server) call(ctx context.Context, process string, req, reply any) error
 	default:
 	}
 	err := s.answer(ctx, process, req, reply)
+	s.thaw(process)
 	if s.isDead(process) { // before it got the answer
 		<-s.over
 		return serviceerror.NewUnavailable("the schedule is over")

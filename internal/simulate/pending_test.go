@@ -1,0 +1,88 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/api/command/v1"
+	"go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+)
+
+// What an execution waits for besides activities: timers, children, signals to others.
+
+func (e *execution) startTimer(v *history.HistoryEvent, c *command.StartTimerCommandAttributes, at int64) {
+	v.Attributes = &history.HistoryEvent_TimerStartedEventAttributes{TimerStartedEventAttributes: &history.TimerStartedEventAttributes{
+		TimerId: c.TimerId, StartToFireTimeout: c.StartToFireTimeout, WorkflowTaskCompletedEventId: at}}
+	t := &pendingTimer{started: e.add(v)}
+	late := e.s.draw.of("timer", e.runID, c.TimerId).span(time.Microsecond, 5*time.Millisecond)
+	t.Timer = e.s.after(c.StartToFireTimeout.AsDuration()+late, func() {
+		if e.timers[c.TimerId] != t || e.closed() {
+			return
+		}
+		delete(e.timers, c.TimerId)
+		e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_TimerFiredEventAttributes{TimerFiredEventAttributes: &history.TimerFiredEventAttributes{TimerId: c.TimerId, StartedEventId: t.started}}})
+	})
+	e.timers[c.TimerId] = t
+}
+
+func (e *execution) cancelTimer(v *history.HistoryEvent, id string, at int64) {
+	started := int64(0)
+	if t := e.timers[id]; t != nil {
+		t.Stop()
+		started = t.started
+		delete(e.timers, id)
+	}
+	e.buffered = slices.DeleteFunc(e.buffered, func(b *history.HistoryEvent) bool { // it has fired, and the workflow never hears of it
+		x := b.GetTimerFiredEventAttributes()
+		if x.GetTimerId() != id || x == nil {
+			return false
+		}
+		started = x.StartedEventId
+		return true
+	})
+	v.Attributes = &history.HistoryEvent_TimerCanceledEventAttributes{TimerCanceledEventAttributes: &history.TimerCanceledEventAttributes{
+		TimerId: id, StartedEventId: started, WorkflowTaskCompletedEventId: at}}
+	e.add(v)
+}
+
+func (e *execution) startChild(v *history.HistoryEvent, c *command.StartChildWorkflowExecutionCommandAttributes, at int64) {
+	v.Attributes = &history.HistoryEvent_StartChildWorkflowExecutionInitiatedEventAttributes{StartChildWorkflowExecutionInitiatedEventAttributes: &history.StartChildWorkflowExecutionInitiatedEventAttributes{
+		WorkflowId: c.WorkflowId, WorkflowType: c.WorkflowType, TaskQueue: c.TaskQueue, Input: c.Input, ParentClosePolicy: c.ParentClosePolicy, WorkflowTaskCompletedEventId: at}}
+	initiated := e.add(v)
+	queue := c.TaskQueue
+	if queue.GetName() == "" {
+		queue = e.started.TaskQueue
+	}
+	e.s.later("start "+c.WorkflowId, func() {
+		if other := e.s.current[c.WorkflowId]; other != nil && !other.closed() {
+			e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_StartChildWorkflowExecutionFailedEventAttributes{StartChildWorkflowExecutionFailedEventAttributes: &history.StartChildWorkflowExecutionFailedEventAttributes{
+				WorkflowId: c.WorkflowId, WorkflowType: c.WorkflowType, Cause: enums.START_CHILD_WORKFLOW_EXECUTION_FAILED_CAUSE_WORKFLOW_ALREADY_EXISTS, InitiatedEventId: initiated}}})
+			return
+		}
+		child := e.s.newExecution(c.WorkflowId, &history.WorkflowExecutionStartedEventAttributes{WorkflowType: c.WorkflowType, TaskQueue: queue, Input: c.Input, Header: c.Header,
+			WorkflowTaskTimeout: c.WorkflowTaskTimeout, RetryPolicy: c.RetryPolicy, ParentWorkflowExecution: e.ref(), ParentInitiatedEventId: initiated})
+		child.parent, child.initiated = e, initiated
+		e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_ChildWorkflowExecutionStartedEventAttributes{ChildWorkflowExecutionStartedEventAttributes: &history.ChildWorkflowExecutionStartedEventAttributes{
+			WorkflowExecution: child.ref(), WorkflowType: c.WorkflowType, InitiatedEventId: initiated}}})
+		child.scheduleTask()
+	})
+}
+
+func (e *execution) signalOther(v *history.HistoryEvent, c *command.SignalExternalWorkflowExecutionCommandAttributes, at int64) {
+	v.Attributes = &history.HistoryEvent_SignalExternalWorkflowExecutionInitiatedEventAttributes{SignalExternalWorkflowExecutionInitiatedEventAttributes: &history.SignalExternalWorkflowExecutionInitiatedEventAttributes{Control: c.Control,
+		WorkflowExecution: c.Execution, SignalName: c.SignalName, Input: c.Input, WorkflowTaskCompletedEventId: at}}
+	initiated := e.add(v)
+	e.s.later(fmt.Sprintf("%s to %s", c.SignalName, c.Execution.WorkflowId), func() {
+		if other, err := e.s.running(&common.WorkflowExecution{WorkflowId: c.Execution.WorkflowId, RunId: c.Execution.RunId}); err == nil {
+			other.signal(c.SignalName, c.Input)
+			e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_ExternalWorkflowExecutionSignaledEventAttributes{ExternalWorkflowExecutionSignaledEventAttributes: &history.ExternalWorkflowExecutionSignaledEventAttributes{Control: c.Control,
+				InitiatedEventId: initiated, WorkflowExecution: c.Execution}}})
+			return
+		}
+		e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_SignalExternalWorkflowExecutionFailedEventAttributes{SignalExternalWorkflowExecutionFailedEventAttributes: &history.SignalExternalWorkflowExecutionFailedEventAttributes{Control: c.Control,
+			Cause: enums.SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND, InitiatedEventId: initiated, WorkflowExecution: c.Execution}}})
+	})
+}

@@ -36,8 +36,8 @@ const slots = 2
 func (w *world) newProcess(server, number int) (*process, error) {
 	key := fmt.Sprintf("worker %d.%d", server, number)
 	w.mu.Lock()
-	w.lives[key]++
-	p := &process{w: w, server: server, number: number, name: fmt.Sprintf("%s, life %d", key, w.lives[key])}
+	w.life[key]++
+	p := &process{w: w, server: server, number: number, name: fmt.Sprintf("%s, life %d", key, w.life[key])}
 	w.mu.Unlock()
 	var store artifacts.Store
 	p.view, store = w.shelf.view(p.name)
@@ -127,12 +127,7 @@ func (p *process) lose(_ context.Context, d artifacts.Digest) {
 	if p.view.killed() {
 		return
 	}
-	s := p.w.shelf
-	s.mu.Lock()
-	s.harmed[d] = "lose-blob"
-	s.mu.Unlock()
-	s.tr.tell("a blob is lost: %s", short(d))
-	_ = s.base.Blobs.Delete(context.Background(), d) // of a store in memory
+	p.w.shelf.hurt(d, "lose-blob")
 }
 
 // pins is how the pins of a step end.
@@ -145,7 +140,9 @@ type teller struct {
 	attrs []slog.Attr
 }
 
-func (l *teller) Enabled(_ context.Context, level slog.Level) bool { return l.tr.all && level >= slog.LevelInfo }
+func (l *teller) Enabled(_ context.Context, level slog.Level) bool {
+	return l.tr.all && level >= slog.LevelInfo
+}
 
 func (l *teller) Handle(_ context.Context, r slog.Record) error {
 	var s strings.Builder

@@ -28,13 +28,15 @@ type shelf struct {
 
 	mu     sync.Mutex
 	healed bool
-	harmed map[artifacts.Digest]string // blobs that were damaged or lost
-	bad    map[artifacts.Digest]bool   // of these, those with other bytes now
+	harmed map[artifacts.Digest]bool // blobs that were damaged or lost
+	bad    map[artifacts.Digest]bool // of these, those with other bytes now
+	stored []stored
+	holder map[string]*view // of leases, who wrote them last
 }
 
 func newShelf(d draw, tr *trace, faults []fault) *shelf {
 	return &shelf{d: d, tr: tr, base: mem.New(), faults: faults, over: make(chan struct{}),
-		harmed: map[artifacts.Digest]string{}, bad: map[artifacts.Digest]bool{}}
+		harmed: map[artifacts.Digest]bool{}, bad: map[artifacts.Digest]bool{}, holder: map[string]*view{}}
 }
 
 // heal ends all faults.
@@ -84,14 +86,47 @@ func (s *shelf) harm(d draw, what string) {
 	}
 	slices.SortFunc(blobs, artifacts.Digest.Compare)
 	b := blobs[d.of("blob").n(len(blobs))]
-	s.tr.tell("%s of %s: blob %s", what, r.Origin.Step, short(b))
+	s.tr.tell("%s of %s", what, r.Origin.Step)
+	s.hurt(b, what)
+}
+
+// hurt damages a blob, or takes it from the store.
+func (s *shelf) hurt(b artifacts.Digest, what string) {
+	s.tr.tell("%s: %s", what, short(b))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.harmed[b] = what; what == "damage" {
+	s.stored = append(s.stored, stored{at: s.tr.now(), what: "gone", blobs: []artifacts.Digest{b}})
+	if s.harmed[b] = true; what == "damage" {
 		s.bad[b] = true
 	} else {
-		_ = s.base.Blobs.Delete(ctx, b) // of a store in memory
+		_ = s.base.Blobs.Delete(context.Background(), b) // of a store in memory
 	}
+}
+
+// noted remembers what a call has changed.
+func (v *view) noted(c *storetest.Call) {
+	now := stored{at: v.tr.now()}
+	key, err := artifacts.ParseHex(strings.TrimPrefix(c.Name, artifacts.ResultsPrefix))
+	switch {
+	case c.Method == storetest.BlobsDelete:
+		now.what, now.blobs = "gone", []artifacts.Digest{c.Digest}
+	case !strings.HasPrefix(c.Name, artifacts.ResultsPrefix) || err != nil:
+		return
+	case c.Method == storetest.RecordsDelete:
+		now.what, now.key = "result gone", key
+	default:
+		r, err := artifacts.Lookup(context.Background(), v.base, key)
+		if err != nil || r == nil { // it has lost its blobs
+			return
+		}
+		now.what, now.key = "result", key
+		for _, a := range r.Outputs {
+			now.blobs = append(now.blobs, a.Blobs()...)
+		}
+	}
+	v.shelf.mu.Lock()
+	defer v.shelf.mu.Unlock()
+	v.stored = append(v.stored, now)
 }
 
 // A view is the store as a process sees it.
@@ -231,14 +266,14 @@ func (v *view) call(ctx context.Context, room string, c *storetest.Call, next fu
 	}
 	method := room + string(c.Method)
 	d := v.next(method, name)
-	err = v.acted(ctx, d, c, next)
+	err = v.acted(ctx, d, room != "", c, next)
 	if err != errDead {
 		v.tr.note("%s: %s %s: %v", v.who, method, name, err)
 	}
 	return err
 }
 
-func (v *view) acted(ctx context.Context, d draw, c *storetest.Call, next func() error) error {
+func (v *view) acted(ctx context.Context, d draw, lease bool, c *storetest.Call, next func() error) error {
 	wait := d.span(time.Millisecond, 30*time.Millisecond)
 	if d.of("rare").chance(0.02) {
 		wait = d.span(200*time.Millisecond, 400*time.Millisecond)
@@ -264,6 +299,13 @@ func (v *view) acted(ctx context.Context, d draw, c *storetest.Call, next func()
 	v.spoil(c, err)
 	if !writes(c.Method) {
 		return err
+	}
+	if err == nil && lease {
+		v.shelf.mu.Lock()
+		v.holder[c.Name] = v
+		v.shelf.mu.Unlock()
+	} else if err == nil {
+		v.noted(c)
 	}
 	if perr := v.pause(ctx, d.of("answer").span(time.Millisecond, 10*time.Millisecond)); perr != nil {
 		return perr

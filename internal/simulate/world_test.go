@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
@@ -37,15 +37,18 @@ type world struct {
 	mu     sync.Mutex
 	place  map[[2]int]*process // those that live, by server and number
 	all    []*process          // that there ever were
-	lives  map[string]int
-	tries  map[string]int // of work, by its name
+	life   map[string]int      // how many there were in a place
+	tries  map[string]int      // of work, by its name
 	trying []*try
 	runs   []*ran // by number
+
+	living  map[int]int // processes of a server
+	unhandy []unhandy
 }
 
 // How long a schedule may take in virtual time, and how long what is left has to go.
 const (
-	longest  = 6 * time.Hour
+	longest   = 6 * time.Hour
 	aftermath = 5 * time.Minute
 )
 
@@ -73,7 +76,7 @@ func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 }
 
 func newWorld(s script, all bool) *world {
-	w := &world{script: s, tr: newTrace(all), reg: kinds(nil), place: map[[2]int]*process{}, lives: map[string]int{}, tries: map[string]int{}}
+	w := &world{script: s, tr: newTrace(all), reg: kinds(nil), place: map[[2]int]*process{}, life: map[string]int{}, tries: map[string]int{}, living: map[int]int{}}
 	w.shelf = newShelf(s.Seed, w.tr, s.Faults)
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
@@ -181,6 +184,9 @@ func (w *world) act(ctx context.Context, i int, a act, r *ran) {
 		at := [2]int{a.Server, a.Number}
 		p := w.place[at]
 		delete(w.place, at)
+		if p != nil {
+			w.lives(a.Server, -1)
+		}
 		w.mu.Unlock()
 		switch {
 		case p == nil:
@@ -211,6 +217,22 @@ func (w *world) start(server, number int) {
 	defer w.mu.Unlock()
 	w.place[at] = p
 	w.all = append(w.all, p)
+	w.lives(server, 1)
+}
+
+// lives counts the processes of a server, and the times when there are none. It is called locked.
+func (w *world) lives(server, more int) {
+	w.living[server] += more
+	switch n := w.living[server]; {
+	case n == 0:
+		w.unhandy = append(w.unhandy, unhandy{server: server, from: w.tr.now()})
+	case n == 1 && more > 0:
+		for i := range w.unhandy {
+			if u := &w.unhandy[i]; u.server == server && u.to == 0 {
+				u.to = w.tr.now()
+			}
+		}
+	}
 }
 
 // run is `redsi run` on a cluster, by somebody who tries again when the store does not answer.
@@ -365,16 +387,25 @@ func (w *world) look(out *observed) {
 	ctx := context.Background()
 	out.store = w.shelf.left()
 	for r, err := range w.shelf.base.Leases.List(ctx, "") {
-		if err == nil {
-			out.leases = append(out.leases, r.Name)
+		if err != nil {
+			continue
 		}
+		if v := w.shelf.holder[r.Name]; v.dead != nil && v.killed() {
+			r.Name += " (killed)"
+		}
+		out.leases = append(out.leases, r.Name)
 	}
+	out.stored, out.harmed, out.unhandy = w.shelf.stored, w.shelf.harmed, w.unhandy
 	for _, s := range w.servers {
 		out.open = append(out.open, s.open()...)
 		out.histories = append(out.histories, s.histories()...)
 	}
 	for _, h := range out.histories {
 		out.longest = max(out.longest, len(h.Events))
+		for _, e := range h.Events {
+			out.largest = max(out.largest, proto.Size(e))
+			w.tr.note("event %d %s %s", e.EventId, e.EventType, e.EventTime.AsTime())
+		}
 	}
 	for _, r := range w.runs {
 		if r.id != "" {
@@ -429,5 +460,3 @@ func replay(out *observed) {
 		}
 	}
 }
-
-var _ = temporal.IsCanceledError

@@ -72,7 +72,7 @@ func (e *execution) startChild(v *history.HistoryEvent, c *command.StartChildWor
 }
 
 func (e *execution) signalOther(v *history.HistoryEvent, c *command.SignalExternalWorkflowExecutionCommandAttributes, at int64) {
-	v.Attributes = &history.HistoryEvent_SignalExternalWorkflowExecutionInitiatedEventAttributes{SignalExternalWorkflowExecutionInitiatedEventAttributes: &history.SignalExternalWorkflowExecutionInitiatedEventAttributes{Control: c.Control,
+	v.Attributes = &history.HistoryEvent_SignalExternalWorkflowExecutionInitiatedEventAttributes{SignalExternalWorkflowExecutionInitiatedEventAttributes: &history.SignalExternalWorkflowExecutionInitiatedEventAttributes{Control: c.Control, Namespace: c.Namespace,
 		WorkflowExecution: c.Execution, SignalName: c.SignalName, Input: c.Input, WorkflowTaskCompletedEventId: at}}
 	initiated := e.add(v)
 	e.s.later(fmt.Sprintf("%s to %s", c.SignalName, c.Execution.WorkflowId), func() {

@@ -31,6 +31,9 @@ func (e expected) done() bool { return slices.Equal(e.ends, []workflows.Status{w
 // model is how the steps of a run of an edition end, by address.
 func model(p pipelineScript, edition int, of people) map[string]expected {
 	m := &modeled{p: p, of: map[string]*modeledBlock{}, all: map[string]expected{}}
+	m.unfit = slices.ContainsFunc(p.Blocks, func(b block) bool {
+		return b.Since <= edition && b.grown() && !b.Empty && p.block(b.Files+b.Names).Pieces == 0
+	})
 	for i := range p.Blocks {
 		if b := &p.Blocks[i]; b.Since <= edition {
 			m.block(b)
@@ -43,6 +46,10 @@ type modeled struct {
 	p   pipelineScript
 	of  map[string]*modeledBlock
 	all map[string]expected
+
+	// Where one block has no piece the pipeline does not fit what was made, and all steps that are
+	// not known by then may fail of it.
+	unfit bool
 }
 
 // modeledBlock is what has become of a block.
@@ -52,6 +59,7 @@ type modeledBlock struct {
 	keys    []string // "" of one that is not for each
 	unknown bool     // which steps it is stays unknown
 	when    bool     // it was not left out
+	blurred bool     // by what does not fit
 }
 
 // waits are the steps, among those that one waits for, that do not end well; sure is false if
@@ -70,7 +78,9 @@ func (m *modeled) block(b *block) {
 	x := &modeledBlock{at: fmt.Sprintf("step.%s.%s", b.Kind, b.Name), when: b.When != "false"}
 	m.of[b.Name] = x
 	var inputs []string // what each of its steps waits for
+	x.blurred = m.unfit && (b.grown() || m.of[b.When] != nil)
 	for _, a := range b.After {
+		x.blurred = x.blurred || m.of[a].blurred
 		inputs = append(inputs, m.of[a].steps...)
 	}
 	if decides := m.of[b.When]; decides != nil {
@@ -112,6 +122,9 @@ func (m *modeled) block(b *block) {
 	if !x.when {
 		x.keys = nil
 	}
+	if any := x.at + "[*]"; x.blurred && b.grown() && !x.unknown {
+		m.add(x, any, expected{})
+	}
 	for _, key := range x.keys {
 		at := x.at
 		if key != "" {
@@ -129,6 +142,9 @@ func (m *modeled) block(b *block) {
 }
 
 func (m *modeled) add(x *modeledBlock, at string, e expected) {
+	if x.blurred {
+		e.ends, e.why, e.maybe = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped}, anyText, true
+	}
 	x.steps = append(x.steps, at)
 	m.all[at] = e
 }
@@ -238,7 +254,7 @@ func TestModel(t *testing.T) {
 	}{
 		"grows":     {piece(block{After: []string{"b"}}), people{}, `list.a ran; short.b["k0"] ran; short.b["k1"] ran; work.c ran`},
 		"when":      {piece(block{When: "a"}), people{}, `list.a ran; short.b["k0"] ran; short.b["k1"] ran`},
-		"empty":     {both(block{}, block{After: []string{"b"}}), people{}, `list.a ran; short.b[*] failed; work.c skipped`},
+		"empty":     {both(block{}, block{After: []string{"b"}}), people{}, `list.a ran; short.b[*] ran,failed,skipped; work.c ran,failed,skipped`},
 		"fails":     {both(block{End: "permanent", Pieces: 2}, block{Fixed: 1, After: []string{"b"}}), people{}, `list.a failed; short.b[*] skipped; work.c["k0"] skipped`},
 		"check":     {both(block{Check: "fails", Pieces: 2}, block{}), people{}, `list.a failed; short.b[*] skipped; work.c ran`},
 		"fail-fast": {both(block{End: "transient", Pieces: 2}, block{}), people{failFast: true}, `list.a failed,not started; short.b[*] skipped,not started; work.c ran,not started`},

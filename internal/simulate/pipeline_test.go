@@ -164,7 +164,7 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 		if b.Files != "" && d.of("names").chance(0.4) {
 			b.Files, b.Names = "", b.Files
 		}
-		b.Empty = b.grown() && d.of("empty").chance(0.7)
+		b.Empty = b.grown() && d.of("empty").chance(0.9)
 	}
 	switch when := d.of("when").n(100); {
 	case when < 3:

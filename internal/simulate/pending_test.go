@@ -72,17 +72,17 @@ func (e *execution) startChild(v *history.HistoryEvent, c *command.StartChildWor
 }
 
 func (e *execution) signalOther(v *history.HistoryEvent, c *command.SignalExternalWorkflowExecutionCommandAttributes, at int64) {
-	v.Attributes = &history.HistoryEvent_SignalExternalWorkflowExecutionInitiatedEventAttributes{SignalExternalWorkflowExecutionInitiatedEventAttributes: &history.SignalExternalWorkflowExecutionInitiatedEventAttributes{Control: c.Control,
+	v.Attributes = &history.HistoryEvent_SignalExternalWorkflowExecutionInitiatedEventAttributes{SignalExternalWorkflowExecutionInitiatedEventAttributes: &history.SignalExternalWorkflowExecutionInitiatedEventAttributes{Namespace: c.Namespace, Control: c.Control, ChildWorkflowOnly: c.ChildWorkflowOnly, Header: c.Header,
 		WorkflowExecution: c.Execution, SignalName: c.SignalName, Input: c.Input, WorkflowTaskCompletedEventId: at}}
 	initiated := e.add(v)
 	e.s.later(fmt.Sprintf("%s to %s", c.SignalName, c.Execution.WorkflowId), func() {
 		if other, err := e.s.running(&common.WorkflowExecution{WorkflowId: c.Execution.WorkflowId, RunId: c.Execution.RunId}); err == nil {
 			other.signal(c.SignalName, c.Input)
-			e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_ExternalWorkflowExecutionSignaledEventAttributes{ExternalWorkflowExecutionSignaledEventAttributes: &history.ExternalWorkflowExecutionSignaledEventAttributes{Control: c.Control,
+			e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_ExternalWorkflowExecutionSignaledEventAttributes{ExternalWorkflowExecutionSignaledEventAttributes: &history.ExternalWorkflowExecutionSignaledEventAttributes{Namespace: c.Namespace, Control: c.Control,
 				InitiatedEventId: initiated, WorkflowExecution: c.Execution}}})
 			return
 		}
-		e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_SignalExternalWorkflowExecutionFailedEventAttributes{SignalExternalWorkflowExecutionFailedEventAttributes: &history.SignalExternalWorkflowExecutionFailedEventAttributes{Control: c.Control,
+		e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_SignalExternalWorkflowExecutionFailedEventAttributes{SignalExternalWorkflowExecutionFailedEventAttributes: &history.SignalExternalWorkflowExecutionFailedEventAttributes{Namespace: c.Namespace, Control: c.Control,
 			Cause: enums.SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND, InitiatedEventId: initiated, WorkflowExecution: c.Execution}}})
 	})
 }

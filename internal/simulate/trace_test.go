@@ -33,7 +33,7 @@ func (tr *trace) note(format string, args ...any) { tr.add(false, format, args..
 
 func (tr *trace) add(story bool, format string, args ...any) {
 	at := tr.now()
-	text := fmt.Sprintf(format, args...)
+	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n") // what follows may be a stack
 	h := fnv.New64a()
 	tr.mu.Lock()
 	defer tr.mu.Unlock()

@@ -116,6 +116,6 @@ func TestOne(t *testing.T) {
 	s := drawScript(draw(*one))
 	began := time.Now()
 	out, tr := play(t, s, *tracing)
-	t.Logf("%s\n%s\n%d events, hash %x, %s", s, tr.text(), tr.n, tr.hash, time.Since(began))
+	t.Logf("%s\n%s\n%d events, hash %x, %s", s, tr.text(), tr.n, tr.whole(), time.Since(began))
 	t.Log(out.stuck, out.leases, out.open, out.troubles, out.longest)
 }

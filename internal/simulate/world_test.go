@@ -244,11 +244,15 @@ func (w *world) run(ctx context.Context, r *ran) {
 	c := srv.client(who)
 	defer c.Close()
 	r.id = workflows.NewRunID(time.Now(), fmt.Sprintf("%08x", n+1))
+	p, ds := pipeline.Load(map[string][]byte{"t.hcl": []byte(w.script.Pipeline.hcl(r.Edition))}, pipeline.Options{Registry: w.reg})
+	if ds.HasErrors() {
+		panic(ds.Err())
+	}
 	var in workflows.ReproduceInput
 	for {
 		var done bool
 		var err error
-		if in, done, err = w.prepare(ctx, store, r); err == nil && done {
+		if in, done, err = w.prepare(ctx, store, p, r); err == nil && done {
 			w.tell(r, "%s has all results already", who)
 			return
 		}
@@ -256,9 +260,15 @@ func (w *world) run(ctx context.Context, r *ran) {
 			break
 		}
 		w.tr.tell("%s cannot begin: %v", who, err)
-		if readers.Pause(ctx, 5*time.Second) != nil {
-			r.err = err
+		var invalid *pipeline.Invalid
+		if errors.As(err, &invalid) || readers.Pause(ctx, 5*time.Second) != nil {
+			r.err, r.ended = err, w.tr.now()
 			return
+		}
+		var bad *artifacts.IntegrityError
+		if errors.As(err, &bad) { // and so it says
+			_, err := artifacts.Check(ctx, store, artifacts.CheckOptions{Repair: true})
+			w.tr.tell("verify --repair: %v", err)
 		}
 	}
 	var wf client.WorkflowRun
@@ -305,12 +315,7 @@ func firstLine(err error) string {
 }
 
 // prepare does what `redsi run` does before the workflow: see drive.Driver.Reproduce.
-func (w *world) prepare(ctx context.Context, store artifacts.Store, r *ran) (in workflows.ReproduceInput, done bool, err error) {
-	src := map[string][]byte{"t.hcl": []byte(w.script.Pipeline.hcl(r.Edition))}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: w.reg})
-	if ds.HasErrors() {
-		panic(ds.Err())
-	}
+func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (in workflows.ReproduceInput, done bool, err error) {
 	build := func(p *pipeline.Pipeline) (*plan.Plan, error) { return plan.Build("t.hcl", p, w.reg, nil) }
 	follow := func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 		return pl.Follow(ctx, w.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {

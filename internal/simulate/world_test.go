@@ -130,7 +130,7 @@ func (w *world) play(out *observed) {
 	}
 	var acts, runs sync.WaitGroup
 	number := 0
-	for i, a := range w.script.Acts {
+	for _, a := range w.script.Acts {
 		var r *ran
 		if a.Do == "run" {
 			r = w.runs[number]
@@ -138,9 +138,9 @@ func (w *world) play(out *observed) {
 		}
 		do := func() {
 			// To the nanosecond: no two acts fall together.
-			at := a.At + w.script.Seed.of("act", i).span(0, time.Millisecond)
+			at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond)
 			if readers.Pause(ctx, at) == nil {
-				w.act(ctx, i, a, r)
+				w.act(ctx, a, r)
 			}
 		}
 		if r != nil {
@@ -149,11 +149,11 @@ func (w *world) play(out *observed) {
 			acts.Go(do)
 		}
 	}
-	for i, f := range w.script.Faults {
+	for _, f := range w.script.Faults {
 		if f.What == "damage" || f.What == "lose-blob" {
 			acts.Go(func() {
 				if readers.Pause(ctx, f.At) == nil {
-					w.shelf.harm(w.script.Seed.of("harm", i), f.What)
+					w.shelf.harm(w.script.Seed.of("harm", f.At), f.What)
 				}
 			})
 		}
@@ -171,14 +171,14 @@ func (w *world) play(out *observed) {
 }
 
 // act does one.
-func (w *world) act(ctx context.Context, i int, a act, r *ran) {
+func (w *world) act(ctx context.Context, a act, r *ran) {
 	switch a.Do {
 	case "run":
 		w.run(ctx, r)
 	case "cancel":
 		w.cancel(ctx, a)
 	case "gc":
-		w.gc(ctx, i)
+		w.gc(ctx, a)
 	case "kill", "stop":
 		w.mu.Lock()
 		at := [2]int{a.Server, a.Number}
@@ -379,9 +379,9 @@ func (w *world) cancel(ctx context.Context, a act) {
 }
 
 // gc is `redsi gc`.
-func (w *world) gc(ctx context.Context, i int) {
-	d := w.script.Seed.of("gc", i)
-	_, store := w.shelf.view(fmt.Sprint("gc ", i))
+func (w *world) gc(ctx context.Context, a act) {
+	d := w.script.Seed.of("gc", a.At)
+	_, store := w.shelf.view(fmt.Sprint("gc of ", a.At))
 	grace := []time.Duration{1, d.of("grace").span(time.Second, 10*time.Minute), 0}[d.n(3)]
 	g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: grace})
 	w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v", grace, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
@@ -40,16 +41,15 @@ type activityTry struct {
 	ctx     *common.Payloads // heartbeat details of the try before
 }
 
-func (e *execution) scheduleActivity(v *history.HistoryEvent, c *command.ScheduleActivityTaskCommandAttributes, at int64) {
+func (e *execution) scheduleActivity(c *command.ScheduleActivityTaskCommandAttributes, at int64) {
 	queue := c.TaskQueue
 	if queue.GetName() == "" {
 		queue = e.started.TaskQueue
 	}
 	x := &history.ActivityTaskScheduledEventAttributes{ActivityId: c.ActivityId, ActivityType: c.ActivityType, TaskQueue: queue, Header: c.Header, Input: c.Input,
 		ScheduleToCloseTimeout: c.ScheduleToCloseTimeout, StartToCloseTimeout: c.StartToCloseTimeout, HeartbeatTimeout: c.HeartbeatTimeout, RetryPolicy: c.RetryPolicy, WorkflowTaskCompletedEventId: at}
-	v.Attributes = &history.HistoryEvent_ActivityTaskScheduledEventAttributes{ActivityTaskScheduledEventAttributes: x}
 	a := &activityState{e: e, scheduled: x, at: time.Now()}
-	a.id = e.add(v)
+	a.id = e.add(x)
 	e.activities[a.id] = a
 	a.try()
 }
@@ -139,49 +139,35 @@ func (s *server) activityAnswered(token []byte, do func(*activityState)) error {
 }
 
 // end writes how an activity ended, after the event of the try that ended it.
-func (a *activityState) end(process string, v *history.HistoryEvent, refer func(started int64)) {
+func (a *activityState) end(process string, how proto.Message) {
 	a.stopTimers()
 	delete(a.e.activities, a.id)
-	e := a.e
-	if e.closed() {
-		return
-	}
-	started := &history.HistoryEvent{Attributes: &history.HistoryEvent_ActivityTaskStartedEventAttributes{ActivityTaskStartedEventAttributes: &history.ActivityTaskStartedEventAttributes{
-		ScheduledEventId: a.id, Identity: process, Attempt: a.attempt, LastFailure: a.last}}}
-	if e.task != nil && e.task.started > 0 {
-		e.buffered = append(e.buffered, started, v)
-		// What the second refers to is known only when the first is written: the SDK does not look.
-		return
-	}
-	refer(e.add(started))
-	e.hear(v)
+	a.e.hear(&history.ActivityTaskStartedEventAttributes{ScheduledEventId: a.id, Identity: process, Attempt: a.attempt, LastFailure: a.last}, how)
 }
 
 func (a *activityState) complete(result *common.Payloads, process string) {
 	a.e.s.trace("server %d: %s did %s", a.e.s.index, process, a.name())
-	x := &history.ActivityTaskCompletedEventAttributes{Result: result, ScheduledEventId: a.id, Identity: process}
-	a.end(process, &history.HistoryEvent{Attributes: &history.HistoryEvent_ActivityTaskCompletedEventAttributes{ActivityTaskCompletedEventAttributes: x}}, func(n int64) { x.StartedEventId = n })
+	a.end(process, &history.ActivityTaskCompletedEventAttributes{Result: result, ScheduledEventId: a.id, Identity: process})
 }
 
 func (a *activityState) canceled(details *common.Payloads, process string) {
 	a.e.s.trace("server %d: %s cancelled %s", a.e.s.index, process, a.name())
-	x := &history.ActivityTaskCanceledEventAttributes{Details: details, ScheduledEventId: a.id, Identity: process}
-	a.end(process, &history.HistoryEvent{Attributes: &history.HistoryEvent_ActivityTaskCanceledEventAttributes{ActivityTaskCanceledEventAttributes: x}}, func(n int64) { x.StartedEventId = n })
+	a.end(process, &history.ActivityTaskCanceledEventAttributes{Details: details, ScheduledEventId: a.id, Identity: process})
 }
 
 // retry begins another try, if the policy has one for such a failure.
-func (a *activityState) retry(f *failure.Failure) (enums.RetryState, bool) {
+func (a *activityState) retry(f *failure.Failure) enums.RetryState {
 	p := a.scheduled.RetryPolicy
 	info := f.GetApplicationFailureInfo()
 	switch {
 	case a.cancelRequested:
-		return enums.RETRY_STATE_CANCEL_REQUESTED, false
+		return enums.RETRY_STATE_CANCEL_REQUESTED
 	case p == nil:
-		return enums.RETRY_STATE_RETRY_POLICY_NOT_SET, false
+		return enums.RETRY_STATE_RETRY_POLICY_NOT_SET
 	case info.GetNonRetryable(), slices.Contains(p.NonRetryableErrorTypes, info.GetType()):
-		return enums.RETRY_STATE_NON_RETRYABLE_FAILURE, false
+		return enums.RETRY_STATE_NON_RETRYABLE_FAILURE
 	case p.MaximumAttempts > 0 && a.attempt >= p.MaximumAttempts:
-		return enums.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED, false
+		return enums.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED
 	}
 	wait := p.InitialInterval.AsDuration() // the coefficient of every policy is 1
 	if info.GetNextRetryDelay() != nil {
@@ -190,17 +176,14 @@ func (a *activityState) retry(f *failure.Failure) (enums.RetryState, bool) {
 	a.stopTimers()
 	a.now, a.last = nil, f
 	a.backoff = a.e.s.after(wait, a.try)
-	return enums.RETRY_STATE_IN_PROGRESS, true
+	return enums.RETRY_STATE_IN_PROGRESS
 }
 
 func (a *activityState) fail(f *failure.Failure, process string) {
 	a.e.s.trace("server %d: %s failed try %d of %s: %s", a.e.s.index, process, a.attempt, a.name(), textOf(f))
-	state, again := a.retry(f)
-	if again {
-		return
+	if state := a.retry(f); state != enums.RETRY_STATE_IN_PROGRESS {
+		a.end(process, &history.ActivityTaskFailedEventAttributes{Failure: f, ScheduledEventId: a.id, Identity: process, RetryState: state})
 	}
-	x := &history.ActivityTaskFailedEventAttributes{Failure: f, ScheduledEventId: a.id, Identity: process, RetryState: state}
-	a.end(process, &history.HistoryEvent{Attributes: &history.HistoryEvent_ActivityTaskFailedEventAttributes{ActivityTaskFailedEventAttributes: x}}, func(n int64) { x.StartedEventId = n })
 }
 
 func (a *activityState) timedOut(t *activityTry, how enums.TimeoutType) {
@@ -210,19 +193,14 @@ func (a *activityState) timedOut(t *activityTry, how enums.TimeoutType) {
 	a.e.s.trace("server %d: try %d of %s timed out: %s", a.e.s.index, a.attempt, a.name(), how)
 	f := &failure.Failure{Message: "activity " + how.String() + " timeout", FailureInfo: &failure.Failure_TimeoutFailureInfo{TimeoutFailureInfo: &failure.TimeoutFailureInfo{
 		TimeoutType: how, LastHeartbeatDetails: a.details}}}
-	state, again := a.retry(f)
-	if again {
-		return
+	if state := a.retry(f); state != enums.RETRY_STATE_IN_PROGRESS {
+		a.end(t.process, &history.ActivityTaskTimedOutEventAttributes{Failure: f, ScheduledEventId: a.id, RetryState: state})
 	}
-	x := &history.ActivityTaskTimedOutEventAttributes{Failure: f, ScheduledEventId: a.id, RetryState: state}
-	a.end(t.process, &history.HistoryEvent{Attributes: &history.HistoryEvent_ActivityTaskTimedOutEventAttributes{ActivityTaskTimedOutEventAttributes: x}}, func(n int64) { x.StartedEventId = n })
 }
 
 // cancelActivity asks for the end of an activity: one that no worker has ends at once.
-func (e *execution) cancelActivity(v *history.HistoryEvent, id, at int64) {
-	v.Attributes = &history.HistoryEvent_ActivityTaskCancelRequestedEventAttributes{ActivityTaskCancelRequestedEventAttributes: &history.ActivityTaskCancelRequestedEventAttributes{
-		ScheduledEventId: id, WorkflowTaskCompletedEventId: at}}
-	n := e.add(v)
+func (e *execution) cancelActivity(id, at int64) {
+	n := e.add(&history.ActivityTaskCancelRequestedEventAttributes{ScheduledEventId: id, WorkflowTaskCompletedEventId: at})
 	a := e.activities[id]
 	if a == nil { // it has ended meanwhile
 		return
@@ -231,7 +209,6 @@ func (e *execution) cancelActivity(v *history.HistoryEvent, id, at int64) {
 	if a.now == nil || a.now.since.IsZero() {
 		a.stopTimers()
 		delete(e.activities, id)
-		e.buffered = append(e.buffered, &history.HistoryEvent{Attributes: &history.HistoryEvent_ActivityTaskCanceledEventAttributes{ActivityTaskCanceledEventAttributes: &history.ActivityTaskCanceledEventAttributes{
-			LatestCancelRequestedEventId: n, ScheduledEventId: id}}})
+		e.buffered = append(e.buffered, event(&history.ActivityTaskCanceledEventAttributes{LatestCancelRequestedEventId: n, ScheduledEventId: id}))
 	}
 }

@@ -40,7 +40,6 @@ type execution struct {
 
 	activities map[int64]*activityState // by the event that scheduled it
 	timers     map[string]*pendingTimer
-	children   map[string]int64 // run ID of a child to the event that initiated it
 	parent     *execution
 	initiated  int64 // of the parent
 }
@@ -72,20 +71,22 @@ func (e *execution) ref() *common.WorkflowExecution {
 func (s *server) newExecution(id string, a *history.WorkflowExecutionStartedEventAttributes) *execution {
 	h := uint64(s.draw.of("run", id, s.nth("run "+id)))
 	e := &execution{s: s, id: id, runID: fmt.Sprintf("%08x-%04x-4%03x-8000-%012x", h>>32, h>>16&0xffff, h>>4&0xfff, h&0xffffffffffff), began: time.Now(), started: a,
-		status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING, ended: make(chan struct{}), activities: map[int64]*activityState{}, timers: map[string]*pendingTimer{}, children: map[string]int64{}}
+		status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING, ended: make(chan struct{}), activities: map[int64]*activityState{}, timers: map[string]*pendingTimer{}}
 	if a.WorkflowTaskTimeout.AsDuration() == 0 {
 		a.WorkflowTaskTimeout = durationpb.New(10 * time.Second)
 	}
 	a.OriginalExecutionRunId, a.FirstExecutionRunId, a.WorkflowId, a.Attempt = e.runID, e.runID, id, 1
 	s.executions, s.current[id], s.byRun[e.runID] = append(s.executions, e), e, e
-	e.add(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowExecutionStartedEventAttributes{WorkflowExecutionStartedEventAttributes: a}})
+	e.add(a)
 	s.trace("server %d: %s begins", s.index, e.name())
 	return e
 }
 
 // add writes an event at once.
-func (e *execution) add(v *history.HistoryEvent) int64 {
-	v.EventId, v.EventTime, v.EventType = int64(len(e.events)+1), timestamppb.Now(), typeOf(v)
+func (e *execution) add(attributes proto.Message) int64 { return e.write(event(attributes)) }
+
+func (e *execution) write(v *history.HistoryEvent) int64 {
+	v.EventId, v.EventTime = int64(len(e.events)+1), timestamppb.Now()
 	e.events = append(e.events, v)
 	e.size += int64(proto.Size(v))
 	if to, closes := isClosed[v.EventType]; closes {
@@ -94,24 +95,14 @@ func (e *execution) add(v *history.HistoryEvent) int64 {
 	return v.EventId
 }
 
-// typeOf is the type of an event by its attributes.
-func typeOf(v *history.HistoryEvent) enums.EventType {
-	m := v.ProtoReflect()
-	name := string(m.WhichOneof(m.Descriptor().Oneofs().ByName("attributes")).Name())
-	return enums.EventType(enums.EventType_value["EVENT_TYPE_"+strings.ToUpper(strings.TrimSuffix(name, "_event_attributes"))])
-}
-
-// hear writes an event that comes from outside, after the task that is being done.
-func (e *execution) hear(v *history.HistoryEvent) {
-	if e.closed() {
-		return
+// hear writes events that come from outside, after the task that is being done.
+func (e *execution) hear(all ...proto.Message) {
+	for _, attributes := range all {
+		e.buffered = append(e.buffered, event(attributes))
 	}
-	if e.task != nil && e.task.started > 0 {
-		e.buffered = append(e.buffered, v)
-		return
+	if (e.task == nil || e.task.started == 0) && e.flush() {
+		e.scheduleTask()
 	}
-	e.add(v)
-	e.scheduleTask()
 }
 
 // close ends the execution, and tells the one that started it.
@@ -129,24 +120,22 @@ func (e *execution) close(to enums.WorkflowExecutionStatus, v *history.HistoryEv
 		e.next(v.GetWorkflowExecutionContinuedAsNewEventAttributes())
 		return
 	}
-	if e.parent == nil {
-		return
+	if p := e.parent; p != nil {
+		e.s.later("end of "+e.id, func() { p.hear(e.endOf(v)) })
 	}
-	p := e.parent
-	e.s.later("end of "+e.id, func() {
-		ref, kind, at := e.ref(), e.started.WorkflowType, p.children[e.id]
-		switch to {
-		case enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-			p.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_ChildWorkflowExecutionCompletedEventAttributes{ChildWorkflowExecutionCompletedEventAttributes: &history.ChildWorkflowExecutionCompletedEventAttributes{
-				Result: v.GetWorkflowExecutionCompletedEventAttributes().Result, WorkflowExecution: ref, WorkflowType: kind, InitiatedEventId: e.initiated, StartedEventId: at}}})
-		case enums.WORKFLOW_EXECUTION_STATUS_FAILED:
-			p.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_ChildWorkflowExecutionFailedEventAttributes{ChildWorkflowExecutionFailedEventAttributes: &history.ChildWorkflowExecutionFailedEventAttributes{
-				Failure: v.GetWorkflowExecutionFailedEventAttributes().Failure, WorkflowExecution: ref, WorkflowType: kind, InitiatedEventId: e.initiated, StartedEventId: at, RetryState: enums.RETRY_STATE_RETRY_POLICY_NOT_SET}}})
-		case enums.WORKFLOW_EXECUTION_STATUS_CANCELED:
-			p.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_ChildWorkflowExecutionCanceledEventAttributes{ChildWorkflowExecutionCanceledEventAttributes: &history.ChildWorkflowExecutionCanceledEventAttributes{
-				Details: v.GetWorkflowExecutionCanceledEventAttributes().Details, WorkflowExecution: ref, WorkflowType: kind, InitiatedEventId: e.initiated, StartedEventId: at}}})
-		}
-	})
+}
+
+// endOf is how the parent of an execution hears of its end.
+func (e *execution) endOf(v *history.HistoryEvent) proto.Message {
+	ref, kind, of := e.ref(), e.started.WorkflowType, e.initiated
+	switch e.status {
+	case enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		return &history.ChildWorkflowExecutionCompletedEventAttributes{Result: v.GetWorkflowExecutionCompletedEventAttributes().Result, WorkflowExecution: ref, WorkflowType: kind, InitiatedEventId: of}
+	case enums.WORKFLOW_EXECUTION_STATUS_FAILED:
+		return &history.ChildWorkflowExecutionFailedEventAttributes{Failure: v.GetWorkflowExecutionFailedEventAttributes().Failure, WorkflowExecution: ref, WorkflowType: kind, InitiatedEventId: of,
+			RetryState: enums.RETRY_STATE_RETRY_POLICY_NOT_SET}
+	}
+	return &history.ChildWorkflowExecutionCanceledEventAttributes{Details: v.GetWorkflowExecutionCanceledEventAttributes().Details, WorkflowExecution: ref, WorkflowType: kind, InitiatedEventId: of}
 }
 
 // next begins the execution that continues one.
@@ -170,8 +159,8 @@ func (e *execution) scheduleTask() {
 	if e.sticky != "" {
 		where = &taskqueue.TaskQueue{Name: e.sticky, Kind: enums.TASK_QUEUE_KIND_STICKY, NormalName: where.Name}
 	}
-	t.scheduled = e.add(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowTaskScheduledEventAttributes{WorkflowTaskScheduledEventAttributes: &history.WorkflowTaskScheduledEventAttributes{
-		TaskQueue: where, StartToCloseTimeout: e.started.WorkflowTaskTimeout, Attempt: e.attempt}}})
+	t.scheduled = e.add(&history.WorkflowTaskScheduledEventAttributes{
+		TaskQueue: where, StartToCloseTimeout: e.started.WorkflowTaskTimeout, Attempt: e.attempt})
 	what := fmt.Sprintf("task %d of %s", t.scheduled, e.name())
 	e.s.give(&task{what: what, queue: "workflow " + where.Name, workflow: t,
 		valid: func() bool { return e.task == t && t.started == 0 }, begin: t.begin})
@@ -192,8 +181,7 @@ func (t *workflowTask) begin(process string) {
 	}
 	t.process, t.since = process, time.Now()
 	t.whole = e.sticky == "" || e.s.evict != nil && e.s.evict(fmt.Sprintf("task %d of %s", t.scheduled, e.name()))
-	t.started = e.add(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowTaskStartedEventAttributes{WorkflowTaskStartedEventAttributes: &history.WorkflowTaskStartedEventAttributes{
-		ScheduledEventId: t.scheduled, Identity: process, SuggestContinueAsNew: len(e.events) >= most, HistorySizeBytes: e.size}}})
+	t.started = e.add(&history.WorkflowTaskStartedEventAttributes{ScheduledEventId: t.scheduled, Identity: process, SuggestContinueAsNew: len(e.events) >= most, HistorySizeBytes: e.size})
 	e.s.after(e.started.WorkflowTaskTimeout.AsDuration(), func() {
 		if e.task == t {
 			e.taskTimedOut(enums.TIMEOUT_TYPE_START_TO_CLOSE)
@@ -238,8 +226,8 @@ func (s *server) taskOf(token []byte) (*workflowTask, error) {
 }
 
 // endTask ends a task that was not done: what came meanwhile is written, and another one follows.
-func (e *execution) endTask(v *history.HistoryEvent) {
-	e.add(v)
+func (e *execution) endTask(why proto.Message) {
+	e.add(why)
 	e.task, e.sticky = nil, ""
 	e.flush()
 	e.scheduleTask()
@@ -249,7 +237,7 @@ func (e *execution) endTask(v *history.HistoryEvent) {
 func (e *execution) flush() (some bool) {
 	for _, v := range e.buffered {
 		if !e.closed() {
-			e.add(v)
+			e.write(v)
 			some = true
 		}
 	}
@@ -260,8 +248,7 @@ func (e *execution) flush() (some bool) {
 func (e *execution) taskTimedOut(how enums.TimeoutType) {
 	t := e.task
 	e.s.trace("server %d: task %d of %s timed out: %s", e.s.index, t.scheduled, e.name(), how)
-	e.endTask(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowTaskTimedOutEventAttributes{WorkflowTaskTimedOutEventAttributes: &history.WorkflowTaskTimedOutEventAttributes{
-		ScheduledEventId: t.scheduled, StartedEventId: t.started, TimeoutType: how}}})
+	e.endTask(&history.WorkflowTaskTimedOutEventAttributes{ScheduledEventId: t.scheduled, StartedEventId: t.started, TimeoutType: how})
 }
 
 func (s *server) taskFailed(req *workflowservice.RespondWorkflowTaskFailedRequest) error {
@@ -270,8 +257,7 @@ func (s *server) taskFailed(req *workflowservice.RespondWorkflowTaskFailedReques
 		return err
 	}
 	s.troubles = append(s.troubles, fmt.Sprintf("a task of %s failed: %s: %s", t.e.name(), req.Cause, textOf(req.Failure)))
-	t.e.endTask(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowTaskFailedEventAttributes{WorkflowTaskFailedEventAttributes: &history.WorkflowTaskFailedEventAttributes{
-		ScheduledEventId: t.scheduled, StartedEventId: t.started, Cause: req.Cause, Failure: req.Failure, Identity: req.Identity}}})
+	t.e.endTask(&history.WorkflowTaskFailedEventAttributes{ScheduledEventId: t.scheduled, StartedEventId: t.started, Cause: req.Cause, Failure: req.Failure, Identity: req.Identity})
 	return nil
 }
 
@@ -296,13 +282,11 @@ func (s *server) taskCompleted(process string, req *workflowservice.RespondWorkf
 	for _, c := range req.Commands {
 		if closes[c.CommandType] && len(e.buffered) > 0 { // the workflow has not heard all: it must decide anew
 			s.trace("server %d: %s wants to end, and has not heard all", s.index, e.name())
-			e.endTask(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowTaskFailedEventAttributes{WorkflowTaskFailedEventAttributes: &history.WorkflowTaskFailedEventAttributes{
-				ScheduledEventId: t.scheduled, StartedEventId: t.started, Cause: enums.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND, Identity: process}}})
+			e.endTask(&history.WorkflowTaskFailedEventAttributes{ScheduledEventId: t.scheduled, StartedEventId: t.started, Cause: enums.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND, Identity: process})
 			return serviceerror.NewInvalidArgument("UnhandledCommand")
 		}
 	}
-	at := e.add(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowTaskCompletedEventAttributes{WorkflowTaskCompletedEventAttributes: &history.WorkflowTaskCompletedEventAttributes{
-		ScheduledEventId: t.scheduled, StartedEventId: t.started, Identity: process, SdkMetadata: req.SdkMetadata}}})
+	at := e.add(&history.WorkflowTaskCompletedEventAttributes{ScheduledEventId: t.scheduled, StartedEventId: t.started, Identity: process, SdkMetadata: req.SdkMetadata})
 	e.task, e.attempt, e.lastStarted, e.sticky = nil, 0, t.started, ""
 	if req.StickyAttributes != nil {
 		e.sticky = req.StickyAttributes.WorkerTaskQueue.GetName()
@@ -335,63 +319,49 @@ func (e *execution) requestCancel(by string) {
 	}
 	e.cancelWanted = true
 	e.s.trace("server %d: %s is to be cancelled", e.s.index, e.name())
-	e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowExecutionCancelRequestedEventAttributes{
-		WorkflowExecutionCancelRequestedEventAttributes: &history.WorkflowExecutionCancelRequestedEventAttributes{Identity: by}}})
+	e.hear(&history.WorkflowExecutionCancelRequestedEventAttributes{Identity: by})
 }
 
 func (e *execution) signal(name string, input *common.Payloads) {
 	e.s.trace("server %d: %s hears %s", e.s.index, e.name(), name)
-	e.hear(&history.HistoryEvent{Attributes: &history.HistoryEvent_WorkflowExecutionSignaledEventAttributes{
-		WorkflowExecutionSignaledEventAttributes: &history.WorkflowExecutionSignaledEventAttributes{SignalName: name, Input: input}}})
+	e.hear(&history.WorkflowExecutionSignaledEventAttributes{SignalName: name, Input: input})
 }
 
 // do does a command of a workflow; at is the event of the task that gave it.
 func (e *execution) do(c *command.Command, at int64) {
-	v := &history.HistoryEvent{UserMetadata: c.UserMetadata}
 	switch a := c.Attributes.(type) {
 	case *command.Command_ScheduleActivityTaskCommandAttributes:
-		e.scheduleActivity(v, a.ScheduleActivityTaskCommandAttributes, at)
+		e.scheduleActivity(a.ScheduleActivityTaskCommandAttributes, at)
 	case *command.Command_RequestCancelActivityTaskCommandAttributes:
-		e.cancelActivity(v, a.RequestCancelActivityTaskCommandAttributes.ScheduledEventId, at)
+		e.cancelActivity(a.RequestCancelActivityTaskCommandAttributes.ScheduledEventId, at)
 	case *command.Command_StartTimerCommandAttributes:
-		e.startTimer(v, a.StartTimerCommandAttributes, at)
+		e.startTimer(a.StartTimerCommandAttributes, at)
 	case *command.Command_CancelTimerCommandAttributes:
-		e.cancelTimer(v, a.CancelTimerCommandAttributes.TimerId, at)
+		e.cancelTimer(a.CancelTimerCommandAttributes.TimerId, at)
 	case *command.Command_StartChildWorkflowExecutionCommandAttributes:
-		e.startChild(v, a.StartChildWorkflowExecutionCommandAttributes, at)
+		e.startChild(a.StartChildWorkflowExecutionCommandAttributes, at)
 	case *command.Command_SignalExternalWorkflowExecutionCommandAttributes:
-		e.signalOther(v, a.SignalExternalWorkflowExecutionCommandAttributes, at)
+		e.signalOther(a.SignalExternalWorkflowExecutionCommandAttributes, at)
 	case *command.Command_RecordMarkerCommandAttributes:
 		x := a.RecordMarkerCommandAttributes
-		v.Attributes = &history.HistoryEvent_MarkerRecordedEventAttributes{MarkerRecordedEventAttributes: &history.MarkerRecordedEventAttributes{
-			MarkerName: x.MarkerName, Details: x.Details, Failure: x.Failure, Header: x.Header, WorkflowTaskCompletedEventId: at}}
-		e.add(v)
+		e.add(&history.MarkerRecordedEventAttributes{MarkerName: x.MarkerName, Details: x.Details, Failure: x.Failure, Header: x.Header, WorkflowTaskCompletedEventId: at})
 	case *command.Command_UpsertWorkflowSearchAttributesCommandAttributes:
-		v.Attributes = &history.HistoryEvent_UpsertWorkflowSearchAttributesEventAttributes{UpsertWorkflowSearchAttributesEventAttributes: &history.UpsertWorkflowSearchAttributesEventAttributes{
-			SearchAttributes: a.UpsertWorkflowSearchAttributesCommandAttributes.SearchAttributes, WorkflowTaskCompletedEventId: at}}
-		e.add(v)
+		e.add(&history.UpsertWorkflowSearchAttributesEventAttributes{SearchAttributes: a.UpsertWorkflowSearchAttributesCommandAttributes.SearchAttributes, WorkflowTaskCompletedEventId: at})
 	case *command.Command_CompleteWorkflowExecutionCommandAttributes:
-		v.Attributes = &history.HistoryEvent_WorkflowExecutionCompletedEventAttributes{WorkflowExecutionCompletedEventAttributes: &history.WorkflowExecutionCompletedEventAttributes{
-			Result: a.CompleteWorkflowExecutionCommandAttributes.Result, WorkflowTaskCompletedEventId: at}}
-		e.add(v)
+		e.add(&history.WorkflowExecutionCompletedEventAttributes{Result: a.CompleteWorkflowExecutionCommandAttributes.Result, WorkflowTaskCompletedEventId: at})
 	case *command.Command_FailWorkflowExecutionCommandAttributes:
 		f := a.FailWorkflowExecutionCommandAttributes.Failure
 		if text := textOf(f); !f.GetApplicationFailureInfo().GetNonRetryable() && e.started.RetryPolicy != nil || strings.Contains(text, "a bug in redsi: ") || strings.Contains(text, "[TMPRL11") {
 			e.s.troubles = append(e.s.troubles, fmt.Sprintf("%s was given up: %s", e.name(), text))
 		}
-		v.Attributes = &history.HistoryEvent_WorkflowExecutionFailedEventAttributes{WorkflowExecutionFailedEventAttributes: &history.WorkflowExecutionFailedEventAttributes{
-			Failure: f, RetryState: enums.RETRY_STATE_NON_RETRYABLE_FAILURE, WorkflowTaskCompletedEventId: at}}
-		e.add(v)
+		e.add(&history.WorkflowExecutionFailedEventAttributes{Failure: f, RetryState: enums.RETRY_STATE_NON_RETRYABLE_FAILURE, WorkflowTaskCompletedEventId: at})
 	case *command.Command_CancelWorkflowExecutionCommandAttributes:
-		v.Attributes = &history.HistoryEvent_WorkflowExecutionCanceledEventAttributes{WorkflowExecutionCanceledEventAttributes: &history.WorkflowExecutionCanceledEventAttributes{
-			Details: a.CancelWorkflowExecutionCommandAttributes.Details, WorkflowTaskCompletedEventId: at}}
-		e.add(v)
+		e.add(&history.WorkflowExecutionCanceledEventAttributes{Details: a.CancelWorkflowExecutionCommandAttributes.Details, WorkflowTaskCompletedEventId: at})
 	case *command.Command_ContinueAsNewWorkflowExecutionCommandAttributes:
 		x := a.ContinueAsNewWorkflowExecutionCommandAttributes
-		v.Attributes = &history.HistoryEvent_WorkflowExecutionContinuedAsNewEventAttributes{WorkflowExecutionContinuedAsNewEventAttributes: &history.WorkflowExecutionContinuedAsNewEventAttributes{
+		e.add(&history.WorkflowExecutionContinuedAsNewEventAttributes{
 			WorkflowType: x.WorkflowType, TaskQueue: e.started.TaskQueue, Input: x.Input, Header: x.Header, WorkflowTaskTimeout: x.WorkflowTaskTimeout,
-			Initiator: enums.CONTINUE_AS_NEW_INITIATOR_WORKFLOW, WorkflowTaskCompletedEventId: at}}
-		e.add(v)
+			Initiator: enums.CONTINUE_AS_NEW_INITIATOR_WORKFLOW, WorkflowTaskCompletedEventId: at})
 	default:
 		panic(fmt.Sprintf("the simulated server does not know the command %s", c.CommandType))
 	}

@@ -1,9 +1,15 @@
 package simulate
 
 import (
+	"bufio"
+	"context"
 	"flag"
 	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -12,6 +18,8 @@ var (
 	seeds   = flag.Int("seeds", 300, "how many schedules to play")
 	first   = flag.Uint64("first", 0, "the first seed")
 	one     = flag.Int64("seed", -1, "play this schedule alone, and print its history")
+	half    = flag.Int("half", -1, "of the seeds, that this process plays")
+	from    = flag.Int("from", 0, "the first of them")
 	tracing = flag.Bool("trace", false, "print all events of the schedule of -seed")
 )
 
@@ -109,13 +117,156 @@ func (s script) String() string {
 	return b.String()
 }
 
-func TestOne(t *testing.T) {
-	if *one < 0 {
-		t.Skip("for -seed")
+// kept are seeds that once failed, each with what it showed.
+var kept = []struct {
+	seed  draw
+	story string
+}{}
+
+// TestSchedules plays schedules and judges them. Each half is played by a process of its own, with
+// one thread: the SDK's clients keep one cache of workflows in a process, and one thread repeats best.
+// A half that dies, or stands still outside of virtual time, is told by its last seed.
+func TestSchedules(t *testing.T) {
+	switch {
+	case *one >= 0:
+		tell(t, drawScript(draw(*one)))
+	case *half >= 0:
+		playHalf(t)
+	default:
+		var all sync.WaitGroup
+		for h := range halves {
+			all.Go(func() { supervise(t, h) })
+		}
+		all.Wait()
 	}
-	s := drawScript(draw(*one))
-	began := time.Now()
+}
+
+// tell plays a script, and prints its history.
+func tell(t *testing.T, s script) {
 	out, tr := play(t, s, *tracing)
-	t.Logf("%s\n%s\n%d events, hash %x, %s", s, tr.text(), tr.n, tr.hash, time.Since(began))
-	t.Log(out.stuck, out.leases, out.open, out.troubles, out.longest)
+	t.Logf("%s\n%s\n%d events, hash %x", s, tr.text(), tr.n, tr.whole())
+	for _, v := range judge(out) {
+		t.Error(v)
+	}
+}
+
+const (
+	halves   = 2
+	playing  = "playing seed " // begins a line of a half
+	stillFor = 2 * time.Minute // of one seed, by a real clock
+)
+
+// supervise has a half played by another process, and again from where it died.
+func supervise(t *testing.T, h int) {
+	for from := 0; from < *seeds; {
+		ctx, stop := context.WithCancel(context.Background())
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSchedules$", "-test.timeout=0", fmt.Sprintf("-half=%d", h), fmt.Sprintf("-from=%d", from),
+			fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+		said, err := cmd.StdoutPipe()
+		cmd.Stderr = cmd.Stdout
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Error(err)
+			stop()
+			return
+		}
+		clock := time.AfterFunc(stillFor, stop)
+		at, failed, words, report := 0, false, []string{}, []string{}
+		for lines := bufio.NewScanner(said); lines.Scan(); {
+			line := lines.Text()
+			if n, ok := strings.CutPrefix(line, playing); ok {
+				at, _ = strconv.Atoi(n)
+				clock.Reset(stillFor)
+				words = words[:0]
+				continue
+			}
+			failed = failed || strings.HasPrefix(line, "--- FAIL")
+			if len(words) < 500 {
+				words = append(words, line)
+			}
+			if told, is := strings.CutPrefix(line, "\t"); is {
+				report = append(report, told)
+			}
+		}
+		if len(report) > 0 {
+			t.Log(strings.Join(report, "\n"))
+		}
+		err = cmd.Wait()
+		clock.Stop()
+		stop()
+		if err == nil {
+			return
+		}
+		t.Fail()
+		if failed { // it has said by what
+			return
+		}
+		t.Errorf("the process that played seed %d ended with %v:\n%s", *first+uint64(at), err, strings.Join(words, "\n"))
+		from = at + 1
+	}
+}
+
+// playHalf plays every other seed. The first that fails by a rule is made smaller, and told.
+func playHalf(t *testing.T) {
+	found := map[string]int{}
+	try := func(i int, seed draw, story string) {
+		fmt.Println(playing + strconv.Itoa(i))
+		s := drawScript(seed)
+		out, _ := play(t, s, false)
+		for _, v := range judge(out) {
+			rule := ruleOf(v)
+			if found[rule]++; found[rule] > 1 {
+				continue
+			}
+			less, plays := shrink(t, s, rule)
+			out, tr := play(t, less, false)
+			report := fmt.Sprintf("seed %d %s breaks a promise: %s\n\nafter %d plays:\n%s\n%s\n%s", uint64(seed), story, v, plays, less, tr.text(), strings.Join(judge(out), "\n"))
+			fmt.Println("\t" + strings.ReplaceAll(report, "\n", "\n\t"))
+			t.Fail()
+		}
+	}
+	for i := *from; i < *seeds; i++ {
+		if i%halves == *half {
+			try(i, draw(*first)+draw(i), "")
+		}
+	}
+	if *half == 0 {
+		for _, k := range kept {
+			try(*seeds-1, k.seed, "("+k.story+")")
+		}
+	}
+	for rule, n := range found {
+		fmt.Printf("\t%s: %d times\n", rule, n)
+	}
+}
+
+// ruleOf is the rule that a verdict is of.
+func ruleOf(verdict string) string {
+	rule, _, _ := strings.Cut(verdict, ":")
+	return rule
+}
+
+// TestRepeats: a seed draws a schedule to the letter.
+func TestRepeats(t *testing.T) {
+	for i := range draw(20) {
+		s := drawScript(i)
+		_, first := play(t, s, true)
+		_, second := play(t, s, true)
+		if first.whole() != second.whole() {
+			t.Errorf("seed %d: two plays differ: %s", uint64(i), difference(first, second))
+		}
+	}
+}
+
+// difference is where two traces part.
+func difference(a, b *trace) string {
+	for i, line := range a.lines {
+		if i >= len(b.lines) || b.lines[i] != line {
+			return strings.Join(a.lines[max(0, i-3):i+1], "\n") + "\nor\n" + strings.Join(b.lines[i:min(i+1, len(b.lines))], "\n")
+		}
+	}
+	return "only what has no order"
 }

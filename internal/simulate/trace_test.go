@@ -9,14 +9,17 @@ import (
 )
 
 // A trace has one line for each event of a world, in virtual time. All lines are hashed: two
-// plays of a script have the same hash, or the script does not repeat. Those that tell the
-// story are kept, the others if all is wanted.
+// plays of a script have the same hash, or the script does not repeat. What happens at one
+// instant, such as the end of all that a worker does, has no order. Lines that tell the story
+// are kept, the others if all is wanted.
 type trace struct {
 	all   bool
 	began time.Time
 
 	mu    sync.Mutex
-	hash  uint64
+	hash  draw          // of all instants before the last one
+	last  time.Duration // its time
+	sum   uint64        // of the hashes of its events
 	lines []string
 	n     int
 }
@@ -33,12 +36,15 @@ func (tr *trace) note(format string, args ...any) { tr.add(false, format, args..
 
 func (tr *trace) add(story bool, format string, args ...any) {
 	at := tr.now()
-	text := fmt.Sprintf(format, args...)
+	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n") // what follows may be a stack
 	h := fnv.New64a()
+	fmt.Fprint(h, int64(at), text)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	fmt.Fprint(h, tr.hash, int64(at), text)
-	tr.hash = h.Sum64()
+	if at != tr.last {
+		tr.hash, tr.last, tr.sum = tr.hash.of(tr.sum), at, 0
+	}
+	tr.sum += h.Sum64()
 	tr.n++
 	if story || tr.all {
 		tr.lines = append(tr.lines, fmt.Sprintf("%13.6f  %s", at.Seconds(), text))
@@ -52,6 +58,13 @@ func (tr *trace) aside(text string) {
 		defer tr.mu.Unlock()
 		tr.lines = append(tr.lines, fmt.Sprintf("%13.6f      %s", tr.now().Seconds(), text))
 	}
+}
+
+// whole is the hash of all.
+func (tr *trace) whole() uint64 {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return uint64(tr.hash.of(tr.sum))
 }
 
 func (tr *trace) text() string {

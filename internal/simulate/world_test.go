@@ -130,7 +130,7 @@ func (w *world) play(out *observed) {
 	}
 	var acts, runs sync.WaitGroup
 	number := 0
-	for i, a := range w.script.Acts {
+	for _, a := range w.script.Acts {
 		var r *ran
 		if a.Do == "run" {
 			r = w.runs[number]
@@ -138,9 +138,9 @@ func (w *world) play(out *observed) {
 		}
 		do := func() {
 			// To the nanosecond: no two acts fall together.
-			at := a.At + w.script.Seed.of("act", i).span(0, time.Millisecond)
+			at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond)
 			if readers.Pause(ctx, at) == nil {
-				w.act(ctx, i, a, r)
+				w.act(ctx, a, r)
 			}
 		}
 		if r != nil {
@@ -149,11 +149,11 @@ func (w *world) play(out *observed) {
 			acts.Go(do)
 		}
 	}
-	for i, f := range w.script.Faults {
+	for _, f := range w.script.Faults {
 		if f.What == "damage" || f.What == "lose-blob" {
 			acts.Go(func() {
 				if readers.Pause(ctx, f.At) == nil {
-					w.shelf.harm(w.script.Seed.of("harm", i), f.What)
+					w.shelf.harm(w.script.Seed.of("harm", f.At), f.What)
 				}
 			})
 		}
@@ -171,14 +171,14 @@ func (w *world) play(out *observed) {
 }
 
 // act does one.
-func (w *world) act(ctx context.Context, i int, a act, r *ran) {
+func (w *world) act(ctx context.Context, a act, r *ran) {
 	switch a.Do {
 	case "run":
 		w.run(ctx, r)
 	case "cancel":
 		w.cancel(ctx, a)
 	case "gc":
-		w.gc(ctx, i)
+		w.gc(ctx, a)
 	case "kill", "stop":
 		w.mu.Lock()
 		at := [2]int{a.Server, a.Number}
@@ -244,11 +244,15 @@ func (w *world) run(ctx context.Context, r *ran) {
 	c := srv.client(who)
 	defer c.Close()
 	r.id = workflows.NewRunID(time.Now(), fmt.Sprintf("%08x", n+1))
+	p, ds := pipeline.Load(map[string][]byte{"t.hcl": []byte(w.script.Pipeline.hcl(r.Edition))}, pipeline.Options{Registry: w.reg})
+	if ds.HasErrors() {
+		panic(ds.Err())
+	}
 	var in workflows.ReproduceInput
 	for {
 		var done bool
 		var err error
-		if in, done, err = w.prepare(ctx, store, r); err == nil && done {
+		if in, done, err = w.prepare(ctx, store, p, r); err == nil && done {
 			w.tell(r, "%s has all results already", who)
 			return
 		}
@@ -256,9 +260,15 @@ func (w *world) run(ctx context.Context, r *ran) {
 			break
 		}
 		w.tr.tell("%s cannot begin: %v", who, err)
-		if readers.Pause(ctx, 5*time.Second) != nil {
-			r.err = err
+		var invalid *pipeline.Invalid
+		if errors.As(err, &invalid) || readers.Pause(ctx, 5*time.Second) != nil {
+			r.err, r.ended = err, w.tr.now()
 			return
+		}
+		var bad *artifacts.IntegrityError
+		if errors.As(err, &bad) { // and so it says
+			_, err := artifacts.Check(ctx, store, artifacts.CheckOptions{Repair: true})
+			w.tr.tell("verify --repair: %v", err)
 		}
 	}
 	var wf client.WorkflowRun
@@ -305,12 +315,7 @@ func firstLine(err error) string {
 }
 
 // prepare does what `redsi run` does before the workflow: see drive.Driver.Reproduce.
-func (w *world) prepare(ctx context.Context, store artifacts.Store, r *ran) (in workflows.ReproduceInput, done bool, err error) {
-	src := map[string][]byte{"t.hcl": []byte(w.script.Pipeline.hcl(r.Edition))}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: w.reg})
-	if ds.HasErrors() {
-		panic(ds.Err())
-	}
+func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (in workflows.ReproduceInput, done bool, err error) {
 	build := func(p *pipeline.Pipeline) (*plan.Plan, error) { return plan.Build("t.hcl", p, w.reg, nil) }
 	follow := func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 		return pl.Follow(ctx, w.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
@@ -374,9 +379,9 @@ func (w *world) cancel(ctx context.Context, a act) {
 }
 
 // gc is `redsi gc`.
-func (w *world) gc(ctx context.Context, i int) {
-	d := w.script.Seed.of("gc", i)
-	_, store := w.shelf.view(fmt.Sprint("gc ", i))
+func (w *world) gc(ctx context.Context, a act) {
+	d := w.script.Seed.of("gc", a.At)
+	_, store := w.shelf.view(fmt.Sprint("gc of ", a.At))
 	grace := []time.Duration{1, d.of("grace").span(time.Second, 10*time.Minute), 0}[d.n(3)]
 	g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: grace})
 	w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v", grace, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)

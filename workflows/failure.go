@@ -92,9 +92,10 @@ func isLost(err error) bool {
 }
 
 // cancelledWithWorker makes a cancellation, with such details, of the error of an activity that was
-// cancelled and then lost: the server gives it no further attempt, and nothing is wrong with its step.
+// cancelled and then lost, or handed back by a worker that ends: the server gives it no further
+// attempt, and nothing is wrong with its step.
 func cancelledWithWorker(ctx workflow.Context, err error, details ...any) error {
-	if ctx.Err() != nil && isLost(err) {
+	if ctx.Err() != nil && (isLost(err) || errorType(err) == TransientError) {
 		return temporal.NewCanceledError(details...)
 	}
 	return err

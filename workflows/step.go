@@ -132,9 +132,6 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 			return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 		}
 	}
-	if err != nil && wctx.Err() != nil && errorType(err) != PermanentError {
-		err = wctx.Err() // an attempt that is lost meanwhile is not tried again
-	}
 	outcome := Ran
 	switch {
 	case err != nil:

@@ -1,11 +1,14 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/taskqueue/v1"
 	"slices"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // queue is where tasks wait for workers, or workers for tasks.
@@ -37,39 +40,26 @@ func (s *server) queue(name string) *queue {
 	return s.queues[name]
 }
 
-// give puts a task into its queue after a while. It is called locked.
+// give puts a task into its queue after a while, or gives it to a drawn process that waits: the
+// polls of one process are alike. It is called locked.
 func (s *server) give(t *task) {
 	s.later("give "+t.what, func() {
-		if !t.valid() {
-			return
-		}
-		q := s.queue(t.queue)
-		for _, p := range s.inOrder(t, q.pollers) {
-			q.pollers = slices.DeleteFunc(q.pollers, func(x *poller) bool { return x == p })
+		q, n := s.queue(t.queue), s.nth("match "+t.what)
+		switch {
+		case !t.valid():
+		case len(q.pollers) == 0:
+			q.tasks = append(q.tasks, t)
+		default:
+			rank := func(p *poller) draw { return s.draw.of("match", t.what, n, p.process) }
+			p := slices.MinFunc(q.pollers, func(a, b *poller) int { return cmp.Compare(rank(a), rank(b)) })
+			q.leave(p)
 			s.begin(t, p)
-			return
 		}
-		q.tasks = append(q.tasks, t)
 	})
 }
 
-// inOrder are the pollers, one of a drawn process first: those of one process are alike.
-func (s *server) inOrder(t *task, pollers []*poller) []*poller {
-	of := slices.Clone(pollers)
-	rank := map[string]draw{}
-	n := s.nth("match " + t.what)
-	for _, p := range of {
-		rank[p.process] = s.draw.of("match", t.what, n, p.process)
-	}
-	slices.SortStableFunc(of, func(a, b *poller) int {
-		if rank[a.process] < rank[b.process] {
-			return -1
-		} else if rank[a.process] > rank[b.process] {
-			return 1
-		}
-		return 0
-	})
-	return of
+func (q *queue) leave(p *poller) {
+	q.pollers = slices.DeleteFunc(q.pollers, func(x *poller) bool { return x == p })
 }
 
 func (s *server) begin(t *task, p *poller) {
@@ -87,52 +77,37 @@ const pollTime = time.Minute
 // poll waits for a task; nil: there was none. The queue of a worker's cache has another name each
 // time, so its draws are those of what it is for.
 func (s *server) poll(ctx context.Context, process, name, of string) *task {
-	if of == "" {
-		of = name
-	}
 	s.mu.Lock()
-	n := s.nth("poll " + process + of)
+	way := s.draw.of("poll", process, of, s.nth("poll "+process+of)).span(20*time.Microsecond, 3*time.Millisecond)
 	s.mu.Unlock()
-	way := time.NewTimer(s.draw.of("poll", process, of, n).span(20*time.Microsecond, 3*time.Millisecond))
-	defer way.Stop()
-	select {
-	case <-way.C:
-	case <-ctx.Done():
+	if readers.Pause(ctx, way) != nil {
 		return nil
 	}
 	s.mu.Lock()
-	q := s.queue(name)
-	p := &poller{process: process, got: make(chan *task, 1)}
-	for len(q.tasks) > 0 {
+	defer s.mu.Unlock()
+	q, p := s.queue(name), &poller{process: process, got: make(chan *task, 1)}
+	for len(q.tasks) > 0 && len(p.got) == 0 {
 		t := q.tasks[0]
-		q.tasks = q.tasks[1:]
-		if t.valid() {
+		if q.tasks = q.tasks[1:]; t.valid() {
 			s.begin(t, p)
-			break
 		}
 	}
 	if len(p.got) == 0 {
 		q.pollers = append(q.pollers, p)
+		s.mu.Unlock()
+		var t *task
+		select {
+		case t = <-p.got:
+		case <-time.After(pollTime):
+		case <-ctx.Done():
+		case <-s.over:
+		}
+		s.mu.Lock()
+		if q.leave(p); t != nil || len(p.got) == 0 {
+			return t
+		}
 	}
-	s.mu.Unlock()
-	timeout := time.NewTimer(pollTime)
-	defer timeout.Stop()
-	select {
-	case t := <-p.got:
-		return t
-	case <-timeout.C:
-	case <-ctx.Done():
-	case <-s.over:
-	}
-	s.mu.Lock()
-	q.pollers = slices.DeleteFunc(q.pollers, func(x *poller) bool { return x == p })
-	s.mu.Unlock()
-	select {
-	case t := <-p.got: // at the same moment
-		return t
-	default:
-		return nil
-	}
+	return <-p.got // it came at the same moment
 }
 
 // of is what a queue of workflow tasks is for.

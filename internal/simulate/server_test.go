@@ -12,14 +12,11 @@ import (
 	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
-	"go.temporal.io/api/namespace/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/redsi/redsi/internal/host/payload"
 )
@@ -38,8 +35,7 @@ type server struct {
 	current    map[string]*execution // by workflow ID, the last one
 	byRun      map[string]*execution
 	queues     map[string]*queue
-	dead       map[string]chan struct{} // of processes: closed when they are killed
-	stopped    map[string]time.Time     // processes that stand still, until then
+	stopped    map[string]time.Time // processes that stand still, until then; killed ones, for ever
 	counts     map[string]int
 	over       chan struct{}
 	troubles   []string
@@ -55,14 +51,11 @@ type serverFaults struct {
 
 func newServer(d draw, index int) *server {
 	return &server{draw: d.of("server", index), index: index, trace: func(string, ...any) {}, current: map[string]*execution{}, byRun: map[string]*execution{},
-		queues: map[string]*queue{}, dead: map[string]chan struct{}{}, stopped: map[string]time.Time{}, counts: map[string]int{}, over: make(chan struct{})}
+		queues: map[string]*queue{}, stopped: map[string]time.Time{}, counts: map[string]int{}, over: make(chan struct{})}
 }
 
 // client is how a process calls the server. Workers made of it are that process.
 func (s *server) client(process string) client.Client {
-	s.mu.Lock()
-	s.dead[process] = make(chan struct{})
-	s.mu.Unlock()
 	c, err := client.NewLazyClient(client.Options{HostPort: "passthrough:///simulated", Identity: process, Logger: quietLog,
 		WorkerHeartbeatInterval: -1, DataConverter: payload.Codec{}.DataConverter(),
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(
@@ -77,11 +70,13 @@ func (s *server) client(process string) client.Client {
 
 var quietLog = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
+const forever = 1000 * time.Hour
+
 // kill cuts a process off: nothing that it asked for is answered before the end.
 func (s *server) kill(process string) {
+	s.freeze(process, forever)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(s.dead[process])
 	for _, q := range s.queues {
 		q.pollers = slices.DeleteFunc(q.pollers, func(p *poller) bool { return p.process == process })
 	}
@@ -95,29 +90,27 @@ func (s *server) freeze(process string, d time.Duration) {
 	s.stopped[process] = time.Now().Add(d)
 }
 
-// thaw waits while a process stands still.
-func (s *server) thaw(process string) {
-	s.mu.Lock()
-	until := s.stopped[process]
-	s.mu.Unlock()
-	if d := time.Until(until); d > 0 {
+// thaw waits while a process stands still; false: until the schedule is over.
+func (s *server) thaw(process string) bool {
+	if d := s.stands(process); d > 0 {
 		select {
-		case <-time.After(d):
 		case <-s.over:
+		case <-time.After(d):
 		}
+	}
+	select {
+	case <-s.over:
+		return false
+	default:
+		return true
 	}
 }
 
-func (s *server) isDead(process string) bool {
+// stands is for how long a process stands still.
+func (s *server) stands(process string) time.Duration {
 	s.mu.Lock()
-	dead := s.dead[process]
-	s.mu.Unlock()
-	select {
-	case <-dead:
-		return true
-	default:
-		return false
-	}
+	defer s.mu.Unlock()
+	return time.Until(s.stopped[process])
 }
 
 // close lets all calls end: the schedule is over.
@@ -170,27 +163,18 @@ func (s *server) after(d time.Duration, do func()) *time.Timer {
 	})
 }
 
-// call is what a client asks for.
+// call is what a client asks for. The SDK holds a mutex over a heartbeat, and no mutex is waited for
+// in virtual time: those of a process that stands still are lost.
 func (s *server) call(ctx context.Context, process string, req, reply any) error {
-	s.thaw(process)
-	if _, beats := req.(*workflowservice.RecordActivityTaskHeartbeatRequest); beats && s.isDead(process) {
-		return nil // the SDK holds a mutex over this call, and no mutex is waited for in virtual time
+	if _, beats := req.(*workflowservice.RecordActivityTaskHeartbeatRequest); beats && s.stands(process) > 0 {
+		return nil
 	}
-	if s.isDead(process) {
-		<-s.over
+	if s.thaw(process) {
+		if err := s.answer(ctx, process, req, reply); s.thaw(process) {
+			return err
+		}
 	}
-	select {
-	case <-s.over:
-		return serviceerror.NewUnavailable("the schedule is over")
-	default:
-	}
-	err := s.answer(ctx, process, req, reply)
-	s.thaw(process)
-	if s.isDead(process) { // before it got the answer
-		<-s.over
-		return serviceerror.NewUnavailable("the schedule is over")
-	}
-	return err
+	return serviceerror.NewUnavailable("the schedule is over")
 }
 
 func (s *server) answer(ctx context.Context, process string, req, reply any) error {
@@ -201,7 +185,7 @@ func (s *server) answer(ctx context.Context, process string, req, reply any) err
 		}
 		return nil
 	case *workflowservice.PollActivityTaskQueueRequest:
-		if t := s.poll(ctx, process, "activity "+req.TaskQueue.Name, ""); t != nil {
+		if t := s.poll(ctx, process, "activity "+req.TaskQueue.Name, "activity "+req.TaskQueue.Name); t != nil {
 			t.toActivity(reply.(*workflowservice.PollActivityTaskQueueResponse))
 		}
 		return nil
@@ -213,11 +197,9 @@ func (s *server) answer(ctx context.Context, process string, req, reply any) err
 	switch req := req.(type) {
 	case *workflowservice.GetSystemInfoRequest:
 		reply.(*workflowservice.GetSystemInfoResponse).Capabilities = &workflowservice.GetSystemInfoResponse_Capabilities{
-			SignalAndQueryHeader: true, InternalErrorDifferentiation: true, ActivityFailureIncludeHeartbeat: true, EncodedFailureAttributes: true,
-			BuildIdBasedVersioning: true, UpsertMemo: true, EagerWorkflowStart: true, SdkMetadata: true}
+			EncodedFailureAttributes: true, SdkMetadata: true} // without the second, the SDK cancels contexts in no order
 		return nil
-	case *workflowservice.DescribeNamespaceRequest:
-		reply.(*workflowservice.DescribeNamespaceResponse).NamespaceInfo = &namespace.NamespaceInfo{Name: "default"}
+	case *workflowservice.DescribeNamespaceRequest, *workflowservice.ShutdownWorkerRequest:
 		return nil
 	case *workflowservice.StartWorkflowExecutionRequest:
 		if e := s.current[req.WorkflowId]; e != nil && !e.closed() {
@@ -264,16 +246,6 @@ func (s *server) answer(ctx context.Context, process string, req, reply any) err
 		a.armHeartbeat()
 		reply.(*workflowservice.RecordActivityTaskHeartbeatResponse).CancelRequested = a.cancelRequested
 		return nil
-	case *workflowservice.DescribeWorkflowExecutionRequest:
-		e := s.find(req.Execution)
-		if e == nil {
-			return serviceerror.NewNotFound("no such execution")
-		}
-		reply.(*workflowservice.DescribeWorkflowExecutionResponse).WorkflowExecutionInfo = &workflow.WorkflowExecutionInfo{
-			Execution: e.ref(), Status: e.status, StartTime: timestamppb.New(e.began), Type: e.started.WorkflowType}
-		return nil
-	case *workflowservice.ShutdownWorkerRequest:
-		return nil
 	}
 	return serviceerror.NewUnimplemented(fmt.Sprintf("%T", req))
 }
@@ -286,48 +258,43 @@ func (s *server) find(ref *common.WorkflowExecution) *execution {
 }
 
 func (s *server) running(ref *common.WorkflowExecution) (*execution, error) {
-	e := s.find(ref)
-	if e == nil {
-		return nil, serviceerror.NewNotFound("no such execution")
+	if e := s.find(ref); e != nil && !e.closed() {
+		return e, nil
 	}
-	if e.closed() {
-		return nil, serviceerror.NewNotFound("workflow execution already completed")
-	}
-	return e, nil
+	return nil, serviceerror.NewNotFound("no such execution, or it has ended")
 }
 
 // getHistory returns a history, or waits for the event that closes it.
 func (s *server) getHistory(ctx context.Context, req *workflowservice.GetWorkflowExecutionHistoryRequest, reply *workflowservice.GetWorkflowExecutionHistoryResponse) error {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	ref := req.Execution
 	if len(req.NextPageToken) > 0 {
 		ref = &common.WorkflowExecution{RunId: string(req.NextPageToken)}
 	}
 	e := s.find(ref)
 	if e == nil {
-		s.mu.Unlock()
 		return serviceerror.NewNotFound("no such execution")
 	}
 	if !req.WaitNewEvent {
 		reply.History = &history.History{Events: slices.Clone(e.events)}
-		s.mu.Unlock()
 		return nil
 	}
 	s.mu.Unlock()
-	reply.History = &history.History{}
-	timeout := time.NewTimer(20 * time.Second)
-	defer timeout.Stop()
 	select {
 	case <-e.ended:
-		s.mu.Lock()
-		reply.History.Events = e.events[len(e.events)-1:]
-		s.mu.Unlock()
-	case <-timeout.C:
-		reply.NextPageToken = []byte(e.runID)
+	case <-time.After(20 * time.Second):
 	case <-s.over:
 	case <-ctx.Done():
 	}
-	return nil
+	s.mu.Lock()
+	reply.History = &history.History{}
+	if e.closed() {
+		reply.History.Events = e.events[len(e.events)-1:]
+	} else {
+		reply.NextPageToken = []byte(e.runID)
+	}
+	return ctx.Err()
 }
 
 var isClosed = map[enums.EventType]enums.WorkflowExecutionStatus{

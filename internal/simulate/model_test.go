@@ -225,7 +225,7 @@ func disturbed(all map[string]expected, of people) map[string]expected {
 	for at, e := range all {
 		switch {
 		case of.away: // it fails what needs it
-			e.ends, e.why, e.maybe, e.needs = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped}, anyText, true, nil
+			e.ends, e.why, e.maybe, e.needs = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped, workflows.NotStarted}, anyText, true, nil
 		case of.skipFailed: // those that failed, with what needs them, are not in it
 			e.maybe = e.maybe || !e.done()
 		}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
@@ -177,7 +179,7 @@ func (l lateLists) List(ctx context.Context, prefix string) iter.Seq2[artifacts.
 			all = append(all, r)
 		}
 		if f := l.v.now("stale-list"); f != nil {
-			if d := l.v.next("stale-list", prefix); d.chance(f.Rate) {
+			if d := l.v.next(ctx, "stale-list", prefix); d.chance(f.Rate) {
 				if err := l.v.pause(ctx, d.of("for").span(time.Second, 6*time.Second)); err != nil {
 					yield(artifacts.RecordInfo{}, err)
 					return
@@ -192,12 +194,18 @@ func (l lateLists) List(ctx context.Context, prefix string) iter.Seq2[artifacts.
 	}
 }
 
-// next is the draw of a call: the same for the same process, method, name and number of such calls.
-func (v *view) next(method, name string) draw {
+// next is the draw of a call: the same for the same process, try of an activity, method, name and
+// number of such calls. Several tries may wait for one thing, and go on at one instant.
+func (v *view) next(ctx context.Context, method, name string) draw {
+	what := method + " " + name
+	if activity.IsActivity(ctx) {
+		i := activity.GetInfo(ctx)
+		what = fmt.Sprint(what, " ", i.WorkflowExecution.ID, " ", i.ActivityID, " ", i.Attempt)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.calls[method+name]++
-	return v.d.of("store", v.who, method, name, v.calls[method+name])
+	v.calls[what]++
+	return v.d.of("store", v.who, what, v.calls[what])
 }
 
 var (
@@ -265,7 +273,7 @@ func (v *view) call(ctx context.Context, room string, c *storetest.Call, next fu
 		return err
 	}
 	method := room + string(c.Method)
-	d := v.next(method, name)
+	d := v.next(ctx, method, name)
 	err = v.acted(ctx, d, room != "", c, next)
 	if err != errDead {
 		v.tr.note("%s: %s %s: %v", v.who, method, name, err)

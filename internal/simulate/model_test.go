@@ -132,6 +132,10 @@ func (m *modeled) block(b *block) {
 	}
 	if any := x.at + "[*]"; x.blurred && b.grown() && !x.unknown {
 		m.add(x, any, expected{})
+	} else if lost, _ := m.waits(inputs); b.grown() && len(lost) > 0 && !x.unknown {
+		// It is skipped as a whole if that fails before its pieces are known.
+		m.add(x, any, expected{ends: []workflows.Status{workflows.Skipped}, needs: lost, maybe: true})
+		x.unknown = true
 	}
 	for _, key := range x.keys {
 		at := x.at

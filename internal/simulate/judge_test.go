@@ -69,6 +69,14 @@ func (o *observed) away(than, from, to time.Duration) bool {
 	})
 }
 
+// collected reports whether the plan of a run was collected before a worker knew of the run: who
+// collects with so short a grace is told that it may be.
+func (o *observed) collected(r *ran) bool {
+	gc := slices.ContainsFunc(o.script.Acts, func(a act) bool { return a.Do == "gc" && a.At < r.ended })
+	lost := workflows.ErrorOf(r.err)
+	return gc && lost != nil && lost.Type == workflows.PlanLostError
+}
+
 // until is when a run ended, or the end of all.
 func (o *observed) until(r *ran) time.Duration {
 	if r.ended > 0 {
@@ -84,7 +92,7 @@ func (v *verdict) ends(n int, r *ran) {
 	case r.began == 0 || r.ended == 0: // it had nothing to do, or see inTime
 		return
 	case r.record == nil:
-		if !of.cancelled && !of.away {
+		if !of.cancelled && !of.away && !v.o.collected(r) {
 			v.add("end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
 		}
 		return

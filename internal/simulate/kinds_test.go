@@ -47,6 +47,10 @@ func (p pipelineScript) outcome(name string, n int) outcome {
 	case took >= 60:
 		out.Took = d.of("took").span(time.Second, 20*time.Second)
 	}
+	first, _, _ := strings.Cut(strings.ReplaceAll(name, "#", "/"), "/")
+	if b := p.block(first); b != nil && b.Time > 0 {
+		out.Took = min(out.Took, b.Time/4) // none but those that hang need more
+	}
 	switch end := p.end(name); {
 	case end == "slow" && n == 0:
 		out.Took = d.of("took").span(3*time.Minute, 15*time.Minute)

@@ -132,6 +132,10 @@ func (m *modeled) block(b *block) {
 	}
 	if any := x.at + "[*]"; x.blurred && b.grown() && !x.unknown {
 		m.add(x, any, expected{})
+	} else if lost, _ := m.waits(inputs); b.grown() && len(lost) > 0 && !x.unknown {
+		// It is skipped as a whole if that fails before its pieces are known.
+		m.add(x, any, expected{ends: []workflows.Status{workflows.Skipped}, needs: lost, maybe: true})
+		x.unknown = true
 	}
 	for _, key := range x.keys {
 		at := x.at
@@ -225,7 +229,7 @@ func disturbed(all map[string]expected, of people) map[string]expected {
 	for at, e := range all {
 		switch {
 		case of.away: // it fails what needs it
-			e.ends, e.why, e.maybe, e.needs = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped}, anyText, true, nil
+			e.ends, e.why, e.maybe, e.needs = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped, workflows.NotStarted}, anyText, true, nil
 		case of.skipFailed: // those that failed, with what needs them, are not in it
 			e.maybe = e.maybe || !e.done()
 		}

@@ -194,7 +194,7 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 		}
 	}
 	if b.End == "hangs" {
-		b.Time = d.of("time").span(20*time.Second, 90*time.Second)
+		b.Time = d.of("time").span(time.Minute, 2*time.Minute)
 	} else if d.of("timed").chance(0.05) {
 		b.Time = 2 * time.Hour
 	}

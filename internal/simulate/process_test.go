@@ -3,9 +3,11 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
@@ -19,57 +21,57 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// A process is a worker of a server, from its start to its end. What began again in the same
-// place is another one.
+// A process is a worker of a server, from its start to its end. What began again in the same place
+// is another one. All of them have this process's number, so that others see their leases as those
+// of a process that lives.
 type process struct {
 	w              *world
 	server, number int
-	name           string
 	view           *view
 	client         client.Client
 	worker         *worker.Worker
-	stopped        bool // by whom it is told to
 }
 
 // slots are the steps that a process does at a time.
 const slots = 2
 
-func (w *world) newProcess(server, number int) (*process, error) {
-	key := fmt.Sprintf("worker %d.%d", server, number)
-	w.mu.Lock()
-	w.life[key]++
-	p := &process{w: w, server: server, number: number, name: fmt.Sprintf("%s, life %d", key, w.life[key])}
-	w.mu.Unlock()
+func (w *world) newProcess(server, number int) *process {
+	place := fmt.Sprintf("worker %d.%d", server, number)
+	w.life[place]++
+	p := &process{w: w, server: server, number: number}
 	var store artifacts.Store
-	p.view, store = w.shelf.view(p.name)
-	p.client = w.servers[server].client(p.name)
-	log := slog.New(&teller{w.tr, p.name, nil})
+	p.view, store = w.shelf.view(fmt.Sprintf("%s, life %d", place, w.life[place]))
+	p.client = w.servers[server].client(p.view.who)
+	out := io.Discard
+	if w.tr.all {
+		out = w.tr
+	}
+	log := slog.New(slog.NewTextHandler(out, nil)).With("of", p.view.who)
 	a := &activities.Activities{Store: store, Registry: kinds(p), Log: log, Client: p.client, Leases: lease.New(store.Leases, log),
-		Env:     map[string]string{"host": p.name, "revision": "simulated"},
+		Env:     map[string]string{"host": p.view.who, "revision": "simulated"},
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },
-		Beside:  func(context.Context) pipeline.Options { return pipeline.Options{Registry: kinds(p)} }}
+		Beside:  func(context.Context) pipeline.Options { return pipeline.Options{Registry: w.reg} }}
 	queues := []string{workflows.TaskQueue}
 	if slices.ContainsFunc(w.script.Pipeline.Blocks, func(b block) bool { return b.GPU }) { // else its polls cost as much as the others'
 		queues = append(queues, workflows.GPUTaskQueue)
 	}
 	p.worker = worker.New(p.client, a, worker.Options{Queues: queues, CPU: slots, Cores: 4, Memory: 16 << 30})
-	w.tr.tell("%s starts", p.name)
-	return p, p.worker.Start()
+	return p
 }
 
 // stop has a process hand back what it does, and end.
 func (p *process) stop() {
-	p.w.tr.tell("%s is to stop", p.name)
+	p.w.tr.tell("%s is to stop", p.view.who)
 	p.worker.Stop()
-	p.w.tr.tell("%s has stopped", p.name)
+	p.w.tr.tell("%s has stopped", p.view.who)
 }
 
 // kill ends a process at once: nothing of it reaches the store or its server any more. Its
 // goroutines wait for the end of the world.
 func (p *process) kill() {
-	p.w.tr.tell("%s is killed", p.name)
+	p.w.tr.tell("%s is killed", p.view.who)
 	close(p.view.dead)
-	p.w.servers[p.server].kill(p.name)
+	p.w.servers[p.server].kill(p.view.who)
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	for _, x := range p.w.trying {
@@ -79,37 +81,39 @@ func (p *process) kill() {
 	}
 }
 
+// freeze has a process stand still, as one that is stopped by a signal or cut off. Its work goes on.
+func (p *process) freeze(d time.Duration) {
+	p.w.tr.tell("%s stands still for %s", p.view.who, d)
+	p.w.servers[p.server].freeze(p.view.who, d)
+	p.view.mu.Lock()
+	defer p.view.mu.Unlock()
+	p.view.frozen = time.Now().Add(d)
+}
+
 // try is work that goes on, or did.
 type try struct {
 	work
-	by   *process
-	name string
+	by *process
 }
 
-// begin is told that work begins, as hands say.
+// begin is told that work begins, as hands say. Of a dead process, it only looks so.
 func (p *process) begin(ctx context.Context, name string, key artifacts.Digest, part bool) (outcome, attempt) {
-	w := p.w
-	run := ""
+	w, run := p.w, ""
 	if activity.IsActivity(ctx) {
 		run, _ = strings.CutPrefix(activity.GetInfo(ctx).WorkflowExecution.ID, workflows.ReproduceWorkflowID(""))
 	}
 	w.mu.Lock()
 	n := w.tries[name]
-	if p.view.killed() { // it only looks as if it began
-		n = 0
-	} else {
-		w.tries[name]++
-	}
+	x := &try{work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now()}, p}
 	out := w.script.Pipeline.outcome(name, n)
-	x := &try{by: p, name: name, work: work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now()}}
 	if p.view.killed() {
-		x.how, x.ended = "lost", x.began
+		w.mu.Unlock()
+		return out, &try{work{how: "lost"}, p}
 	}
+	w.tries[name]++
 	w.trying = append(w.trying, x)
 	w.mu.Unlock()
-	if !p.view.killed() {
-		w.tr.tell("%s begins %s, try %d, %s: to be %s after %s", p.name, name, n, short(key), out.How, out.Took)
-	}
+	w.tr.tell("%s begins %s, try %d, %s: to be %s after %s", p.view.who, name, n, short(key), out.How, out.Took)
 	return out, x
 }
 
@@ -123,46 +127,16 @@ func (x *try) end(how string) {
 	}
 	w.mu.Unlock()
 	if !lost {
-		w.tr.tell("%s ends %s: %s", x.by.name, x.name, how)
+		w.tr.tell("%s ends %s: %s", x.by.view.who, x.address, how)
 	}
 }
 
 // lose takes a blob from the store.
 func (p *process) lose(_ context.Context, d artifacts.Digest) {
-	if p.view.killed() {
-		return
+	if !p.view.killed() {
+		p.w.shelf.hurt(d, "lose-blob")
 	}
-	p.w.shelf.hurt(d, "lose-blob")
 }
 
 // pins is how the pins of a step end.
 func (p *process) pins(name string) string { return p.w.script.Pipeline.end(name) }
-
-// teller has what a process says in the trace, for those who read all of it.
-type teller struct {
-	tr    *trace
-	who   string
-	attrs []slog.Attr
-}
-
-func (l *teller) Enabled(_ context.Context, level slog.Level) bool {
-	return l.tr.all && level >= slog.LevelInfo
-}
-
-func (l *teller) Handle(_ context.Context, r slog.Record) error {
-	var s strings.Builder
-	fmt.Fprintf(&s, "%s says: %s", l.who, r.Message)
-	each := func(a slog.Attr) bool { fmt.Fprintf(&s, " %s", a); return true }
-	for _, a := range l.attrs {
-		each(a)
-	}
-	r.Attrs(each)
-	l.tr.aside(s.String())
-	return nil
-}
-
-func (l *teller) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &teller{l.tr, l.who, append(append([]slog.Attr{}, l.attrs...), attrs...)}
-}
-
-func (l *teller) WithGroup(string) slog.Handler { return l }

@@ -23,7 +23,8 @@ type script struct {
 // An act is what somebody does at a time after the start.
 type act struct {
 	At     time.Duration
-	Do     string // run, cancel, gc, kill, stop, start, evict
+	For    time.Duration // of freeze
+	Do     string        // run, cancel, gc, kill, stop, start, freeze
 	Server int
 	Number int // of a run, from 0, among the runs of the script; of a process, likewise
 

@@ -63,10 +63,10 @@ func (s script) smaller() (all []script) {
 		with(func(less *script) { less.Pipeline = p })
 	}
 	for i, a := range s.Acts {
-		for _, plain := range []act{{a.At, a.Do, a.Server, a.Number, a.Edition, false, a.SkipFailed}, {a.At, a.Do, a.Server, a.Number, a.Edition, a.FailFast, false},
-			{a.At, a.Do, a.Server, a.Number, min(a.Edition, 1), a.FailFast, a.SkipFailed}} {
-			if plain != a {
-				with(func(less *script) { less.Acts[i] = plain })
+		for _, plainer := range []func(*act){func(a *act) { a.FailFast = false }, func(a *act) { a.SkipFailed = false }, func(a *act) { a.Edition = min(a.Edition, 1) }} {
+			if plainer(&a); a != s.Acts[i] {
+				with(func(less *script) { less.Acts[i] = a })
+				a = s.Acts[i]
 			}
 		}
 	}

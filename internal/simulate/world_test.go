@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,95 +33,68 @@ type world struct {
 	shelf   *shelf
 	servers []*server
 	reg     *step.Registry // of who starts runs
+	runs    []*ran         // by number
 
-	mu     sync.Mutex
-	place  map[[2]int]*process // those that live, by server and number
-	all    []*process          // that there ever were
-	life   map[string]int      // how many there were in a place
-	tries  map[string]int      // of work, by its name
-	trying []*try
-	runs   []*ran // by number
-
-	living  map[int]int // processes of a server
+	mu      sync.Mutex
+	place   map[[2]int]*process // those that live, by server and number
+	all     []*process          // that there ever were
+	life    map[string]int      // how many there were in a place
+	tries   map[string]int      // of work, by its name
+	trying  []*try
 	unhandy []unhandy
 }
 
-// How long a schedule may take in virtual time, and how long what is left has to go.
+// Virtual times: of a schedule at most, for what is left to go, and until the last goroutine ends.
 const (
 	longest   = 6 * time.Hour
 	aftermath = 3 * time.Minute
-	goneBy    = time.Minute // from the end, all goroutines
+	goneBy    = time.Minute
 )
 
-// play plays a script, and says what came of it.
+// play plays a script, and says what came of it. Histories are replayed outside of virtual time.
 func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 	defer func() {
 		if p := recover(); p != nil { // goroutines that never end
 			out.troubles = append(out.troubles, fmt.Sprint("the world does not end: ", p))
 		}
-		if tr != nil {
-			replay(&out)
-		}
+		replay(&out)
 	}()
-	synctest.Test(t, func(t *testing.T) {
-		defer func() {
-			if p := recover(); p != nil {
-				out.troubles = append(out.troubles, fmt.Sprint("a panic of the play: ", p))
-			}
-		}()
-		w := newWorld(s, all)
-		tr = w.tr
-		w.play(&out)
+	synctest.Test(t, func(*testing.T) {
+		tr = &trace{all: all, began: time.Now()}
+		newWorld(s, tr).play(&out)
 	})
 	return out, tr
 }
 
-func newWorld(s script, all bool) *world {
-	w := &world{script: s, tr: newTrace(all), reg: kinds(nil), place: map[[2]int]*process{}, life: map[string]int{}, tries: map[string]int{}, living: map[int]int{}}
-	w.shelf = newShelf(s.Seed, w.tr, s.Faults)
+func newWorld(s script, tr *trace) *world {
+	w := &world{script: s, tr: tr, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, life: map[string]int{}, tries: map[string]int{}}
+	var mu sync.Mutex
+	asked := map[string]int{}
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
-		srv.trace = w.tr.note
-		srv.serverFaults = w.faultsOf(i)
-		w.servers = append(w.servers, srv)
-	}
-	for _, a := range s.Acts {
-		if a.Do == "run" {
-			w.runs = append(w.runs, &ran{act: a})
+		srv.trace = tr.note
+		strikes := func(fault string) func(string) bool {
+			return func(what string) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				what = fmt.Sprint(fault, i, what)
+				asked[what]++
+				return w.shelf.strikes(fault, s.Seed.of(what, asked[what]))
+			}
 		}
+		srv.loseTask, srv.loseAnswer, srv.evict = strikes("lose-task"), strikes("redeliver"), strikes("evict")
+		for _, f := range s.Faults {
+			if f.What == "continue" {
+				srv.continueAfter = int(f.Rate)
+			}
+		}
+		w.servers = append(w.servers, srv)
 	}
 	return w
 }
 
-// faultsOf are a server's, as the script has them.
-func (w *world) faultsOf(server int) (f serverFaults) {
-	var mu sync.Mutex
-	n := map[string]int{}
-	strikes := func(fault string) func(string) bool {
-		return func(what string) bool {
-			active := w.shelf.now(fault)
-			if active == nil {
-				return false
-			}
-			mu.Lock()
-			n[fault+what]++
-			d := w.script.Seed.of(fault, server, what, n[fault+what])
-			mu.Unlock()
-			return d.chance(active.Rate)
-		}
-	}
-	f.loseTask, f.loseAnswer, f.evict = strikes("lose-task"), strikes("redeliver"), strikes("evict")
-	for _, x := range w.script.Faults {
-		if x.What == "continue" {
-			f.continueAfter = int(x.Rate)
-		}
-	}
-	return f
-}
-
 // play does the acts at their times, waits for the runs, and looks at what is left.
 func (w *world) play(out *observed) {
-	out.script = w.script
 	ctx, over := context.WithTimeout(context.Background(), longest)
 	defer over()
 	for server := range w.script.Servers {
@@ -130,25 +103,20 @@ func (w *world) play(out *observed) {
 		}
 	}
 	var acts, runs sync.WaitGroup
-	number := 0
 	for _, a := range w.script.Acts {
-		var r *ran
+		at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond) // no two fall together
+		later, do := &acts, func() { w.act(ctx, a) }
 		if a.Do == "run" {
-			r = w.runs[number]
-			number++
+			r := &ran{act: a}
+			w.runs, later = append(w.runs, r), &runs
+			n := len(w.runs) - 1
+			do = func() { w.run(ctx, r, n) }
 		}
-		do := func() {
-			// To the nanosecond: no two acts fall together.
-			at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond)
+		later.Go(func() {
 			if readers.Pause(ctx, at) == nil {
-				w.act(ctx, a, r)
+				do()
 			}
-		}
-		if r != nil {
-			runs.Go(do)
-		} else {
-			acts.Go(do)
-		}
+		})
 	}
 	for _, f := range w.script.Faults {
 		if f.What == "damage" || f.What == "lose-blob" {
@@ -164,159 +132,116 @@ func (w *world) play(out *observed) {
 	over()
 	acts.Wait()
 	w.tr.tell("all runs have ended; what went wrong is mended")
-	w.shelf.heal()
+	w.shelf.mu.Lock()
+	w.shelf.healed = true
+	w.shelf.mu.Unlock()
 	time.Sleep(aftermath)
 	w.look(out)
 	w.end()
 	time.Sleep(goneBy)
 }
 
-// act does one.
-func (w *world) act(ctx context.Context, a act, r *ran) {
-	switch a.Do {
-	case "run":
-		w.run(ctx, r)
-	case "cancel":
-		w.cancel(ctx, a)
-	case "gc":
-		w.gc(ctx, a)
-	case "kill", "stop":
-		w.mu.Lock()
-		at := [2]int{a.Server, a.Number}
-		p := w.place[at]
+// act does one that is not a run.
+func (w *world) act(ctx context.Context, a act) {
+	at := [2]int{a.Server, a.Number}
+	w.mu.Lock()
+	p := w.place[at]
+	if a.Do == "kill" || a.Do == "stop" {
 		delete(w.place, at)
-		if p != nil {
-			w.lives(a.Server, -1)
-		}
-		w.mu.Unlock()
-		switch {
-		case p == nil:
-		case a.Do == "kill":
-			p.kill()
-		default:
-			p.stop()
-		}
-	case "start":
-		w.start(a.Server, a.Number)
+		w.counted(a.Server)
 	}
-}
-
-// start starts a process in a place that is free.
-func (w *world) start(server, number int) {
-	at := [2]int{server, number}
-	w.mu.Lock()
-	taken := w.place[at] != nil
 	w.mu.Unlock()
-	if taken {
-		return
+	switch {
+	case a.Do == "cancel":
+		w.cancel(ctx, a.Number)
+	case a.Do == "gc":
+		w.gc(ctx, a)
+	case a.Do == "start" && p == nil:
+		w.start(a.Server, a.Number)
+	case p == nil:
+	case a.Do == "kill":
+		p.kill()
+	case a.Do == "stop":
+		p.stop()
+	case a.Do == "freeze":
+		p.freeze(a.For)
 	}
-	p, err := w.newProcess(server, number)
-	if err != nil {
-		w.tr.tell("%s cannot start: %v", p.name, err)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.place[at] = p
-	w.all = append(w.all, p)
-	w.lives(server, 1)
 }
 
-// lives counts the processes of a server, and the times when there are none. It is called locked.
-func (w *world) lives(server, more int) {
-	w.living[server] += more
-	switch n := w.living[server]; {
-	case n == 0:
+func (w *world) start(server, number int) {
+	w.mu.Lock()
+	p := w.newProcess(server, number)
+	w.place[[2]int{server, number}] = p
+	w.all = append(w.all, p)
+	w.counted(server)
+	w.mu.Unlock()
+	w.tr.tell("%s starts", p.view.who)
+	if err := p.worker.Start(); err != nil {
+		panic(err)
+	}
+}
+
+// counted notes when a server has no process, and when it has one again. It is called locked.
+func (w *world) counted(server int) {
+	lives := slices.ContainsFunc(slices.Collect(maps.Keys(w.place)), func(at [2]int) bool { return at[0] == server })
+	i := slices.IndexFunc(w.unhandy, func(u unhandy) bool { return u.server == server && u.to == 0 })
+	if lives && i >= 0 {
+		w.unhandy[i].to = w.tr.now()
+	} else if !lives && i < 0 {
 		w.unhandy = append(w.unhandy, unhandy{server: server, from: w.tr.now()})
-	case n == 1 && more > 0:
-		for i := range w.unhandy {
-			if u := &w.unhandy[i]; u.server == server && u.to == 0 {
-				u.to = w.tr.now()
-			}
-		}
 	}
 }
 
 // run is `redsi run` on a cluster, by somebody who tries again when the store does not answer.
-func (w *world) run(ctx context.Context, r *ran) {
-	n := slices.Index(w.runs, r)
+func (w *world) run(ctx context.Context, r *ran, n int) {
 	who := fmt.Sprint("run ", n)
 	_, store := w.shelf.view(who)
-	srv := w.servers[r.Server]
-	c := srv.client(who)
+	c := w.servers[r.Server].client(who)
 	defer c.Close()
+	defer func() { r.ended = w.tr.now() }()
 	r.id = workflows.NewRunID(time.Now(), fmt.Sprintf("%08x", n+1))
 	p, ds := pipeline.Load(map[string][]byte{"t.hcl": []byte(w.script.Pipeline.hcl(r.Edition))}, pipeline.Options{Registry: w.reg})
 	if ds.HasErrors() {
 		panic(ds.Err())
 	}
-	var in workflows.ReproduceInput
-	for {
+	var in *workflows.ReproduceInput
+	for in == nil {
 		var done bool
-		var err error
-		if in, done, err = w.prepare(ctx, store, p, r); err == nil && done {
-			w.tell(r, "%s has all results already", who)
+		if in, done, r.err = w.prepare(ctx, store, p, r); done {
+			w.tr.tell("%s has all results already", who)
 			return
 		}
-		if err == nil {
+		if r.err == nil {
 			break
 		}
-		w.tr.tell("%s cannot begin: %v", who, err)
-		var invalid *pipeline.Invalid
-		if errors.As(err, &invalid) || readers.Pause(ctx, 5*time.Second) != nil {
-			r.err, r.ended = err, w.tr.now()
+		w.tr.tell("%s cannot begin: %v", who, r.err)
+		if _, invalid := errors.AsType[*pipeline.Invalid](r.err); invalid || readers.Pause(ctx, 5*time.Second) != nil {
 			return
 		}
-		var bad *artifacts.IntegrityError
-		if errors.As(err, &bad) { // and so it says
+		if _, bad := errors.AsType[*artifacts.IntegrityError](r.err); bad { // and so it says
 			_, err := artifacts.Check(ctx, store, artifacts.CheckOptions{Repair: true})
 			w.tr.tell("verify --repair: %v", err)
 		}
 	}
-	var wf client.WorkflowRun
-	for {
-		var err error
-		wf, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: workflows.ReproduceWorkflowID(r.id), TaskQueue: workflows.TaskQueue,
-			RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout}, workflows.ReproduceWorkflow, in)
-		if err == nil {
-			break
-		}
-		if readers.Pause(ctx, time.Second) != nil {
-			r.err = err
-			return
-		}
+	wf, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: workflows.ReproduceWorkflowID(r.id), TaskQueue: workflows.TaskQueue,
+		RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout}, workflows.ReproduceWorkflow, *in)
+	if err != nil {
+		panic(err)
 	}
 	r.began = w.tr.now()
 	w.tr.tell("%s begins: %s, edition %d", who, r.id, r.Edition)
-	var res workflows.ReproduceResult
-	err := wf.Get(ctx, &res)
-	if ctx.Err() != nil {
+	r.result = &workflows.ReproduceResult{}
+	if r.err = wf.Get(ctx, r.result); ctx.Err() != nil {
 		r.err = errors.New("it did not end")
-		w.tr.tell("%s does not end", who)
-		return
 	}
-	r.result, r.err = &res, err
-	if failed := workflows.ErrorOf(err); failed != nil {
+	if failed := workflows.ErrorOf(r.err); failed != nil {
 		r.result = &failed.Result
 	}
-	w.tell(r, "%s ends: %+v, %v", who, *r.result, firstLine(err))
-}
-
-// tell notes the end of a run.
-func (w *world) tell(r *ran, format string, args ...any) {
-	r.ended = w.tr.now()
-	w.tr.tell(format, args...)
-}
-
-func firstLine(err error) string {
-	if err == nil {
-		return "well"
-	}
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
+	w.tr.tell("%s ends: hit %d, ran %d, failed %d, skipped %d, cancelled %d, not started %d; %v", who, r.result.Hit, r.result.Ran, r.result.Failed, r.result.Skipped, r.result.Cancelled, r.result.NotStarted, r.err)
 }
 
 // prepare does what `redsi run` does before the workflow: see drive.Driver.Reproduce.
-func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (in workflows.ReproduceInput, done bool, err error) {
+func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (in *workflows.ReproduceInput, done bool, err error) {
 	build := func(p *pipeline.Pipeline) (*plan.Plan, error) { return plan.Build("t.hcl", p, w.reg, nil) }
 	follow := func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 		return pl.Follow(ctx, w.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
@@ -327,63 +252,57 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 	if err != nil {
 		panic(err)
 	}
-	if pl.Pending() {
-		if _, pl, err = (plan.Grower{Origin: p.Origin(), With: p.With, Plan: build, Follow: follow, Blobs: store.Blobs}).Grow(ctx, p, pl); err != nil {
-			return in, false, err
-		}
+	if _, pl, err = (plan.Grower{Origin: p.Origin(), With: p.With, Plan: build, Follow: follow, Blobs: store.Blobs}).Grow(ctx, p, pl); err != nil {
+		return nil, false, err
 	}
 	none := func(int, *plan.Item) bool { return false }
 	v, err := follow(pl, none)
 	if err != nil {
-		return in, false, err
+		return nil, false, err
 	}
 	if r.SkipFailed {
 		past, err := journal.Read(ctx, w.reg, store, v, "")
 		if err != nil {
-			return in, false, err
+			return nil, false, err
 		}
-		if len(past.Failed) > 0 {
-			pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
-			if v, err = follow(pl, none); err != nil {
-				return in, false, err
-			}
+		pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
+		if v, err = follow(pl, none); err != nil {
+			return nil, false, err
 		}
 	}
-	digest, err := activities.StorePlan(ctx, store.Blobs, pl)
-	if err != nil {
-		return in, false, err
-	}
-	r.plan = digest
-	if v.Done() {
-		return in, true, nil
+	if r.plan, err = activities.StorePlan(ctx, store.Blobs, pl); err != nil || v.Done() {
+		return nil, err == nil, err
 	}
 	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(v))
-	return workflows.ReproduceInput{Pipeline: pl.Pipeline, FailFast: r.FailFast, Plan: &digest, RunID: r.id, Hits: &hits}, false, err
+	if err != nil {
+		return nil, false, err
+	}
+	return &workflows.ReproduceInput{Pipeline: pl.Pipeline, FailFast: r.FailFast, Plan: &r.plan, RunID: r.id, Hits: &hits}, false, nil
 }
 
-// cancel is `redsi cancel`.
-func (w *world) cancel(ctx context.Context, a act) {
-	if a.Number >= len(w.runs) {
+// cancel is `redsi cancel` of an open run.
+func (w *world) cancel(ctx context.Context, number int) {
+	if number >= len(w.runs) {
 		return
 	}
-	r := w.runs[a.Number]
+	r := w.runs[number]
 	if r.began == 0 || r.ended != 0 || r.cancelled != 0 {
 		return
 	}
 	r.cancelled = w.tr.now()
-	w.tr.tell("run %d is cancelled", a.Number)
-	c := w.servers[r.Server].client(fmt.Sprint("cancel ", a.Number))
+	w.tr.tell("run %d is cancelled", number)
+	c := w.servers[r.Server].client(fmt.Sprint("cancel ", number))
 	defer c.Close()
 	if err := c.CancelWorkflow(ctx, workflows.ReproduceWorkflowID(r.id), ""); err != nil {
 		w.tr.tell("it cannot be: %v", err)
 	}
 }
 
-// gc is `redsi gc`.
+// gc is `redsi gc`, with a grace of nothing, of some minutes, or the usual one.
 func (w *world) gc(ctx context.Context, a act) {
 	d := w.script.Seed.of("gc", a.At)
 	_, store := w.shelf.view(fmt.Sprint("gc of ", a.At))
-	grace := []time.Duration{1, d.of("grace").span(time.Second, 10*time.Minute), 0}[d.n(3)]
+	grace := []time.Duration{1, d.of("grace").span(time.Second, 10*time.Minute), artifacts.DefaultGrace}[d.n(3)]
 	g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: grace})
 	w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v", grace, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)
 }
@@ -391,20 +310,15 @@ func (w *world) gc(ctx context.Context, a act) {
 // look says what is there when all is over.
 func (w *world) look(out *observed) {
 	ctx := context.Background()
-	out.store = w.shelf.left()
-	for r, err := range w.shelf.base.Leases.List(ctx, "") {
-		if err != nil {
-			continue
-		}
-		if v := w.shelf.holder[r.Name]; v.dead != nil && v.killed() {
+	out.script, out.store, out.stored, out.harmed, out.unhandy = w.script, w.shelf.left(), w.shelf.stored, w.shelf.harmed, w.unhandy
+	for r := range w.shelf.base.Leases.List(ctx, "") { // of memory
+		if w.shelf.holder[r.Name].killed() {
 			r.Name += " (killed)"
 		}
 		out.leases = append(out.leases, r.Name)
 	}
-	out.stored, out.harmed, out.unhandy = w.shelf.stored, w.shelf.harmed, w.unhandy
 	for _, s := range w.servers {
-		out.open = append(out.open, s.open()...)
-		out.histories = append(out.histories, s.histories()...)
+		out.open, out.histories, out.troubles = append(out.open, s.open()...), append(out.histories, s.histories()...), append(out.troubles, s.troubles...)
 	}
 	for _, h := range out.histories {
 		out.longest = max(out.longest, len(h.Events))
@@ -414,12 +328,10 @@ func (w *world) look(out *observed) {
 		}
 	}
 	for _, r := range w.runs {
-		if r.id != "" {
-			if rec, err := activities.ReadRun(ctx, w.shelf.base, r.id); err == nil {
-				r.record = rec
-			} else if !errors.Is(err, artifacts.ErrNotExist) {
-				out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))
-			}
+		if rec, err := activities.ReadRun(ctx, w.shelf.base, r.id); err == nil {
+			r.record = rec
+		} else if r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
+			out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))
 		}
 		out.runs = append(out.runs, *r)
 	}
@@ -430,17 +342,14 @@ func (w *world) look(out *observed) {
 	}
 }
 
-// end ends all processes and servers.
+// end ends all processes and servers: those that live hand back, and then all are dead.
 func (w *world) end() {
-	w.tr.note("the end")
 	var all sync.WaitGroup
-	for _, p := range w.all {
-		if !p.view.killed() {
-			all.Go(p.worker.Stop)
-		}
+	for _, p := range w.place {
+		all.Go(p.worker.Stop)
 	}
 	all.Wait()
-	for _, p := range w.all { // whose calls would go on
+	for _, p := range w.all {
 		if !p.view.killed() {
 			close(p.view.dead)
 		}
@@ -457,10 +366,10 @@ func (w *world) end() {
 
 // replay replays all histories with the workflow code as it is.
 func replay(out *observed) {
+	r := sdk.NewWorkflowReplayer()
+	r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 	for i, h := range out.histories {
-		r := sdk.NewWorkflowReplayer()
-		r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-		r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 		if err := r.ReplayWorkflowHistory(quietLog, h); err != nil {
 			out.troubles = append(out.troubles, fmt.Sprintf("history %d, of %d events, does not replay: %v", i, len(h.Events), err))
 		}

@@ -28,6 +28,9 @@ SEED       ?= 1
 ROUNDS     ?= 100
 PARALLEL   ?= 2
 OUT        ?= bin/chaos.jsonl
+# What `make simulate` plays: so many seeds, from one on. ONE=n plays one alone and prints its history.
+SEEDS      ?= 10000
+FROM       ?= 0
 # What `make race` tests: all that is linked without gotch, which would be compiled once more for it.
 # Those where things go on at once are enough for each change.
 RACE       ?= $$(all=$$($(GO) list -test -f '{{.ImportPath}} {{.Deps}}' ./...) || exit 1; echo "$$all" | grep '\.test ' | \
@@ -132,7 +135,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos evening fuzz race check check-code check-whole fmt bench try-docs docs dist \
+.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos simulate evening fuzz race check check-code check-whole fmt bench try-docs docs dist \
 	doctor env clean python-test ports
 
 help: ## list the targets
@@ -187,6 +190,9 @@ cross: tools ## compile and vet redsi, without its tests, for the platforms that
 chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
 	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
+
+simulate: ## play schedules of runs, workers and faults in virtual time: SEEDS= FROM= ONE=
+	$(GO) test -vet=off -timeout $(TIMEOUT) ./internal/simulate -run TestSchedules $(if $(ONE),-v -args -seed $(ONE),-args -seeds $(SEEDS) -first $(FROM))
 
 evening: build ## scale sample at a tenth of its records, against a server on this machine, and what that took: SHARE= UPDATES= LID=
 	$(GO) run ./tools/evening $(SHARE:%=-share %) $(UPDATES:%=-updates %) $(LID:%=-lid %)

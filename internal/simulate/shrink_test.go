@@ -1,12 +1,13 @@
 package simulate
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
 
 // shrinkPlays bounds the plays by which a script is made smaller.
-const shrinkPlays = 400
+const shrinkPlays = 300
 
 // shrink makes a script that fails by a rule smaller, as long as it fails by that rule.
 func shrink(t *testing.T, s script, rule string) (script, int) {
@@ -17,6 +18,7 @@ func shrink(t *testing.T, s script, rule string) (script, int) {
 			if plays++; plays > shrinkPlays {
 				return s, plays
 			}
+			fmt.Println(playing, uint64(s.Seed))
 			if out, _ := play(t, less, false); slices.ContainsFunc(judge(out), func(v string) bool { return ruleOf(v) == rule }) {
 				s, smaller = less, true
 				break

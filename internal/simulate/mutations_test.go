@@ -1,0 +1,117 @@
+package simulate
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var mutating = flag.Bool("mutations", false, "for TestMutations: put the faults of its table into the engine and see whether schedules find them")
+
+// seedsTried is by how many schedules a fault must be found.
+const seedsTried = 2000
+
+// A mutation is a fault that is put into the engine: in a file of the product, a text that is there
+// once gives way to another one.
+type mutation struct {
+	name, file, was, is string
+	fault               string // what a user would have of it
+}
+
+// path is the mutation's file; tests start in the folder of their package.
+func (m mutation) path() string { return filepath.Join("..", "..", filepath.FromSlash(m.file)) }
+
+// apply is the text of the file with the fault.
+func (m mutation) apply() (string, error) {
+	text, err := os.ReadFile(m.path())
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), m.was); n != 1 {
+		return "", fmt.Errorf("%s: %s has %q %d times: state the fault in the code as it is now", m.name, m.file, m.was, n)
+	}
+	return strings.Replace(string(text), m.was, m.is, 1), nil
+}
+
+// TestMutationsApply: the table of mutations goes with the engine as it is.
+func TestMutationsApply(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range mutations {
+		if _, err := m.apply(); err != nil {
+			t.Error(err)
+		}
+		if names[m.name] || m.is == m.was || m.fault == "" {
+			t.Errorf("%s: its name is taken, it changes nothing, or it does not say what is wrong with it", m.name)
+		}
+		names[m.name] = true
+	}
+}
+
+// TestMutations is the proof that the simulation finds faults: every mutation, alone, fails a
+// schedule among the first seedsTried. A part of the table: -run TestMutations/each/NAME.
+func TestMutations(t *testing.T) {
+	if !*mutating {
+		t.Skip("it builds the engine anew for each mutation: make mutate")
+	}
+	rows := make([]string, len(mutations))
+	t.Run("each", func(t *testing.T) {
+		for i, m := range mutations {
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				began := time.Now()
+				seed, rule := m.find(t)
+				took := time.Since(began).Seconds()
+				rows[i] = fmt.Sprintf("| %s | %s | %s | %.0f |\n", m.fault, seed, rule, took)
+				t.Logf("found by seed %s, %s, in %.0f s: %s", seed, rule, took, m.fault)
+			})
+		}
+	})
+	fmt.Printf("| fault | found by seed | by the rule | seconds |\n|---|--:|---|--:|\n%s", strings.Join(rows, ""))
+}
+
+// broken is what the simulation's program says of the first schedule that fails.
+var broken = regexp.MustCompile(`(?m)\bseed (\d+): ([^:\n]+)`)
+
+// find builds the simulation with the fault, and plays schedules until one fails.
+func (m mutation) find(t *testing.T) (seed, rule string) {
+	text, err := m.apply()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	mutant, overlay, program := filepath.Join(folder, "mutant.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "simulate.test")
+	source, err := filepath.Abs(m.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{source: mutant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{mutant: text, overlay: string(replace)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("go", "test", "-c", "-p", "1", "-vet", "off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("it does not compile: %v\n%s", err, out)
+	}
+	out, err := exec.Command(program, "-test.run", "^TestSchedules$", "-test.timeout", "20m", "-seeds", fmt.Sprint(seedsTried), "-first", "1").CombinedOutput()
+	said := broken.FindSubmatch(out)
+	switch {
+	case err == nil:
+		t.Errorf("no schedule of %d finds it: %s", seedsTried, m.fault)
+		return "none", ""
+	case said != nil:
+		return string(said[1]), string(said[2])
+	}
+	t.Logf("%v\n%s", err, out[max(0, len(out)-4<<10):])
+	return "?", "the process ends"
+}

@@ -69,7 +69,7 @@ func TestMutations(t *testing.T) {
 				seed, rule := m.find(t)
 				took := time.Since(began).Seconds()
 				rows[i] = fmt.Sprintf("| %s | %s | %s | %.0f |\n", m.fault, seed, rule, took)
-				t.Logf("found by seed %s, %s, in %.0f s: %s", seed, rule, took, m.fault)
+				t.Logf("%s: seed %s, %s, %.0f s", m.fault, seed, rule, took)
 			})
 		}
 	})
@@ -107,7 +107,7 @@ func (m mutation) find(t *testing.T) (seed, rule string) {
 	said := broken.FindSubmatch(out)
 	switch {
 	case err == nil:
-		t.Errorf("no schedule of %d finds it: %s", seedsTried, m.fault)
+		t.Errorf("no schedule of %d finds it", seedsTried)
 		return "none", ""
 	case said != nil:
 		return string(said[1]), string(said[2])

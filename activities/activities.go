@@ -78,8 +78,8 @@ type Activities struct {
 	// Accept are the folders whose pipeline files workflows may name; none: no file.
 	Accept []string
 
-	reading sync.Mutex // of plans: each is decoded once, though many ask for it together
 	mu      sync.Mutex
+	reading chan struct{} // closed when the plan that is being read is there, or not; nil: none is
 	plans   map[artifacts.Digest]*plan.Plan
 	kept    int // bytes of plans
 }
@@ -103,23 +103,34 @@ func (a *Activities) Named() map[string]any {
 	}
 }
 
-// inMemory is a plan that is kept, or nil.
-func (a *Activities) inMemory(d artifacts.Digest) *plan.Plan {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.plans[d]
-}
-
-// storedPlan reads a plan by its digest, keeping it for the next call.
+// storedPlan reads a plan by its digest, keeping it for the next call. One is read at a time, and
+// decoded once, though many ask for it together.
 func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
-	if p := a.inMemory(d); p != nil { // at once, however slowly another one is read
-		return p, nil
+	for {
+		a.mu.Lock()
+		p, reading := a.plans[d], a.reading
+		if p == nil && reading == nil {
+			a.reading = make(chan struct{})
+		}
+		a.mu.Unlock()
+		if p != nil { // at once, however slowly another one is read
+			return p, nil
+		}
+		if reading == nil {
+			break
+		}
+		select {
+		case <-reading:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	a.reading.Lock()
-	defer a.reading.Unlock()
-	if p := a.inMemory(d); p != nil {
-		return p, nil
-	}
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		close(a.reading)
+		a.reading = nil
+	}()
 	p, err := ReadPlan(ctx, a.Store.Blobs, d)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = &planLostError{workflows.PlanLost{Plan: d, Store: a.Store.URL}, err}

@@ -104,8 +104,8 @@ func (freed *Freed) release(ctx context.Context, s Store, keys []Digest, wanted 
 	needed = c.neededBeside(going)
 	var blobs []Digest
 	of := map[Digest]bool{}
-	for d, key := range gone {
-		if !needed[d] {
+	for _, d := range slices.SortedFunc(maps.Keys(gone), Digest.Compare) {
+		if key := gone[d]; !needed[d] {
 			blobs, of[key] = append(blobs, d), true
 			freed.Bytes += going[key].sizes[d]
 		}
@@ -141,7 +141,7 @@ func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, want
 			going[key] = &leaving{heldBy(Entry{Result: r}), r.Sizes(), heldBy(Entry{Result: r.withoutOutputs()}).blobs}
 		}
 	}
-	for key := range going {
+	for _, key := range slices.SortedFunc(maps.Keys(going), Digest.Compare) {
 		text, err := s.Records.Get(ctx, ReleasedName(key))
 		if err != nil && !errors.Is(err, ErrNotExist) {
 			return nil, err

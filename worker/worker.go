@@ -140,8 +140,9 @@ const controlSlots = 10_000
 // heartbeatThrottle is how often a heartbeat reaches the server at most, so how
 // late progress is shown and a cancellation noticed. The SDK also gives up on a
 // heartbeat after that time and cancels the activity, so it is as long for a busy
-// server as the workflows' heartbeat timeout of 15 s allows: two of them fit.
-const heartbeatThrottle = 7 * time.Second
+// server as the workflows' heartbeat timeout of 15 s allows: two of them fit. It
+// ends just after a beat of the activity, not with it: that beat is what is sent.
+const heartbeatThrottle = 7*time.Second + time.Millisecond
 
 // stopTimeout is how long running activities have to notice a cancellation.
 const stopTimeout = 10 * time.Second

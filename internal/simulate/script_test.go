@@ -52,6 +52,10 @@ type observed struct {
 	largest   int      // bytes of a payload
 	troubles  []string // panics, workflow tasks that failed, goroutines left over
 	stuck     bool     // the schedule did not end in its virtual time
+
+	stored  []stored                  // what changed in the store, in order
+	harmed  map[artifacts.Digest]bool // blobs that faults damaged or took
+	unhandy []unhandy
 }
 
 // ran is what came of a run.
@@ -73,4 +77,18 @@ type work struct {
 	server, process int
 	began, ended    time.Duration
 	how             string // done, failed, cancelled, lost (its process was killed), "" if it goes on
+}
+
+// stored is a change of the store, for which work may be done again.
+type stored struct {
+	at    time.Duration
+	what  string           // result: there is one now; result gone; gone: a blob was deleted, damaged or taken
+	key   artifacts.Digest // of a result
+	blobs []artifacts.Digest
+}
+
+// unhandy is a time in which no process of a server lived; to is zero if none came back.
+type unhandy struct {
+	server   int
+	from, to time.Duration
 }

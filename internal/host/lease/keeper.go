@@ -51,7 +51,7 @@ func New(records artifacts.Records, log *slog.Logger) *Keeper {
 // Held is a lease of this process.
 type Held struct {
 	k     *Keeper
-	mu    sync.Mutex // between a renewal and the release
+	turn  chan struct{} // holds one while the lease is renewed or released
 	lease Lease
 	gone  bool
 }
@@ -151,7 +151,7 @@ func (k *Keeper) Wait(ctx context.Context, key artifacts.Digest, c Claim, say fu
 }
 
 func (k *Keeper) hold(l Lease) *Held {
-	h := &Held{k: k, lease: l}
+	h := &Held{k: k, turn: make(chan struct{}, 1), lease: l}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held[l.Taking] = h
@@ -186,8 +186,8 @@ func (k *Keeper) renew() {
 }
 
 func (h *Held) renew() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.turn <- struct{}{}
+	defer func() { <-h.turn }()
 	if h.gone || h.k.now().Sub(h.lease.Since) < renewEvery {
 		return
 	}
@@ -202,8 +202,8 @@ func (h *Held) renew() {
 // Release gives the key back. It does so when the work's context is over, too.
 func (h *Held) Release() {
 	h.k.drop(h.lease.Taking)
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.turn <- struct{}{}
+	defer func() { <-h.turn }()
 	if h.gone {
 		return
 	}

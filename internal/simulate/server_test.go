@@ -1,0 +1,338 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sort"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/namespace/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/redsi/redsi/internal/host/payload"
+)
+
+// server is a Temporal server in memory, as far as the engine uses one: what it records, in which
+// order, and what it does when a worker is silent is the real one's (1.29). Its clients call it
+// without a socket. It is never faster or slower than drawn.
+type server struct {
+	draw  draw
+	index int
+	trace func(format string, args ...any)
+	serverFaults
+
+	mu         sync.Mutex
+	executions []*execution
+	current    map[string]*execution // by workflow ID, the last one
+	byRun      map[string]*execution
+	queues     map[string]*queue
+	dead       map[string]chan struct{} // of processes: closed when they are killed
+	stopped    map[string]time.Time     // processes that stand still, until then
+	counts     map[string]int
+	over       chan struct{}
+	troubles   []string
+}
+
+// serverFaults decide what goes wrong; nil: nothing does.
+type serverFaults struct {
+	loseTask      func(what string) bool // one is given out, and its worker never gets it
+	loseAnswer    func(what string) bool // a worker's answer does not arrive
+	evict         func(what string) bool // a task of a workflow comes with all of its history
+	continueAfter int                    // events from which on continue-as-new is suggested; 0: 4096
+}
+
+func newServer(d draw, index int) *server {
+	return &server{draw: d.of("server", index), index: index, trace: func(string, ...any) {}, current: map[string]*execution{}, byRun: map[string]*execution{},
+		queues: map[string]*queue{}, dead: map[string]chan struct{}{}, stopped: map[string]time.Time{}, counts: map[string]int{}, over: make(chan struct{})}
+}
+
+// client is how a process calls the server. Workers made of it are that process.
+func (s *server) client(process string) client.Client {
+	s.mu.Lock()
+	s.dead[process] = make(chan struct{})
+	s.mu.Unlock()
+	c, err := client.NewLazyClient(client.Options{HostPort: "passthrough:///simulated", Identity: process, Logger: quietLog,
+		WorkerHeartbeatInterval: -1, DataConverter: payload.Codec{}.DataConverter(),
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption) error {
+				return serviceerror.ToStatus(s.call(ctx, process, req, reply)).Err()
+			})}}})
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+var quietLog = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
+// kill cuts a process off: nothing that it asked for is answered before the end.
+func (s *server) kill(process string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.dead[process])
+	for _, q := range s.queues {
+		q.pollers = slices.DeleteFunc(q.pollers, func(p *poller) bool { return p.process == process })
+	}
+}
+
+// freeze lets a process stand still for a while, as one that was stopped or cut off: what it asks
+// for and what it is answered comes later.
+func (s *server) freeze(process string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped[process] = time.Now().Add(d)
+}
+
+// thaw waits while a process stands still.
+func (s *server) thaw(process string) {
+	s.mu.Lock()
+	until := s.stopped[process]
+	s.mu.Unlock()
+	if d := time.Until(until); d > 0 {
+		select {
+		case <-time.After(d):
+		case <-s.over:
+		}
+	}
+}
+
+func (s *server) isDead(process string) bool {
+	s.mu.Lock()
+	dead := s.dead[process]
+	s.mu.Unlock()
+	select {
+	case <-dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// close lets all calls end: the schedule is over.
+func (s *server) close() { close(s.over) }
+
+// histories are those of all executions, in the order of their starts.
+func (s *server) histories() (all []*history.History) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.executions {
+		all = append(all, &history.History{Events: slices.Clone(e.events)})
+	}
+	return all
+}
+
+// open are the workflows that have not ended.
+func (s *server) open() (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, e := range s.current {
+		if !e.closed() {
+			all = append(all, fmt.Sprintf("server %d: %s", s.index, id))
+		}
+	}
+	sort.Strings(all)
+	return all
+}
+
+// nth counts, from 0. It is called locked.
+func (s *server) nth(what string) int {
+	s.counts[what]++
+	return s.counts[what] - 1
+}
+
+// later does something locked after a drawn while, in which the way to and from the server lies.
+func (s *server) later(what string, do func()) {
+	s.after(s.draw.of("later", what, s.nth(what)).span(50*time.Microsecond, 8*time.Millisecond), do)
+}
+
+// after does something locked after a while; it is called locked.
+func (s *server) after(d time.Duration, do func()) *time.Timer {
+	return time.AfterFunc(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		select {
+		case <-s.over:
+		default:
+			do()
+		}
+	})
+}
+
+// call is what a client asks for.
+func (s *server) call(ctx context.Context, process string, req, reply any) error {
+	s.thaw(process)
+	if _, beats := req.(*workflowservice.RecordActivityTaskHeartbeatRequest); beats && s.isDead(process) {
+		return nil // the SDK holds a mutex over this call, and no mutex is waited for in virtual time
+	}
+	if s.isDead(process) {
+		<-s.over
+	}
+	select {
+	case <-s.over:
+		return serviceerror.NewUnavailable("the schedule is over")
+	default:
+	}
+	err := s.answer(ctx, process, req, reply)
+	s.thaw(process)
+	if s.isDead(process) { // before it got the answer
+		<-s.over
+		return serviceerror.NewUnavailable("the schedule is over")
+	}
+	return err
+}
+
+func (s *server) answer(ctx context.Context, process string, req, reply any) error {
+	switch req := req.(type) {
+	case *workflowservice.PollWorkflowTaskQueueRequest:
+		if t := s.poll(ctx, process, "workflow "+req.TaskQueue.Name, of(req.TaskQueue)); t != nil {
+			t.toWorkflow(reply.(*workflowservice.PollWorkflowTaskQueueResponse))
+		}
+		return nil
+	case *workflowservice.PollActivityTaskQueueRequest:
+		if t := s.poll(ctx, process, "activity "+req.TaskQueue.Name, ""); t != nil {
+			t.toActivity(reply.(*workflowservice.PollActivityTaskQueueResponse))
+		}
+		return nil
+	case *workflowservice.GetWorkflowExecutionHistoryRequest:
+		return s.getHistory(ctx, req, reply.(*workflowservice.GetWorkflowExecutionHistoryResponse))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch req := req.(type) {
+	case *workflowservice.GetSystemInfoRequest:
+		reply.(*workflowservice.GetSystemInfoResponse).Capabilities = &workflowservice.GetSystemInfoResponse_Capabilities{
+			SignalAndQueryHeader: true, InternalErrorDifferentiation: true, ActivityFailureIncludeHeartbeat: true, EncodedFailureAttributes: true,
+			BuildIdBasedVersioning: true, UpsertMemo: true, EagerWorkflowStart: true, SdkMetadata: true}
+		return nil
+	case *workflowservice.DescribeNamespaceRequest:
+		reply.(*workflowservice.DescribeNamespaceResponse).NamespaceInfo = &namespace.NamespaceInfo{Name: "default"}
+		return nil
+	case *workflowservice.StartWorkflowExecutionRequest:
+		if e := s.current[req.WorkflowId]; e != nil && !e.closed() {
+			return serviceerror.NewWorkflowExecutionAlreadyStarted("it is running", "", e.runID)
+		}
+		e := s.newExecution(req.WorkflowId, &history.WorkflowExecutionStartedEventAttributes{WorkflowType: req.WorkflowType, TaskQueue: req.TaskQueue, Input: req.Input,
+			WorkflowTaskTimeout: req.WorkflowTaskTimeout, RetryPolicy: req.RetryPolicy, Header: req.Header})
+		e.scheduleTask()
+		reply.(*workflowservice.StartWorkflowExecutionResponse).RunId = e.runID
+		return nil
+	case *workflowservice.RequestCancelWorkflowExecutionRequest:
+		e, err := s.running(req.WorkflowExecution)
+		if err == nil {
+			e.requestCancel(req.Identity)
+		}
+		return err
+	case *workflowservice.SignalWorkflowExecutionRequest:
+		e, err := s.running(req.WorkflowExecution)
+		if err == nil {
+			e.signal(req.SignalName, req.Input)
+		}
+		return err
+	case *workflowservice.RespondWorkflowTaskCompletedRequest:
+		return s.taskCompleted(process, req, reply.(*workflowservice.RespondWorkflowTaskCompletedResponse))
+	case *workflowservice.RespondWorkflowTaskFailedRequest:
+		return s.taskFailed(req)
+	case *workflowservice.RespondActivityTaskCompletedRequest:
+		return s.activityAnswered(req.TaskToken, func(a *activityState) { a.complete(req.Result, process) })
+	case *workflowservice.RespondActivityTaskFailedRequest:
+		return s.activityAnswered(req.TaskToken, func(a *activityState) {
+			if req.LastHeartbeatDetails != nil {
+				a.details = req.LastHeartbeatDetails
+			}
+			a.fail(req.Failure, process)
+		})
+	case *workflowservice.RespondActivityTaskCanceledRequest:
+		return s.activityAnswered(req.TaskToken, func(a *activityState) { a.canceled(req.Details, process) })
+	case *workflowservice.RecordActivityTaskHeartbeatRequest:
+		a, err := s.activityOf(req.TaskToken)
+		if err != nil {
+			return err
+		}
+		a.details = req.Details
+		a.armHeartbeat()
+		reply.(*workflowservice.RecordActivityTaskHeartbeatResponse).CancelRequested = a.cancelRequested
+		return nil
+	case *workflowservice.DescribeWorkflowExecutionRequest:
+		e := s.find(req.Execution)
+		if e == nil {
+			return serviceerror.NewNotFound("no such execution")
+		}
+		reply.(*workflowservice.DescribeWorkflowExecutionResponse).WorkflowExecutionInfo = &workflow.WorkflowExecutionInfo{
+			Execution: e.ref(), Status: e.status, StartTime: timestamppb.New(e.began), Type: e.started.WorkflowType}
+		return nil
+	case *workflowservice.ShutdownWorkerRequest:
+		return nil
+	}
+	return serviceerror.NewUnimplemented(fmt.Sprintf("%T", req))
+}
+
+func (s *server) find(ref *common.WorkflowExecution) *execution {
+	if ref.GetRunId() != "" {
+		return s.byRun[ref.RunId]
+	}
+	return s.current[ref.GetWorkflowId()]
+}
+
+func (s *server) running(ref *common.WorkflowExecution) (*execution, error) {
+	e := s.find(ref)
+	if e == nil {
+		return nil, serviceerror.NewNotFound("no such execution")
+	}
+	if e.closed() {
+		return nil, serviceerror.NewNotFound("workflow execution already completed")
+	}
+	return e, nil
+}
+
+// getHistory returns a history, or waits for the event that closes it.
+func (s *server) getHistory(ctx context.Context, req *workflowservice.GetWorkflowExecutionHistoryRequest, reply *workflowservice.GetWorkflowExecutionHistoryResponse) error {
+	s.mu.Lock()
+	ref := req.Execution
+	if len(req.NextPageToken) > 0 {
+		ref = &common.WorkflowExecution{RunId: string(req.NextPageToken)}
+	}
+	e := s.find(ref)
+	if e == nil {
+		s.mu.Unlock()
+		return serviceerror.NewNotFound("no such execution")
+	}
+	if !req.WaitNewEvent {
+		reply.History = &history.History{Events: slices.Clone(e.events)}
+		s.mu.Unlock()
+		return nil
+	}
+	s.mu.Unlock()
+	reply.History = &history.History{}
+	timeout := time.NewTimer(20 * time.Second)
+	defer timeout.Stop()
+	select {
+	case <-e.ended:
+		s.mu.Lock()
+		reply.History.Events = e.events[len(e.events)-1:]
+		s.mu.Unlock()
+	case <-timeout.C:
+		reply.NextPageToken = []byte(e.runID)
+	case <-s.over:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+var isClosed = map[enums.EventType]enums.WorkflowExecutionStatus{
+	enums.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:        enums.WORKFLOW_EXECUTION_STATUS_COMPLETED,
+	enums.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:           enums.WORKFLOW_EXECUTION_STATUS_FAILED,
+	enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:         enums.WORKFLOW_EXECUTION_STATUS_CANCELED,
+	enums.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW: enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW,
+}

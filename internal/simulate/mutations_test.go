@@ -7,13 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 )
 
-var mutating = flag.Bool("mutations", false, "for TestMutations: put the faults of its table into the engine and see whether schedules find them")
+var (
+	mutating = flag.Bool("mutations", false, "for TestMutations: put the faults of its table into the engine and see whether schedules find them")
+	mutant   = flag.Bool("mutant", false, "for TestMutant, which TestMutations starts")
+)
 
 // seedsTried is by how many schedules a fault must be found.
 const seedsTried = 2000
@@ -76,10 +78,10 @@ func TestMutations(t *testing.T) {
 	fmt.Printf("| fault | found by seed | by the rule | seconds |\n|---|--:|---|--:|\n%s", strings.Join(rows, ""))
 }
 
-// broken is what the simulation's program says of the first schedule that fails.
-var broken = regexp.MustCompile(`(?m)\bseed (\d+): ([^:\n]+)`)
+// The lines by which a program with a fault says that it has failed.
+const breaks = "breaks a promise: "
 
-// find builds the simulation with the fault, and plays schedules until one fails.
+// find builds the simulation with the fault, and has it play schedules until one fails.
 func (m mutation) find(t *testing.T) (seed, rule string) {
 	text, err := m.apply()
 	if err != nil {
@@ -103,15 +105,35 @@ func (m mutation) find(t *testing.T) (seed, rule string) {
 	if out, err := exec.Command("go", "test", "-c", "-p", "1", "-vet", "off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("it does not compile: %v\n%s", err, out)
 	}
-	out, err := exec.Command(program, "-test.run", "^TestSchedules$", "-test.timeout", "20m", "-seeds", fmt.Sprint(seedsTried), "-first", "1").CombinedOutput()
-	said := broken.FindSubmatch(out)
-	switch {
-	case err == nil:
+	cmd := exec.Command(program, "-test.run", "^TestMutant$", "-test.timeout", "0", "-mutant")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
 		t.Errorf("no schedule of %d finds it", seedsTried)
 		return "none", ""
-	case said != nil:
-		return string(said[1]), string(said[2])
 	}
-	t.Logf("%v\n%s", err, out[max(0, len(out)-4<<10):])
-	return "?", "the process ends"
+	said := string(out)
+	said = said[strings.LastIndex(said, playing)+len(playing):]
+	seed, said, _ = strings.Cut(said, "\n")
+	t.Log(said[:min(len(said), 4<<10)])
+	if _, verdict, ok := strings.Cut(said, breaks); ok {
+		return seed, ruleOf(verdict)
+	}
+	return seed, "the process ends"
+}
+
+// TestMutant plays schedules until one breaks a promise, or stands still by a real clock.
+func TestMutant(t *testing.T) {
+	if !*mutant {
+		t.Skip("for TestMutations")
+	}
+	clock := time.AfterFunc(stillFor, func() { panic(breaks + "it stands still") })
+	for seed := range draw(seedsTried) {
+		clock.Reset(stillFor)
+		fmt.Printf("%s%d\n", playing, uint64(seed))
+		out, _ := play(t, drawScript(seed), false)
+		if said := judge(out); len(said) > 0 {
+			t.Fatal(breaks + strings.Join(said, "\n"))
+		}
+	}
 }

@@ -2,8 +2,10 @@ package workflows
 
 import (
 	"errors"
+	"fmt"
 
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -83,6 +85,22 @@ func begun(err error) bool {
 	return ok && c.HasDetails() && c.Details(&detail) == nil && detail == AtWork
 }
 
+// isLost reports whether the last attempt of an activity was lost, with its worker or its answer.
+func isLost(err error) bool {
+	_, lost := errors.AsType[*temporal.TimeoutError](err)
+	return lost
+}
+
+// cancelledWithWorker makes a cancellation, with such details, of the error of an activity that was
+// cancelled and then lost, or handed back by a worker that ends: the server gives it no further
+// attempt, and nothing is wrong with its step.
+func cancelledWithWorker(ctx workflow.Context, err error, details ...any) error {
+	if ctx.Err() != nil && (isLost(err) || errorType(err) == TransientError) {
+		return temporal.NewCanceledError(details...)
+	}
+	return err
+}
+
 // reason is the innermost message of an error, without Temporal's wrapping.
 func reason(err error) string {
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
@@ -90,6 +108,9 @@ func reason(err error) string {
 	}
 	if temporal.IsCanceledError(err) {
 		return "cancelled"
+	}
+	if isLost(err) {
+		return fmt.Sprintf("each of its %d attempts was lost with its worker, or the worker was silent for %s", attemptsMost, silence)
 	}
 	return err.Error()
 }

@@ -112,8 +112,11 @@ func (p *progress) set(i int, to Status) {
 // skip marks all that waits for a step that will have no result, directly or not. The
 // reason is the same for all of them, so that it can be reported once.
 func (p *progress) skip(lost int, why string) {
-	why = "needs " + p.steps[lost].Address + ", " + why
-	next := []int{lost}
+	p.skipReaders(lost, "needs "+p.steps[lost].Address+", "+why)
+}
+
+func (p *progress) skipReaders(of int, why string) {
+	next := []int{of}
 	for len(next) > 0 {
 		i := next[len(next)-1]
 		next = next[:len(next)-1]

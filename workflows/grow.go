@@ -119,6 +119,8 @@ func (r *run) adopt(heads []Head) {
 			is.skip(j, "which failed")
 		case Cancelled:
 			is.skip(j, "which was cancelled")
+		case Skipped: // steps that are new may read it
+			is.skipReaders(j, s.Error)
 		}
 	}
 	r.progress = is

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -54,15 +55,23 @@ func Pack[T any](rows []T) (page []byte, rest []T, err error) {
 	}
 	text.WriteByte(']')
 	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err == nil {
-		_, err = w.Write(text.Bytes())
-	}
-	if err == nil {
+	w := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(w)
+	w.Reset(&b)
+	if _, err = w.Write(text.Bytes()); err == nil {
 		err = w.Close()
 	}
 	return b.Bytes(), rows[n:], err
 }
+
+// deflaters are used again: each has a megabyte of memory, and most pages some hundred bytes.
+var deflaters = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		panic(err) // of the level
+	}
+	return w
+}}
 
 // Unpack reads a page.
 func Unpack[T any](page []byte) ([]T, error) {

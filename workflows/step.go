@@ -21,6 +21,9 @@ const partsInFlight = 64
 // another worker, a lost attempt of any activity costs less than 20 seconds.
 const silence = 15 * time.Second
 
+// attemptsMost bounds the attempts of an activity.
+const attemptsMost = 200
+
 // retries is the policy of every activity. Its attempts are those that may be lost
 // with their workers, or each time that a laptop sleeps, and the next one follows at once,
 // however many were: with intervals that grow, workers that are lost at regular times
@@ -28,7 +31,7 @@ const silence = 15 * time.Second
 // activity to say, which ends with PermanentError then.
 func retries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1,
-		MaximumAttempts: 200, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
+		MaximumAttempts: attemptsMost, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
 }
 
 // doing are the options of an activity: for how long it may work, which is a bound
@@ -78,7 +81,7 @@ func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Exe
 	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, queue), label, unbounded))
 	for {
 		var out Executed
-		err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
+		err := cancelledWithWorker(ctx, workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out), AtWork)
 		if err != nil || !out.Busy && out.Unfit == "" {
 			return out, err
 		}
@@ -91,7 +94,7 @@ func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Exe
 		}
 		req.Unfit = out.Unfit
 		tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · "+why, unbounded))
-		if err := workflow.ExecuteActivity(tctx, TurnActivity, req).Get(ctx, nil); err != nil {
+		if err := cancelledWithWorker(ctx, workflow.ExecuteActivity(tctx, TurnActivity, req).Get(ctx, nil)); err != nil {
 			return out, err
 		}
 		req.Again, req.Unfit = out.Busy, ""

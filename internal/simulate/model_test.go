@@ -60,6 +60,7 @@ type modeledBlock struct {
 	unknown bool     // which steps it is stays unknown
 	when    bool     // it was not left out
 	blurred bool     // by what does not fit
+	skipped bool     // or else left out
 }
 
 // waits are the steps, among those that one waits for, that do not end well; sure is false if
@@ -68,7 +69,7 @@ func (m *modeled) waits(on []string) (lost []string, sure bool) {
 	for _, at := range on {
 		if e := m.all[at]; !e.done() {
 			lost = append(lost, at)
-			sure = sure || !slices.Contains(e.ends, workflows.Ran)
+			sure = sure || !e.maybe && !slices.Contains(e.ends, workflows.Ran)
 		}
 	}
 	return lost, sure
@@ -83,11 +84,18 @@ func (m *modeled) block(b *block) {
 		x.blurred = x.blurred || m.of[a].blurred
 		inputs = append(inputs, m.of[a].steps...)
 	}
+	leftOut := false // perhaps
+	if decides := m.of[b.When]; decides != nil && !m.p.block(b.When).OK {
+		lost, sure := m.waits(decides.steps)
+		others, _ := m.waits(inputs)
+		// What fails before the when is known has the step skipped, though nothing of it is wanted.
+		leftOut, x.when = !sure, len(lost)+len(others) > 0
+		if len(lost) == 0 {
+			x.skipped = true
+		}
+	}
 	if decides := m.of[b.When]; decides != nil {
 		inputs = append(inputs, decides.steps...)
-		if lost, _ := m.waits(decides.steps); len(lost) == 0 {
-			x.when = m.p.block(b.When).OK
-		}
 	}
 	x.keys = []string{""}
 	switch from := m.of[b.Files+b.Names]; {
@@ -136,7 +144,9 @@ func (m *modeled) block(b *block) {
 		} else if len(lost) > 0 {
 			e.ends, e.needs = append(slices.Clone(e.ends), workflows.Skipped), lost
 		}
-		e.maybe = x.unknown
+		if e.maybe = x.unknown || leftOut; x.skipped {
+			e.ends = []workflows.Status{workflows.Skipped}
+		}
 		m.add(x, at, e)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/activity"
@@ -47,7 +48,11 @@ func (w *world) newProcess(server, number int) (*process, error) {
 		Env:     map[string]string{"host": p.name, "revision": "simulated"},
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },
 		Beside:  func(context.Context) pipeline.Options { return pipeline.Options{Registry: kinds(p)} }}
-	p.worker = worker.New(p.client, a, worker.Options{CPU: slots, Cores: 4, Memory: 16 << 30})
+	queues := []string{workflows.TaskQueue}
+	if slices.ContainsFunc(w.script.Pipeline.Blocks, func(b block) bool { return b.GPU }) { // else its polls cost as much as the others'
+		queues = append(queues, workflows.GPUTaskQueue)
+	}
+	p.worker = worker.New(p.client, a, worker.Options{Queues: queues, CPU: slots, Cores: 4, Memory: 16 << 30})
 	w.tr.tell("%s starts", p.name)
 	return p, p.worker.Start()
 }

@@ -49,7 +49,8 @@ type world struct {
 // How long a schedule may take in virtual time, and how long what is left has to go.
 const (
 	longest   = 6 * time.Hour
-	aftermath = 5 * time.Minute
+	aftermath = 3 * time.Minute
+	goneBy    = time.Minute // from the end, all goroutines
 )
 
 // play plays a script, and says what came of it.
@@ -167,7 +168,7 @@ func (w *world) play(out *observed) {
 	time.Sleep(aftermath)
 	w.look(out)
 	w.end()
-	time.Sleep(aftermath)
+	time.Sleep(goneBy)
 }
 
 // act does one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -76,11 +77,18 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		if len(made) == found {
 			break
 		}
-		var ds pipeline.Diagnostics
-		p, ds = g.Origin.Load(g.With)
+		loaded, ds := g.Origin.Load(g.With)
+		if bad, ok := errors.AsType[*artifacts.IntegrityError](unread); ok {
+			if dropped, _ := artifacts.DropCorrupt(ctx, g.Blobs, bad.Want); dropped { // its step must run again
+				clear(made)
+				unread = nil
+				continue
+			}
+		}
 		if err := cmp.Or(ctx.Err(), unread, ds.Err()); err != nil {
 			return nil, nil, err
 		}
+		p = loaded
 		if first.IsZero() {
 			b, err := json.Marshal(pl) // as it is stored
 			if err != nil {

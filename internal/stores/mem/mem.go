@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,11 +66,12 @@ func (d *driver) List(_ context.Context, prefix string) iter.Seq2[artifacts.File
 	}
 }
 
+// starting is sorted, so that a test repeats.
 func (d *driver) starting(prefix string) (found []artifacts.FileInfo) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for path, f := range d.files {
-		if strings.HasPrefix(path, prefix) {
+	for _, path := range slices.Sorted(maps.Keys(d.files)) {
+		if f := d.files[path]; strings.HasPrefix(path, prefix) {
 			found = append(found, artifacts.FileInfo{Path: path, Size: int64(len(f.data)), ModTime: f.mod})
 		}
 	}

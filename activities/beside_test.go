@@ -144,8 +144,13 @@ step "text" "each" {
 				}
 				return
 			}
-			if err != nil || (g.Wrong == "") != (c.wrong == "") || !strings.Contains(g.Wrong, c.wrong) || (g.Unfit == "") != (c.unfit == "") || !strings.Contains(g.Unfit, c.unfit) {
-				t.Fatalf("wrong: %s; unfit: %s; %v", g.Wrong, g.Unfit, err)
+			misfits, werr := rowsOf(t.Context(), a, g.Wrong)
+			wrong := ""
+			if len(misfits) > 0 {
+				wrong = misfits[0].Why
+			}
+			if err != nil || werr != nil || (wrong == "") != (c.wrong == "") || !strings.Contains(wrong, c.wrong) || (g.Unfit == "") != (c.unfit == "") || !strings.Contains(g.Unfit, c.unfit) {
+				t.Fatalf("wrong: %v; unfit: %s; %v, %v", misfits, g.Unfit, err, werr)
 			}
 			if c.want == "" {
 				return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -25,19 +26,10 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 		out.Unfit = fmt.Sprintf("the names of its files start from %s, and this process works in %s", req.Dir, here)
 		return out, rest(ctx, out.Unfit, restTime/10)
 	}
-	is, err := a.grown(ctx, was, req.Lock)
-	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
-		why := bounded(invalid.Diagnostics.Lines(), maxError/4)
-		if lacks := invalid.Diagnostics.Lacks; lacks.Secrets || lacks.Files && req.Lock != "" {
-			out.Unfit = why + " (" + a.Env["host"] + ")"
-			return out, rest(ctx, out.Unfit, restTime/10)
-		}
-		out.Wrong = why
-		return out, nil
-	}
-	if wrong, ok := errors.AsType[notThePipeline](err); ok && ctx.Err() == nil {
-		out.Wrong = bounded(wrong.Error(), maxError/4)
-		return out, nil
+	is, misfits, err := a.grown(ctx, was, req.Lock)
+	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok { // this worker lacks something
+		out.Unfit = bounded(invalid.Diagnostics.Lines(), maxError/4) + " (" + a.Env["host"] + ")"
+		return out, rest(ctx, out.Unfit, restTime/10)
 	}
 	if err != nil {
 		return out, err
@@ -50,14 +42,42 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads)
+	var wrong []workflows.Misfit
+	for i, s := range is.Steps {
+		for _, ref := range s.Awaits {
+			if why := misfits[ref]; why != "" {
+				wrong = append(wrong, workflows.Misfit{Index: i, Why: why})
+				break
+			}
+		}
+	}
+	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+		out.Wrong, err = PagesOf(ctx, a.Store.Blobs, wrong)
+	}
 	return out, err
 }
 
-func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*plan.Plan, error) {
-	if was.Origin == nil {
-		return was, nil
+// misfit is what is wrong with a pipeline, by an error of its growth; "": that is no fault of what
+// its steps have made.
+func misfit(err error, lock string) string {
+	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
+		if lacks := invalid.Diagnostics.Lacks; lacks.Secrets || lacks.Files && lock != "" {
+			return ""
+		}
+		return invalid.Diagnostics.Lines()
 	}
+	if wrong, ok := errors.AsType[notThePipeline](err); ok {
+		return wrong.Error()
+	}
+	return ""
+}
+
+// grown also says of outputs with which the pipeline does not go, why.
+func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (is *plan.Plan, misfits map[step.Ref]string, err error) {
+	if was.Origin == nil {
+		return was, nil, nil
+	}
+	misfits = map[step.Ref]string{}
 	with := pipeline.Options{Registry: a.Registry, Env: os.Environ()}
 	if a.Alone || lock != "" && a.Accepts(lock) == nil { // the pipeline lies here
 		with = a.Beside(ctx)
@@ -79,7 +99,14 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (*p
 		},
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return a.follow(ctx, pl, keep) },
 		Blobs:  a.Store.Blobs,
+		Misfit: func(of []step.Ref, err error) bool {
+			why := misfit(err, lock)
+			if len(of) == 1 && why != "" {
+				misfits[of[0]] = bounded(why, maxError/4)
+			}
+			return why != ""
+		},
 	}
-	_, is, err := g.Grow(ctx, nil, was)
-	return is, err
+	_, is, err = g.Grow(ctx, nil, was)
+	return is, misfits, err
 }

@@ -110,7 +110,8 @@ func (p *progress) set(i int, to Status) {
 }
 
 // skip marks all that waits for a step that will have no result, directly or not. The
-// reason is the same for all of them, so that it can be reported once.
+// reason is the same for all of them, so that it can be reported once. A pending step is skipped
+// for what it awaits alone: what that makes may leave it out, and then it needs nothing.
 func (p *progress) skip(lost int, why string) {
 	p.skipReaders(lost, "needs "+p.steps[lost].Address+", "+why)
 }
@@ -121,7 +122,8 @@ func (p *progress) skipReaders(of int, why string) {
 		i := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, u := range p.users[i] {
-			if p.steps[u].Status == Waiting {
+			awaits := p.heads[u].Awaits
+			if p.steps[u].Status == Waiting && (len(awaits) == 0 || slices.Contains(awaits, i)) {
 				p.steps[u].Status, p.steps[u].Error = Skipped, why
 				p.touch(u)
 				next = append(next, u)

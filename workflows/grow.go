@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -28,13 +29,19 @@ type GrowRequest struct {
 	Dir     string           `json:"dir,omitempty"`
 }
 
-// Grown is that plan. Wrong says why there is none: what the steps have made
-// does not fit the pipeline; Unfit, why the worker left it to another one.
+// Grown is that plan. Wrong are its pending steps for which what others have made does not fit
+// the pipeline; Unfit says why the worker left it to another one.
 type Grown struct {
 	Plan  artifacts.Digest `json:"plan"`
 	Steps Pages[Head]      `json:"steps"`
-	Wrong string           `json:"wrong,omitempty"`
+	Wrong Pages[Misfit]    `json:"wrong"`
 	Unfit string           `json:"unfit,omitempty"`
+}
+
+// Misfit is a pending step that nothing will make known, and why.
+type Misfit struct {
+	Index int    `json:"i"`
+	Why   string `json:"why"`
 }
 
 // mayGrow reports whether a pending step can become known, and the plan is not made too
@@ -58,20 +65,16 @@ func (r *run) grow(ctx workflow.Context) error {
 	if g.Unfit != "" {
 		return nil
 	}
-	if g.Wrong != "" {
-		for _, i := range r.pending {
-			if r.isDecided(i) {
-				r.fail(i, g.Wrong)
-			}
-		}
-		return nil
-	}
 	heads, err := unstash(ctx, g.Steps)
-	if err != nil {
+	wrong, werr := unstash(ctx, g.Wrong)
+	if err := cmp.Or(err, werr); err != nil {
 		return err
 	}
 	r.adopt(heads)
 	r.loaded.Plan, r.hits = g.Plan, true // of an earlier run, perhaps
+	for _, x := range wrong {
+		r.fail(x.Index, x.Why)
+	}
 	for _, i := range r.pending {
 		if r.isDecided(i) { // what it awaits has a result that cannot be read
 			r.runAgain(i, r.heads[i].Awaits)

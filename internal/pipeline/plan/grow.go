@@ -23,6 +23,11 @@ type Grower struct {
 	Plan   func(*pipeline.Pipeline) (*Plan, error)
 	Follow func(*Plan, Keep) (*Preview, error)
 	Blobs  artifacts.Blobs
+
+	// Misfit is told of outputs with which the pipeline does not load, or has no plan, and says
+	// whether to go on without them: then it is told of smaller parts, down to one. nil: that
+	// ends Grow.
+	Misfit func(of []step.Ref, err error) bool
 }
 
 // Grow takes a pipeline that was loaded, and its plan, as far as results are there. The error
@@ -46,6 +51,41 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}}, nil
 	}
 	first, out := pl.First, pl.LeftOut
+	misfit := map[step.Ref]bool{}
+	// with grows by some outputs more, or by those among them that fit.
+	var with func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error
+	with = func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error {
+		for _, ref := range refs {
+			made[ref] = of[ref]
+		}
+		loaded, ds := g.Origin.Load(g.With)
+		if err := cmp.Or(ctx.Err(), unread); err != nil {
+			return err
+		}
+		var grown *Plan
+		err := ds.Err()
+		if err == nil {
+			grown, err = g.Plan(loaded)
+		}
+		if err == nil {
+			p = loaded
+			pl, _ = grown.Without(func(i int) bool { return slices.Contains(out, grown.Steps[i].Address) })
+			pl.First = first
+			return nil
+		}
+		if ctx.Err() != nil || g.Misfit == nil || !g.Misfit(refs, err) {
+			return err
+		}
+		for _, ref := range refs {
+			delete(made, ref)
+		}
+		if len(refs) == 1 {
+			misfit[refs[0]] = true
+			return nil
+		}
+		half := len(refs) / 2
+		return cmp.Or(with(refs[:half], of), with(refs[half:], of))
+	}
 	for pl.Pending() {
 		wanted, asked := make([]bool, len(pl.Steps)), *pl
 		for i, s := range pl.Steps {
@@ -60,7 +100,8 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		if err != nil {
 			return nil, nil, err
 		}
-		found := len(made)
+		var fresh []step.Ref
+		of := map[step.Ref]artifacts.Artifact{}
 		for _, s := range pl.Steps {
 			for _, d := range s.Awaited {
 				it := v.Items[d]
@@ -68,27 +109,15 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 					continue
 				}
 				for _, ref := range s.Awaits {
-					if ref.Step == pl.Steps[d].Address {
-						made[ref] = it.Result.Outputs[ref.Output]
+					if _, have := made[ref]; !have && !misfit[ref] && ref.Step == pl.Steps[d].Address && !slices.Contains(fresh, ref) {
+						fresh, of[ref] = append(fresh, ref), it.Result.Outputs[ref.Output]
 					}
 				}
 			}
 		}
-		if len(made) == found {
+		if len(fresh) == 0 {
 			break
 		}
-		loaded, ds := g.Origin.Load(g.With)
-		if bad, ok := errors.AsType[*artifacts.IntegrityError](unread); ok {
-			if dropped, _ := artifacts.DropCorrupt(ctx, g.Blobs, bad.Want); dropped { // its step must run again
-				clear(made)
-				unread = nil
-				continue
-			}
-		}
-		if err := cmp.Or(ctx.Err(), unread, ds.Err()); err != nil {
-			return nil, nil, err
-		}
-		p = loaded
 		if first.IsZero() {
 			b, err := json.Marshal(pl) // as it is stored
 			if err != nil {
@@ -96,12 +125,17 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 			}
 			first = artifacts.Sum(b)
 		}
-		grown, err := g.Plan(p)
+		err = with(fresh, of)
+		if bad, ok := errors.AsType[*artifacts.IntegrityError](err); ok && unread != nil {
+			if dropped, _ := artifacts.DropCorrupt(ctx, g.Blobs, bad.Want); dropped { // its step must run again
+				clear(made)
+				unread = nil
+				continue
+			}
+		}
 		if err != nil {
 			return nil, nil, err
 		}
-		pl, _ = grown.Without(func(i int) bool { return slices.Contains(out, grown.Steps[i].Address) })
-		pl.First = first
 	}
 	return p, pl, nil
 }

@@ -163,11 +163,16 @@ func (s *server) after(d time.Duration, do func()) *time.Timer {
 	})
 }
 
-// call is what a client asks for. The SDK holds a mutex over a heartbeat, and no mutex is waited for
-// in virtual time: those of a process that stands still are lost.
+// call is what a client asks for. The SDK holds a mutex over heartbeats, and over the answer to a
+// task of a workflow, one that all processes here share; no mutex is waited for in virtual time.
+// So these, of a process that stands still, are lost.
 func (s *server) call(ctx context.Context, process string, req, reply any) error {
-	if _, beats := req.(*workflowservice.RecordActivityTaskHeartbeatRequest); beats && s.stands(process) > 0 {
-		return nil
+	switch req.(type) {
+	case *workflowservice.RecordActivityTaskHeartbeatRequest, *workflowservice.RespondWorkflowTaskCompletedRequest, *workflowservice.RespondWorkflowTaskFailedRequest:
+		if s.stands(process) > 0 {
+			return nil
+		}
+		return s.answer(ctx, process, req, reply)
 	}
 	if s.thaw(process) {
 		if err := s.answer(ctx, process, req, reply); s.thaw(process) {

@@ -60,7 +60,6 @@ type modeledBlock struct {
 	unknown bool     // which steps it is stays unknown
 	when    bool     // it was not left out
 	blurred bool     // by what does not fit
-	skipped bool     // or else left out
 }
 
 // waits are the steps, among those that one waits for, that do not end well; sure is false if
@@ -87,12 +86,7 @@ func (m *modeled) block(b *block) {
 	leftOut := false // perhaps
 	if decides := m.of[b.When]; decides != nil && !m.p.block(b.When).OK {
 		lost, sure := m.waits(decides.steps)
-		others, _ := m.waits(inputs)
-		// What fails before the when is known has the step skipped, though nothing of it is wanted.
-		leftOut, x.when = !sure, len(lost)+len(others) > 0
-		if len(lost) == 0 {
-			x.skipped = true
-		}
+		leftOut, x.when = !sure, len(lost) > 0
 	}
 	if decides := m.of[b.When]; decides != nil {
 		inputs = append(inputs, decides.steps...)
@@ -132,10 +126,6 @@ func (m *modeled) block(b *block) {
 	}
 	if any := x.at + "[*]"; x.blurred && b.grown() && !x.unknown {
 		m.add(x, any, expected{})
-	} else if lost, _ := m.waits(inputs); b.grown() && len(lost) > 0 && !x.unknown {
-		// It is skipped as a whole if that fails before its pieces are known.
-		m.add(x, any, expected{ends: []workflows.Status{workflows.Skipped}, needs: lost, maybe: true})
-		x.unknown = true
 	}
 	for _, key := range x.keys {
 		at := x.at
@@ -148,9 +138,7 @@ func (m *modeled) block(b *block) {
 		} else if len(lost) > 0 {
 			e.ends, e.needs = append(slices.Clone(e.ends), workflows.Skipped), lost
 		}
-		if e.maybe = x.unknown || leftOut; x.skipped {
-			e.ends = []workflows.Status{workflows.Skipped}
-		}
+		e.maybe = x.unknown || leftOut
 		m.add(x, at, e)
 	}
 }

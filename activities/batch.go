@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -141,6 +142,7 @@ func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (w
 		return out, err
 	}
 	var app *temporal.ApplicationError
+	ctx = context.WithValue(ctx, failedKey{}, new(atomic.Int32)) // the step's tries, not those of the batch
 	if err = b.a.failure(ctx, err); !errors.As(err, &app) {
 		return out, err
 	}

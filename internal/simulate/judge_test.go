@@ -58,14 +58,19 @@ func judge(o observed) []string {
 	return v.said
 }
 
-// away reports whether a fault of the store of more than so long falls in a time.
+// away reports whether faults of the store, one after the other, of more than so long fall in a time.
 func (o *observed) away(than, from, to time.Duration) bool {
-	return slices.ContainsFunc(o.script.Faults, func(f fault) bool {
-		switch f.What {
-		case "outage", "slow", "throttle", "lost-answer":
-			return f.For > than && f.At < to && from < f.At+f.For
+	faults := slices.DeleteFunc(slices.Clone(o.script.Faults), func(f fault) bool {
+		return !slices.Contains([]string{"outage", "slow", "throttle", "lost-answer"}, f.What)
+	})
+	slices.SortFunc(faults, func(a, b fault) int { return int(a.At - b.At) })
+	var began, over time.Duration
+	return slices.ContainsFunc(faults, func(f fault) bool {
+		if f.At > over+missed {
+			began = f.At
 		}
-		return false
+		over = max(over, f.At+f.For)
+		return over-began > than && began < to && from < over
 	})
 }
 

@@ -60,7 +60,7 @@ type modeledBlock struct {
 	unknown bool     // which steps it is stays unknown
 	when    bool     // it was not left out
 	blurred bool     // by what does not fit
-	skipped bool     // or else left out
+	pending bool     // it waits, perhaps for ever, for what decides about it or what it reads
 }
 
 // waits are the steps, among those that one waits for, that do not end well; sure is false if
@@ -82,20 +82,18 @@ func (m *modeled) block(b *block) {
 	x.blurred = m.unfit && (b.grown() || m.of[b.When] != nil)
 	for _, a := range b.After {
 		x.blurred = x.blurred || m.of[a].blurred
+		x.pending = x.pending || m.of[a].pending
 		inputs = append(inputs, m.of[a].steps...)
 	}
 	leftOut := false // perhaps
 	if decides := m.of[b.When]; decides != nil && !m.p.block(b.When).OK {
 		lost, sure := m.waits(decides.steps)
-		others, _ := m.waits(inputs)
-		// What fails before the when is known has the step skipped, though nothing of it is wanted.
-		leftOut, x.when = !sure, len(lost)+len(others) > 0
-		if len(lost) == 0 {
-			x.skipped = true
-		}
+		leftOut, x.when = !sure, len(lost) > 0 || x.pending
 	}
 	if decides := m.of[b.When]; decides != nil {
 		inputs = append(inputs, decides.steps...)
+		lost, _ := m.waits(decides.steps)
+		x.pending = x.pending || len(lost) > 0
 	}
 	x.keys = []string{""}
 	switch from := m.of[b.Files+b.Names]; {
@@ -111,7 +109,7 @@ func (m *modeled) block(b *block) {
 		empty := n == 0 && !b.Empty
 		if len(lost) > 0 || empty {
 			any := x.at + "[*]"
-			x.unknown = true
+			x.unknown, x.pending = true, true
 			switch {
 			case len(lost) == 0:
 				m.add(x, any, expected{ends: []workflows.Status{workflows.Failed}, why: "There is no piece"})
@@ -132,8 +130,9 @@ func (m *modeled) block(b *block) {
 	}
 	if any := x.at + "[*]"; x.blurred && b.grown() && !x.unknown {
 		m.add(x, any, expected{})
-	} else if lost, _ := m.waits(inputs); b.grown() && len(lost) > 0 && !x.unknown {
-		// It is skipped as a whole if that fails before its pieces are known.
+	}
+	if any := x.at + "[*]"; x.pending && b.grown() && !x.unknown { // its pieces are not looked at
+		lost, _ := m.waits(inputs)
 		m.add(x, any, expected{ends: []workflows.Status{workflows.Skipped}, needs: lost, maybe: true})
 		x.unknown = true
 	}
@@ -148,9 +147,7 @@ func (m *modeled) block(b *block) {
 		} else if len(lost) > 0 {
 			e.ends, e.needs = append(slices.Clone(e.ends), workflows.Skipped), lost
 		}
-		if e.maybe = x.unknown || leftOut; x.skipped {
-			e.ends = []workflows.Status{workflows.Skipped}
-		}
+		e.maybe = x.unknown || leftOut
 		m.add(x, at, e)
 	}
 }

@@ -197,6 +197,10 @@ simulate: ## play schedules of runs, workers and faults in virtual time: SEEDS= 
 evening: build ## scale sample at a tenth of its records, against a server on this machine, and what that took: SHARE= UPDATES= LID=
 	$(GO) run ./tools/evening $(SHARE:%=-share %) $(UPDATES:%=-updates %) $(LID:%=-lid %)
 
+.PHONY: mutate
+mutate: tools ## put each fault of a table into the engine, and say which schedule of internal/simulate finds it: ONLY=name
+	$(GO) test ./internal/simulate -run '^TestMutations$$/each/$(ONLY)' -mutations -parallel 2 -timeout 0 -v
+
 # By default Go tries for a minute to shorten each input that is new: where coverage varies, or no shorter input is
 # valid, that is all that FUZZTIME has.
 fuzz: tools ## every fuzz target for FUZZTIME= each, one after the other

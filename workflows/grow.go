@@ -93,14 +93,16 @@ func (r *run) adopt(heads []Head) {
 	for j, h := range heads {
 		place[h.Address] = j
 	}
-	move := make([]int, len(was.heads))
+	move, same := make([]int, len(was.heads)), make([]int, len(was.heads))
 	for i, h := range was.heads {
 		j, stays := place[h.Address]
-		if !stays || len(h.Awaits) > 0 {
-			move[i] = -1
-			continue
+		if !stays {
+			j = -1
 		}
-		move[i] = j
+		move[i], same[i] = j, j
+		if len(h.Awaits) > 0 { // nothing is under way of it
+			move[i] = -1
+		}
 	}
 	for i, j := range move {
 		if j < 0 {
@@ -128,7 +130,7 @@ func (r *run) adopt(heads []Head) {
 	}
 	r.progress = is
 	r.moves = append(r.moves, move)
-	r.tries, r.mine, r.alone, r.within, r.whole = moved(r.tries, move), moved(r.mine, move), moved(r.alone, move), moved(r.within, move), moved(r.whole, move)
+	r.tries, r.mine, r.alone, r.within, r.whole = moved(r.tries, same), moved(r.mine, move), moved(r.alone, move), moved(r.within, move), moved(r.whole, move)
 	for _, b := range r.work {
 		if len(b.left) == 0 { // it has ended
 			continue

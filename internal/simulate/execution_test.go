@@ -351,7 +351,7 @@ func (e *execution) do(c *command.Command, at int64) {
 		e.add(&history.WorkflowExecutionCompletedEventAttributes{Result: a.CompleteWorkflowExecutionCommandAttributes.Result, WorkflowTaskCompletedEventId: at})
 	case *command.Command_FailWorkflowExecutionCommandAttributes:
 		f := a.FailWorkflowExecutionCommandAttributes.Failure
-		if text := textOf(f); !f.GetApplicationFailureInfo().GetNonRetryable() && e.started.RetryPolicy != nil || strings.Contains(text, "a bug in redsi: ") || strings.Contains(text, "[TMPRL11") {
+		if text := textOf(f); !f.GetApplicationFailureInfo().GetNonRetryable() && e.started.RetryPolicy != nil || strings.Contains(text, " was given up: ") || strings.Contains(text, "[TMPRL11") {
 			e.s.troubles = append(e.s.troubles, fmt.Sprintf("%s was given up: %s", e.name(), text))
 		}
 		e.add(&history.WorkflowExecutionFailedEventAttributes{Failure: f, RetryState: enums.RETRY_STATE_NON_RETRYABLE_FAILURE, WorkflowTaskCompletedEventId: at})

@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	mutating = flag.Bool("mutations", false, "for TestMutations: put the faults of its table into the engine and see whether schedules find them")
+	mutant   = flag.Bool("mutant", false, "for TestMutant, which TestMutations starts")
+)
+
+// seedsTried is by how many schedules a fault must be found.
+const seedsTried = 2000
+
+// A mutation is a fault that is put into the engine: in a file of the product, a text that is there
+// once gives way to another one.
+type mutation struct {
+	name, file, was, is string
+	fault               string // what a user would have of it
+}
+
+// path is the mutation's file; tests start in the folder of their package.
+func (m mutation) path() string { return filepath.Join("..", "..", filepath.FromSlash(m.file)) }
+
+// apply is the text of the file with the fault.
+func (m mutation) apply() (string, error) {
+	text, err := os.ReadFile(m.path())
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), m.was); n != 1 {
+		return "", fmt.Errorf("%s: %s has %q %d times: state the fault in the code as it is now", m.name, m.file, m.was, n)
+	}
+	return strings.Replace(string(text), m.was, m.is, 1), nil
+}
+
+// TestMutationsApply: the table of mutations goes with the engine as it is.
+func TestMutationsApply(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range mutations {
+		if _, err := m.apply(); err != nil {
+			t.Error(err)
+		}
+		if names[m.name] || m.is == m.was || m.fault == "" {
+			t.Errorf("%s: its name is taken, it changes nothing, or it does not say what is wrong with it", m.name)
+		}
+		names[m.name] = true
+	}
+}
+
+// TestMutations is the proof that the simulation finds faults: every mutation, alone, fails a
+// schedule among the first seedsTried. A part of the table: -run TestMutations/each/NAME.
+func TestMutations(t *testing.T) {
+	if !*mutating {
+		t.Skip("it builds the engine anew for each mutation: make mutate")
+	}
+	rows := make([]string, len(mutations))
+	t.Run("each", func(t *testing.T) {
+		for i, m := range mutations {
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				began := time.Now()
+				seed, rule := m.find(t)
+				took := time.Since(began).Seconds()
+				rows[i] = fmt.Sprintf("| %s | %s | %s | %.0f |\n", m.fault, seed, rule, took)
+				t.Logf("%s: seed %s, %s, %.0f s", m.fault, seed, rule, took)
+			})
+		}
+	})
+	fmt.Printf("| fault | found by seed | by the rule | seconds |\n|---|--:|---|--:|\n%s", strings.Join(rows, ""))
+}
+
+// The lines by which a program with a fault says that it has failed.
+const breaks = "breaks a promise: "
+
+// find builds the simulation with the fault, and has it play schedules until one fails.
+func (m mutation) find(t *testing.T) (seed, rule string) {
+	text, err := m.apply()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	mutant, overlay, program := filepath.Join(folder, "mutant.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "simulate.test")
+	source, err := filepath.Abs(m.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{source: mutant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{mutant: text, overlay: string(replace)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("go", "test", "-c", "-p", "1", "-vet", "off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("it does not compile: %v\n%s", err, out)
+	}
+	cmd := exec.Command(program, "-test.run", "^TestMutant$", "-test.timeout", "0", "-mutant")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Errorf("no schedule of %d finds it", seedsTried)
+		return "none", ""
+	}
+	said := string(out)
+	said = said[strings.LastIndex(said, playing)+len(playing):]
+	seed, said, _ = strings.Cut(said, "\n")
+	t.Log(said[:min(len(said), 4<<10)])
+	if _, verdict, ok := strings.Cut(said, breaks); ok {
+		return seed, ruleOf(verdict)
+	}
+	return seed, "the process ends"
+}
+
+// TestMutant plays schedules until one breaks a promise, or stands still by a real clock.
+func TestMutant(t *testing.T) {
+	if !*mutant {
+		t.Skip("for TestMutations")
+	}
+	clock := time.AfterFunc(stillFor, func() { panic(breaks + "it stands still") })
+	for seed := range draw(seedsTried) {
+		clock.Reset(stillFor)
+		fmt.Printf("%s%d\n", playing, uint64(seed))
+		out, _ := play(t, drawScript(seed), false)
+		if said := judge(out); len(said) > 0 {
+			t.Fatal(breaks + strings.Join(said, "\n"))
+		}
+	}
+}

@@ -166,8 +166,13 @@ func (s *server) after(d time.Duration, do func()) *time.Timer {
 // call is what a client asks for. The SDK holds a mutex over a heartbeat, and no mutex is waited for
 // in virtual time: those of a process that stands still are lost.
 func (s *server) call(ctx context.Context, process string, req, reply any) error {
-	if _, beats := req.(*workflowservice.RecordActivityTaskHeartbeatRequest); beats && s.stands(process) > 0 {
-		return nil
+	if s.stands(process) > 0 {
+		switch req.(type) {
+		case *workflowservice.RecordActivityTaskHeartbeatRequest:
+			return nil
+		case *workflowservice.RespondWorkflowTaskCompletedRequest, *workflowservice.RespondWorkflowTaskFailedRequest:
+			return serviceerror.NewNotFound("it is too late") // all processes share the cache of workflows that the client locks meanwhile
+		}
 	}
 	if s.thaw(process) {
 		if err := s.answer(ctx, process, req, reply); s.thaw(process) {

@@ -163,16 +163,16 @@ func (s *server) after(d time.Duration, do func()) *time.Timer {
 	})
 }
 
-// call is what a client asks for. The SDK holds a mutex over a heartbeat, and no mutex is waited for
-// in virtual time: those of a process that stands still are lost.
+// call is what a client asks for. The SDK holds a mutex over heartbeats, and over the answer to a
+// task of a workflow, one that all processes here share; no mutex is waited for in virtual time.
+// So these, of a process that stands still, are lost.
 func (s *server) call(ctx context.Context, process string, req, reply any) error {
-	if s.stands(process) > 0 {
-		switch req.(type) {
-		case *workflowservice.RecordActivityTaskHeartbeatRequest:
+	switch req.(type) {
+	case *workflowservice.RecordActivityTaskHeartbeatRequest, *workflowservice.RespondWorkflowTaskCompletedRequest, *workflowservice.RespondWorkflowTaskFailedRequest:
+		if s.stands(process) > 0 {
 			return nil
-		case *workflowservice.RespondWorkflowTaskCompletedRequest, *workflowservice.RespondWorkflowTaskFailedRequest:
-			return serviceerror.NewNotFound("it is too late") // all processes share the cache of workflows that the client locks meanwhile
 		}
+		return s.answer(ctx, process, req, reply)
 	}
 	if s.thaw(process) {
 		if err := s.answer(ctx, process, req, reply); s.thaw(process) {

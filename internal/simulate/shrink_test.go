@@ -51,7 +51,10 @@ func (s script) smaller() (all []script) {
 		}
 	}
 	for i, a := range s.Acts {
-		if a.Do != "run" || runs > 1 {
+		wanted := slices.ContainsFunc(s.Acts, func(b act) bool { // else a process is gone for good
+			return a.Do == "start" && (b.Do == "kill" || b.Do == "stop") && b.Server == a.Server && b.Number == a.Number
+		})
+		if !wanted && (a.Do != "run" || runs > 1) {
 			with(func(less *script) { less.drop(i) })
 		}
 	}

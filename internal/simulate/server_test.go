@@ -95,7 +95,7 @@ func (s *server) thaw(process string) bool {
 	if d := s.stands(process); d > 0 {
 		select {
 		case <-s.over:
-		case <-time.After(d):
+		case <-time.After(d + s.apart(process)):
 		}
 	}
 	select {
@@ -104,6 +104,13 @@ func (s *server) thaw(process string) bool {
 	default:
 		return true
 	}
+}
+
+// apart is a moment by which calls part that a process made while it stood still.
+func (s *server) apart(process string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draw.of("thaw", process, s.nth("thaw "+process)).span(0, time.Millisecond)
 }
 
 // stands is for how long a process stands still.
@@ -163,19 +170,25 @@ func (s *server) after(d time.Duration, do func()) *time.Timer {
 	})
 }
 
-// call is what a client asks for. The SDK holds a mutex over heartbeats, and over the answer to a
-// task of a workflow, one that all processes here share; no mutex is waited for in virtual time.
-// So these, of a process that stands still, are lost.
+// call is what a client asks for. The SDK holds a mutex over heartbeats, and over tasks of workflows,
+// one that all processes here share; no mutex is waited for in virtual time. So of a process that
+// stands still these are lost, and not late.
 func (s *server) call(ctx context.Context, process string, req, reply any) error {
-	switch req.(type) {
-	case *workflowservice.RecordActivityTaskHeartbeatRequest, *workflowservice.RespondWorkflowTaskCompletedRequest, *workflowservice.RespondWorkflowTaskFailedRequest:
-		if s.stands(process) > 0 {
+	if s.stands(process) > 0 {
+		switch req.(type) {
+		case *workflowservice.RecordActivityTaskHeartbeatRequest:
 			return nil
+		case *workflowservice.RespondWorkflowTaskCompletedRequest, *workflowservice.RespondWorkflowTaskFailedRequest:
+			return serviceerror.NewNotFound("it is too late")
 		}
-		return s.answer(ctx, process, req, reply)
 	}
 	if s.thaw(process) {
-		if err := s.answer(ctx, process, req, reply); s.thaw(process) {
+		err := s.answer(ctx, process, req, reply)
+		late := s.stands(process) > 0
+		if s.thaw(process) {
+			if t, is := reply.(*workflowservice.PollWorkflowTaskQueueResponse); is && late {
+				t.Reset()
+			}
 			return err
 		}
 	}

@@ -95,7 +95,7 @@ func (s *server) thaw(process string) bool {
 	if d := s.stands(process); d > 0 {
 		select {
 		case <-s.over:
-		case <-time.After(d):
+		case <-time.After(d + s.apart(process)):
 		}
 	}
 	select {
@@ -104,6 +104,13 @@ func (s *server) thaw(process string) bool {
 	default:
 		return true
 	}
+}
+
+// apart is a moment by which calls part that a process made while it stood still.
+func (s *server) apart(process string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draw.of("thaw", process, s.nth("thaw "+process)).span(0, time.Millisecond)
 }
 
 // stands is for how long a process stands still.

@@ -218,6 +218,7 @@ step "text" "slow" {
 }
 
 func TestLastToLeaveCancels(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	src := `
 step "text" "slow" {

@@ -98,6 +98,7 @@ step "text" "cards" {
 // time, as far as there is some; its results say so, and the last error says what to change. A
 // step that runs longer than it may ends.
 func TestRetry(t *testing.T) {
+	t.Parallel()
 	b := roomy(t, true)
 	fails := func(text string) error {
 		if text == "never" || text == "again" && b.count(text) == 1 {

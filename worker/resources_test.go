@@ -239,7 +239,9 @@ func (b *bench) awaitActivity(id, name string) {
 	b.t.Helper()
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
 		d, err := b.c.DescribeWorkflowExecution(b.t.Context(), id, "")
-		if err == nil && slices.ContainsFunc(d.GetPendingActivities(), func(p *workflow.PendingActivityInfo) bool { return p.GetActivityType().GetName() == name && p.State == enums.PENDING_ACTIVITY_STATE_STARTED }) {
+		if err == nil && slices.ContainsFunc(d.GetPendingActivities(), func(p *workflow.PendingActivityInfo) bool {
+			return p.GetActivityType().GetName() == name && p.State == enums.PENDING_ACTIVITY_STATE_STARTED
+		}) {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -41,28 +42,30 @@ func TestEveryActivityBeats(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			beat := make(chan struct{})
-			seen := false
-			store := storetest.Hooked(mem.New(), storetest.Before(func(context.Context, *storetest.Call) error {
-				<-beat
-				return nil
-			}))
-			a := &Activities{Store: store, Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestActivityEnvironment()
-			env.SetTestTimeout(time.Minute)
-			env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) {
+			synctest.Test(t, func(t *testing.T) {
+				beat := make(chan struct{})
+				seen := false
+				store := storetest.Hooked(mem.New(), storetest.Before(func(context.Context, *storetest.Call) error {
+					<-beat
+					return nil
+				}))
+				a := &Activities{Store: store, Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
+				var suite testsuite.WorkflowTestSuite
+				env := suite.NewTestActivityEnvironment()
+				env.SetTestTimeout(time.Minute)
+				env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) {
+					if !seen {
+						seen = true
+						close(beat)
+					}
+				})
+				f, in := call(a)
+				env.RegisterActivity(f)
+				_, _ = env.ExecuteActivity(f, in) // what comes of it does not matter: it ended
 				if !seen {
-					seen = true
-					close(beat)
+					t.Error("it sent no heartbeat")
 				}
 			})
-			f, in := call(a)
-			env.RegisterActivity(f)
-			_, _ = env.ExecuteActivity(f, in) // what comes of it does not matter: it ended
-			if !seen {
-				t.Error("it sent no heartbeat")
-			}
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -116,7 +117,9 @@ func TestAccept(t *testing.T) {
 
 // TestAcceptedByWhom: who signed it decides whether it counts, in the store itself and in
 // those of others.
-func TestAcceptedByWhom(t *testing.T) {
+func TestAcceptedByWhom(t *testing.T) { synctest.Test(t, acceptedByWhom) } // what nobody signs is waited for
+
+func acceptedByWhom(t *testing.T) {
 	alice, bob := key(t, "alice"), key(t, "bob")
 	for name, c := range map[string]struct {
 		by      *signature.Private

@@ -24,6 +24,7 @@ func (b *bench) outcomes(id string) (is []workflows.Status) {
 // TestCancelledRun: of a run that is cancelled nothing has failed. What was at work was
 // cancelled; what was queued, or waited for it, was not started.
 func TestCancelledRun(t *testing.T) {
+	t.Parallel()
 	b := newBenchOf(t, 1)
 	w := b.start(`
 step "text" "first" {
@@ -55,6 +56,7 @@ step "text" "after" {
 // TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
 // it is skipped, and the run does the others.
 func TestCancelledStep(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	src := `
 step "text" "first" {

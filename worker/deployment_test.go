@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -81,23 +82,24 @@ func (d lateDeployments) GetHandle(string) client.WorkerDeploymentHandle { retur
 
 // TestDeploymentLate: a busy server that answers late ends neither.
 func TestDeploymentLate(t *testing.T) {
-	t.Parallel()
-	d := worker.Deployment{Name: "redsi", Build: "A"}
-	calls := map[string]int{}
-	c := lateClient{deployments: lateDeployments{handle: lateHandle{calls: calls}}}
-	if err := d.SetCurrent(t.Context(), c, func(err error) { t.Log(err) }); err != nil || calls["set"] != 2 {
-		t.Error(err, calls)
-	}
-	clear(calls)
-	if build, err := d.Current(t.Context(), c); build != "A" || err != nil {
-		t.Error(build, err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	clear(calls)
-	if _, err := d.Current(ended, c); err == nil {
-		t.Error("an ended context answers")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d := worker.Deployment{Name: "redsi", Build: "A"}
+		calls := map[string]int{}
+		c := lateClient{deployments: lateDeployments{handle: lateHandle{calls: calls}}}
+		if err := d.SetCurrent(t.Context(), c, func(err error) { t.Log(err) }); err != nil || calls["set"] != 2 {
+			t.Error(err, calls)
+		}
+		clear(calls)
+		if build, err := d.Current(t.Context(), c); build != "A" || err != nil {
+			t.Error(build, err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		clear(calls)
+		if _, err := d.Current(ended, c); err == nil {
+			t.Error("an ended context answers")
+		}
+	})
 }
 
 // TestDeployment: a run that one build began stays with it when another one is current,

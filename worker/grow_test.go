@@ -73,6 +73,7 @@ func (b *bench) ended(id string) string {
 // TestGrow runs steps that are known only when others have run, while a step that was begun
 // before is still at work; the worker is another one in the middle of it.
 func TestGrow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	w := b.start(pieces(`"p/a" = "A", "p/b" = "B", "other" = "C"`), "1")
 	if got := b.next(); got != "slow" {

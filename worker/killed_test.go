@@ -78,6 +78,7 @@ func TestHeldWorker(t *testing.T) {
 // TestKilledWorker kills a worker's process within an activity that looks up: its
 // attempt is missed by its heartbeats, and the run ends well with another worker.
 func TestKilledWorker(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{workflows.LoadActivity, workflows.PrepareActivity} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -148,6 +149,7 @@ func (b *bench) attempts(w client.WorkflowRun, kind string) (s *history.Activity
 // TestHandBack: what a worker that stops was doing goes to another one at once, and is
 // not missed by its heartbeats.
 func TestHandBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	w := b.start(`
 step "text" "long" {

@@ -170,6 +170,7 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 
 // TestRunsThatBeganInPlainText gives the worker a key while a run is in progress.
 func TestRunsThatBeganInPlainText(t *testing.T) {
+	t.Parallel()
 	b := newBenchOf(t, 4)
 	w := b.start(`step "text" "held" {
   text = "x"

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflow/v1"
 
 	"github.com/redsi/redsi/internal/host/command"
@@ -97,6 +98,7 @@ step "text" "cards" {
 // time, as far as there is some; its results say so, and the last error says what to change. A
 // step that runs longer than it may ends.
 func TestRetry(t *testing.T) {
+	t.Parallel()
 	b := roomy(t, true)
 	fails := func(text string) error {
 		if text == "never" || text == "again" && b.count(text) == 1 {
@@ -150,7 +152,7 @@ step "text" "long" {
 
 const tooLarge = `
 step "text" "a" {
-  text = "a"
+  text = "too large" # one server holds the steps of all tests: a key of its own
   resources {
     memory = "200B"
     cpus   = 2
@@ -169,6 +171,7 @@ func TestUnfitAlone(t *testing.T) {
 
 // TestUnfitCluster: where there may be other workers it waits for one that has enough.
 func TestUnfitCluster(t *testing.T) {
+	t.Parallel()
 	b := roomy(t, false)
 	w := b.start(tooLarge, "1")
 	var id string
@@ -236,9 +239,11 @@ func (b *bench) awaitActivity(id, name string) {
 	b.t.Helper()
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
 		d, err := b.c.DescribeWorkflowExecution(b.t.Context(), id, "")
-		if err == nil && slices.ContainsFunc(d.GetPendingActivities(), func(p *workflow.PendingActivityInfo) bool { return p.GetActivityType().GetName() == name }) {
+		if err == nil && slices.ContainsFunc(d.GetPendingActivities(), func(p *workflow.PendingActivityInfo) bool {
+			return p.GetActivityType().GetName() == name && p.State == enums.PENDING_ACTIVITY_STATE_STARTED
+		}) {
 			return
 		}
 	}
-	b.t.Fatalf("%s has no activity %s", id, name)
+	b.t.Fatalf("%s does no activity %s", id, name)
 }

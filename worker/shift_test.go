@@ -14,6 +14,7 @@ import (
 // TestShiftThatIsTooShort: a worker takes nothing that took longer the last time than it
 // has left; another one does it.
 func TestShiftThatIsTooShort(t *testing.T) {
+	t.Parallel()
 	b := idleBench(t, 2, payload.Codec{})
 	src := `
 step "text" "long" { text = "too long for a shift" }

@@ -27,17 +27,17 @@ func (b *bench) otherVersion() (end func()) {
 	a := b.activities()
 	var flows []sdk.Worker
 	for _, queue := range []string{b.t.Name(), workflows.ControlQueue(b.t.Name())} {
-		does := sdk.New(b.c, queue, sdk.Options{DisableWorkflowWorker: true})
+		does := sdk.New(b.c, queue, sdk.Options{DisableWorkflowWorker: true, MaxHeartbeatThrottleInterval: time.Second})
 		for name, f := range a.Named() {
 			does.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 		}
 		decides := sdk.New(b.c, queue, sdk.Options{LocalActivityWorkerOnly: true})
 		decides.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.ReproduceInput) (*workflows.ReproduceResult, error) {
-			_ = workflow.Sleep(ctx, time.Millisecond)
+			workflow.SideEffect(ctx, func(workflow.Context) any { return nil }) // a timer would take the server a second
 			return workflows.Reproduce(ctx, in, nil)
 		}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 		decides.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.StepInput) (workflows.Executed, error) {
-			_ = workflow.Sleep(ctx, time.Millisecond)
+			workflow.SideEffect(ctx, func(workflow.Context) any { return nil }) // a timer would take the server a second
 			return workflows.Step(ctx, in)
 		}, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 		for _, w := range []sdk.Worker{does, decides} {

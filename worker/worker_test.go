@@ -129,6 +129,7 @@ func TestFailureStopsOnlyWhatDependsOnIt(t *testing.T) {
 }
 
 func TestTransientErrorsAreRetriedAndPanicsAreNot(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	flaky := func(text string) error {
 		switch {
@@ -192,6 +193,7 @@ step "text" "slow" {
 
 // Runs that wait for each other's steps must leave the slots to the steps.
 func TestWaitingTakesNoSlot(t *testing.T) {
+	t.Parallel()
 	b := newBenchOf(t, 1)
 	src := `
 step "text" "slow" {
@@ -218,6 +220,7 @@ step "text" "slow" {
 }
 
 func TestLastToLeaveCancels(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	src := `
 step "text" "slow" {

@@ -128,7 +128,8 @@ func follow(t *testing.T, src string) *followed {
 		t.Fatal(err)
 	}
 	f.work = func(of worker.Deployment) {
-		w := worker.New(f.conn.Client, f.Activities(store, &drive.Connection{Client: connect()}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
+		c := connect() // a patient one: what a step came to is told as soon as the cluster is back
+		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -103,25 +103,34 @@ func TestDeaths(t *testing.T) {
 // TestEnds: a process that is silent, says what is not a message or does not end what is
 // cancelled is ended; one that ends it in time is kept.
 func TestEnds(t *testing.T) {
-	p := newTester(t, Options{})
 	for do, says := range map[string]string{"stops": "it was silent for 1.5s", "garbage": `not a message from redsi: it begins with "a library pr"`} {
-		_, err := p.run(t.Context(), device.Processors, do)
-		if !step.IsPoisoned(err) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), memoryAdvice) {
-			t.Errorf("%s: %v", do, err)
+		t.Run(do, func(t *testing.T) {
+			t.Parallel()
+			_, err := newTester(t, Options{}).run(t.Context(), device.Processors, do)
+			if !step.IsPoisoned(err) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), memoryAdvice) {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("too many threads", func(t *testing.T) {
+		t.Parallel()
+		p := newTester(t, Options{})
+		p.p.SetThreads(tooMany)
+		if _, err := p.run(t.Context(), device.Processors, "x"); !step.IsPoisoned(err) || !strings.Contains(err.Error(), "it was silent for 1.5s") {
+			t.Error(err)
 		}
-	}
-	p.p.SetThreads(tooMany)
-	if _, err := p.run(t.Context(), device.Processors, "x"); !step.IsPoisoned(err) || !strings.Contains(err.Error(), "it was silent for 1.5s") {
-		t.Error(err)
-	}
-	p.p.SetThreads(1)
-	_, pid := p.ok(device.Processors, "pid", "x")
+	})
 	for _, do := range []string{"waits", "waits, whatever is asked"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := p.run(step.WithReporter(ctx, func(step.Progress) { cancel() }), device.Processors, do)
-		if _, next := p.ok(device.Processors, "pid", "x"); !errors.Is(err, context.Canceled) || step.IsPoisoned(err) || p.p.Deaths(p.task(do).Key) > 0 || (next == pid) != (do == "waits") {
-			t.Errorf("%s: %v, process %s after %s", do, err, next, pid)
-		}
+		t.Run(do, func(t *testing.T) {
+			t.Parallel()
+			p := newTester(t, Options{})
+			_, pid := p.ok(device.Processors, "pid", "x")
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := p.run(step.WithReporter(ctx, func(step.Progress) { cancel() }), device.Processors, do)
+			if _, next := p.ok(device.Processors, "pid", "x"); !errors.Is(err, context.Canceled) || step.IsPoisoned(err) || p.p.Deaths(p.task(do).Key) > 0 || (next == pid) != (do == "waits") {
+				t.Errorf("%v, process %s after %s", err, next, pid)
+			}
+		})
 	}
 }
 

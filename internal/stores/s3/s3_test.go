@@ -11,11 +11,14 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
@@ -23,6 +26,12 @@ import (
 	"github.com/redsi/redsi/internal/stores/s3"
 	"github.com/redsi/redsi/internal/stores/storetest"
 )
+
+// TestMain shortens the pauses of minio-go: what counts is how often it tries.
+func TestMain(m *testing.M) {
+	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, 5*time.Millisecond
+	os.Exit(m.Run())
+}
 
 // TestStore tries everything that needs a real server on one.
 func TestStore(t *testing.T) {

@@ -24,7 +24,13 @@ import (
 // the record last, the first writer wins. Errors are never cached. One that is cancelled
 // says by a detail that it had begun.
 func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
-	done, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Executed, error) { return a.execute(ctx, req) })
+	done, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Executed, error) {
+		n := failed(ctx)
+		n.Store(max(n.Load(), req.Failed))
+		done, err := a.execute(ctx, req)
+		done.Failed = n.Load()
+		return done, err
+	})
 	if errors.Is(err, context.Canceled) {
 		err = temporal.NewCanceledError(workflows.AtWork) // a queued one is cancelled without a word
 	}

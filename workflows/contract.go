@@ -384,6 +384,7 @@ type ExecuteRequest struct {
 	RunID   string                  `json:"run_id"`
 	Parts   Pages[artifacts.Digest] `json:"part_keys"`
 	Again   bool                    `json:"again,omitempty"`  // somebody else was at it
+	Failed  int32                   `json:"failed,omitempty"` // attempts before, see Executed
 	TookS   *float64                `json:"took_s,omitempty"` // the last time, if it is known
 	Whole   artifacts.Digest        `json:"whole,omitzero"`   // of a part: the key of the step that it is of
 
@@ -398,6 +399,8 @@ type Executed struct {
 	Busy  bool             `json:"busy,omitempty"`  // somebody else is at it: wait, and ask again
 	Unfit string           `json:"unfit,omitempty"` // why the worker leaves it to another one
 	TookS float64          `json:"took_s"`
+
+	Failed int32 `json:"failed,omitempty"` // attempts that have ended in an error: they count on when it is asked for again
 	Pins  []step.Pin       `json:"pins,omitempty"`
 }
 

@@ -97,7 +97,7 @@ func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Exe
 		if err := cancelledWithWorker(ctx, workflow.ExecuteActivity(tctx, TurnActivity, req).Get(ctx, nil)); err != nil {
 			return out, err
 		}
-		req.Again, req.Unfit = out.Busy, ""
+		req.Again, req.Unfit, req.Failed = out.Busy, "", out.Failed
 	}
 }
 

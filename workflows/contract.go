@@ -400,8 +400,8 @@ type Executed struct {
 	Unfit string           `json:"unfit,omitempty"` // why the worker leaves it to another one
 	TookS float64          `json:"took_s"`
 
-	Failed int32 `json:"failed,omitempty"` // attempts that have ended in an error: they count on when it is asked for again
-	Pins  []step.Pin       `json:"pins,omitempty"`
+	Failed int32      `json:"failed,omitempty"` // attempts that have ended in an error: they count on when it is asked for again
+	Pins   []step.Pin `json:"pins,omitempty"`
 }
 
 // DescribeRequest asks what a step is made of, or, with the key of a result, what that is.

@@ -100,15 +100,12 @@ func (a *activityState) stopTimers() {
 	}
 }
 
-func (t *task) toActivity(r *workflowservice.PollActivityTaskQueueResponse) {
-	y := t.activity
-	a := y.a
-	x := a.scheduled
-	a.e.s.mu.Lock()
-	defer a.e.s.mu.Unlock()
-	r.TaskToken, r.WorkflowNamespace, r.WorkflowType, r.WorkflowExecution = fmt.Appendf(nil, "%s %d %d", a.e.runID, a.id, y.attempt), "default", a.e.started.WorkflowType, a.e.ref()
-	r.ActivityType, r.ActivityId, r.Header, r.Input, r.HeartbeatDetails = x.ActivityType, x.ActivityId, x.Header, x.Input, y.ctx
-	r.ScheduledTime, r.CurrentAttemptScheduledTime, r.StartedTime, r.Attempt = timestamppb.New(a.at), timestamppb.New(y.queued), timestamppb.New(y.since), y.attempt
+// fill fills in what a worker gets.
+func (t *activityTry) fill(r *workflowservice.PollActivityTaskQueueResponse) {
+	a, x := t.a, t.a.scheduled
+	r.TaskToken, r.WorkflowNamespace, r.WorkflowType, r.WorkflowExecution = fmt.Appendf(nil, "%s %d %d", a.e.runID, a.id, t.attempt), "default", a.e.started.WorkflowType, a.e.ref()
+	r.ActivityType, r.ActivityId, r.Header, r.Input, r.HeartbeatDetails = x.ActivityType, x.ActivityId, x.Header, x.Input, t.ctx
+	r.ScheduledTime, r.CurrentAttemptScheduledTime, r.StartedTime, r.Attempt = timestamppb.New(a.at), timestamppb.New(t.queued), timestamppb.New(t.since), t.attempt
 	r.ScheduleToCloseTimeout, r.StartToCloseTimeout, r.HeartbeatTimeout, r.RetryPolicy = x.ScheduleToCloseTimeout, x.StartToCloseTimeout, x.HeartbeatTimeout, x.RetryPolicy
 }
 
@@ -125,7 +122,7 @@ func (s *server) activityOf(token []byte) (*activityState, error) {
 	return e.activities[id], nil
 }
 
-func (s *server) activityAnswered(token []byte, do func(*activityState)) error {
+func (s *server) activityAnswered(process string, token []byte, do func(*activityState)) error {
 	a, err := s.activityOf(token)
 	if err != nil {
 		return err
@@ -134,6 +131,7 @@ func (s *server) activityAnswered(token []byte, do func(*activityState)) error {
 		s.trace("server %d: the answer to try %d of %s is lost", s.index, a.attempt, a.name())
 		return nil
 	}
+	s.trace("server %d: %s answers try %d of %s", s.index, process, a.attempt, a.name())
 	do(a)
 	return nil
 }
@@ -143,16 +141,6 @@ func (a *activityState) end(process string, how proto.Message) {
 	a.stopTimers()
 	delete(a.e.activities, a.id)
 	a.e.hear(&history.ActivityTaskStartedEventAttributes{ScheduledEventId: a.id, Identity: process, Attempt: a.attempt, LastFailure: a.last}, how)
-}
-
-func (a *activityState) complete(result *common.Payloads, process string) {
-	a.e.s.trace("server %d: %s did %s", a.e.s.index, process, a.name())
-	a.end(process, &history.ActivityTaskCompletedEventAttributes{Result: result, ScheduledEventId: a.id, Identity: process})
-}
-
-func (a *activityState) canceled(details *common.Payloads, process string) {
-	a.e.s.trace("server %d: %s cancelled %s", a.e.s.index, process, a.name())
-	a.end(process, &history.ActivityTaskCanceledEventAttributes{Details: details, ScheduledEventId: a.id, Identity: process})
 }
 
 // retry begins another try, if the policy has one for such a failure.
@@ -180,7 +168,6 @@ func (a *activityState) retry(f *failure.Failure) enums.RetryState {
 }
 
 func (a *activityState) fail(f *failure.Failure, process string) {
-	a.e.s.trace("server %d: %s failed try %d of %s: %s", a.e.s.index, process, a.attempt, a.name(), textOf(f))
 	if state := a.retry(f); state != enums.RETRY_STATE_IN_PROGRESS {
 		a.end(process, &history.ActivityTaskFailedEventAttributes{Failure: f, ScheduledEventId: a.id, Identity: process, RetryState: state})
 	}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -54,9 +55,7 @@ type workflowTask struct {
 	e         *execution
 	scheduled int64
 	started   int64 // 0: not yet
-	since     time.Time
-	process   string
-	whole     bool // with all of the history
+	whole     bool  // with all of the history
 }
 
 func (e *execution) name() string { return fmt.Sprintf("%s/%s", e.id, e.runID[:8]) }
@@ -175,13 +174,8 @@ func (e *execution) scheduleTask() {
 
 func (t *workflowTask) begin(process string) {
 	e := t.e
-	most := e.s.continueAfter
-	if most == 0 {
-		most = 4096
-	}
-	t.process, t.since = process, time.Now()
 	t.whole = e.sticky == "" || e.s.evict != nil && e.s.evict(fmt.Sprintf("task %d of %s", t.scheduled, e.name()))
-	t.started = e.add(&history.WorkflowTaskStartedEventAttributes{ScheduledEventId: t.scheduled, Identity: process, SuggestContinueAsNew: len(e.events) >= most, HistorySizeBytes: e.size})
+	t.started = e.add(&history.WorkflowTaskStartedEventAttributes{ScheduledEventId: t.scheduled, Identity: process, SuggestContinueAsNew: len(e.events) >= cmp.Or(e.s.continueAfter, 4096), HistorySizeBytes: e.size})
 	e.s.after(e.started.WorkflowTaskTimeout.AsDuration(), func() {
 		if e.task == t {
 			e.taskTimedOut(enums.TIMEOUT_TYPE_START_TO_CLOSE)
@@ -189,15 +183,7 @@ func (t *workflowTask) begin(process string) {
 	})
 }
 
-// toWorkflow is what a worker gets.
-func (t *task) toWorkflow(r *workflowservice.PollWorkflowTaskQueueResponse) {
-	w := t.workflow
-	e := w.e
-	e.s.mu.Lock()
-	defer e.s.mu.Unlock()
-	w.fill(r)
-}
-
+// fill fills in what a worker gets.
 func (t *workflowTask) fill(r *workflowservice.PollWorkflowTaskQueueResponse) {
 	e := t.e
 	from := e.lastStarted

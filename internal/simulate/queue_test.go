@@ -72,42 +72,43 @@ func (s *server) begin(t *task, p *poller) {
 }
 
 // pollTime is how long a poll waits at most.
-const pollTime = time.Minute
+const pollTime = 140 * time.Second
 
-// poll waits for a task; nil: there was none. The queue of a worker's cache has another name each
-// time, so its draws are those of what it is for.
-func (s *server) poll(ctx context.Context, process, name, of string) *task {
-	s.mu.Lock()
-	way := s.draw.of("poll", process, of, s.nth("poll "+process+of)).span(20*time.Microsecond, 3*time.Millisecond)
-	s.mu.Unlock()
-	if readers.Pause(ctx, way) != nil {
-		return nil
-	}
+// poll waits for a task, and fills in what its worker gets; without one, nothing. The queue of a
+// worker's cache has another name each time, so its draws are those of what it is for.
+func (s *server) poll(ctx context.Context, process, name, of string, fill func(*task)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	way := s.draw.of("poll", process, of, s.nth("poll "+process+of)).span(20*time.Microsecond, 3*time.Millisecond)
+	s.mu.Unlock()
+	err := readers.Pause(ctx, way)
+	s.mu.Lock()
 	q, p := s.queue(name), &poller{process: process, got: make(chan *task, 1)}
-	for len(q.tasks) > 0 && len(p.got) == 0 {
+	for err == nil && len(q.tasks) > 0 && len(p.got) == 0 {
 		t := q.tasks[0]
 		if q.tasks = q.tasks[1:]; t.valid() {
 			s.begin(t, p)
 		}
 	}
-	if len(p.got) == 0 {
+	if err == nil && len(p.got) == 0 {
 		q.pollers = append(q.pollers, p)
 		s.mu.Unlock()
 		var t *task
 		select {
 		case t = <-p.got:
+			p.got <- t
 		case <-time.After(pollTime):
 		case <-ctx.Done():
 		case <-s.over:
 		}
 		s.mu.Lock()
-		if q.leave(p); t != nil || len(p.got) == 0 {
-			return t
+		q.leave(p)
+	}
+	if len(p.got) > 0 {
+		if t := <-p.got; t != nil { // nil: it was lost
+			fill(t)
 		}
 	}
-	return <-p.got // it came at the same moment
 }
 
 // of is what a queue of workflow tasks is for.

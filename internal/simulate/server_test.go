@@ -46,7 +46,7 @@ type serverFaults struct {
 	loseTask      func(what string) bool // one is given out, and its worker never gets it
 	loseAnswer    func(what string) bool // a worker's answer does not arrive
 	evict         func(what string) bool // a task of a workflow comes with all of its history
-	continueAfter int                    // events from which on continue-as-new is suggested; 0: 4096
+	continueAfter int                    // events from which on continue-as-new is suggested; 0: 4096, as the real one
 }
 
 func newServer(d draw, index int) *server {
@@ -198,14 +198,10 @@ func (s *server) call(ctx context.Context, process string, req, reply any) error
 func (s *server) answer(ctx context.Context, process string, req, reply any) error {
 	switch req := req.(type) {
 	case *workflowservice.PollWorkflowTaskQueueRequest:
-		if t := s.poll(ctx, process, "workflow "+req.TaskQueue.Name, of(req.TaskQueue)); t != nil {
-			t.toWorkflow(reply.(*workflowservice.PollWorkflowTaskQueueResponse))
-		}
+		s.poll(ctx, process, "workflow "+req.TaskQueue.Name, of(req.TaskQueue), func(t *task) { t.workflow.fill(reply.(*workflowservice.PollWorkflowTaskQueueResponse)) })
 		return nil
 	case *workflowservice.PollActivityTaskQueueRequest:
-		if t := s.poll(ctx, process, "activity "+req.TaskQueue.Name, "activity "+req.TaskQueue.Name); t != nil {
-			t.toActivity(reply.(*workflowservice.PollActivityTaskQueueResponse))
-		}
+		s.poll(ctx, process, "activity "+req.TaskQueue.Name, "activity "+req.TaskQueue.Name, func(t *task) { t.activity.fill(reply.(*workflowservice.PollActivityTaskQueueResponse)) })
 		return nil
 	case *workflowservice.GetWorkflowExecutionHistoryRequest:
 		return s.getHistory(ctx, req, reply.(*workflowservice.GetWorkflowExecutionHistoryResponse))
@@ -245,16 +241,20 @@ func (s *server) answer(ctx context.Context, process string, req, reply any) err
 	case *workflowservice.RespondWorkflowTaskFailedRequest:
 		return s.taskFailed(req)
 	case *workflowservice.RespondActivityTaskCompletedRequest:
-		return s.activityAnswered(req.TaskToken, func(a *activityState) { a.complete(req.Result, process) })
+		return s.activityAnswered(process, req.TaskToken, func(a *activityState) {
+			a.end(process, &history.ActivityTaskCompletedEventAttributes{Result: req.Result, ScheduledEventId: a.id, Identity: process})
+		})
 	case *workflowservice.RespondActivityTaskFailedRequest:
-		return s.activityAnswered(req.TaskToken, func(a *activityState) {
+		return s.activityAnswered(process, req.TaskToken, func(a *activityState) {
 			if req.LastHeartbeatDetails != nil {
 				a.details = req.LastHeartbeatDetails
 			}
 			a.fail(req.Failure, process)
 		})
 	case *workflowservice.RespondActivityTaskCanceledRequest:
-		return s.activityAnswered(req.TaskToken, func(a *activityState) { a.canceled(req.Details, process) })
+		return s.activityAnswered(process, req.TaskToken, func(a *activityState) {
+			a.end(process, &history.ActivityTaskCanceledEventAttributes{Details: req.Details, ScheduledEventId: a.id, Identity: process})
+		})
 	case *workflowservice.RecordActivityTaskHeartbeatRequest:
 		a, err := s.activityOf(req.TaskToken)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -70,11 +69,12 @@ func (d *driver) List(_ context.Context, prefix string) iter.Seq2[artifacts.File
 func (d *driver) starting(prefix string) (found []artifacts.FileInfo) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, path := range slices.Sorted(maps.Keys(d.files)) {
-		if f := d.files[path]; strings.HasPrefix(path, prefix) {
+	for path, f := range d.files {
+		if strings.HasPrefix(path, prefix) {
 			found = append(found, artifacts.FileInfo{Path: path, Size: int64(len(f.data)), ModTime: f.mod})
 		}
 	}
+	slices.SortFunc(found, func(a, b artifacts.FileInfo) int { return strings.Compare(a.Path, b.Path) })
 	return found
 }
 

@@ -52,7 +52,9 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	}
 	first, out := pl.First, pl.LeftOut
 	misfit := map[step.Ref]bool{}
-	// with grows by some outputs more, or by those among them that fit.
+	anew := false // what fits is being found out, from the plan of nothing made
+	// with grows by some outputs more, or by those among them that fit. These it tries in the order
+	// in which steps depend on each other: an output is not to blame for what a later one lacks.
 	var with func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error
 	with = func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error {
 		for _, ref := range refs {
@@ -73,7 +75,15 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 			pl.First = first
 			return nil
 		}
-		if ctx.Err() != nil || g.Misfit == nil || !g.Misfit(refs, err) {
+		if ctx.Err() != nil || g.Misfit == nil || len(refs) == 0 {
+			return err
+		}
+		if !anew {
+			anew = true
+			clear(made)
+			return with(nil, nil)
+		}
+		if !g.Misfit(refs, err) {
 			return err
 		}
 		for _, ref := range refs {

@@ -10,7 +10,7 @@ import (
 const shrinkPlays = 300
 
 // shrink makes a script that fails by a rule smaller, as long as it fails by that rule.
-func shrink(t *testing.T, s script, rule string) (script, int) {
+func shrink(t *testing.T, name string, s script, rule string) (script, int) {
 	plays := 0
 	for smaller := true; smaller; {
 		smaller = false
@@ -18,7 +18,7 @@ func shrink(t *testing.T, s script, rule string) (script, int) {
 			if plays++; plays > shrinkPlays {
 				return s, plays
 			}
-			fmt.Println(playing, uint64(s.Seed))
+			fmt.Println(playing + name)
 			if out, _ := play(t, less, false); slices.ContainsFunc(judge(out), func(v string) bool { return ruleOf(v) == rule }) {
 				s, smaller = less, true
 				break

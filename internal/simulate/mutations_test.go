@@ -27,6 +27,29 @@ type mutation struct {
 	fault               string // what a user would have of it
 }
 
+// mutations are faults that the engine has had, and others that are as easily made: of each its name
+// after "# ", the file, what a user has of it, and the lines that go and come.
+var mutations = func() (all []mutation) {
+	text, err := os.ReadFile(filepath.Join("testdata", "mutations.txt"))
+	if err != nil {
+		panic(err)
+	}
+	for _, one := range strings.Split(string(text), "\n# ")[1:] {
+		m, lines := mutation{}, strings.Split(strings.TrimRight(one, "\n"), "\n")
+		m.name, m.file, m.fault = lines[0], lines[1], lines[2]
+		for _, line := range lines[3:] {
+			if was, ok := strings.CutPrefix(line, "-"); ok {
+				m.was += "\n" + was
+			} else if is, ok := strings.CutPrefix(line, "+"); ok {
+				m.is += "\n" + is
+			}
+		}
+		m.was, m.is = strings.TrimPrefix(m.was, "\n"), strings.TrimPrefix(m.is, "\n")
+		all = append(all, m)
+	}
+	return all
+}()
+
 // path is the mutation's file; tests start in the folder of their package.
 func (m mutation) path() string { return filepath.Join("..", "..", filepath.FromSlash(m.file)) }
 
